@@ -32,7 +32,7 @@ DURATIONS = Path(__file__).parent / "durations.txt"
 DEFAULT = 230.0
 """Seconds that all tests which are not slow take together, of one processor: those that take
 longest are slow, as many as it needs."""
-SHARE = 4
+SHARE = 2
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -183,3 +183,38 @@ def test_directions_at_0() -> None:
     """x/|x| has no value at 0, and its derivatives have none."""
     found = symgrad(lambda x: x / np.linalg.norm(x)).jacobian(np.zeros(2))
     assert np.isnan(found).all()
+
+
+POLES: dict[str, Callable[[Any], Any]] = {
+    "reciprocal": lambda x: np.sum(1 / np.linalg.norm(x, axis=-1)),
+    "logarithm": lambda x: np.sum(np.log(np.linalg.norm(x, axis=-1))),
+    "root": lambda x: np.sum(np.sqrt(np.linalg.norm(x, axis=-1))),
+}
+
+
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+@pytest.mark.parametrize("which", POLES)
+def test_poles_of_norms(which: str, accuracy: str) -> None:
+    found = symgrad(POLES[which], accuracy=accuracy).grad(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    assert np.isnan(found[0]).all()
+    assert np.isfinite(found[1]).all()
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.runtime.scalar.fallback.AccuracyWarning")
+@pytest.mark.parametrize("more", [0, 60])
+def test_pairs_at_one_place(more: int) -> None:
+    """The slope of a distance of 0 is 0, and no gradient beside a pole of what is made of distances."""
+
+    def energy(x: Any) -> Any:
+        d = np.linalg.norm(x[:, None] - x[None], axis=-1)
+        i, j = np.triu_indices(len(x), 1)
+        return np.sum(1 / d[i, j])
+
+    far = np.random.default_rng(0).uniform(5, 6, (more, 2))
+    x = np.concatenate([np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), far])
+    found = symgrad(energy).grad(x)
+    assert np.isnan(found[1:3]).all()
+    away = x[0] - np.delete(x, 0, axis=0)
+    want = -np.sum(away / np.sum(away**2, axis=1)[:, None] ** 1.5, axis=0)
+    assert found[0] == pytest.approx(want, rel=1e-13)
+    assert np.isfinite(np.delete(found, [1, 2], axis=0)).all()

@@ -187,3 +187,141 @@ def test_ravel_of_a_transpose_hangs_on_sizes_and_memory() -> None:
         np.testing.assert_array_equal(made(np.ones(shape)), f(np.ones(shape)))
     with pytest.raises(SymdiffError, match="does not lie row by row"):
         made(np.asfortranarray(ROWS))
+
+
+def doubled(view):
+    """A function that doubles a view of what is made of a vector, and returns both."""
+
+    def f(x):
+        made, seen = view(x)
+        seen *= 2
+        return made, seen
+
+    return f
+
+
+def _vector_in_rows(x):
+    a = (x * 1).reshape(2, -1)
+    return a, a.ravel()
+
+
+def _vector_in_rows_and_back(x):
+    a = x * 1
+    return a, a.reshape(2, -1).ravel()
+
+
+def _joined_in_rows(x):
+    a = np.concatenate([x, x]).reshape(2, -1)
+    return a, a.ravel()
+
+
+def _sorted_in_rows(x):
+    a = np.sort(x).reshape(2, -1)
+    return a, a.ravel()
+
+
+def _rolled(x):
+    a = np.roll(np.outer(x, x), 1)
+    return a, a.ravel()
+
+
+def _small_turned(x):
+    a = np.zeros((2, 3)) + x[0]
+    return a, np.fliplr(a)
+
+
+def _small_turned_and_indexed(x):
+    a = np.zeros((2, 3)) + x[0]
+    return a, np.flipud(a)[None, :]
+
+
+def _small_swapped(x):
+    a = np.arange(6.0).reshape(2, 3) + x[0]
+    return a, np.swapaxes(a, 0, 1)
+
+
+def _small_moved(x):
+    a = np.arange(6.0).reshape(2, 3) + x[0]
+    return a, np.moveaxis(a, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        _vector_in_rows, _vector_in_rows_and_back, _joined_in_rows, _sorted_in_rows,
+        _rolled, _small_turned, _small_turned_and_indexed, _small_swapped, _small_moved,
+    ],
+)  # fmt: skip
+def test_views_of_what_was_reshaped_and_of_small_arrays(view):
+    x = np.array([1.0, -2.0, 3.0, 4.0])
+    for got, want in zip(symgrad(doubled(view))(x), doubled(view)(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def put_in_reverse(x):
+    a = x * 2
+    b = a[::-1]
+    np.put(b, [0, 1], 0.4)
+    return a
+
+
+def put_in_turned(x):
+    a = np.roll(x, -1)
+    np.put(a.T, [0, -1], [0.4, 5.0])
+    return a
+
+
+def put_more(x):
+    a = x * 1
+    np.put(a, [1], [5.0, 6.0])
+    np.put(a, [0, 2, 3], [7.0, 8.0])
+    return a
+
+
+def by_flat(x):
+    a = np.flip(x * 1)
+    a.flat[1] = 5.0
+    a.T.flat[0] = x[0].sum()
+    return a
+
+
+@pytest.mark.parametrize("f", [put_in_reverse, put_in_turned, put_more, by_flat])
+def test_elements_are_put_in_views(f):
+    for x in (np.array([1.0, -2.0, 3.0, 4.0]), np.arange(6.0).reshape(2, 3) - 2):
+        np.testing.assert_array_equal(symgrad(f)(x), f(x))
+    assert symgrad(lambda x: np.sum(f(x) ** 2)).grad(np.arange(6.0).reshape(2, 3)).shape == (2, 3)
+
+
+def ravelled(x):
+    r = x.ravel()
+    r *= 2
+    return np.sum(x)
+
+
+def ravelled_slice(x):
+    r = x[1:].ravel()
+    r *= 2
+    return np.sum(x)
+
+
+def ravelled_rows(x):
+    r = x.reshape(2, -1).ravel()
+    r *= 2
+    return np.sum(x)
+
+
+def ravelled_after_storing(x):
+    x[0] = 5.0
+    r = x.ravel()
+    r *= 2
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [ravelled, ravelled_slice, ravelled_rows, ravelled_after_storing])
+def test_vectors_with_gaps_in_memory(f):
+    """NumPy copies those that it would have to show in a row, and shows others."""
+    whole, gaps = np.arange(8.0) + 1, np.zeros((8, 2))[:, 0]
+    assert symgrad(f)(whole.copy()) == f(whole.copy())
+    with pytest.raises(SymdiffError, match="does not lie row by row"):
+        symgrad(f)(gaps)
+    assert symgrad(lambda x: np.sum(x.ravel() ** 2))(gaps) == 0.0

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.index_notation import formula_lines, loop_lines
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, loop_source
+from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
+from symdiff.codegen.source.python import IMPORTS
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
 from symdiff.diagnostics.report import Finding, Report
@@ -21,13 +22,12 @@ from symdiff.ir import Expr, format_expr, substitute, var
 from symdiff.ir.functions import BUILTIN, MARKS
 from symdiff.ir.loop_program import (
     ARRAY,
-    Block,
     Call,
     Check,
     Loop,
     LoopProgram,
     kind_of,
-    mapped,
+    mapped_block,
     walk,
 )
 from symdiff.ir.program import map_objects
@@ -47,10 +47,9 @@ def readable(program: LoopProgram) -> LoopProgram:
         (made,) = readable_forms(substitute((e,), stand_ins))
         return substitute((made,), {v: n for n, v in stand_ins.items()})[0]
 
-    def go(block: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in block)
-
-    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+    return replace(
+        program, block=mapped_block(program.block, one), outputs=tuple(map(one, program.outputs))
+    )
 
 
 def _leaves(e: Expr) -> Iterator[Expr]:

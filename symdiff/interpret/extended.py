@@ -19,7 +19,7 @@ from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import FLOAT64, unique_rounding
 from symdiff.ir import Expr
-from symdiff.ir.functions import EXTREMES, LARGER, SMALLER
+from symdiff.ir.functions import EXTREMES, LARGER, PINNED, SMALLER
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def extended_value(
     return v[root]
 
 
-_FLINT_RULES = (ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.ABS, ir.WHERE, *EXTREMES)
+_FLINT_RULES = (ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.ABS, ir.WHERE, PINNED, *EXTREMES)
 """Operations that treat infinite balls as IEEE does."""
 
 

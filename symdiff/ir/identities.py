@@ -52,7 +52,7 @@ class Rule:
     early: bool = False
 
 
-def _plain(after: Expr) -> Callable[[Bindings], Expr | None]:
+def plain(after: Expr) -> Callable[[Bindings], Expr | None]:
     return lambda bound: ir.substitute((after,), bound)[0]
 
 
@@ -126,27 +126,27 @@ def _expanded(op: ir.Op) -> Callable[[Bindings], Expr | None]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("log-exp-1", LOG(EXP(U) + 1), _plain(LOGADDEXP(ZERO, U)), early=True),
-    Rule("log-exp", LOG(EXP(U) + EXP(V)), _plain(LOGADDEXP(U, V)), early=True),
-    Rule("log-exp-3", LOG(EXP(U) + EXP(V) + EXP(W)), _plain(LOGADDEXP(LOGADDEXP(U, V), W)), early=True),
-    Rule("log1p-exp", LOG1P(EXP(U)), _plain(LOGADDEXP(ZERO, U)), early=True),
-    Rule("coth", COSH(U) / SINH(U), _plain(1 / TANH(U)), early=True),
-    Rule("tanh", SINH(U) / COSH(U), _plain(TANH(U)), early=True),
-    Rule("log1p", LOG(U + 1), _plain(LOG1P(U))),
-    Rule("log1m", LOG(1 - U), _plain(LOG1P(-U))),
-    Rule("logistic", EXP(U) / (EXP(U) + 1), _plain(1 / (EXP(-U) + 1))),
+    Rule("log-exp-1", LOG(EXP(U) + 1), plain(LOGADDEXP(ZERO, U)), early=True),
+    Rule("log-exp", LOG(EXP(U) + EXP(V)), plain(LOGADDEXP(U, V)), early=True),
+    Rule("log-exp-3", LOG(EXP(U) + EXP(V) + EXP(W)), plain(LOGADDEXP(LOGADDEXP(U, V), W)), early=True),
+    Rule("log1p-exp", LOG1P(EXP(U)), plain(LOGADDEXP(ZERO, U)), early=True),
+    Rule("coth", COSH(U) / SINH(U), plain(1 / TANH(U)), early=True),
+    Rule("tanh", SINH(U) / COSH(U), plain(TANH(U)), early=True),
+    Rule("log1p", LOG(U + 1), plain(LOG1P(U))),
+    Rule("log1m", LOG(1 - U), plain(LOG1P(-U))),
+    Rule("logistic", EXP(U) / (EXP(U) + 1), plain(1 / (EXP(-U) + 1))),
     Rule("softplus-v", LOGADDEXP(ZERO, U) - V * U, _softplus_less),
     Rule("logistic-v", 1 / (EXP(U) + 1) - V, _logistic_less),
-    Rule("expm1", EXP(U) - 1, _plain(EXPM1(U))),
-    Rule("1-exp", 1 - EXP(U), _plain(-EXPM1(U))),
-    Rule("1-cos", 1 - COS(U), _plain(2 * SIN(U / 2) ** 2)),
-    Rule("cos-1", COS(U) - 1, _plain(-2 * SIN(U / 2) ** 2)),
-    Rule("cosh-1", COSH(U) - 1, _plain(2 * SINH(U / 2) ** 2)),
-    Rule("1-cosh", 1 - COSH(U), _plain(-2 * SINH(U / 2) ** 2)),
-    Rule("1-erf", 1 - ERF(U), _plain(ERFC(U))),
-    Rule("1+erf", ERF(U) + 1, _plain(ERFC(-U))),
-    Rule("1-erfc", 1 - ERFC(U), _plain(ERF(U))),
-    Rule("squares", U**2 - V**2, _plain((U - V) * (U + V))),
+    Rule("expm1", EXP(U) - 1, plain(EXPM1(U))),
+    Rule("1-exp", 1 - EXP(U), plain(-EXPM1(U))),
+    Rule("1-cos", 1 - COS(U), plain(2 * SIN(U / 2) ** 2)),
+    Rule("cos-1", COS(U) - 1, plain(-2 * SIN(U / 2) ** 2)),
+    Rule("cosh-1", COSH(U) - 1, plain(2 * SINH(U / 2) ** 2)),
+    Rule("1-cosh", 1 - COSH(U), plain(-2 * SINH(U / 2) ** 2)),
+    Rule("1-erf", 1 - ERF(U), plain(ERFC(U))),
+    Rule("1+erf", ERF(U) + 1, plain(ERFC(-U))),
+    Rule("1-erfc", 1 - ERFC(U), plain(ERF(U))),
+    Rule("squares", U**2 - V**2, plain((U - V) * (U + V))),
     Rule("sqrt-sqrt", ir.sqrt(U) - ir.sqrt(V), _roots, positive=(U, V)),
     Rule("sqrt-c", ir.sqrt(U) - V, _root_less_constant),
     Rule("c-sqrt", U - ir.sqrt(V), _constant_less_root),

@@ -10,6 +10,7 @@ what `lowering.compensated.evaluate` says; nothing else in a program is made of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from symdiff.ir import Op
@@ -59,6 +60,17 @@ def nearest_single(q: Fraction) -> float:
     rounded = round(n / unit) * unit
     value = math.inf if rounded >= 2**128 else float(rounded)
     return value if q > 0 else -value
+
+
+def nearest_parts(
+    q: Fraction, count: int, rounded: Callable[[Fraction], float] = nearest
+) -> list[float]:
+    """Numbers of falling size whose sum is nearly q, each nearest to what those before it leave."""
+    parts: list[float] = []
+    for _ in range(count):
+        parts.append(rounded(q))
+        q -= Fraction(parts[-1])
+    return parts
 
 
 SMALL = 1024

@@ -77,9 +77,22 @@ def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple
             total = ZERO
             for child, partial, counts in local_partials(node):
                 if child in active:
-                    total = total + ir.where(counts, tangent[child] * partial, ZERO)
+                    total = total + ir.where(counts, multiplied(tangent[child], partial), ZERO)
             tangent[node] = total
     return tuple(tangent.get(o, ZERO) for o in outputs)
+
+
+def multiplied(tangent: Expr, partial: Expr) -> Expr:
+    """Their product, without 0*inf on a side of a branch that contributes nothing."""
+    sides: list[tuple[Expr, bool]] = []
+    while tangent.op is WHERE and ZERO in tangent.args:
+        condition, a, b = tangent.args
+        sides.append((condition, a is ZERO))
+        tangent = b if a is ZERO else a
+    product = tangent * partial
+    for condition, first in reversed(sides):
+        product = ir.where(condition, *((ZERO, product) if first else (product, ZERO)))
+    return product
 
 
 def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:

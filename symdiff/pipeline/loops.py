@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from symdiff.errors import SymdiffError
-from symdiff.ir import ONE, ZERO, Expr, eq, substitute
+from symdiff.ir import ONE, ZERO, Expr, eq, substitute, topological
+from symdiff.ir.functions import ROOT_SLOPE, UNIT
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     REAL,
-    Block,
     Check,
     LoopProgram,
     Parameter,
@@ -28,7 +28,7 @@ from symdiff.ir.loop_program import (
     array,
     expressions,
     index,
-    mapped,
+    mapped_block,
     name_of,
     renamed,
     types,
@@ -67,13 +67,15 @@ def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProg
 def shown(program: LoopProgram) -> LoopProgram:
     """A simplified program that is not differentiated any more, whose completed operations are not
     written out."""
-
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, settled, go) for s in b)
-
     if not _has_slopes(program):
         return program
-    return replace(program, block=go(program.block), outputs=tuple(map(settled, program.outputs)))
+    given = {p.name for p in program.params}
+
+    def one(e: Expr) -> Expr:
+        return settled(e, given)
+
+    block = mapped_block(program.block, one)
+    return replace(program, block=block, outputs=tuple(map(one, program.outputs)))
 
 
 def closed(program: LoopProgram) -> LoopProgram:
@@ -334,7 +336,10 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
 
 def _opened(program: LoopProgram) -> LoopProgram:
     """The program as it is differentiated: with slopes of norms that have no value at 0."""
-    if not _has_slopes(program):
+    every = topological(
+        (*(e for s in walk(program.block) for e in expressions(s)), *program.outputs)
+    )
+    if not any(n.op in (ROOT_SLOPE, UNIT) for n in every):
         return program
     block, outputs = block_by_block.opened(program.block, program.outputs)
     return replace(program, block=block, outputs=outputs)

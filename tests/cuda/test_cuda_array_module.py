@@ -23,9 +23,10 @@ from symdiff.errors import TargetError
 from symdiff.export.loops import array_module
 from symdiff.frontend import capture
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import ARRAY, LoopProgram
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.cuda.loops.kernel import kernels
+from tests import traced_corpus
 from tests.array_corpus import CASES, Case, passed
 from tests.cuda.test_cuda_module import simulated
 
@@ -60,13 +61,11 @@ ROUGH = {"float64": (1e-9, 1e-11), "float32": (2e-3, 2e-3)}
 
 def programs(case: Case) -> dict[str, LoopProgram] | None:
     """The functions of the case's module, by the ends of their names."""
-    program = capture(case.fun, case.static, case.kinds())
-    if not isinstance(program, LoopProgram):
+    if not isinstance(traced_corpus.captured(case), LoopProgram):
         return None
-    found = {"": loop_pipeline.value(program)}
-    wrt = [p.name for p in program.params if p.type.kind == "f"]
-    if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
-        found["_grad"] = loop_pipeline.gradient(program, wrt)
+    found = {"": traced_corpus.value(case)}
+    if traced_corpus.has_gradient(case):
+        found["_grad"] = traced_corpus.gradient(case)
     return found
 
 
@@ -101,7 +100,7 @@ def test_the_corpus_in_the_simulator(tmp_path: Path, part: int, dtype: str) -> N
         found = programs(case)
         if found is None:
             continue
-        captured = capture(case.fun, case.static, case.kinds())
+        captured = traced_corpus.traced(case)
         wrt = [p.name for p in captured.params]
         text = array_module(captured, wrt, dtype=dtype, targets=["cpu", "cuda"])
         (tmp_path / f"{case.name}_kernels.py").write_text(in_small_blocks(text), encoding="utf-8")
@@ -138,8 +137,7 @@ def rounded(a: Any, dtype: str) -> Any:
 def test_routines_that_numba_has_not(tmp_path: Path, name: str, dtype: str) -> None:
     """Modules have functions of their own for them."""
     (case,) = (c for c in CASES if c.name == name)
-    captured = capture(case.fun, case.static, case.kinds())
-    assert isinstance(captured, LoopProgram)
+    captured = traced_corpus.traced(case)
     wrt = [p.name for p in captured.params]
     path = tmp_path / f"{name}_{dtype}.py"
     path.write_text(array_module(captured, wrt, dtype=dtype), encoding="utf-8")

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff.frontend import capture
 from symdiff.frontend.capture import ELEMENTWISE
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir import topological
 from symdiff.ir.loop_program import (
-    ARRAY,
     LOAD,
     REAL,
     Block,
@@ -34,27 +32,13 @@ from symdiff.runtime.cuda.loops.call import ArraysOnDevice
 from symdiff.runtime.cuda.loops.kernel import CudaProgram
 from tests.array_corpus import CASES, Case, passed
 from tests.cuda.host import HostArray
+from tests.traced_corpus import gradient, has_gradient, traced, value
 
 LOOSE = {"float64": (1e-9, 1e-11), "float32": (2e-3, 2e-3)}
 """Relative and absolute errors of elements."""
 SUMMED, AMPLIFIED = 1e-11, 1e-6
 """Errors of long arrays by their largest element: of sums in another order; and of what may amplify
 these, as recurrences and linear systems."""
-
-
-def traced(case: Case) -> LoopProgram:
-    program = capture(case.fun, case.static, case.kinds())
-    if not isinstance(program, LoopProgram):
-        pytest.skip("elementwise: a scalar program")
-    return program
-
-
-def slopes(case: Case) -> LoopProgram:
-    program = traced(case)
-    if len(program.outputs) != 1 or program.outputs[0].op is ARRAY:
-        pytest.skip("not a number")
-    wrt = [p.name for p in program.params if p.type.kind == "f"]
-    return loop_pipeline.gradient(program, wrt)
 
 
 def check(
@@ -115,23 +99,22 @@ def amplifies(program: LoopProgram) -> bool:
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_value(fake_device: Any, case: Case, dtype: str) -> None:
-    check(loop_pipeline.final(loop_pipeline.value(traced(case))), case, dtype)
+    check(loop_pipeline.final(value(case)), case, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
 def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
-    check(loop_pipeline.final(slopes(case)), case, dtype)
+    check(loop_pipeline.final(gradient(case)), case, dtype)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_with_the_second_tier(fake_device: Any, case: Case) -> None:
     """Values and gradients with tests for flagged, of which few elements have any."""
-    program = traced(case)
-    found = [loop_pipeline.value(program)]
-    if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
-        found.append(slopes(case))
+    found = [value(case)]
+    if has_gradient(case):
+        found.append(gradient(case))
     for p in found:
         tiers = LoweredProgram(p, reads_flags=False)
         check(loop_pipeline.final(p), case, "float64", tiers)
@@ -168,9 +151,9 @@ def _columns(program: LoopProgram, args: list[Any]) -> list[Any]:
 def test_more_than_a_block(fake_device: Any, case: Case) -> None:
     """Values and gradients, beside the interpreter with doubles."""
     program = traced(case)
-    found = [loop_pipeline.value(program)]
-    if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
-        found.append(slopes(case))
+    found = [value(case)]
+    if has_gradient(case):
+        found.append(gradient(case))
     if program.taken == ELEMENTWISE:
         found = [r for p in found if (r := loop_pipeline.rows(p, [True] * len(p.params)))]
         assert found

@@ -13,7 +13,7 @@ from symdiff.codegen.cuda.thread_loop import Layout, Operand
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import capture
 from symdiff.ir import functions, var
-from symdiff.ir.loop_program import ARRAY, LoopProgram
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda import nvrtc as cudacompile
@@ -23,6 +23,7 @@ from symdiff.runtime.protocols import Plain
 from tests.array_corpus import CASES as ARRAY_CASES
 from tests.conftest import apply_to_variables
 from tests.corpus import CASES
+from tests.traced_corpus import captured, gradient, has_gradient, value
 
 pytest.importorskip("cuda.bindings", reason='NVRTC is not there: install "symdiff[cuda]"')
 
@@ -219,13 +220,9 @@ ARRAYS = [
 
 def arrays(case, dtype):
     """The text of the value, and of the gradient if there is one."""
-    program = capture(case.fun, case.static, case.kinds())
-    yield CudaProgram(loop_pipeline.final(loop_pipeline.value(program))).plan(dtype).text
-    if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
-        wrt = [p.name for p in program.params if p.type.kind == "f"]
-        yield (
-            CudaProgram(loop_pipeline.final(loop_pipeline.gradient(program, wrt))).plan(dtype).text
-        )
+    yield CudaProgram(loop_pipeline.final(value(case))).plan(dtype).text
+    if has_gradient(case):
+        yield CudaProgram(loop_pipeline.final(gradient(case))).plan(dtype).text
 
 
 def compiles(case, cc):
@@ -247,8 +244,7 @@ def test_arrays_compile(name, cc):
 @pytest.mark.parametrize("case", ARRAY_CASES, ids=lambda c: c.name)
 def test_the_corpus_of_arrays_compiles(case):
     try:
-        program = capture(case.fun, case.static, case.kinds())
-        if isinstance(program, LoopProgram):
+        if isinstance(captured(case), LoopProgram):
             compiles(case, (8, 0))
     except UnsupportedError as error:
         assert "which CUDA has not" in str(error)

@@ -265,21 +265,6 @@ model.py:2:5: 'random' is imported inside of the function
 hint: import it at the top of the file
 """,
     ),
-    "match_statement": (
-        """
-def f(x):
-    match x:
-        case 0:
-            return 1.0
-    return x
-""",
-        """
-model.py:2:5: 'match' is not supported
-    match x:
-    ^
-hint: use if and elif
-""",
-    ),
     "print_call": (
         """
 def f(x):

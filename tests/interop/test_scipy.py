@@ -151,3 +151,37 @@ def test_lowlevel_callables():
 def test_what_is_no_lowlevel_callable(function, kind, message):
     with pytest.raises(SymdiffError, match=message):
         lowlevel(function, kind)
+
+
+ELEMENTS = pytest.mark.parametrize("start", [np.ones(1), np.array([1.0, 2.0])], ids=["one", "two"])
+
+
+@ELEMENTS
+@pytest.mark.parametrize("sparse", [False, True])
+def test_elementwise_right_sides(start, sparse):
+    """Whose derivative is an array of slopes: for SciPy it is a matrix."""
+    for method in ("BDF", "Radau"):
+        found = solve_ivp(lambda t, y: np.sin(t) - y**3, [0, 1], start, method, sparse=sparse)
+        plain = integrate.solve_ivp(lambda t, y: np.sin(t) - y**3, [0, 1], start, "LSODA")
+        assert_allclose(found.y[:, -1], plain.y[:, -1], rtol=5e-3)
+
+
+@ELEMENTS
+def test_elementwise_residuals(start):
+    for options in ({}, {"method": "lm"}, {"sparse": True, "tr_solver": "lsmr"}):
+        found = least_squares(lambda p: p**2 - 2, start, **options)
+        assert_allclose(found.x, np.full(len(start), np.sqrt(2)), rtol=1e-7)
+    for method in ("hybr", "lm"):
+        assert_allclose(root(lambda p: p**2 - 2, start, method=method).x, np.sqrt(2), rtol=1e-7)
+    t = np.linspace(0, 1, 50)
+    if len(start) == 1:  # one parameter that broadcasts
+        found = least_squares(lambda p: np.exp(p * t) - np.exp(1.3 * t), start)
+        assert_allclose(found.x, 1.3, rtol=1e-7)
+
+
+def test_elementwise_constraints():
+    inside = NonlinearConstraint(lambda x: x**2, 0, 1)
+    found = minimize(
+        lambda x: (x[0] - 1) ** 2 + (x[1] - 2.5) ** 2, [0.2, 0.5], method="trust-constr", constraints=[inside]
+    )  # fmt: skip
+    assert_allclose(found.x, [1, 1], atol=5e-3)

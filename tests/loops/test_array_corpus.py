@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symdiff.frontend.capture import capture
 from symdiff.ir.loop_program import ARRAY, LoopProgram
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
 from tests.array_corpus import CASES, Case, passed
+from tests.traced_corpus import captured
 
 from .programs import along, basis, close, outputs
 
@@ -20,7 +20,7 @@ UNDEFINED = ("undefined_sum",)
 
 def _traced(case: Case) -> tuple[LoopProgram, list, list[str], list[int]]:
     """The program, arguments, and what it is differentiated by."""
-    program = capture(case.fun, dict(case.static or {}), case.kinds())
+    program = captured(case)
     if not isinstance(program, LoopProgram) or case.name in UNDEFINED:
         pytest.skip("a scalar program, or not a number")
     wrt = [p.name for p in program.params if p.type.kind == "f"]

@@ -1,5 +1,7 @@
 """Sums of exponentials in programs with arrays: no overflow, no underflow."""
 
+import warnings
+
 import mpmath
 import numpy as np
 import pytest
@@ -279,3 +281,41 @@ def test_errors_of_shifts_do_not_count(monkeypatch):
         np.testing.assert_allclose(f.grad(w, x), x.T @ (p * (1 - z**2)) / 100, rtol=1e-11)
     assert ran
     assert all(tier == "corrected" and not wrong for tier, wrong in ran)
+
+
+FAR = np.array([1000.0, 1001.0, -1000.0])
+LOGARITHMS = {
+    "plain": lambda x: np.log(np.sum(np.exp(x))),
+    "mean": lambda x: np.log(np.mean(np.exp(x))),
+    "shifted": lambda x: np.max(x) + np.log(np.sum(np.exp(x - np.max(x)))),
+    "weights": lambda x: np.log(3 * np.sum(np.exp(x)) / 7),
+    "other bases": lambda x: np.log2(np.sum(np.exp(x))) - np.log10(np.sum(np.exp(x))),
+    "rows": lambda x: np.sum(np.log(np.sum(np.exp(np.stack([x, -x])), axis=1))),
+}
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "high"])
+@pytest.mark.parametrize("name", LOGARITHMS)
+@pytest.mark.parametrize("shift", [0.0, -3000.0])
+def test_logarithms_of_sums_do_not_leave_the_range(name, accuracy, shift):
+    plain = LOGARITHMS[name]
+    x = FAR + shift
+
+    def truth(*x):
+        total = mpmath.fsum(map(mpmath.exp, x))
+        both = total * mpmath.fsum(mpmath.exp(-t) for t in x)
+        of = {
+            "mean": total / 3,
+            "weights": 3 * total / 7,
+            "rows": both,
+        }.get(name, total)
+        found = mpmath.log(of)
+        return found / mpmath.log(2) - found / mpmath.log(10) if name == "other bases" else found
+
+    with mpmath.workdps(900):
+        value = float(truth(*map(mpmath.mpf, x)))
+    f = symgrad(plain, accuracy=accuracy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f(x) == pytest.approx(value, rel=1e-14)
+        assert np.isfinite(f.grad(x)).all()

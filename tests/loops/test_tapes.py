@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.ir import topological, var
 from symdiff.ir.loop_program import (
     LOAD,
@@ -120,3 +121,36 @@ def test_zeros_of_a_unit_direction_do_not_meet_infinities() -> None:
     found = outputs(loop_pipeline.jacobian(program, ["x"]), [[0.0, 4.0]])[0]
     assert found[0, 1] == found[1, 0] == 0.0
     assert found[1, 1] == 0.25
+
+
+def test_products_with_arrays_that_loops_fill_have_no_tape_of_their_own() -> None:
+    """What an array build reads of one that loops around fill element by element is read where it is
+    built again; only the loop around keeps it."""
+
+    def mixed(x, w):
+        total = 0.0
+        for k in range(w.shape[0]):
+            factor = np.zeros((x.shape[1], x.shape[1]))
+            for j in range(x.shape[1]):
+                factor[j, j] = np.exp(w[k, j])
+                factor[j, 0] = w[k, j]
+            total += np.sum((x @ factor.T) ** 2)
+        return total
+
+    f = symgrad(mixed, accuracy="fast", verify=False)
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(4, 3)), rng.normal(size=(2, 3))
+    by_x, by_w = f.grad(x, w)
+    step = 1e-6
+    for a, bar in ((x, by_x), (w, by_w)):
+        for place in np.ndindex(a.shape):
+            before = a[place]
+            a[place] = before + step
+            high = mixed(x, w)
+            a[place] = before - step
+            low = mixed(x, w)
+            a[place] = before
+            assert bar[place] == pytest.approx((high - low) / (2 * step), rel=1e-6, abs=1e-6)
+    text = f.grad.source().splitlines()
+    pushed = [len(line) - len(line.lstrip()) for line in text if "= _room(" in line]
+    assert set(pushed) == {8}  # in the loop over k

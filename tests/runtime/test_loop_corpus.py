@@ -7,19 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff.frontend import capture
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import ARRAY, LoopProgram
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.loops.kernel import LoopKernel
 from tests.array_corpus import CASES, Case, passed
-
-
-def traced(case: Case) -> LoopProgram:
-    program = capture(case.fun, case.static, case.kinds())
-    if not isinstance(program, LoopProgram):
-        pytest.skip("elementwise: a scalar program")
-    return program
+from tests.traced_corpus import gradient, traced, value
 
 
 def check(program: LoopProgram, case: Case, choices: tuple[int, ...] = (0, 1, 2, 7)) -> None:
@@ -42,7 +35,7 @@ def close(got: Any, want: Any, sizes: Any) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_value(case: Case) -> None:
-    check(loop_pipeline.final(loop_pipeline.value(traced(case))), case)
+    check(loop_pipeline.final(value(case)), case)
 
 
 @pytest.mark.slow
@@ -53,8 +46,4 @@ def test_as_traced(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
 def test_gradient(case: Case) -> None:
-    program = traced(case)
-    if len(program.outputs) != 1 or program.outputs[0].op is ARRAY:
-        pytest.skip("not a number")
-    wrt = [p.name for p in program.params if p.type.kind == "f"]
-    check(loop_pipeline.final(loop_pipeline.gradient(program, wrt)), case)
+    check(loop_pipeline.final(gradient(case)), case)

@@ -25,7 +25,7 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     (REVERSE, "self.receive(c.init, bar.result)", "self.receive(c.init, bar.name)", "tests/loops/test_derivatives.py"),
     (REVERSE, "reverse=not s.reverse", "reverse=s.reverse", "tests/loops/test_derivatives.py"),
     (REVERSE, "else (s.guard,)", "else (ir.not_(s.guard),)", "tests/loops/test_derivatives.py"),
-    (FORWARD, "total = total + ir.where(counts, dot * partial, ZERO)", "total = total - ir.where(counts, dot * partial, ZERO)", "tests/loops/test_derivatives.py"),
+    (FORWARD, "total = total + ir.where(counts, multiplied(dot, partial), ZERO)", "total = total - ir.where(counts, multiplied(dot, partial), ZERO)", "tests/loops/test_derivatives.py"),
     (FORWARD, "ir.where(condition, self.known[a], self.known[b])", "ir.where(condition, self.known[b], self.known[a])", "tests/loops/test_derivatives.py"),
     ("loops.diff.checkpoint", "{i: i + (s.count - ahead)}", "{i: i + s.count}", "tests/loops/test_checkpoint.py"),
     ("loops.diff.checkpoint", "step = chunk * self.steps + i", "step = chunk * self.steps + i + ONE", "tests/loops/test_checkpoint.py"),

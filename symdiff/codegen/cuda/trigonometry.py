@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from symdiff.ir.functions import PI
 from symdiff.lowering.double_double.functions import named
-from symdiff.lowering.target import nearest_single
+from symdiff.lowering.target import nearest_parts, nearest_single
 
 _LIMIT = 65536
 """Up to this, arguments are reduced in floats."""
@@ -48,12 +48,7 @@ def single_functions(names: Collection[str]) -> str:
 
 def _parts(q: Fraction, count: int) -> list[str]:
     """Floats of falling size whose sum is q to 24 bits each."""
-    parts = []
-    for _ in range(count):
-        part = nearest_single(q)
-        parts.append(f"{part.hex()}f")
-        q -= Fraction(part)
-    return parts
+    return [f"{part.hex()}f" for part in nearest_parts(q, count, nearest_single)]
 
 
 def _reduction() -> str:

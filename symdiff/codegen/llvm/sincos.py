@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from symdiff.ir import Op
 from symdiff.ir.functions import COS, EXP, EXPM1, SIN
-from symdiff.lowering.target import nearest
+from symdiff.lowering.target import nearest, nearest_parts
 
 RARE = '!2 = !{!"branch_weights", i32 1, i32 1000000}\n'
 """The metadata that the text refers to."""
@@ -24,21 +24,12 @@ _MAGIC = 1.5 * 2.0**52
 """Added to a double below 2**50, it leaves the nearest integer in the lowest bits."""
 
 
-def _parts(value: Fraction) -> tuple[float, float, float]:
-    """Three doubles that sum up to a number within 2**-150 of it."""
-    found = []
-    for _ in range(3):
-        found.append(nearest(value))
-        value -= Fraction(found[-1])
-    return found[0], found[1], found[2]
-
-
 HALF_PI = Fraction(0x1921FB54442D18469898CC51701B839A252049C1114CF98E804, 2**200)
 LOG_2 = Fraction(0xB17217F7D1CF79ABC9E3B39803F2F6AF40F343267298B62D8A, 2**200)
 """Within 2**-200 of pi/2 and log 2."""
 _HALF_PI_PARTS = (
     math.floor(HALF_PI * 2**35) / 2.0**35,
-    *_parts(HALF_PI - Fraction(math.floor(HALF_PI * 2**35), 2**35))[:2],
+    *nearest_parts(HALF_PI - Fraction(math.floor(HALF_PI * 2**35), 2**35), 2),
 )
 """The first of 36 bits, of which multiples by integers up to 2**17 are exact."""
 
@@ -147,7 +138,7 @@ def _sine_and_cosine(p: Printer, x: str) -> tuple[str, str]:
 
 
 def _exponentials(p: Printer, x: str) -> tuple[str, str]:
-    q, r = p.reduced(x, 1 / nearest(LOG_2), _parts(LOG_2)[:2])
+    q, r = p.reduced(x, 1 / nearest(LOG_2), tuple(nearest_parts(LOG_2, 2)))
     tail = p.polynomial(r, [1 / math.factorial(n) for n in range(2, 14)])
     less = p.fma(p.real("fmul", r, r), tail, r)
     biased = p.whole("add", q, p.integer(1023))

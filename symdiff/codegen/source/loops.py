@@ -49,12 +49,6 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.lower import lower
 
-IMPORTS = """import math
-
-import numpy as np
-from numba import njit
-"""
-
 HELPERS = {
     "_at": '''@njit(error_model="numpy", cache=True)
 def _at(i, n):
@@ -99,7 +93,7 @@ def _cofactors(a):
 """Functions that a source may call."""
 
 _TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
-_ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
+ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
            "domain": "ValueError"}  # fmt: skip
 _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
@@ -248,7 +242,7 @@ class Printer:
                 (condition,) = self.texts((s.condition,))
                 self.line(f"if not ({condition}):")
                 with self.indented():
-                    self.line(f"raise {_ERRORS[s.error]}({s.message!r})")
+                    self.line(f"raise {ERRORS[s.error]}({s.message!r})")
             case Call():
                 text = ROUTINES[s.routine].python
                 if not text:

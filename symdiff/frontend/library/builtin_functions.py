@@ -21,7 +21,7 @@ from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.syntax.operators import binary, truth
-from symdiff.frontend.trace import constants, demands, scalars
+from symdiff.frontend.trace import constants, demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.extents import extent, nonnegative, positive
@@ -49,6 +49,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     is_single,
     number,
+    of_integers,
     python_kind,
 )
 from symdiff.ir import functions, loop_program
@@ -140,7 +141,7 @@ def _one_of(op: ir.Op, a: Any, b: Any) -> Any:
     if as_real(b).expr is ir.NAN:
         return a
     found = scalars.apply(op, a, b)
-    needs = [c for c in scalars.conjuncts(as_real(b).defined) if not scalars.follows(c, facts)]
+    needs = [c for c in implied.conjuncts(as_real(b).defined) if not implied.follows(c, facts)]
     if not needs:
         return found
     return scalars.select(functools.reduce(ir.and_, needs), ir.TRUE, found, a)
@@ -322,10 +323,12 @@ def _complex(t: Tracer, *args: Any) -> Any:
     raise Refused("a complex number is used", "symdiff differentiates real functions")
 
 
-def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
+def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     wanted = types if isinstance(types, tuple) else (types,)
     if isinstance(value, Record):
         return issubclass(value.made_of, wanted)
+    if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & {*wanted}:
+        raise Refused("the type of a number decides what is computed")  # which Python does then
     if isinstance(value, (Whole, Integral)):
         return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
     if isinstance(value, Real):
@@ -548,7 +551,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.float": _float,
     "builtins.bool": _bool,
     "builtins.complex": _complex,
-    "builtins.isinstance": _isinstance,
+    "builtins.isinstance": is_instance,
     "builtins.len": _len,
     "builtins.range": _range,
     "builtins.enumerate": _enumerate,

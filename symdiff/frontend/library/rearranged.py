@@ -285,7 +285,9 @@ def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None) -> Any
 
 
 def put(a: ArrayLike, ind: ArrayLike, v: Any) -> None:
-    a.reshape(-1)[ind] = v
+    places, values = np.ravel(ind), np.ravel(v)
+    for k in range(len(places)):
+        a.flat[places[k]] = values[k % len(values)]
 
 
 def putmask(a: ArrayLike, mask: ArrayLike, values: Any) -> None:

@@ -18,7 +18,7 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.loops import slots
 from symdiff.frontend.loops.plans import Ends, Plan, grow, memory_of
 from symdiff.frontend.loops.slots import Slot
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.frames import Flow, contents, restore
@@ -167,7 +167,7 @@ def _once(
             t.close(skipped)
             condition = TRUE
         else:
-            t.facts = t.facts.union(scalars.consequences(condition))
+            t.facts = t.facts.union(implied.consequences(condition))
             start(leaf)
             body()
         t.frame.flow.continued = FALSE

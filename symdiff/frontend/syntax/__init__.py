@@ -3,6 +3,7 @@
 `statements`       running statements
 `for_while`        `for` and `while`
 `try_except`       `try` around a value that may divide by zero
+`match_case`       `match`, as branches
 `expressions`      evaluating expressions
 `comprehensions`   comprehensions and generator expressions
 `operators`        operators on any two values

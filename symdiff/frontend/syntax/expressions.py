@@ -60,7 +60,7 @@ def named(t: Tracer, node: ast.expr, c: Cond | bool) -> Cond | bool:
     """Decide a condition if the path does; else remember the user's words for it."""
     if isinstance(c, bool):
         return c
-    if (known := t.known(c)) is not None:
+    if (known := t.known(c, strictly=True)) is not None:
         return known
     if c.expr not in t.texts:
         t.texts[c.expr] = t.frame.source.segment(node)

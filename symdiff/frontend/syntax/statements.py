@@ -19,13 +19,14 @@ from symdiff.frontend.syntax import (
     containers,
     expressions,
     for_while,
+    match_case,
     operators,
     records,
     try_except,
 )
 from symdiff.frontend.syntax.calls import Closure
 from symdiff.frontend.syntax.expressions import evaluate
-from symdiff.frontend.trace import demands, extents, scalars
+from symdiff.frontend.trace import demands, extents, implied
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -309,7 +310,7 @@ def _assert(t: Tracer, node: ast.Assert) -> None:
         held = ir.or_(ir.not_(t.path), c.expr)
         t.emit(t.check(held, "domain", message, node))
     t.assumptions.append(ir.or_(ir.not_(t.path), c.expr))
-    t.facts = t.facts.union(scalars.consequences(c.expr))
+    t.facts = t.facts.union(implied.consequences(c.expr))
 
 
 def _raise(t: Tracer, node: ast.Raise) -> None:
@@ -434,6 +435,7 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.ImportFrom: _import_from,
     ast.With: _with,
     ast.Try: _try,
+    ast.Match: lambda t, node: match_case.run(t, node, run_block),
 }
 
 REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -446,6 +448,5 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Delete: ("'del' is not supported", "leave the name; it costs nothing"),
     ast.Global: ("'global' is not supported", "pass the value in and return it"),
     ast.Nonlocal: ("'nonlocal' is not supported", "pass the value in and return it"),
-    ast.Match: ("'match' is not supported", "use if and elif"),
 }
 """Statements that are refused, with the reason and a hint."""

@@ -2,6 +2,7 @@
 
 `values`         what a traced function computes with
 `scalars`        operations on real numbers and truth values, with the conditions they need
+`implied`        what follows from conditions that hold
 `interface`      what a trace asks of the interpreter above it
 `recorder`       places for errors, statements, memory, what the function made itself
 `facts`          what is known of conditions: whether they hold here, and their text

@@ -54,6 +54,9 @@ class Decisions:
             return self.choose(parts[0], ALWAYS, parts[1])
         if e.op is ir.LE:  # over the reals, a <= b is not b < a
             return self.negated(self.of(ir.lt(e.args[1], e.args[0])))
+        if e.op is ir.EQ:  # nor is a = b beside a < b or b < a
+            a, b = e.args
+            return self.negated(self.choose(self.of(ir.lt(a, b)), ALWAYS, self.of(ir.lt(b, a))))
         level = self._levels.setdefault(e, len(self._atoms))
         if level == len(self._atoms):
             self._atoms.append(e)

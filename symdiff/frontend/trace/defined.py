@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from symdiff import ir
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.ir import TRUE, ZERO, Expr
 
 
@@ -17,10 +17,10 @@ def missing(e: Expr, defined: Expr, known: Collection[Expr] = ()) -> list[Expr]:
     """The conditions outside of which a value is nan but its expression may not be."""
     if defined is TRUE:
         return []
-    wanted = [c for c in scalars.conjuncts(defined) if not _holds(c, known)]
+    wanted = [c for c in implied.conjuncts(defined) if not _holds(c, known)]
     if not wanted:
         return []
-    own = set(scalars.conjuncts(scalars.domain_of((e,))[e]))
+    own = set(implied.conjuncts(scalars.domain_of((e,))[e]))
     return [c for c in wanted if c not in own]
 
 
@@ -35,14 +35,14 @@ def needed(defined: Expr, assumptions: Collection[Expr]) -> tuple[Expr, ...]:
     """The conditions that assumptions do not imply."""
     taken: set[Expr] = set()
     for a in assumptions:
-        taken.update(scalars.consequences(a))
-    return tuple(c for c in scalars.conjuncts(defined) if not _holds(c, taken))
+        taken.update(implied.consequences(a))
+    return tuple(c for c in implied.conjuncts(defined) if not _holds(c, taken))
 
 
 def _holds(condition: Expr, known: Collection[Expr]) -> bool:
-    if scalars.cond(condition) is True or scalars.follows(condition, known):
+    if scalars.cond(condition) is True or implied.follows(condition, known):
         return True
-    c = scalars.canonical(condition)  # a sum of squares and the like is not negative
+    c = implied.canonical(condition)  # a sum of squares and the like is not negative
     return c.op is ir.LE and c.args[0] is ZERO and is_nonnegative(c.args[1])
 
 

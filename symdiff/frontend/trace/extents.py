@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from symdiff import ir
-from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace import demands, implied, scalars
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Refused, SymArray, as_real, describe
@@ -22,7 +22,7 @@ def nonnegative(t: Tracer, e: Expr) -> bool:
     low = linear(integers.least(linear(e), t.ranges))
     if integers.never_negative(low, t.ranges, t.sizes):
         return True
-    return any(scalars.follows(ir.le(ZERO, n), t.facts) for n in (low, e)) if t.facts else False
+    return any(implied.follows(ir.le(ZERO, n), t.facts) for n in (low, e)) if t.facts else False
 
 
 def positive(t: Tracer, e: Expr) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied
 from symdiff.frontend.trace.decisions import ALWAYS
 from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
@@ -58,14 +58,14 @@ class Conditions(Recorder):
         return array
 
     # --------------------------------------------------------------- conditions
-    def known(self, value: Any) -> bool | None:
-        """A truth value if it is decided here, by its form or by the path."""
+    def known(self, value: Any, strictly: bool = False) -> bool | None:
+        """A truth value if it is decided here, by its form or by the path; `strictly`: for nan, too."""
         if not isinstance(value, Cond):
             return bool(value)
         if self.facts:
-            if scalars.follows(value.expr, self.facts):
+            if implied.follows(value.expr, self.facts, strictly):
                 return True
-            if scalars.follows(ir.not_(value.expr), self.facts):
+            if implied.follows(ir.not_(value.expr), self.facts, strictly):
                 return False
         return None
 

@@ -13,7 +13,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.source import Source, is_library, is_own
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import Aliases
 from symdiff.frontend.trace.decisions import Decisions
 from symdiff.frontend.trace.frames import Container, Frame, Region, contents
@@ -270,7 +270,7 @@ class Recorder(Interface):
     def require(self, condition: Expr, error: str, message: str) -> None:
         """A condition that must hold at run time wherever this is reached; one on sizes
         alone is checked once, before everything else."""
-        if condition is TRUE or scalars.follows(condition, self.facts):
+        if condition is TRUE or implied.follows(condition, self.facts):
             return
         fact = condition
         if self.always and self.path is TRUE and None not in self.counts:
@@ -279,11 +279,11 @@ class Recorder(Interface):
                 condition = ir.or_(ir.lt(n, ir.ONE), condition)  # reached if the loop runs
             if all(e in self.parameter_sizes for e in loop_program.leaves((condition,))):
                 self.checks.setdefault(condition, self.check(condition, error, message))
-                self.facts = self.facts.union(scalars.consequences(fact))
+                self.facts = self.facts.union(implied.consequences(fact))
                 return
         held = ir.or_(ir.not_(self.path), fact)
         self.emit(self.check(held, error, message))
-        self.facts = self.facts.union(scalars.consequences(fact))
+        self.facts = self.facts.union(implied.consequences(fact))
 
     def stretch(self, a: Expr, b: Expr) -> None:
         """Note that two sizes meet of which one may be 1."""

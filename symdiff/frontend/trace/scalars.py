@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.trace import constants
+from symdiff.frontend.trace import constants, implied
 from symdiff.frontend.trace.values import (
     TRUTH_OF_ARRAY,
     Cond,
@@ -39,91 +39,15 @@ from symdiff.ir import TRUE, ZERO, Expr, Op, functions
 from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD, kind_of
 
 MAX_INTEGER_BITS = 1 << 16
-MAX_CONJUNCTS = 64
 
 
-# ------------------------------------------------------------ facts and conditions
-def canonical(condition: Expr) -> Expr:
-    """A condition without a `not` before a comparison: over the reals, not a < b
-    is b <= a."""
-    if condition.op is ir.NOT:
-        inner = condition.args[0]
-        if inner.op is ir.LT:
-            return ir.le(inner.args[1], inner.args[0])
-        if inner.op is ir.LE:
-            return ir.lt(inner.args[1], inner.args[0])
-    return condition
-
-
-def consequences(condition: Expr) -> list[Expr]:
-    """The conditions that follow syntactically, itself among them."""
-    found: list[Expr] = []
-    queue = [condition]
-    while queue and len(found) < MAX_CONJUNCTS:
-        c = canonical(queue.pop())
-        found.append(c)
-        if c.op is ir.AND:
-            queue.extend(c.args)
-        elif c.op is ir.NOT and c.args[0].op is ir.OR:
-            queue.extend(ir.not_(a) for a in c.args[0].args)
-        elif c.op is ir.LT:
-            a, b = c.args
-            found += [ir.le(a, b), ir.not_(ir.eq(a, b)), ir.not_(ir.eq(b, a))]
-        elif c.op is ir.EQ:
-            a, b = c.args
-            found += [ir.eq(b, a), ir.le(a, b), ir.le(b, a)]
-    return found
-
-
-def follows(condition: Expr, facts: Collection[Expr]) -> bool:
-    """Whether a condition is among the facts, or is a weaker bound by a constant."""
-    c = canonical(condition)
-    if c in facts:
-        return True
-    if c.op not in (ir.LT, ir.LE):
-        return False
-    low, high = (ir.rational(a) for a in c.args)
-    if (low is None) is (high is None):
-        return False
-    for fact in facts:
-        if fact.op not in (ir.LT, ir.LE):
-            continue
-        if low is not None and fact.args[1] is c.args[1]:
-            bound = ir.rational(fact.args[0])
-            gap = None if bound is None else bound - low
-        elif high is not None and fact.args[0] is c.args[0]:
-            bound = ir.rational(fact.args[1])
-            gap = None if bound is None else high - bound
-        else:
-            continue
-        if gap is not None and (gap > 0 or (gap == 0 and (c.op is ir.LE or fact.op is ir.LT))):
-            return True
-    return False
-
-
-def conjuncts(condition: Expr) -> list[Expr]:
-    """The parts of a conjunction, each once; unsplit where there are very many."""
-    found: dict[Expr, None] = {}
-    seen: set[Expr] = set()
-    stack = [condition]
-    while stack:
-        c = stack.pop()
-        if c in seen or c is TRUE:
-            continue
-        seen.add(c)
-        if c.op is ir.AND and len(seen) < 4 * MAX_CONJUNCTS:
-            stack += [c.args[1], c.args[0]]
-        else:
-            found[c] = None
-    return list(found)
-
-
+# ------------------------------------------------------------------- choices
 def by_side(condition: Expr, then: Expr, other: Expr) -> Expr:
     """Where `where(condition, a, b)` is defined, if a is defined where `then` holds
     and b where `other` does."""
     if then is other:
         return then
-    here, there = conjuncts(then), conjuncts(other)
+    here, there = implied.conjuncts(then), implied.conjuncts(other)
     both = set(here) & set(there)
     result = TRUE
     for c in here:
@@ -131,9 +55,9 @@ def by_side(condition: Expr, then: Expr, other: Expr) -> Expr:
             result = join(result, c)
     sides = ((condition, here), (ir.not_(condition), there))
     for side, needs in sides:
-        implied = set(consequences(side))
+        given = set(implied.consequences(side))
         for c in needs:
-            if c not in both and not follows(c, implied):
+            if c not in both and not implied.follows(c, given):
                 result = join(result, ir.or_(ir.not_(side), c))
     return result
 
@@ -277,8 +201,8 @@ def _of_defined(comparison: Expr, *values: Real) -> Expr:
         defined = join(defined, v.defined)
     if defined is TRUE or comparison.op is ir.BOOL:
         return defined if comparison is TRUE else comparison
-    kept = set(conjuncts(domain_of((comparison,))[comparison]))
-    for c in conjuncts(defined):
+    kept = set(implied.conjuncts(domain_of((comparison,))[comparison]))
+    for c in implied.conjuncts(defined):
         comparison = comparison if c in kept else ir.and_(c, comparison)
     return comparison
 

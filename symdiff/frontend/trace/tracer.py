@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import containers, referenced
 from symdiff.frontend.trace.decisions import NEVER
 from symdiff.frontend.trace.facts import Conditions
@@ -55,7 +55,7 @@ class Tracer(Conditions):
     def enter(self, literal: Expr) -> Region:
         region = Region(self.tick(), self.path, self.facts)
         self.path = ir.and_(self.path, literal)
-        self.facts = self.facts.union(scalars.consequences(literal))
+        self.facts = self.facts.union(implied.consequences(literal))
         self.regions.append(region)
         return region
 
@@ -128,7 +128,7 @@ class Tracer(Conditions):
         if a.flow.raised or b.flow.raised:  # what comes is of the other side
             here, there = (b, ir.not_(c.expr)) if a.flow.raised else (a, c.expr)
             frame.flow = here.flow
-            self.facts = self.facts.union(scalars.consequences(there))
+            self.facts = self.facts.union(implied.consequences(there))
         if a.flow.returned is TRUE or b.flow.returned is TRUE:
             here, dead = (b, a) if a.flow.returned is TRUE else (a, b)
             frame.env, value = here.env, here.value

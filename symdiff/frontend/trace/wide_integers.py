@@ -27,7 +27,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import Location
-from symdiff.frontend.trace.scalars import consequences
+from symdiff.frontend.trace.implied import consequences
 from symdiff.ir import ABS, ADD, AND, FALSE, LE, LT, MUL, NEG, OR, POW, SUB, TRUE, WHERE, Expr
 from symdiff.ir.loop_program import (
     ARRAY,

@@ -41,7 +41,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.loops.context import Context
-from symdiff.passes.differentiate import local_partials
+from symdiff.passes.differentiate import local_partials, multiplied
 
 
 class Duals:
@@ -82,7 +82,7 @@ class Duals:
         total = ZERO
         for child, partial, counts in local_partials(n):
             if (dot := self.known[child]) is not ZERO:
-                total = total + ir.where(counts, dot * partial, ZERO)
+                total = total + ir.where(counts, multiplied(dot, partial), ZERO)
         return total
 
     # ---------------------------------------------------------------- statements

@@ -278,7 +278,7 @@ class Sweep:
         if bar is None:
             return
         at = [index(i) for i in s.indices]
-        sweep = Sweep(self.context, s.body, s.indices, (s.value,), self.fragile)
+        sweep = Sweep(self.context, s.body, s.indices, (s.value,))
         if _costly(s.value) and (s.body or self.context.is_heavy(s.value)):
             sweep.stored[s.value] = load(array(s.name), *at)
         sweep.seed(s.value, load(array(bar), *at))

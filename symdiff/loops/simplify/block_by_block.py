@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from symdiff.ir import Expr, substitute, topological, var
-from symdiff.ir.functions import SQUARES
+from symdiff.ir import ZERO, Expr, rebuild, substitute, topological, transform, var, where
+from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -30,7 +30,7 @@ from symdiff.ir.loop_program import (
     Statement,
     expressions,
     kind_of,
-    mapped,
+    mapped_block,
 )
 from symdiff.ir.prune import pruned
 from symdiff.loops.simplify.branches import of_sums
@@ -89,7 +89,12 @@ def opened(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
     see `symdiff.loops.simplify.norm_slopes`."""
     known = Vanishing.of(block)
 
+    def unit(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = rebuild(n, args)
+        return where(known.where(n.args[1]), ZERO, made) if n.op is UNIT else made
+
     def passes(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        outputs = transform(outputs, unit)
         names = _abstraction(outputs)
         sums = [n.args[0] for n in topological(outputs) if n.op is SQUARES]
         made = substitute((*outputs, *sums), names)
@@ -126,10 +131,7 @@ def _with_passes(
     def one(e: Expr) -> Expr:
         return new.get(e, e)
 
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in b)
-
-    return go(block), tuple(map(one, roots))
+    return mapped_block(block, one), tuple(map(one, roots))
 
 
 def _groups(block: Block, roots: Iterable[Expr]) -> Iterator[list[Expr]]:

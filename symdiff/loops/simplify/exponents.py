@@ -2,7 +2,7 @@
 
 Before:  for i in range(n): s = s + exp(x[i])                          log(s)
 After:   for i in range(n): m = x[i] if m < x[i] else m
-         for i in range(n): r = r + exp(x[i] - m)                      log(exp(m)*r)
+         for i in range(n): r = r + exp(x[i] - m)                      m + log(r)
 
 and likewise for arrays of such sums, as of the rows of a matrix. What the user shifted exponents by
 (`k + log(sum(exp(x - k)))`, mostly the largest of x) is taken out if nothing depends on it:
@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr, substitute, topological, var
-from symdiff.ir.functions import DETACHED, EXP, LOG, LOG1P, LOG2, LOG10
+from symdiff.ir.functions import DETACHED, EXP, LN2, LN10, LOG, LOG1P, LOG2, LOG10
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -50,6 +50,8 @@ Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 
 SUMS = (ADD, SUB, ir.NEG)
 _LOGARITHMS = (LOG, LOG1P, LOG2, LOG10)
+_UNITS = {LOG: ONE, LOG2: LN2(), LOG10: LN10()}
+"""What a logarithm of exp(1) is the inverse of."""
 
 
 def scaled(
@@ -269,8 +271,9 @@ def _apart(e: Expr, common: Expr, rest: Expr) -> dict[Expr, Expr]:
 
 
 def _gathered(e: Expr) -> Expr:
-    """An expression without terms that are added and subtracted in one sum, and with the
-    exponentials of each product together if that takes some from their exponents."""
+    """An expression without terms that are added and subtracted in one sum, with the
+    exponentials of each product together if that takes some from their exponents, and without
+    exponentials as factors in logarithms."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         n = ir.rebuild(n, args)
@@ -279,6 +282,8 @@ def _gathered(e: Expr) -> Expr:
             found = _sum(list(_terms(n)))
         elif n.op in (MUL, DIV):
             found = _product(n)
+        elif n.op in _UNITS:
+            return _logarithm(n)
         return n if found is None else found
 
     return ir.transform((e,), rule)[0]
@@ -305,6 +310,19 @@ def _product(e: Expr) -> Expr | None:
     below = [f for k, f in factors if k < 0 and f.op is not EXP]
     over, under = (functools.reduce(ir.mul, part, ONE) for part in (above, below))
     return over * EXP(exponent) / under
+
+
+def _logarithm(e: Expr) -> Expr:
+    """The logarithm of a product, with the exponents of its exponentials beside it."""
+    factors = list(_factors(e.args[0]))
+    exponents = [ir.const(k) * f.args[0] for k, f in factors if f.op is EXP]
+    if not exponents:
+        return e
+    rest = ONE
+    for k, f in factors:
+        if f.op is not EXP:
+            rest = rest * f if k > 0 else rest / f
+    return functools.reduce(ir.add, exponents) / _UNITS[e.op] + e.op(rest)
 
 
 def _factors(e: Expr, power: int = 1) -> Iterator[tuple[int, Expr]]:

@@ -14,11 +14,13 @@ of a matrix of distances, it is no function of them, and 0 stands for the pole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Container, Iterable, Mapping
 
 from symdiff import ir
-from symdiff.ir import DIV, FALSE, HALF, MUL, NAN, NEG, ONE, POW, ZERO, Expr, var
+from symdiff.ir import DIV, FALSE, HALF, INF, MUL, NAN, NEG, ONE, POW, ZERO, Expr, var
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES
+from symdiff.ir.loop_program import INDEX, leaves, name_of
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.complete.complete import complete
 from symdiff.passes.complete.removable import meaning
@@ -77,16 +79,30 @@ def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tupl
     return found
 
 
-def settled(e: Expr) -> Expr:
+def settled(e: Expr, given: Container[str] = ()) -> Expr:
     """An expression as it is computed: nan where a norm is 0, of which it has a slope and by which it
-    divides.
+    divides, or whose slope is a factor beside what is not finite.
 
     The slope is 0 there by convention, and stands for no limit: its product with a pole is not 0
     either, as limits of the other factors alone would have it.
+
+    Parameters
+    ----------
+    given : names of what is finite: parameters.
     """
-    slopes = {n.args[0] for n in ir.topological((e,)) if n.op is ROOT_SLOPE}
+    order = ir.topological((e,))
+    slopes = {n.args[0] for n in order if n.op is ROOT_SLOPE}
     if not slopes:
         return e
+    inside = {a for n in order if n.op in (MUL, DIV, NEG) for a in n.args[:2]}
+    inside -= {n.args[1] for n in order if n.op is DIV}
+    products: dict[Expr, tuple[Expr, Expr]] = {}
+    for n in order:
+        if n.op in (MUL, DIV, NEG) and n not in inside:
+            factors = _factors(n)
+            for f in factors:
+                if f.op is ROOT_SLOPE and (beside := _made(factors, f, given)):
+                    products[n] = f.args[0], functools.reduce(ir.mul, beside)
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(n, args)
@@ -94,9 +110,31 @@ def settled(e: Expr) -> Expr:
             square = d.args[0] if d.op is POW else d
             if square in slopes:
                 made = ir.where(ir.eq(square.args[0], ZERO), NAN, made)
+        if n in products:
+            square, others = products[n]
+            infinite = ir.not_(ir.lt(ir.abs_(others), INF))
+            made = ir.where(ir.and_(ir.eq(square, ZERO), infinite), NAN, made)
         return made
 
     return ir.transform((e,), rule)[0]
+
+
+def _made(factors: Iterable[Expr], slope: Expr, given: Container[str]) -> list[Expr]:
+    """The factors beside a slope that are made of what is neither given nor 0 with the norm."""
+    own = leaves((slope,))
+    return [
+        f for f in factors
+        if f is not slope and any(
+            v.op is not INDEX and v not in own and name_of(v) not in given for v in leaves((f,))
+        )
+    ]  # fmt: skip
+
+
+def _factors(e: Expr) -> list[Expr]:
+    """The factors of a product, above its divisors."""
+    if e.op in (MUL, NEG):
+        return [f for a in e.args for f in _factors(a)]
+    return _factors(e.args[0]) if e.op is DIV else [e]
 
 
 def _unfilled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -13,6 +13,7 @@
 `softmax`            the softmax rewrite: exponentials over their sum as logistic functions
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `propagation`        the error of an expression from those of the names in it
+`carried_errors`     what is assumed of the error of a carried value
 `estimates`          the errors of a program with arrays and loops, estimated beside it
 `result_errors`      how far results may be off, as results
 `estimated_statements`  what estimates ask of the statements of a program

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from symdiff import ir
-from symdiff.ir import ZERO, Expr, raw
+from symdiff.ir import ZERO, Expr, raw, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -69,6 +69,31 @@ def adds_once(s: Loop, name: str) -> bool:
     return found and len(adds) == 1
 
 
+def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr] | None:
+    """Of an array that is another one plus a term, element by element: the element of that array, one of
+    the given names, and the term."""
+    places = tuple(map(index, s.indices))
+    found = [
+        e for e in topological((s.value,))
+        if e.op is LOAD and e.args[1:] == places and name_of(e.args[0]) in names
+    ]  # fmt: skip
+    if len(found) != 1:
+        return None
+    e, before = s.value, found[0]
+    while e is not before:
+        if e.op not in (ir.ADD, ir.SUB):
+            return None
+        a, b = e.args
+        if before in topological((b,)):
+            a, b = b, a
+            if e.op is ir.SUB:
+                return None
+        if before in topological((b,)):
+            return None
+        e = a
+    return before, ir.substitute((s.value,), {before: ZERO})[0]
+
+
 def values_of(s: Statement) -> Sequence[Expr]:
     """What may be marked of a statement."""
     match s:
@@ -118,4 +143,6 @@ def over_elements(
     return list(each), block
 
 
-__all__ = ["adds_once", "last_arrays", "may_be_nan", "over_elements", "values_of"]
+__all__ = [
+    "added_to", "adds_once", "last_arrays", "may_be_nan", "over_elements", "values_of",
+]  # fmt: skip

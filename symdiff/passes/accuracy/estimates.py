@@ -27,7 +27,7 @@ First-order running error analysis: Higham, Accuracy and Stability of Numerical 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -67,7 +67,9 @@ from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
+from symdiff.passes.accuracy.carried_errors import Carrying
 from symdiff.passes.accuracy.estimated_statements import (
+    added_to,
     adds_once,
     last_arrays,
     may_be_nan,
@@ -96,10 +98,6 @@ SMALL = 256
 so many times n units."""
 MEAN = Fraction(1, 2)
 """Of the bound of a rounding, as it counts among many that are independent."""
-RAISED = 2
-"""How often an error of a loop is raised before it is computed beside."""
-TINY = {"float64": Fraction(1, 2**900), "float32": Fraction(1, 2**100)}
-"""A smaller sum of squares may have underflowed."""
 SUBNORMAL = 2**16
 """Where errors of underflow count, numbers may be off by as many times what one costs."""
 
@@ -150,6 +148,7 @@ class Estimating(Propagation):
     zeros : arrays whose elements are zero where something is added to them.
     rising : units of running maxima and minima, and of tapes of them.
     bounded : whether the errors of the results that were checked are bounded statically.
+    collecting : arrays that a loop carries, and the names inside of it.
     """
 
     def __init__(
@@ -165,6 +164,7 @@ class Estimating(Propagation):
         self.zeros: set[str] = set()
         self.rising: dict[str, Fraction] = {}
         self.bounded, self.norm = True, norm
+        self.collecting: dict[str, set[str]] = {}
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
         self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
         self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
@@ -207,12 +207,37 @@ class Estimating(Propagation):
                 self.zeros.add(s.name)
             return [s]
         name = self.names.fresh(f"{s.name}_error")
-        value = self.units(s.value, found)
+        squares = self.collected_squares(s)
+        value = self.units(s.value, found) if squares is None else squares
         self.mark(value)
         made = Build(name, s.type, s.indices, value, pruned(unchecked(body), (value,)))
         made = self.copied(made)
-        self.errors[s.name] = Error(Fraction(0), array(name))
+        self.errors[s.name] = Error(Fraction(0), array(name), squares is not None)
         return [s, made]
+
+    def collected_squares(self, s: Build) -> Expr | None:
+        """The squares of the errors of an array that a loop adds to as a whole, element by element; None of
+        others, and where terms share an error or have those of iterations before, which add up as they stand."""
+        found = added_to(s, self.collecting)
+        if found is None or self.underflows:
+            return None
+        before, term = found
+        name = name_of(before.args[0])
+        inside, source = self.collecting[name], self.errors.get(name, EXACT)
+
+        def shared(leaf: Expr) -> bool:
+            return not any(name_of(e) in inside for e in leaves((leaf,)))
+
+        made = [name_of(e) for e in leaves((term,)) if name_of(e) in inside]
+        if any(self.errors.get(n, EXACT) != EXACT for n in made):
+            return None
+        if source.flat or self.propagated(term, shared) != EXACT:
+            return None
+        self.collecting[s.name] = inside
+        collected = element(source._replace(squared=False), before.args[1:])
+        collected = collected if source.squared else collected**2
+        rounded = ir.where(ir.eq(term, ZERO), ZERO, (ir.HALF * s.value) ** 2)
+        return collected + self.units(term, self.error(term)) ** 2 + rounded
 
     def keep(self, e: Expr) -> None:
         """Of a result over what is exact, each element keeps its digits."""
@@ -277,7 +302,7 @@ class Estimating(Propagation):
     def loop(self, s: Loop) -> list[Statement]:
         """A loop with the errors of what it carries: constants where that holds from one
         iteration to the next, else carried along."""
-        guesses: dict[str, _Carrying] = {}
+        guesses: dict[str, Carrying] = {}
         before: list[Statement] = []
         for c in s.carried:
             if c.type.kind == "f":
@@ -287,7 +312,7 @@ class Estimating(Propagation):
                 sum_ = reduction(c) if c.type == REAL else None
                 if sum_ is not None and sum_.kind == "mul" and self.underflows:
                     sum_ = None  # what vanishes on the way may come back
-                guesses[c.name] = _Carrying(c, init, sum_, init.static, init.k)
+                guesses[c.name] = Carrying(c, init, sum_, init.static, init.k)
         numbers = [c for c in s.carried if c.type == REAL]
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
         for c in s.carried:
@@ -295,6 +320,7 @@ class Estimating(Propagation):
                 self.zeros.add(c.name)
         restores = self._restored(s)
         inside = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+        self.collecting |= {c.name: inside for c in s.carried if c.type.shape}
         known, tapes = dict(self.errors), dict(self.tapes)
         while True:
             self.errors, self.tapes = dict(known), dict(tapes)
@@ -364,7 +390,7 @@ class Estimating(Propagation):
                 self.tapes[v.tape] = found
         return made
 
-    def _begin(self, g: _Carrying, before: list[Statement]) -> None:
+    def _begin(self, g: Carrying, before: list[Statement]) -> None:
         """The error of a carried value at the start of an iteration."""
         c = g.carried
         if g.static:
@@ -387,7 +413,7 @@ class Estimating(Propagation):
             g.names = [self.names.fresh(f"{c.name}_{stem}") for stem in stems]
         self.errors[c.name] = g.error(0, self)
 
-    def _advance(self, g: _Carrying, inside: set[str], body: Block) -> bool:
+    def _advance(self, g: Carrying, inside: set[str], body: Block) -> bool:
         """Work out the error of the next value; whether what was assumed does not hold."""
         c = g.carried
         if c.type.shape:
@@ -406,7 +432,7 @@ class Estimating(Propagation):
             return False
         return self._collected(g, g.sum, inside)
 
-    def _collected(self, g: _Carrying, r: Reduction, inside: set[str]) -> bool:
+    def _collected(self, g: Carrying, r: Reduction, inside: set[str]) -> bool:
         """The error of what a reduction has collected."""
         term, c = r.term, g.carried
 
@@ -456,7 +482,7 @@ class Estimating(Propagation):
             return True
         return False
 
-    def _carried(self, g: _Carrying, ends: list[Statement]) -> list[Carried]:
+    def _carried(self, g: Carrying, ends: list[Statement]) -> list[Carried]:
         """What a loop carries for the error of one of its values."""
         c = g.carried
         if g.static:
@@ -480,7 +506,7 @@ class Estimating(Propagation):
         self.mark(init, total)
         return [squared, Carried(g.names[2], REAL, init, total, g.names[3])]
 
-    def _after(self, g: _Carrying) -> None:
+    def _after(self, g: Carrying) -> None:
         c = g.carried
         for n in (c.name, c.result):
             self.errors.pop(n, None)
@@ -539,62 +565,6 @@ class Estimating(Propagation):
     def _check(self, fine: Expr) -> Check:
         self.mark(fine)
         return Check(fine, "accuracy", f"{self.program.name}: a result lost digits")
-
-
-@dataclass(slots=True)
-class _Carrying:
-    """What is assumed of the error of a carried value, and found out.
-
-    Attributes
-    ----------
-    init : its error before the loop.
-    sum : what it collects, if that is all it does.
-    static : whether `k` units are assumed.
-    raises : how often that was raised.
-    names : of what is carried for the error, and of its results.
-    common : units that all terms share, relative to the sum.
-    shared : whether there is a part that all terms share, absolute.
-    """
-
-    carried: Carried
-    init: Error
-    sum: Reduction | None
-    static: bool
-    k: Fraction
-    raises: int = 0
-    squared: bool = False
-    names: list[str] = field(default_factory=list)
-    start: Expr = ZERO
-    next: tuple[Expr, Expr] = (ZERO, ZERO)
-    common: Fraction = Fraction(0)
-    shared: bool = False
-
-    def raised(self, found: Error) -> bool:
-        """Take an error of the next value into account; whether it is more than assumed."""
-        if found.static and found.k <= self.k:
-            return False
-        self.raises += 1
-        if found.static and self.raises <= RAISED:
-            self.k = found.k
-        else:
-            self.static, self.names = False, []
-        return True
-
-    def error(self, which: int, work: Estimating) -> Error:
-        """Of the value at the start of an iteration (0), or after the last (1)."""
-        value = ir.var(self.carried.name if which == 0 else self.carried.result)
-        first = ir.var(self.names[which])
-        if self.sum is None or self.sum.kind in ("max", "min"):
-            return Error(Fraction(0), first)
-        root = first**ir.HALF
-        if self.sum.kind == "add" and self.carried.init is ZERO:
-            root = ir.where(
-                ir.or_(ir.lt(const(TINY[work.dtype]), first), ir.eq(value, ZERO)), root, INF
-            )  # fmt: skip
-        total = root + ir.var(self.names[2 + which]) if self.shared else root
-        if self.sum.kind == "mul":
-            total = total * work.size(value)
-        return Error(self.common, total)
 
 
 __all__ = ["Estimated", "Estimating", "estimated"]

@@ -46,14 +46,13 @@ from symdiff.ir.functions import EXTREMES, UNIT
 from symdiff.lowering.target import COMPENSATED, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS
 from symdiff.passes.accuracy.error_test import ErrorTest
+from symdiff.passes.accuracy.propagation import FLOOR
 from symdiff.passes.analysis.magnitude import Magnitudes
 
 ALLOWED = 4
 SMALLEST = {"float64": (1074, 1021), "float32": (149, 125)}
 """The smallest number is two to the minus the first; times two to the second, a number is
 measured in smallest numbers per unit of its last place."""
-NORMAL = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
-"""The smallest normal number."""
 FEW = 2
 """Products of which it is tested by itself whether they underflowed."""
 ALONG = 4
@@ -140,7 +139,7 @@ class _Losses:
             factors = e.args[:1] if e.op in (POW, DIV) else e.args
             if e.op not in (MUL, DIV) and (e.op is not POW or (ir.integer(e.args[1]) or 0) < 1):
                 return None
-            small = ir.lt(self.work.size(e), ir.const(NORMAL[self.work.dtype]))
+            small = ir.lt(self.work.size(e), ir.const(FLOOR[self.work.dtype]))
             for a in factors:
                 if not ir.rational(a):
                     small = ir.and_(small, ir.not_(ir.eq(a, ZERO)))

@@ -16,7 +16,7 @@ from itertools import product
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, VAR, WHERE, Expr
-from symdiff.ir.functions import EXP, EXTREMES, MAXIMA, SIN, TAN
+from symdiff.ir.functions import EXP, EXTREMES, LARGER, MAXIMA, SIN, SMALLER, TAN
 
 NEGATIVE, ZERO_, POSITIVE = 1, 2, 4
 ANY = NEGATIVE | ZERO_ | POSITIVE
@@ -56,12 +56,15 @@ class Signs:
     def __init__(self, facts: Iterable[Expr] = ()) -> None:
         self.known: dict[Expr, int] = {}
         self.facts: dict[Expr, int] = {}
+        self.numbers: set[Expr] = set()
         seen: set[Expr] = set()
         stack = list(facts)[::-1]
         while stack:
             fact = stack.pop()
             if fact.op is not AND:
                 self._learn(fact)
+                if fact.op in (LT, LE, EQ) and not _may_drop_nan(fact):
+                    self.numbers.update(ir.variables((fact,)))  # no comparison with nan holds
             elif fact not in seen:
                 seen.add(fact)
                 stack.extend(fact.args[::-1])
@@ -154,17 +157,26 @@ class Signs:
     def nonnegative(self, e: Expr) -> bool:
         return not self.of(e) & NEGATIVE
 
+    def is_number(self, e: Expr) -> bool:
+        """Whether the facts say that no variable of it is nan."""
+        return self.numbers.issuperset(ir.variables((e,)))
+
     def nonzero(self, e: Expr) -> bool:
         return not self.of(e) & ZERO_
 
     def holds(self, condition: Expr) -> bool | None:
-        """Whether a comparison is decided by signs alone."""
+        """Whether a comparison is decided by signs alone, of numbers that are not nan."""
         if condition.op in (LT, LE, EQ):
             a, b = condition.args
             signs = self.of(ir.sub(b, a))
             true = {LT: POSITIVE, LE: POSITIVE | ZERO_, EQ: ZERO_}[condition.op]
             return True if not signs & ~true else False if not signs & true else None
         return None
+
+
+def _may_drop_nan(e: Expr) -> bool:
+    """Whether it may be a number where one of its variables is nan."""
+    return any(n.op is WHERE or n.op in (LARGER, SMALLER) for n in ir.topological(e.args))
 
 
 def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
@@ -185,7 +197,7 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
                 return ir.neg(args[0])
         if e.op is WHERE and args[0].op is not ir.BOOL:
             decided = signs.holds(args[0])
-            if decided is not None:
+            if decided is False or (decided and signs.is_number(args[0])):
                 return args[1] if decided else args[2]
         if e.op is EQ and ir.ZERO in args:
             return ir.eq(_with_the_same_zeros(args[1] if args[0] is ir.ZERO else args[0]), 0)

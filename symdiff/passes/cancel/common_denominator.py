@@ -13,12 +13,12 @@ from collections.abc import Container
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, Expr
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, Expr
+from symdiff.passes.cancel.algebra import RATIONAL_OPS
 
 MAX_NODES = 24
 """Operations that are looked through, from the top."""
 
-_THROUGH = (ADD, SUB, NEG, MUL, DIV)
 _Powers = dict[Expr, Fraction]
 
 
@@ -37,7 +37,7 @@ def together(e: Expr, limit: int = MAX_NODES) -> tuple[Expr, Expr] | None:
     top = {e: None}
     queue = [e]
     for n in queue:
-        if n.op in _THROUGH and len(top) <= limit:
+        if n.op in RATIONAL_OPS and len(top) <= limit:
             queue += [a for a in n.args if a not in top]
             top.update(dict.fromkeys(n.args))
     if not any(DIV in (n.op, *(a.op for a in n.args)) for n in top):
@@ -55,7 +55,7 @@ def _combined(n: Expr, forms: dict[Expr, tuple[Expr, _Powers]]) -> tuple[Expr, _
         above, below = n.args[0].args
         if k > 0 and (ir.rational(above) or 0) > 0:  # a root of c/d
             return ir.power(above, ir.const(k)), {below: k}
-    if n.op not in _THROUGH or any(a not in forms for a in n.args):
+    if n.op not in RATIONAL_OPS or any(a not in forms for a in n.args):
         return n, {}
     (p, q), (r, s) = forms[n.args[0]], forms[n.args[-1]]
     if not q and not s and n.op is not DIV:

@@ -452,23 +452,37 @@ class Ring:
             else:
                 total = total + term * s ** (2 * k - j) * (1 - c) ** (j - k)
         total = total / 2**k
-        by_cosine = _reduced(total, s, 1 - c * c, self.context)
-        by_sine = _reduced(total, c, 1 - s * s, self.context)
+        gens = self.context.gens()
+        by_cosine = with_square(total, gens.index(s), 1 - c * c, self.context, MAX_POLY_TERMS)
+        by_sine = with_square(total, gens.index(c), 1 - s * s, self.context, MAX_POLY_TERMS)
         return min(by_cosine, by_sine, key=len)
+
+
+def factors_with(value: Factored, i: int, side: int, one: Any, most: int) -> Any:
+    """The product of the factors that have a generator in them, above the fraction bar (`side` 1) or
+    below it (-1); `most` terms are too many."""
+    total = one
+    for base, n in value.factors.values():
+        if base.degrees()[i] and n * side > 0:
+            for _ in range(abs(n)):
+                total = total * base
+                if len(total) > most:
+                    raise OutOfBudgetError("too many terms")
+    return total
 
 
 def _degree(poly: Any, index: int) -> int:
     return int(poly.degrees()[index])
 
 
-def _reduced(poly: Any, x: Any, square: Any, context: Any) -> Any:
-    """Replace x**2 by another polynomial until x is at most linear."""
-    index = context.gens().index(x)
+def with_square(poly: Any, i: int, square: Any, context: Any, most: int) -> Any:
+    """The polynomial with another in place of x**2, x being a generator, until x is at most linear;
+    `most` terms are too many."""
     total = context.constant(0)
-    for monomial, q in poly.terms():
-        n = int(monomial[index])
-        rest = tuple(n % 2 if i == index else int(m) for i, m in enumerate(monomial))
+    for m, q in poly.terms():
+        n = int(m[i])
+        rest = (*m[:i], n % 2, *m[i + 1 :])
         total = total + context.from_dict({rest: q}) * square ** (n // 2)
-        if len(total) > MAX_POLY_TERMS:
+        if len(total) > most:
             raise OutOfBudgetError("too many terms")
     return total

@@ -365,6 +365,8 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
                 if n.op is TAKEN:
                     return ONE if turn > 0 else ZERO
                 return args[0 if (turn > 0) == (n.op in MAXIMA) else 1]
+        if ZERO in args and (n.op is MUL or (n.op is DIV and args[0] is ZERO)):
+            return ZERO  # all along that side, whatever the other factor comes to at its end
         return ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]

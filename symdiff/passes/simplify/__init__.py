@@ -46,12 +46,14 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import COS, COSH, SIN, SINH, TAKEN, TAN, TANH
+from symdiff.ir.functions import TAKEN
+from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
+from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.familiar import readable
 from symdiff.passes.simplify.frame import Frame, inside, window
 from symdiff.passes.simplify.rules import rewritten, shifted, turned_odd
@@ -68,8 +70,6 @@ MOST_TRIED = 12
 """Formulas of a window that are compared with what they replace, the shortest first."""
 
 _SUMS = (ADD, SUB)
-_TURNING = (SIN, COS, TAN, SINH, COSH, TANH)
-_RATIONAL = (ADD, SUB, NEG, MUL, DIV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +332,7 @@ class _Simplifier:
         """A square root with what is a square in some form of its radicand taken out."""
         shortest = self.of(radicand)
         first = radicals.opened(shortest)
-        if not any(n.op in _TURNING for n in ir.topological((shortest,))):
+        if not any(n.op in TURNING for n in ir.topological((shortest,))):
             return first
         least = self.costs.length(shortest) + WORSE
         forms = self.costs.ranked(self._window(shortest) or ())[:MOST_TRIED]
@@ -426,7 +426,7 @@ def _is_plain(e: Expr) -> bool:
             if ir.integer(node.args[1]) is None:
                 return False
             stack.append(node.args[0])
-        elif node.op in _RATIONAL:
+        elif node.op in RATIONAL_OPS:
             sums |= node.op in _SUMS
             signs |= node.op is NEG
             stack += node.args
@@ -436,7 +436,7 @@ def _is_plain(e: Expr) -> bool:
 
 
 def _is_rational(e: Expr) -> bool:
-    return e.op in _RATIONAL or e.op is POW
+    return e.op in RATIONAL_OPS or e.op is POW
 
 
 __all__ = ["MAX_OPERATIONS", "Short", "short_forms", "simplify"]

@@ -24,7 +24,7 @@ from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 Parts = dict[Expr, Fraction]
 """A combination of directions."""
 
-_TURNING = (SIN, COS, TAN, SINH, COSH, TANH)
+TURNING = (SIN, COS, TAN, SINH, COSH, TANH)
 
 MAX_ARGUMENTS = 12
 MAX_NODES = 60
@@ -158,7 +158,7 @@ def _over(q: Fraction, u: Expr) -> Expr | None:
 
 def in_phase(e: Expr) -> Expr:
     """A sine, cosine or tangent without quarter turns in its angle, and without a sign."""
-    if e.op in _TURNING and e.args[0].op in (MUL, DIV):
+    if e.op in TURNING and e.args[0].op in (MUL, DIV):
         unit, parts = factors(e.args[0])
         if unit < 0:
             u = ir.const(-unit)

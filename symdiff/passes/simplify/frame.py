@@ -31,7 +31,7 @@ from symdiff.ir.functions import (
     TAN,
     TANH,
 )
-from symdiff.passes.cancel.algebra import Generator, linear
+from symdiff.passes.cancel.algebra import RATIONAL_OPS, Generator, linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
 from symdiff.passes.simplify.directions import Parts, directions, in_phase, times
 
@@ -45,8 +45,6 @@ MAX_MULTIPLE = 4
 
 CIRCULAR, HYPERBOLIC = 1, -1
 """Kinds of angles, by the sign in cos**2 + sign*sin**2 = 1."""
-
-_RATIONAL = (ADD, SUB, NEG, MUL, DIV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def window(e: Expr) -> list[Expr]:
 
 def inside(e: Expr) -> tuple[Expr, ...]:
     """The children of a node that belong to its window."""
-    if e.op in _RATIONAL:
+    if e.op in RATIONAL_OPS:
         return e.args
     if e.op is POW and (ir.rational(e.args[1]) is not None or _has_integer(e)):
         return e.args[:1]
@@ -117,7 +115,7 @@ def inside(e: Expr) -> tuple[Expr, ...]:
 def _has_integer(e: Expr) -> bool:
     """Whether a power is one of a sum or quotient, with a part of its exponent that is an integer:
     that part is a power of the value."""
-    if e.args[0].op not in _RATIONAL:
+    if e.args[0].op not in RATIONAL_OPS:
         return False
     constant = (linear(e.args[1]) or {}).get(ONE)
     return constant is not None and constant.denominator == 1
@@ -161,7 +159,7 @@ class Frame:
         plain: dict[Expr, None] = {}
         self.parts = self._directions()
         for e in self.nodes:
-            if e.op in _RATIONAL or e.op is ir.CONST:
+            if e.op in RATIONAL_OPS or e.op is ir.CONST:
                 if e.op is ir.CONST and ir.rational(e) is None:
                     raise OutOfBudgetError("not a number")
                 continue

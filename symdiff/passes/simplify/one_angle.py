@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with, with_square
 from symdiff.passes.simplify.frame import CIRCULAR, Angle, Frame
 from symdiff.passes.simplify.pieces import key_of
 
@@ -94,17 +94,10 @@ class _Forms:
         """With x**2 replaced, in numerator and denominator multiplied out."""
         i = self._index(x)
         plain = {k: f for k, f in value.factors.items() if not f[0].degrees()[i]}
-        parts = [f for f in value.factors.values() if f[0].degrees()[i]]
         result = Factored(value.unit, plain)
         for side in (1, -1):
-            total = self.one
-            for base, n in parts:
-                if n * side > 0:
-                    for _ in range(abs(n)):
-                        total = total * base
-                        if len(total) > MAX_TERMS:
-                            raise OutOfBudgetError("too many terms")
-            made = self.ring.of(_lowered(total, i, square, self.ring.context))
+            total = factors_with(value, i, side, self.one, MAX_TERMS)
+            made = self.ring.of(with_square(total, i, square, self.ring.context, MAX_TERMS))
             if made.unit == 0:
                 if side < 0:
                     raise OutOfBudgetError("division by zero")
@@ -240,17 +233,8 @@ class _Forms:
         if (found := self._halves.get(key)) is not None:
             return found
         rest = {k: f for k, f in half.factors.items() if not f[0].degrees()[i]}
-        sides = []
-        for side in (1, -1):
-            total = self.one
-            for base, n in half.factors.values():
-                if base.degrees()[i] and n * side > 0:
-                    for _ in range(abs(n)):
-                        total = total * base
-                        if len(total) > MAX_TERMS:
-                            raise OutOfBudgetError("too many terms")
-            sides.append(total)
-        made = self._halves[key] = Factored(half.unit, rest), sides[0], sides[1]
+        above, below = (factors_with(half, i, side, self.one, MAX_TERMS) for side in (1, -1))
+        made = self._halves[key] = Factored(half.unit, rest), above, below
         return made
 
     def _even(self, rows: dict[int, Any], c: Any) -> Factored:
@@ -431,15 +415,3 @@ class _Forms:
         if power < 0:
             result = ring.mul(result, ring.of(square))
         return abs(power), result
-
-
-def _lowered(poly: Any, i: int, square: Any, context: Any) -> Any:
-    """With x**2 replaced until x is at most linear."""
-    total = context.constant(0)
-    for m, q in poly.terms():
-        n = int(m[i])
-        rest = (*m[:i], n % 2, *m[i + 1 :])
-        total = total + context.from_dict({rest: q}) * square ** (n // 2)
-        if len(total) > MAX_TERMS:
-            raise OutOfBudgetError("too many terms")
-    return total

@@ -20,7 +20,7 @@ from symdiff.ir import HALF, POW, Expr
 from symdiff.ir.formula_text import Formulas
 from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.signs import NEGATIVE, Signs
-from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame, Root
 from symdiff.passes.simplify.pieces import primitive
@@ -159,17 +159,10 @@ def _lowered(frame: Frame, root: Root, value: Factored, i: int) -> Factored:
     denominator without it where it is a sum."""
     ring = frame.ring
     result = Factored(value.unit, {k: f for k, f in value.factors.items() if not f[0].degrees()[i]})
-    sides = []
-    for side in (1, -1):
-        total = ring.context.constant(1)
-        for base, n in value.factors.values():
-            if base.degrees()[i] and n * side > 0:
-                for _ in range(abs(n)):
-                    total = total * base
-                    if len(total) > MAX_TERMS:
-                        raise OutOfBudgetError("too many terms")
-        sides.append(_parts(frame, root, total, i))
-    (a, b), (c, d) = sides
+    one = ring.context.constant(1)
+    (a, b), (c, d) = (
+        _parts(frame, root, factors_with(value, i, side, one, MAX_TERMS), i) for side in (1, -1)
+    )
     symbol = ring.of(root.symbol)
     if c.unit and d.unit:  # (a + b*R)*(c - d*R)/(c**2 - d**2*R**2)
         below = ring.add(ring.mul(c, c), ring.neg(ring.mul(root.square, ring.mul(d, d))))

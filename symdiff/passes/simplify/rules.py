@@ -35,7 +35,7 @@ from symdiff.ir.functions import (
     XLOG1PY,
     XLOGY,
 )
-from symdiff.ir.identities import Bindings, U, V, match
+from symdiff.ir.identities import Bindings, U, V, match, plain
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.simplify.directions import in_phase
 
@@ -47,10 +47,6 @@ class Identity:
     name: str
     before: Expr
     after: Callable[[Bindings], Expr | None]
-
-
-def _plain(after: Expr) -> Callable[[Bindings], Expr | None]:
-    return lambda bound: ir.substitute((after,), bound)[0]
 
 
 def _product_with_log(log: ir.Op, edge: int) -> Callable[[Bindings], Expr | None]:
@@ -89,23 +85,23 @@ def _root_of(bound: Bindings) -> Expr | None:
 IDENTITIES: tuple[Identity, ...] = (
     Identity("xlogy", XLOGY(U, V), _product_with_log(LOG, 0)),
     Identity("xlog1py", XLOG1PY(U, V), _product_with_log(ir.OPS["log1p"], -1)),
-    Identity("logaddexp", LOGADDEXP(U, V), _plain(LOG(EXP(U) + EXP(V)))),
+    Identity("logaddexp", LOGADDEXP(U, V), plain(LOG(EXP(U) + EXP(V)))),
     Identity("exp-log", EXP(ir.raw(ir.MUL, (V, LOG(U)))), _root_of),
     Identity("log-power", LOG(ir.raw(ir.POW, (U, V))), _log_of_power),
-    Identity("sign-times", ir.raw(ir.MUL, (U, SIGN(U))), _plain(ir.abs_(U))),
-    Identity("abs-sign", ir.raw(ir.MUL, (ir.abs_(U), SIGN(U))), _plain(U)),
-    Identity("cos-asin", COS(ASIN(U)), _plain(ir.sqrt(ONE - U**2))),
-    Identity("sin-acos", SIN(ACOS(U)), _plain(ir.sqrt(ONE - U**2))),
-    Identity("cos-atan", COS(ATAN(U)), _plain(ONE / ir.sqrt(U**2 + ONE))),
-    Identity("sin-atan", SIN(ATAN(U)), _plain(U / ir.sqrt(U**2 + ONE))),
-    Identity("cosh-asinh", COSH(ASINH(U)), _plain(ir.sqrt(U**2 + ONE))),
-    Identity("sinh-asinh", SINH(ASINH(U)), _plain(U)),
-    Identity("tanh-asinh", TANH(ASINH(U)), _plain(U / ir.sqrt(U**2 + ONE))),
-    Identity("sinh-acosh", SINH(ACOSH(U)), _plain(ir.sqrt(U - ONE) * ir.sqrt(U + ONE))),
-    Identity("1-erf", ONE - ERF(U), _plain(ERFC(U))),
-    Identity("1-erfc", ONE - ERFC(U), _plain(ERF(U))),
-    Identity("hypot", HYPOT(U, V), _plain(ir.sqrt(U**2 + V**2))),
-    Identity("sqrt-of-square", ir.raw(ir.POW, (U**2, HALF)), _plain(ir.abs_(U))),
+    Identity("sign-times", ir.raw(ir.MUL, (U, SIGN(U))), plain(ir.abs_(U))),
+    Identity("abs-sign", ir.raw(ir.MUL, (ir.abs_(U), SIGN(U))), plain(U)),
+    Identity("cos-asin", COS(ASIN(U)), plain(ir.sqrt(ONE - U**2))),
+    Identity("sin-acos", SIN(ACOS(U)), plain(ir.sqrt(ONE - U**2))),
+    Identity("cos-atan", COS(ATAN(U)), plain(ONE / ir.sqrt(U**2 + ONE))),
+    Identity("sin-atan", SIN(ATAN(U)), plain(U / ir.sqrt(U**2 + ONE))),
+    Identity("cosh-asinh", COSH(ASINH(U)), plain(ir.sqrt(U**2 + ONE))),
+    Identity("sinh-asinh", SINH(ASINH(U)), plain(U)),
+    Identity("tanh-asinh", TANH(ASINH(U)), plain(U / ir.sqrt(U**2 + ONE))),
+    Identity("sinh-acosh", SINH(ACOSH(U)), plain(ir.sqrt(U - ONE) * ir.sqrt(U + ONE))),
+    Identity("1-erf", ONE - ERF(U), plain(ERFC(U))),
+    Identity("1-erfc", ONE - ERFC(U), plain(ERF(U))),
+    Identity("hypot", HYPOT(U, V), plain(ir.sqrt(U**2 + V**2))),
+    Identity("sqrt-of-square", ir.raw(ir.POW, (U**2, HALF)), plain(ir.abs_(U))),
 )  # fmt: skip
 """Every identity; all that match are candidates."""
 

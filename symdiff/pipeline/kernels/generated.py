@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, loop_source
+from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.again import Checks
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.codegen.source.python import IMPORTS
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
@@ -28,7 +29,7 @@ from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.loops.call import ERRORS, ComputationError, WideIntegerError
 from symdiff.runtime.loops.kernel import LoopKernel
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.elementwise import ArgumentError, Array, ShapeError
+from symdiff.runtime.scalar.elementwise import Array, ShapeError
 from symdiff.runtime.scalar.kernel import Kernel, Result
 from symdiff.version import __version__
 
@@ -65,12 +66,7 @@ class GeneratedKernel(Kernel):
 
     def evaluate(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> Result:
         """The outputs, as `Kernel.evaluate` has them; where a demand is not met all are flagged."""
-        if len(args) != len(self.params):
-            raise ArgumentError(
-                f"{self.name} takes {len(self.params)} arguments, {len(args)} were given"
-            )
-        if out is not None and len(out) != len(self.outputs):
-            raise ArgumentError(f"out has {len(out)} entries for {len(self.outputs)} outputs")
+        elementwise.check_counts(self.name, args, len(self.params), out, len(self.outputs))
         values = [elementwise.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
         places = [None] * len(self.outputs) if out is None else list(out)
         shape = elementwise.broadcast(values)

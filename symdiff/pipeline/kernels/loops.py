@@ -153,9 +153,11 @@ class ArrayKernels:
     ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out; `about` as
         `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
-        from symdiff.loops.simplify.sharp_kinks import sharpened
+        from symdiff.loops.simplify.guarded_points import guarded_points, told
+        from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
+        from symdiff.runtime.loops.beside_guards import BesideGuards
         from symdiff.runtime.loops.kernel import LoopKernel
         from symdiff.runtime.loops.ties import Sides
 
@@ -173,16 +175,28 @@ class ArrayKernels:
             from symdiff.pipeline.kernels.generated import GeneratedLoops
 
             return GeneratedLoops(*arguments(program))
-        if captured is not None and o.accuracy != "fast" and _is_second(self._source.path):
-            sharp = sharpened(program, captured)
-            if sharp is not program:
-                by = {n for _, names in self._source.path for n in names}
+        path = self._source.path
+        by = {n for _, names in path for n in names}
+
+        def kernel(program: LoopProgram) -> LoopKernel:
+            if captured is None or o.accuracy == "fast" or not _is_second(path):
+                return LoopKernel(*arguments(program))
+            undefined = with_undefined_ties(program, captured)
+            made = LoopKernel(*arguments(undefined))
+            if undefined is not program:
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
-                first = _first_derivatives(program, self._source.path[-1])
-                kernel = LoopKernel(*arguments(sharp))
-                kernel.sides = Sides(LoopKernel, arguments(program), moved, first)
-                return kernel
-        return LoopKernel(*arguments(program))
+                first = _first_derivatives(program, path[-1])
+                made.sides = Sides(LoopKernel, arguments(program), moved, first)
+            return made
+
+        if captured is None or not path or not guarded_points(captured, captured, by):
+            return kernel(program)
+        value = loop_pipeline.value(captured)
+        points = guarded_points(program, value, by)
+        made = kernel(told(program, points) if points else program)
+        if points:
+            made.guards = BesideGuards(kernel(program), self._kernel(value), points)
+        return made
 
     def map(
         self,

@@ -16,9 +16,13 @@ from typing import Any
 
 from symdiff.errors import UnsupportedError
 from symdiff.ir.loop_program import LoopProgram
+from symdiff.lowering.target import SMALL
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import ProgramWithTests, Reference
+
+ANY = 2**62
+"""More numbers than there are."""
 
 
 @dataclass(frozen=True)
@@ -82,18 +86,24 @@ class LoweredProgram:
         has no use: if elements must not depend on how many there are (unless each is made of
         all of them), if the errors of results are bounded statically, or functions have no
         corrections, or removable singularities need their bands."""
+        from symdiff.passes.accuracy.gathered import gathers
+
+        if not self.of_numbers and not gathers(self.source):
+            return None
+        return self.with_errors(dtype, SMALL)
+
+    def with_errors(self, dtype: str, most: int = ANY) -> ProgramWithTests | None:
+        """The same for calls of so many numbers at most, whatever its elements are made of. What overflowed
+        has an error that is not a number, and so no flag is asked for that where calls are not few."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
-        from symdiff.passes.accuracy.gathered import gathers
         from symdiff.passes.accuracy.loop_tiers import ProgramWithTests as Made
 
         known = self.accuracy in ("high", "strict") and dtype == "float64"
         if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
-            return None
-        if not self.of_numbers and not gathers(self.source):
             return None
         strict = self.accuracy == "strict"
         if estimated(ready(self.source), dtype, strict, known=self._known).bounded:
@@ -101,9 +111,10 @@ class LoweredProgram:
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None
         try:
-            return Made(corrected_at_once(ready(self.exact)), (), OVERFLOWS | UNDERFLOWS, True)
+            made = corrected_at_once(ready(self.exact), most)
         except UnsupportedError:
             return None
+        return Made(made, (), UNDERFLOWS if most == ANY else OVERFLOWS | UNDERFLOWS, True)
 
     def value(self, reference: Reference) -> LoweredFunction:
         """One flagged value, as a function of the names of its leaves."""

@@ -7,6 +7,7 @@
 `fallback`      elements whose error bound exceeds the tolerance, in double-double or balls
 `recomputed`    calls whose results lost digits, in double-double or balls
 `ties`          second derivatives where kinks meet, from what they are beside
+`beside_guards` derivatives at points that a program treats apart, from what they are beside
 `rows`          rows of arguments over threads
 `exact_integers` Python's integers, where 64 bits do not hold them
 """

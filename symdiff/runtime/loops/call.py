@@ -91,10 +91,10 @@ class Code:
     """The compiled code of a kernel for one dtype."""
 
     def __init__(
-        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: bool = False
+        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: int = 0
     ) -> None:
         self.kernel, self.linked = kernel, linked
-        self.at_once = first and bool(linked.address(AT_ONCE))
+        self.at_once = bool(first and linked.address(AT_ONCE))
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
         self.many = FIRST_CHECK + len(kernel.layout.checks)

@@ -32,11 +32,18 @@ from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
 if TYPE_CHECKING:
+    from symdiff.runtime.loops.beside_guards import BesideGuards
     from symdiff.runtime.loops.recomputed import Recomputed
     from symdiff.runtime.loops.ties import Sides
 
 ALL = 2
 """Tests for all that the processor's flags tell."""
+NEXT, FIRST, HABIT = range(3)
+"""Which kernel: that with estimates, the one that is called before it, and the one that is called before both
+where estimates were of no use."""
+LOSSES, TURNS = 3, 64
+"""Calls in a row that were computed again with their rounding errors, after which calls begin with those; but one
+of so many, and as many after one in which that was not enough."""
 
 
 class LoopKernel:
@@ -51,6 +58,7 @@ class LoopKernel:
     accuracy : as for `symdiff.runtime.scalar.kernel.Kernel`.
     tiers : how flagged values are computed again; None if they are not.
     sides : what computes results in which a slope at a tie shows, which is nan here.
+    guards : what computes results at points that the program treats apart.
     """
 
     def __init__(
@@ -62,14 +70,17 @@ class LoopKernel:
         accuracy: str = "high",
         tiers: LoopFunction | None = None,
         sides: Sides | None = None,
+        guards: BesideGuards | None = None,
     ) -> None:
-        self.program, self.parallel, self.tiers, self.sides = program, parallel, tiers, sides
+        self.program, self.parallel, self.tiers = program, parallel, tiers
+        self.sides, self.guards = sides, guards
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
-        self._compiled: dict[tuple[str, int, bool], Code] = {}
-        self._tested: dict[tuple[str, int, bool], ProgramWithTests] = {}
+        self._compiled: dict[tuple[str, int, int], Code] = {}
+        self._tested: dict[tuple[str, int, int], ProgramWithTests] = {}
         self._again: Recomputed | None = None
+        self._losses = self._turn = 0
         self._lock = Lock()
         self._ranks = [
             len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
@@ -82,7 +93,7 @@ class LoopKernel:
     def __reduce__(self) -> tuple[Any, ...]:
         return LoopKernel, (
             self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
-            self.sides,
+            self.sides, self.guards,
         )  # fmt: skip
 
     def llvm(self) -> str:
@@ -93,18 +104,20 @@ class LoopKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def tested(self, dtype: str, tests: int, first: bool = False) -> ProgramWithTests:
+    def tested(self, dtype: str, tests: int, first: int = NEXT) -> ProgramWithTests:
         """The program with its error tests, for a dtype and tests as of `with_error_tests`; if it is the first to be
-        called, with its corrections where that has a use."""
+        called, or is called before that, with its corrections where that has a use."""
         assert self.tiers is not None
         key = dtype, tests, first
         with self._lock:
             if key not in self._tested:
-                made = self.tiers.at_once(dtype) if first else None
+                made = self.tiers.at_once(dtype) if first == FIRST else None
+                if first == HABIT:
+                    made = self.tiers.with_errors(dtype) or self._tested.get((dtype, tests, NEXT))
                 self._tested[key] = made or self.tiers.double(dtype, tests, True)
             return self._tested[key]
 
-    def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
+    def _text(self, dtype: str, tests: int = 0, first: int = NEXT) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         kinds = [t.kind for t in self.layout.outputs]
         if self.tiers is None:
@@ -122,7 +135,7 @@ class LoopKernel:
             kinds,
         )
 
-    def code(self, dtype: str, tests: int = 0, first: bool = False) -> Code:
+    def code(self, dtype: str, tests: int = 0, first: int = NEXT) -> Code:
         """The compiled kernel of one dtype, with tests as of `with_error_tests`: what is not tested
         for, the processor's flags tell, if it has any. `first`: whether it is the first to be called."""
         tests = tests if jit.has_flags() else ALL
@@ -138,8 +151,8 @@ class LoopKernel:
                     key = cache.key("loops", self._fingerprint(), how, jit.host())
                     linked = compiled.link(key, lambda: self._text(*which), self.cache, tidy=True)
                     found = self._compiled[which] = Code(self, linked, *which)
-                    before = self._compiled.get((dtype, tests, True))
-                    if not first and before is not None:
+                    before = self._compiled.get((dtype, tests, FIRST))
+                    if first == NEXT and before is not None:
                         before.join(found)
         return found
 
@@ -195,14 +208,20 @@ class LoopKernel:
     ) -> list[Any]:
         """Call the kernel; where integers do not fit, compute with Python's, and where a result
         lost digits, more accurately."""
+        losses, self._losses = self._losses, min(self._losses, 0)
         try:
+            if losses >= LOSSES:
+                self._losses = losses
+                found = self._with_errors(dtype, values, out, result)
+                if found is not None:
+                    return found
             try:
-                code = self.code(dtype, first=True)
+                code = self.code(dtype, first=FIRST)
                 if code.at_once and code.larger is not None and _are_many(values):
                     return code.larger.run(values, out, result)
                 return code.run(values, out, result)
             except NotAtOnceError as error:
-                if error.results is not None and self._shows_ties(error.results):
+                if error.results is not None and self._is_apart(values, error.results):
                     return self._more_accurately(dtype, values, error.results, out, result)
                 from symdiff.runtime.loops.recomputed import agree_all, filled
 
@@ -217,12 +236,36 @@ class LoopKernel:
 
             return exactly(self.program, values, out, np.dtype(result), error)
         except InaccurateError as error:
-            return self._more_accurately(dtype, values, error.results, out, result)
+            found = self._more_accurately(dtype, values, error.results, out, result)
+            if self._again is not None and self._again.was_corrected:
+                self._losses = losses + 1
+            return found
+
+    def _with_errors(
+        self, dtype: str, values: Sequence[Any], out: Any, result: Any
+    ) -> list[Any] | None:
+        """The outputs with their rounding errors, as the calls before this one had them in the end; None where
+        they are not accurate, and in one of `TURNS` calls, which sees whether that is still so."""
+        self._turn += 1
+        if self._turn % TURNS == 0 or self.tiers is None:
+            self._losses = 0
+            return None
+        if not self.tested(dtype, 0, HABIT).corrected:
+            self._losses = -(2**62)
+            return None
+        try:
+            return self.code(dtype, first=HABIT).run(values, out, result)
+        except NotAtOnceError:
+            self._losses = -TURNS
+            return None
 
     def _more_accurately(
         self, dtype: str, values: Sequence[Any], plain: Sequence[Any], out: Any, result: Any
     ) -> list[Any]:
-        if self.sides is not None and self._shows_ties(plain):
+        if self._is_apart(values, plain):
+            if self.guards is not None and self.guards.held(values):
+                return self.guards(values, out)
+            assert self.sides is not None
             return self.sides(values, plain, out)
         if self._again is None:
             from symdiff.runtime.loops.recomputed import Recomputed
@@ -230,8 +273,11 @@ class LoopKernel:
             self._again = Recomputed(self, self._wide)
         return self._again(dtype, values, plain, out, result)
 
-    def _shows_ties(self, results: Sequence[Any]) -> bool:
-        """Whether slopes at ties may be in results."""
+    def _is_apart(self, values: Sequence[Any], results: Sequence[Any]) -> bool:
+        """Whether results are those of points beside: at a guarded point, or where slopes at ties
+        may be in them."""
+        if self.guards is not None and self.guards.held(values):
+            return True
         return self.sides is not None and any(np.isnan(v).any() for v in results)
 
     def _wide(self, program: LoopProgram) -> WideLoopKernel:
@@ -270,7 +316,7 @@ class WideLoopKernel(LoopKernel):
     """A program whose operations are those of processors (`passes.accuracy.whole_program`,
     `passes.accuracy.corrected_program`)."""
 
-    def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
+    def _text(self, dtype: str, tests: int = 0, first: int = NEXT) -> str:
         return print_kernel(self.program, dtype, compiled.registers(dtype), wide=True)
 
     def _run(

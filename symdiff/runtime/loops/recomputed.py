@@ -58,6 +58,10 @@ class Recomputed:
     ----------
     kernel : a `LoopKernel` with tiers.
     wide : makes the kernel of a program in double-double arithmetic.
+
+    Attributes
+    ----------
+    was_corrected : whether all that the last call needed were its rounding errors.
     """
 
     def __init__(self, kernel: Any, wide: Callable[[LoopProgram], Any]) -> None:
@@ -66,6 +70,7 @@ class Recomputed:
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
         self._kernels: dict[str, Any] = {}
         self._patience = self._tries = PATIENCE
+        self.was_corrected = False
 
     def __call__(
         self,
@@ -76,24 +81,27 @@ class Recomputed:
         result: np.dtype[Any],
     ) -> list[Any]:
         """The outputs, as `LoopKernel` gives them; `plain` are those in doubles."""
+        self.was_corrected = False
         if not self._is_finite(values):
             return _placed(plain, out)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
+        undefined: list[Any] = [False] * len(found)
         left = -1
         formula = self._short_formula(values)
         if formula is not None:
-            left = self._proven(formula, dtype, values, found, result)
+            left = self._proven(formula, dtype, values, found, result, undefined)
         if left:
             near, wrong = self._run("corrected", values, result)
             if near is not None and not wrong:
                 found, left = list(map(filled, found, near)), 0
+                self.was_corrected = formula is None
         if left:
             wide, wrong = self._run("double_double", values, result)
             if wide is not None:
                 if wrong and formula is None:
                     formula = self._formula(values)
                     if formula is not None:
-                        wrong = self._proven(formula, dtype, values, found, result)
+                        wrong = self._proven(formula, dtype, values, found, result, undefined)
                 strict = self.kernel.accuracy == "strict"
                 if formula is None and agree_all(plain, wide, strict):
                     return _placed(plain, out)
@@ -112,6 +120,7 @@ class Recomputed:
         tiers, strict = self.kernel.tiers, self.kernel.accuracy == "strict"
         ulps = PASSED if strict or tiers.by_rows else NEAR
         found = [_kept(filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
+        found = list(map(_without, found, undefined))
         if left:
             name = self.kernel.program.name
             some = "a result is" if left < 0 else f"{left} results are"
@@ -142,22 +151,27 @@ class Recomputed:
         values: Sequence[Any],
         found: list[Any],
         result: np.dtype[Any],
+        undefined: list[Any],
     ) -> int:
-        """Put proven values into what is found, and nan for others; returns how many those are."""
+        """Put proven values into what is found, and nan for others; returns how many those are. Where
+        it is proven that there is no value is put into `undefined`."""
         certified, outputs = formula
         point = [float(x) for x in self._elements(values)]
         answers = certified.at_with_status(point, dtype)
         numbers = iter([math.nan if a.status == "budget" else a.value for a in answers])
+        none = iter([a.status != "budget" and math.isnan(a.value) for a in answers])
         for k, e in enumerate(outputs):
             if e is None:
                 continue
             if isinstance(e, Expr):
                 value = next(numbers)
                 found[k] = value if result == np.float64 else result.type(value)
+                undefined[k] = next(none)
                 continue
             found[k] = np.empty(e.shape, result)
+            undefined[k] = np.empty(e.shape, bool)
             for place in np.ndindex(*e.shape):
-                found[k][place] = next(numbers)
+                found[k][place], undefined[k][place] = next(numbers), next(none)
         return sum(a.status == "budget" for a in answers)
 
     def _in_balls(
@@ -276,7 +290,7 @@ class Recomputed:
             else:
                 e = None
             kept.append(e)
-        return Certified(names, roots), kept
+        return Certified(names, roots, jumps=True), kept
 
 
 def _placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
@@ -325,6 +339,15 @@ def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:
         near = np.abs(plain - value) <= ulps * np.finfo(value.dtype).eps * np.abs(value)
         near &= np.isfinite(value)  # beside an infinite value, all differences are alike
     return np.where(near, plain, value)
+
+
+def _without(value: Any, undefined: Any) -> Any:
+    """A value with nan where it is undefined."""
+    if not np.any(undefined):
+        return value
+    if isinstance(value, np.ndarray):
+        return np.where(undefined, np.array(math.nan, value.dtype), value)
+    return type(value)(math.nan)
 
 
 def filled(value: Any, other: Any) -> Any:

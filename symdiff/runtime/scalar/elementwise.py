@@ -83,7 +83,7 @@ def must_lie_by_rows(names: Sequence[str], values: Sequence[Any]) -> None:
     ArgumentError : for such arrays.
     """
     for name, v in zip(names, values, strict=False):
-        if isinstance(v, np.ndarray) and v.ndim > 1 and not v.flags.c_contiguous:
+        if isinstance(v, np.ndarray) and not v.flags.c_contiguous:
             raise ArgumentError(
                 f"argument {name} does not lie row by row in memory, and the function stores in an "
                 "array of another shape, which then is a copy in NumPy",
@@ -156,6 +156,16 @@ def result_dtype(values: Sequence[float | Array], forced: str | None) -> np.dtyp
     if not found or any(d.kind in "biu" for d in found):
         return _FLOAT64
     return np.dtype(np.result_type(*found).name)  # the one object of this kind
+
+
+def check_counts(
+    name: str, args: Sequence[Any], inputs: int, out: Sequence[Any] | None, outputs: int
+) -> None:
+    """A kernel of so many inputs and outputs is called with as many arguments and places."""
+    if len(args) != inputs:
+        raise ArgumentError(f"{name} takes {inputs} arguments, {len(args)} were given")
+    if out is not None and len(out) != outputs:
+        raise ArgumentError(f"out has {len(out)} entries for {outputs} outputs")
 
 
 def broadcast(values: Sequence[float | Array]) -> tuple[int, ...]:

@@ -319,12 +319,7 @@ class Kernel:
         ArgumentError : for arguments that are not real numbers, or a wrong count.
         ShapeError : for shapes that do not broadcast, or do not fit `out`.
         """
-        if len(args) != len(self.params):
-            raise ArgumentError(
-                f"{self.name} takes {len(self.params)} arguments, {len(args)} were given"
-            )
-        if out is not None and len(out) != len(self.outputs):
-            raise ArgumentError(f"out has {len(out)} entries for {len(self.outputs)} outputs")
+        elementwise.check_counts(self.name, args, len(self.params), out, len(self.outputs))
         if (found := self._small_arrays(args, out)) is not None:
             return found
         values = [elementwise.prepare(n, a) for n, a in zip(self.params, args, strict=True)]

@@ -123,93 +123,8 @@ room:
 copy:
   %template.p = inttoptr i64 %template to ptr
   call void @llvm.memcpy.p0.p0.i64(ptr %memory, ptr %template.p, i64 %own, i1 false)
-  br label %argument
-argument:
-  %a = phi i64 [ 0, %copy ], [ %a1, %argument.next ]
-  %all.taken = icmp eq i64 %a, %args
-  br i1 %all.taken, label %result, label %take
-take:
-  %taken.p = inttoptr i64 %taken to ptr
-  %taken.row = shl i64 %a, 1
-  %taken.place.p = getelementptr i64, ptr %taken.p, i64 %taken.row
-  %taken.place = load i64, ptr %taken.place.p
-  %taken.how.p = getelementptr i64, ptr %taken.place.p, i64 1
-  %taken.how = load i64, ptr %taken.how.p
-  %input.p = getelementptr ptr, ptr %inputs, i64 %a
-  %input = load ptr, ptr %input.p
-  %input.data.p = getelementptr i8, ptr %input, i64 24
-  %input.data = load ptr, ptr %input.data.p
-  %to = getelementptr i64, ptr %memory, i64 %taken.place
-  switch i64 %taken.how, label %take.address [ i64 {double}, label %take.double
-    i64 {single}, label %take.single ]
-take.address:
-  store ptr %input.data, ptr %to
-  br label %argument.next
-take.double:
-  %number = load double, ptr %input.data
-  store double %number, ptr %to
-  br label %argument.next
-take.single:
-  %narrow = load float, ptr %input.data
-  %widened = fpext float %narrow to double
-  store double %widened, ptr %to
-  br label %argument.next
-argument.next:
-  %a1 = add i64 %a, 1
-  br label %argument
-result:
-  %r = phi i64 [ 0, %argument ], [ %r1, %result.next ]
-  %all.placed = icmp eq i64 %r, %rets
-  br i1 %all.placed, label %move, label %place
-place:
-  %given.p = inttoptr i64 %given to ptr
-  %given.row = shl i64 %r, 1
-  %given.place.p = getelementptr i64, ptr %given.p, i64 %given.row
-  %given.place = load i64, ptr %given.place.p
-  %given.how.p = getelementptr i64, ptr %given.place.p, i64 1
-  %given.how = load i64, ptr %given.how.p
-  %is.array = icmp eq i64 %given.how, {address}
-  br i1 %is.array, label %place.address, label %result.next
-place.address:
-  %output.p = getelementptr ptr, ptr %outputs, i64 %r
-  %output = load ptr, ptr %output.p
-  %output.data.p = getelementptr i8, ptr %output, i64 24
-  %output.data = load ptr, ptr %output.data.p
-  %from = getelementptr i64, ptr %memory, i64 %given.place
-  store ptr %output.data, ptr %from
-  br label %result.next
-result.next:
-  %r1 = add i64 %r, 1
-  br label %result
-move:
-  %m = phi i64 [ 0, %result ], [ %m1, %move.one ]
-  %all.moved = icmp eq i64 %m, %moves
-  br i1 %all.moved, label %count, label %move.one
-move.one:
-  %moved.p = inttoptr i64 %moved to ptr
-  %moved.row = shl i64 %m, 1
-  %moved.place.p = getelementptr i64, ptr %moved.p, i64 %moved.row
-  %moved.place = load i64, ptr %moved.place.p
-  %moved.what.p = getelementptr i64, ptr %moved.place.p, i64 1
-  %moved.what = load i64, ptr %moved.what.p
-  %entry.p = getelementptr i64, ptr %memory, i64 %moved.place
-  %target = getelementptr i64, ptr %memory, i64 %moved.what
-  store ptr %target, ptr %entry.p
-  %m1 = add i64 %m, 1
-  br label %move
-count:
-  %c = phi i64 [ 0, %move ], [ %c1, %count.one ]
-  %all.counted = icmp eq i64 %c, %counts
-  br i1 %all.counted, label %compute, label %count.one
-count.one:
-  %counted.p = inttoptr i64 %counted to ptr
-  %counted.place.p = getelementptr i64, ptr %counted.p, i64 %c
-  %counted.place = load i64, ptr %counted.place.p
-  %counted.entry = getelementptr i64, ptr %memory, i64 %counted.place
-  store i64 %elements, ptr %counted.entry
-  %c1 = add i64 %c, 1
-  br label %count
-compute:
+  br label %take
+{arguments}{results}{moved}{counted}compute:
   %kernel.f = inttoptr i64 %kernel to ptr
   %status = call i32 %kernel.f(ptr %memory)
   %watched.p = getelementptr i64, ptr %memory, i64 %watched
@@ -232,41 +147,11 @@ flag.one:
   br label %flag
 flags.end:
   %none = icmp eq i8 %raised, 0
-  br i1 %none, label %number.out, label %give.up
+  br i1 %none, label %put, label %give.up
 give.up:
   call void @free(ptr %memory)
   br label %python
-number.out:
-  %o = phi i64 [ 0, %flags.end ], [ %o1, %number.next ]
-  %all.out = icmp eq i64 %o, %rets
-  br i1 %all.out, label %finish, label %put
-put:
-  %put.p = inttoptr i64 %given to ptr
-  %put.row = shl i64 %o, 1
-  %put.place.p = getelementptr i64, ptr %put.p, i64 %put.row
-  %put.place = load i64, ptr %put.place.p
-  %put.how.p = getelementptr i64, ptr %put.place.p, i64 1
-  %put.how = load i64, ptr %put.how.p
-  %put.output.p = getelementptr ptr, ptr %outputs, i64 %o
-  %put.output = load ptr, ptr %put.output.p
-  %put.data.p = getelementptr i8, ptr %put.output, i64 24
-  %put.data = load ptr, ptr %put.data.p
-  %found.p = getelementptr i64, ptr %memory, i64 %put.place
-  switch i64 %put.how, label %number.next [ i64 {double}, label %put.double
-    i64 {single}, label %put.single ]
-put.double:
-  %found = load double, ptr %found.p
-  store double %found, ptr %put.data
-  br label %number.next
-put.single:
-  %wide = load double, ptr %found.p
-  %rounded = fptrunc double %wide to float
-  store float %rounded, ptr %put.data
-  br label %number.next
-number.next:
-  %o1 = add i64 %o, 1
-  br label %number.out
-finish:
+{numbers}finish:
   call void @free(ptr %memory)
   ret ptr null
 }}
@@ -275,9 +160,95 @@ attributes #0 = {{ nounwind }}
 """
 
 
+def _loop(name: str, count: str, before: str, after: str, body: str) -> str:
+    """A loop over a count, between the blocks before and after it. The body is of iteration
+    `%name.k`, and may leave for the next one, `%name.next`, early."""
+    return f"""{name}:
+  %{name}.k = phi i64 [ 0, %{before} ], [ %{name}.k1, %{name}.next ]
+  %{name}.all = icmp eq i64 %{name}.k, %{count}
+  br i1 %{name}.all, label %{after}, label %{name}.one
+{name}.one:
+{body}
+  br label %{name}.next
+{name}.next:
+  %{name}.k1 = add i64 %{name}.k, 1
+  br label %{name}
+"""
+
+
+def _pair(name: str, table: str, second: str) -> str:
+    """Loads of a pair of a table: the first says which entry of the record, the other how or what."""
+    return f"""  %{name}.table = inttoptr i64 %{table} to ptr
+  %{name}.row = shl i64 %{name}.k, 1
+  %{name}.place.p = getelementptr i64, ptr %{name}.table, i64 %{name}.row
+  %{name}.place = load i64, ptr %{name}.place.p
+  %{name}.entry = getelementptr i64, ptr %memory, i64 %{name}.place
+  %{name}.{second}.p = getelementptr i64, ptr %{name}.place.p, i64 1
+  %{name}.{second} = load i64, ptr %{name}.{second}.p"""
+
+
+def _data(name: str, buffers: str) -> str:
+    """The address of what is in a buffer."""
+    return f"""  %{name}.buffer.p = getelementptr ptr, ptr %{buffers}, i64 %{name}.k
+  %{name}.buffer = load ptr, ptr %{name}.buffer.p
+  %{name}.data.p = getelementptr i8, ptr %{name}.buffer, i64 24
+  %{name}.data = load ptr, ptr %{name}.data.p"""
+
+
+_TAKE = f"""{_pair("take", "taken", "how")}
+{_data("take", "inputs")}
+  switch i64 %take.how, label %take.address [ i64 {DOUBLE}, label %take.double
+    i64 {SINGLE}, label %take.single ]
+take.address:
+  store ptr %take.data, ptr %take.entry
+  br label %take.next
+take.double:
+  %number = load double, ptr %take.data
+  store double %number, ptr %take.entry
+  br label %take.next
+take.single:
+  %narrow = load float, ptr %take.data
+  %widened = fpext float %narrow to double
+  store double %widened, ptr %take.entry"""
+
+_PLACE = f"""{_pair("place", "given", "how")}
+  %is.array = icmp eq i64 %place.how, {ADDRESS}
+  br i1 %is.array, label %place.address, label %place.next
+place.address:
+{_data("place", "outputs")}
+  store ptr %place.data, ptr %place.entry"""
+
+_MOVE = f"""{_pair("move", "moved", "what")}
+  %target = getelementptr i64, ptr %memory, i64 %move.what
+  store ptr %target, ptr %move.entry"""
+
+_COUNT = """  %count.table = inttoptr i64 %counted to ptr
+  %count.place.p = getelementptr i64, ptr %count.table, i64 %count.k
+  %count.place = load i64, ptr %count.place.p
+  %count.entry = getelementptr i64, ptr %memory, i64 %count.place
+  store i64 %elements, ptr %count.entry"""
+
+_PUT = f"""{_pair("put", "given", "how")}
+{_data("put", "outputs")}
+  switch i64 %put.how, label %put.next [ i64 {DOUBLE}, label %put.double
+    i64 {SINGLE}, label %put.single ]
+put.double:
+  %found = load double, ptr %put.entry
+  store double %found, ptr %put.data
+  br label %put.next
+put.single:
+  %wide = load double, ptr %put.entry
+  %rounded = fptrunc double %wide to float
+  store float %rounded, ptr %put.data"""
+
+
 def print_handler() -> str:
     """The text of `ptr handler(ptr frame)` and of the global `plan`."""
     return _TEXT.format(
         loads=loads("%record", PLAN, "i64"), metadata=_METADATA, execute=_EXECUTE,
-        address=ADDRESS, double=DOUBLE, single=SINGLE,
+        arguments=_loop("take", "args", "copy", "place", _TAKE),
+        results=_loop("place", "rets", "take", "move", _PLACE),
+        moved=_loop("move", "moves", "place", "count", _MOVE),
+        counted=_loop("count", "counts", "move", "compute", _COUNT),
+        numbers=_loop("put", "rets", "flags.end", "finish", _PUT),
     )  # fmt: skip

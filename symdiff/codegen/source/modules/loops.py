@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symdiff.codegen.source.index_notation import loop_lines
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, loop_source
+from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.cuda.loops import cuda_array_parts
 from symdiff.codegen.source.modules.cuda.scalar import check_targets, cuda_name
 from symdiff.codegen.source.modules.face import (
@@ -26,7 +26,7 @@ from symdiff.codegen.source.modules.face import (
     public_names,
 )
 from symdiff.codegen.source.modules.helpers import FUSED
-from symdiff.codegen.source.python import docstring
+from symdiff.codegen.source.python import IMPORTS, docstring
 from symdiff.ir import CONST, Expr, rational
 from symdiff.ir.loop_program import LoopProgram, Parameter, name_of
 from symdiff.ir.program import Tree, tree_text

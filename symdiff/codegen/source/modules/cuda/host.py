@@ -27,6 +27,7 @@ from symdiff.codegen.cuda.loops.steps import (
     View,
     Word,
 )
+from symdiff.codegen.source.loops import ERRORS
 from symdiff.codegen.source.modules.cuda.kernels import NumbaPython
 from symdiff.codegen.source.python import docstring, local_names
 from symdiff.codegen.source.readable import wrapped
@@ -38,8 +39,6 @@ from symdiff.ir.loop_program import INDEX, REAL_OF, LoopProgram, Type, kind_of, 
 
 LONG = 40
 """Longer integers have names."""
-ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
-          "domain": "ValueError"}  # fmt: skip
 _TRUTH = {LT: "{0} < {1}", LE: "{0} <= {1}", EQ: "{0} == {1}", NOT: "not {0}"}
 TAKEN = ("cuda", "libdevice", "config", "device", "stream", "blocks", "int", "max", "range")
 """Names that the functions need themselves."""
@@ -469,4 +468,4 @@ def tapes(steps: Sequence[Step]) -> dict[str, str]:
     return found
 
 
-__all__ = ["ERRORS", "Host", "tapes"]
+__all__ = ["Host", "tapes"]

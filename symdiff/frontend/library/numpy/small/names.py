@@ -449,6 +449,7 @@ TABLE: dict[str, Function] = {
     "numpy.vstack": numpy_shapes.joined(np.vstack), "numpy.column_stack": numpy_shapes.joined(np.column_stack),
     "numpy.ravel": numpy_shapes.reshaped(np.ravel), "numpy.transpose": numpy_shapes.reshaped(np.transpose),
     "numpy.reshape": numpy_shapes.reshape, "numpy.squeeze": numpy_shapes.reshaped(np.squeeze),
+    **{f"numpy.{f.__name__}": numpy_shapes.reshaped(f) for f in (np.flipud, np.fliplr, np.swapaxes, np.moveaxis)},
     "numpy.flip": numpy_shapes.reshaped(np.flip), "numpy.roll": numpy_shapes.reshaped(np.roll),
     "numpy.atleast_1d": numpy_shapes.reshaped(np.atleast_1d), "numpy.diag": numpy_shapes.reshaped(np.diag),
     "numpy.trace": lambda t, a: arrays.total(list(np.diagonal(asarray(a).items))),

@@ -127,7 +127,7 @@ PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
     "mT": lambda t, a: large_shapes.TABLE["numpy.swapaxes"](t, a, -1, -2),
     "real": lambda t, a: a,
     "dtype": lambda t, a: np.dtype({"f": float, "i": int, "b": bool}[a.kind]),
-    "flat": large_shapes.ravel,
+    "flat": large_shapes.flat,
 }
 """Attributes of an array."""
 

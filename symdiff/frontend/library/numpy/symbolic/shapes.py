@@ -156,11 +156,31 @@ def _in_a_row(a: SymArray, i: int, p: int) -> bool:
         return True
     if a.sides is not None:
         return all(_in_a_row(side, i, p) for side in a.sides[1:])
+    if _counted_through(a, i, p):
+        return True
     places = [c for k in axes for c, w in enumerate(a.where) if _steps(w, k, k == axes[0])]
     first = places[0] if places else 0
     return places == list(range(first, first + len(axes))) and all(
         a.shape[k] is a.memory.shape[c] for k, c in list(zip(axes, places, strict=True))[1:]
     )
+
+
+def _counted_through(a: SymArray, i: int, p: int) -> bool:
+    """Whether some axes count through one axis of memory, as those of a vector that was reshaped."""
+    own = SLOTS[i:p]
+    places = [w for w in a.where if any(n in own for n in ir.topological((w,)))]
+    if len(places) != 1:
+        return False
+    count = ZERO
+    for k in range(i, p):
+        count = ir.add(ir.mul(count, a.shape[k]), ZERO if a.shape[k] is ONE else SLOTS[k])
+    rest = linear(ir.sub(places[0], count))
+    return not any(n in own for n in ir.topological((rest,)))
+
+
+def _lies_by_rows(memory: Memory) -> bool:
+    """Whether memory that is not that of an argument lies row by row: what is known to, and vectors."""
+    return memory.by_rows or (len(memory.shape) == 1 and not memory.argument)
 
 
 def _steps(w: Expr, k: int, from_anywhere: bool) -> bool:
@@ -205,10 +225,11 @@ def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
         at += [place, *reversed(inner)]
     if not view and (a.sides is not None or not joins):
         return symbolic.gathered(a, new, at)
-    if joins and a.sides is None and not (view and a.memory.by_rows):
-        known = a.memory.by_rows or _as_arguments(t, a.memory)
+    by_rows = _lies_by_rows(a.memory)
+    if joins and a.sides is None and not (view and by_rows):
+        known = by_rows or (view and a.memory.argument) or _as_arguments(t, a.memory)
         if known and (view or all(n.op is ir.CONST or n in t.parameter_sizes for n in a.shape)):
-            a.memory.reshaped = not a.memory.by_rows
+            a.memory.reshaped = not by_rows
             if view:
                 return symbolic.viewed(a, new, at)
             for n in a.shape:
@@ -237,7 +258,10 @@ def ravel(t: Tracer, value: Any) -> SymArray:
     a = symbolic.symbolic(t, value)
     if len(a.shape) != 1:
         return reshaped(t, a, -1)
-    return a if a.sides is not None or _in_steps_of_one(a) else symbolic.snapshot(a)
+    if a.sides is not None or _in_steps_of_one(a):
+        a.memory.reshaped |= a.memory.argument  # with gaps in it, NumPy makes a copy
+        return a
+    return symbolic.snapshot(a)
 
 
 def _in_steps_of_one(a: SymArray) -> bool:
@@ -246,6 +270,17 @@ def _in_steps_of_one(a: SymArray) -> bool:
         return True
     step = linear(ir.sub(a.where[-1], SLOTS[0]))
     return not any(SLOTS[0] in ir.topological((w,)) for w in (step, *a.where[:-1]))
+
+
+def flat(t: Tracer, a: SymArray) -> SymArray:
+    """All elements in a row, as they are stored to."""
+    if len(a.shape) == 1:
+        return a
+    place, at = SLOTS[0], list[Expr]()
+    for n in reversed(a.shape[1:]):
+        at.append(ir.apply(loop_program.MOD, place, n))
+        place = divided(place, n)
+    return symbolic.viewed(a, (product(t, a.shape),), [place, *reversed(at)])
 
 
 def _flatten(t: Tracer, value: Any) -> Any:
@@ -368,7 +403,10 @@ def _flipped(*fixed: int) -> Function:
 def _rolled(t: Tracer, value: Any, shift: Any, axis: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     if axis is None and len(a.shape) > 1:
-        return reshaped(t, _rolled(t, ravel(t, a), shift, 0), tuple(map(scalars.whole, a.shape)))
+        moved = _rolled(t, ravel(t, a), shift, 0)
+        found = symbolic.snapshot(reshaped(t, moved, tuple(map(scalars.whole, a.shape))))
+        found.memory.by_rows = True
+        return found
     pairs = zip(shift, axis, strict=True) if isinstance(axis, tuple) else [(shift, axis or 0)]
     at: list[Expr] = list(SLOTS[: len(a.shape)])
     for s, k in pairs:

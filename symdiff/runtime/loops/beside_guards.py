@@ -1,0 +1,180 @@
+"""Derivatives at points that a program treats apart, from what they are beside these.
+
+A guard that goes through sums of arrays, as in `np.sum(x) if k == 0 else (np.prod(1 + k*x) - 1)/k`,
+is not understood symbolically. So where a call is at such a point (`loops.simplify.guarded_points`),
+the program is called beside it as well, on both sides and at several distances, and what it
+tends to is extrapolated (Richardson, 1911). If the value is what the values beside it tend to, the derivatives are
+those of the smooth function, as for every guard; else, and where those on both sides differ, they
+are as written. Where the derivatives that were written are what those beside tend to, they stay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from symdiff.runtime.loops.arguments import put
+from symdiff.runtime.scalar.elementwise import Array
+from symdiff.runtime.scalar.fallback import tell
+
+LEVELS = 6
+"""Distances, of which each is half of the one before."""
+FIRST, SHRINK, TRIES = 2.0**-6, 2.0**-6, 4
+"""The largest distance, how much smaller that of another try is, and how many there are."""
+ALIKE, NEAR, SURE = 1e-9, 1e-3, 1e-11
+"""Differences, in relation to the largest number, of a value from its limit at a point, and in a band;
+and of a limit from the one before it in the extrapolation that is taken for known."""
+SIDES = 0.25
+"""How much of the difference between both sides may be left at the least distance."""
+
+
+class Point(Protocol):
+    """See `symdiff.loops.simplify.guarded_points.GuardedPoint`."""
+
+    @property
+    def place(self) -> int: ...
+    @property
+    def centre(self) -> float: ...
+    @property
+    def radius(self) -> float: ...
+    def holds(self, value: float) -> bool: ...
+
+
+Kernel = Callable[[Sequence[Any]], list[Any]]
+
+
+@dataclass
+class BesideGuards:
+    """What computes the derivatives of one kernel there.
+
+    Attributes
+    ----------
+    derivatives : the kernel without the checks.
+    value : that of the value.
+    points : where the value is given apart.
+    """
+
+    derivatives: Kernel
+    value: Kernel
+    points: Sequence[Point]
+
+    def held(self, values: Sequence[Any]) -> list[Point]:
+        """The points at which a call is."""
+        return [p for p in self.points if p.holds(float(values[p.place]))]
+
+    def __call__(self, values: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
+        """The results at such a point."""
+        found, held = self.derivatives(values), self.held(values)
+        wide = [_in_doubles(v) for v in values]
+        with np.errstate(all="ignore"):
+            if self._is_limit(wide, held):
+                found = self._smooth(wide, held, found)
+        if out is None:
+            return found
+        return [r if place is None else put(place, r) for place, r in zip(out, found, strict=True)]
+
+    def _is_limit(self, values: Sequence[Any], held: Sequence[Point]) -> bool:
+        """Whether the value is what those beside it tend to."""
+        near = NEAR if any(p.radius for p in held) else ALIKE
+        here = [np.asarray(v, float) for v in self.value(values)]
+        tended = _limits(self.value, values, held)
+        return tended is not None and all(
+            np.all(np.abs(a - b) <= near * size)
+            for a, (b, _, size) in zip(here, tended, strict=True)
+        )
+
+    def _smooth(
+        self, values: Sequence[Any], held: Sequence[Point], written: list[Any]
+    ) -> list[Any]:
+        """The derivatives of the smooth function, if there are any; else those that were written."""
+        tended = _limits(self.derivatives, values, held)
+        if tended is None:
+            return written
+        found, unsure = [], 0
+        for w, (limit, error, size) in zip(written, tended, strict=True):
+            same = np.abs(np.subtract(w, limit)) <= np.maximum(8 * error, SURE * size)
+            unsure += int(np.sum(~same & (error > SURE * size)))
+            value = np.where(same, w, limit)
+            found.append(value.astype(w.dtype) if isinstance(w, np.ndarray) else type(w)(value))
+        if unsure:
+            tell(unsure, f"{unsure} derivatives at a guarded point are not known to all digits")
+        return found
+
+
+Tended = list[tuple[Any, Any, float]]
+"""Of each result the limit, how far it may be off, and the largest number met."""
+
+
+def _limits(kernel: Kernel, values: Sequence[Any], held: Sequence[Point]) -> Tended | None:
+    """What the results tend to; None if that is not seen, or differs from side to side."""
+    best: Tended | None = None
+    for number in range(TRIES):
+        step = FIRST * SHRINK**number
+        if any(step * 2.0 ** (1 - LEVELS) <= 2 * p.radius for p in held):
+            break
+        found = _tended(kernel, values, held, step)
+        if found is None:
+            continue
+        if best is None or _worst(found) < _worst(best):
+            best = found
+        if _worst(best) <= SURE:
+            break
+    return best if best is not None and _worst(best) <= math.sqrt(SURE) else None
+
+
+def _worst(found: Tended) -> float:
+    return max((float(np.max(e, initial=0.0)) / s if s else 0.0 for _, e, s in found), default=0.0)
+
+
+def _tended(
+    kernel: Kernel, values: Sequence[Any], held: Sequence[Point], step: float
+) -> Tended | None:
+    """The limits by extrapolation from distances up to a step."""
+    distances = [step * 2.0**-k for k in range(LEVELS)]
+    sides = [
+        [[np.asarray(v, float) for v in kernel(_beside(values, held, s * h))] for s in (1, -1)]
+        for h in distances
+    ]
+    found: Tended = []
+    for k in range(len(sides[0][0])):
+        up, down = (np.stack([pair[side][k] for pair in sides]) for side in (0, 1))
+        if np.isfinite(up).all() and np.isfinite(down).all():
+            size = float(max(np.max(np.abs(up), initial=0.0), np.max(np.abs(down), initial=0.0)))
+            apart = np.abs(up - down)
+            if np.any(apart[-1] > SIDES * apart[0] + math.sqrt(SURE) * size):
+                return None
+            rows, order = (up + down) / 2, 2
+        elif np.isfinite(up).all() or np.isfinite(down).all():  # the other is outside of the domain
+            rows, order = (up if np.isfinite(up).all() else down), 1
+            size = float(np.max(np.abs(rows), initial=0.0))
+        else:
+            return None
+        before = rows[-1]
+        for level in range(1, LEVELS):
+            factor = 2.0 ** (order * level)
+            rows = rows[1:] + (rows[1:] - rows[:-1]) / (factor - 1)
+            if level == LEVELS - 2:
+                before = rows[-1]
+        found.append((rows[-1], np.abs(rows[-1] - before), size))
+    return found
+
+
+def _beside(values: Sequence[Any], held: Sequence[Point], step: float) -> list[Any]:
+    found = list(values)
+    for p in held:
+        found[p.place] = float(values[p.place]) + step * (abs(p.centre) or 1.0)
+    return found
+
+
+def _in_doubles(v: Any) -> Any:
+    """An argument in double precision, if it is a real one."""
+    if isinstance(v, np.ndarray) and v.dtype.kind == "f":
+        return v.astype(float, copy=False)
+    return float(v) if isinstance(v, np.floating) else v
+
+
+__all__ = ["BesideGuards"]

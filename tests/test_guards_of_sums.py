@@ -1,0 +1,102 @@
+"""Derivatives by a number whose guard goes through sums and products of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def power_mean(x: Any, p: Any) -> Any:
+    if p == 0:
+        return np.exp(np.mean(np.log(x)))
+    return np.mean(x**p) ** (1 / p)
+
+
+def entropy(x: Any, q: Any) -> Any:
+    p = x / np.sum(x)
+    return -np.sum(p * np.log(p)) if q == 1 else np.log(np.sum(p**q)) / (1 - q)
+
+
+def compound(x: Any, k: Any) -> Any:
+    if k == 0:
+        return np.sum(x)
+    p = 1.0
+    for v in x:
+        p *= 1 + k * v
+    return (p - 1) / k
+
+
+def in_band(x: Any, t: Any) -> Any:
+    return np.mean(x) if abs(t) < 1e-8 else np.log(np.mean(np.exp(t * x))) / t
+
+
+def by_element(x: Any, k: Any) -> Any:
+    e = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        if k == 0:
+            e[i] = x[i] * np.sum(x)
+        else:
+            e[i] = x[i] * (np.prod(1 + k * x) - 1) / k
+    return np.sum(e)
+
+
+GUARDS: dict[str, tuple[Callable[..., Any], float, Callable[[Any], Any]]] = {
+    "power mean": (power_mean, 0.0, lambda p: (mpmath.fsum(v**p for v in X) / 3) ** (1 / p)),
+    "entropy": (
+        entropy, 1.0, lambda q: mpmath.log(mpmath.fsum((mpmath.mpf(v) / 6) ** q for v in X)) / (1 - q)
+    ),
+    "product": (compound, 0.0, lambda k: (mpmath.fprod(1 + k * v for v in X) - 1) / k),
+    "band": (in_band, 0.0, lambda t: mpmath.log(mpmath.fsum(mpmath.exp(t * v) for v in X) / 3) / t),
+    "beside": (
+        in_band, 3e-9, lambda t: mpmath.log(mpmath.fsum(mpmath.exp(t * v) for v in X) / 3) / t
+    ),
+    "elements": (by_element, 0.0, lambda k: 6 * (mpmath.fprod(1 + k * v for v in X) - 1) / k),
+}  # fmt: skip
+"""Functions, where they are guarded, and what is beside that."""
+
+
+def slope(f: Callable[[Any], Any], at: float) -> float:
+    """The derivative where the formula may have no value."""
+    with mpmath.workdps(80):
+        h = mpmath.mpf(10) ** -25
+        return float((f(at + h) - f(at - h)) / (2 * h))
+
+
+@pytest.mark.parametrize("which", GUARDS)
+def test_slopes(which: str) -> None:
+    f, at, smooth = GUARDS[which]
+    found = symgrad(f).grad(X, at)
+    assert found[1] == pytest.approx(slope(smooth, at), rel=1e-12)
+    beside = symgrad(f, wrt="x").grad(X, at)
+    assert found[0] == pytest.approx(beside, rel=1e-8)
+
+
+def test_other_calls() -> None:
+    f = symgrad(compound)
+    want = slope(GUARDS["product"][2], 0.0)
+    for _ in range(2):
+        value, (_, k) = f.value_and_grad(X, 0.0)
+        assert (value, k) == (6.0, pytest.approx(want, rel=1e-13))
+    assert symgrad(compound, accuracy="fast").grad(X, 0.0)[1] == pytest.approx(want, rel=1e-11)
+    assert symgrad(compound, wrt="k").hessian(X, 0.0) == pytest.approx(12.0, rel=1e-11)  # 2*x*y*z
+    single = f.grad(X.astype(np.float32), np.float32(0))
+    assert single[0].dtype == np.float32
+    assert single[1] == pytest.approx(want, rel=1e-6)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x, t: 5.0 if t == 0 else np.log(np.mean(np.exp(t * x))) / t,
+    lambda x, t: np.mean(x) if t == 0 else np.log(np.mean(np.exp(t * x))) / t + abs(t),
+    lambda x, t: np.mean(x) if t == 0 else np.prod(1 + t * x) * np.mean(x) + np.sqrt(abs(t)),
+])  # fmt: skip
+def test_what_is_no_guard(f: Callable[..., Any]) -> None:
+    """Neither a value that is not the limit, nor a kink or a pole beside it: the branch counts."""
+    assert symgrad(f).grad(X, 0.0)[1] == 0.0
