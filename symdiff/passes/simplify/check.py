@@ -51,7 +51,9 @@ def compare(
     inputs = ir.variables((before,))
     if not set(ir.variables((after,))) <= set(inputs):
         return None
-    given = (before, after) if within is None else (before, after, within)
+    given: tuple[Expr, ...] = (before, after)
+    if within is not None:
+        given = before, after, within
     more = () if within is None else ir.variables((within,))
     params = (*inputs, *(v for v in more if v not in inputs))
     if any(e.op is ir.POW and ir.rational(e.args[1]) is None for e in ir.topological(given)):
