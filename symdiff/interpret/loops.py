@@ -20,6 +20,7 @@ from flint import arb
 from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.interpret.balls import Undecided, ball_of, constant_ball, exclusive
+from symdiff.interpret.special import value_of
 from symdiff.ir import Expr, Op, rational
 from symdiff.ir.functions import LARGER, SMALLER
 from symdiff.ir.linalg import routines
@@ -175,6 +176,8 @@ class Doubles(Numbers):
         """An operation on reals, or on conditions."""
         if op in _DOUBLE:
             return _DOUBLE[op](*args)
+        if op.edges is not None:
+            return np.float64(value_of(op, tuple(map(float, args))))
         if op.python is not None:
             return _written(op)(*args)
         if op.expand is not None:

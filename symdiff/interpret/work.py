@@ -37,7 +37,7 @@ def counts(nodes: Iterable[Expr]) -> Counts:
     """How many operations of each kind there are."""
     plain = functions = slow = 0
     for e in nodes:
-        if e.op in _SLOW:
+        if e.op in _SLOW or e.op.edges is not None:
             slow += 1
         elif e.op in ARITHMETIC or e.op.ball is None:
             plain += 1

@@ -68,6 +68,9 @@ class Op:
     expand : `(*args) -> the function in terms of others`, for targets without it.
     written : whether that stands for it before errors are bounded: near its roots it loses digits.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
+    edges : `(*floats) -> float, or None` where the balls of those say the value: what an argument
+        that is not finite gives, and poles. Given for functions that no library has right: kernels
+        call `libm`, which rounds what `ball` says; nothing else is made of them.
     monotone : whether it only rises, or only falls, on its domain.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
@@ -102,6 +105,7 @@ class Op:
     expand: Callable[..., Expr] | None = None
     written: bool = False
     ball: Callable[..., Any] | None = None
+    edges: Callable[..., float | None] | None = None
     monotone: bool = False
     sign: str = ""
     kink: Callable[..., Expr] | None = None

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.llvm import jit
-from symdiff.errors import DomainError, TargetError
+from symdiff.codegen.llvm.ball_calls import BALLS
+from symdiff.errors import DomainError, TargetError, UnsupportedError
 from symdiff.ir.program import OptimizedProgram, Tree, tree_text
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
@@ -283,7 +284,13 @@ def _linked(kernel: Kernel, prefix: str) -> tuple[str, str]:
     """The IR of a kernel for one element, under names that begin with a prefix, with the address
     of its second tier in it; and the name of its function."""
     text = kernel.point_text()
-    jit.publish(name for name in _DECLARED.findall(text) if not name.startswith("llvm."))
+    names = [name for name in _DECLARED.findall(text) if not name.startswith("llvm.")]
+    if found := [name for name in names if name.startswith(BALLS)]:
+        function = found[0].removeprefix(BALLS)
+        raise UnsupportedError(
+            f"{function} cannot be called from code that Numba compiles: ball arithmetic computes it"
+        )
+    jit.publish(names)
     for name in set(_DEFINED.findall(text)):
         text = re.sub(rf"@{re.escape(name)}\b(?![.\w$])", f"@{prefix}{name}", text)
     if kernel.second is not None:

@@ -62,6 +62,9 @@ def arguments(op: Op, rng: np.random.Generator, n: int) -> list[np.ndarray]:
         columns.append(rng.permutation(np.concatenate(parts)))
     if op.name == "polygamma":
         columns[0][:] = 0.0
+    if op.name.startswith("betainc"):
+        columns = [np.abs(c) for c in columns]
+        columns[2] = rng.uniform(0, 1, n)
     return columns
 
 
@@ -84,7 +87,8 @@ def test_function(op):
         ball = lambda a, b: a**b if a > 0 else flint.arb("nan")
     kernel, _ = kernel_of(op)
     rng = np.random.default_rng(1)
-    columns = arguments(op, rng, 400)
+    count = 400 if "_by_" not in op.name else 100
+    columns = arguments(op, rng, count)
     floor = 1.0 if op.name in AMPLIFIED else 0.0
     array = kernel(columns)[0]
     singles = [c.astype(np.float32) for c in columns]
@@ -92,7 +96,7 @@ def test_function(op):
     assert array.dtype == np.float64 and array32.dtype == np.float32
     checked = 0
     evaluate = op if op.ball is not None else type("P", (), {"ball": staticmethod(ball)})
-    for k in range(400):
+    for k in range(count):
         point = [float(c[k]) for c in columns]
         true = truth(evaluate, point)
         if true is None:
@@ -104,7 +108,7 @@ def test_function(op):
         point32 = [float(c[k]) for c in singles]
         if (true32 := truth(evaluate, point32)) is not None:
             assert ulps(array32[k], true32, "float32", floor) <= max(FLOAT32_ULP, bound), point32
-    assert checked > 60
+    assert checked > 60 * count // 400
 
 
 @pytest.mark.parametrize("op", [o for o in TABLE if not o.arity], ids=repr)
@@ -117,7 +121,7 @@ def test_named_constants(op):
 @pytest.mark.parametrize("op", [o for o in ALL if o.domain is not None], ids=repr)
 def test_nan_outside_the_domain(op):
     kernel, _ = kernel_of(op)
-    outside = [-5.0] * op.arity
+    outside = [-5.5] * op.arity
     assert math.isnan(kernel.fast(*outside))
     assert np.isnan(kernel(tuple(np.full(9, v) for v in outside))[0]).all()
 

@@ -49,7 +49,7 @@ def entries(ptx):
 
 def table(dtype):
     """A kernel with an output for each function of the table."""
-    ops = [op for op in functions.TABLE if op.arity]
+    ops = [op for op in functions.TABLE if op.arity and op.edges is None]
     return CudaKernel(Plain("f", ("x", "y"), tuple(apply_to_variables(op)[0] for op in ops)))
 
 

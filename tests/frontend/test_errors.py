@@ -413,11 +413,11 @@ hint: symdiff cannot see through it; write it in plain Python, or see symdiff.cu
     "unknown_scipy": (
         """
 def f(x):
-    return scipy.special.jv(0, x)
+    return scipy.special.struve(0, x)
 """,
         """
-model.py:2:12: 'scipy.special.jv' cannot be traced
-    return scipy.special.jv(0, x)
+model.py:2:12: 'scipy.special.struve' cannot be traced
+    return scipy.special.struve(0, x)
            ^
 hint: symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule
 """,

@@ -24,11 +24,18 @@ from symdiff import ir, symgrad
 from symdiff.interpret import Undecided, evaluate, exclusive, ulp_error
 from symdiff.ir import Expr, Op, functions
 from symdiff.ir.functions import TABLE, domain
+from symdiff.ir.functions.columns import UNKNOWN
 
 REALS = (-7.25, -2.5, -1.0, -0.875, -0.3, -1e-3, 0.0, 1e-8, 0.25, 0.7, 1.0, 1.5, 2.0, 3.75, 11.0)
+FEW = (-1.0, 0.25, 0.875, 2.5)
 ORDERS = (0, 1, 2, 3)
 PREC = 400
-VARIABLES = (ir.var("a"), ir.var("b"))
+VARIABLES = (ir.var("a"), ir.var("b"), ir.var("c"))
+
+OPAQUE = {"round", *(op.name for op in TABLE if "_by_" in op.name)}
+"""What SymPy has names for only. What follows `_by_` is compared with differences of the functions."""
+EDGE_OF_SYMPY = {"gammainc": lambda a, x: a == 0, "gammaincc": lambda a, x: a == 0}
+"""Where SymPy divides by gamma(0)."""
 
 every_function = pytest.mark.parametrize("op", TABLE, ids=lambda op: op.name)
 
@@ -49,7 +56,8 @@ def integer_arguments(op: Op) -> set[int]:
 
 def samples(op: Op) -> Iterator[tuple[float, ...]]:
     whole = integer_arguments(op)
-    yield from itertools.product(*(ORDERS if i in whole else REALS for i in range(op.arity)))
+    reals = FEW if op.arity > 2 or op.name in OPAQUE else REALS
+    yield from itertools.product(*(ORDERS if i in whole else reals for i in range(op.arity)))
 
 
 @functools.cache
@@ -105,6 +113,8 @@ def test_ball_agrees_with_sympy(op: Op) -> None:
     for p in samples(op):
         if not inside(op, p) or not (ball := at(application(op), op, p)).is_finite():
             continue
+        if op.name in EDGE_OF_SYMPY and EDGE_OF_SYMPY[op.name](*p):
+            continue
         want = op.sympy(sympy, *(sympy.Rational(x) for x in p))  # type: ignore[misc]
         want = sympy.N(want, 60)
         if not want.is_Float and not want.is_Integer:
@@ -112,7 +122,7 @@ def test_ball_agrees_with_sympy(op: Op) -> None:
         with exclusive(PREC):
             assert close(ball, arb(str(want)), 160), (p, ball, want)
         checked += 1
-    assert checked or op.name == "round", "SymPy evaluates nothing but its opaque `round`"
+    assert checked or op.name in OPAQUE
 
 
 @having("names")
@@ -265,6 +275,7 @@ SHAPES: tuple[Callable[[Expr], Expr], ...] = (
     lambda x: ir.OPS["exp"](x),
     lambda x: ir.OPS["log"](x),
     lambda x: ir.ZERO,
+    lambda x: ir.const(-3),
 )
 
 
@@ -286,7 +297,8 @@ def test_identities_hold_wherever_their_left_side_is_defined(op: Op) -> None:
                 )
                 if want.is_finite():
                     with exclusive(PREC):
-                        assert close(got, want, 300), (left, right, p)
+                        same = close(got, want, 300) if op.edges is None else got.overlaps(want)
+                        assert same, (left, right, p)
     assert rewritten
 
 
@@ -402,7 +414,7 @@ def test_names_are_unique() -> None:
 
 def test_table_holds_every_function() -> None:
     declared = {v for v in vars(functions).values() if isinstance(v, Op) and v.ball is not None}
-    assert declared - set(functions.DERIVED) == set(TABLE)
+    assert declared - {*functions.DERIVED, *UNKNOWN} == set(TABLE)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 5])

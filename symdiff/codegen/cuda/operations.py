@@ -99,7 +99,7 @@ class Operations:
         if op is POW:
             root = e.args[1] is HALF
             return f"sqrt{suffix}({args[0]})" if root else f"pow{suffix}({', '.join(args)})"
-        if op.libm is None:
+        if op.libm is None or op.edges is not None:
             raise UnsupportedError(f"{op.name} cannot be computed on CUDA: it has no formula")
         name = op.libm + suffix
         if self.single and name in SINGLE:

@@ -10,6 +10,7 @@
 `gemm`             products of matrices
 `linear`           small and triangular linear systems
 `jit`              compiling and linking
+`ball_calls`       C functions that have ball arithmetic compute
 `entry/`           builtins that Python calls
 `loops/`           programs with arrays and loops
 """

@@ -12,7 +12,7 @@ import functools
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +132,7 @@ def _libraries() -> tuple[tuple[ctypes.CDLL, ...], ctypes.CDLL | None]:
 
 
 _defined: dict[str, int] = {}
+_families: dict[str, Callable[[str], int | None]] = {}
 
 
 def define_symbol(name: str, address: int) -> None:
@@ -139,10 +140,18 @@ def define_symbol(name: str, address: int) -> None:
     _defined[name] = address
 
 
+def define_family(prefix: str, address: Callable[[str], int | None]) -> None:
+    """Have functions whose names begin alike made when they are first called for."""
+    _families[prefix] = address
+
+
 def symbol(name: str) -> int | None:
     """The address of a C function, or None."""
     if name in _defined:
         return _defined[name]
+    for family, address in _families.items():
+        if name.startswith(family):
+            return address(name)
     libraries, vector = _libraries()
     if name.startswith("_ZGV"):
         libraries = (vector,) if vector is not None else ()

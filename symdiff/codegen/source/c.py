@@ -61,7 +61,7 @@ class CWriter(Writer):
     def function(self, op: Op, args: Sequence[str]) -> Text:
         if op in CONSTANT_VALUES:
             return self._literal(CONSTANT_VALUES[op])
-        if op.libm is None:
+        if op.libm is None or op.edges is not None:
             raise UnsupportedError(f"{op.name} cannot be written as C: libm has no such function")
         return Text(f"{op.libm}{self.suffix}({', '.join(args)})", ATOM)
 

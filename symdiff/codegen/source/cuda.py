@@ -47,7 +47,7 @@ class CudaWriter(PythonWriter):
             return Text(f"libdevice.{name}({', '.join(args)})", ATOM)
         if not op.arity:
             return super().function(op, args)
-        if op.libm is None:
+        if op.libm is None or op.edges is not None:
             raise UnsupportedError(f"{op.name} cannot be written for CUDA: it has no formula")
         return self.device(op.libm, _simulated(op), args)
 

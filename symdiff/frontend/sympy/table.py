@@ -65,6 +65,9 @@ def formulas() -> dict[str, Callable[..., Any]]:
         "FallingFactorial": lambda x, k: _factors(x, k, -1),
         "KroneckerDelta": lambda i, j: sp.Piecewise((1, sp.Eq(i, j)), (0, True)),
         "sinc": lambda x: _call("np.sinc", x / sp.pi),
+        "lowergamma": lambda a, x: _call("scipy.special.gammainc", a, x) * sp.gamma(a),
+        "uppergamma": lambda a, x: _call("scipy.special.gammaincc", a, x) * sp.gamma(a),
+        "betainc_regularized": lambda a, b, low, high: _share(a, b, high) - _share(a, b, low),
     }  # fmt: skip
 
 
@@ -73,6 +76,10 @@ def _call(name: str, *args: Any) -> Any:
     import sympy
 
     return sympy.Function(name, real=True)(*args)
+
+
+def _share(a: Any, b: Any, x: Any) -> Any:
+    return x if x in (0, 1) else _call("scipy.special.betainc", a, b, x)
 
 
 def _factors(x: Any, k: Any, step: int) -> Any:

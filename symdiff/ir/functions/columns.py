@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from symdiff.ir import ABS, NEG, OPS, Expr, neg
+from symdiff.ir import ABS, NEG, OPS, Expr, Op, neg
 
 
 def at_zero(value: int) -> Callable[..., Fraction | None]:
@@ -40,3 +41,97 @@ def like_its_argument(name: str) -> Callable[[Any], Any]:
         return getattr(x, name)()
 
     return ball
+
+
+# ------------------------------------------------------------ functions by their balls
+MOST_BITS = 1250
+"""With more, balls of special functions may take seconds; with so many they have every double of
+arguments up to the largest."""
+Edges = Callable[..., float | None]
+
+
+def by_balls(name: str, ball: Callable[..., Any], edges: Edges) -> dict[str, Any]:
+    """The columns of a function that kernels have ball arithmetic compute: see `Op.edges`. It is
+    nan where an argument is."""
+
+    def all_edges(*args: float) -> float | None:
+        return math.nan if any(map(math.isnan, args)) else edges(*args)
+
+    def bounded(*args: Any) -> Any:
+        ctx = flint().ctx
+        bits = ctx.prec
+        if bits <= MOST_BITS:
+            return ball(*args)
+        ctx.prec = MOST_BITS
+        try:
+            return ball(*args)
+        finally:
+            ctx.prec = bits
+
+    return {"libm": f"symdiff_ball_{name}", "ball": bounded, "edges": all_edges}
+
+
+LARGEST_PARAMETER = 300.0
+"""Beyond this, a derivative by a parameter is not computed: balls take too long."""
+
+
+def slope_by(
+    place: int, value: Callable[..., Any], complex_value: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The ball of the derivative of a function by an argument of which it is analytic.
+
+    With |f| <= M in a disc of radius R, the difference quotient over h on both sides is off by at
+    most M h**2/(R**3 - R*h**2), and the derivative changes by at most 2*M*r/(R - r)**2 within r
+    (Cauchy's bounds of coefficients).
+
+    Parameters
+    ----------
+    place : which argument.
+    value : the function, from balls.
+    complex_value : the same with a complex ball in that place.
+    """
+
+    def ball(*args: Any) -> Any:
+        library = flint()
+        arb, ctx = library.arb, library.ctx
+        at, within, before = args[place].mid(), args[place].rad(), ctx.prec
+        bits = min(before, MOST_BITS // 3 - 20)
+        scale = arb(1) if at.is_zero() or abs(at) > 1 else abs(at).mid()
+        ctx.prec = 3 * bits + 60
+        try:
+            radius = (scale * arb(2) ** -(bits // 4 + 4)).mid()
+            step = (radius * arb(2) ** -bits).mid()
+            if not within < radius / 4:
+                return arb("nan")
+
+            def replaced(new: Any) -> list[Any]:
+                return [new if k == place else a for k, a in enumerate(args)]
+
+            disc = library.acb(arb(at, radius), arb(0, radius))
+            most = abs(complex_value(*replaced(disc))).upper()
+            above, below = value(*replaced(at + step)), value(*replaced(at - step))
+            off = most * step**2 / (radius**3 - radius * step**2)
+            off += 2 * most * within / (radius - within) ** 2
+            return (above - below) / (2 * step) + arb(0, 1) * off
+        finally:
+            ctx.prec = before
+
+    return ball
+
+
+def unknown(name: str, arity: int, text: str) -> Op:
+    """A derivative that has no formula: what needs its value is refused with this text."""
+
+    def refuse(*args: Expr) -> Expr:
+        raise NotImplementedError(text)
+
+    made: Op = Op(
+        name, arity, partials=lambda *args: (made(*args),) * arity, expand=refuse,
+        sympy=lambda sp, *args: sp.Function(name)(*args), ball=lambda *args: flint().arb("nan"),
+    )  # fmt: skip
+    UNKNOWN.append(made)
+    return made
+
+
+UNKNOWN: list[Op] = []
+"""Derivatives that have no formula."""

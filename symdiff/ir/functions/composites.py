@@ -27,15 +27,26 @@ from symdiff.ir import (
     sqrt,
     where,
 )
+from symdiff.ir.functions.bessel import IV, IVE, JV, KV, KVE, YV
 from symdiff.ir.functions.exponential import EXP, EXPM1, LOG, LOG1P, LOGADDEXP, XLOGY
 from symdiff.ir.functions.gamma import GAMMA, LGAMMA, POLYGAMMA
+from symdiff.ir.functions.incomplete import BETAINC
+from symdiff.ir.functions.integrals import EXPINT, of_whole_order
 from symdiff.ir.functions.named_numbers import LN2, LN10, PI
-from symdiff.ir.functions.normal import ERFC, normal_below
-from symdiff.ir.functions.selection import FLOOR
+from symdiff.ir.functions.normal import ERFC, normal_below, normal_quantile
+from symdiff.ir.functions.selection import FLOOR, TRUNC
 from symdiff.ir.functions.trigonometric import SIN
 
 _degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
 _radians = functools.partial(mul, const(Fraction(math.pi) / 180))
+_BESSEL = (
+    ("j", "", JV),
+    ("y", "", YV),
+    ("i", "", IV),
+    ("i", "e", IVE),
+    ("k", "", KV),
+    ("k", "e", KVE),
+)
 COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.sqrt": sqrt,
     "numpy.sqrt": sqrt,
@@ -69,6 +80,18 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": normal_below,
+    "scipy.special.ndtri": normal_quantile,
+    "scipy.special.expn": of_whole_order,
+    "scipy.special.yn": lambda n, x: YV(TRUNC(n), x),
+    "scipy.special.kn": lambda n, x: KV(TRUNC(n), x),
+    "scipy.special.exp1": lambda x: EXPINT(ONE, x),
+    "scipy.special.betaincc": lambda a, b, x: BETAINC(b, a, ONE - x),
+    **{
+        f"scipy.special.{f}{n}{scaled}": functools.partial(op, const(n))
+        for f, scaled, op in _BESSEL
+        for n in (0, 1)
+    },
+    "numpy.i0": lambda x: IV(ZERO, x),
     "numpy.conj": lambda x: x,
     "numpy.real": lambda x: x,
     "numpy.imag": lambda x: ZERO,

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from symdiff.ir import HALF, Expr, Op, abs_, add, const, div, mul, neg, power, sqrt
-from symdiff.ir.functions.columns import at_zero, odd
+from symdiff.ir import (
+    HALF,
+    ONE,
+    ZERO,
+    Expr,
+    Op,
+    abs_,
+    add,
+    and_,
+    const,
+    div,
+    eq,
+    le,
+    mul,
+    neg,
+    or_,
+    power,
+    sqrt,
+)
+from symdiff.ir.functions.columns import at_zero, by_balls, flint, odd
 from symdiff.ir.functions.exponential import EXP
 from symdiff.ir.functions.named_numbers import PI
 
@@ -49,6 +69,54 @@ def normal_below(x: Expr) -> Expr:
     return mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))
 
 
+# --------------------------------------------------------------------------- inverses
+def _inverse_edges(low: float, high: float) -> Callable[[float], float | None]:
+    """What has its poles where its domain ends, and rises."""
+
+    def edges(x: float) -> float | None:
+        if not min(low, high) <= x <= max(low, high):
+            return math.nan
+        return -math.inf if x == low else math.inf if x == high else None
+
+    return edges
+
+
+def _erfinv_ball(x: Any) -> Any:
+    return x.erfinv() if x > -1 and x < 1 else flint().arb("nan")
+
+
+def _erfcinv_ball(x: Any) -> Any:
+    return x.erfcinv() if x > 0 and x < 2 else flint().arb("nan")
+
+
+ERFINV: Op = Op(
+    "erfinv", 1, monotone=True, sign="same",
+    partials=lambda x: (mul(mul(HALF, sqrt(PI())), EXP(power(ERFINV(x), 2))),),
+    by_value=lambda y: (mul(mul(HALF, sqrt(PI())), EXP(power(y, 2))),),
+    domain=lambda x: le(abs_(x), ONE), pole=lambda x: eq(abs_(x), ONE),
+    simplify=odd("erfinv"), fold=at_zero(0),
+    names=("scipy.special.erfinv",),
+    sympy=lambda sp, x: sp.erfinv(x),
+    **by_balls("erfinv", _erfinv_ball, _inverse_edges(-1.0, 1.0)),
+)  # fmt: skip
+ERFCINV: Op = Op(
+    "erfcinv", 1, monotone=True,
+    partials=lambda x: (neg(mul(mul(HALF, sqrt(PI())), EXP(power(ERFCINV(x), 2)))),),
+    by_value=lambda y: (neg(mul(mul(HALF, sqrt(PI())), EXP(power(y, 2)))),),
+    domain=lambda x: and_(le(ZERO, x), le(x, const(2))),
+    pole=lambda x: or_(eq(x, ZERO), eq(x, const(2))),
+    fold=lambda x: Fraction(0) if x == 1 else None,
+    names=("scipy.special.erfcinv",),
+    sympy=lambda sp, x: sp.erfcinv(x),
+    **by_balls("erfcinv", _erfcinv_ball, _inverse_edges(2.0, 0.0)),
+)  # fmt: skip
+
+
+def normal_quantile(p: Expr) -> Expr:
+    """The inverse of the normal distribution function."""
+    return neg(mul(sqrt(const(2)), ERFCINV(mul(const(2), p))))
+
+
 ENTRIES: tuple[Op, ...] = (
-    ERF, ERFC,
+    ERF, ERFC, ERFINV, ERFCINV,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from symdiff.codegen.llvm import array_loop as driver
-from symdiff.codegen.llvm import jit, tiers
+from symdiff.codegen.llvm import ball_calls, jit, tiers
 from symdiff.codegen.llvm import printer as llvm
 from symdiff.codegen.llvm.entry import elementwise
 from symdiff.ir import FALSE, OPS, Expr, encode, topological
@@ -29,6 +29,7 @@ from symdiff.process.locks import Lock
 from symdiff.runtime import builtin, cache
 from symdiff.runtime.protocols import Tier
 
+ball_calls.install()
 _ITEM = {"float64": 8, "float32": 4}
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 

@@ -1,0 +1,234 @@
+"""Incomplete gamma and beta functions, as shares of the whole ones (DLMF 8.2, 8.17)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from symdiff.ir import (
+    INF,
+    ONE,
+    ZERO,
+    Expr,
+    Op,
+    abs_,
+    and_,
+    eq,
+    le,
+    lt,
+    neg,
+)
+from symdiff.ir.functions.columns import LARGEST_PARAMETER, by_balls, flint, slope_by, unknown
+from symdiff.ir.functions.exponential import EXP, LOG, XLOG1PY, XLOGY
+from symdiff.ir.functions.gamma import LGAMMA, POLYGAMMA
+
+ENOUGH = 40
+"""Bits of a ball with which a precision was worth its while."""
+BEYOND, NEXT_TO_ONE = 800.0, 50.0
+"""Powers of e that are no doubles, and that change nothing beside one."""
+LARGEST = 1e150
+FAR = 2.0**40
+"""Parameters beyond which the function is a step for every argument but few."""
+
+
+# ----------------------------------------------------------------------------- gamma
+def _upper(a: Any, x: Any) -> Any:
+    if not (a >= 0 and x >= 0):
+        return flint().arb("nan")
+    if a.is_zero() or x.is_zero():
+        return flint().arb(0 if x > 0 else 1 if a > 0 else "nan")
+    return x.gamma_upper(a, 1)
+
+
+def _lower(a: Any, x: Any) -> Any:
+    """By its series where it is small (DLMF 8.11.4), else by the upper one."""
+    library = flint()
+    rest = 1 - _upper(a, x)
+    if not rest.is_finite() or a.is_zero() or x.is_zero():
+        return rest
+    if rest.rel_accuracy_bits() >= min(ENOUGH, library.ctx.prec // 2):
+        return rest
+    if not x < 0.9 * a + 1:
+        return rest
+    term, total, k = (a * x.log() - x - (a + 1).lgamma()).exp(), library.arb(0), 0
+    small = library.arb(2) ** -library.ctx.prec
+    while not (total > 0 and term < total * small):
+        total, k = total + term, k + 1
+        if k > 40 * library.ctx.prec:
+            return library.arb("nan")
+        term = term * x / (a + k)
+    ratio = x / (a + k)  # what is left is less than a geometric series
+    left = (term / (1 - ratio)).upper()
+    return total + library.arb(0.5, 0.5) * left if ratio < 1 else library.arb("nan")
+
+
+def _gamma_log(a: float, x: float) -> float:
+    """A bound of the logarithm of x**a exp(-x)/gamma(a + 1), for large a."""
+    return a * (math.log(x) - math.log(a) + 1) - x
+
+
+def _gamma_edges(below: float, above: float) -> Any:
+    """Values where everything is below, or above."""
+
+    def edges(a: float, x: float) -> float | None:
+        if a < 0 or x < 0 or (a == 0 and x == 0) or (math.isinf(a) and math.isinf(x)):
+            return math.nan
+        if a == 0 or math.isinf(x):
+            return below
+        if x == 0 or math.isinf(a):
+            return above
+        if a > FAR:
+            return below if x > 1.01 * a else above if x < 0.99 * a else None
+        if a > 1 and not 0.99 * a < x < 1.01 * a + 1 and _gamma_log(a, x) < -BEYOND:
+            return below if x > a else above
+        return None if x < 2.0**60 or a > 1 else below
+
+    return edges
+
+
+def gamma_density(a: Expr, x: Expr) -> Expr:
+    """x**(a - 1) exp(-x)/gamma(a)."""
+    return EXP(XLOGY(a - ONE, x) - x - LGAMMA(a))
+
+
+def _complex_upper(a: Any, x: Any) -> Any:
+    return flint().acb(x).gamma_upper(a, 1)
+
+
+def _slope_edges(*args: float) -> float | None:
+    a, x = args
+    if 0 < a < math.inf and x in (0, math.inf):
+        return 0.0
+    return None if 0 < a <= LARGEST_PARAMETER and 0 < x < math.inf else math.nan
+
+
+GAMMAINCC_TWICE = unknown(
+    "gammaincc_by_parameter_twice", 2,
+    "the second derivative of gammainc and gammaincc by their parameter is not known: "
+    "differentiate by the parameter once",
+)  # fmt: skip
+GAMMAINCC_BY_PARAMETER: Op = Op(
+    "gammaincc_by_parameter", 2,
+    partials=lambda a, x: (
+        GAMMAINCC_TWICE(a, x), neg(gamma_density(a, x) * (LOG(x) - POLYGAMMA(ZERO, a)))
+    ),
+    slope=lambda a, x: (INF, abs_(gamma_density(a, x) * (LOG(x) - POLYGAMMA(ZERO, a)))),
+    domain=lambda a, x: and_(le(ZERO, a), le(ZERO, x)),
+    pole=lambda a, x: and_(eq(a, ZERO), eq(x, ZERO)),
+    sympy=lambda sp, a, x: sp.Function("gammaincc_by_parameter")(a, x),
+    **by_balls("gammaincc_by_parameter", slope_by(0, _upper, _complex_upper), _slope_edges),
+)  # fmt: skip
+GAMMAINC: Op = Op(
+    "gammainc", 2, sign="nonnegative",
+    partials=lambda a, x: (neg(GAMMAINCC_BY_PARAMETER(a, x)), gamma_density(a, x)),
+    domain=lambda a, x: and_(and_(le(ZERO, a), le(ZERO, x)), lt(ZERO, a + x)),
+    names=("scipy.special.gammainc",),
+    sympy=lambda sp, a, x: sp.lowergamma(a, x) / sp.gamma(a),
+    **by_balls("gammainc", _lower, _gamma_edges(1.0, 0.0)),
+)  # fmt: skip
+GAMMAINCC: Op = Op(
+    "gammaincc", 2, sign="nonnegative",
+    partials=lambda a, x: (GAMMAINCC_BY_PARAMETER(a, x), neg(gamma_density(a, x))),
+    domain=lambda a, x: and_(and_(le(ZERO, a), le(ZERO, x)), lt(ZERO, a + x)),
+    names=("scipy.special.gammaincc",),
+    sympy=lambda sp, a, x: sp.uppergamma(a, x) / sp.gamma(a),
+    **by_balls("gammaincc", _upper, _gamma_edges(0.0, 1.0)),
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------ beta
+def _share(a: Any, b: Any, x: Any) -> Any:
+    """From the end that is nearer."""
+    library = flint()
+    if not (a >= 0 and b >= 0 and x >= 0 and x <= 1) or (a.is_zero() and b.is_zero()):
+        return library.arb("nan")
+    if a.is_zero() or b.is_zero() or x.is_zero() or (1 - x).is_zero():
+        return library.arb(1 if (1 - x).is_zero() or (a.is_zero() and x > 0) else 0)
+    direct = x.beta_lower(a, b, 1)
+    if direct.rel_accuracy_bits() >= min(ENOUGH, library.ctx.prec // 2):
+        return direct
+    other = 1 - (1 - x).beta_lower(b, a, 1)
+    return other if other.rel_accuracy_bits() > direct.rel_accuracy_bits() else direct
+
+
+def _least(a: float, b: float, x: float) -> float:
+    """More than the logarithm of the share, which is at most x**a max(1, (1 - x)**(b - 1))/(a*B(a, b))."""
+    size = min(p * math.log(a + b) - math.lgamma(p) for p in (a, b) if p <= max(1.0, a + b - p))
+    return a * math.log(x) - math.log(a) + size + max(0.0, (b - 1) * math.log1p(-x))
+
+
+def _beta_edges(a: float, b: float, x: float) -> float | None:
+    infinite = math.isinf(a) and math.isinf(b)
+    if a < 0 or b < 0 or not 0 <= x <= 1 or (a == 0 and b == 0) or infinite:
+        return math.nan
+    if x in (0, 1):
+        return x
+    if a == 0 or math.isinf(b):
+        return 1.0
+    if b == 0 or math.isinf(a):
+        return 0.0
+    if 1 < max(a, b) < LARGEST:
+        if b >= 1 and _least(a, b, x) < -BEYOND:
+            return 0.0
+        if a >= 1 and x > 2.0**-50 and _least(b, a, 1 - x) < -NEXT_TO_ONE:
+            return 1.0
+    return None if max(a, b) < FAR else math.nan
+
+
+def beta_density(a: Expr, b: Expr, x: Expr) -> Expr:
+    """x**(a - 1) (1 - x)**(b - 1)/B(a, b)."""
+    size = LGAMMA(a + b) - LGAMMA(a) - LGAMMA(b)
+    return EXP(XLOGY(a - ONE, x) + XLOG1PY(b - ONE, neg(x)) + size)
+
+
+def _beta_partial(a: Expr, b: Expr, x: Expr, by: Expr, end: Expr) -> Expr:
+    """The derivative of the density by one of its parameters."""
+    return beta_density(a, b, x) * (LOG(end) - POLYGAMMA(ZERO, by) + POLYGAMMA(ZERO, a + b))
+
+
+def _complex_share(a: Any, b: Any, x: Any) -> Any:
+    return flint().acb(x).beta_lower(a, b, 1)
+
+
+def _between(a: float, b: float, x: float) -> float | None:
+    if 0 < a < math.inf and 0 <= b < math.inf and (b == 0 or x in (0, 1)):
+        return 0.0 if 0 <= x <= 1 else math.nan
+    near = 0 < a <= LARGEST_PARAMETER and 0 < b <= LARGEST_PARAMETER and 0 < x < 1
+    return None if near else math.nan
+
+
+BETAINC_TWICE = unknown(
+    "betainc_by_parameters_twice", 3,
+    "the second derivatives of betainc by its parameters are not known: "
+    "differentiate by the parameters once",
+)  # fmt: skip
+
+
+def _in_range(a: Expr, b: Expr, x: Expr) -> Expr:
+    return and_(and_(le(ZERO, a), le(ZERO, b)), and_(le(ZERO, x), le(x, ONE)))
+
+
+BETAINC_BY_A: Op = Op(
+    "betainc_by_a", 3,
+    partials=lambda a, b, x: (
+        BETAINC_TWICE(a, b, x), BETAINC_TWICE(a, b, x), _beta_partial(a, b, x, a, x)
+    ),
+    slope=lambda a, b, x: (INF, INF, abs_(_beta_partial(a, b, x, a, x))),
+    domain=_in_range,
+    sympy=lambda sp, a, b, x: sp.Function("betainc_by_a")(a, b, x),
+    **by_balls("betainc_by_a", slope_by(0, _share, _complex_share), _between),
+)  # fmt: skip
+BETAINC: Op = Op(
+    "betainc", 3, sign="nonnegative",
+    partials=lambda a, b, x: (
+        BETAINC_BY_A(a, b, x), neg(BETAINC_BY_A(b, a, ONE - x)), beta_density(a, b, x)
+    ),
+    domain=_in_range,
+    names=("scipy.special.betainc",),
+    sympy=lambda sp, a, b, x: sp.betainc_regularized(a, b, 0, x),
+    **by_balls("betainc", _share, _beta_edges),
+)  # fmt: skip
+
+ENTRIES: tuple[Op, ...] = (
+    GAMMAINC, GAMMAINCC, GAMMAINCC_BY_PARAMETER, BETAINC, BETAINC_BY_A,
+)  # fmt: skip

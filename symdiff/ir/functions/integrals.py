@@ -1,0 +1,87 @@
+"""Exponential integrals (DLMF 6.2, 8.19)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from symdiff.ir import INF, NAN, ONE, ZERO, Expr, Op, abs_, and_, div, eq, le, lt, neg, where
+from symdiff.ir.functions.columns import LARGEST_PARAMETER, by_balls, flint, slope_by, unknown
+from symdiff.ir.functions.exponential import EXP
+from symdiff.ir.functions.selection import TRUNC
+
+LARGEST, SMALLEST = 750.0, -800.0
+"""The exponential integral is beyond the doubles outside of these."""
+
+
+def _ei_edges(x: float) -> float | None:
+    if x == 0:
+        return -math.inf
+    return math.inf if x > LARGEST else -0.0 if x < SMALLEST else None
+
+
+EXPI: Op = Op(
+    "expi", 1,
+    partials=lambda x: (div(EXP(x), x),),
+    pole=lambda x: eq(x, ZERO),
+    names=("scipy.special.expi",),
+    sympy=lambda sp, x: sp.Ei(x),
+    **by_balls("expi", lambda x: x.ei(), _ei_edges),
+)  # fmt: skip
+
+
+def _general(v: Any, x: Any) -> Any:
+    library = flint()
+    if not x >= 0:
+        return library.arb("nan")
+    return 1 / (v - 1) if x.is_zero() and v > 1 else x.expint(v)
+
+
+def _general_edges(v: float, x: float) -> float | None:
+    if x < 0 or math.isinf(v):
+        return math.nan
+    if x == 0:
+        return math.inf if v <= 1 else 1 / (v - 1)
+    return 0.0 if math.isinf(x) else None
+
+
+def _inside(v: float, x: float) -> float | None:
+    if x == 0 and math.isfinite(v):
+        return -math.inf if v <= 1 else -1 / (v - 1) ** 2
+    return None if 0 < x < math.inf and abs(v) <= LARGEST_PARAMETER else math.nan
+
+
+EXPINT_TWICE = unknown(
+    "expint_by_order_twice", 2,
+    "the second derivative of an exponential integral by its order is not known: "
+    "differentiate by the order once",
+)  # fmt: skip
+EXPINT_BY_ORDER: Op = Op(
+    "expint_by_order", 2,
+    partials=lambda v, x: (EXPINT_TWICE(v, x), neg(EXPINT_BY_ORDER(v - ONE, x))),
+    slope=lambda v, x: (INF, abs_(EXPINT_BY_ORDER(v - ONE, x))),
+    domain=lambda v, x: le(ZERO, x), pole=lambda v, x: eq(x, ZERO),
+    sympy=lambda sp, v, x: sp.Function("expint_by_order")(v, x),
+    **by_balls(
+        "expint_by_order",
+        slope_by(0, lambda v, x: x.expint(v), lambda v, x: flint().acb(x).expint(v)), _inside,
+    ),
+)  # fmt: skip
+EXPINT: Op = Op(
+    "expint", 2, sign="positive",
+    partials=lambda v, x: (EXPINT_BY_ORDER(v, x), neg(EXPINT(v - ONE, x))),
+    domain=lambda v, x: le(ZERO, x),
+    pole=lambda v, x: and_(eq(x, ZERO), le(v, ONE)),
+    sympy=lambda sp, v, x: sp.expint(v, x),
+    **by_balls("expint", _general, _general_edges),
+)  # fmt: skip
+
+
+def of_whole_order(n: Expr, x: Expr) -> Expr:
+    """The exponential integral of the integer that SciPy makes of an order."""
+    return where(lt(n, ZERO), NAN, EXPINT(TRUNC(n), x))
+
+
+ENTRIES: tuple[Op, ...] = (
+    EXPI, EXPINT, EXPINT_BY_ORDER,
+)  # fmt: skip
