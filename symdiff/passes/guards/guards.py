@@ -29,7 +29,7 @@ from typing import Literal
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, ZERO, Expr
-from symdiff.ir.functions import EXTENDED
+from symdiff.ir.functions import EXTENDED, TAKEN
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.enclosing import Contexts
@@ -311,10 +311,13 @@ class _Repairs:
         """What to think of a conjunction, whether all of it is bounded, what of it is near the point if it is
         split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
         best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
+        of_slopes = any(n.op is TAKEN for n in ir.topological((small, plain)))  # no user's guard
         values: dict[Expr, Expr] = {}
         for self.set, fine in settings(loose):
             whole, v = self._part(part, small, plain)
-            split = None if v is not None else near_and_beyond(self._with_set(part)[0])
+            split = None
+            if v is None and not of_slopes:
+                split = near_and_beyond(self._with_set(part)[0])
             if split is not None:
                 whole, v = self._part(split[0], small, plain)
             if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):

@@ -54,7 +54,7 @@ FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
 """Where in a band the two sides are compared."""
 
 
-MAX_VARIABLES = 6
+MAX_VARIABLES = 16
 MAX_LOCI = 12
 MAX_CENTRES = 6
 MAX_QUANTITIES = 8
@@ -469,11 +469,13 @@ class _Case:
         taken = Certified(self.params, [ir.where(condition, 1, 0)], (), FEW)
         program = Certified(self.params, [other, small], (), FEW)
         outside = False
-        for far, d, part in itertools.product(SIZES, self._directions(list(solved)), PARTS):
-            values = dict(zip(others, itertools.cycle(ELSEWHERE), strict=False))
+        ways = itertools.product(SIZES, _turns(len(others)), self._directions(list(solved)), PARTS)
+        for far, turns, d, part in ways:
+            rest = zip(others, itertools.cycle(ELSEWHERE), turns, strict=False)
+            values = {p: w * far**turn for p, w, turn in rest}
             for scale in (1.0, abs(far)):
                 at = [
-                    far * values[p] if p in values else part * size * scale * w
+                    values[p] if p in values else part * size * scale * w
                     for p, w in zip(self.params, d, strict=True)
                 ]
                 if taken.at(at) != (1.0,):
@@ -540,6 +542,15 @@ class _Case:
             if any(a.status not in ("exact", "limit") for a in answers):
                 return False
         return True
+
+
+def _turns(n: int) -> list[list[int]]:
+    """Which of n variables are large, 1, and which are small, -1: all, and so that any two of them differ
+    once, as in quotients of their sizes."""
+    return [
+        [1] * n,
+        *([1 - 2 * (i >> k & 1) for i in range(n)] for k in range((n - 1).bit_length())),
+    ]
 
 
 def _across(solved: Solution) -> Iterator[Expr]:

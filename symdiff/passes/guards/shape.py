@@ -17,6 +17,7 @@ from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, EQ, LT, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
 from symdiff.ir.functions import COPYSIGN, COS, EXTREMES, HYPOT, MAXIMA, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
+from symdiff.passes.guards.diagonals import beside
 
 TINY = Fraction(1e-3)
 """A constant up to this, added to a quantity or bounding it, may be a guard."""
@@ -81,6 +82,7 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
     elsewhere; None if there is no comparison that says how small
 
     - a sine, a tangent or 1 - cos is: of the angle between -3/2 and 3/2, and where that is beyond;
+    - a difference is, as sin(b) - sin(a): of that near a = b, and elsewhere;
     - u is, which may be negative, as in u < 1e-9 and u <= 0: of abs(u), and where u is negative.
     """
     for e in part.args if part.op is AND else (part,):
@@ -94,6 +96,9 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
             u, bound = side
             near = e.op(ir.abs_(u), bound) if bound else ir.eq(u, 0)
             beyond = ir.lt(u, 0)
+        elif not _is_algebraic(e) and (nearby := beside(e)) not in (None, TRUE):
+            assert nearby is not None
+            near, beyond = ir.and_(e, nearby), ir.and_(e, ir.not_(nearby))
         else:
             continue
         return ir.substitute((part,), {e: near})[0], ir.substitute((part,), {e: beyond})[0]
@@ -271,15 +276,33 @@ class Ways:
 def is_simple(condition: Expr, single: bool) -> bool:
     """Whether a condition is a conjunction of comparisons of a simple shape: of one
     quantity or of monotone functions of it, at most once folded by an even power or an
-    absolute value, with constants; or algebraic, of several quantities."""
+    absolute value, with constants; or algebraic, of several quantities; or one beside the
+    set where what it compares vanishes."""
+    parts = set(_conjuncts(condition))
+    if not single:
+        near = {e: beside(e) for e in parts if not _is_algebraic(e)}
+        return all(n is TRUE or n in parts for n in near.values())
     for n in ir.topological((condition,)):
-        if n.args and n.op not in ALGEBRAIC and not (single and n.op.monotone):
+        if n.args and n.op not in ALGEBRAIC and not n.op.monotone:
             return False
-        if single and n.op in ir.COMPARISONS:
+        if n.op in ir.COMPARISONS:
             e = next((a for a in n.args if a.op is not ir.CONST), n)
             if n.op is not EQ and (len(ir.variables(n.args)) > 1 or not _folds_once(e)):
                 return False
     return True
+
+
+def _conjuncts(e: Expr) -> Iterator[Expr]:
+    """The conditions that all hold where a conjunction does."""
+    if e.op is AND:
+        for a in e.args:
+            yield from _conjuncts(a)
+    else:
+        yield e
+
+
+def _is_algebraic(e: Expr) -> bool:
+    return all(n.op in ALGEBRAIC for n in ir.topological((e,)) if n.args)
 
 
 def _folds_once(e: Expr) -> bool:
