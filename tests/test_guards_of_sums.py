@@ -100,3 +100,49 @@ def test_other_calls() -> None:
 def test_what_is_no_guard(f: Callable[..., Any]) -> None:
     """Neither a value that is not the limit, nor a kink or a pole beside it: the branch counts."""
     assert symgrad(f).grad(X, 0.0)[1] == 0.0
+
+
+def wave(x: Any) -> Any:
+    s = np.sqrt(np.sum(x**2))
+    return 1.0 if s == 0 else np.sin(s) / s + np.sum(x)
+
+
+def saturated(x: Any) -> Any:
+    s = np.linalg.norm(x)
+    if s == 0:
+        return 0.0
+    return np.tanh(s) / s * (x[0] + 2 * x[1])
+
+
+def by_first(x: Any) -> Any:
+    if x[0] == 0:
+        return np.sum(x[1:])
+    return np.expm1(x[0]) / x[0] * np.sum(x[1:])
+
+
+def test_guards_of_norms_and_elements() -> None:
+    """sin(s)/s is 1 - s**2/6 + ..., tanh(s)/s is 1 - ..., expm1(t)/t is 1 + t/2 + t**2/6 + ..."""
+    assert symgrad(wave).grad(np.zeros(3)) == pytest.approx(np.ones(3), rel=1e-13)
+    want = -np.eye(3) / 3
+    assert symgrad(wave).hessian(np.zeros(3)) == pytest.approx(want, rel=1e-11, abs=1e-12)
+    v = np.array([3.0, -6.0, 1.5])
+    assert symgrad(wave).hvp(np.zeros(3), v) == pytest.approx(-v / 3, rel=1e-11)
+    assert symgrad(saturated).grad(np.zeros(2)) == pytest.approx([1.0, 2.0], rel=1e-13)
+    x = np.array([0.0, 2.0, 3.0])
+    assert symgrad(by_first).grad(x) == pytest.approx([2.5, 1.0, 1.0], rel=1e-12)
+    assert symgrad(by_first).hessian(x)[0] == pytest.approx([5 / 3, 0.5, 0.5], rel=1e-11)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: 0.0 if np.linalg.norm(x) == 0 else np.linalg.norm(x) + np.sum(x),
+    lambda x: 1.0 if np.linalg.norm(x) == 0 else x[0] / np.linalg.norm(x),
+    lambda x: 3.0 if np.linalg.norm(x) == 0 else np.sum(x),
+])  # fmt: skip
+def test_norms_that_are_no_guards(f: Callable[..., Any]) -> None:
+    assert symgrad(f).grad(np.zeros(2)).tolist() == [0.0, 0.0]
+
+
+def test_products_at_guarded_numbers() -> None:
+    """The second derivatives of ((1 + k)*(1 + 2*k)*(1 + 3*k) - 1)/k = 6 + 11*k + 6*k**2."""
+    found = symgrad(compound, wrt="k").hvp((X, 0.0), 2.0)
+    assert np.sum(found) == pytest.approx(24.0, rel=1e-11)

@@ -89,3 +89,11 @@ def test_no_derivative_by_an_integer_alone() -> None:
             with pytest.raises(SymdiffError, match=r"'k' of .* is an integer here"):
                 derivative(x, 1)
         assert f(x, 1) == 4.0
+
+
+def test_squares_of_truth_values_are_refused() -> None:
+    """NumPy has them in 8 bits, and roots of those in float16."""
+    x = np.array([1.0, -2.0])
+    with pytest.raises(SymdiffError, match="integers of 8 bits"):
+        symgrad(lambda x: np.sqrt((x > 0) ** 2) * x)(x)
+    np.testing.assert_array_equal(symgrad(lambda x: (x > 0) ** 3)(x), (x > 0) ** 3)

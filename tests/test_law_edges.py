@@ -205,3 +205,38 @@ def test_results_of_no_axes(f: Callable[..., Any]) -> None:
         got, want = s(x), f(x)
         assert np.shape(got) == np.shape(want)
         np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
+def running(x):
+    s = np.zeros_like(x)
+    s[0] = x[0]
+    for i in range(1, len(x)):
+        s[i] = s[i - 1] + x[i]
+    return s
+
+
+@pytest.mark.parametrize(
+    "f", [running, lambda x: np.cumsum(x), lambda x: np.sum(x) + 0 * x[0], lambda x: (x + 1) - 1]
+)
+def test_sums_of_float32_that_pass_near_zero(f: Callable[..., Any]) -> None:
+    """Each addition is rounded to 24 bits, which plain Python may do in another order."""
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        x = rng.normal(size=12).astype(np.float32)
+        x[-1] = -x[:-1].sum()
+        np.testing.assert_allclose(symgrad(f)(x), f(x.astype(float)), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("distances", [True, False])
+def test_values_of_guards_on_roots_of_sums_over_arrays(distances: bool) -> None:
+    def f(p):
+        if distances:
+            d = np.sqrt(np.sum((p[:, None] - p[None]) ** 2, axis=-1))
+            return np.sum(np.where(d == 0, 1.0, np.sin(d) / d))
+        s = np.sum(p**2, axis=1)
+        return np.sum(np.where(s == 0, 1.0, np.expm1(s) / s))
+
+    p = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    with np.errstate(all="ignore"):
+        want = f(p)
+    assert symgrad(f)(p) == pytest.approx(want, rel=1e-14)

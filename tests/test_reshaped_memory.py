@@ -290,3 +290,38 @@ def test_elements_are_put_in_views(f):
     for x in (np.array([1.0, -2.0, 3.0, 4.0]), np.arange(6.0).reshape(2, 3) - 2):
         np.testing.assert_array_equal(symgrad(f)(x), f(x))
     assert symgrad(lambda x: np.sum(f(x) ** 2)).grad(np.arange(6.0).reshape(2, 3)).shape == (2, 3)
+
+
+def ravelled(x):
+    r = x.ravel()
+    r *= 2
+    return np.sum(x)
+
+
+def ravelled_slice(x):
+    r = x[1:].ravel()
+    r *= 2
+    return np.sum(x)
+
+
+def ravelled_rows(x):
+    r = x.reshape(2, -1).ravel()
+    r *= 2
+    return np.sum(x)
+
+
+def ravelled_after_storing(x):
+    x[0] = 5.0
+    r = x.ravel()
+    r *= 2
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [ravelled, ravelled_slice, ravelled_rows, ravelled_after_storing])
+def test_vectors_with_gaps_in_memory(f):
+    """NumPy copies those that it would have to show in a row, and shows others."""
+    whole, gaps = np.arange(8.0) + 1, np.zeros((8, 2))[:, 0]
+    assert symgrad(f)(whole.copy()) == f(whole.copy())
+    with pytest.raises(SymdiffError, match="does not lie row by row"):
+        symgrad(f)(gaps)
+    assert symgrad(lambda x: np.sum(x.ravel() ** 2))(gaps) == 0.0

@@ -22,13 +22,12 @@ from symdiff.ir import Expr, format_expr, substitute, var
 from symdiff.ir.functions import BUILTIN, MARKS
 from symdiff.ir.loop_program import (
     ARRAY,
-    Block,
     Call,
     Check,
     Loop,
     LoopProgram,
     kind_of,
-    mapped,
+    mapped_block,
     walk,
 )
 from symdiff.ir.program import map_objects
@@ -48,10 +47,9 @@ def readable(program: LoopProgram) -> LoopProgram:
         (made,) = readable_forms(substitute((e,), stand_ins))
         return substitute((made,), {v: n for n, v in stand_ins.items()})[0]
 
-    def go(block: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in block)
-
-    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+    return replace(
+        program, block=mapped_block(program.block, one), outputs=tuple(map(one, program.outputs))
+    )
 
 
 def _leaves(e: Expr) -> Iterator[Expr]:

@@ -197,6 +197,7 @@ class Arrays:
         if type is None:
             return Whole(loop_program.index(name)) if self._whole(name) else Real(ir.var(name))
         found = symbolic.in_memory(loop_program.array(name, type.kind), type.shape, type.kind)
+        found.memory.argument = True
         if not self._true(name):
             return found
         there = symbolic.element(found, symbolic.SLOTS[: len(type.shape)])

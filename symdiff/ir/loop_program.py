@@ -518,6 +518,11 @@ def mapped(s: Statement, f: Callable[[Expr], Expr], body: Callable[[Block], Bloc
             return replace(s, condition=f(s.condition))
 
 
+def mapped_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
+    """The block with `f` applied to every expression, also in the blocks inside of it."""
+    return tuple(mapped(s, f, lambda b: mapped_block(b, f)) for s in block)
+
+
 def exchanged(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
     """Leaves replaced by others in expressions that are to be emitted: operations stay as they
     are, also those that would be simplified if they were built now."""
@@ -534,14 +539,7 @@ def replaced(block: Block, mapping: Mapping[Expr, Expr], *, exactly: bool = Fals
     """The block with nodes replaced in every expression, `exactly` as of `exchanged`; no
     definition is renamed."""
     put = exchanged if exactly else substitute
-
-    def one(e: Expr) -> Expr:
-        return put((e,), mapping)[0]
-
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in b)
-
-    return go(block)
+    return mapped_block(block, lambda e: put((e,), mapping)[0])
 
 
 def renamed(block: Block, names: Names, *, exactly: bool = False) -> tuple[Block, dict[Expr, Expr]]:

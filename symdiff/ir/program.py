@@ -11,11 +11,11 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location, SymdiffError
-from symdiff.ir import Expr, topological
+from symdiff.ir import Expr, topological, where
 from symdiff.ir.loop_program import Stretches
 from symdiff.process.lazy_modules import Later
 
@@ -104,6 +104,15 @@ def holding(tree: Tree, parts: Iterable[Any]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Corner:
+    """Where an output has another value than its formula: which output, the condition, the value."""
+
+    output: int
+    condition: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One function, specialised on its static arguments.
 
@@ -121,6 +130,7 @@ class Program:
     taken : how arrays are taken by it, in words.
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value;
         empty if all are floats.
+    corners : where outputs have another value than their formulas, which are undefined there.
     """
 
     name: str
@@ -133,11 +143,22 @@ class Program:
     stretches: Stretches = field(default=Stretches(), compare=False)
     taken: str = field(default="", compare=False)
     kinds: tuple[str, ...] = ()
+    corners: tuple[Corner, ...] = ()
 
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""
         below = (e, *reversed(topological((e,))))
         return next((self.locations[n] for n in below if n in self.locations), None)
+
+
+def with_corners(program: Program) -> Program:
+    """The program with the values at its corners in its outputs."""
+    if not program.corners:
+        return program
+    outputs = list(program.outputs)
+    for c in program.corners:
+        outputs[c.output] = where(c.condition, c.value, outputs[c.output])
+    return replace(program, outputs=tuple(outputs), corners=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +261,7 @@ def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str
         return array(tree)
     if isinstance(tree, dict):
         for key in tree:
-            if not isinstance(key, (str, int, float, bool, type(None))):
+            if not _is_literal(key):
                 raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
         return "{" + ", ".join(f"{k!r}: {tree_text(t, leaf, array)}" for k, t in tree.items()) + "}"
     if not isinstance(tree, (tuple, list)):
@@ -249,6 +270,13 @@ def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str
     if isinstance(tree, list):
         return f"[{items}]"
     return f"({items},)" if len(tree) == 1 else f"({items})"
+
+
+def _is_literal(key: Any) -> bool:
+    """Whether the text of a value is an expression that is the value."""
+    if type(key) is tuple:
+        return all(map(_is_literal, key))
+    return type(key) in (str, int, bool, type(None)) or (type(key) is float and math.isfinite(key))
 
 
 def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:

@@ -19,7 +19,6 @@ from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     LOAD,
-    Block,
     Build,
     Carried,
     Loop,
@@ -34,7 +33,7 @@ from symdiff.ir.loop_program import (
     kind_of,
     leaves,
     load,
-    mapped,
+    mapped_block,
     name_of,
     types,
 )
@@ -92,16 +91,13 @@ def _of_a_row(
     def new(e: Expr) -> Expr:
         return transform((e,), one)[0]
 
-    def go(block: Block) -> Block:
-        return tuple(mapped(s, new, go) for s in block)
-
     body: list[Statement] = []
     for name, copy in copies.items():
         t = divided[name].type
         letters = tuple(names.fresh("i") for _ in t.shape)
         value = load(array(name, t.kind), row, *map(index, letters))
         body.append(Build(copy, t, letters, value))
-    return [*body, *go(program.block)], [new(e) for e in program.outputs]
+    return [*body, *mapped_block(program.block, new)], [new(e) for e in program.outputs]
 
 
 def _stored(body: list[Statement], e: Expr, t: Type, start: str, row: Expr, names: Names) -> Expr:

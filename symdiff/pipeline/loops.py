@@ -20,7 +20,6 @@ from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     REAL,
-    Block,
     Check,
     LoopProgram,
     Parameter,
@@ -29,7 +28,7 @@ from symdiff.ir.loop_program import (
     array,
     expressions,
     index,
-    mapped,
+    mapped_block,
     name_of,
     renamed,
     types,
@@ -68,18 +67,15 @@ def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProg
 def shown(program: LoopProgram) -> LoopProgram:
     """A simplified program that is not differentiated any more, whose completed operations are not
     written out."""
-
+    if not _has_slopes(program):
+        return program
     given = {p.name for p in program.params}
 
     def one(e: Expr) -> Expr:
         return settled(e, given)
 
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in b)
-
-    if not _has_slopes(program):
-        return program
-    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+    block = mapped_block(program.block, one)
+    return replace(program, block=block, outputs=tuple(map(one, program.outputs)))
 
 
 def closed(program: LoopProgram) -> LoopProgram:

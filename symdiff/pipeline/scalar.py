@@ -10,6 +10,7 @@ of what its name says, ready to be emitted.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -20,7 +21,7 @@ from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.functions import domain as domain_of
-from symdiff.ir.program import OptimizedProgram, Program, Tree
+from symdiff.ir.program import OptimizedProgram, Program, Tree, with_corners
 from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
@@ -37,6 +38,7 @@ from symdiff.passes.complete.complete import (
     pinned_forms,
 )
 from symdiff.passes.complete.complete import readable_forms as closed_for_people
+from symdiff.passes.complete.powers import corners
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
@@ -98,6 +100,7 @@ class Notes:
 def optimized(program: Program, notes: Notes | None = None) -> OptimizedProgram:
     """The last steps, when nothing is to be differentiated any more."""
     notes = notes or Notes()
+    program = with_corners(program)
     expand = closed_forms if "bands" in notes.without else expand_completed
     last = run(notes.log, "bands", lambda: replace(program, outputs=tuple(expand(program.outputs))))
     finish = without_far_constants if "stabilise" in notes.without else stabilise
@@ -207,22 +210,33 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
 
 def _slopes(base: Program, wrt: Sequence[str], notes: Notes, last: bool = True) -> Program:
     tree = bundle(list(range(len(wrt))))
-    slopes = lambda: reverse(base.outputs[0], _vars(wrt))
-    return _derived(base, tree, slopes, notes, last=last)
+    variables = _vars(wrt)
+    slopes = lambda values: reverse(values[0], variables)
+    by = tuple((v,) for v in variables)
+    return _derived(base, tree, slopes, notes, by, last=last)
 
 
 def _derived(
     base: Program,
     tree: Tree,
-    slopes: Callable[[], Iterable[Expr]],
+    slopes: Callable[[tuple[Expr, ...]], Sequence[Expr]],
     notes: Notes,
+    by: Sequence[tuple[Expr, ...]] = (),
     values: Program | None = None,
     last: bool = True,
+    whole: Callable[[tuple[Expr, ...]], Sequence[Expr]] | None = None,
 ) -> Program:
     """The program of derivatives, simplified; of those of the values, if these are not the base.
-    Kinks have sides in the last derivatives that are taken."""
-    p = replace(base, tree=tree)
-    p = notes.stage("differentiate", p, slopes)
+    Kinks have sides in the last derivatives that are taken, and powers their values at 0.
+
+    Parameters
+    ----------
+    slopes : makes them of the base's outputs.
+    by : for each, by which variables of the values it is taken; () if that is not said.
+    whole : makes them of the values' outputs, or of others; None: as `slopes`.
+    """
+    p = replace(base, tree=tree, corners=())
+    p = notes.stage("differentiate", p, lambda: slopes(base.outputs))
 
     def sides() -> tuple[Expr, ...]:
         of = (values or base).outputs
@@ -233,7 +247,11 @@ def _derived(
         return sides_of_kinks(found, (*of, *base.outputs), values is not None, steps)
 
     p = notes.stage("signsquares", p, sides)
-    return notes.stage("cancel", p, lambda: cancel(p.outputs, notes.cancel))
+    p = notes.stage("cancel", p, lambda: cancel(p.outputs, notes.cancel))
+    if not by or not last or "complete" in notes.without:
+        return p
+    of, derive = (values or base).outputs, whole or slopes
+    return replace(p, corners=tuple(corners(p.outputs, by, of, derive, base.assumptions)))
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -249,10 +267,11 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     base = simplified(program, notes)
     variables = _vars(wrt)
 
-    def rows() -> list[Expr]:
-        return [d for output in base.outputs for d in reverse(output, variables)]
+    def rows(values: tuple[Expr, ...]) -> list[Expr]:
+        return [d for output in values for d in reverse(output, variables)]
 
-    return _derived(base, of_jacobian(base.tree, len(wrt)), rows, notes)
+    by = [(v,) for _ in base.outputs for v in variables]
+    return _derived(base, of_jacobian(base.tree, len(wrt)), rows, notes, by)
 
 
 def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -262,15 +281,17 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
     variables = _vars(wrt)
     slopes, n = _slopes(base, wrt, notes, last=False), len(variables)
 
-    def rows() -> list[Expr]:
+    def bent(values: Sequence[Expr]) -> list[Expr]:
         entries: dict[tuple[int, int], Expr] = {}
         for j, v in enumerate(variables):
-            column = pushforward(slopes.outputs[j:], {v: ir.ONE})
+            column = pushforward(values[j:], {v: ir.ONE})
             entries.update({(i, j): d for i, d in enumerate(column, start=j)})
         return [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)]
 
+    by = list(itertools.product(variables, repeat=2))
+    whole = lambda values: bent(reverse(values[0], variables))
     tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
-    return _derived(slopes, tree, rows, notes, base)
+    return _derived(slopes, tree, bent, notes, by, base, whole=whole)
 
 
 def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
@@ -278,10 +299,17 @@ def derivative(program: Program, names: Sequence[str], notes: Notes | None = Non
     notes = notes or Notes()
     values = simplified(program, notes)
     result = values
-    for k, name in enumerate(names, start=1):
-        seeds = {ir.var(name): ir.ONE}
-        above = None if result is values else values
-        result = _pushed(result, seeds, notes, above, last=k == len(names))
+    variables = _vars(names)
+
+    def whole(outputs: Sequence[Expr]) -> Sequence[Expr]:
+        for v in variables:
+            outputs = pushforward(outputs, {v: ir.ONE})
+        return outputs
+
+    by = [tuple(variables) for _ in values.outputs]
+    for k, v in enumerate(variables, start=1):
+        above, last = None if result is values else values, k == len(names)
+        result = _pushed(result, {v: ir.ONE}, notes, by, above, last, whole)
     return replace(result, domain=())
 
 
@@ -289,12 +317,14 @@ def _pushed(
     base: Program,
     seeds: dict[Expr, Expr],
     notes: Notes,
+    by: Sequence[tuple[Expr, ...]] = (),
     values: Program | None = None,
     last: bool = True,
+    whole: Callable[[tuple[Expr, ...]], Sequence[Expr]] | None = None,
 ) -> Program:
     """The tangents of all outputs."""
-    tangents = lambda: pushforward(base.outputs, seeds)
-    return _derived(base, base.tree, tangents, notes, values, last)
+    tangents = lambda outputs: pushforward(outputs, seeds)
+    return _derived(base, base.tree, tangents, notes, by, values, last, whole)
 
 
 def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -313,7 +343,7 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(program, notes)
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
     bars, tree = _vars(names), bundle(list(range(len(wrt))))
-    back = _derived(base, tree, lambda: pullback(base.outputs, bars, _vars(wrt)), notes)
+    back = _derived(base, tree, lambda outputs: pullback(outputs, bars, _vars(wrt)), notes)
     both = _joined(masked(base), back)
     return replace(both, params=(*program.params, *names))
 
@@ -324,7 +354,7 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(_scalar(program, "hvp"), notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    product = _pushed(_slopes(base, wrt, notes, last=False), seeds, notes, base)
+    product = _pushed(_slopes(base, wrt, notes, last=False), seeds, notes, values=base)
     return replace(product, params=(*program.params, *names))
 
 
@@ -399,8 +429,10 @@ def _scalar(program: Program, what: str) -> Program:
 def _joined(first: Program, second: Program) -> Program:
     """Both programs' outputs as a pair."""
     tree = joined(first.tree, len(first.outputs), second.tree)
-    outputs = (*first.outputs, *second.outputs)
-    return replace(first, outputs=outputs, tree=tree, domain=())
+    outputs, n = (*first.outputs, *second.outputs), len(first.outputs)
+    after = tuple(replace(c, output=c.output + n) for c in second.corners)
+    corners = (*first.corners, *after)
+    return replace(first, outputs=outputs, tree=tree, domain=(), corners=corners)
 
 
 # --------------------------------------------------------------------- the protocol

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import importlib.util
 import math
 import subprocess
@@ -13,6 +14,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from symdiff import Array, symgrad
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr, lt, var, where
@@ -214,5 +216,33 @@ def test_refusals() -> None:
     for name in ("<lambda>", "math", "def"):
         with pytest.raises(SymdiffError, match="is not a name for a function of a module"):
             make(name=name)
-    with pytest.raises(SymdiffError, match=r"a dict with the key \(1, 2\) cannot be written"):
-        make(functions=[Function("", [x], {(1, 2): 0}, "")])
+    for key in (frozenset((1,)), Side.LEFT, (1, Side.LEFT), math.inf):
+        with pytest.raises(SymdiffError, match=r"a dict with the key .* cannot be written"):
+            make(functions=[Function("", [x], {key: 0}, "")])
+
+
+class Side(enum.IntEnum):
+    LEFT = 1
+
+
+def test_keys_of_results(tmp_path: Path) -> None:
+    """Whatever can be written as an expression, of functions of numbers and with loops alike."""
+    tree = {"a": 0, (1, (None, True)): [0, (0,)], -2.5: 0}
+    module = load(source([Function("", [x], tree, "Several.")], ["x"]), tmp_path)
+    assert module.energy(3.0) == {"a": 3.0, (1, (None, True)): [3.0, (3.0,)], -2.5: 3.0}
+
+    def sums(v: Array[n]):  # noqa: F821
+        total = np.sum(v * v)
+        return {(1, 2): total, "mean": total / v.shape[0]}
+
+    path = tmp_path / "sums_kernels.py"
+    symgrad(sums).save(path)
+    scope: dict = {}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+    assert scope["sums"](np.array([1.0, 3.0])) == {(1, 2): 10.0, "mean": 5.0}
+
+    def keyed(v: Array[n]):  # noqa: F821
+        return {Side.LEFT: np.sum(v * v)}
+
+    with pytest.raises(SymdiffError, match="a dict with the key"):
+        symgrad(keyed).save(tmp_path / "keyed.py")

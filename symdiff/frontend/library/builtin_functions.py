@@ -49,6 +49,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     is_single,
     number,
+    of_integers,
     python_kind,
 )
 from symdiff.ir import functions, loop_program
@@ -326,6 +327,8 @@ def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     wanted = types if isinstance(types, tuple) else (types,)
     if isinstance(value, Record):
         return issubclass(value.made_of, wanted)
+    if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & {*wanted}:
+        raise Refused("the type of a number decides what is computed")  # which Python does then
     if isinstance(value, (Whole, Integral)):
         return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
     if isinstance(value, Real):

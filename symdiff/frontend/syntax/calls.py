@@ -19,6 +19,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import captures, source
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.library import (
     distributions,
     foreign,
@@ -32,7 +33,7 @@ from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.syntax import inlining, records
 from symdiff.frontend.syntax.containers import plain
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -44,7 +45,9 @@ from symdiff.frontend.trace.values import (
     Refused,
     Scalar,
     SmallArray,
+    SymArray,
     array_of,
+    as_real,
     describe,
     is_number,
     join,
@@ -441,14 +444,24 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
             plain_function = function.__symdiff_plain__(args, kwargs)
         if plain_function is not None:
             return call(t, plain_function, args, kwargs)
+    elif any(map(_is_of_integers, (*args, *kwargs.values()))):
+        found = _of_integers(t, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
     defined = TRUE
     met = [s for v in (*args, *kwargs.values()) for s in _scalars(v)]
     for s in met:
         defined = join(defined, s.defined)
-    with _refusals():
-        result = function.__symdiff_trace__(
-            tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
-        )
+    try:
+        with _refusals():
+            result = function.__symdiff_trace__(
+                tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
+            )
+    except UnsupportedError:
+        for v in (*args, *kwargs.values()):  # which may have been meant as indices
+            if isinstance(v, SymArray):
+                demands.retrace_integers(t, symbolic.formula(v))
+        raise
     if isinstance(result, inlining.Placed):
         floats = {s.expr for s in met if not scalars.is_whole(s)}
         return inlining.inline(
@@ -465,6 +478,35 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
     roots = tuple(_leaves(tree))
     needs = scalars.domain_of(roots)
     return _from_tree(tree, lambda e: join(defined, needs[e]))
+
+
+def _is_of_integers(value: Any) -> bool:
+    """Whether it is an array of integers or truth values, which stay what they are in Python."""
+    return isinstance(value, (SymArray, SmallArray)) and value.kind != "f"
+
+
+def _of_integers(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the Python function that stands for an object makes of arrays of integers; NotImplemented
+    if there is none, or where it does not take arrays."""
+    if not hasattr(type(function), "__symdiff_plain__"):
+        return NotImplemented
+    with _refusals():
+        plain_function = function.__symdiff_plain__(args, kwargs)
+    if plain_function is None:
+        return NotImplemented
+
+    def own(value: Any) -> Any:  # decorated functions change no arguments
+        if isinstance(value, SymArray):
+            return symbolic.snapshot(value)
+        made = t.freeze(value)
+        return t.own(made) if isinstance(made, (SmallArray, list, dict)) else made
+
+    try:
+        with t.attempt():
+            given = {k: own(v) for k, v in kwargs.items()}
+            return call(t, plain_function, tuple(map(own, args)), given)
+    except (Refused, UnsupportedError):
+        return NotImplemented
 
 
 def _assumed(t: Tracer, condition: Expr) -> None:
@@ -488,9 +530,9 @@ def _scalars(value: Any) -> Iterator[Scalar]:
 
 
 def _plain(value: Any) -> Any:
-    """A traced value as expressions and Python values."""
+    """A traced value as expressions of numbers and Python values."""
     if isinstance(value, Scalar):
-        return value.expr
+        return as_real(value).expr
     if isinstance(value, SmallArray):
         items = np.empty(value.items.size, object)
         items[:] = [_plain(v) for v in value.items.ravel()]

@@ -92,6 +92,11 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         return Listed(t.call(np.concatenate, (parts,), {}))
     if op is ast.Pow:
         _no_negative_power(t, a, b)
+        if getattr(a, "kind", "") == "b" and b == 2:
+            raise Refused(
+                "the square of an array of truth values, which NumPy computes in integers of 8 bits",
+                "make numbers of them first: np.where(a > 0, 1.0, 0.0)",
+            )
     if isinstance(a, _SYMBOLIC) or isinstance(b, _SYMBOLIC):
         if op is ast.MatMult:
             for v in (a, b):

@@ -124,9 +124,11 @@ class Memory:
     by_rows : whether it is known to lie row by row; what NumPy computes from arrays, and copies of
         them, lies as those do.
     reshaped : whether a view of it has another shape, if arguments lie row by row.
+    argument : whether it is that of an argument, which may have gaps between its elements.
     """
 
     __slots__ = (
+        "argument",
         "birth",
         "by_rows",
         "defined",
@@ -158,7 +160,7 @@ class Memory:
         self.origins: list[Memory] = []
         self.shown: list[Memory] = []
         self.stale = False
-        self.by_rows = self.reshaped = False
+        self.by_rows = self.reshaped = self.argument = False
 
     def spoil(self) -> None:
         """It is about to change: what may be the same memory is not what it was."""

@@ -12,7 +12,7 @@
 `through`            singularities behind arrays of intermediate results
 `running_norms`      roots of sums of squares that loops add up
 `norm_slopes`        slopes of norms that are differentiated again
-`sharp_kinks`        slopes at ties, where slopes are multiplied
+`undefined_ties`     slopes at ties, where slopes are multiplied
 `guarded_points`     points of numbers that are treated apart, told at run time
 `vanishing`          what is 0 at all arguments
 `scaled_norms`       norms that neither overflow nor vanish

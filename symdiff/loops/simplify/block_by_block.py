@@ -30,7 +30,7 @@ from symdiff.ir.loop_program import (
     Statement,
     expressions,
     kind_of,
-    mapped,
+    mapped_block,
 )
 from symdiff.ir.prune import pruned
 from symdiff.loops.simplify.branches import of_sums
@@ -131,10 +131,7 @@ def _with_passes(
     def one(e: Expr) -> Expr:
         return new.get(e, e)
 
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in b)
-
-    return go(block), tuple(map(one, roots))
+    return mapped_block(block, one), tuple(map(one, roots))
 
 
 def _groups(block: Block, roots: Iterable[Expr]) -> Iterator[list[Expr]]:

@@ -1,4 +1,4 @@
-"""Points of numbers that a program treats apart, and whose derivatives are looked at when it is called there.
+"""Points that a program treats apart, and whose derivatives are looked at when it is called there.
 
 Before:  return where(k == 0, sum(x), (product(1 + k*x) - 1)/k)
 After:   the same, and a check "accuracy" that k == 0 does not hold
@@ -6,40 +6,56 @@ After:   the same, and a check "accuracy" that k == 0 does not hold
 Requires: a program of derivatives, not to be differentiated any more.
 Ensures: equal results; the check fails at the points. Guards whose formulas stand in one block are
 understood by `passes.guards`; what goes through sums and products of arrays, which are names there, is
-left as it was written. `runtime.loops.beside_guards` asks at run time whether it is the limit.
+left as it was written, as is what is computed, as the norm of an array. `runtime.loops.beside_guards` asks at run time whether it is the limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
 from symdiff.ir import ABS, EQ, LE, LT, SUB, Expr
-from symdiff.ir.loop_program import Check, LoopProgram, expressions, walk
+from symdiff.ir.loop_program import (
+    LOAD,
+    Block,
+    Check,
+    LoopProgram,
+    defined,
+    expressions,
+    kind_of,
+    leaves,
+    name_of,
+    renamed,
+    walk,
+)
+from symdiff.ir.prune import pruned
+from symdiff.loops.context import names_of
 
 WIDEST = Fraction(1, 1000)
 """The radius of a band that only avoids a point."""
 
 
 class GuardedPoint(NamedTuple):
-    """A condition on one parameter that holds at a point or close to it."""
+    """A condition that holds at a point or close to it: of one parameter, by its place, or of what is
+    computed."""
 
     condition: Expr
-    place: int
-    centre: float
-    radius: float
-
-    def holds(self, value: float) -> bool:
-        """Whether a value is there, or so close that it may be."""
-        return abs(value - self.centre) <= self.radius
+    place: int | None = None
+    centre: float = 0.0
+    radius: float = 0.0
 
 
-def guarded_points(
-    program: LoopProgram, value: LoopProgram, by: Container[str]
-) -> tuple[GuardedPoint, ...]:
+class GuardedPoints(NamedTuple):
+    """Points, and statements for their conditions, in front of a program."""
+
+    points: tuple[GuardedPoint, ...] = ()
+    before: Block = ()
+
+
+def guarded_points(program: LoopProgram, value: LoopProgram, by: Container[str]) -> GuardedPoints:
     """The points that are left in a program of derivatives.
 
     Parameters
@@ -51,30 +67,67 @@ def guarded_points(
         p.leaf: k for k, p in enumerate(program.params)
         if p.type.kind == "f" and not p.type.shape and p.name in by
     }  # fmt: skip
-    if not places:
-        return ()
-    left = set(_conditions(program))
-    found = []
-    for c in _conditions(value):
+    left, found = dict.fromkeys(_conditions(program)), []
+    for c in _conditions(value) if places else ():
         if c in left and (point := _point(c)) is not None and point[0] in places:
             leaf, centre, radius = point
             found.append(GuardedPoint(c, places[leaf], float(centre), float(radius)))
-    return tuple(found)
+            del left[c]
+    before: Block = ()
+    computed = _of_names(program, left)
+    wanted = _of_names(value, _conditions(value))
+    if wanted and not computed:  # second derivatives have all in loops
+        before, new = renamed(pruned(value.block, wanted), names_of(program))
+        computed = list(ir.substitute(wanted, new))
+    return GuardedPoints((*found, *map(GuardedPoint, computed if wanted else ())), before)
 
 
-def told(program: LoopProgram, points: tuple[GuardedPoint, ...]) -> LoopProgram:
+def _of_names(program: LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
+    """Equalities of what is computed outside of loops."""
+    given = {p.name for p in program.params}
+    known = given | {n for s in program.block for n, _ in defined(s)}
+    known |= {name_of(e) for p in program.params for e in leaves(p.type.shape)}
+    found = []
+    for c in conditions:
+        names = {name_of(e) for e in leaves((c,))}
+        if _is_computed(c) and names <= known and (names - given or _loads(c)):
+            found.append(c)
+    return found
+
+
+def met(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
+    """Which of the conditions hold."""
+    conditions = tuple(p.condition for p in found.points)
+    block = pruned((*found.before, *program.block), conditions)
+    return replace(program, block=block, outputs=conditions, tree=list(range(len(conditions))))
+
+
+def _is_computed(c: Expr) -> bool:
+    """Whether this is an equality of real numbers that are made of elements or names."""
+    return c.op is EQ and all(kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
+        n.op in (LOAD, ir.VAR) for n in ir.topological((c,))
+    )  # fmt: skip
+
+
+def _loads(c: Expr) -> bool:
+    return any(n.op is LOAD for n in ir.topological((c,)))
+
+
+def told(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
     """The program with checks that fail at the points."""
     checks = tuple(
         Check(ir.not_(p.condition), "accuracy", f"{program.name}: at a guarded point")
-        for p in points
+        for p in found.points
     )
-    return replace(program, block=(*program.block, *checks))
+    return replace(program, block=(*found.before, *program.block, *checks))
 
 
 def _conditions(program: LoopProgram) -> list[Expr]:
+    """Comparisons, but for those that only say where there is no value."""
     every = (e for s in walk(program.block) for e in expressions(s))
     order = ir.topological((*every, *program.outputs))
-    return [n for n in order if n.op in (EQ, LT, LE)]
+    undefined = {n.args[0] for n in order if n.op is ir.WHERE and ir.NAN in n.args[1:]}
+    return [n for n in order if n.op in (EQ, LT, LE) and n not in undefined]
 
 
 def _point(c: Expr) -> tuple[Expr, Fraction, Fraction] | None:
@@ -92,4 +145,4 @@ def _point(c: Expr) -> tuple[Expr, Fraction, Fraction] | None:
     return None if centre is None or leaf.op is not ir.VAR else (leaf, centre, radius)
 
 
-__all__ = ["GuardedPoint", "guarded_points", "told"]
+__all__ = ["GuardedPoint", "GuardedPoints", "guarded_points", "met", "told"]

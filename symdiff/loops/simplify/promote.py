@@ -32,6 +32,7 @@ from symdiff.ir.loop_program import (
     inner,
     load,
     mapped,
+    mapped_block,
     name_of,
     walk,
 )
@@ -166,10 +167,7 @@ class _Promotion:
         def one(e: Expr) -> Expr:
             return substitute((e,), self.known)[0]
 
-        def go(block: Block) -> Block:
-            return tuple(mapped(b, one, go) for b in block)
-
-        return mapped(s, one, go)
+        return mapped(s, one, lambda b: mapped_block(b, one))
 
 
 def _carrying(s: Loop, state: str) -> Carried | None:

@@ -27,7 +27,7 @@ from symdiff.ir.loop_program import (
     Update,
     array,
     kind_of,
-    mapped,
+    mapped_block,
 )
 
 
@@ -58,10 +58,7 @@ def marked(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
         (result,) = substitute((e,), {b: SQUARES(b) for b in bases if _uses(b, known)})
         return result
 
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in b)
-
-    return go(block), tuple(map(one, roots))
+    return mapped_block(block, one), tuple(map(one, roots))
 
 
 def _known(block: Block, known: Known) -> Known:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from symdiff.ir import Expr, substitute, topological
 from symdiff.ir.functions import EXP, LOG
-from symdiff.ir.loop_program import LOAD, Block, Build, index, mapped, name_of, walk
+from symdiff.ir.loop_program import LOAD, Block, Build, index, mapped_block, name_of, walk
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.complete.removable import meaning
 
@@ -41,10 +41,7 @@ def looked_through(
             known[e] = _through(e, builds, simplify)
         return known[e]
 
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in b)
-
-    return go(block), tuple(map(one, roots))
+    return mapped_block(block, one), tuple(map(one, roots))
 
 
 def _through(e: Expr, builds: dict[str, Build], simplify: Pass) -> Expr:

@@ -54,7 +54,7 @@ from symdiff.ir.loop_program import (
     index,
     inner,
     kind_of,
-    mapped,
+    mapped_block,
     walk,
 )
 from symdiff.lowering.loops.collected import Reduction, reduction
@@ -431,7 +431,7 @@ class _Testing:
         for e, number in self.decisions.items():
             self.new[e] = raw(LT, (HALF, self.new[number]))
         self._estimate()
-        block = self._replaced(self.program.block)
+        block = mapped_block(self.program.block, lambda e: self.new.get(e, e))
         outputs = tuple(self.new.get(e, e) for e in self.program.outputs)
         program = replace(self.program, block=block, outputs=outputs)
         flags = 0
@@ -461,9 +461,6 @@ class _Testing:
             if x is condition else term if x is r.term else x for x in (condition, *sides)
         )  # fmt: skip
         return raw(e.op, (condition, *sides))
-
-    def _replaced(self, block: Block) -> Block:
-        return tuple(mapped(s, lambda e: self.new.get(e, e), self._replaced) for s in block)
 
 
 def _written(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:

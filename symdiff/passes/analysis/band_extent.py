@@ -20,6 +20,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ABS, AND, LE, LT, MUL, WHERE, Expr
+from symdiff.ir.loop_program import leaves
 
 FURTHER = 9
 """Bits to which a series in a band is right beyond those of the arithmetic."""
@@ -44,8 +45,8 @@ def largest(e: Expr, branch: Expr) -> Fraction | None:
     h, radius = band
     t = ir.var("?h")
     (inside,) = ir.substitute((e,), {h: t})
-    if any(v is not t for v in ir.variables((inside,))):
-        return None
+    if any(v is not t for v in leaves((inside,))):
+        return None  # elements of arrays are in it, too
     return _largest(inside, radius)
 
 

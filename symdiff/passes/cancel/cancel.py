@@ -32,7 +32,7 @@ from symdiff.passes.cancel.shared_exponential import relate
 MAX_WINDOW = 200
 """Rational operations looked at together; what is deeper is opaque."""
 MAX_GENERATORS = 24
-MAX_WORK = 2_000_000
+MAX_WORK = 500_000
 """Terms of polynomials that are made for one program."""
 
 

@@ -3,6 +3,7 @@
 `guards`        the pass: the right ones are repaired, the wrong ones named
 `shape`         what guards look like
 `proof`         whether the guarded value is the limit
+`tolerances`    bands whose width is a parameter
 `extent`        how far a condition holds around a point
 `regions`       what a condition says about the quantity it compares
 `enclosing`     branches that an enclosing branch decides

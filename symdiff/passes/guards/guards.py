@@ -45,6 +45,7 @@ from symdiff.passes.guards.shape import (
     positive,
     without_epsilon,
 )
+from symdiff.passes.guards.tolerances import settings, tolerances
 
 NEAR = Fraction(1, 2**60)
 """Within this of 0, relative to values for other variables, a limit is taken to be 0."""
@@ -55,6 +56,8 @@ MAX_AROUND = 4
 """Conditions that are looked at as guards of a whole output."""
 MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
+BEST = 3
+"""What the verdict on a guard is worth that is right for all other variables."""
 MAX_ROUNDS = 4
 """How often guards are looked at, as those that cut out the same may be one."""
 
@@ -151,6 +154,7 @@ class _Repairs:
         self.silent: set[Expr] = set()  # what a guard that was named already contains
         self.singular: dict[Expr, bool] = {}
         self.questions = 0
+        self.set: dict[Expr, Expr] = {}  # what tolerances are in the questions that are asked now
         self.users: _Users | None = None
 
     def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -243,31 +247,34 @@ class _Repairs:
         """The side that is to stay, if the other is a guard of it."""
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
             parts = disjuncts(holds)
-            nearby = {p: near_and_beyond(positive(p)) for p in parts}
-            bounded = (nearby[p] or self._is_bounded(positive(p)) for p in parts)
-            if not any(bounded) and not is_small((holds, small, other)):
+            easy = is_small((holds, small, other))
+            loose = {p: tolerances(positive(p), (small, other)) if easy else [] for p in parts}
+            if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
                 continue
             plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
             if not parts or not self._may_be_singular(plain):
                 continue
-            rest, far, coarse = FALSE, FALSE, False
+            rest, far, wide, coarse = FALSE, FALSE, FALSE, False
             repaired: list[dict[Expr, Expr]] = []
             for written in parts:
                 part = positive(written)
-                about, v = self._part(part, small, plain)
-                if v is None and (split := nearby[written]) is not None:
+                whole, v, split, fine = self._judged(part, small, plain, loose[written])
+                if split is not None:
                     if (joined := self._middle(node, holds, small, plain)) is not None:
+                        self.set = {}
                         self.silent.update(ir.topological((condition,)), (node,))
                         return joined
-                    about, v = self._part(split[0], small, plain)
                     if v is not None:
-                        part = split[0]
-                        rest = ir.or_(rest, split[1])
+                        rest = ir.or_(rest, ir.and_(part, split[1]) if self.set else split[1])
+                        part = ir.and_(part, split[0]) if self.set else split[0]
                 if v is not None and v.outside:
-                    plain, about, v = self._defined(part, small, plain, about, v)
+                    plain, whole, v = self._defined(part, small, plain, whole, v)
+                self.set = {}
                 if v is None:
                     rest = ir.or_(rest, written)  # which says something of nan, too
                     continue
+                if fine is not TRUE:
+                    wide = ir.or_(wide, ir.and_(part, ir.not_(fine)))
                 repaired.append(dict(v.singular))
                 self._note(node, part, v)
                 if v.missed is not None:
@@ -279,13 +286,15 @@ class _Repairs:
                 coarse = coarse or v.coarse or v.local
                 if v.local:
                     far = ir.or_(far, ir.and_(part, _far(small, plain, v)))
-                if v.outside or about is not part:
+                if v.outside or not whole:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
-            smooth = plain if rest is FALSE or len(parts) == 1 else other
+            alone = rest is wide is FALSE or len(parts) == 1
+            smooth = plain if alone else other
             if repaired:  # the kinks at the points were cut out
                 at = functools.partial(_vanishes, repaired)
                 smooth = self.contexts.without_kinks(smooth, at)
-            smooth = ir.where(rest, small, ir.where(far, small, smooth))
+            for away in (wide, far, rest):
+                smooth = ir.where(away, small, smooth)
             if coarse:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return EXTENDED(node, smooth)
@@ -295,6 +304,33 @@ class _Repairs:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return joined
         return None
+
+    def _judged(
+        self, part: Expr, small: Expr, plain: Expr, loose: list[Expr]
+    ) -> tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr]:
+        """What to think of a conjunction, whether all of it is bounded, what of it is near the point if it is
+        split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
+        best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
+        values: dict[Expr, Expr] = {}
+        for self.set, fine in settings(loose):
+            whole, v = self._part(part, small, plain)
+            split = None if v is not None else near_and_beyond(self._with_set(part)[0])
+            if split is not None:
+                whole, v = self._part(split[0], small, plain)
+            if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):
+                best, values = (whole, v, split, fine), self.set
+            if _worth(v) == BEST:
+                break
+        assert best is not None
+        self.set = values
+        return best
+
+    def _may_act_nearby(self, part: Expr) -> bool:
+        return near_and_beyond(part) is not None or self._is_bounded(part)
+
+    def _with_set(self, *roots: Expr) -> tuple[Expr, ...]:
+        """Formulas with tolerances that have the values that are tried."""
+        return ir.substitute(roots, self.set) if self.set else roots
 
     def _middle(self, node: Expr, holds: Expr, small: Expr, other: Expr) -> Expr | None:
         """`other` for its guard too, where that is one of two branches in `small`: the
@@ -306,25 +342,31 @@ class _Repairs:
         c, a, b = branches.args
         for inner, value, rest in ((c, a, b), (ir.not_(c), b, a)):
             part = ir.and_(holds, inner)
-            if not self._is_bounded(part) or self._may_be_singular(value):
-                continue
-            if not is_small((part, value, other)):
-                continue
-            v = self._ask(part, value, other, part)
+            before, v, outside = self.set, None, FALSE
+            for self.set, fine in settings(tolerances(positive(part), (value, other))):
+                outside = ir.not_(fine)
+                about, one, two = self._with_set(part, value, other)
+                if not self._is_bounded(about) or self._may_be_singular(value):
+                    break
+                v = self._ask(about, one, two, about) if is_small((about, one, two)) else None
+                if _worth(v) == BEST:
+                    break
+            self.set = before
             if v is None or v.kind == "wrong":
                 continue
             self._note(node, part, v)
             joined = ir.where(ir.or_(ir.not_(holds), inner), other, rest)
-            outside = ir.and_(part, ir.not_(domain(other))) if v.outside else FALSE
-            joined = ir.where(outside, value, joined)
+            if v.outside:
+                outside = ir.or_(outside, ir.not_(domain(other)))
+            joined = ir.where(ir.and_(part, outside), value, joined)
             if v.local:
                 joined = ir.where(ir.and_(part, _far(value, other, v)), value, joined)
             return EXTENDED(node, joined) if coarse or v.coarse or v.local else joined
         return None
 
     def _defined(
-        self, part: Expr, small: Expr, plain: Expr, about: Expr | None, v: Verdict
-    ) -> tuple[Expr, Expr | None, Verdict]:
+        self, part: Expr, small: Expr, plain: Expr, whole: bool, v: Verdict
+    ) -> tuple[Expr, bool, Verdict]:
         """The other side with the one of its two branches in the guard that is defined there, as
         one is for x < 0 and one for x > 0, if the guard is right of that everywhere."""
         if plain.op is WHERE:
@@ -334,22 +376,23 @@ class _Repairs:
                 found, w = self._part(part, small, joined)
                 if w is not None and w.kind == "right" and not w.outside:
                     return joined, found, w
-        return plain, about, v
+        return plain, whole, v
 
-    def _part(self, part: Expr, small: Expr, other: Expr) -> tuple[Expr | None, Verdict | None]:
-        """What to think of a conjunction as the condition of a guard, and what of it is bounded.
+    def _part(self, part: Expr, small: Expr, other: Expr) -> tuple[bool, Verdict | None]:
+        """What to think of a conjunction as the condition of a guard, and whether all of it is bounded.
         A guard that is right wherever one of its conditions holds is right where all do."""
+        part, small, other = self._with_set(part, small, other)
         about = self._bounded_part(part, small, other)
         v = None if about is None else self._ask(about, small, other, about)
         if v is not None or part.op is not AND:
-            return about, v
+            return about is part, v
         for c in part.args:
             if not self._is_bounded(c) or (v := self._ask(c, small, other, c)) is None:
                 continue
             at = {e: ir.const(x) for e, x in v.where}
             if v.kind == "right" or ir.substitute((part,), at)[0] is TRUE:
-                return part, v
-        return about, None
+                return True, v
+        return about is part, None
 
     def _ask(
         self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
@@ -482,6 +525,11 @@ def _differentiated(e: Expr) -> list[Expr]:
         return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
 
     return ir.topological(ir.transform((e,), rule))
+
+
+def _worth(v: Verdict | None) -> int:
+    """How good it is to have a verdict, if there are several: one on smaller tolerances if all are wrong."""
+    return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
 
 
 def _far(small: Expr, other: Expr, v: Verdict) -> Expr:

@@ -18,7 +18,7 @@ from symdiff.ir import ABS, ADD, AND, EQ, LT, NOT, OR, SIGN, SUB, TRUE, VAR, WHE
 from symdiff.ir.functions import COPYSIGN, COS, EXTREMES, HYPOT, MAXIMA, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
 
-TINY = Fraction(1, 1000)
+TINY = Fraction(1e-3)
 """A constant up to this, added to a quantity or bounding it, may be a guard."""
 MOST_ANGLE = Fraction(3, 2)
 """Sizes of angles below which a sine vanishes at 0 alone."""

@@ -153,8 +153,8 @@ class ArrayKernels:
     ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out; `about` as
         `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
-        from symdiff.loops.simplify.guarded_points import guarded_points, told
-        from symdiff.loops.simplify.sharp_kinks import sharpened
+        from symdiff.loops.simplify.guarded_points import guarded_points, met, told
+        from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
         from symdiff.runtime.loops.beside_guards import BesideGuards
@@ -181,21 +181,27 @@ class ArrayKernels:
         def kernel(program: LoopProgram) -> LoopKernel:
             if captured is None or o.accuracy == "fast" or not _is_second(path):
                 return LoopKernel(*arguments(program))
-            sharp = sharpened(program, captured)
-            made = LoopKernel(*arguments(sharp))
-            if sharp is not program:
+            undefined = with_undefined_ties(program, captured)
+            made = LoopKernel(*arguments(undefined))
+            if undefined is not program:
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
                 first = _first_derivatives(program, path[-1])
                 made.sides = Sides(LoopKernel, arguments(program), moved, first)
             return made
 
-        if captured is None or not path or not guarded_points(captured, captured, by):
+        if captured is None or not path or not guarded_points(captured, captured, by).points:
             return kernel(program)
         value = loop_pipeline.value(captured)
         points = guarded_points(program, value, by)
-        made = kernel(told(program, points) if points else program)
-        if points:
-            made.guards = BesideGuards(kernel(program), self._kernel(value), points)
+        made = kernel(told(program, points) if points.points else program)
+        if points.points:
+            found = loop_pipeline.final(met(program, points))
+            conditions = LoopKernel(found, o.dtype, False, o.cache, "fast")
+            moved = [k for k, p in enumerate(program.params) if p.name in by and p.type.kind == "f"]
+            made.guards = BesideGuards(
+                kernel(program), self._kernel(value), conditions, points.points, moved,
+                len(value.params),
+            )  # fmt: skip
         return made
 
     def map(

@@ -59,11 +59,13 @@ UNITS = {np.dtype("float16"): 2.0**42, np.dtype("float32"): 2.0**29}
 @dataclass(frozen=True, slots=True)
 class Range:
     """What numbers of a format can be: the least normal one, half of the distance of those
-    below it (in units of rounding of the format, as radii of balls are), the largest one."""
+    below it (in units of rounding of the format, as radii of balls are), the largest one; and
+    what rounding to a format of fewer digits than balls have adds to each value, in parts of it."""
 
     normal: float
     error: arb
     largest: float
+    spread: float = 0.0
 
     @classmethod
     def of(cls, unit: float) -> Range:
@@ -71,7 +73,8 @@ class Range:
         name = next((f for f, u in UNITS.items() if u == unit), np.dtype("float64"))
         limits = np.finfo(str(name))
         error = arb(float(limits.smallest_subnormal)) / 2 / arb(unit)
-        return cls(float(limits.smallest_normal), error, float(limits.max))
+        spread = 0.0 if name == "float64" else 2.0**-PRECISION
+        return cls(float(limits.smallest_normal), error, float(limits.max), spread)
 
     def rounded(self, value: Any) -> Any:
         """What plain arithmetic makes of a value: wider by the error of numbers below the
@@ -82,7 +85,7 @@ class Range:
             return arb("nan")
         if value.abs_lower() < self.normal:
             return value + arb(0, self.error)
-        return value
+        return value * arb(1, self.spread) if self.spread else value
 
 
 Smooth = Callable[[Sequence[Any]], Program | None]

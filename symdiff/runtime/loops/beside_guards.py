@@ -21,6 +21,8 @@ from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
 from symdiff.runtime.scalar.fallback import tell
 
+LINES = 3
+"""Lines through a point of what is computed."""
 LEVELS = 6
 """Distances, of which each is half of the one before."""
 FIRST, SHRINK, TRIES = 2.0**-6, 2.0**-6, 4
@@ -36,12 +38,11 @@ class Point(Protocol):
     """See `symdiff.loops.simplify.guarded_points.GuardedPoint`."""
 
     @property
-    def place(self) -> int: ...
+    def place(self) -> int | None: ...
     @property
     def centre(self) -> float: ...
     @property
     def radius(self) -> float: ...
-    def holds(self, value: float) -> bool: ...
 
 
 Kernel = Callable[[Sequence[Any]], list[Any]]
@@ -55,16 +56,22 @@ class BesideGuards:
     ----------
     derivatives : the kernel without the checks.
     value : that of the value.
+    met : that of which conditions hold.
     points : where the value is given apart.
+    moved : the parameters by which is differentiated.
+    own : how many parameters the value has: those after them are of products with vectors.
     """
 
     derivatives: Kernel
     value: Kernel
+    met: Kernel
     points: Sequence[Point]
+    moved: Sequence[int]
+    own: int
 
     def held(self, values: Sequence[Any]) -> list[Point]:
         """The points at which a call is."""
-        return [p for p in self.points if p.holds(float(values[p.place]))]
+        return [p for p, holds in zip(self.points, self.met(values), strict=True) if holds]
 
     def __call__(self, values: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
         """The results at such a point."""
@@ -80,8 +87,9 @@ class BesideGuards:
     def _is_limit(self, values: Sequence[Any], held: Sequence[Point]) -> bool:
         """Whether the value is what those beside it tend to."""
         near = NEAR if any(p.radius for p in held) else ALIKE
-        here = [np.asarray(v, float) for v in self.value(values)]
-        tended = _limits(self.value, values, held)
+        own = values[: self.own]
+        here = [np.asarray(v, float) for v in self.value(own)]
+        tended = self._limits(self.value, own, held)
         return tended is not None and all(
             np.all(np.abs(a - b) <= near * size)
             for a, (b, _, size) in zip(here, tended, strict=True)
@@ -91,7 +99,7 @@ class BesideGuards:
         self, values: Sequence[Any], held: Sequence[Point], written: list[Any]
     ) -> list[Any]:
         """The derivatives of the smooth function, if there are any; else those that were written."""
-        tended = _limits(self.derivatives, values, held)
+        tended = self._limits(self.derivatives, values, held)
         if tended is None:
             return written
         found, unsure = [], 0
@@ -104,19 +112,57 @@ class BesideGuards:
             tell(unsure, f"{unsure} derivatives at a guarded point are not known to all digits")
         return found
 
+    def _limits(
+        self, kernel: Kernel, values: Sequence[Any], held: Sequence[Point]
+    ) -> Tended | None:
+        """What the results tend to; None if that is not seen, or differs from side to side."""
+        ways = _ways(values, held, self.moved)
+        first: Tended | None = None
+        for way in ways:
+            found = _limit(kernel, values, held, way)
+            if found is None:
+                return None
+            if first is None:
+                first = found
+            elif not all(
+                np.all(np.abs(a - b) <= 8 * (e + u) + ALIKE * size)
+                for (a, e, size), (b, u, _) in zip(first, found, strict=True)
+            ):
+                return None
+        return first
+
 
 Tended = list[tuple[Any, Any, float]]
 """Of each result the limit, how far it may be off, and the largest number met."""
 
 
-def _limits(kernel: Kernel, values: Sequence[Any], held: Sequence[Point]) -> Tended | None:
-    """What the results tend to; None if that is not seen, or differs from side to side."""
+Way = dict[int, Any]
+"""A direction: of some parameters, how far they move."""
+
+
+def _ways(values: Sequence[Any], held: Sequence[Point], moved: Sequence[int]) -> list[Way]:
+    """The directions from which a point is looked at."""
+    if all(p.place is not None for p in held):
+        return [{p.place: abs(p.centre) or 1.0 for p in held if p.place is not None}]
+    rng, found = np.random.default_rng(3), []
+    for _ in range(LINES):
+        way: Way = {}
+        for k in moved:
+            v = np.asarray(values[k])
+            size = float(np.max(np.abs(v), initial=0.0)) or 1.0
+            way[k] = size * rng.choice((-1.0, 1.0), v.shape) * rng.uniform(0.5, 1.0, v.shape)
+        found.append(way)
+    return found
+
+
+def _limit(kernel: Kernel, values: Sequence[Any], held: Sequence[Point], way: Way) -> Tended | None:
+    """What the results tend to from one direction and its opposite."""
     best: Tended | None = None
     for number in range(TRIES):
         step = FIRST * SHRINK**number
         if any(step * 2.0 ** (1 - LEVELS) <= 2 * p.radius for p in held):
             break
-        found = _tended(kernel, values, held, step)
+        found = _tended(kernel, values, way, step)
         if found is None:
             continue
         if best is None or _worst(found) < _worst(best):
@@ -130,13 +176,11 @@ def _worst(found: Tended) -> float:
     return max((float(np.max(e, initial=0.0)) / s if s else 0.0 for _, e, s in found), default=0.0)
 
 
-def _tended(
-    kernel: Kernel, values: Sequence[Any], held: Sequence[Point], step: float
-) -> Tended | None:
+def _tended(kernel: Kernel, values: Sequence[Any], way: Way, step: float) -> Tended | None:
     """The limits by extrapolation from distances up to a step."""
     distances = [step * 2.0**-k for k in range(LEVELS)]
     sides = [
-        [[np.asarray(v, float) for v in kernel(_beside(values, held, s * h))] for s in (1, -1)]
+        [[np.asarray(v, float) for v in kernel(_beside(values, way, s * h))] for s in (1, -1)]
         for h in distances
     ]
     found: Tended = []
@@ -163,10 +207,12 @@ def _tended(
     return found
 
 
-def _beside(values: Sequence[Any], held: Sequence[Point], step: float) -> list[Any]:
+def _beside(values: Sequence[Any], way: Way, step: float) -> list[Any]:
     found = list(values)
-    for p in held:
-        found[p.place] = float(values[p.place]) + step * (abs(p.centre) or 1.0)
+    for k, direction in way.items():
+        found[k] = values[k] + step * direction
+        if not isinstance(found[k], np.ndarray) or not found[k].shape:
+            found[k] = float(found[k])
     return found
 
 

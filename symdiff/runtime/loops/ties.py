@@ -3,7 +3,7 @@
 The slopes of maxima and of absolute values that loops have found are means where there is a tie, and
 products of means are no means of products: max(v)**2 has second derivatives 2 and 0 beside a tie, and
 (1/2)**2*2 is neither. So a kernel of second derivatives has nan for such slopes
-(`loops.simplify.sharp_kinks`). Where that shows in a result, the kernel with the mean slopes
+(`loops.simplify.undefined_ties`). Where that shows in a result, the kernel with the mean slopes
 is called at the point and at points close to it, in pairs on lines through it. The mean of a pair
 differs in second order from that of the two sides, and is it for the two sides of one kink:
 
@@ -58,7 +58,7 @@ class Sides:
     def __call__(
         self,
         values: Sequence[Any],
-        sharp: Sequence[Any],
+        undefined: Sequence[Any],
         out: Sequence[Array | None] | None,
     ) -> list[Any]:
         """The outputs.
@@ -66,7 +66,7 @@ class Sides:
         Parameters
         ----------
         values : the arguments, prepared.
-        sharp : the outputs with nan for slopes at ties.
+        undefined : the outputs with nan for slopes at ties.
         out : where they should be put.
         """
         kernel = self._kernel
@@ -74,7 +74,7 @@ class Sides:
             kernel = self._kernel = self.make(*self.arguments)
         found: list[Any] = kernel(values)
         second = range(self.first, len(found))
-        hidden = [np.isnan(sharp[k]) & np.isfinite(found[k]) for k in second]
+        hidden = [np.isnan(undefined[k]) & np.isfinite(found[k]) for k in second]
         if any(h.any() for h in hidden):
             lost = 0
             merged = self._merged(kernel, values, [found[k] for k in second], hidden)

@@ -83,7 +83,7 @@ def must_lie_by_rows(names: Sequence[str], values: Sequence[Any]) -> None:
     ArgumentError : for such arrays.
     """
     for name, v in zip(names, values, strict=False):
-        if isinstance(v, np.ndarray) and v.ndim > 1 and not v.flags.c_contiguous:
+        if isinstance(v, np.ndarray) and not v.flags.c_contiguous:
             raise ArgumentError(
                 f"argument {name} does not lie row by row in memory, and the function stores in an "
                 "array of another shape, which then is a copy in NumPy",

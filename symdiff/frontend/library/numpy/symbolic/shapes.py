@@ -178,11 +178,9 @@ def _counted_through(a: SymArray, i: int, p: int) -> bool:
     return not any(n in own for n in ir.topological((rest,)))
 
 
-def _lies_by_rows(t: Tracer, memory: Memory) -> bool:
+def _lies_by_rows(memory: Memory) -> bool:
     """Whether memory that is not that of an argument lies row by row: what is known to, and vectors."""
-    if memory.leaf is not None and loop_program.name_of(memory.leaf) in t.array_parameters:
-        return False
-    return memory.by_rows or len(memory.shape) == 1
+    return memory.by_rows or (len(memory.shape) == 1 and not memory.argument)
 
 
 def _steps(w: Expr, k: int, from_anywhere: bool) -> bool:
@@ -227,9 +225,9 @@ def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
         at += [place, *reversed(inner)]
     if not view and (a.sides is not None or not joins):
         return symbolic.gathered(a, new, at)
-    by_rows = _lies_by_rows(t, a.memory)
+    by_rows = _lies_by_rows(a.memory)
     if joins and a.sides is None and not (view and by_rows):
-        known = by_rows or _as_arguments(t, a.memory)
+        known = by_rows or (view and a.memory.argument) or _as_arguments(t, a.memory)
         if known and (view or all(n.op is ir.CONST or n in t.parameter_sizes for n in a.shape)):
             a.memory.reshaped = not by_rows
             if view:
@@ -260,7 +258,10 @@ def ravel(t: Tracer, value: Any) -> SymArray:
     a = symbolic.symbolic(t, value)
     if len(a.shape) != 1:
         return reshaped(t, a, -1)
-    return a if a.sides is not None or _in_steps_of_one(a) else symbolic.snapshot(a)
+    if a.sides is not None or _in_steps_of_one(a):
+        a.memory.reshaped |= a.memory.argument  # with gaps in it, NumPy makes a copy
+        return a
+    return symbolic.snapshot(a)
 
 
 def _in_steps_of_one(a: SymArray) -> bool:

@@ -15,10 +15,10 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.ir import ABS, NAN, SIGN, ZERO, Expr
 from symdiff.ir.functions import TAKEN
-from symdiff.ir.loop_program import Block, LoopProgram, expressions, mapped, walk
+from symdiff.ir.loop_program import LoopProgram, expressions, mapped_block, walk
 
 
-def sharpened(program: LoopProgram, captured: LoopProgram) -> LoopProgram:
+def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProgram:
     """The program, itself if it has no such slopes.
 
     Parameters
@@ -40,10 +40,9 @@ def sharpened(program: LoopProgram, captured: LoopProgram) -> LoopProgram:
     def one(e: Expr) -> Expr:
         return ir.transform((e,), rule)[0]
 
-    def go(block: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in block)
-
-    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+    return replace(
+        program, block=mapped_block(program.block, one), outputs=tuple(map(one, program.outputs))
+    )
 
 
 def _operations(program: LoopProgram) -> set[ir.Op]:
@@ -51,4 +50,4 @@ def _operations(program: LoopProgram) -> set[ir.Op]:
     return {n.op for n in ir.topological((*every, *program.outputs))}
 
 
-__all__ = ["sharpened"]
+__all__ = ["with_undefined_ties"]

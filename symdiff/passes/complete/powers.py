@@ -1,0 +1,106 @@
+"""Derivatives of powers with a variable exponent, at zeros of the base.
+
+Before:  a*x**(a - 1), the slope of x**a by x, which is 0*inf at x = 0, a = 0
+After:   where(x == 0 and a == 0, 0, a*x**(a - 1)), as x**0 is 1 everywhere
+
+Requires: values, their derivatives, and by which variables these are taken.
+Ensures: equal values, but where a base is 0, its exponent is 0, 1 or 2, and the derivative as it is has no
+value. There it is that of the function with this exponent, which is a polynomial in the base:
+so densities of the gamma, beta and Weibull families have slopes at 0 where their shape is 1.
+A derivative by what the exponent depends on stays as it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+from symdiff import ir
+from symdiff.errors import SymdiffError
+from symdiff.interpret import Certified
+from symdiff.ir import POW, Expr
+from symdiff.ir.program import Corner
+from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.analysis.zeros import Solution, zero_sets
+from symdiff.passes.complete.taylor import WORK
+
+MAX_CORNERS = 6
+MAX_NODES = 1000
+ELSEWHERE = (0.6180339887, 1.7548776662, 2.5698402910)
+"""What other variables are where it is seen whether a derivative has a value."""
+
+Derive = Callable[[tuple[Expr, ...]], Sequence[Expr]]
+Place = tuple[Solution, Solution]
+"""A zero of a base, and where the exponent is a small integer, each solved for a variable."""
+
+
+def corners(
+    outputs: Sequence[Expr],
+    by: Sequence[tuple[Expr, ...]],
+    values: tuple[Expr, ...],
+    derive: Derive,
+    facts: Sequence[Expr] = (),
+) -> Iterator[Corner]:
+    """Where derivatives need another formula.
+
+    Parameters
+    ----------
+    outputs : the derivatives.
+    by : for each, the variables it is taken by.
+    values : what they are derivatives of.
+    derive : makes derivatives of such values, in the same order.
+    facts : conditions that hold on the domain.
+    """
+    order = max((len(names) for names in by), default=0)
+    for zero, exponent in itertools.islice(_places(values, facts, order), MAX_CORNERS):
+        try:
+            found = list(derive(ir.substitute(values, exponent)))
+        except (SymdiffError, ArithmeticError, TypeError):
+            continue
+        at = {**exponent, **zero}
+        condition = ir.TRUE
+        for v, e in at.items():
+            condition = ir.and_(condition, ir.eq(v, e))
+        there = ir.substitute(found, zero)
+        for i, (output, names, value) in enumerate(zip(outputs, by, there, strict=True)):
+            if not set(names) & exponent.keys() and _is_missed(output, value, at):
+                yield Corner(i, condition, value)
+
+
+def _places(values: Sequence[Expr], facts: Sequence[Expr], order: int) -> Iterator[Place]:
+    nodes = ir.topological(values)
+    signs = Signs(facts)
+    seen: list[Place] = []
+    for n in nodes if len(nodes) <= MAX_NODES else ():
+        if n.op is not POW or ir.rational(n.args[1]) is not None or signs.nonzero(n.args[0]):
+            continue
+        base, exponent = n.args
+        for k in range(order + 1):
+            for place in itertools.product(zero_sets(base), zero_sets(exponent - k)):
+                zero, at = place
+                if len(zero) == len(at) == 1 and not zero.keys() & at.keys() and place not in seen:
+                    seen.append(place)
+                    yield place
+
+
+def _is_missed(output: Expr, value: Expr, at: Solution) -> bool:
+    """Whether a derivative has no value at a corner, and the other formula has one."""
+    if any(n is ir.NAN for n in ir.topological((value,))):
+        return False
+    params = ir.variables((output, value))
+    others = itertools.cycle(ELSEWHERE)
+    given = {v: ir.const(x) for v, x in zip(params, others, strict=False) if v not in at}
+    point = []
+    for v in params:
+        e = ir.substitute((at.get(v, v),), given)[0]
+        if (q := ir.rational(e)) is None:
+            return False
+        point.append(float(q))
+    try:
+        now, then = Certified(params, [output, value], (), WORK).at_with_status(point)
+    except (SymdiffError, ArithmeticError, TypeError, NotImplementedError):
+        return False
+    return now.status not in ("exact", "limit") and then.status == "exact"
+
+
+__all__ = ["corners"]

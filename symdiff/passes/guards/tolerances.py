@@ -1,0 +1,108 @@
+"""Tolerances that are parameters: a guard is asked about for small values of them.
+
+Before:  def f(x, tol=1e-8):                            where(abs(x) < tol, 1, sin(x)/x)
+After:   abs(x) < 1/1000, of which abs(x) < tol is a part where tol is between 0 and 1/1000
+
+Requires: any DAG. Ensures: only reads it. A variable is a tolerance if it occurs in conditions only, and
+the guard acts in a larger region the larger it is: then what is true of the guard at one value of it
+holds at all smaller ones.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ADD, AND, DIV, LE, LT, MUL, NEG, POW, SUB, TRUE, VAR, Expr
+from symdiff.ir.functions import EXTREMES
+
+VALUES = tuple(map(Fraction, (1e-3, 1e-5, 1e-8, 1e-12)))
+"""What tolerances are set to, until the guard is right: at most so large it is one."""
+
+
+def tolerances(part: Expr, roots: Sequence[Expr]) -> list[Expr]:
+    """The variables of a conjunction that are tolerances of the guard whose sides are given."""
+    found = [v for v in ir.variables((part,)) if _widens(part, v)]
+    if not found:
+        return []
+    elsewhere = set(_outside_conditions(roots))
+    found = [v for v in found if v not in elsewhere]
+    return found if set(ir.variables((part,))) > set(found) else []
+
+
+def settings(found: Sequence[Expr]) -> Iterator[tuple[dict[Expr, Expr], Expr]]:
+    """Values of tolerances, and the condition under which they are not larger; once none, if there are none."""
+    for q in VALUES if found else ():
+        sizes = (ir.and_(ir.le(0, v), ir.le(v, q)) for v in found)
+        yield dict.fromkeys(found, ir.const(q)), functools.reduce(ir.and_, sizes)
+    if not found:
+        yield {}, TRUE
+
+
+def _widens(part: Expr, v: Expr) -> bool:
+    """Whether a conjunction holds in a larger region the larger a positive variable is."""
+    for e in part.args if part.op is AND else (part,):
+        if e.op is AND:
+            if not _widens(e, v):
+                return False
+        elif v in ir.variables((e,)):
+            if e.op not in (LT, LE):
+                return False
+            a, b = (_slope(side, v) for side in e.args)
+            if a not in (0, -1) or b not in (0, 1):
+                return False
+    return True
+
+
+def _slope(e: Expr, v: Expr) -> int | None:
+    """1 if a formula rises with a positive variable, -1 if it falls, 0 if it does not depend on it; None
+    if that is open."""
+    if e is v:
+        return 1
+    if v not in ir.variables((e,)):
+        return 0
+    slopes = [_slope(a, v) for a in e.args]
+    if e.op is NEG and slopes[0] is not None:
+        return -slopes[0]
+    if e.op in (ADD, SUB, *EXTREMES) and None not in slopes:
+        first, second = (s or 0 for s in slopes)
+        second = -second if e.op is SUB else second
+        return first or second if not first or not second or first == second else None
+    if e.op in (MUL, DIV):
+        a, b = slopes
+        if b == 0 and (sign := _sign(e.args[1])) and a is not None:
+            return sign * a
+        if a == 0 and e.op is MUL and (sign := _sign(e.args[0])) and b is not None:
+            return sign * b
+    if e.op is POW and e.args[0] is v and (ir.rational(e.args[1]) or 0) > 0:
+        return 1
+    return None
+
+
+def _sign(e: Expr) -> int:
+    """The sign of a factor that does not change it, 0 if that is open."""
+    q = ir.rational(e)
+    if q is not None:
+        return (q > 0) - (q < 0)
+    if e.op in EXTREMES or e.op in (ADD, MUL):
+        a, b = map(_sign, e.args)
+        return a * b if e.op is MUL else a if a == b else 0
+    return 1 if e.op.sign in ("nonnegative", "positive") else 0
+
+
+def _outside_conditions(roots: Sequence[Expr]) -> Iterator[Expr]:
+    """The variables that roots depend on otherwise than by conditions."""
+    seen: set[Expr] = set()
+    stack = list(roots)
+    while stack:
+        e = stack.pop()
+        if e not in seen and not e.op.boolean:
+            seen.add(e)
+            stack.extend(e.args)
+            if e.op is VAR:
+                yield e
+
+
+__all__ = ["settings", "tolerances"]
