@@ -1,6 +1,6 @@
 """Last rearrangements of a program before it is emitted, for the sake of vectors.
 
-    powers by the index of a loop                 are products, see `powers`
+    powers by the index of a loop                 are products, see `powers_by_index`
     what a loop carries without changing it       is not carried
     additions to one element in a loop            are collected in a number, added once
     functions of the sum that a build computes    are applied in a build of their own
@@ -43,7 +43,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.lowering.loops.matmul import with_products
-from symdiff.lowering.loops.powers import with_recurrences
+from symdiff.lowering.loops.powers_by_index import with_recurrences
 
 
 def ready(program: LoopProgram) -> LoopProgram:
