@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, EQ, LT, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
-from symdiff.ir.functions import COPYSIGN, COS, EXTREMES, HYPOT, MAXIMA, SIN, TAN
+from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
+from symdiff.ir.functions import COPYSIGN, COS, EXTENDED, EXTREMES, HYPOT, MAXIMA, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
+from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.diagonals import beside
 
 TINY = Fraction(1e-3)
@@ -47,6 +48,22 @@ def domain(e: Expr) -> Expr:
                 found |= inside[arg]
         inside[n] = found
     return functools.reduce(ir.and_, inside[e], TRUE)
+
+
+def differentiated(e: Expr) -> Expr:
+    """What derivatives are taken of."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
+
+    return ir.transform((e,), rule)[0]
+
+
+def has_slopes(e: Expr, about: Expr) -> Expr:
+    """Where a formula has finite derivatives by the variables of a condition."""
+    slopes = [pushforward((e,), {v: ir.ONE})[0] for v in ir.variables((about,))]
+    poles = [ir.not_(n.op.pole(*n.args)) for n in ir.topological(slopes) if n.op.pole is not None]
+    return functools.reduce(ir.and_, [*map(domain, slopes), *poles], TRUE)
 
 
 def disjuncts(condition: Expr) -> list[Expr]:
@@ -160,6 +177,20 @@ def _of_cosine(u: Expr, drop: Fraction) -> tuple[Expr, float] | None:
     if u.op is not COS or not 0 < drop < 1:
         return None
     return u.args[0], 2 * math.asin(math.sqrt(drop / 2))
+
+
+def joint_branch(e: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """The condition and both sides of a quotient, product, sum or difference of two
+    branches on one condition, or of a quotient by a branch."""
+    if e.op not in (DIV, MUL, ADD, SUB):
+        return None
+    a, b = e.args
+    if a.op is b.op is WHERE and a.args[0] is b.args[0]:
+        c, *sides = a.args
+        return c, e.op(sides[0], b.args[1]), e.op(sides[1], b.args[2])
+    if e.op is DIV and b.op is WHERE and a.op is not WHERE:
+        return b.args[0], a / b.args[1], a / b.args[2]
+    return None
 
 
 def clamp_of(e: Expr) -> tuple[Expr, Expr, Expr] | None:
@@ -292,6 +323,11 @@ def is_simple(condition: Expr, single: bool) -> bool:
     return True
 
 
+def is_equation(condition: Expr) -> bool:
+    """Whether a condition holds only where equations do."""
+    return all(e.op is EQ for e in _conjuncts(condition))
+
+
 def _conjuncts(e: Expr) -> Iterator[Expr]:
     """The conditions that all hold where a conjunction does."""
     if e.op is AND:
@@ -342,10 +378,14 @@ def may_be_guard(e: Expr) -> bool:
 __all__ = [
     "bottleneck",
     "clamp_of",
+    "differentiated",
     "disjuncts",
     "domain",
+    "has_slopes",
+    "is_equation",
     "is_simple",
     "is_small",
+    "joint_branch",
     "may_be_guard",
     "near_and_beyond",
     "positive",
