@@ -1,11 +1,13 @@
 """What short forms of values and slopes do to kernels of the twelve functions of `workloads.py`.
 
     python benchmarks/short_kernels.py [--size 100000] [--rounds 5]
+    python benchmarks/short_kernels.py --families
 
 Operations, divisions and calls of functions of a value with all its first derivatives, shared ones
 counted once: by the chain rule as written, as symdiff compiles them, and with each of them in the
 form that is printed. Times are of `"fast"` kernels of the second and the third over arrays, in turns,
-on one thread, nanoseconds for each element.
+on one thread, nanoseconds for each element. --families counts those of the programs of numbers in
+`compile_time.py`, whose times stand there.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from compile_time import PROGRAMS
 from throughput import inputs
 from timing import clock, race
 from workloads import WORKLOADS, Workload
@@ -69,11 +72,31 @@ def kernel(work: Workload, short: bool) -> Any:
     return call
 
 
+def families() -> None:
+    """The operations of larger programs of numbers, by the chain rule, as compiled and shortened."""
+    print("| program | chain rule | compiled | short forms |")
+    print("|---|---|---|---|")
+    for name in ("debye", "shock"):
+        program = symgrad(PROGRAMS[name][0]).raw_program
+        made = derived(program, list(program.params))
+        forms = (
+            chain_rule(program, program.params),
+            made,
+            simplify(pipeline.closed_for_people(made)),
+        )
+        cells = [" / ".join(map(str, counts(outputs))) for outputs in forms]
+        print(f"| `{name}` | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--families", action="store_true")
     args = parser.parse_args()
+    if args.families:
+        families()
+        return
     print("| function | chain rule | compiled | short forms | compiled, ns | short forms, ns |")
     print("|---|---|---|---|---|---|")
     for work in WORKLOADS:

@@ -198,3 +198,23 @@ def test_out_and_broadcasting() -> None:
         f(V, 2.0, out=out)
     with pytest.raises(DomainError):
         f(V[:, None], np.array([4.0, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("function", "others"),
+    [
+        (lambda x: math.sqrt(x) ** 2 / x, ()),
+        (lambda x: math.exp(math.log(x)), ()),
+        (lambda x: math.sqrt(x) * 0 + 1, ()),
+        (lambda x: 1.0 if math.sqrt(x) > 1 else 0.0, ()),
+        (lambda x: max(1.0, math.sqrt(x)), ()),
+        (lambda x: 1.0 if math.isnan(math.sqrt(x)) else 2.0, ()),
+        (lambda x, y: math.sqrt(x) ** 2 / x if y > 0 else 3.0, (1.0,)),
+        (lambda x, y: math.sqrt(x) ** 2 / x if y > 0 else 3.0, (-1.0,)),
+        (lambda x, y: math.sqrt(x) ** 2 / x if x < y else 3.0, (1.0,)),
+        (lambda x, y: (y, math.sqrt(x) ** 2), (2.0,)),
+    ],
+)
+def test_nan_is_inside_of_a_domain_as_in_python(function: Any, others: Any) -> None:
+    args = (math.nan, *others)
+    np.testing.assert_array_equal(symgrad(function)(*args), function(*args))

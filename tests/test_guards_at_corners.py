@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -74,3 +75,113 @@ def test_a_zero_that_a_literal_misses_keeps_its_guard(level: str) -> None:
     assert f(np.array([0.0, 0.5]))[0] == 1.0
     assert f.grad(0.0) == pytest.approx(-1 / 3, rel=1e-15)
     assert f.hessian(0.0) == pytest.approx(0.2, rel=1e-15)
+
+
+def clayton(u, v, theta):
+    return u * v if theta == 0 else max(u**-theta + v**-theta - 1, 0) ** (-1 / theta)
+
+
+def reaction(n, k, c):
+    return c * math.exp(-k) if n == 1 else (c ** (1 - n) - (1 - n) * k) ** (1 / (1 - n))
+
+
+def power_mean(x, y, p):
+    return math.sqrt(x * y) if p == 0 else ((x**p + y**p) / 2) ** (1 / p)
+
+
+def divergence(p, q, a):
+    return p * math.log(p / q) if a == 1 else (p**a * q ** (1 - a) - p) / (a - 1)
+
+
+def identric(a, b):
+    return a if a == b else math.exp(-1) * (b**b / a**a) ** (1 / (b - a))
+
+
+def width(r, s):
+    return math.exp(-0.5 * (r / s) ** 2) if s else (1.0 if r == 0 else 0.0)
+
+
+LOST = [
+    (lambda r, s: math.exp(-((r / s) ** 2)) if s != 0 else 0.0, (0.0, 0.0), (0.0, 0.0)),
+    (width, (0.0, 0.0), None),
+    (lambda x, y: x / y * math.exp(-((x / y) ** 2)) if y else 0.0, (0.0, 0.0), (0.0, 0.0)),
+    (lambda x, y: math.erf(abs(x) / abs(y)) if y else 1.0, (0.0, 0.0), (0.0, 0.0)),
+    (lambda x, y: 1 / math.cosh((x - 2) / y) if y else 0.0, (2.0, 0.0), (0.0, 0.0)),
+    (divergence, (-1.0, -2.0, 1.0), (math.log(0.5) + 1, -0.5, 0.0)),
+]
+SLOWER = [
+    (clayton, (-1.0, 1.0, 0.0), (1.0, -1.0, 0.0)),
+    (reaction, (1.0, 0.3, -1.0), (0.0, math.exp(-0.3), math.exp(-0.3))),
+    (power_mean, (-1.0, -1.0, 0.0), (-0.5, -0.5, 0.0)),
+    (identric, (-1.0, -1.0), (1.0, 0.0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "slopes"), [*LOST, *(pytest.param(*c, marks=pytest.mark.slow) for c in SLOWER)]
+)
+def test_where_the_other_side_has_no_value_the_guard_counts(f, at, slopes) -> None:
+    """Beside numbers at which its condition is a removable singularity."""
+    g = symgrad(f)
+    assert g(*at) == pytest.approx(f(*at), rel=1e-15)
+    arrays = [np.array([0.75, x, 0.5]) for x in at]
+    expected = [f(*(float(x[k]) for x in arrays)) for k in range(3)]
+    assert g(*arrays) == pytest.approx(expected, rel=1e-12)
+    if slopes is not None:
+        assert g.grad(*at) == pytest.approx(slopes, rel=1e-15)
+        assert g.value_and_grad(*at)[1] == pytest.approx(slopes, rel=1e-15)
+
+
+@pytest.mark.parametrize("level", ["fast", "norm", "strict", "certified"])
+def test_at_all_levels(level: str) -> None:
+    for f, at, _ in (LOST[0], LOST[5]):
+        g = symgrad(f, accuracy=level)
+        assert g(*at) == pytest.approx(f(*at), rel=1e-15)
+        arrays = [np.array([0.75, x, 0.5]) for x in at]
+        assert g(*arrays)[1] == pytest.approx(f(*at), rel=1e-15)
+
+
+def test_what_is_undefined_in_python_stays_nan() -> None:
+    g = symgrad(divergence)
+    assert math.isnan(g(-1.0, 2.0, 1.0))  # the logarithm of a negative number
+    assert math.isnan(symgrad(identric)(-1.0, 0.5))
+
+
+def test_at_points_with_a_limit_the_slope_is_that_of_the_smooth_function() -> None:
+    assert symgrad(LOST[0][0]).grad(1.0, 0.0) == (0.0, 0.0)
+    by_order = symgrad(reaction).grad(1.0, 0.3, 2.0)[0]
+    step = 1e-5
+    sides = (reaction(1 + step, 0.3, 2.0) - reaction(1 - step, 0.3, 2.0)) / (2 * step)
+    assert by_order == pytest.approx(sides, rel=1e-5)
+
+
+CORNERS = (0.0, 1.0, -1.0, 1e-300, 1e-9, 2.5, INF)
+PROGRAMS: list[Function] = [
+    *(f for f, _, _ in LOST[:3]),
+    lambda x, y: 0.0 if x == 0 and y == 0 else x * x * y / (x * x + y * y),
+    lambda p, q: 0.0 if p == 0 else p * math.log(p / q),
+    lambda t, m: 1.0 if t == 0 else (1 - math.exp(-t / m)) / (t / m),
+    lambda x, k: k if abs(x) < 1e-8 else math.expm1(k * x) / x,
+    lambda x, xi: math.exp(-x) if xi == 0 else max(0.0, 1 + xi * x) ** (-1 / xi),
+    lambda x, y: math.exp(-((x / max(y, 1e-12)) ** 2)),
+    lambda a, b: a if a == b else (a - b) / math.log(a / b),
+    lambda y, k: math.log(y) if k == 0 else (y**k - 1) / k,
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_a_grid_of_corners(f: Function) -> None:
+    g = symgrad(f)
+    for at in itertools.product(CORNERS, repeat=f.__code__.co_argcount):
+        try:
+            expected = f(*at)
+        except (ArithmeticError, ValueError):
+            continue
+        if isinstance(expected, complex) or math.isnan(expected):
+            continue
+        found = g(*at), g(*(np.full(2, x) for x in at))[1]
+        for value in found:
+            assert not math.isnan(value), at
+            if not all(map(math.isfinite, at)):  # else plain Python loses digits
+                assert value == pytest.approx(expected, rel=1e-6, abs=1e-6), at

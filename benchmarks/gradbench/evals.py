@@ -24,7 +24,8 @@ class Eval:
     `functions(accuracy)` are its functions by their names in GradBench, of the arguments that `prepare` makes of an
     input, outside of what is timed. `output` makes JSON of the result of the function of that name, and `example` a
     small input with the given random numbers. `sizes` are inputs to be timed, each with its description;
-    `derivative` names the function that is the derivative, of those that have one.
+    `derivative` names the function that is the derivative, of those that have one, and `against` that of the C++
+    which is timed beside it, if it is another one.
     """
 
     prepare: Callable[[Any], tuple[Any, ...]]
@@ -33,6 +34,7 @@ class Eval:
     example: Callable[[np.random.Generator], Any]
     derivative: str
     sizes: Callable[[], Mapping[str, Any]] = dict
+    against: str = ""
 
 
 def load(name: str) -> Eval:

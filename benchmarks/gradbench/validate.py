@@ -62,11 +62,13 @@ def main() -> None:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--only", nargs="+", default=NAMES, choices=NAMES)
     parser.add_argument("--accuracy", default="high")
-    parser.add_argument("options", nargs="*")
-    chosen = parser.parse_args()
+    own, options = sys.argv[1:], list[str]()
+    if "--" in own:
+        own, options = own[: own.index("--")], own[own.index("--") + 1 :]
+    chosen = parser.parse_args(own)
     total: Counter[str] = Counter()
     for name in chosen.only:
-        found = conversation(name, chosen.checkout.resolve(), Tool(chosen.accuracy), chosen.options)
+        found = conversation(name, chosen.checkout.resolve(), Tool(chosen.accuracy), options)
         print(name, dict(found), flush=True)
         total += found
     sys.exit(set(total) != {"valid"})

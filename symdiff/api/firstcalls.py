@@ -17,6 +17,7 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
 from symdiff.pipeline.validation.settings import mode
+from symdiff.pipeline.written import Written
 from symdiff.runtime import cache
 from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar.fallback import Tiered, unproven
@@ -200,7 +201,15 @@ def replaced(
         if wrong is None:
             kernel.validated = made
             return False
-        demands = self._demands(self._source.scalar(static, shapes))
-        self._emitted[key] = optimized, tiered(optimized, self._options, wrong, demands)
-        self._emitted[key][1].without = wrong
+        raw = self._source.scalar(static, shapes)
+        self._emitted[key] = optimized, tiers(self, raw, optimized, wrong)
         return True
+
+
+def tiers(self: Function, raw: Program, optimized: OptimizedProgram, wrong: str = "") -> Tiered:
+    """The tiers of run time of a program that was captured, without what was found wrong."""
+    written = Written(raw, self._source.path)
+    flagged = written.guarded, written.beyond
+    made = tiered(optimized, self._options, wrong, self._demands(raw), *flagged)
+    made.without, made.written = wrong, written
+    return made

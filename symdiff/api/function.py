@@ -38,7 +38,6 @@ from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demands
 from symdiff.pipeline.kernels.cuda import CudaKernels
 from symdiff.pipeline.kernels.loops import ArrayKernels
-from symdiff.pipeline.kernels.scalar import tiered
 from symdiff.pipeline.options import Options
 from symdiff.pipeline.tracing import source_of
 from symdiff.process.locks import Lock
@@ -245,8 +244,7 @@ class SymbolicFunction(Called[P, R_co]):
                 found = self._emitted.get(id(raw))
                 if found is None:
                     optimized = self._source.optimized(static, shapes)
-                    checked = self._demands(raw)
-                    made = optimized, tiered(optimized, self._options, demands=checked)
+                    made = optimized, firstcalls.tiers(self, raw, optimized)
                     found = self._emitted.setdefault(id(raw), made)
         return found
 

@@ -39,9 +39,15 @@ _REASONS: tuple[Trouble | None, ...] = ("undecided", "domain", "singular", None)
 """The first one found counts."""
 
 
+def _has_rule(e: Expr) -> bool:
+    """Whether this is an operation that has no balls, but a formula that it stands for."""
+    op = e.op
+    return op.ball is None and op.expand is not None and op.arity != 0 and op not in CORE
+
+
 def _with_rules(e: Expr, args: tuple[Expr, ...]) -> Expr:
     """Replace an operation that has no balls by the formula it stands for."""
-    if e.op not in CORE and e.op.arity and e.op.ball is None and e.op.expand is not None:
+    if e.op.expand is not None and _has_rule(e):
         return e.op.expand(*args)
     return ir.rebuild(e, args)
 
@@ -58,8 +64,11 @@ class Tape:
     """
 
     def __init__(self, params: Sequence[Expr], outputs: Sequence[Expr]) -> None:
-        expanded = ir.transform(outputs, _with_rules)
+        expanded = tuple(outputs)
         self.nodes = ir.topological(expanded)
+        if any(_has_rule(e) for e in self.nodes):
+            expanded = ir.transform(outputs, _with_rules)
+            self.nodes = ir.topological(expanded)
         self.index = {e: i for i, e in enumerate(self.nodes)}
         self.roots = tuple(self.index[e] for e in expanded)
         self.conditions = [i for i, e in enumerate(self.nodes) if e.op in ir.COMPARISONS]

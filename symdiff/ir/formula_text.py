@@ -42,7 +42,7 @@ from symdiff.ir import (
     WHERE,
     Expr,
 )
-from symdiff.ir.functions import EXP, EXTREMES, LN2, LN10, MAXIMA, PI, POLYGAMMA, UNIT
+from symdiff.ir.functions import EXTREMES, LN2, LN10, MAXIMA, PI, POLYGAMMA, UNIT
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 """How tightly a text binds."""
@@ -56,6 +56,8 @@ _RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!="
 FEW, DECIMALS = 10, 10**9
 """Quotients with larger denominators, of which the second is a multiple, are written as decimals:
 nobody else has denominators such as 20 or 500."""
+DEEP = 100
+"""Formulas that are nested deeper are measured without recursion."""
 HALVES = (2, 4, 8)
 """Quotients with these denominators are decimals where such a decimal was given: 1.5."""
 LONG = 14
@@ -96,6 +98,7 @@ Size = tuple[int, bool, bool]
 Factors = list[tuple[Expr, Expr]]
 """Bases and exponents."""
 _UNIT: Fraction = ONE.value
+_MINUS = ir.const(-1)
 
 
 def terms(e: Expr) -> list[tuple[int, Expr]]:
@@ -130,7 +133,9 @@ def factors(e: Expr) -> tuple[Fraction, Factors]:
             unit = unit * q if side > 0 else unit / q
         else:
             base, exponent = node.args if node.op is POW else (node, ONE)
-            found.append((base, exponent if side > 0 else ir.neg(exponent)))
+            if side < 0:
+                exponent = _MINUS if exponent is ONE else ir.neg(exponent)
+            found.append((base, exponent))
     return unit, found
 
 
@@ -152,6 +157,7 @@ class Formulas:
         self.known: dict[Expr, Form] = {}
         self._keys: dict[Expr, tuple[Any, ...]] = {}
         self._sizes: dict[Expr, Size] = {}
+        self._depth = 0
 
     def text(self, e: Expr) -> str:
         """The text of a node."""
@@ -183,13 +189,16 @@ class Formulas:
         """The text of a node, and what it takes to use it in others."""
         found = self.known.get(e)
         if found is None:
-            if e.args:
+            if self._depth >= DEEP:  # made from below, not by recursion
                 for node in ir.topological((e,), self.known):
                     if node not in self.known:
                         self.known[node] = self._form(node)
-                found = self.known[e]
-            else:
+                return self.known[e]
+            self._depth += 1
+            try:
                 found = self.known[e] = self._form(e)
+            finally:
+                self._depth -= 1
         return found
 
     def _form(self, e: Expr) -> Form:
@@ -326,6 +335,8 @@ class Formulas:
         """The exponent of what is written below the line; None if it is above."""
         if exponent is ONE:
             return None
+        if exponent is _MINUS:
+            return ONE
         if exponent.op is CONST:
             q = ir.rational(exponent)
             return ir.const(-q) if q is not None and q.numerator < 0 else None
@@ -347,17 +358,17 @@ class Formulas:
     # ---------------------------------------------------------------- lengths
     def _measured(self, e: Expr) -> Size:
         """What `_form` says of lengths, without texts and their order."""
-        sizes = self._sizes
-        for a in e.args:
-            if a not in sizes:
-                break
-        else:
-            found = sizes[e] = self._size(e)
-            return found
-        for node in ir.topological((e,), self._sizes):
-            if node not in self._sizes:
-                self._sizes[node] = self._size(node)
-        return self._sizes[e]
+        if self._depth >= DEEP:  # measured from below, not by recursion
+            for node in ir.topological((e,), self._sizes):
+                if node not in self._sizes:
+                    self._sizes[node] = self._size(node)
+            return self._sizes[e]
+        self._depth += 1
+        try:
+            found = self._sizes[e] = self._size(e)
+        finally:
+            self._depth -= 1
+        return found
 
     def _size(self, e: Expr) -> Size:
         op = e.op
@@ -367,10 +378,10 @@ class Formulas:
             return self._size_of_sum(e)
         if op in (MUL, DIV, NEG, POW):
             return self._size_of_product(e)
-        if not op.boolean and op is not CONST and e.args and op not in (EXP, POLYGAMMA, UNIT):
+        if not op.boolean and op is not CONST and e.args and op not in (POLYGAMMA, UNIT):
             count = 1
             for a in e.args:
-                size, negative, _ = self._sizes[a]
+                size, negative, _ = self._sizes[a] if a in self._sizes else self._measured(a)
                 count += size + negative
             return count, False, False
         form = self.of(e)

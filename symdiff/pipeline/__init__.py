@@ -7,6 +7,7 @@
 `argument_shapes`    what a program depends on in the shapes of its arguments
 `tracing`            from a Python function to where its programs come from
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
+`written`            what a function is as it was written, where what was made of it has no value
 `domain_checks`      what `domain=` demands of the arguments of loop programs, as checks
 `lowered/`           what each tier of arithmetic computes and flags, made when asked for
 `kernels/`           from lowered programs to kernels

@@ -199,7 +199,7 @@ def value(program: Program, notes: Notes | None = None) -> Program:
     """The function itself, nan outside its domain."""
     notes = notes or Notes()
     found = simplified(program, notes)
-    return run(notes.log, "mask", lambda: masked(found))
+    return run(notes.log, "mask", lambda: masked(found, program))
 
 
 def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -258,7 +258,7 @@ def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None
     """(f, d f/d wrt), sharing one kernel."""
     notes = notes or Notes()
     base = simplified(_scalar(program, "value_and_grad"), notes)
-    return _joined(masked(base), _slopes(base, wrt, notes))
+    return _joined(masked(base, program), _slopes(base, wrt, notes))
 
 
 def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -333,7 +333,7 @@ def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(program, notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    both = _joined(masked(base), _pushed(base, seeds, notes))
+    both = _joined(masked(base, program), _pushed(base, seeds, notes))
     return replace(both, params=(*program.params, *names))
 
 
@@ -344,7 +344,7 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
     bars, tree = _vars(names), bundle(list(range(len(wrt))))
     back = _derived(base, tree, lambda outputs: pullback(outputs, bars, _vars(wrt)), notes)
-    both = _joined(masked(base), back)
+    both = _joined(masked(base, program), back)
     return replace(both, params=(*program.params, *names))
 
 
@@ -370,16 +370,23 @@ def _fresh(name: str, taken: Sequence[str]) -> str:
 
 
 # ------------------------------------------------------------------------ masks
-def masked(program: Program) -> Program:
-    """The program with nan outside its domain, where simplification lost that."""
+def masked(program: Program, captured: Program) -> Program:
+    """The program with nan outside its domain, where simplification lost that.
+
+    A nan that is passed in is outside too, if it reaches the result of the program as captured, or
+    if what it went through was cancelled while it was captured; not if it only chooses a branch."""
     signs = Signs(program.assumptions)
     outputs = []
-    for output in program.outputs:
-        enforced = _enforced(output)
+    for output, written in zip(program.outputs, captured.outputs, strict=True):
+        enforced, strict = _enforced(output), _enforced(written)
+        if len(captured.outputs) == 1:
+            nodes = ir.topological((written,))
+            strict.update(set(program.domain) - {domain_of(n.op, n.args) for n in nodes})
         inside = TRUE
         for condition in program.domain:
             if condition not in enforced and signs.holds(condition) is not True:
-                inside = ir.and_(inside, _unless_outside(condition))
+                held = condition if condition in strict else _unless_outside(condition)
+                inside = ir.and_(inside, held)
         outputs.append(ir.where(inside, output, NAN))
     return replace(program, outputs=tuple(outputs), domain=())
 

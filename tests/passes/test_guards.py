@@ -468,7 +468,7 @@ BRANCHES = {
     "pole": where(zero(x), 0, 1 / x),
     "jump": where(zero(x), 0, x / abs_(x)),
     "unit vector": where(zero(norm), 0, a / norm),
-    "regular": where(zero(x), 1, cos(x)),
+    "regular": where(zero(x), 2, cos(x)),
     "rough": where(zero(x), 0, x**2 * sin(1 / x)),
     "x log x": where(zero(x), 0, x * log(x)),
     "not analytic": where(ir.and_(zero(x), zero(y)), 0, x**2 * y**2 / (x**2 + y**2)),
@@ -480,7 +480,6 @@ BRANCHES = {
     "wide": where(near(x, 1), x**2, sinc),
     "wide half line": where(ir.lt(x, 0.1), 1, sinc),
     "periodic": where(ir.lt(cos(x), 1e-8), 1, sinc),
-    "line through a point": where(zero(x), 0, x * y**2 / (x**2 + y**2)),
     "shifted": sin(x - 1e-6) / (x - 1e-6),
 }
 

@@ -155,3 +155,38 @@ def test_what_is_near_hangs_on_no_unit(unit):
     g = symgrad(lambda x, k: 0.0 if k == 0 else unit * max(x, 0) * math.sin(k) / k)
     with pytest.warns(GuardWarning, match="not the limit"):
         assert g.grad(3.0, 0.0) == (0.0, 0.0)
+
+
+def extreme(x, xi, mu=0.0, s=1.0):
+    z = (x - mu) / s
+    if abs(xi) < 1e-10:
+        return -math.log(s) - z - math.exp(-z)
+    t = 1 + xi * z
+    if t <= 0:
+        return -math.inf
+    return -math.log(s) - (1 + 1 / xi) * math.log(t) - t ** (-1 / xi)
+
+
+def test_quotients_of_other_variables_may_carry_a_band_away():
+    """z is large where s is small and x is not: what is tried are sizes of all, and of each beside the others."""
+    f = symgrad(extreme)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = f.grad(0.5, 0.0, 0.0, 1.0)
+    z = 0.5  # of the logarithm of the density by xi at 0: z**2/2*(1 - exp(-z)) - z
+    by_shape = z * z / 2 * (1 - math.exp(-z)) - z
+    by_place = 1 - math.exp(-z)
+    assert found == pytest.approx((-by_place, by_shape, by_place, z * by_place - 1), rel=1e-14)
+
+
+def current(V, z, inside, outside, F, R, T):
+    u = V * F * z / (R * T)
+    if abs(u) < 1e-9:
+        return z * F * (inside - outside)
+    return z * F * u * (inside - outside * math.exp(-u)) / (1 - math.exp(-u))
+
+
+def test_guards_of_functions_of_many_variables():
+    z, i, o, F = 2.0, 1e-4, 2.0, 40.0
+    slope = symgrad(current, wrt="V").grad(0.0, z, i, o, F, 1.0, 1.0)
+    assert slope == pytest.approx(z * F * (z * F) * (i + o) / 2, rel=1e-14)

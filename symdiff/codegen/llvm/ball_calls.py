@@ -15,8 +15,6 @@ import time
 from collections.abc import Callable
 
 from symdiff.codegen.llvm import jit
-from symdiff.interpret.rounding import FLOAT32, FLOAT64
-from symdiff.interpret.special import value_of
 from symdiff.ir import OPS, Op
 
 BALLS = "symdiff_ball_"
@@ -88,6 +86,10 @@ def _text(served: int, arity: int, kind: str) -> str:
 
 
 def _server(op: Op, single: bool) -> Callable[[int], None]:
+    # a process that calls none of these needs no ball arithmetic
+    from symdiff.interpret.rounding import FLOAT32, FLOAT64
+    from symdiff.interpret.special import value_of
+
     fmt = FLOAT32 if single else FLOAT64
     largest, least = (3.5e38, 1.2e-38) if single else (math.inf, 2.3e-308)
     record_of = (ctypes.c_double * (op.arity + 2)).from_address

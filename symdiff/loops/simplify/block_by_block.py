@@ -166,7 +166,7 @@ def _is_real(e: Expr) -> bool:
 @lru_cache(maxsize=512)
 def _early(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
     names = _abstraction(outputs)
-    outputs = guards(substitute(outputs, names), ())
+    outputs = guards(substitute(outputs, names), (), shortcuts=False)
     outputs = complete(stabilise(cancel(outputs), early=True))
     return substitute(outputs, _inverse(names))
 

@@ -1,6 +1,7 @@
 """Preparation of programs with arrays and loops.
 
 `vector_ready`     rearrangements for the sake of vectors
+`powers_by_index`  powers by the index of a loop, as products that it carries
 `matmul`           products of matrices, found
 `collected`        reductions: what loops only add to, multiply, or keep the largest of
 """

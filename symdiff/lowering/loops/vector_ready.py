@@ -1,5 +1,6 @@
 """Last rearrangements of a program before it is emitted, for the sake of vectors.
 
+    powers by the index of a loop                 are products, see `powers_by_index`
     what a loop carries without changing it       is not carried
     additions to one element in a loop            are collected in a number, added once
     functions of the sum that a build computes    are applied in a build of their own
@@ -42,6 +43,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.lowering.loops.matmul import with_products
+from symdiff.lowering.loops.powers_by_index import with_recurrences
 
 
 def ready(program: LoopProgram) -> LoopProgram:
@@ -50,7 +52,7 @@ def ready(program: LoopProgram) -> LoopProgram:
     tapes = [v.tape for s in loops for v in s.saves]
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
-    block, outputs = _kept(_rearranged(block, names), outputs)
+    block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
     return with_products(replace(program, block=block, outputs=outputs))
 
 

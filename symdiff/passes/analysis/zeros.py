@@ -53,7 +53,7 @@ def _systems(e: Expr) -> Iterator[list[Expr]]:
             yield _sides(n)
         elif (terms := squares(n)) is not None:
             yield [w for _, w, _ in terms]
-        elif (inner := _undone(n)) is not None:
+        elif (inner := undone(n)) is not None:
             stack.append(inner)
         elif n.op is not ir.CONST:
             yield [n]
@@ -64,7 +64,7 @@ def _sides(e: Expr) -> list[Expr]:
     return [side for a in e.args for side in _sides(a)] if e.op is HYPOT else [e]
 
 
-def _undone(e: Expr) -> Expr | None:
+def undone(e: Expr) -> Expr | None:
     """What vanishes where f(u) - f(v), or f(u) - c, does."""
     a, target = e, Fraction(0)
     if e.op in (ADD, SUB):

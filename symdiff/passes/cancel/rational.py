@@ -69,7 +69,8 @@ def _symbols(names: tuple[str, ...]) -> tuple[Any, tuple[Any, ...], list[str], A
 class Ring:
     """Polynomials in the generators of one window; an `algebra.Algebra`.
 
-    `removed` collects the bases that cancelled since it was last cleared.
+    `removed` collects the bases that cancelled since it was last cleared, `coprime` the pairs of
+    bases that have no common factor.
     `known` maps a base to a node that has its value up to a constant.
     """
 
@@ -82,6 +83,8 @@ class Ring:
     circle: dict[Generator, tuple[Any, Any]] = field(default_factory=dict)
     removed: list[Any] = field(default_factory=list)
     known: dict[str, tuple[Expr, Fraction]] = field(default_factory=dict)
+    coprime: set[tuple[str, str]] = field(default_factory=set)
+    _singles: dict[int, Factored] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [f"g{i}" for i in range(len(self.generators))]
@@ -90,6 +93,8 @@ class Ring:
         self.context, gens, self.names, self.one = _symbols(tuple(names) or ("unused",))
         self.gens = gens
         self.symbols = dict(zip(self.generators, gens, strict=False))
+        for name, g in zip(self.names, gens, strict=True):
+            self._singles[id(g)] = Factored(_ONE, {name: (g, 1)})
         rest = gens[len(self.generators) :]
         self.circle = {g: (rest[2 * i], rest[2 * i + 1]) for i, g in enumerate(angles)}
 
@@ -111,7 +116,7 @@ class Ring:
             if key in factors:
                 self._merge(factors, key, base, n)
             else:
-                self._insert(factors, base, n)
+                self._insert(factors, base, n, key)
         if a.unit is _ONE:
             unit = b.unit
         else:
@@ -165,6 +170,8 @@ class Ring:
 
     def of(self, poly: Any) -> Factored:
         """A polynomial as unit * monomial * rest."""
+        if (single := self._singles.get(id(poly))) is not None:
+            return single
         if not len(poly):
             return self.const(Fraction(0))
         lead = poly.leading_coefficient()
@@ -199,17 +206,20 @@ class Ring:
         else:
             del factors[key]
 
-    def _insert(self, factors: dict[str, tuple[Any, int]], base: Any, n: int) -> None:
+    def _insert(
+        self, factors: dict[str, tuple[Any, int]], base: Any, n: int, key: str | None = None
+    ) -> None:
         """Add base**n, splitting bases until no two have a common factor."""
-        key = str(base)
+        key = str(base) if key is None else key
         if key in factors:
             self._merge(factors, key, base, n)
             return
-        for other_key, (other, m) in list(factors.items()) if len(base) > 1 else []:
-            if len(other) <= 1:
+        for other_key, (other, m) in list(factors.items()) if factors and len(base) > 1 else ():
+            if len(other) <= 1 or (key, other_key) in self.coprime:
                 continue
             g = base.gcd(other)
             if g.is_constant():
+                self.coprime.add((key, other_key))
                 continue
             g = g / g.leading_coefficient()
             del factors[other_key]
@@ -231,10 +241,15 @@ class Ring:
 
     def _refined(self, a: Factored, base: Any) -> Factored:
         factors: dict[str, tuple[Any, int]] = {}
+        name = str(base)
         for key, (other, m) in a.factors.items():
-            g = base.gcd(other) if len(other) > 1 else None
+            g = None
+            if len(other) > 1 and (name, key) not in self.coprime:
+                g = base.gcd(other)
+                if g.is_constant():
+                    self.coprime.add((name, key))
             if g is None or g.is_constant() or str(g / g.leading_coefficient()) == key:
-                self._insert(factors, other, m)
+                self._insert(factors, other, m, key)
                 continue
             g = g / g.leading_coefficient()
             rest = other / g

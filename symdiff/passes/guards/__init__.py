@@ -4,6 +4,7 @@
 `shape`         what guards look like
 `proof`         whether the guarded value is the limit
 `tolerances`    bands whose width is a parameter
+`diagonals`     differences that vanish where two quantities are equal
 `extent`        how far a condition holds around a point
 `regions`       what a condition says about the quantity it compares
 `enclosing`     branches that an enclosing branch decides

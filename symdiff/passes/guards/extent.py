@@ -56,4 +56,13 @@ def reach_along(taken: Expr, params: Sequence[Expr], direction: Direction) -> fl
     return math.inf if again else inside
 
 
-__all__ = ["Direction", "reach_along", "value_at_zero"]
+def turns_of(n: int) -> list[list[int]]:
+    """Which of n variables are large, 1, and which are small, -1: all, and so that any two of them differ
+    once, as in quotients of their sizes."""
+    return [
+        [1] * n,
+        *([1 - 2 * (i >> k & 1) for i in range(n)] for k in range((n - 1).bit_length())),
+    ]
+
+
+__all__ = ["Direction", "reach_along", "turns_of", "value_at_zero"]

@@ -28,7 +28,7 @@ from math import inf
 from typing import Literal
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, ZERO, Expr
+from symdiff.ir import ABS, AND, CONST, FALSE, LE, LT, TRUE, WHERE, ZERO, Expr
 from symdiff.ir.functions import EXTENDED, TAKEN
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
@@ -37,9 +37,13 @@ from symdiff.passes.guards.proof import CLOSE, Place, Prover, Solved, Verdict
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
     clamp_of,
+    differentiated,
     disjuncts,
     domain,
+    has_slopes,
+    is_equation,
     is_small,
+    joint_branch,
     may_be_guard,
     near_and_beyond,
     positive,
@@ -100,9 +104,11 @@ class GuardNotes:
 
 
 def guards(
-    outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: GuardNotes | None = None
-) -> tuple[Expr, ...]:
-    """Drop the guards whose value is the limit; note those whose value is not."""
+    outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: GuardNotes | None = None,
+    shortcuts: bool = True,
+) -> tuple[Expr, ...]:  # fmt: skip
+    """Drop the guards whose value is the limit; note those whose value is not. Shortcuts: also
+    equations at points where the other side is regular, and has the same value."""
     outputs = tuple(outputs)
     notes = notes if notes is not None else GuardNotes()
     outputs, repairs, origin = exact_literals(outputs)
@@ -118,7 +124,7 @@ def guards(
     prover = Prover(facts)
     for _ in range(MAX_ROUNDS):
         found = GuardNotes()
-        pass_ = _Repairs(prover, found, contexts, origin)
+        pass_ = _Repairs(prover, found, contexts, origin, shortcuts)
         repaired = pass_.apply(outputs)
         joined = tuple(
             contexts.joined(o, pass_.mixed(o, r)) for o, r in zip(outputs, repaired, strict=True)
@@ -144,8 +150,10 @@ class _Repairs:
     """Asks the prover about every guard of a function, children first."""
 
     def __init__(
-        self, prover: Prover, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr]
-    ) -> None:
+        self, prover: Prover, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
+        shortcuts: bool = False,
+    ) -> None:  # fmt: skip
+        self.shortcuts = shortcuts
         self.prover, self.notes, self.contexts, self.origin = prover, notes, contexts, origin
         self.solved: list[Solved] = []  # where the guards of one branch act
         self.dropped: dict[Expr, list[Solved]] = {}
@@ -168,7 +176,7 @@ class _Repairs:
                 c, a, b = r.args
                 plain = self._branch(r, c, a, b)
                 r = plain if plain is not None else r
-            elif (joint := _joint(r)) is not None:
+            elif (joint := joint_branch(r)) is not None:
                 plain = self._branch(r, *joint)
                 r = plain if plain is not None else r
             if r is not before and self.solved:
@@ -186,7 +194,7 @@ class _Repairs:
         neither of the branches nor of the smooth function."""
         below = set(ir.topological((written,))) if self.dropped else set()
         drops = {e: solved for e, solved in self.dropped.items() if e in below}
-        order = _differentiated(repaired) if drops else []
+        order = ir.topological((differentiated(repaired),)) if drops else []
         branches = [
             e for e in order if e.op is WHERE and e not in self.wrong and self._may_be_singular(e)
         ]
@@ -203,7 +211,7 @@ class _Repairs:
         """An output without branches that are guards of it as a whole, though what they choose between has
         no limit by itself, as the axis of a rotation by 0 has none."""
         branches = [
-            e for e in _differentiated(output)
+            e for e in ir.topological((differentiated(output),))
             if e.op is WHERE and e is not output and e not in self.wrong and e not in self.silent
             and any(map(self._may_be_singular, e.args[1:]))
         ]  # fmt: skip
@@ -252,7 +260,9 @@ class _Repairs:
             if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
                 continue
             plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
-            if not parts or not self._may_be_singular(plain):
+            if not parts or not (
+                self._may_be_singular(plain) or self._are_shortcuts(parts, small, plain)
+            ):
                 continue
             rest, far, wide, coarse = FALSE, FALSE, FALSE, False
             repaired: list[dict[Expr, Expr]] = []
@@ -286,6 +296,8 @@ class _Repairs:
                 coarse = coarse or v.coarse or v.local
                 if v.local:
                     far = ir.or_(far, ir.and_(part, _far(small, plain, v)))
+                if v.regular:
+                    rest = ir.or_(rest, ir.and_(part, ir.not_(has_slopes(plain, part))))
                 if v.outside or not whole:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
             alone = rest is wide is FALSE or len(parts) == 1
@@ -327,6 +339,13 @@ class _Repairs:
         assert best is not None
         self.set = values
         return best
+
+    def _are_shortcuts(self, parts: list[Expr], small: Expr, plain: Expr) -> bool:
+        """Whether some conditions may be shortcuts to the value at a point that is not singular; those of
+        derivatives of maxima are none, which say what is the mean of both sides."""
+        if not self.shortcuts or not any(map(is_equation, parts)):
+            return False
+        return not any(n.op is TAKEN for n in ir.topological((small, plain)))
 
     def _may_act_nearby(self, part: Expr) -> bool:
         return near_and_beyond(part) is not None or self._is_bounded(part)
@@ -392,6 +411,8 @@ class _Repairs:
         for c in part.args:
             if not self._is_bounded(c) or (v := self._ask(c, small, other, c)) is None:
                 continue
+            if v.regular and v.partly:
+                continue
             at = {e: ir.const(x) for e, x in v.where}
             if v.kind == "right" or ir.substitute((part,), at)[0] is TRUE:
                 return True, v
@@ -409,7 +430,7 @@ class _Repairs:
     def _note(self, node: Expr, condition: Expr, v: Verdict) -> None:
         kind: Literal["repaired", "kept"] = "repaired" if v.kind == "right" else "kept"
         written = self.written.get(node, node)
-        if v.kind == "right":
+        if v.kind == "right" and not v.regular:
             self.solved.append(v.singular)
         guard = Guard(
             written, condition, kind, v.singular, v.where, v.got, v.truth, v.ulps, v.at_singular,
@@ -521,15 +542,6 @@ class _Users:
                     heappush(waiting, user)
 
 
-def _differentiated(e: Expr) -> list[Expr]:
-    """The nodes of which derivatives are taken, and conditions, children first."""
-
-    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
-
-    return ir.topological(ir.transform((e,), rule))
-
-
 def _worth(v: Verdict | None) -> int:
     """How good it is to have a verdict, if there are several: one on smaller tolerances if all are wrong."""
     return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
@@ -547,20 +559,6 @@ def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
 def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:
     """Whether an absolute value is 0 at a place."""
     return n.op is ABS and any(ir.substitute(n.args, p)[0] is ZERO for p in places)
-
-
-def _joint(e: Expr) -> tuple[Expr, Expr, Expr] | None:
-    """The condition and both sides of a quotient, product, sum or difference of two
-    branches on one condition, or of a quotient by a branch."""
-    if e.op not in (DIV, MUL, ADD, SUB):
-        return None
-    a, b = e.args
-    if a.op is b.op is WHERE and a.args[0] is b.args[0]:
-        c, *sides = a.args
-        return c, e.op(sides[0], b.args[1]), e.op(sides[1], b.args[2])
-    if e.op is DIV and b.op is WHERE and a.op is not WHERE:
-        return b.args[0], a / b.args[1], a / b.args[2]
-    return None
 
 
 def _is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:

@@ -31,8 +31,15 @@ from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
 from symdiff.passes.differentiate import pushforward
-from symdiff.passes.guards.extent import Direction, reach_along, value_at_zero
-from symdiff.passes.guards.shape import bottleneck, is_simple, is_small, quantities
+from symdiff.passes.guards.extent import Direction, reach_along, turns_of, value_at_zero
+from symdiff.passes.guards.shape import (
+    bottleneck,
+    differentiated,
+    is_equation,
+    is_simple,
+    is_small,
+    quantities,
+)
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
 
@@ -54,7 +61,7 @@ FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
 """Where in a band the two sides are compared."""
 
 
-MAX_VARIABLES = 6
+MAX_VARIABLES = 16
 MAX_LOCI = 12
 MAX_CENTRES = 6
 MAX_QUANTITIES = 8
@@ -97,6 +104,7 @@ class Verdict:
     partly : whether it is local as the other side has no limit for some of them, or another.
     scale : the size of the values that were met.
     missed : where it is another for most of them, the worst that was met.
+    regular : whether the other side is not singular there: the guard is a shortcut to its value.
     """
 
     kind: Literal["right", "wrong"]
@@ -112,6 +120,7 @@ class Verdict:
     partly: bool = False
     scale: float = 1.0
     missed: Verdict | None = None
+    regular: bool = False
 
 
 class Prover:
@@ -238,6 +247,7 @@ class _Case:
         self.prover, self.sides, self.band = prover, sides, band
         self.bands: list[tuple[Solution, float]] = []  # singular sets, and how far a guard reaches
         self.params = ir.variables((condition, small, other))
+        self.differs = False  # whether the guard has another value than a regular side somewhere
 
     def verdict(self, t: Expr | None) -> Verdict | None:
         if not 0 < len(self.params) <= MAX_VARIABLES:
@@ -280,9 +290,12 @@ class _Case:
             differ, undefined = self._elsewhere(solved, size)
             local, outside = local or differ, outside or undefined
         coarse = any(v.coarse for v in met)
+        regular = any(v.regular for v in met)
+        local = local or partly or (regular and len(self.params) > 1)
+        partly = partly or (regular and self.differs)
         return replace(
-            met[0], outside=outside, coarse=coarse, local=local or partly, partly=partly,
-            scale=scale, missed=missed,
+            met[0], outside=outside, coarse=coarse, local=local, partly=partly, scale=scale,
+            missed=missed, regular=regular,
         )  # fmt: skip
 
     # ------------------------------------------------------------- singular points
@@ -401,8 +414,15 @@ class _Case:
         truth, got, _ = program.at_with_status([0.0] * len(self.params))
         if truth.status == got.status == "domain":
             return None
-        if truth.status == "exact" and kind != "analytic":
+        regular = truth.status == "exact" and (kind != "analytic" or not self._is_singular())
+        if regular and not (inside and is_equation(self.condition) and math.isfinite(got.value)):
             return None  # nothing is singular, or a derivative is, and stays so
+        if regular:
+            plain = Certified(self.params, [differentiated(other)], (), WORK)
+            (truth,) = plain.at_with_status([0.0] * len(self.params))
+            self.differs = self.differs or _disagreement(got, truth) > POINT_ULPS
+            if truth.status != "exact" or _disagreement(got, truth) > POINT_ULPS:
+                return None
         if truth.status == "domain":
             steps = [
                 [w * size * part for w in d] for d, size in reach.items() for part in FRACTIONS
@@ -415,7 +435,7 @@ class _Case:
             return "no limit"
         seen = Verdict(
             "right", tuple((v, centre[v]) for v in self.params), got.value, truth.value,
-            _disagreement(got, truth), tuple(solved.items()), True,
+            _disagreement(got, truth), tuple(solved.items()), True, regular=regular,
         )  # fmt: skip
         if not self.band:
             return replace(seen, kind="wrong") if _far(got, truth, VISIBLE) else None
@@ -469,11 +489,15 @@ class _Case:
         taken = Certified(self.params, [ir.where(condition, 1, 0)], (), FEW)
         program = Certified(self.params, [other, small], (), FEW)
         outside = False
-        for far, d, part in itertools.product(SIZES, self._directions(list(solved)), PARTS):
-            values = dict(zip(others, itertools.cycle(ELSEWHERE), strict=False))
+        ways = itertools.product(
+            SIZES, turns_of(len(others)), self._directions(list(solved)), PARTS
+        )
+        for far, turns, d, part in ways:
+            rest = zip(others, itertools.cycle(ELSEWHERE), turns, strict=False)
+            values = {p: w * far**turn for p, w, turn in rest}
             for scale in (1.0, abs(far)):
                 at = [
-                    far * values[p] if p in values else part * size * scale * w
+                    values[p] if p in values else part * size * scale * w
                     for p, w in zip(self.params, d, strict=True)
                 ]
                 if taken.at(at) != (1.0,):
@@ -495,6 +519,9 @@ class _Case:
             for ws in SLANTED:
                 weights = {v: float(w) for v, w in zip(varied, ws, strict=False)}
                 yield tuple(weights.get(p, 0.0) for p in self.params)
+
+    def _is_singular(self) -> bool:
+        return any(next(loci(n), None) is not None for n in ir.topological((self.other,)))
 
     def _germ(self, other: Expr, v: Expr | None = None) -> str:
         """What the other side, moved so that the point is 0, is there along a variable, of

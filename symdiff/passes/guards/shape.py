@@ -14,9 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, EQ, LT, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
-from symdiff.ir.functions import COPYSIGN, COS, EXTREMES, HYPOT, MAXIMA, SIN, TAN
+from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
+from symdiff.ir.functions import COPYSIGN, COS, EXTENDED, EXTREMES, HYPOT, MAXIMA, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
+from symdiff.passes.differentiate import pushforward
+from symdiff.passes.guards.diagonals import beside
 
 TINY = Fraction(1e-3)
 """A constant up to this, added to a quantity or bounding it, may be a guard."""
@@ -46,6 +48,22 @@ def domain(e: Expr) -> Expr:
                 found |= inside[arg]
         inside[n] = found
     return functools.reduce(ir.and_, inside[e], TRUE)
+
+
+def differentiated(e: Expr) -> Expr:
+    """What derivatives are taken of."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
+
+    return ir.transform((e,), rule)[0]
+
+
+def has_slopes(e: Expr, about: Expr) -> Expr:
+    """Where a formula has finite derivatives by the variables of a condition."""
+    slopes = [pushforward((e,), {v: ir.ONE})[0] for v in ir.variables((about,))]
+    poles = [ir.not_(n.op.pole(*n.args)) for n in ir.topological(slopes) if n.op.pole is not None]
+    return functools.reduce(ir.and_, [*map(domain, slopes), *poles], TRUE)
 
 
 def disjuncts(condition: Expr) -> list[Expr]:
@@ -81,6 +99,7 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
     elsewhere; None if there is no comparison that says how small
 
     - a sine, a tangent or 1 - cos is: of the angle between -3/2 and 3/2, and where that is beyond;
+    - a difference is, as sin(b) - sin(a): of that near a = b, and elsewhere;
     - u is, which may be negative, as in u < 1e-9 and u <= 0: of abs(u), and where u is negative.
     """
     for e in part.args if part.op is AND else (part,):
@@ -94,6 +113,9 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
             u, bound = side
             near = e.op(ir.abs_(u), bound) if bound else ir.eq(u, 0)
             beyond = ir.lt(u, 0)
+        elif not _is_algebraic(e) and (nearby := beside(e)) not in (None, TRUE):
+            assert nearby is not None
+            near, beyond = ir.and_(e, nearby), ir.and_(e, ir.not_(nearby))
         else:
             continue
         return ir.substitute((part,), {e: near})[0], ir.substitute((part,), {e: beyond})[0]
@@ -155,6 +177,20 @@ def _of_cosine(u: Expr, drop: Fraction) -> tuple[Expr, float] | None:
     if u.op is not COS or not 0 < drop < 1:
         return None
     return u.args[0], 2 * math.asin(math.sqrt(drop / 2))
+
+
+def joint_branch(e: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """The condition and both sides of a quotient, product, sum or difference of two
+    branches on one condition, or of a quotient by a branch."""
+    if e.op not in (DIV, MUL, ADD, SUB):
+        return None
+    a, b = e.args
+    if a.op is b.op is WHERE and a.args[0] is b.args[0]:
+        c, *sides = a.args
+        return c, e.op(sides[0], b.args[1]), e.op(sides[1], b.args[2])
+    if e.op is DIV and b.op is WHERE and a.op is not WHERE:
+        return b.args[0], a / b.args[1], a / b.args[2]
+    return None
 
 
 def clamp_of(e: Expr) -> tuple[Expr, Expr, Expr] | None:
@@ -271,15 +307,38 @@ class Ways:
 def is_simple(condition: Expr, single: bool) -> bool:
     """Whether a condition is a conjunction of comparisons of a simple shape: of one
     quantity or of monotone functions of it, at most once folded by an even power or an
-    absolute value, with constants; or algebraic, of several quantities."""
+    absolute value, with constants; or algebraic, of several quantities; or one beside the
+    set where what it compares vanishes."""
+    parts = set(_conjuncts(condition))
+    if not single:
+        near = {e: beside(e) for e in parts if not _is_algebraic(e)}
+        return all(n is TRUE or n in parts for n in near.values())
     for n in ir.topological((condition,)):
-        if n.args and n.op not in ALGEBRAIC and not (single and n.op.monotone):
+        if n.args and n.op not in ALGEBRAIC and not n.op.monotone:
             return False
-        if single and n.op in ir.COMPARISONS:
+        if n.op in ir.COMPARISONS:
             e = next((a for a in n.args if a.op is not ir.CONST), n)
             if n.op is not EQ and (len(ir.variables(n.args)) > 1 or not _folds_once(e)):
                 return False
     return True
+
+
+def is_equation(condition: Expr) -> bool:
+    """Whether a condition holds only where equations do."""
+    return all(e.op is EQ for e in _conjuncts(condition))
+
+
+def _conjuncts(e: Expr) -> Iterator[Expr]:
+    """The conditions that all hold where a conjunction does."""
+    if e.op is AND:
+        for a in e.args:
+            yield from _conjuncts(a)
+    else:
+        yield e
+
+
+def _is_algebraic(e: Expr) -> bool:
+    return all(n.op in ALGEBRAIC for n in ir.topological((e,)) if n.args)
 
 
 def _folds_once(e: Expr) -> bool:
@@ -319,10 +378,14 @@ def may_be_guard(e: Expr) -> bool:
 __all__ = [
     "bottleneck",
     "clamp_of",
+    "differentiated",
     "disjuncts",
     "domain",
+    "has_slopes",
+    "is_equation",
     "is_simple",
     "is_small",
+    "joint_branch",
     "may_be_guard",
     "near_and_beyond",
     "positive",

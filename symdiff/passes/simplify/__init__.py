@@ -169,8 +169,8 @@ def _short(
             made = [radicals.as_hypots(f.formula, start) for f in found]
             found += [Short(e) for e in made if equal(start, e, within=domain)]
         for short in found:
-            if other in starts and short.formula is not other and not short.nonzero:
-                assert other is not None
+            if other in starts[1:] and short.formula is not other and not short.nonzero:
+                assert other is not None  # if it is the start, that was compared already
                 nonzero = compare(other, short.formula, False, domain)
                 if nonzero and (not conditional or not set(nonzero) <= _in_bases(other)):
                     continue

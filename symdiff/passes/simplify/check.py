@@ -51,11 +51,15 @@ def compare(
     inputs = ir.variables((before,))
     if not set(ir.variables((after,))) <= set(inputs):
         return None
-    given = (before, after) if within is None else (before, after, within)
+    given: tuple[Expr, ...] = (before, after)
+    if within is not None:
+        given = before, after, within
     more = () if within is None else ir.variables((within,))
     params = (*inputs, *(v for v in more if v not in inputs))
+    if any(e.op is ir.POW and ir.rational(e.args[1]) is None for e in ir.topological(given)):
+        given = ir.transform(given, _above)
     try:
-        tape = Tape(params, ir.transform(given, _above))
+        tape = Tape(params, given)
     except (UnsupportedError, ValueError, NotImplementedError):
         return None
     rng, seen = random.Random(len(inputs)), 0
@@ -105,9 +109,10 @@ def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool
     """Whether the second is defined where the first is, at the poles of tangents that the first
     has not: `sin(x)/(sin(x) + cos(x))` is 1 where `tan(x)/(tan(x) + 1)` is undefined. No double is
     there, so that sines and cosines are given their values."""
-    given = set(ir.topological((before,)))
-    for node in ir.topological((after,)):
-        if node.op is not TAN or node in given or tape.index.get(node) is None:
+    tangents = [node for node in tape.nodes if node.op is TAN]
+    given = set(ir.topological((before,))) if tangents else set()
+    for node in tangents:
+        if node in given:
             continue
         direction = linear(node.args[0]) or {}
         if len(direction) != 1:

@@ -257,7 +257,7 @@ class Writer(Polynomials):
                 options += [(i, k) for k in {*degrees[1:], -n} if 0 < k <= -n]
             elif i in self.frame.powers and n > 0:
                 options += [(i, -n)]
-        scales = [Fraction(1)]
+        scales = [_ONE]
         if unit.denominator > 1:
             scales.append(Fraction(1, unit.denominator))
         if abs(unit.numerator) > 1:
@@ -275,7 +275,8 @@ class Writer(Polynomials):
             key = scale.numerator, scale.denominator, *sorted(shift.items())
             known = sizes.get(key)
             if known is None:
-                n = self._size_of_laurent(unit / scale, singles, around, rows, shift, scale)
+                left = unit if scale is _ONE else unit / scale
+                n = self._size_of_laurent(left, singles, around, rows, shift, scale)
                 known = sizes[key] = n, shift, scale
             return known[0]
 
@@ -315,8 +316,8 @@ class Writer(Polynomials):
                 powers = dict(powers)
                 for i, k in shift.items():
                     powers[i] = powers.get(i, 0) - k
-            count += self.size(c * scale, powers)
-            negative += c < 0
+            count += self.size(c if scale is _ONE else c * scale, powers)
+            negative += c.numerator < 0
         outside = {i: n + shift.get(i, 0) for i, n in singles.items()} if shift else singles
         count += negative == len(rows)
         minus = unit < 0 and negative in (0, len(rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symdiff.ir import FALSE, Expr, not_
 from symdiff.ir.program import OptimizedProgram, Tree, nesting, unnesting
 from symdiff.pipeline.lowered.scalar import lowered
 from symdiff.pipeline.options import Options
@@ -19,7 +20,12 @@ arithmetic, and compiled code at all."""
 
 
 def tiered(
-    optimized: OptimizedProgram, options: Options, without: str = "", demands: Demands = ()
+    optimized: OptimizedProgram,
+    options: Options,
+    without: str = "",
+    demands: Demands = (),
+    guarded: Expr = FALSE,
+    beyond: Expr = FALSE,
 ) -> Tiered:
     """The tiers of run time: double arithmetic with tests, double-double, balls. Elements that do
     not satisfy the demands are flagged in all of them, so that the last refuses them.
@@ -27,12 +33,17 @@ def tiered(
     Parameters
     ----------
     without : one of `REMEDIES`, or nothing.
+    guarded : where guards act of the function as it was written: nan is flagged there.
+    beyond : where results are flagged, whatever they are.
     """
-    function = lowered(optimized, options, [c for c, _ in demands], without)
+    conditions = [c for c, _ in demands]
+    if beyond is not FALSE:
+        conditions.append(not_(beyond))
+    function = lowered(optimized, options, conditions, without, guarded)
     if options.engine == "numba":
         from symdiff.pipeline.kernels.generated import GeneratedKernel
 
-        made = GeneratedKernel(function, optimized, options, [c for c, _ in demands])
+        made = GeneratedKernel(function, optimized, options, conditions)
         return Tiered(made, optimized.reference, demands=demands)
     wide = without in ("first", "compiled")
     wide = wide or (options.level == "strict" and function.has_double_double)

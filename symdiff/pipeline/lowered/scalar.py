@@ -15,11 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symdiff import ir
-from symdiff.ir import FALSE, Expr
+from symdiff.ir import FALSE, TRUE, Expr
 from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.derivation import kept
 from symdiff.pipeline.options import Options
 from symdiff.runtime.protocols import Tier
+
+MAX_GUARDED = 16
+"""Of more outputs it is not asked whether one is nan where a guard acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,8 @@ class LoweredFunction:
     outputs : as double arithmetic takes them; completed points are bands of polynomials.
     reference : the same values as double-double arithmetic takes them: in closed form.
     refused : where the arguments are not what they must be; every tier flags them.
+    guarded : where guards act of the function as it was written; results that are nan there are
+        flagged.
     tested : whether results are flagged that rounding may have spoilt.
     rearranged : whether double arithmetic computes sums in the order, and with the
         corrections, that lose fewest digits.
@@ -44,6 +49,7 @@ class LoweredFunction:
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
     refused: Expr = FALSE
+    guarded: Expr = FALSE
     tested: bool = True
     rearranged: bool = True
     corrected: bool = True
@@ -58,7 +64,8 @@ class LoweredFunction:
             flags tell of overflow, underflow and invalid operations.
         """
         if not self.tested:
-            return Tier(self.outputs, None if self.refused is FALSE else self.refused)
+            test = ir.or_(self.refused, self._lost(self.outputs))
+            return Tier(self.outputs, None if test is FALSE else test)
         outputs = self.outputs
         if self.rearranged:
             outputs = self._rearranged(dtype, "point" if kind == "point" else "array")
@@ -78,12 +85,12 @@ class LoweredFunction:
         from symdiff.passes.accuracy.widen import widen
 
         outputs, test = widen(self.reference)
-        return Tier(outputs, ir.or_(self.refused, test))
+        return Tier(outputs, ir.or_(ir.or_(self.refused, self._lost(outputs)), test))
 
     @property
     def flags(self) -> bool:
         """Whether any result may be flagged."""
-        return self.tested or self.refused is not FALSE
+        return self.tested or self.refused is not FALSE or self.guarded is not FALSE
 
     @property
     def has_double_double(self) -> bool:
@@ -118,7 +125,15 @@ class LoweredFunction:
         return kept("light" if light else "correct", self.outputs, self.keep, compute) or None
 
     def _flagged(self, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
-        return ir.or_(self.refused, error_test(outputs, dtype, kind, self.keep))
+        test = error_test(outputs, dtype, kind, self.keep)
+        return ir.or_(ir.or_(self.refused, self._lost(outputs)), test)
+
+    def _lost(self, outputs: Sequence[Expr]) -> Expr:
+        """Where guards act and an output is nan."""
+        there = TRUE
+        for e in outputs if self.guarded is not FALSE else ():
+            there = ir.and_(there, ir.le(e, ir.INF))
+        return ir.and_(self.guarded, ir.not_(there))
 
 
 def error_test(outputs: Sequence[Expr], dtype: str, kind: str, keep: bool = True) -> Expr:
@@ -146,7 +161,11 @@ def violated(demands: Sequence[Expr]) -> Expr:
 
 
 def lowered(
-    optimized: OptimizedProgram, options: Options, demands: Sequence[Expr] = (), without: str = ""
+    optimized: OptimizedProgram,
+    options: Options,
+    demands: Sequence[Expr] = (),
+    without: str = "",
+    guarded: Expr = FALSE,
 ) -> LoweredFunction:
     """The tiers of a program on the CPU.
 
@@ -154,6 +173,7 @@ def lowered(
     ----------
     demands : conditions on the arguments.
     without : one of `symdiff.pipeline.kernels.scalar.REMEDIES`, or nothing.
+    guarded : where guards act of the function as it was written.
     """
     outputs = optimized.outputs
     if options.level == "fast":
@@ -162,6 +182,7 @@ def lowered(
         outputs = share_work(outputs)
     return LoweredFunction(
         optimized.name, optimized.params, outputs, optimized.reference, violated(demands),
+        guarded if len(outputs) <= MAX_GUARDED else FALSE,
         tested=options.level in ("high", "strict"),
         rearranged=without != "refine",
         corrected=without != "correct" and options.dtype != "float32",

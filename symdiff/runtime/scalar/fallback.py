@@ -11,8 +11,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite, isnan
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isfinite, isinf, isnan
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ WIDENING = 40_000
 
 Demands = tuple[tuple[Expr, Location | None], ...]
 """Conditions on the arguments, and where they are stated."""
+Written = Callable[[Sequence[float], Sequence[float]], list[float]]
 
 
 class AccuracyWarning(RuntimeWarning):
@@ -85,6 +86,7 @@ class Tiered:
     validated : how many pieces of code were compiled when all of them were found right.
     known : the keys of those.
     without : what is left out, as it was found wrong; see `symdiff.pipeline.kernels.scalar`.
+    written : what results that are nan are at a point as the function was written.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class Tiered:
         self.validated = 0
         self.known: set[str] = set()
         self.without = ""
+        self.written: Written | None = None
         self._patience = self._work_of_compiling("compiled", COMPILING)
         self._waiting = self._work_of_compiling("widened", WIDENING)
         kernel.waits = self._waiting > 0
@@ -146,7 +149,8 @@ class Tiered:
             self._patience = 0
         if self.pays:
             self._note("compiled")
-        return [a.value for a in answers] if not self.pays else None
+            return None
+        return self._as_written([float(v) for v in values], [a.value for a in answers])
 
     def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """The outputs as a flat list; see `Kernel.evaluate`."""
@@ -204,10 +208,18 @@ class Tiered:
                 f"{self.kernel.name}: a result is not proven accurate: the budget of a point for "
                 "ball arithmetic was not enough",
             )
-        if not any(map(_unknown, answers)):
-            return [a.value for a in answers]
-        plain = self._first()(point)
-        return [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
+        found = [a.value for a in answers]
+        if any(map(_unknown, answers)):
+            plain = self._first()(point)
+            found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
+        return self._as_written(point, found)
+
+    def _as_written(self, point: Sequence[float], found: list[float]) -> list[float]:
+        """The outputs at a point; those that are nan, and at infinite arguments, as the function
+        was written."""
+        if self.written is None or not (any(map(isnan, found)) or any(map(isinf, point))):
+            return found
+        return self.written(point, found)
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""
