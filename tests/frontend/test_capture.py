@@ -177,7 +177,7 @@ def test_domain(fun: object, domain: tuple[ir.Expr, ...]) -> None:
 
 
 def _text(c: ir.Expr) -> str:
-    from symdiff.frontend.trace.scalars import canonical
+    from symdiff.frontend.trace.implied import canonical
 
     parts = [_text(a) for a in c.args] if c.op is ir.OR else [repr(canonical(c))]
     return " | ".join(parts)
