@@ -13,6 +13,7 @@ from flint import arb, arb_mat, ctx
 
 import symdiff
 from symdiff import symgrad
+from symdiff.runtime.loops.recomputed import Recomputed
 from symdiff.runtime.scalar.fallback import AccuracyWarning
 
 
@@ -386,6 +387,24 @@ def test_corrections_that_cancel_too_are_not_believed():
         y = [1 + mpmath.mpf(float(v)) ** 2 for v in x]
         want = mpmath.exp(sum(map(mpmath.log, y)) / 5) - sum(y) / 5
     assert abs(symgrad(defect)(x) / float(want) - 1) < 1e-14
+
+
+def test_what_calls_begin_with_is_compiled_once(monkeypatch):
+    """What has its rounding errors already is not made again to be computed with them."""
+    made = []
+
+    def noted(self, tier, plain=Recomputed._made_kernel):
+        made.append(tier)
+        return plain(self, tier)
+
+    monkeypatch.setattr(Recomputed, "_made_kernel", noted)
+    monkeypatch.setattr(Recomputed, "_short_formula", lambda self, values: None)
+    x = vector(1e-5, 5)
+    with mpmath.workdps(200):
+        v = [mpmath.mpf(float(k)) for k in x]
+        want = mpmath.log(sum(map(mpmath.exp, v)) / 5) - sum(v) / 5
+    assert symgrad(log_mean_exp)(x) == pytest.approx(float(want), rel=1e-14)
+    assert made == ["double_double"]
 
 
 def test_calls_of_many_numbers_have_another_kernel():

@@ -261,7 +261,9 @@ class _Repairs:
             if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
                 continue
             plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
-            if not parts or not (self._may_be_singular(plain) or self._are_shortcuts(parts)):
+            if not parts or not (
+                self._may_be_singular(plain) or self._are_shortcuts(parts, small, plain)
+            ):
                 continue
             rest, far, wide, coarse = FALSE, FALSE, FALSE, False
             repaired: list[dict[Expr, Expr]] = []
@@ -341,9 +343,12 @@ class _Repairs:
         self.set = values
         return best
 
-    def _are_shortcuts(self, parts: list[Expr]) -> bool:
-        """Whether some conditions may be shortcuts to the value at a point that is not singular."""
-        return self.shortcuts and any(map(is_equation, parts))
+    def _are_shortcuts(self, parts: list[Expr], small: Expr, plain: Expr) -> bool:
+        """Whether some conditions may be shortcuts to the value at a point that is not singular; those of
+        derivatives of maxima are none, which say what is the mean of both sides."""
+        if not self.shortcuts or not any(map(is_equation, parts)):
+            return False
+        return not any(n.op is TAKEN for n in ir.topological((small, plain)))
 
     def _may_act_nearby(self, part: Expr) -> bool:
         return near_and_beyond(part) is not None or self._is_bounded(part)

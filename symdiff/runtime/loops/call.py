@@ -184,9 +184,13 @@ class Code:
         return self.real if t.kind == "f" else INT64 if t.kind == "i" else BYTE
 
     def run(
-        self, given: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
+        self,
+        given: Sequence[Any],
+        out: Sequence[Array | None] | None,
+        result: np.dtype[Any],
+        flags: bool = True,
     ) -> list[Any]:
-        """Call the kernel on prepared arguments."""
+        """Call the kernel on prepared arguments; `flags`: whether the processor's are looked at."""
         signals.pending()
         frame = self.frame.copy()
         alive = []
@@ -216,9 +220,9 @@ class Code:
         buffer = self.buffer.from_buffer(memory)
         if is_watched():
             with watched(self.kernel.program.name, self.step, self.steps):
-                status = self.invoke(memory, ctypes.addressof(buffer))
+                status = self.invoke(memory, ctypes.addressof(buffer), flags)
         else:
-            status = self.invoke(memory, ctypes.addressof(buffer))
+            status = self.invoke(memory, ctypes.addressof(buffer), flags)
         inaccurate = status >= self.many
         if status and not inaccurate:
             self.fail(status)
@@ -240,22 +244,22 @@ class Code:
             ]
         return results
 
-    def invoke(self, memory: bytearray, at: int) -> int:
+    def invoke(self, memory: bytearray, at: int, flags: bool = True) -> int:
         """Call the function. If it leaves overflow and the like to the processor's flags, and
         some was raised, it is called again with tests of its own; at once, if that keeps
         happening."""
-        if self.watched is None:
+        if self.watched is None or not flags:
             return self.reported(self.function(at))
         if self.tried < MOST_RAISED or self.raised * MOST_RAISED <= self.tried:
             self.tried += 1
             status = self.reported(self.watched(at))
-            flags = struct.unpack_from("=q", memory, 8 * RAISED)[0]
-            if not flags:
+            raised = struct.unpack_from("=q", memory, 8 * RAISED)[0]
+            if not raised:
                 return status
             self.raised += 1
             self.finish(at)
             _drop(self.linked)
-            self.next = max(self.tests, 2 if flags & OVERFLOWS else 1)
+            self.next = max(self.tests, 2 if raised & OVERFLOWS else 1)
         other: Code = self.kernel.code(self.real.name, self.next)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
         status = other.invoke(memory, at)

@@ -156,6 +156,11 @@ class LoopKernel:
                         before.join(found)
         return found
 
+    def first_code(self, dtype: str) -> Code | None:
+        """The code of the program with its corrections that calls begin with, if it was compiled."""
+        found = self._compiled.get((dtype, 0, FIRST))
+        return found if found is not None and found.at_once else None
+
     def is_compiled(self, dtype: str) -> bool:
         """Whether there is code for a dtype already."""
         return any(d == dtype for d, *_ in list(self._compiled))
