@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,3 +186,17 @@ def test_a_grid_of_corners(f: Function) -> None:
             assert not math.isnan(value), at
             if not all(map(math.isfinite, at)):  # else plain Python loses digits
                 assert value == pytest.approx(expected, rel=1e-6, abs=1e-6), at
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: x**y - 1 if y < 0 else 0.0,
+        lambda x, y: abs(1 - x**y) if 0 < x < 1 and y < 0 else 0.0,
+        lambda x, y: x**y - 1 if y > 0 else 0.0,
+    ],
+)
+def test_formulas_that_meet_at_the_end_of_a_half_line_have_the_slopes_of_the_one_taken(
+    function: Any,
+) -> None:
+    assert symgrad(function).grad(0.5, 0.0) == (0.0, 0.0)

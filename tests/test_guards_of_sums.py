@@ -146,3 +146,23 @@ def test_products_at_guarded_numbers() -> None:
     """The second derivatives of ((1 + k)*(1 + 2*k)*(1 + 3*k) - 1)/k = 6 + 11*k + 6*k**2."""
     found = symgrad(compound, wrt="k").hvp((X, 0.0), 2.0)
     assert np.sum(found) == pytest.approx(24.0, rel=1e-11)
+
+
+def huber(x: Any, k: Any) -> Any:
+    if abs(k) < 1e-4:
+        return np.sum(x**2) + np.sum(x) * k * k / 2
+    return np.sum(x**2) + np.sum(x) * 1e-4 * (abs(k) - 0.5e-4)
+
+
+def dead_zone(x: Any, k: Any) -> Any:
+    if abs(k) < 1e-4:
+        return np.sum(x**2)
+    return np.sum(x**2) + np.sum(x) * (k - np.sign(k) * 1e-4)
+
+
+@pytest.mark.parametrize(("f", "slope", "curvature"), [(huber, 3e-4, 6.0), (dead_zone, 0.0, 0.0)])
+def test_narrow_pieces_are_no_guards(f: Any, slope: float, curvature: float) -> None:
+    """Values beside them are close, but slopes or values have other limits on either side."""
+    d = symgrad(f, wrt=("k",))
+    assert d.grad(X, 5e-5) == pytest.approx(slope, rel=1e-14)
+    assert d.hessian(X, 5e-5) == pytest.approx(curvature, rel=1e-14)

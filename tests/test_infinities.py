@@ -85,3 +85,8 @@ def test_all_derivatives_of_a_power_of_zero() -> None:
         np.testing.assert_array_equal(d(y)[:2], [0.0, 0.0])
         assert d(2.0) == 0.0
     assert math.isinf(f.grad(0.0))
+
+
+def test_a_sine_of_a_quotient_is_0_where_its_divisor_is_infinite() -> None:
+    f = symgrad(lambda x: 1.0 if math.sin(1 / x) == 0 else 2.0)
+    assert [f(math.inf), f(2.0)] == [1.0, 2.0]

@@ -128,7 +128,8 @@ def _must_be_integer(t: Tracer, name: str, value: Any, floats: Set[Expr]) -> Non
     """Trace again with an integer where a parameter is one, or refuse what is none."""
     if isinstance(value, Expr):
         known = value.op is ir.CONST or value in floats
-        truth = value.op is ir.WHERE and value.args[1:] == (ir.ONE, ir.ZERO)  # x[True] is no element
+        # x[True] is no element
+        truth = value.op is ir.WHERE and value.args[1:] == (ir.ONE, ir.ZERO)
         if not known and not truth and loop_program.kind_of(value) == "i":
             return
         value = Real(value)  # constants that are integers are no expressions

@@ -209,10 +209,22 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def _with_the_same_zeros(e: Expr) -> Expr:
-    """What is 0 where this is, for arguments that are rational numbers: no other root of a sine is one."""
-    while e.op.sign == "same" or (e.op in (SIN, TAN) and _is_rational(e.args[0])):
-        e = e.args[0]
-    return e
+    """What is 0 where this is, for arguments that are rational numbers: no other root of a sine is one.
+    A quotient, which is 0 for infinite arguments too, stays inside."""
+    inner = e
+    while inner.op.sign == "same" or (inner.op in (SIN, TAN) and _is_rational(inner.args[0])):
+        inner = inner.args[0]
+    return e if inner is e or _divides(inner) else inner
+
+
+def _divides(e: Expr) -> bool:
+    """Whether a formula divides by what depends on variables."""
+    for n in ir.topological((e,)):
+        if n.op is DIV and ir.rational(n.args[1]) is None:
+            return True
+        if n.op is POW and ((q := ir.rational(n.args[1])) is None or q < 0):
+            return True
+    return False
 
 
 def _is_rational(e: Expr) -> bool:

@@ -42,6 +42,7 @@ from symdiff.passes.guards.shape import (
     domain,
     has_slopes,
     is_equation,
+    is_half_line,
     is_small,
     joint_branch,
     may_be_guard,
@@ -332,6 +333,8 @@ class _Repairs:
                 split = near_and_beyond(self._with_set(part)[0])
             if split is not None:
                 whole, v = self._part(split[0], small, plain)
+                if v is not None and v.regular and is_half_line(part):
+                    v, split = None, None  # two formulas that meet there: no guard
             if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):
                 best, values = (whole, v, split, fine), self.set
             if _worth(v) == BEST:

@@ -122,6 +122,14 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
     return None
 
 
+def is_half_line(part: Expr) -> bool:
+    """Whether a comparison of a conjunction is of a quantity that may be as negative as it likes."""
+    return any(
+        e.op in ir.COMPARISONS and e.op is not EQ and _half_line(e) is not None
+        for e in (part.args if part.op is AND else (part,))
+    )
+
+
 def _half_line(e: Expr) -> tuple[Expr, Fraction] | None:
     """u and a small number that it does not exceed, if a comparison says no more of it."""
     a, b = e.args
@@ -383,6 +391,7 @@ __all__ = [
     "domain",
     "has_slopes",
     "is_equation",
+    "is_half_line",
     "is_simple",
     "is_small",
     "joint_branch",

@@ -90,6 +90,10 @@ class BesideGuards:
         own = values[: self.own]
         here = [np.asarray(v, float) for v in self.value(own)]
         tended = self._limits(self.value, own, held)
+        if any(p.radius for p in held) and not all(
+            _is_smooth(self.value, own, held, way) for way in _ways(own, held, self.moved)
+        ):
+            return False
         return tended is not None and all(
             np.all(np.abs(a - b) <= near * size)
             for a, (b, _, size) in zip(here, tended, strict=True)
@@ -170,6 +174,45 @@ def _limit(kernel: Kernel, values: Sequence[Any], held: Sequence[Point], way: Wa
         if _worst(best) <= SURE:
             break
     return best if best is not None and _worst(best) <= math.sqrt(SURE) else None
+
+
+def _is_smooth(kernel: Kernel, values: Sequence[Any], held: Sequence[Point], way: Way) -> bool:
+    """Whether values and slopes tend to the same from both sides: else a band is no guard, but a piece
+    of the function, such as that of Huber or a dead zone."""
+    distances = [FIRST * 2.0**-k for k in range(LEVELS)]
+    if any(distances[-1] <= p.radius for p in held):
+        return False
+    up, down = (
+        [[np.asarray(v, float) for v in kernel(_beside(values, way, s * h))] for h in distances]
+        for s in (1, -1)
+    )
+    for k in range(len(up[0])):
+        sides = [np.stack([row[k] for row in rows]) for rows in (up, down)]
+        if not all(np.isfinite(side).all() for side in sides):
+            continue
+        size = max(float(np.max(np.abs(side), initial=0.0)) for side in sides)
+        (a, e), (b, u) = map(_at_zero, sides)
+        (c, f), (d, v) = (_at_zero(_slopes(side, distances)) for side in sides)
+        if np.any(np.abs(a - b) > 8 * (e + u) + ALIKE * size):
+            return False
+        if np.any(np.abs(c + d) > 8 * (f + v) + ALIKE * size / FIRST):
+            return False
+    return True
+
+
+def _slopes(rows: Any, distances: Sequence[float]) -> Any:
+    """Those between neighbouring distances."""
+    steps = np.diff(distances).reshape(-1, *(1 for _ in rows.shape[1:]))
+    return np.diff(rows, axis=0) / steps
+
+
+def _at_zero(rows: Any) -> tuple[Any, Any]:
+    """What rows at distances that halve tend to, and how far that may be off."""
+    before = rows[-1]
+    for level in range(1, len(rows)):
+        before = rows[-1]
+        rows = rows[1:] + (rows[1:] - rows[:-1]) / (2.0**level - 1)
+    return rows[-1], np.abs(rows[-1] - before)
 
 
 def _worst(found: Tended) -> float:
