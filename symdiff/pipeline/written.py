@@ -140,7 +140,7 @@ def _guarded(outputs: Sequence[Expr]) -> Expr:
 def _bounds(part: Expr) -> bool:
     """Whether a conjunction says that a quantity is very near a number."""
     sets = Known(part, True).sets.values()
-    return any(s and s[-1].high - s[0].low <= 2 * TINY for s in sets)
+    return any(s and s[-1].high <= s[0].low + 2 * TINY for s in sets)
 
 
 __all__ = ["Written"]
