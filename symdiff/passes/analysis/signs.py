@@ -185,17 +185,19 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
     its argument does is compared with 0 by that."""
     facts = tuple(facts)
     outputs = tuple(outputs)
-    if not facts and not any(e.op in (POW, EQ) for e in ir.topological(outputs)):
+    found = {e.op for e in ir.topological(outputs)}
+    decide = bool(facts) or POW in found  # of infinite arguments, signs say too much: 1/x may be 0
+    if not decide and EQ not in found:
         return outputs
     signs = Signs(facts)
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op is ABS:
+        if e.op is ABS and decide:
             if signs.nonnegative(args[0]):
                 return args[0]
             if signs.nonnegative(ir.neg(args[0])):
                 return ir.neg(args[0])
-        if e.op is WHERE and args[0].op is not ir.BOOL:
+        if e.op is WHERE and args[0].op is not ir.BOOL and decide:
             decided = signs.holds(args[0])
             if decided is False or (decided and signs.is_number(args[0])):
                 return args[1] if decided else args[2]
