@@ -1055,14 +1055,14 @@ def _values_beside(balls, decisions, point, steps, precision):
         return p if q is None else q
 
     for tries in range(7):
+        if tries and precision << tries > 10000:
+            break
         _precision(precision << tries)
         place = [_ball(x) + step for x, step in zip(point, steps)]
         kept = iter(decisions)
         values, divisors = balls(keep, *place)
         known = [v.rel_accuracy_bits() > 86 or _vanished(v) for v in values if v.is_finite()]
         if all(known) and (len(known) == len(values) or tries > 1):
-            break
-        if precision << tries > 30000:
             break
     return values, divisors
 

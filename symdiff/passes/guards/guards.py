@@ -324,13 +324,14 @@ class _Repairs:
         """What to think of a conjunction, whether all of it is bounded, what of it is near the point if it is
         split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
         best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
-        of_slopes = any(n.op is TAKEN for n in ir.topological((small, plain)))  # no user's guard
         values: dict[Expr, Expr] = {}
         for self.set, fine in settings(loose):
             whole, v = self._part(part, small, plain)
             split = None
-            if v is None and not of_slopes:
+            if v is None:
                 split = near_and_beyond(self._with_set(part)[0])
+            if split is not None and any(n.op is TAKEN for n in ir.topological((small, plain))):
+                split = None  # a derivative's branch, no user's guard
             if split is not None:
                 whole, v = self._part(split[0], small, plain)
                 if v is not None and v.regular and is_half_line(part):
