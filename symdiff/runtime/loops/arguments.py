@@ -124,7 +124,8 @@ def integer_of(e: Expr, places: Mapping[str, int]) -> Callable[[Sequence[Any]], 
 
 
 def whole_value(e: Expr, named: Callable[[Expr], int]) -> int:
-    """The value of an integer, or of a condition on integers, from those of the names in it."""
+    """The value of an integer, or of a condition on integers, from those of the names in it. It must
+    not depend on real numbers; what is the same on both sides of a condition on these does not."""
     values: dict[Expr, Any] = {}
     for n in topological((e,)):
         if n.op is INDEX:
@@ -134,7 +135,13 @@ def whole_value(e: Expr, named: Callable[[Expr], int]) -> int:
         elif n.op is ir.BOOL:
             values[n] = n.value
         else:
-            values[n] = _WHOLE[n.op](*(values[a] for a in n.args))
+            args = [values[a] for a in n.args]
+            if n.op is ir.WHERE and args[0] is None:
+                values[n] = args[1] if args[1] == args[2] else None
+            elif n.op not in _WHOLE or None in args:
+                values[n] = None  # real
+            else:
+                values[n] = _WHOLE[n.op](*args)
     return int(values[e])
 
 
