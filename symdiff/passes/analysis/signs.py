@@ -161,6 +161,10 @@ class Signs:
         """Whether the facts say that no variable of it is nan."""
         return self.numbers.issuperset(ir.variables((e,)))
 
+    def side(self, e: Expr) -> int:
+        """1 if a node is never negative, -1 if it is never positive, 0 if it may be either."""
+        return 1 if self.nonnegative(e) else -1 if self.nonnegative(ir.neg(e)) else 0
+
     def nonzero(self, e: Expr) -> bool:
         return not self.of(e) & ZERO_
 
@@ -192,11 +196,8 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
     signs = Signs(facts)
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op is ABS and decide:
-            if signs.nonnegative(args[0]):
-                return args[0]
-            if signs.nonnegative(ir.neg(args[0])):
-                return ir.neg(args[0])
+        if e.op is ABS and decide and (side := signs.side(args[0])):
+            return args[0] if side > 0 else ir.neg(args[0])
         if e.op is WHERE and args[0].op is not ir.BOOL and decide:
             decided = signs.holds(args[0])
             if decided is False or (decided and signs.is_number(args[0])):

@@ -108,13 +108,9 @@ class _Branches:
         fragile = _where_signs_of_zeros_count(inside, signs)
 
         def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-            if e.op is ABS:
-                may_be_zero = not signs.nonzero(e.args[0])
-                if not (may_be_zero and e in fragile):
-                    if signs.nonnegative(e.args[0]):
-                        return args[0]
-                    if signs.nonnegative(ir.neg(e.args[0])):
-                        return ir.neg(args[0])
+            if e.op is ABS and (e not in fragile or signs.nonzero(e.args[0])):
+                if side := signs.side(e.args[0]):
+                    return args[0] if side > 0 else ir.neg(args[0])
             return ir.rebuild(e, args)
 
         return ir.transform((branch,), rule)[0]

@@ -169,7 +169,7 @@ class Prover:
         if not is_simple(condition, t is not None):
             return None
         if t is not None:
-            sides = 1 if self.signs.nonnegative(t) else -1 if self.signs.nonnegative(-t) else 0
+            sides = self.signs.side(t)
             small, other = ir.substitute((small, other), {t: QUANTITY})
         key = condition, small, other, sides, band
         if key not in self._known:
