@@ -90,7 +90,9 @@ def _imports_from(folder: Path) -> Iterator[None]:
     finally:
         sys.path.remove(str(folder))
         for name in set(sys.modules) - before:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
+            module = sys.modules[name]
+            written = str(getattr(module, "__file__", "")).startswith(str(folder))
+            if written or type(module).__module__ == "symdiff.cli.stand_ins":
                 del sys.modules[name]
 
 

@@ -57,13 +57,21 @@ class _StandIn(ModuleType):
             import numpy as np
 
             return getattr(np, name)
-        found: Any = _unchanged if name in UNCHANGED else type(name, (_Absent,), {})
+        found: Any
+        if name.startswith("is_"):  # such as `is_tensor`, which other libraries ask of their arguments
+            found = _is_none_of_them
+        else:
+            found = _unchanged if name in UNCHANGED else type(name, (_Absent,), {})
         setattr(self, name, found)
         return found
 
 
 def _unchanged(function: Any = None, *args: Any, **kwargs: Any) -> Any:
     return function if callable(function) else _unchanged
+
+
+def _is_none_of_them(*args: Any) -> bool:
+    return False
 
 
 class _Named:

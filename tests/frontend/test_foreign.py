@@ -74,6 +74,12 @@ def test_packages_that_are_not_installed(absent, module, name, same):
         made(1.0)
 
 
+def test_nothing_is_of_a_type_of_a_stand_in(absent):
+    """Other libraries ask this of their arguments once such a package is imported."""
+    stand_ins.install("tensorflow")
+    assert sys.modules["tensorflow"].is_tensor(np.int64(0)) is False
+
+
 def test_other_packages_get_no_stand_ins():
     assert not stand_ins.install("absent_package") and not stand_ins.install("numpy")
 
