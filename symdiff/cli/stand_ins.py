@@ -58,7 +58,7 @@ class _StandIn(ModuleType):
 
             return getattr(np, name)
         found: Any
-        if name.startswith("is_"):  # such as `is_tensor`, which other libraries ask of their arguments
+        if name.startswith("is_"):  # `is_tensor`: what others ask of their arguments
             found = _is_none_of_them
         else:
             found = _unchanged if name in UNCHANGED else type(name, (_Absent,), {})
