@@ -7,6 +7,7 @@ written down, so that it is freed twice. So work of that kind is done in another
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
@@ -59,10 +60,8 @@ def _started(thread: threading.Thread) -> bool:
     systems never."""
     with _sizing:
         usual = threading.stack_size()
-        try:
+        with contextlib.suppress(ValueError):  # it stays as it is, then
             threading.stack_size(STACK)
-        except ValueError:  # as it is, then
-            pass
         try:
             thread.start()
         except RuntimeError:
