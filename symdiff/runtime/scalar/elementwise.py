@@ -65,7 +65,7 @@ def plain(name: str, value: Any) -> Any:
     if value is None or isinstance(value, (str, bytes)) or callable(value):
         hint = f'if it says what is computed, list it: symgrad(static="{name}")'
     if kind.__module__.startswith("dask."):
-        hint = "apply it to blocks and add them, as symdiff.interop.dask.summed does, or compute() it"
+        hint = "sum it over blocks with symdiff.interop.dask.summed, or compute() it"
     if isinstance(value, complex):
         hint = "pass its real and imaginary parts as two arguments"
     if isinstance(value, str):
