@@ -1,4 +1,7 @@
-"""Signs and places that nothing else would notice: each here fails if one of them is wrong."""
+"""Signs and places that nothing else would notice: each here fails if one of them is wrong.
+
+So they stay among the tests of every day, whatever they take (`kept`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+
+pytestmark = pytest.mark.kept
 
 X = np.array([0.5, 1.0, 1.5, 2.0])
 
