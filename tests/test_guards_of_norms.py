@@ -212,3 +212,54 @@ def test_several_quantities_that_vanish() -> None:
     """sin(th)/th is 1 and (1 - cos(th))/th**2 is 1/2 at 0."""
     found = symgrad(numbers).grad(0.0, 0.0, 0.0, 2.0)
     assert found == pytest.approx((2.0, -3.0, -1.0, 1.0), rel=1e-15)
+
+
+def of_axis(w: Any, v: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return 0.0
+    k = w / th
+    return np.dot(k, v) * np.sin(th) + np.cos(th) - 1
+
+
+def shrunk(x: Any) -> Any:
+    n = np.linalg.norm(x)
+    if n < 1e-12:
+        return np.zeros(3)
+    return (1 - np.exp(-n)) * x / n
+
+
+def by_largest(x: Any) -> Any:
+    if np.max(np.abs(x)) < 1e-8:
+        return x[0]
+    n = np.linalg.norm(x)
+    return np.sinh(n) / n * x[0]
+
+
+def test_what_is_looked_at_when_it_is_met() -> None:
+    """Sums of quotients by the norm, slopes that are not smooth, other norms: about 12 digits."""
+    assert symgrad(of_axis).grad(ZERO, V)[0] == pytest.approx(V, rel=1e-11)
+    assert symgrad(shrunk).jacobian(ZERO) == pytest.approx(np.eye(3), abs=1e-11)
+    assert symgrad(by_largest).grad(ZERO) == pytest.approx(FIRST, rel=1e-15)
+
+
+SMALL = np.array([3e-9, -2e-9, 1e-9])
+
+
+@pytest.mark.parametrize("f", [first, squared, masked])
+def test_inside_of_bands(f: Any) -> None:
+    """Beside the point too, where the function differs from its linear term by 1e-17."""
+    d = symgrad(f)
+    found = (d.jacobian if np.ndim(f(SMALL)) else d.grad)(SMALL)
+    want = {first: FIRST, squared: np.eye(3), masked: np.ones(3)}[f]
+    np.testing.assert_allclose(found, want, atol=1e-16)
+
+
+def by_axis(x: Any) -> Any:
+    t = np.linalg.norm(x, axis=1)
+    return np.sum(np.where(t < 1e-8, 0.0, x[:, 0] * np.tanh(t) / np.where(t < 1e-8, 1.0, t)))
+
+
+def test_norms_of_rows() -> None:
+    want = np.stack([FIRST, FIRST])
+    np.testing.assert_allclose(symgrad(by_axis).grad(np.zeros((2, 3))), want, rtol=1e-15)

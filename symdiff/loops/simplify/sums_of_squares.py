@@ -43,6 +43,7 @@ from symdiff.passes.analysis.roots import loci
 MOST_SUMS, MOST_TERMS = 2, 10
 """Sums in one formula, and what is known to be 0 with them."""
 TWO = ir.const(2)
+SUM = ir.var("the sum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +85,29 @@ class Sums:
                         {a for b in bases if (a := self._whole(b, over)) is not None}
                     )
                     self.known[ir.var(c.result)] = _Sum(over, bases, zeros)
+        self.built: dict[Expr, tuple[tuple[str, ...], _Sum, Expr]] = {}
+        for s in walk(block):
+            if isinstance(s, Build) and s.type.kind == "f":
+                self._add(s)
+
+    def _add(self, s: Build) -> None:
+        """An array each of whose elements is made of one sum."""
+        order = ir.topological((s.value,))
+        sums = {n: known for n in order if (known := self._sum(n)) is not None}
+        if len(sums) == 1:
+            ((n, (about, meaning)),) = sums.items()
+            made = substitute((s.value,), {n: meaning})[0]
+            self.built[array(s.name)] = s.indices, about, made
 
     def of(self, outputs: Iterable[Expr]) -> tuple[tuple[Expr, Expr], ...]:
         """What the sums in outputs stand for, and numbers that are 0 with them, where there are both."""
         order = ir.topological(outputs)
-        sums = [n for n in order if n in self.known]
+        sums = {n: made for n in order if (made := self._sum(n)) is not None}
         if not 0 < len(sums) <= MOST_SUMS or not any(n.op is WHERE for n in order):
             return ()
         numbers = [n for n in order if n.op in (LOAD, VAR) and n not in sums and kind_of(n) == "f"]
         found: list[tuple[Expr, Expr]] = []
-        for k, s in enumerate(sums):
-            about = self.known[s]
+        for k, (s, (about, meaning)) in enumerate(sums.items()):
             elements = {
                 b: None for n in numbers if n.op is LOAD for at in self._places(n, about)
                 for b in substitute(about.bases, at)
@@ -110,9 +123,21 @@ class Sums:
             mean = ir.ZERO
             for t in terms:
                 mean = mean + ir.const(Fraction(1, len(terms))) * ir.power(t, TWO)
-            found.append((s, ir.power(ir.var(f"rest {k}"), TWO) + mean))
+            mean = ir.power(ir.var(f"rest {k}"), TWO) + mean
+            found.append((s, substitute((meaning,), {SUM: mean, SQUARES(SUM): mean})[0]))
             found += [(n, d * ir.var(f"by {d.value}")) for n, d in zip(other, small, strict=True)]
         return tuple(dict(reversed(found)).items())
+
+    def _sum(self, n: Expr) -> tuple[_Sum, Expr] | None:
+        """The sum that is a number, or that an element of an array is made of; and how, of `SUM`."""
+        if n in self.known:
+            return self.known[n], SUM
+        if n.op is not LOAD or n.args[0] not in self.built:
+            return None
+        indices, about, meaning = self.built[n.args[0]]
+        at = dict(zip(map(index, indices), n.args[1:], strict=True))
+        bases = substitute(about.bases, at)
+        return _Sum(about.over, bases, about.zeros), substitute((meaning,), at)[0]
 
     def _whole(self, base: Expr, over: Sequence[tuple[Expr, Expr]]) -> Expr | None:
         """The array all of whose elements a square is taken of."""
