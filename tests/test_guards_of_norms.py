@@ -198,7 +198,7 @@ def test_what_is_no_guard(f: Callable[..., Any], at: tuple[Any, ...]) -> None:
     d = symgrad(f, wrt="w")
     np.testing.assert_array_equal(d(*at), f(*at))
     found = (d.jacobian if np.ndim(f(*at)) else d.grad)(*at)
-    np.testing.assert_array_equal(found, np.zeros(np.shape(f(*at)) + (3,)))
+    np.testing.assert_array_equal(found, np.zeros((*np.shape(f(*at)), 3)))
 
 
 def numbers(a: float, b: float, c: float, v: float) -> float:
@@ -240,7 +240,7 @@ def test_what_is_looked_at_when_it_is_met() -> None:
     """Sums of quotients by the norm, slopes that are not smooth, other norms: about 12 digits."""
     assert symgrad(of_axis).grad(ZERO, V)[0] == pytest.approx(V, rel=1e-11)
     assert symgrad(shrunk).jacobian(ZERO) == pytest.approx(np.eye(3), abs=1e-11)
-    assert symgrad(by_largest).grad(ZERO) == pytest.approx(FIRST, rel=1e-15)
+    assert symgrad(by_largest).grad(ZERO) == pytest.approx(FIRST, abs=1e-11)
 
 
 SMALL = np.array([3e-9, -2e-9, 1e-9])

@@ -252,20 +252,29 @@ def _tended(kernel: Kernel, values: Sequence[Any], way: Way, step: float) -> Ten
             apart = np.abs(up - down)
             if np.any(apart[-1] > SIDES * apart[0] + math.sqrt(SURE) * size):
                 return None
-            rows, order = (up + down) / 2, 2
+            rows, orders = (up + down) / 2, (2, 1)
         elif np.isfinite(up).all() or np.isfinite(down).all():  # the other is outside of the domain
-            rows, order = (up if np.isfinite(up).all() else down), 1
+            rows, orders = (up if np.isfinite(up).all() else down), (1,)
             size = float(np.max(np.abs(rows), initial=0.0))
         else:
             return None
-        before = rows[-1]
-        for level in range(1, LEVELS):
-            factor = 2.0 ** (order * level)
-            rows = rows[1:] + (rows[1:] - rows[:-1]) / (factor - 1)
-            if level == LEVELS - 2:
-                before = rows[-1]
-        found.append((rows[-1], np.abs(rows[-1] - before), size))
+        found.append((*min((_extrapolated(rows, n) for n in orders), key=_off), size))
     return found
+
+
+def _extrapolated(rows: Any, order: int) -> tuple[Any, Any]:
+    """What rows at distances that halve tend to, and how far that may be off, if they go by powers of that
+    order: those of functions of norms may have odd ones on both sides."""
+    before = rows[-1]
+    for level in range(1, LEVELS):
+        rows = rows[1:] + (rows[1:] - rows[:-1]) / (2.0 ** (order * level) - 1)
+        if level == LEVELS - 2:
+            before = rows[-1]
+    return rows[-1], np.abs(rows[-1] - before)
+
+
+def _off(found: tuple[Any, Any]) -> float:
+    return float(np.max(found[1], initial=0.0))
 
 
 def _beside(values: Sequence[Any], way: Way, step: float) -> list[Any]:
