@@ -245,6 +245,7 @@ def _tended(kernel: Kernel, values: Sequence[Any], way: Way, step: float) -> Ten
         for h in distances
     ]
     found: Tended = []
+    orders: tuple[int, ...]
     for k in range(len(sides[0][0])):
         up, down = (np.stack([pair[side][k] for pair in sides]) for side in (0, 1))
         if np.isfinite(up).all() and np.isfinite(down).all():
