@@ -42,29 +42,41 @@ def is_elementwise(f: SymbolicFunction, arrays: Sequence[Any]) -> bool:
     return isinstance(f._source.raw({}, shapes), Program)
 
 
-def pullback(f: SymbolicFunction, results: int, single: bool) -> SymbolicFunction:
+def pullback(
+    f: SymbolicFunction, results: int, single: bool, by: Sequence[int] | None = None
+) -> SymbolicFunction:
     """The function of the arguments, and a cotangent for each result, that returns the cotangents
     of the arguments that are real.
 
     Parameters
     ----------
     single : whether `f` returns one result and no tuple.
+    by : the positions of the arguments whose cotangents are returned, by default of all that are real.
     """
     bars = [f"c{k}" for k in range(results)]
-    return _around(f, "vjp", bars, bars[0] if single else f"({', '.join(bars)},)")
+    return _around(f, "vjp", by, bars, bars[0] if single else f"({', '.join(bars)},)")
 
 
-def pushforward(f: SymbolicFunction) -> SymbolicFunction:
+def pushforward(f: SymbolicFunction, by: Sequence[int] | None = None) -> SymbolicFunction:
     """The function of the arguments, and a tangent for each, that returns the tangents of the
-    results."""
-    dots = [f"t{k}" for k in range(len(f._source.parameters.real))]
-    return _around(f, "jvp", dots, f"({', '.join(dots)},)")
+    results.
+
+    Parameters
+    ----------
+    by : the positions of the arguments that have tangents, by default of all.
+    """
+    dots = [f"t{k}" for k in (range(len(f._source.parameters.real)) if by is None else by)]
+    return _around(f, "jvp", by, dots, f"({', '.join(dots)},)")
 
 
-def _around(f: SymbolicFunction, kind: str, more: list[str], given: str) -> SymbolicFunction:
-    primals = [f"p{k}" for k in range(len(f._source.parameters.real))]
+def _around(
+    f: SymbolicFunction, kind: str, by: Sequence[int] | None, more: list[str], given: str
+) -> SymbolicFunction:
+    names = f._source.parameters.real
+    primals = [f"p{k}" for k in range(len(names))]
     product = f"f.{kind}(({', '.join(primals)},), {given})[1]"
-    return of_text(f"{f.__name__}_{kind}", ", ".join([*primals, *more]), product, f)
+    chosen = f if by is None else symgrad(f, wrt=tuple(names[k] for k in by))
+    return of_text(f"{f.__name__}_{kind}", ", ".join([*primals, *more]), product, chosen)
 
 
 def of_text(name: str, params: str, result: str, f: SymbolicFunction) -> SymbolicFunction:

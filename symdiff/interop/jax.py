@@ -2,8 +2,9 @@
 
 On CPUs a function is a custom call of XLA's (`jax.ffi`) with the address of its kernel, so that no Python
 runs; Python is called for what the kernel leaves: elements that need ball arithmetic, arrays so
-large that threads pay. Elsewhere all calls go back to the host (`jax.pure_callback`). The reverse pass
-(`jax.custom_vjp`) is another such function, of the vector-Jacobian product, and so on.
+large that threads pay. Elsewhere all calls go back to the host (`jax.pure_callback`). All calls are of one
+primitive of JAX's. Its tangents are those of the Jacobian-vector product, another such function that is
+linear in some of its arguments; transposed, that is the vector-Jacobian product, and so on.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from functools import cache
 from typing import Any
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
+from jax.interpreters import ad, batching, mlir
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
@@ -28,6 +31,8 @@ from symdiff.runtime.custom_calls import Handler, Record, of_elements, of_progra
 
 Kind = tuple[tuple[int, ...], Any]
 """The shape and the dtype of an array."""
+Levels = tuple[tuple[bool, ...], ...]
+"""For each `jax.vmap` around a call, the outermost first, which arguments have a leading axis for it."""
 
 _targets = itertools.count()
 _process = secrets.token_hex(8)
@@ -49,8 +54,7 @@ def function(fun: Callable[..., Any]) -> Callable[..., Any]:
     callable
         Takes arrays and numbers for the real parameters of `fun`, by position, and returns an
         array, or a tuple of them. The dtype is that of the arguments, float32 or float64; integers
-        have no gradient. Forward mode is refused by JAX: take Hessians as
-        `jax.jacrev(jax.grad(f))`.
+        have no gradient. Forward and reverse mode nest in any order.
 
     Raises
     ------
@@ -82,31 +86,44 @@ def function(fun: Callable[..., Any]) -> Callable[..., Any]:
 class _Called:
     """One function: arrays to a tuple of arrays.
 
+    Parameters
+    ----------
+    shapes : of the results for arguments of some shapes and dtypes, where they are known without a call.
+    single : whether it returns one result and no tuple; without `shapes` this is known after the first call.
+    residuals : how many arguments it is not linear in; those after them it is linear in.
+    transposed : for a function that is linear: the residuals and a cotangent for each result, to a
+        cotangent for each argument that it is linear in.
+
     Attributes
     ----------
     f : what is computed.
-    single : whether it returns one result and no tuple, known after the first call.
     """
 
-    def __init__(self, f: SymbolicFunction) -> None:
-        self.f, self.single = f, True
-        self._shapes = cache(self._found_shapes)
+    def __init__(
+        self, f: SymbolicFunction, shapes: Callable[[Any], Any] | None = None, single: bool = True,
+        residuals: int | None = None, transposed: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.f, self.single = f, single
+        self.shapes = shapes or cache(self._found_shapes)
+        self.residuals, self.transposed = residuals, transposed
         self._called: dict[Any, str | None] = {}
-        self._pullback: _Called | None = None
-        self._gradient: _Called | None = None
-        self._call = jax.custom_vjp(self._computed)
-        self._call.defvjp(self._forward, self._backward)
+        self._pushforwards: dict[tuple[int, ...], _Called] = {}
+        self._pullbacks: dict[tuple[int, ...], _Called] = {}
+        self._gradients: dict[tuple[int, ...], _Called] = {}
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         args = tuple(map(jnp.asarray, args))
         if len({a.shape for a in args}) > 1 and self._is_elementwise(args):
             args = tuple(jnp.broadcast_arrays(*args))
-        found: tuple[Any, ...] = self._call(*args)
-        return found
+        return self.bind(args)
+
+    def bind(self, args: Sequence[Any], levels: Levels = ()) -> tuple[Any, ...]:
+        """Call it through the primitive."""
+        return tuple(_apply.bind(*args, called=self, levels=levels))
 
     def _computed(self, *args: Any) -> Any:
         kinds = tuple((a.shape, np.dtype(a.dtype)) for a in args)
-        shapes = self._shapes(kinds)
+        shapes = self.shapes(kinds)
         dtype = _dtype(args)
         wanted = tuple(jax.ShapeDtypeStruct(s, dtype) for s in shapes)
 
@@ -185,23 +202,126 @@ class _Called:
         return derived.is_elementwise(self.f, [np.zeros(a.shape, a.dtype) for a in args])
 
     # ------------------------------------------------------------------ derivatives
-    def _forward(self, *args: Any) -> Any:
-        return self._call(*args), args
+    def pushforward(self, by: tuple[int, ...], arguments: int) -> _Called:
+        """The function of the arguments, and a tangent for those at `by`, to the results' tangents."""
+        if by not in self._pushforwards:
+            f = derived.pushforward(self.f, by)
 
-    def _backward(self, args: Any, bars: Any) -> tuple[Any, ...]:
-        if self.single and not np.shape(bars[0]):
-            self._gradient = self._gradient or _Called(self.f.grad)
-            found = tuple(bars[0] * slope for slope in self._gradient(*args))
-        else:
-            if self._pullback is None:
-                self._pullback = _Called(derived.pullback(self.f, len(bars), self.single))
-            found = self._pullback(*args, *bars)
-        slopes = iter(found)
-        return tuple(
-            next(slopes) if jnp.issubdtype(a.dtype, jnp.floating)
-            else np.zeros(a.shape, jax.dtypes.float0)
-            for a in args
-        )  # fmt: skip
+            def shapes(kinds: Any) -> Any:
+                return self.shapes(kinds[:arguments])
+
+            def transposed(primals: Sequence[Any], bars: Sequence[Any]) -> Sequence[Any]:
+                if self.single and not np.shape(bars[0]):
+                    return [bars[0] * slope for slope in self._gradient(by).bind(primals)]
+                return self._pullback(by, arguments, len(bars)).bind([*primals, *bars])
+
+            self._pushforwards[by] = _Called(f, shapes, self.single, arguments, transposed)
+        return self._pushforwards[by]
+
+    def _pullback(self, by: tuple[int, ...], arguments: int, results: int) -> _Called:
+        """The function of the arguments, and a cotangent for each result, to the cotangents of the
+        arguments at `by`."""
+        if by not in self._pullbacks:
+            f = derived.pullback(self.f, results, self.single, by)
+
+            def shapes(kinds: Any) -> Any:
+                return [kinds[k][0] for k in by]
+
+            def transposed(primals: Sequence[Any], dots: Sequence[Any]) -> Sequence[Any]:
+                return self.pushforward(by, arguments).bind([*primals, *dots])
+
+            self._pullbacks[by] = _Called(f, shapes, len(by) == 1, arguments, transposed)
+        return self._pullbacks[by]
+
+    def _gradient(self, by: tuple[int, ...]) -> _Called:
+        """The function of the gradient by the arguments at `by`, of a function that returns a number."""
+        if by not in self._gradients:
+            names = self.f._source.parameters.real
+            f = symgrad(self.f, wrt=tuple(names[k] for k in by)).grad
+            self._gradients[by] = _Called(f, lambda kinds: [kinds[k][0] for k in by], len(by) == 1)
+        return self._gradients[by]
+
+
+# ------------------------------------------------------------------------ the primitive
+_apply = jax.extend.core.Primitive("symdiff")
+_apply.multiple_results = True
+
+
+def _results(*args: Any, called: _Called, levels: Levels) -> Any:
+    return _mapped(called._computed, levels)(*map(jnp.asarray, args))
+
+
+def _mapped(fun: Callable[..., Any], levels: Levels) -> Callable[..., Any]:
+    for flags in reversed(levels):
+        fun = jax.vmap(fun, in_axes=tuple(0 if has else None for has in flags))
+    return fun
+
+
+def _abstract(*avals: Any, called: _Called, levels: Levels) -> Any:
+    axes, sizes = [0] * len(avals), []
+    for flags in levels:
+        first = flags.index(True)
+        sizes.append(avals[first].shape[axes[first]])
+        axes = [n + has for n, has in zip(axes, flags, strict=True)]
+    kinds = tuple((a.shape[n:], np.dtype(a.dtype)) for a, n in zip(avals, axes, strict=True))
+    dtype = _dtype(avals)
+    return [jax.core.ShapedArray((*sizes, *shape), dtype) for shape in called.shapes(kinds)]
+
+
+def _forward(primals: Any, tangents: Any, *, called: _Called, levels: Levels) -> Any:
+    """The results and their tangents."""
+    by = tuple(k for k, t in enumerate(tangents) if not _is_zero(t))
+    results = called.bind(primals, levels)
+    if (
+        called.residuals is not None and by[0] >= called.residuals
+    ):  # linear in all that have tangents
+        fixed, given = called.residuals, zip(primals, tangents, strict=True)
+        dots = [
+            p if k < fixed else jnp.zeros_like(p) if _is_zero(t) else t
+            for k, (p, t) in enumerate(given)
+        ]
+        return results, called.bind(dots, levels)
+    pushed = called.pushforward(by, len(primals))
+    flags = tuple((*has, *(has[k] for k in by)) for has in levels)
+    return results, pushed.bind([*primals, *(tangents[k] for k in by)], flags)
+
+
+def _is_zero(tangent: Any) -> bool:
+    return isinstance(tangent, ad.Zero) or tangent.dtype == jax.dtypes.float0
+
+
+def _backward(bars: Any, *args: Any, called: _Called, levels: Levels) -> Any:
+    """The cotangents of the arguments that a function is linear in."""
+    fixed, transposed = called.residuals, called.transposed
+    if fixed is None or transposed is None or any(map(ad.is_undefined_primal, args[:fixed])):
+        raise SymdiffError(f"{called.f.__name__} is not linear, and has no transpose")
+    full = [ad.instantiate_zeros(bar) for bar in bars]
+    flags = tuple((*has[:fixed], *(True,) * len(full)) for has in levels)
+
+    def each(*given: Any) -> Any:
+        return tuple(transposed(given[:fixed], given[fixed:]))
+
+    found: list[Any] = [None] * len(args)
+    for k, slope in enumerate(_mapped(each, flags)(*args[:fixed], *full), fixed):
+        if ad.is_undefined_primal(args[k]):
+            shared = tuple(axis for axis, has in enumerate(levels) if not has[k])
+            found[k] = jnp.sum(slope, shared).astype(args[k].aval.dtype)
+    return found
+
+
+def _batched(args: Any, dims: Any, *, called: _Called, levels: Levels) -> Any:
+    flags = tuple(d is not None for d in dims)
+    moved = [a if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, dims, strict=True)]
+    found = called.bind(moved, (flags, *levels))
+    return found, (0,) * len(found)
+
+
+_apply.def_impl(_results)
+_apply.def_abstract_eval(_abstract)
+ad.primitive_jvps[_apply] = _forward
+ad.primitive_transposes[_apply] = _backward
+batching.primitive_batchers[_apply] = _batched
+mlir.register_lowering(_apply, mlir.lower_fun(_results, multiple_results=True))
 
 
 _registered: list[Any] = []

@@ -186,6 +186,63 @@ def solve_ivp(
     return integrate.solve_ivp(f, t_span, y0, method, **options)
 
 
+def solve_bvp(
+    fun: Any, bc: Any, x: Any, y: Any, p: Any = None, S: Any = None, fun_jac: Any = None,
+    bc_jac: Any = None, **options: Any,
+) -> Any:  # fmt: skip
+    """`scipy.integrate.solve_bvp` with the derivatives of the right-hand side and of the conditions.
+
+    Parameters
+    ----------
+    fun : a function of `x` (m), `y` (n, m) and, if there is one, `p` (k), decorated or not, that
+        returns an array (n, m), whose column at a node is made of `x` and `y` at that node.
+    bc : a function of `y` at both ends and, if there is one, `p`, decorated or not, that returns an
+        array (n + k).
+    x, y, p, S, fun_jac, bc_jac, options : as SciPy takes them; real.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from symdiff.interop.scipy import solve_bvp
+    >>> x = np.linspace(0.0, 1.0, 5)
+    >>> rod = solve_bvp(lambda x, y: np.vstack([y[1], -y[0]]), lambda a, b: np.array([a[0], b[0] - 1]), x, np.zeros((2, 5)))
+    >>> round(float(rod.sol(0.5)[0]*np.sin(1)/np.sin(0.5)), 3)
+    1.0
+    """
+    from scipy import integrate
+
+    f, ends = symgrad(fun), symgrad(bc)
+    known = () if p is None else (np.ravel(p),)
+    if fun_jac is None:
+        by = [_by(f, k) for k in range(1, 2 + len(known))]
+
+        def fun_jac(*args: Any) -> Any:
+            found = [_by_node(g, args, a) for g, a in zip(by, args[1:], strict=True)]
+            return found if known else found[0]
+
+    if bc_jac is None:
+        each = [_jacobian(ends, k, False) for k in range(2 + len(known))]
+
+        def bc_jac(*args: Any) -> Any:
+            return [np.asarray(jacobian(*args)) for jacobian in each]
+
+    return integrate.solve_bvp(f, ends, x, y, p, S, fun_jac, bc_jac, **options)
+
+
+def _by_node(f: SymbolicFunction, args: Any, by: Any) -> Any:
+    """The derivatives by each row of an argument, or each of its elements, at every node: (n, rows, m)."""
+    found = []
+    for k in range(len(by)):
+        direction = np.zeros_like(by, float)
+        direction[k] = 1.0
+        found.append(np.asarray(f.jvp(args, (direction,))[1]))
+    return np.stack(found, axis=1)
+
+
 def NonlinearConstraint(fun: Any, lb: Any, ub: Any, *args: Any, **options: Any) -> Any:
     """`scipy.optimize.NonlinearConstraint` with the Jacobian, and the Hessian of `v @ fun(x)`.
 

@@ -4,5 +4,6 @@
 `lazy_modules` modules that are imported when first used
 `locks`        locks that outlive a fork, and never wait in a circle
 `callers`      the user's line that called us, for warnings
+`undisturbed`  work that no signal interrupts
 `recursion`    Python's limit of recursion, raised while a thread needs it
 """

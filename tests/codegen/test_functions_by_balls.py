@@ -43,6 +43,11 @@ def share(a: Any, b: Any, x: Any) -> Any:
     return mpmath.betainc(a, b, 0, x, regularized=True)
 
 
+def student(df: Any, t: Any) -> Any:
+    tail = share(df / 2, mpmath.mpf(0.5), df / (df + t * t)) / 2
+    return 1 - tail if t > 0 else tail
+
+
 def quantile(p: Any) -> Any:
     return mpmath.sqrt(2) * mpmath.erfinv(2 * mpmath.mpf(p) - 1)
 
@@ -76,9 +81,17 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Point, ...]
     "expi": (sc.expi, mpmath.ei, ((0.3,), (0.37250741078136663,), (-30.0,), (600.0,), (1e-300,))),
     "exp1": (sc.exp1, mpmath.e1, ((0.3,), (30.0,), (700.0,), (1e-300,))),
     "expn": (sc.expn, mpmath.expint, ((3, 0.3), (2, 30.0), (10, 1e-5))),
+    "ellipk": (sc.ellipk, mpmath.ellipk, ((0.0,), (0.3,), (-0.5,), (0.9999999999999999,), (-1e10,), (1e-300,))),
+    "ellipe": (sc.ellipe, mpmath.ellipe, ((0.0,), (0.3,), (-0.5,), (0.9999999999999999,), (-1e10,), (1e-300,))),
+    "ellipkm1": (sc.ellipkm1, lambda p: mpmath.ellipk(1 - p), ((0.3,), (1e-40,), (5.0,))),
+    "lambertw": (lambda x: sc.lambertw(x).real, mpmath.lambertw, ((0.0,), (0.3,), (-0.367,), (1e300,), (-1e-200,))),
+    "lambertw_lower": (lambda x: sc.lambertw(x, -1).real, lambda x: mpmath.lambertw(x, -1).real, ((-0.3,), (-0.367,), (-1e-200,))),
+    "stdtr": (sc.stdtr, student, ((4.5, 0.3), (4.5, -0.3), (1.0, -1e5), (200.0, 1.5), (0.5, 30.0), (3.0, 1e-10))),
 }  # fmt: skip
 ULPS = {"ndtri": 2.0}  # is written in terms of another
-BY_REALS = ("jv", "yv", "iv", "kv", "ive", "kve", "gammainc", "gammaincc", "betainc")
+DERIVATIVES = ("ellipk", "ellipe")
+"""Functions of which the first argument says which derivative is meant."""
+BY_REALS = ("jv", "yv", "iv", "kv", "ive", "kve", "gammainc", "gammaincc", "betainc", "stdtr")
 
 
 def truth(f: Callable[..., Any], point: Point, by: int | None = None) -> Any:
@@ -141,6 +154,8 @@ def test_kernels_round_what_balls_say(op: Any) -> None:
         for i, v in enumerate(point[:-1]):
             if 250 < abs(v) < math.inf:  # beyond, balls may take long, and kernels give up
                 point[i] = rng.uniform(-5, 250)
+        if op.name in DERIVATIVES and k % 3:
+            point[0] = float(rng.randrange(4))
         (got,) = kernel([np.array([v]) for v in point])
         if any(map(math.isnan, point)):
             assert math.isnan(got[0]), point

@@ -20,6 +20,9 @@ def traced(name, method):
     """The method as a function of all that is real, and where to try it."""
     call = getattr(getattr(stats, name), method)
     shapes = SHAPES.get(name, COUNTS.get(name))
+    whole = shapes is not None and name in COUNTS and method in ("cdf", "sf")
+    if whole and name == "binom":  # SciPy takes whole numbers only
+        return (lambda p: call(2, 7, p)), (0.3,)
     if name in COUNTS and len(shapes) == 1:
         return (lambda p: call(3 if name == "poisson" else 1, p)), shapes
     if name in COUNTS:
@@ -83,8 +86,8 @@ def test_the_logarithm_of_a_tail_keeps_its_digits():
 
 
 def test_what_has_no_closed_form_is_refused():
-    with pytest.raises(UnsupportedError, match=r"'stats\.gamma\.cdf' cannot be traced"):
-        symgrad(lambda x: stats.gamma.cdf(x, 2.0))(1.0)
+    with pytest.raises(UnsupportedError, match=r"'stats\.gamma\.ppf' cannot be traced"):
+        symgrad(lambda x: stats.gamma.ppf(x, 2.0))(0.5)
 
 
 @pytest.mark.parametrize(
@@ -142,3 +145,51 @@ def test_relative_entropies_are_steep_at_zero(name):
         assert g(*at) == f(*at)
     by_x, by_y = g.grad(0.0, 0.7)
     assert (by_x, by_y) == (-math.inf, 1.0 if name == "kl_div" else 0.0)
+
+
+def test_distribution_functions_beyond_their_supports_and_by_shapes():
+    for f, at in (
+        (lambda x: stats.gamma.cdf(x, 2.5), (-1.0, 0.0, 1e-200, 3.0, 900.0)),
+        (lambda x: stats.beta.sf(x, 2.5, 0.5), (-1.0, 0.0, 1e-9, 0.7, 1.0, 2.0)),
+        (lambda x: stats.t.cdf(x, 3), (-1e10, -2.0, 0.0, 0.5, 40.0)),
+        (lambda x: stats.poisson.cdf(x, 2.5), (-1.0, -0.5, 0.0, 2.0, 2.7, 90.0)),
+        (lambda x: stats.chi2.sf(x, 3), (-1.0, 0.0, 0.2, 700.0)),
+        (lambda x: stats.binom.cdf(x, 5, 0.25), (-1.0, 0.0, 2.5, 5.0, 9.0)),
+    ):
+        for x in at:
+            assert symgrad(f)(x) == pytest.approx(f(x), rel=1e-12), x
+    by_df = symgrad(lambda x, df: stats.t.cdf(x, df)).grad(0.7, 2.2)[1]
+    assert by_df == pytest.approx(difference(lambda v: stats.t.cdf(0.7, v), [2.2], 0), rel=1e-8)
+    assert symgrad(lambda x: stats.t.cdf(x, 3)).grad(0.0) == pytest.approx(stats.t.pdf(0.0, 3))
+    with np.errstate(all="ignore"):
+        q = np.array([-0.5, 0.0, 0.3, 1.0])
+        for f in (lambda q: stats.norm.ppf(q), lambda q: stats.cauchy.ppf(q)):
+            np.testing.assert_allclose(symgrad(f)(q)[2], f(q)[2], rtol=1e-13)
+
+
+def test_complex_functions_are_used_by_their_real_parts():
+    w = symgrad(lambda x: special.lambertw(x).real)
+    assert w.grad(0.0) == 1.0 and math.isnan(w(-0.5))
+    for bad in (
+        lambda x: special.lambertw(x),
+        lambda x: special.lambertw(x) + 1,
+        lambda x: special.lambertw(x, 1).real,
+    ):
+        with pytest.raises(UnsupportedError):
+            symgrad(bad)(0.5)
+
+
+def test_the_sign_of_the_gamma_function():
+    x = np.array([-3.5, -2.5, -0.5, 0.0, 0.5, 2.0, -2.0])
+    np.testing.assert_array_equal(symgrad(lambda x: special.gammasgn(x))(x), special.gammasgn(x))
+    assert symgrad(lambda x: special.gammasgn(x) * x).grad(-2.5) == -1.0
+
+
+@pytest.mark.parametrize("method", ["pdf", "cdf"])
+@pytest.mark.parametrize("name", ["norm", "gamma", "t", "weibull_min"])
+def test_negative_scales_and_shapes_give_nan(name, method):
+    shapes, call = SHAPES.get(name, ()), getattr(getattr(stats, name), method)
+    f = symgrad((lambda s, a: call(1.5, a, scale=s)) if shapes else lambda s: call(1.5, scale=s))
+    assert math.isfinite(f(2.0, *shapes)) and math.isnan(f(-2.0, *shapes))
+    if shapes:
+        assert math.isnan(f(2.0, -2.5))

@@ -351,3 +351,24 @@ def test_tangents_of_integers_are_zero() -> None:
             product((A, 2), (A, 0, 0))
     outer = symgrad(lambda x, k: f.jvp((x, k), (x, 0))[1])
     assert outer(A, 2) == 49.0
+
+
+@pytest.mark.parametrize("i", [1, np.array([0, 2, 2])])
+def test_indices_in_products_that_are_called_inside(i: Any) -> None:
+    @symgrad
+    def squares(x: Any, i: Any) -> Any:
+        return x[i] ** 2
+
+    @symgrad
+    def pushed(x: Any, i: Any, t: Any) -> Any:
+        return squares.jvp((x, i), (t, 0))[1]
+
+    @symgrad
+    def pulled(x: Any, i: Any, c: Any) -> Any:
+        return squares.vjp((x, i), c)[1]
+
+    t = np.array([1.0, -1.0, 0.5])
+    assert np.array_equal(pushed(A, i, t), 2 * A[i] * t[i])
+    wanted = np.zeros(3)
+    np.add.at(wanted, i, 2 * A[i])
+    assert np.array_equal(pulled(A, i, np.ones(np.shape(i)) if np.shape(i) else 1.0), wanted)

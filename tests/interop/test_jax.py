@@ -49,7 +49,9 @@ X, W = np.linspace(0.1, 0.9, 6).reshape(3, 2), np.array([0.3, -0.7])
 
 
 def close(found, wanted):
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-13), found, wanted)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-15), found, wanted
+    )
 
 
 def test_values():
@@ -66,6 +68,91 @@ def test_reverse_mode_of_any_order():
     close(jax.jit(jax.jacrev(jax.grad(ours, 1), 1))(X, W), jax.hessian(plain, 1)(X, W))
     close(jax.jacrev(jax.grad(energy))(W), np.diag(6 * W))
     close(jax.vjp(two, W, W)[1]((W, 2.0)), (W * W + 2, W * W))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transform", [jax.jit, lambda f: f])
+def test_forward_mode_of_any_order(transform):
+    plain, direction = lambda x, w: jnp.tanh(x @ w), (np.cos(X), np.array([0.5, 2.0]))
+    total, ours = lambda x, w: plain(x, w).sum(), lambda x, w: layer(x, w).sum()
+    pushed = lambda f: transform(lambda *args: jax.jvp(f, args, direction))(X, W)
+    close(pushed(layer), pushed(plain))
+    for both in (jax.jacfwd, jax.hessian, lambda f, k: jax.jacrev(jax.jacfwd(f, k), k)):
+        close(transform(both(ours, (0, 1)))(X, W), both(total, (0, 1))(X, W))
+    third = lambda f: transform(jax.jacfwd(jax.jacrev(jax.jacfwd(f, 1), 1), 1))(X, W)
+    close(third(ours), third(total))
+
+
+def test_forward_mode():
+    direction = np.array([0.5, -1.0])
+    plain = lambda w: jnp.tanh(X @ w)
+    ours = lambda w: layer(X, w)
+    close(jax.jvp(ours, (W,), (direction,)), jax.jvp(plain, (W,), (direction,)))
+    close(jax.jit(jax.jacfwd(ours))(W), jax.jacfwd(plain)(W))
+    close(jax.hessian(energy)(W), np.diag(6 * W))
+
+
+def test_products_of_linearised_functions_and_their_transposes():
+    plain, direction = lambda x, w: jnp.tanh(x @ w), (np.cos(X), np.array([0.5, 2.0]))
+    linear, wanted = jax.linearize(layer, X, W)[1], jax.linearize(plain, X, W)[1]
+    close(linear(*direction), wanted(*direction))
+    back, other = jax.linear_transpose(linear, X, W), jax.linear_transpose(wanted, X, W)
+    close(back(np.ones(3)), other(np.ones(3)))
+    twice = lambda f: jax.linear_transpose(lambda c: f(c), np.ones(3))(direction)
+    close(twice(back), twice(other))
+    with pytest.raises(SymdiffError, match="layer is not linear"):
+        jax.linear_transpose(lambda w: layer(X, w), W)(np.ones(3))
+
+
+def test_forward_mode_of_several_results_and_of_integers():
+    close(jax.jacfwd(two, (0, 1))(W, W), (
+        (np.diag(W), np.diag(W)), (np.ones(2), np.zeros(2)),
+    ))  # fmt: skip
+    squares = function(lambda x, i: x[i] ** 2)
+    i, x = np.array([0, 3, 3]), np.arange(5.0)
+    plain = lambda x: jnp.asarray(x)[i] ** 2
+    for jacobian in (jax.jacfwd, jax.jacrev):
+        close(jacobian(squares)(x, i), jacobian(plain)(x))
+    single, double = np.float32([1.0, 2.0]), np.array([3.0, 4.0])
+    assert [v.dtype for v in jax.jvp(two, (single, double), (single, double))[1]] == [float, float]
+    slopes = jax.grad(lambda x, y: two(x, y)[0].sum(), (0, 1))(single, double)
+    assert [v.dtype for v in slopes] == [np.float32, float]
+
+
+@pytest.mark.slow
+def test_rows_of_rows_in_both_modes():
+    """`vmap` around derivatives and derivatives around `vmap`, arguments that are shared among them."""
+    plain = lambda x, w: jnp.tanh(x @ w)
+    xs, ws = np.stack([X, 2 * X, X - 1, X]), np.stack([W, -W, 3 * W])
+    mapped = lambda f: jax.vmap(jax.vmap(f, (None, 0)), (0, None))
+    close(mapped(layer)(xs, ws), mapped(plain)(xs, ws))
+    total = lambda f: lambda x, w: jnp.sum(jnp.sin(mapped(f)(x, w)))
+    close(jax.grad(total(layer), (0, 1))(xs, ws), jax.grad(total(plain), (0, 1))(xs, ws))
+    close(jax.jit(jax.hessian(total(layer), 1))(xs, ws), jax.hessian(total(plain), 1)(xs, ws))
+    inner = lambda f: jax.vmap(jax.jacfwd(f, 1), (0, None))(xs, W)
+    close(inner(layer), inner(plain))
+    axes = lambda f: jax.vmap(f, (2, None), 1)(np.moveaxis(xs, 0, 2), W)
+    close(axes(layer), axes(plain))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("derivative", [jax.grad, jax.jacfwd, jax.hessian])
+def test_inside_of_scan(derivative):
+    def total(f):
+        def step(w, x):
+            w = w + f(x, w)[:2] / 2
+            return w, w.sum()
+
+        return lambda w: jax.lax.scan(step, w, jnp.stack([X, 2 * X]))[1].sum()
+
+    plain = lambda x, w: jnp.tanh(x @ w)
+    close(jax.jit(derivative(total(layer)))(W), derivative(total(plain))(W))
+    close(derivative(jax.checkpoint(total(layer)))(W), derivative(total(plain))(W))
+
+
+def test_limits_in_forward_mode():
+    first, second = jax.jvp(jax.grad(sinc), (0.0, 2.0), (1.0, 0.0))
+    assert first == 0.0 and abs(second + 2 / 3) < 1e-15
 
 
 def test_arguments_that_broadcast():

@@ -15,6 +15,7 @@ from symdiff.interop.scipy import (
     minimize,
     root,
     root_scalar,
+    solve_bvp,
     solve_ivp,
 )
 
@@ -116,6 +117,57 @@ def test_solve_ivp_with_a_sparse_jacobian():
         solve_ivp(heat, [0, 9.0], u, "BDF", sparse=s, rtol=1e-8, atol=1e-10) for s in (False, True)
     )
     assert_allclose(sparse.y[:, -1], dense.y[:, -1], atol=1e-9)
+
+
+BOUNDARIES = {
+    "nonlinear": (  # Bratu's problem
+        lambda x, y: np.vstack((y[1], -np.exp(y[0]))), lambda a, b: np.array([a[0], b[0]]),
+        np.zeros((2, 5)), None,
+    ),
+    "a parameter": (  # sin(k*x), k = 2*pi
+        lambda x, y, p: np.vstack((y[1], -(p[0] ** 2) * y[0])),
+        lambda a, b, p: np.array([a[0], b[0], a[1] - p[0]]),
+        np.array([[0, 1, 0, -1, 0], [0, 0, 0, 0, 0.0]]), [6.0],
+    ),
+    "lists": (
+        lambda x, y: [y[1], np.cos(x) * y[0]], lambda a, b: [a[0] - 1, b[1]], np.ones((2, 5)), None
+    ),
+    "elementwise": (lambda x, y: np.sin(x) - y**3, lambda a, b: a - b, np.ones((1, 5)), None),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", BOUNDARIES)
+def test_solve_bvp(case, monkeypatch):
+    """Derivatives by values at nodes and by parameters, in the shapes that SciPy asks for."""
+    fun, bc, y, p = BOUNDARIES[case]
+    solve, x, given = integrate.solve_bvp, np.linspace(0, 1, 5), {}
+
+    def recorded(fun, bc, x, y, p, S, fun_jac, bc_jac, **options):
+        given.update(fun=fun_jac, bc=bc_jac)
+        return solve(fun, bc, x, y, p, S, fun_jac, bc_jac, **options)
+
+    monkeypatch.setattr(integrate, "solve_bvp", recorded)
+    found, plain = solve_bvp(fun, bc, x, y, p), solve(fun, bc, x, y, p)
+    assert found.status == 0
+    assert_allclose(found.sol(x), plain.sol(x), atol=1e-6)
+    at, more = (
+        np.cos(np.arange(1.0, 1 + y.size)).reshape(y.shape),
+        () if p is None else (np.array(p),),
+    )
+    slopes = given["fun"](x, at, *more)
+    slopes = slopes if more else [slopes]
+    for slope, k in zip(slopes, range(1, 3), strict=False):
+        args = [x, at, *more]
+        for j in range(slope.shape[1]):
+            step = np.zeros_like(args[k])
+            step[j] = 1e-6
+            up, down = (
+                np.asarray(fun(*args[:k], args[k] + s * step, *args[k + 1 :])) for s in (1, -1)
+            )
+            assert_allclose(slope[:, j], (up - down) / 2e-6, atol=1e-7)
+    ends = given["bc"](at[:, 0], at[:, -1], *more)
+    assert [e.shape for e in ends] == [(len(y) + len(more), n) for n in (len(y), len(y), *map(len, more))]  # fmt: skip
 
 
 @pytest.mark.slow

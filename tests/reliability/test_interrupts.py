@@ -9,6 +9,7 @@ import pytest
 
 from symdiff.process import locks
 from symdiff.process.locks import Lock
+from symdiff.process.undisturbed import undisturbed
 
 # In a process of its own: a signal may also come while an object of llvmlite is collected. Not
 # while modules are imported: there CPython itself may keep the lock of all imports.
@@ -52,6 +53,99 @@ thread.start()
 thread.join(timeout=60)
 assert len(results) == 6
 """
+
+
+# A signal that comes in each call of one of llvmlite's functions, where it has done its work and
+# that is not written down yet: in the main thread its text would be freed twice.
+AT_EACH_CALL = """
+import signal, sys
+import numpy as np
+from symdiff import symgrad
+import llvmlite.binding.ffi as ffi
+
+
+class Alarm(BaseException):
+    pass
+
+
+def handler(*_):
+    raise Alarm
+
+
+def run(c):
+    def f(x):
+        s = 0.0
+        for i in range(len(x)):
+            s = s * 0.5 + np.sin(c * x[i])
+        return s
+
+    return symgrad(f, cache=False, verify=False)(np.ones(3))
+
+
+def interrupting(native):
+    def call(*args):
+        found = native(*args)
+        signal.raise_signal(signal.SIGTERM)
+        return found
+
+    call.argtypes = native.argtypes
+    return call
+
+
+run(1.0)
+table = ffi.lib._fntab
+names = [n for n in table if n.startswith("LLVMPY_")]
+assert len(names) > 10
+signal.signal(signal.SIGTERM, handler)
+interrupted = 0
+for n, name in enumerate(names[int(sys.argv[1])::4]):
+    native = table[name]
+    try:
+        try:
+            table[name] = interrupting(native)
+            run(n + 2.0)
+        finally:
+            table[name] = native
+    except Alarm:
+        interrupted += 1
+assert interrupted > 1
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+assert abs(run(0.5) - 1.75 * np.sin(0.5)) < 1e-15
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_signals_in_each_call_of_the_compiler(tmp_path, part):
+    script = tmp_path / "at_each_call.py"
+    script.write_text(AT_EACH_CALL, encoding="utf-8")
+    subprocess.run([sys.executable, str(script), str(part)], check=True, timeout=120)
+
+
+def test_what_is_undisturbed_ends_though_a_handler_raises():
+    class Alarm(BaseException):
+        pass
+
+    def handler(*_):
+        raise Alarm
+
+    begun, ended = threading.Event(), threading.Event()
+
+    def work():
+        begun.wait(10)
+        ended.set()
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        with pytest.raises(Alarm):
+            undisturbed(lambda: (signal.raise_signal(signal.SIGTERM), work()))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    begun.set()
+    assert ended.wait(10)
+    assert undisturbed(lambda: 3) == 3
+    with pytest.raises(KeyError):
+        undisturbed(lambda: {}[1])
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")

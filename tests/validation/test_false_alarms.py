@@ -219,3 +219,12 @@ def test_exponents_of_which_no_base_is_too_large(q: float) -> None:
     f = symgrad(lambda x: x**q)
     assert f(2.0) == pytest.approx(2.0**q, rel=1e-15)
     assert f(1e300) == pytest.approx(float(mp.mpf(1e300) ** mpf(q)), rel=1e-14)
+
+
+def test_where_scipy_is_off():
+    stats = pytest.importorskip("scipy.stats")
+    assert symgrad(lambda x: stats.t.cdf(x, 1))(1e-8) == pytest.approx(
+        0.5 + 1e-8 / np.pi, rel=1e-15
+    )
+    f = symgrad(lambda x: np.sum(stats.t.cdf(x, 1)))
+    assert f(np.array([1e-8, 2e-8])) == pytest.approx(1 + 3e-8 / np.pi, rel=1e-15)

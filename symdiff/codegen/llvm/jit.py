@@ -12,15 +12,17 @@ import functools
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import llvmlite.binding as llvm
 
 from symdiff.errors import TargetError
 from symdiff.process.locks import Lock, whole_at_forks
+from symdiff.process.undisturbed import undisturbed
 
+T = TypeVar("T")
 _lock = Lock(whole=True)
 """Of LLVM, which must not be forked in the middle of anything."""
 if (_own := getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)) is not None:
@@ -46,6 +48,14 @@ def _llvm() -> Iterator[None]:
             _own.release()
             while not nested and _own._is_owned():
                 _own.release()
+
+
+def _apart(work: Callable[[], T]) -> T:
+    """What uses LLVM, where no signal comes between. A signal that came while an object of
+    llvmlite is disposed of would have it disposed of twice."""
+    if _own is not None and _own._is_owned():  # called by what llvmlite runs
+        return work()
+    return undisturbed(work)
 
 
 _CHECKED = 0.2
@@ -185,13 +195,17 @@ def _machine(opt: int) -> Any:
 
 def compile_object(text: str, opt: int = 2, tidy: bool = False) -> bytes:
     """Object code of a module; `tidy` is for code that has variables in memory and loops."""
-    with _llvm():
-        machine = _machine(opt)
-        module = llvm.parse_assembly(text)
-        module.triple = llvm.get_process_triple()
-        if tidy:
-            _tidy(module, machine)
-        return bytes(machine.emit_object(module))
+
+    def compiled() -> bytes:
+        with _llvm():
+            machine = _machine(opt)
+            module = llvm.parse_assembly(text)
+            module.triple = llvm.get_process_triple()
+            if tidy:
+                _tidy(module, machine)
+            return bytes(machine.emit_object(module))
+
+    return _apart(compiled)
 
 
 def _tidy(module: Any, machine: Any) -> None:
@@ -206,12 +220,26 @@ def _tidy(module: Any, machine: Any) -> None:
 
 def assembly(text: str, opt: int = 2, tidy: bool = False) -> str:
     """The assembly of a module, for people and tests."""
+
+    def printed() -> str:
+        with _llvm():
+            machine = _machine(opt)
+            module = llvm.parse_assembly(text)
+            if tidy:
+                _tidy(module, machine)
+            return str(machine.emit_assembly(module))
+
+    return _apart(printed)
+
+
+def _linked(code: bytes, externals: Mapping[str, int]) -> Any:
     with _llvm():
-        machine = _machine(opt)
-        module = llvm.parse_assembly(text)
-        if tidy:
-            _tidy(module, machine)
-        return str(machine.emit_assembly(module))
+        for name, address in externals.items():
+            llvm.add_symbol(name, address)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        return engine
 
 
 class Linked:
@@ -226,18 +254,15 @@ class Linked:
 
     def __init__(self, code: bytes, externals: Iterable[str]) -> None:
         self.helpers: list[Linked] = []
-        with _llvm():
-            for name in externals:
-                address = symbol(name.removeprefix("?"))
-                if address is None and name.startswith("?"):
-                    continue
-                if address is None:
-                    raise TargetError(f"the C library of this system has no function {name}")
-                llvm.add_symbol(name.removeprefix("?"), address)
-            machine = _machine(2)
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            self._engine.finalize_object()
+        addresses: dict[str, int] = {}
+        for name in externals:
+            address = symbol(name.removeprefix("?"))
+            if address is None and name.startswith("?"):
+                continue
+            if address is None:
+                raise TargetError(f"the C library of this system has no function {name}")
+            addresses[name.removeprefix("?")] = address
+        self._engine = _apart(lambda: _linked(code, addresses))
 
     def address(self, name: str) -> int:
         """The address of a function or global variable."""

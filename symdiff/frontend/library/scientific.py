@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library.distributions import log_gamma, xlogy
+from symdiff.frontend.library.distributions import (
+    log_gamma,
+    lower_branch,
+    principal_branch,
+    xlogy,
+)
 
 ArrayLike = Any
 
@@ -122,6 +127,23 @@ def multigammaln(a: ArrayLike, d: int) -> Any:
     return found
 
 
+class ComplexNumber:
+    """What a complex function of real arguments gives, of which parts are taken."""
+
+    def __init__(self, real: ArrayLike, imag: ArrayLike) -> None:
+        self.real = real
+        self.imag = imag
+
+
+def lambertw(z: ArrayLike, k: int = 0, tol: float = 1e-8) -> Any:
+    """Where it is real: of index 0 from -1/e on, of index -1 from there to 0; nan elsewhere."""
+    if k == 0:
+        return ComplexNumber(principal_branch(z), 0.0 * z)
+    if k == -1:
+        return ComplexNumber(lower_branch(z), 0.0 * z)
+    raise ValueError("of Lambert's W only the branches 0 and -1 are real")
+
+
 TABLE: dict[str, tuple[Any, ...]] = {
     "scipy.signal.convolve": (convolve, 2),
     "scipy.signal.fftconvolve": (fftconvolve, 2),
@@ -129,6 +151,7 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.fft.ifftshift": (ifftshift, 1),
     "scipy.linalg.solve_sylvester": (solve_sylvester, 3),
     "scipy.linalg.solve_banded": (solve_banded, 3),
+    "scipy.special.lambertw": (lambertw, 0),
     "scipy.special.multigammaln": (multigammaln, 0),
 }
 """As `composed.TABLE`."""

@@ -458,9 +458,8 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
                 tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
             )
     except UnsupportedError:
-        for v in (*args, *kwargs.values()):  # which may have been meant as indices
-            if isinstance(v, SymArray):
-                demands.retrace_integers(t, symbolic.formula(v))
+        for v in _arrays_in((*args, *kwargs.values())):  # which may have been meant as indices
+            demands.retrace_integers(t, symbolic.formula(v))
         raise
     if isinstance(result, inlining.Placed):
         floats = {s.expr for s in met if not scalars.is_whole(s)}
@@ -527,6 +526,14 @@ def _scalars(value: Any) -> Iterator[Scalar]:
     elif isinstance(value, (tuple, list, dict)):
         for v in value.values() if isinstance(value, dict) else value:
             yield from _scalars(v)
+
+
+def _arrays_in(value: Any) -> Iterator[SymArray]:
+    if isinstance(value, SymArray):
+        yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for v in value.values() if isinstance(value, dict) else value:
+            yield from _arrays_in(v)
 
 
 def _plain(value: Any) -> Any:

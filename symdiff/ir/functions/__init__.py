@@ -17,6 +17,8 @@ because it is in the table of its family. Formulas: NIST DLMF, chapters 4 to 10 
 `bessel`          Bessel functions
 `incomplete`      incomplete gamma and beta functions
 `integrals`       exponential integrals
+`elliptic`        complete elliptic integrals
+`lambert`         Lambert's W
 `marks`           what passes put into formulas: operations that nobody calls
 `composites`      names that are shorthands for combinations of entries
 """
@@ -26,11 +28,13 @@ from __future__ import annotations
 from symdiff.ir import ABS, OPS, POW, SIGN, TRUE, ZERO, Expr, Op, eq, integer, le, or_, rational
 from symdiff.ir.functions import (
     bessel,
+    elliptic,
     exponential,
     gamma,
     hyperbolic,
     incomplete,
     integrals,
+    lambert,
     named_numbers,
     normal,
     roots_and_norms,
@@ -40,11 +44,13 @@ from symdiff.ir.functions import (
 )
 from symdiff.ir.functions.bessel import *  # noqa: F403
 from symdiff.ir.functions.composites import *  # noqa: F403
+from symdiff.ir.functions.elliptic import *  # noqa: F403
 from symdiff.ir.functions.exponential import *  # noqa: F403
 from symdiff.ir.functions.gamma import *  # noqa: F403
 from symdiff.ir.functions.hyperbolic import *  # noqa: F403
 from symdiff.ir.functions.incomplete import *  # noqa: F403
 from symdiff.ir.functions.integrals import *  # noqa: F403
+from symdiff.ir.functions.lambert import *  # noqa: F403
 from symdiff.ir.functions.marks import *  # noqa: F403
 from symdiff.ir.functions.named_numbers import *  # noqa: F403
 from symdiff.ir.functions.normal import *  # noqa: F403
@@ -56,7 +62,7 @@ from symdiff.ir.functions.trigonometric import *  # noqa: F403
 
 TABLE: tuple[Op, ...] = (
     *named_numbers.ENTRIES, ABS, SIGN, *exponential.ENTRIES, *roots_and_norms.ENTRIES, *trigonometric.ENTRIES,
-    *hyperbolic.ENTRIES, *normal.ENTRIES, *gamma.ENTRIES, *bessel.ENTRIES, *incomplete.ENTRIES, *integrals.ENTRIES, *sinc.ENTRIES, *selection.ENTRIES,
+    *hyperbolic.ENTRIES, *normal.ENTRIES, *gamma.ENTRIES, *bessel.ENTRIES, *incomplete.ENTRIES, *integrals.ENTRIES, *elliptic.ENTRIES, *lambert.ENTRIES, *sinc.ENTRIES, *selection.ENTRIES,
 )  # fmt: skip
 """Every elementary function: the tables of the families."""
 

@@ -28,6 +28,7 @@ from symdiff.ir import (
     where,
 )
 from symdiff.ir.functions.bessel import IV, IVE, JV, KV, KVE, YV
+from symdiff.ir.functions.elliptic import ELLIPE, ELLIPK
 from symdiff.ir.functions.exponential import EXP, EXPM1, LOG, LOG1P, LOGADDEXP, XLOGY
 from symdiff.ir.functions.gamma import GAMMA, LGAMMA, POLYGAMMA
 from symdiff.ir.functions.incomplete import BETAINC
@@ -36,6 +37,15 @@ from symdiff.ir.functions.named_numbers import LN2, LN10, PI
 from symdiff.ir.functions.normal import ERFC, normal_below, normal_quantile
 from symdiff.ir.functions.selection import FLOOR, TRUNC
 from symdiff.ir.functions.trigonometric import SIN
+
+
+def sign_of_gamma(x: Expr) -> Expr:
+    """Of the gamma function; nan at its poles but 0, as in SciPy."""
+    whole = FLOOR(x)
+    odd = eq(whole - mul(const(2), FLOOR(div(whole, const(2)))), ONE)
+    below = where(eq(x, whole), NAN, where(odd, neg(ONE), ONE))
+    return where(le(ZERO, x), ONE, where(lt(x, ZERO), below, NAN))
+
 
 _degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
 _radians = functools.partial(mul, const(Fraction(math.pi) / 180))
@@ -84,6 +94,10 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expn": of_whole_order,
     "scipy.special.yn": lambda n, x: YV(TRUNC(n), x),
     "scipy.special.kn": lambda n, x: KV(TRUNC(n), x),
+    "scipy.special.ellipk": lambda m: ELLIPK(ZERO, m),
+    "scipy.special.ellipkm1": lambda p: ELLIPK(ZERO, ONE - p),
+    "scipy.special.ellipe": lambda m: ELLIPE(ZERO, m),
+    "scipy.special.gammasgn": sign_of_gamma,
     "scipy.special.exp1": lambda x: EXPINT(ONE, x),
     "scipy.special.betaincc": lambda a, b, x: BETAINC(b, a, ONE - x),
     **{

@@ -1,4 +1,5 @@
-"""Incomplete gamma and beta functions, as shares of the whole ones (DLMF 8.2, 8.17)."""
+"""Incomplete gamma and beta functions, as shares of the whole ones (DLMF 8.2, 8.17), and Student's
+distribution, which is made of them."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import math
 from typing import Any
 
 from symdiff.ir import (
+    HALF,
     INF,
     ONE,
     ZERO,
@@ -19,8 +21,9 @@ from symdiff.ir import (
     neg,
 )
 from symdiff.ir.functions.columns import LARGEST_PARAMETER, by_balls, flint, slope_by, unknown
-from symdiff.ir.functions.exponential import EXP, LOG, XLOG1PY, XLOGY
+from symdiff.ir.functions.exponential import EXP, LOG, LOG1P, XLOG1PY, XLOGY
 from symdiff.ir.functions.gamma import LGAMMA, POLYGAMMA
+from symdiff.ir.functions.named_numbers import PI
 
 ENOUGH = 40
 """Bits of a ball with which a precision was worth its while."""
@@ -229,6 +232,86 @@ BETAINC: Op = Op(
     **by_balls("betainc", _share, _beta_edges),
 )  # fmt: skip
 
+
+# ------------------------------------------------------------- Student's distribution
+def student_density(df: Expr, t: Expr) -> Expr:
+    """(1 + t**2/df)**(-(df + 1)/2)/(sqrt(df)*B(df/2, 1/2))."""
+    size = LGAMMA((df + ONE) * HALF) - LGAMMA(df * HALF) - LOG(PI() * df) * HALF
+    return EXP(size - (df + ONE) * HALF * LOG1P(t * t / df))
+
+
+def _side(df: Any, t: Any, small: bool) -> Any:
+    """The share below t < 0, less 1/2 if t is small, by the incomplete beta function from the end
+    that is nearer then."""
+    square = t * t
+    if small:
+        return (square / (df + square)).beta_lower(0.5, df / 2, 1) / -2
+    return (df / (df + square)).beta_lower(df / 2, 0.5, 1) / 2
+
+
+def _below(df: Any, t: Any) -> Any:
+    library = flint()
+    if not df > 0 or not (t < 0 or t > 0 or t.is_zero()):
+        return library.arb("nan")
+    small = bool(t * t < df)
+    tail = _side(df, t, small) + (0.5 if small else 0)
+    return 1 - tail if t > 0 else tail
+
+
+def _but_for_a_constant(df: Any, t: Any) -> Any:
+    """The same but for a constant, which would cost its derivative by df digits; which one must
+    not hang on df."""
+    if not (t < 0 or t > 0):
+        return flint().arb("nan")
+    found = _side(df, t, bool(abs(t) < 1))
+    return -found if t > 0 else found
+
+
+def _student_edges(df: float, t: float) -> float | None:
+    if not 0 < df < FAR:
+        return math.nan
+    return (1.0 if t > 0 else 0.0) if math.isinf(t) else None
+
+
+def _student_slope_edges(df: float, t: float) -> float | None:
+    if math.isinf(t) or t == 0:
+        return 0.0 if df > 0 else math.nan
+    return None if 0 < df <= LARGEST_PARAMETER else math.nan
+
+
+STUDENT_TWICE = unknown(
+    "stdtr_by_parameter_twice", 2,
+    "the second derivative of Student's distribution function by its degrees of freedom is not "
+    "known: differentiate by them once",
+)  # fmt: skip
+
+
+def _density_by_df(df: Expr, t: Expr) -> Expr:
+    """The derivative of the density by the degrees of freedom."""
+    square = t * t
+    inner = POLYGAMMA(ZERO, (df + ONE) * HALF) - POLYGAMMA(ZERO, df * HALF) - ONE / df
+    inner = inner - LOG1P(square / df) + (df + ONE) * square / (df * (df + square))
+    return student_density(df, t) * inner * HALF
+
+
+STUDENT_BY_DF: Op = Op(
+    "stdtr_by_parameter", 2,
+    partials=lambda df, t: (STUDENT_TWICE(df, t), _density_by_df(df, t)),
+    slope=lambda df, t: (INF, abs_(_density_by_df(df, t))),
+    domain=lambda df, t: lt(ZERO, df),
+    sympy=lambda sp, df, t: sp.Function("stdtr_by_parameter")(df, t),
+    **by_balls("stdtr_by_parameter", slope_by(0, _but_for_a_constant, _but_for_a_constant), _student_slope_edges),
+)  # fmt: skip
+STUDENT: Op = Op(
+    "stdtr", 2, sign="nonnegative",
+    partials=lambda df, t: (STUDENT_BY_DF(df, t), student_density(df, t)),
+    domain=lambda df, t: lt(ZERO, df),
+    names=("scipy.special.stdtr",),
+    sympy=lambda sp, df, t: sp.Function("stdtr")(df, t),
+    **by_balls("stdtr", _below, _student_edges),
+)  # fmt: skip
+"""The share of Student's distribution below t."""
+
 ENTRIES: tuple[Op, ...] = (
-    GAMMAINC, GAMMAINCC, GAMMAINCC_BY_PARAMETER, BETAINC, BETAINC_BY_A,
+    GAMMAINC, GAMMAINCC, GAMMAINCC_BY_PARAMETER, BETAINC, BETAINC_BY_A, STUDENT, STUDENT_BY_DF,
 )  # fmt: skip

@@ -64,6 +64,8 @@ def plain(name: str, value: Any) -> Any:
     hint = f"pass an array, such as np.asarray({name})"
     if value is None or isinstance(value, (str, bytes)) or callable(value):
         hint = f'if it says what is computed, list it: symgrad(static="{name}")'
+    if kind.__module__.startswith("dask."):
+        hint = "sum it over blocks with symdiff.interop.dask.summed, or compute() it"
     if isinstance(value, complex):
         hint = "pass its real and imaginary parts as two arguments"
     if isinstance(value, str):
