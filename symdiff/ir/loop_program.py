@@ -88,11 +88,9 @@ REAL_OF = Op("real_of", 1, python="float({0})")
 """An integer as a real number, so that arithmetic on it cannot wrap."""
 
 LEAVES = (LOAD, INDEX, FLOORDIV, MOD, REAL_OF)
-"""What formulas of real numbers take as they take variables."""
-
+"""What is a variable to formulas of reals."""
 LARGEST = 2**63 - 1
 """The largest integer of kernels."""
-
 _INTEGER = frozenset((ADD, SUB, MUL, NEG, WHERE, FLOORDIV, MOD, ABS))
 
 
@@ -528,8 +526,8 @@ def mapped_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
 
 def names_of(program: LoopProgram) -> Names:
     """Names that a program, its tapes included, does not have yet."""
-    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
-    return Names((*types(program), *(v.tape for s in loops for v in s.saves)))
+    tapes = (v.tape for s in walk(program.block) if isinstance(s, Loop) for v in s.saves)
+    return Names((*types(program), *tapes))
 
 
 def exchanged(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
