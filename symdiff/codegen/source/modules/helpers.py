@@ -20,7 +20,7 @@ FILES = (
     "pair_functions",
     "error_function",
     "wide_numbers",
-    "wide_arrays",
+    "rows_of_numbers",
     "integer_balls",
     "special_functions",
     "ball_functions",
@@ -30,7 +30,7 @@ FILES = (
 """In the order in which they are copied."""
 BALLS = frozenset(("integer_balls", "special_functions", "ball_functions", "arrays_by_tiers"))
 """Files where the method `sin` of a number is `_integer_sin`."""
-COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers", "wide_arrays"))
+COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers", "rows_of_numbers"))
 """Files whose functions Numba compiles."""
 CACHED = '@njit(error_model="numpy", cache=True)'
 INLINED = CACHED[:-1] + ", forceinline=True)"
