@@ -6,7 +6,7 @@ w : array of shape (m,)
 Real numbers are float64; their rounding errors, to first order, are computed beside
 them and added to the results. Where results may not be accurate all the same, or are
 not finite, they are computed again, in double-double arithmetic and in balls. What
-even that leaves in doubt keeps the best value, with a RuntimeWarning.
+even that leaves unproven keeps the best value, with a RuntimeWarning.
 Functions with _cuda at the end compute on a CUDA device, without error tests; they need
 numba-cuda.
 

@@ -222,7 +222,7 @@ def _facts(
             f"Real numbers are {dtype}; their rounding errors, to first order, are computed beside",
             "them and added to the results. Where results may not be accurate all the same, or are",
             "not finite, they are computed again, in double-double arithmetic and in balls. What",
-            "even that leaves in doubt keeps the best value, with a RuntimeWarning.",
+            "even that leaves unproven keeps the best value, with a RuntimeWarning.",
         ]
         if plain:
             lines.append(f"Without error tests: {', '.join(plain)}.")
