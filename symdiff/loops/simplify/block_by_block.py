@@ -18,11 +18,8 @@ from functools import lru_cache
 from symdiff.ir import ZERO, Expr, rebuild, substitute, topological, transform, var, where
 from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.loop_program import (
-    FLOORDIV,
-    INDEX,
+    LEAVES,
     LOAD,
-    MOD,
-    REAL_OF,
     Block,
     Build,
     Loop,
@@ -220,7 +217,7 @@ def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
         if e in seen:
             continue
         seen.add(e)
-        if e.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
+        if e.op in LEAVES:
             names[e] = var(f"leaf {len(names)}")
         else:
             stack.extend(reversed(e.args))
