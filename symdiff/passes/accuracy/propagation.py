@@ -35,11 +35,8 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import EXTREMES
 from symdiff.ir.loop_program import (
-    FLOORDIV,
-    INDEX,
+    LEAVES,
     LOAD,
-    MOD,
-    REAL_OF,
     kind_of,
     load,
     name_of,
@@ -213,7 +210,7 @@ class Propagation:
                 if n in seen:
                     continue
                 seen.add(n)
-                if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
+                if n.op in LEAVES:
                     found[n] = ir.var(f"leaf {len(found)}")
                 else:
                     stack.extend(reversed(n.args))
