@@ -113,10 +113,10 @@ def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = None, mode: str =
 
 
 OWN = (
-    convolve, relu, relu6, sigmoid, softplus, log_sigmoid, silu, softsign, rsqrt, squared_difference, frac,
+    relu, relu6, sigmoid, softplus, log_sigmoid, silu, softsign, rsqrt, squared_difference, frac,
     lerp, sumsqr, if_else,
 )  # fmt: skip
-_OWN = {f.__name__: f for f in OWN}
+_OWN = {f.__name__: f for f in (*OWN, convolve)}
 
 
 # ------------------------------------------------------------------------- the table
