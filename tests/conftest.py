@@ -1,19 +1,20 @@
 """Fixtures for all tests: golden files and samples of the function table; and which are slow.
 
 Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
-`pytest -n auto -m "not slow" --measure` writes that file anew. `.ci/run` runs the measured ones, and one in `SHARE` of the marked ones, by
-their names, so that it takes less than half an hour on two processors.
+`pytest -n auto -m "not slow" --measure` writes that file anew. The shortest case of each test function stays
+in the default suite if it takes less than `SHORT`, and so does what is marked `kept`.
+`.ci/run` runs the measured ones, and one in `SHARE` of the marked ones, by their names, so that it takes
+less than 25 minutes on two processors.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import sys
 import zlib
-from bisect import bisect
-from collections.abc import Callable, Iterator
-from itertools import accumulate
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,12 @@ hypothesis.settings.load_profile("symdiff")
 GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-DEFAULT = 230.0
+DEFAULT = 200.0
 """Seconds that all tests which are not slow take together, of one processor: those that take
 longest are slow, as many as it needs."""
-SHARE = 2
+SHORT = 0.3
+"""Seconds that the shortest case of a test function may take to stay in any case."""
+SHARE = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,11 +63,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     known = durations()
     for item in items:
         marked = item.get_closest_marker("slow") is not None
-        if item.nodeid in known and not marked:
+        kept = item.get_closest_marker("kept") is not None
+        if item.nodeid in known and not marked and not kept:
             item.add_marker("slow")
             item.add_marker("ci")
         elif marked and zlib.crc32(item.nodeid.encode()) % SHARE == 0:
             item.add_marker("ci")
+
+
+def slow_ones(measured: Mapping[str, float]) -> set[str]:
+    """Which tests are slow, of all that were measured."""
+    shortest: dict[str, str] = {}
+    for name in sorted(measured, key=measured.__getitem__):
+        shortest.setdefault(name.partition("[")[0], name)
+    rest = {name for name in shortest.values() if measured[name] < SHORT}
+    total = sum(measured[name] for name in rest)
+    slow = set[str]()
+    for name in sorted(measured.keys() - rest, key=measured.__getitem__):
+        total += measured[name]
+        if total > DEFAULT:
+            slow.add(name)
+    return slow
 
 
 def durations() -> dict[str, float]:
@@ -75,6 +94,11 @@ def durations() -> dict[str, float]:
 
 def _spent() -> float:
     return sum(os.times()[:4])
+
+
+def pytest_collection_finish() -> None:
+    """What lives as long as the process, tests and modules, is not looked through again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -101,9 +125,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config: Any = session.config
     if config.getoption("--measure") and not hasattr(config, "workerinput"):
-        ordered = sorted(_measured, key=lambda k: _measured[k])
-        fast = bisect(list(accumulate(_measured[k] for k in ordered)), DEFAULT)
-        rows = [f"{_measured[k]:.2f} {k}\n" for k in sorted(ordered[fast:])]
+        rows = [f"{_measured[k]:.2f} {k}\n" for k in sorted(slow_ones(_measured))]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
 
 

@@ -33,6 +33,7 @@ def test_functions_that_numpy_does_not_have_are_traced(function):
         "if_else": (X > 1.0, X, -X),
         "lerp": (X, 2 * X, 0.3),
         "squared_difference": (X, 2 * X),
+        **{f"{n}": (X, 2 * X) for n in ("mse_loss", "l1_loss", "binary_cross_entropy_with_logits")},
     }
     args = values.get(function.__name__, (X,))
     np.testing.assert_allclose(symgrad(function)(*args), function(*args), rtol=1e-15)
@@ -117,6 +118,9 @@ def test_functions_are_read_as_those_of_pytorch():
         (lambda x: torch.stack([x, torch.cumsum(x, dim=0)], dim=1), X),
         (lambda x: torch.special.ndtr(x) + torch.lgamma(x) + torch.fmod(x, 0.7), X),
         (lambda a: torch.amax(a, dim=1) + torch.softmax(a, dim=1)[0] + torch.mv(a, a[0]), A),
+        (lambda x: F.leaky_relu(x - 1) + F.elu(x - 1, 0.5) + F.leaky_relu(x - 1, 0.2), X),
+        (lambda x: F.mse_loss(x, 2 * x) + F.l1_loss(x, x**2, reduction="sum"), X),
+        (lambda x: F.binary_cross_entropy_with_logits(x, x / 3, reduction="none"), X),
         (lambda x: torch.zeros(3, dtype=torch.float64) + x + torch.ones(2, 3) * x, X),
     ]
     for f, value in programs:
@@ -182,3 +186,19 @@ def test_convolutions_along_chosen_axes(axes, dots, mode):
     by_a, _ = f.vjp((a, b), weights)[1]
     along = np.sin(np.arange(a.size)).reshape(a.shape)
     np.testing.assert_allclose(np.sum(by_a * along), np.sum(weights * f(along, b)), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("function", "hint"),
+    [
+        (lambda x: x.exp().sum(), r"write np\.exp\(\.\.\.\)"),
+        (lambda x: x.mm(x), r"write np\.matmul"),
+        (lambda x: x.erf(), r"write scipy\.special\.erf"),
+        (lambda x: x.sigmoid(), r"write torch\.sigmoid"),
+        (lambda x: x.view(-1), "write reshape"),
+        (lambda x: x.at[0].set(1.0), "copy the array, and assign"),
+    ],
+)
+def test_methods_of_other_arrays_are_refused_with_what_to_write(function, hint):
+    with pytest.raises(UnsupportedError, match=hint):
+        symgrad(function)(X)

@@ -1,4 +1,7 @@
-"""Signs and places that nothing else would notice: each here fails if one of them is wrong."""
+"""Signs and places that nothing else would notice: each here fails if one of them is wrong.
+
+So they stay among the tests of every day, whatever they take (`kept`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+
+pytestmark = pytest.mark.kept
 
 X = np.array([0.5, 1.0, 1.5, 2.0])
 
@@ -53,6 +58,37 @@ def test_what_one_iteration_adds(f: Callable[..., Any], slope: Any) -> None:
     np.testing.assert_allclose(s.grad(X), slope, rtol=1e-15)
 
 
+def _its_own(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        t = 0.0
+        for j in range(len(x)):
+            t += x[j] ** 2 if j == i else 0.0
+        s += t * t
+    return s
+
+
+def _the_last_one(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        t = 0.0
+        for j in range(len(x)):
+            t += x[j] ** 2 if j == i - 1 else 0.0
+        s += t * x[i]
+    return s
+
+
+@pytest.mark.parametrize(("f", "slope"), [
+    (_its_own, 4 * X**3),
+    (_the_last_one, [2 * 0.5 * 1.0, 2 * 1.0 * 1.5 + 0.25, 2 * 1.5 * 2.0 + 1.0, 2.25]),
+])  # fmt: skip
+def test_sums_with_one_term_for_each_row(f: Callable[..., Any], slope: Any) -> None:
+    """The first row and the first place count, and what is before them does not."""
+    s = symgrad(f, verify=False)
+    assert s(X) == pytest.approx(f(X), rel=1e-15)
+    np.testing.assert_allclose(s.grad(X), slope, rtol=1e-15)
+
+
 def test_second_derivatives_by_neighbours() -> None:
     def f(x: Any) -> Any:
         s = 0.0
@@ -81,3 +117,78 @@ def test_sparse_jacobians_of_stretches() -> None:
     for i in range(2):
         want[i + 2, i], want[i + 2, i + 1] = X[i + 1], X[i]
     np.testing.assert_array_equal(rows.toarray(), want)
+
+
+def _a_stretch_of_a_row(x: Any) -> Any:
+    y = np.zeros((3, len(x) + 2))
+    y[1, 2:] = x**2
+    return y
+
+
+def _a_stretch_of_a_column(x: Any) -> Any:
+    y = np.zeros((len(x), 2))
+    for i in range(2, len(x)):
+        y[i - 2, 1] = x[i] ** 2
+    return y
+
+
+def _a_diagonal(x: Any) -> Any:
+    y = np.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        y[i, i] = x[i] ** 2
+    return y
+
+
+def _beside_the_diagonal(x: Any) -> Any:
+    y = np.zeros((len(x) + 1, len(x)))
+    for i in range(len(x)):
+        y[i + 1, i] = x[i] ** 2
+    return y
+
+
+@pytest.mark.parametrize(
+    "f", [_a_stretch_of_a_row, _a_stretch_of_a_column, _a_diagonal, _beside_the_diagonal]
+)
+def test_sparse_jacobians_of_stretches_of_arrays(f: Callable[[Any], Any]) -> None:
+    """Elements of y are 0 or the square of one element of x: slopes are 2*x there."""
+    pytest.importorskip("scipy")
+    y = f(X).ravel()
+    want = np.where(y[:, None] == (X**2)[None, :], 2 * X, 0.0)
+    np.testing.assert_array_equal(symgrad(f).jacobian(X, sparse=True).toarray(), want)
+
+
+def _by_horner(c: Any, x: Any) -> Any:
+    y = np.zeros(len(x))
+    for k in range(len(c)):
+        y = y * x + c[k]
+    return y
+
+
+@pytest.mark.parametrize("f", [np.polyval, _by_horner])
+def test_products_with_the_jacobian_of_a_polynomial(f: Callable[..., Any]) -> None:
+    """An element of the cotangent of c is a sum over x in a loop over c, and of x over c in one over x."""
+    c, w = np.array([0.5, 1.0, 1.5]), np.array([1.0, -2.0, 0.5, 0.25])
+    _, (by_c, by_x) = symgrad(lambda c, x: f(c, x), verify=False).vjp((c, X), w)
+    np.testing.assert_allclose(by_c, [np.sum(w * X**k) for k in (2, 1, 0)], rtol=1e-15)
+    np.testing.assert_allclose(by_x, w * (2 * c[0] * X + c[1]), rtol=1e-15)
+
+
+def _two_places_of_an_inner_loop(x: Any) -> Any:
+    e = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        for j in range(len(x)):
+            np.add.at(e, i, x[i] * x[j])
+            np.add.at(e, i + 1, x[i] * x[j] ** 2)
+    return np.sum(e**3)
+
+
+def test_sums_to_two_places_of_an_inner_loop() -> None:
+    """e is (a*x, 0) + (0, b*x) with the sum a of x and b of its squares."""
+    s, f = symgrad(_two_places_of_an_inner_loop, verify=False), _two_places_of_an_inner_loop
+    a, b = np.sum(X), np.sum(X**2)
+    e = np.append(a * X, 0) + np.append(0, b * X)
+    bar = 3 * e**2
+    by_a, by_b = np.sum(bar[:-1] * X), np.sum(bar[1:] * X)
+    assert s(X) == pytest.approx(f(X), rel=1e-14)
+    slope = a * bar[:-1] + b * bar[1:] + by_a + by_b * 2 * X
+    np.testing.assert_allclose(s.grad(X), slope, rtol=1e-14)

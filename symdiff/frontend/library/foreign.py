@@ -112,9 +112,35 @@ def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = None, mode: str =
     return found[tuple([slice(None)] * (total - count) + cut)]
 
 
+def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
+    return np.where(x > 0, x, negative_slope * x)
+
+
+def elu(x: Any, alpha: Any = 1.0) -> Any:
+    return np.where(x > 0, x, alpha * np.expm1(x))
+
+
+def _reduced(terms: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return terms
+    return np.sum(terms) if reduction == "sum" else np.mean(terms)
+
+
+def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    return _reduced((input - target) ** 2, reduction)
+
+
+def l1_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    return _reduced(np.abs(input - target), reduction)
+
+
+def binary_cross_entropy_with_logits(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    return _reduced(np.logaddexp(input, 0.0) - input * target, reduction)
+
+
 OWN = (
     relu, relu6, sigmoid, softplus, log_sigmoid, silu, softsign, rsqrt, squared_difference, frac,
-    lerp, sumsqr, if_else,
+    lerp, sumsqr, if_else, leaky_relu, elu, mse_loss, l1_loss, binary_cross_entropy_with_logits,
 )  # fmt: skip
 _OWN = {f.__name__: f for f in (*OWN, convolve)}
 
@@ -190,10 +216,12 @@ NAMES: dict[str, Mapping[str, str]] = {
     "torch.nn.functional": {
         "relu": ".relu", "relu6": ".relu6", "sigmoid": ".sigmoid", "silu": ".silu", "tanh": "tanh",
         "logsigmoid": ".log_sigmoid", "softsign": ".softsign", "softmax": "scipy.special.softmax",
-        "log_softmax": "scipy.special.log_softmax",
+        "log_softmax": "scipy.special.log_softmax", "leaky_relu": ".leaky_relu", "elu": ".elu",
+        "mse_loss": ".mse_loss", "l1_loss": ".l1_loss",
+        "binary_cross_entropy_with_logits": ".binary_cross_entropy_with_logits",
     },
     "jax.nn": {
-        "relu": ".relu", "relu6": ".relu6", "sigmoid": ".sigmoid", "softplus": ".softplus",
+        "relu": ".relu", "relu6": ".relu6", "elu": ".elu", "sigmoid": ".sigmoid", "softplus": ".softplus",
         "silu": ".silu", "swish": ".silu", "log_sigmoid": ".log_sigmoid", "soft_sign": ".softsign",
         "tanh": "tanh", "softmax": "scipy.special.softmax",
         "log_softmax": "scipy.special.log_softmax", "logsumexp": "scipy.special.logsumexp",
@@ -252,6 +280,7 @@ REFUSED: dict[str, Mapping[str, str]] = {
     "torch.nn.functional": {
         "softplus": "it is x above 20 there; write np.logaddexp(x, 0)",
         "gelu": "write the formula",
+        "binary_cross_entropy": "logarithms are at least -100 there; write the formula",
         "dropout": "random numbers would be frozen when traced; pass them as arguments",
     },
     "tensorflow.math": {
@@ -313,6 +342,17 @@ class Alias:
             self.keywords.get(k, k): _dtype(v) if k == "dtype" else v for k, v in kwargs.items()
         }
         return args, renamed
+
+
+def method(name: str) -> str:
+    """What to write for a method that other libraries' arrays have, and NumPy's do not."""
+    if name == "at":
+        return "arrays of JAX have it: copy the array, and assign to its elements"
+    target = _TORCH.get(name)
+    if target is None or hasattr(np.ndarray, name):
+        return "" if name not in ("view", "t") else "write reshape, or .T"
+    written = f"torch.{name}" if target.startswith(".") else f"np.{target}"
+    return f"NumPy's arrays have no such method: write {written.replace('np.scipy', 'scipy')}(...)"
 
 
 COMPILED = ("PjitFunction", "PolymorphicFunction", "Function")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import ONE, TRUE, ZERO, Expr, substitute, topological
+from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -65,7 +66,9 @@ def sparse_jacobian(
     ------
     SymdiffError : if an output is not built element by element.
     """
-    block, outputs = simplified(program.block, program.outputs, names_of(program))
+    block, outputs = simplified(
+        program.block, program.outputs, names_of(program), types=types(program)
+    )
     known = types(replace(program, block=block))
     builds = _formulas(block)
     names = Names(known)
@@ -137,16 +140,19 @@ def _stored(s: Loop) -> Build | None:
     if any(e.op is ARRAY and name_of(e) in own for e in topological((inner.value, *inner.index))):
         return None
     letters = tuple(f"{inner.name} {k}" for k in range(len(inner.index)))
-    inside, mapping = TRUE, {}
+    inside, mapping = TRUE, dict[Expr, Expr]()
     for letter, e in zip(letters, inner.index, strict=True):
         loops = [loop for loop in steps if index(loop.index) in topological((e,))]
         if not loops:
             inside = ir.and_(inside, ir.eq(index(letter), e))
             continue
         leaf = index(loops[0].index)
-        offset = ir.sub(e, leaf)
+        offset = linear(ir.sub(e, leaf))
         if len(loops) > 1 or leaf in topological((offset,)) or loops[0].count is None:
             return None
+        if leaf in mapping:  # a diagonal: another axis says already which iteration it is
+            inside = ir.and_(inside, ir.eq(index(letter), ir.add(mapping[leaf], offset)))
+            continue
         at = ir.sub(index(letter), offset)
         mapping[leaf] = at
         inside = ir.and_(inside, ir.and_(ir.le(ZERO, at), ir.lt(at, loops[0].count)))

@@ -20,10 +20,8 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir import FALSE, VAR, ZERO, Expr, raw
 from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.ir.loop_program import (
-    FLOORDIV,
-    INDEX,
+    LEAVES,
     LOAD,
-    MOD,
     REAL,
     REAL_OF,
     Block,
@@ -45,8 +43,8 @@ from symdiff.ir.loop_program import (
     kind_of,
     load,
     name_of,
+    names_of,
     types,
-    walk,
 )
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import reduction
@@ -113,8 +111,7 @@ class Beside(ABC):
 
     def __init__(self, program: LoopProgram) -> None:
         self.program = program
-        loops = [s for s in walk(program.block) if isinstance(s, Loop)]
-        self.names = Names((*types(program), *(v.tape for s in loops for v in s.saves)))
+        self.names = names_of(program)
         self.beside: dict[str, tuple[str, ...]] = {}
         self.tapes: dict[str, tuple[str, ...]] = {}
         self.filled_here: list[str] = []
@@ -151,7 +148,7 @@ class Beside(ABC):
             if n in seen:
                 continue
             seen.add(n)
-            if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
+            if n.op in LEAVES:
                 found[n] = ir.var(f"leaf {len(found)}")
                 leaves[found[n]] = self.leaf(n)
             elif n.op is VAR:

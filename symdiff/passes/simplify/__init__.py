@@ -46,9 +46,9 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import TAKEN
+from symdiff.ir.functions import HYPOT, TAKEN
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
-from symdiff.passes.cancel.rational import OutOfBudgetError
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
@@ -56,7 +56,7 @@ from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.familiar import readable
 from symdiff.passes.simplify.frame import Frame, inside, window
-from symdiff.passes.simplify.rules import rewritten, shifted, turned_odd
+from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
 """Formulas with more operations than this, written out as trees, stay as they are."""
@@ -147,13 +147,15 @@ def _short(
         return Short(e)
     starts = [start]
     if other is not None:
-        other = readable(other)
+        other = start if other is e else readable(other)
         if other is not start and tree_sizes((other,))[other] <= MAX_OPERATIONS:
             starts.append(other)
-    costs = Costs(ir.topological(starts), literals)
-    if (fewer := shifted(start)) is not start:
+    nodes = ir.topological(starts)
+    costs = Costs(nodes, literals)
+    ops = {n.op for n in nodes}
+    if not ops.isdisjoint(SHIFTED) and (fewer := shifted(start)) is not start:
         starts.append(fewer)
-    roots = radicals.as_roots(start)
+    roots = radicals.as_roots(start) if HYPOT in ops else start
     if roots is not start:
         starts.append(roots)
     best = Short(start)
@@ -189,10 +191,14 @@ def _from(
 ) -> list[Short]:
     """What is found from one of the formulas that there are to start with."""
     found: list[Short] = []
-    for strict in (False, True):  # a domain that a part loses may be kept by the rest
+    # parts are compared only if the whole fails; a domain that one loses may be kept by the rest
+    for trusting, strict in ((True, False), (False, False), (False, True)):
         work = _Simplifier(costs, strict, budget, domain, windows)
         work.top = {first: start}
+        work.trusting = trusting
         made = work.of(first)
+        if work.failed:
+            continue
         if made is start or made in work.proven or equal(start, made, within=domain):
             found.append(Short(made))
         short = work.conditional.get(first)
@@ -226,6 +232,7 @@ class _Simplifier:
         self.costs, self.strict, self.budget, self.domain = costs, strict, budget, domain
         self.windows = windows
         self.top: dict[Expr, Expr] = {}
+        self.trusting = self.failed = False
         self.proven: set[Expr] = set()
         self.known: dict[Expr, Expr] = {}
         self.conditional: dict[Expr, Short] = {}
@@ -276,8 +283,10 @@ class _Simplifier:
     def _first_equal(self, e: Expr, start: Expr, ranked: list[Expr]) -> Expr:
         """The first of some formulas that is equal to a node; what it starts from is."""
         top = self.top.get(e)
+        if self.trusting and top is None:
+            return ranked[0]
         for candidate in ranked[:MOST_TRIED]:
-            if candidate is start:
+            if candidate is start or self.failed:
                 break
             if top is not None:
                 nonzero = compare(top, candidate, True, self.domain)
@@ -287,6 +296,9 @@ class _Simplifier:
                 if top is not None:
                     self.proven.add(candidate)
                 return candidate
+            if self.trusting:
+                self.failed = True
+                break
             if nonzero and (
                 e not in self.conditional
                 or self.costs.shorter(candidate, self.conditional[e].formula)
@@ -297,7 +309,9 @@ class _Simplifier:
     def _below(self, e: Expr) -> Expr:
         """A part of a formula: as its user wrote it, unless another form has fewer operations."""
         found = self.of(e)
-        return e if self.costs.rank(found)[:2] == self.costs.rank(e)[:2] else found
+        if found is e or self.costs.length(found) != self.costs.length(e):
+            return found
+        return e if self.costs.rank(found)[1] == self.costs.rank(e)[1] else found
 
     def _starts(self, e: Expr) -> list[Expr]:
         """With what is below the window of a node simplified; in several ways, if it has roots."""
@@ -368,16 +382,16 @@ class _Simplifier:
         try:
             work = self._candidates(e, cautious)
             value = work.frame.value(e)
-            found = [*work.all_of(value)]
+            parts = terms(e)
+            if e.op not in _SUMS or len(parts) > MAX_TERMS:
+                found = [*work.all_of(value)]
+            else:
+                found = self._of_sum(work, e, parts, value, cautious)
         except OutOfBudgetError:
             return None
-        parts = terms(e)
-        least = min(map(self.costs.length, found))
-        if self.costs.length(e) > 2 * (least + 1) and not cautious:
-            pass  # its parts have nothing that short
-        elif e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
-            found.append(work.sum_of(parts))
-        elif e.op in (MUL, DIV, NEG):
+        if e.op in (MUL, DIV, NEG) and (
+            cautious or self.costs.length(e) <= 2 * (min(map(self.costs.length, found)) + 1)
+        ):
             found += work.product_of(e)
         best = self.costs.best(found)
         for wave in work.waves(value):
@@ -385,6 +399,30 @@ class _Simplifier:
                 found += wave, self._again(wave)
         if (other := waves.apart(work.frame, e)) is not None:
             found.append(self._again(other))
+        return found
+
+    def _of_sum(
+        self,
+        work: Candidates,
+        e: Expr,
+        parts: list[tuple[int, Expr]],
+        value: Factored,
+        cautious: bool,
+    ) -> list[Expr]:
+        """The forms of a sum as a whole and in parts: what looks shorter first, so that the other
+        one is left out where it cannot be."""
+        values, rough = work.frame.values, work.writer.rough
+        limit = self.costs.length(e)
+        if sum(rough(values[node]) + 1 for _, node in parts) <= rough(value):
+            total = work.sum_of(parts, limit)
+            limit = limit if total is None else self.costs.length(total)
+            found = [] if total is None else [total]
+            return found if found and work.least(value) > limit else [*work.all_of(value), *found]
+        found = [*work.all_of(value)]
+        least = min(map(self.costs.length, found))
+        if limit <= 2 * (least + 1) or cautious:  # otherwise its parts have nothing that short
+            total = work.sum_of(parts, min(least, limit))
+            found += () if total is None else (total,)
         return found
 
     def _candidates(self, e: Expr, cautious: bool) -> Candidates:

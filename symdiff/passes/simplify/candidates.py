@@ -9,6 +9,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, SUB, Expr
 from symdiff.ir.formula_text import factors, terms
+from symdiff.ir.functions import EXTREMES
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.costs import Budget, Costs
@@ -26,6 +27,8 @@ RATIO, MARGIN = 1.5, 2
 """Values that look longer than this times the shortest formula found, and this, are not written."""
 
 _SUMS = (ADD, SUB)
+_SIZES = (ir.ABS, ir.SIGN, *EXTREMES)
+_ONE: Fraction = ir.ONE.value
 
 
 class Candidates:
@@ -37,6 +40,12 @@ class Candidates:
         self._best: dict[object, Expr] = {}
         self._all: dict[object, list[Expr]] = {}
         self._waves: dict[object, list[Expr]] = {}
+        self._pools: dict[object, list[Factored]] = {}
+        self._active: set[int] | None = None
+        self._has_powers = any(base is not None for base, _, _ in frame.powers.values())
+        self._is_rational = not (frame.angles or frame.roots or self._has_powers)
+        self._concerned: dict[str, bool] = {}
+        self._symbols: dict[str, tuple[set[int], bool]] = {}
 
     def best(self, value: Factored) -> Expr:
         """The shortest form found for a value."""
@@ -76,7 +85,55 @@ class Candidates:
         return list(made)
 
     def pool(self, value: Factored) -> list[Factored]:
-        """The value in the terms of other functions of its angles and roots."""
+        """The value in the terms of other functions of its angles and roots, which are looked for
+        once for all values that differ in other factors only."""
+        if self._active is None:
+            self._active = self._active_columns()
+        if not self._active:
+            return [value]
+        core, rest = dict[str, tuple[Any, int]](), dict[str, tuple[Any, int]]()
+        for key, factor in value.factors.items():
+            (core if self._concerns(key, factor[0]) else rest)[key] = factor
+        if not core:
+            return [value]
+        name = frozenset([(key, n) for key, (_, n) in core.items()])
+        found = self._pools.get(name)
+        if found is None:
+            found = self._pools[name] = self._pool(Factored(_ONE, core))
+        if not rest and value.unit is _ONE:
+            return found
+        other = Factored(value.unit, rest)
+        return [self.frame.ring.mul(other, v) for v in found]
+
+    def _concerns(self, key: str, base: Any) -> bool:
+        """Whether a factor has functions of angles, roots, or what these are of."""
+        if self._active is None:
+            self._active = self._active_columns()
+        if not self._active:
+            return False
+        found = self._concerned.get(key)
+        if found is None:
+            degrees = base.degrees()
+            found = self._concerned[key] = any(degrees[i] for i in self._active)
+        return found
+
+    def _active_columns(self) -> set[int]:
+        """The symbols that identities are about."""
+        frame, found = self.frame, set[int]()
+        for angle in frame.angles:
+            symbols = (angle.s, angle.c) if angle.exponential is None else (angle.exponential,)
+            found |= {frame.index[str(g)] for g in symbols}
+        for root in frame.roots.values():
+            found.add(frame.index[str(root.symbol)])
+        for base, _ in [f for r in frame.roots.values() for f in r.square.factors.values()]:
+            found |= {i for i, d in enumerate(base.degrees()) if d}
+        for e, symbol in frame.plain.items():
+            if e.op in _SIZES:
+                found |= {frame.index[str(symbol)]}
+                found |= {i for i, a in enumerate(frame.columns) if a is not None and a in e.args}
+        return found
+
+    def _pool(self, value: Factored) -> list[Factored]:
         pool = {key_of(value): value}
         for v in absolute.forms(self.frame, value):
             pool.setdefault(key_of(v), v)
@@ -112,8 +169,38 @@ class Candidates:
             kept.append(first)
         return {k: pool[k] for k in kept}
 
-    def sum_of(self, parts: Sequence[tuple[int, Expr]]) -> Expr:
-        """A sum of parts, brought together in pairs as long as that makes it shorter."""
+    def least(self, value: Factored) -> int:
+        """Operations that a value has at least, as good as always: of symbols that no identity
+        connects, each is written once, and powers are not linear; a product as it stands; and a
+        sum of two terms can be divided by little."""
+        rough = self.writer.rough(value)
+        if self._has_powers:
+            return rough // 2 - 1
+        sums, high, used = 0, False, set[int]()
+        for key, (base, n) in value.factors.items():
+            if self._concerns(key, base):
+                return rough // 2 - 1
+            sums += len(base) - 1
+            columns, power = self._used(key, base)
+            high = high or power or n not in (1, -1) or not used.isdisjoint(columns)
+            used |= columns
+        if not sums:
+            return rough - 1
+        once = sum(self.writer.length_of(i) for i in used) + len(used) - 1 + high
+        return max(once, rough - 3 if sums == 1 else rough // 2 - 1)
+
+    def _used(self, key: str, base: Any) -> tuple[set[int], bool]:
+        """The symbols of a factor, and whether it has powers of them."""
+        found = self._symbols.get(key)
+        if found is None:
+            degrees = base.degrees()
+            found = {i for i, d in enumerate(degrees) if d}, any(d > 1 for d in degrees)
+            self._symbols[key] = found
+        return found
+
+    def sum_of(self, parts: Sequence[tuple[int, Expr]], limit: int = 10**9) -> Expr | None:
+        """A sum of parts, brought together in pairs as long as that makes it shorter; None if it
+        would be longer than the limit."""
         ring = self.frame.ring
         values = [
             v if sign > 0 else ring.neg(v)
@@ -124,21 +211,25 @@ class Candidates:
         for v in values:  # what has one denominator
             below = tuple(sorted((k, n) for k, (_, n) in v.factors.items() if n < 0))
             groups[below] = ring.add(groups[below], v) if below in groups else v
-        options = [self._paired(values)]
+        options = [self._paired(values, limit)]
         shared = self._shared(values)
         above = Factored(shared.unit, {k: f for k, f in shared.factors.items() if f[1] > 0})
         choices = [shared] if len(above.factors) == len(shared.factors) else [shared, above]
         units = [v.unit for v in values if v.unit]
-        if any(u.denominator > 1 for u in units) and (unit := common_measure(units)) != 1:
+        if units and (unit := common_measure(units)) != 1:
             unit = unit if any(u > 0 for u in units) else -unit
             choices = [Factored(unit, shared.factors), *choices]
         for common in choices:
             if common.factors or common.unit != 1:
-                inner = self._paired([ring.div(v, common) for v in values])
-                options.append(ir.mul(self.best(common), inner))
+                outer = max(self.least(common), 0) + 1
+                rest = [ring.div(v, common) for v in values]
+                inner = self._paired(rest, limit - outer, not self._is_rational)
+                if inner is not None:
+                    options.append(ir.mul(self.best(common), inner))
         if 1 < len(groups) < len(values):
-            options.append(self._paired(list(groups.values())))
-        return self.costs.best(options)
+            options.append(self._paired(list(groups.values()), limit))
+        found = [e for e in options if e is not None]
+        return self.costs.best(found) if found else None
 
     def _shared(self, values: list[Factored]) -> Factored:
         """The factors that all have."""
@@ -150,9 +241,19 @@ class Candidates:
                 shared[key] = base, least
         return Factored(Fraction(1), shared)
 
-    def _paired(self, values: list[Factored]) -> Expr:
+    def _paired(self, values: list[Factored], limit: int, whole: bool = False) -> Expr | None:
+        """A sum brought together in pairs; None if it is longer than the limit. Two terms are
+        brought together for `whole` only: the caller has that already."""
         ring = self.frame.ring
         values = [v for v in values if v.unit]
+        if len(values) == 2 and not whole:
+            if sum(map(self.least, values)) + 1 > limit:
+                return None
+            made = [self._term(values[0])]
+            if self.costs.formulas.size(made[0]) + self.least(values[1]) + 1 > limit:
+                return None
+            total = ir.add(made[0], self._term(values[1]))
+            return total if self.costs.length(total) <= limit else None
         made = [self._term(v) for v in values]
         while len(values) > 1:
             least, choice = 0, None
@@ -165,7 +266,7 @@ class Candidates:
                     apart = self.costs.length(ir.add(made[j], made[i]))
                     try:
                         both = ring.add(values[i], values[j])
-                        if self.writer.rough(both) > 2 * (apart + 1):
+                        if apart - self.least(both) <= least:
                             continue
                         joined = self.best(both)
                     except OutOfBudgetError:
@@ -223,7 +324,10 @@ class Candidates:
                         rest = ring.mul(rest, self.frame.value(ir.power(b, x)))
             except (OutOfBudgetError, KeyError):
                 continue
-            inner = self.sum_of(terms(base))
+            inner = self.best(self.frame.value(base))
+            total = self.sum_of(terms(base), self.costs.length(inner))
+            if total is not None:
+                inner = self.costs.best([total, inner])
             found.append(ir.mul(self.best(rest), ir.power(inner, n)))
             if self.costs.length(inner) < self.costs.length(base):
                 written[k] = inner

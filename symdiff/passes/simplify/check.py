@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
@@ -23,17 +23,24 @@ from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import factors
-from symdiff.ir.functions import COS, SIN, TAN
+from symdiff.ir.functions import COS, COSH, ERF, ERFC, EXP, PI, SIN, SINH, TAN, TANH
 from symdiff.passes.cancel.algebra import linear
 
 ENOUGH, MOST = 6, 40
 """Ordinary points at which both must be known, and points tried for that."""
+FEW = 2
+"""So many of them decide for formulas that are analytic where complex numbers but for isolated
+ones are: equal somewhere, they are equal."""
 EDGES = (0, 1, -1)
 """Each variable takes these values in turn, while the others are positive, and are anything."""
-MAX_DIVISORS = 4
+MAX_DIVISORS = 8
 """Sums in denominators whose zeros are looked at."""
 PRECISION = 128
 TINY = arb(2) ** -80
+_ENTIRE = frozenset((
+    ir.VAR, ir.CONST, ir.ADD, ir.SUB, ir.MUL, ir.NEG, PI, EXP, SIN, COS, SINH, COSH, ERF, ERFC,
+))  # fmt: skip
+"""Operations that are analytic for all complex numbers."""
 
 
 def equal(before: Expr, after: Expr, strict: bool = True, within: Expr | None = None) -> bool:
@@ -56,18 +63,27 @@ def compare(
         given = before, after, within
     more = () if within is None else ir.variables((within,))
     params = (*inputs, *(v for v in more if v not in inputs))
-    if any(e.op is ir.POW and ir.rational(e.args[1]) is None for e in ir.topological(given)):
+    nodes = ir.topological(given)
+    if any(e.op is ir.POW and ir.rational(e.args[1]) is None for e in nodes):
         given = ir.transform(given, _above)
+        nodes = ir.topological(given)
+    if within is not None:
+        nodes = ir.topological(given[:2])
+    own = ir.topological(given[1:2])
     try:
         tape = Tape(params, given)
     except (UnsupportedError, ValueError, NotImplementedError):
         return None
     rng, seen = random.Random(len(inputs)), 0
     nonzero: dict[Expr, None] = {}
+    exposed = _exposed(nodes, own)
+    enough = FEW if all(map(_is_meromorphic, nodes)) else ENOUGH
     with exclusive():
         for k in range(MOST + 2 * len(EDGES) * len(inputs)):
             edge = k >= MOST
-            if not edge and (seen >= ENOUGH or (k and not inputs)):
+            if not edge and (seen >= enough or (k and not inputs)):
+                continue
+            if edge and inputs[(k - MOST) // (2 * len(EDGES))] not in exposed:
                 continue
             point = list(_point(len(params), k, len(inputs)))
             verdict = _verdict(tape, point, edge, strict)
@@ -79,19 +95,48 @@ def compare(
             if verdict == "undefined" or verdict is False:
                 return None
             seen += verdict is True and not edge
-        if seen and not nonzero and not _defined_on_surfaces(tape, params, rng, after, strict):
+        if (
+            seen
+            and not nonzero
+            and not _defined_on_surfaces(tape, params, rng, _divisors(own), strict)
+        ):
             return None
         if seen and not _defined_at_poles(tape, len(params), before, after):
             return None
     return tuple(nonzero) if seen else None
 
 
+def _is_meromorphic(e: Expr) -> bool:
+    """Whether an operation keeps formulas analytic on the complex numbers but for isolated ones."""
+    return e.op in _ENTIRE or e.op is ir.DIV or e.op is TAN or e.op is TANH or _is_whole(e)
+
+
+def _is_whole(e: Expr) -> bool:
+    return e.op is ir.POW and ir.integer(e.args[1]) is not None
+
+
+def _exposed(nodes: Iterable[Expr], own: Iterable[Expr]) -> set[Expr]:
+    """The variables at whose edges the second may be undefined, or one of them jump: the others
+    are in operations alone that are defined and continuous for all numbers. Of the nodes of both,
+    and its own."""
+    below: list[Expr] = []
+    for e in own:
+        if e.op is ir.DIV:
+            below.append(e.args[1])
+        elif not (e.op in _ENTIRE or e.op is TANH or (_is_whole(e) and e.args[1].value > 0)):
+            below += e.args
+    for e in nodes:
+        if not _is_meromorphic(e):
+            below += e.args
+    return set(ir.variables(below))
+
+
 def _defined_on_surfaces(
-    tape: Tape, params: Sequence[Expr], rng: random.Random, after: Expr, strict: bool
+    tape: Tape, params: Sequence[Expr], rng: random.Random, divisors: list[Expr], strict: bool
 ) -> bool:
     """Whether the second is defined where the first is, where a sum that the second divides by
     is zero."""
-    for below in _divisors(after)[:MAX_DIVISORS]:
+    for below in divisors[:MAX_DIVISORS]:
         own = Tape(params, (below,))
         for v in ir.variables((below,)):
             at = params.index(v)
@@ -146,10 +191,10 @@ def _fixed(tape: Tape, m: Expr, quarters: Fraction) -> dict[int, Any]:
     return found
 
 
-def _divisors(e: Expr) -> list[Expr]:
-    """The sums in denominators of a formula."""
+def _divisors(nodes: Iterable[Expr]) -> list[Expr]:
+    """The sums in the denominators among some nodes."""
     found: dict[Expr, None] = {}
-    for node in ir.topological((e,)):
+    for node in nodes:
         if node.op is ir.DIV:
             for base, _ in factors(node.args[1])[1]:
                 if base.op in (ir.ADD, ir.SUB):

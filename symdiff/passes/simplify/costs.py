@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -84,14 +84,14 @@ class Costs:
 
     def ranked(self, candidates: Iterable[Expr]) -> list[Expr]:
         """Some formulas, the shortest first; texts are made for those alone that are alike."""
-        groups: dict[tuple[int, int, int], list[Expr]] = {}
-        for e in candidates:
-            groups.setdefault(self.rank(e), []).append(e)
-        return [
-            e
-            for rank in sorted(groups)
-            for e in (groups[rank] if len(groups[rank]) == 1 else sorted(groups[rank], key=self.of))
-        ]
+        found: list[Expr] = []
+        for alike in _groups(candidates, self.length):
+            if len(alike) == 1:
+                found += alike
+                continue
+            for equal in _groups(alike, self.rank):
+                found += equal if len(equal) == 1 else sorted(equal, key=self.of)
+        return found
 
     def shorter(self, e: Expr, other: Expr) -> bool:
         """Whether the first is the shorter one."""
@@ -102,6 +102,14 @@ class Costs:
             return m < n
         ranks = self.rank(e), self.rank(other)
         return ranks[0] < ranks[1] if ranks[0] != ranks[1] else self.of(e) < self.of(other)
+
+
+def _groups(candidates: Iterable[Expr], key: Callable[[Expr], Any]) -> list[list[Expr]]:
+    """Some formulas by what they have alike, the least first."""
+    groups: dict[Any, list[Expr]] = {}
+    for e in candidates:
+        groups.setdefault(key(e), []).append(e)
+    return [groups[k] for k in sorted(groups)]
 
 
 def _has_apart(e: Expr) -> bool:

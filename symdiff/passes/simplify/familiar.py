@@ -89,6 +89,8 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
         return ir.where(tidied(condition), a, b)
     if node.op in (ADD, SUB) and any(a.op is ir.WHERE for a in args):
         return _one_branch(ir.rebuild(node, args))
+    if node.op is ir.POW and args[0].op is EXP and ir.rational(args[1]) is None:
+        return EXP(ir.mul(args[0].args[0], args[1]))  # e**x
     if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
         return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
     return ir.rebuild(node, args)

@@ -9,6 +9,7 @@ common factor of some terms taken out (Horner), or as a completed square.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -82,7 +83,7 @@ class Polynomials(Products):
             others = [(self.poly(q), int(k)) for q, k in parts]
             candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
-            candidates += self._split(p)
+            candidates += self._split(p, min(map(self.costs.length, candidates)))
             candidates += self._squares(p)
             candidates += self._by_known(p)
         return self.costs.best(candidates)
@@ -132,8 +133,14 @@ class Polynomials(Products):
                 found.append(e if ratio == 1 else negated(e))
         return found
 
-    def _split(self, p: Any) -> list[Expr]:
-        """A common factor of some terms taken out of them."""
+    def _once(self, rows: Iterable[tuple[int, ...]]) -> int:
+        """Operations that a polynomial has at least: each symbol is written once."""
+        used = {i for m in rows for i, n in enumerate(m) if n}
+        return sum(self.length_of(i) for i in used) + max(len(used) - 1, 0)
+
+    def _split(self, p: Any, limit: int) -> list[Expr]:
+        """A common factor of some terms taken out of them, where that may be no longer than the
+        limit."""
         rows = [(tuple(map(int, m)), c) for m, c in p.terms()]
         uses: dict[int, int] = {}
         for monomial, _ in rows:
@@ -147,10 +154,12 @@ class Polynomials(Products):
             chosen = chosen[:1]
         found: list[Expr] = []
         for i in chosen:
-            if not self.budget.spend():
-                break
             with_it = {m: c for m, c in rows if m[i]}
             without = {m: c for m, c in rows if not m[i]}
+            if self._once(with_it) + self._once(without) + 1 > limit:
+                continue
+            if not self.budget.spend():
+                break
             inner, outer = self._dict(with_it), self._dict(without)
             found.append(ir.add(self.poly(inner), self.poly(outer)))
             negative = -inner

@@ -124,6 +124,10 @@ class Products:
             self._sides[i, n] = found
         return found
 
+    def length_of(self, i: int) -> int:
+        """The operations of a symbol."""
+        return self._side(i, 1)[0]
+
     def assembled(
         self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
     ) -> Expr:

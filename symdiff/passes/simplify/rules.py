@@ -123,6 +123,7 @@ def rewritten(e: Expr) -> Iterator[Expr]:
         yield turned
 
 
+SHIFTED = (GAMMA, POLYGAMMA)
 MAX_SHIFT = 3
 """Arguments of gamma functions that differ by more than this stay."""
 
@@ -130,7 +131,7 @@ MAX_SHIFT = 3
 def shifted(e: Expr) -> Expr:
     """With gamma functions whose arguments differ by integers as one: `gamma(x + 1)` as
     `x*gamma(x)` beside `gamma(x)` (DLMF 5.5.1, 5.5.2)."""
-    nodes = [n for n in ir.topological((e,)) if n.op in (GAMMA, POLYGAMMA)]
+    nodes = [n for n in ir.topological((e,)) if n.op in SHIFTED]
     groups: dict[frozenset[tuple[Expr, Fraction]], list[tuple[Fraction, Expr]]] = {}
     for n in nodes:
         found = dict(linear(n.args[-1]) or {n.args[-1]: Fraction(1)})

@@ -92,6 +92,7 @@ class Writer(Polynomials):
                 moved += self._moved_below(unit, singles, rest, p, limit)
         candidates += self._inverted(unit, singles, sums)
         candidates += self._joined(value, singles)
+        candidates += self._powers(unit, singles, sums)
         tops = [(p, m) for p, m in sums if m == 1]
         if len(tops) > 1 and math.prod(len(p) for p, _ in tops) <= MAX_PRODUCT:
             whole, rest = self.ring.context.constant(1), [f for f in sums if f[1] != 1]
@@ -127,6 +128,32 @@ class Writer(Polynomials):
                 unit, sums, left = self._parts(rest)
                 if len(sums) <= 8:
                     yield self._product(unit, left, sums, [(base, k)])
+
+    def _powers(
+        self, unit: Fraction, singles: dict[int, int], sums: list[tuple[Any, int]]
+    ) -> Iterable[Expr]:
+        """A quotient of powers as a power of the quotient: `a**2/(a + b)**2` is `(a/(a + b))**2`."""
+        exponents = [*singles.values(), *(n for _, n in sums)]
+        n = math.gcd(*exponents)
+        if n < 2 or not sums or min(exponents) > 0 or max(exponents) < 0:
+            return
+        if any(self._is_root(i) for i in singles):
+            return
+        made = [(self.poly(p), k // n) for p, k in sums]
+        if n % 2 == 0:  # their signs do not matter
+            made = [(self._as_written(p, e), k) for (p, _), (e, k) in zip(sums, made, strict=True)]
+        inner = self.assembled(_ONE, {i: k // n for i, k in singles.items()}, made)
+        yield self.assembled(unit, {}, [(inner, n)])
+
+    def _is_root(self, i: int) -> bool:
+        e = self.frame.columns[i]
+        return e is not None and e.op is ir.POW and ir.integer(e.args[1]) is None
+
+    def _as_written(self, p: Any, e: Expr) -> Expr:
+        """A sum or its negative: the one that is shorter, or that was written."""
+        other, written = self.poly(-p), self.frame.written
+        shorter = self.costs.length(other) < self.costs.length(e)
+        return other if shorter or (other in written and e not in written) else e
 
     def _difference_of_squares(self, p: Any, q: Any) -> Expr | None:
         """`(a + b)*(a - b)` as `a**2 - b**2`, where a and b are shorter."""
