@@ -88,11 +88,15 @@ def test_equation_of_state_of_dark_energy():
 
 @pytest.mark.filterwarnings("error")
 def test_mixed_derivatives_are_zero_where_logarithms_are_outweighed():
-    f = symgrad(lambda x, b: x ** (2 - 2 * b))  # d/db d/dx = -2*x**e*(1 + (e + 1)*log(x)), e = 1 - 2*b
+    f = symgrad(
+        lambda x, b: x ** (2 - 2 * b)
+    )  # d/db d/dx = -2*x**e*(1 + (e + 1)*log(x)), e = 1 - 2*b
     assert f.hessian(0.0, 0.446)[0][1] == f.hessian(0.0, 0.446)[1][0] == 0.0
     assert f.hessian(0.0, 0.446)[1][1] == 0.0
     x, b = 0.3, 0.446
     e = 1 - 2 * b
-    assert f.hessian(x, b)[1][0] == pytest.approx(-2 * x**e * (1 + (e + 1) * math.log(x)), rel=1e-14)
+    assert f.hessian(x, b)[1][0] == pytest.approx(
+        -2 * x**e * (1 + (e + 1) * math.log(x)), rel=1e-14
+    )
     g = symgrad(lambda x, p: x**p * math.log(x))
     assert g.hessian(0.0, 2.5) == ((0.0, 0.0), (0.0, 0.0))
