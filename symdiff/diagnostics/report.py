@@ -136,7 +136,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], code: int | None 
 
     def cell(k: int, value: Any) -> str:
         text = escape(str(value))
-        return f'<td style="text-align:left">{f"<code style='white-space:pre-wrap'>{text}</code>" if k == code else text}</td>'
+        if k == code:
+            text = f'<code style="white-space:pre-wrap">{text}</code>'
+        return f'<td style="text-align:left">{text}</td>'
 
     top = "".join(f"<th>{escape(h)}</th>" for h in head)
     body = "".join(
