@@ -100,3 +100,12 @@ def test_mixed_derivatives_are_zero_where_logarithms_are_outweighed():
     )
     g = symgrad(lambda x, p: x**p * math.log(x))
     assert g.hessian(0.0, 2.5) == ((0.0, 0.0), (0.0, 0.0))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_base_that_is_a_product():
+    f = symgrad(lambda x, b, a: (x * b) ** (a / 2 - 0.5))
+    assert f.grad(0.0, 0.5, 2.5) == (math.inf, 0.0, 0.0)  # 0 for all b and a > 1
+    assert f.hessian(0.0, 0.25, 4.0)[1] == (0.0, 0.0, 0.0)
+    g = symgrad(lambda x, b, a: (x / b) ** (a - 0.5))
+    assert g.hessian(0.0, 0.25, 2.0)[1] == (0.0, 0.0, 0.0)
