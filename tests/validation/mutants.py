@@ -3,7 +3,9 @@
 `python -m tests.validation.mutants` prints the table of docs/reliability.md. Each mutant lives in a
 process of its own: a line of a pass is changed and the module run again, or an entry of a table
 of rules and derivatives is. Then functions are derived, and some compiled, with the budget of
-every day, until a `ValidationWarning` or a `VerificationError` says what is wrong.
+every day, until a `ValidationWarning` or a `VerificationError` says what is wrong; if nothing does, the
+tests that are named for it are asked. With a number, as in `python -m tests.validation.mutants 50`, only as
+many are tried, taken evenly from the list; with a kind, or a part of a name, those.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -452,6 +454,14 @@ def prepare() -> None:
     symdiff.symgrad(lambda x: x * x, cache=False).grad(2.0)
 
 
+def chosen(found: Sequence[Mutant], only: str) -> list[Mutant]:
+    """As many as `only` says, taken evenly, or those of that kind or name; all for ""."""
+    if only.isdecimal():
+        count = min(int(only), len(found))
+        return [found[k * len(found) // count] for k in range(count)]
+    return [m for m in found if only in m.name or only == m.kind]
+
+
 def main(only: str = "") -> int:
     prepare()
     for control in (Mutant("control", "nothing"), Mutant("loops", "nothing")):
@@ -460,9 +470,7 @@ def main(only: str = "") -> int:
             return 1
     counts: dict[str, list[int]] = {}
     missed = []
-    for m in mutants():
-        if only and only not in m.name and only != m.kind:
-            continue
+    for m in chosen(mutants(), only):
         result = tried(m)
         print(f"{m.kind:14} {result or 'NOT CAUGHT':44} {m.name}", flush=True)
         tally = counts.setdefault(m.kind, [0, 0, 0])

@@ -20,7 +20,7 @@ rounding of literals only are made exact (`literals`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -33,6 +33,7 @@ from symdiff.ir.functions import EXTENDED, TAKEN
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.enclosing import Contexts
+from symdiff.passes.guards.meant import Meant
 from symdiff.passes.guards.proof import CLOSE, Place, Prover, Solved, Verdict
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
@@ -106,10 +107,12 @@ class GuardNotes:
 
 def guards(
     outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: GuardNotes | None = None,
-    shortcuts: bool = True,
+    shortcuts: bool = True, meant: Mapping[Expr, Expr] | None = None,
+    integers: Container[Expr] = frozenset(),
 ) -> tuple[Expr, ...]:  # fmt: skip
     """Drop the guards whose value is the limit; note those whose value is not. Shortcuts: also
-    equations at points where the other side is regular, and has the same value."""
+    equations at points where the other side is regular, and has the same value. Meant: what variables
+    stand for in questions about guards. Integers: variables that are."""
     outputs = tuple(outputs)
     notes = notes if notes is not None else GuardNotes()
     outputs, repairs, origin = exact_literals(outputs)
@@ -122,7 +125,7 @@ def guards(
         order = ir.topological(outputs)
     if not any(e.op is WHERE or may_be_guard(e) for e in order):
         return outputs
-    prover = Prover(facts)
+    prover = Meant(Prover(facts), meant, integers)
     for _ in range(MAX_ROUNDS):
         found = GuardNotes()
         pass_ = _Repairs(prover, found, contexts, origin, shortcuts)
@@ -151,7 +154,7 @@ class _Repairs:
     """Asks the prover about every guard of a function, children first."""
 
     def __init__(
-        self, prover: Prover, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
+        self, prover: Meant, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
         shortcuts: bool = False,
     ) -> None:  # fmt: skip
         self.shortcuts = shortcuts
