@@ -163,7 +163,8 @@ def _with_options(
     given = {k.name: v for k in fields(Options) if (v := getattr(options, k.name)) != k.default}
     if not given:
         return fun
-    return SymbolicFunction(fun._source, replace(fun._options, **given), fun, fun._parent)
+    plain = getattr(fun, "__wrapped__", fun)  # of containers, it is traced again
+    return SymbolicFunction(fun._source, replace(fun._options, **given), plain, fun._parent)
 
 
 @overload
