@@ -236,7 +236,8 @@ def powers_and_logarithms(node: Expr) -> tuple[Expr, Expr, int] | None:
         k, e = k + 1, e.args[0]
     if k == 0 or e.op is not POW or e.args[0] is not node.args[1]:
         return None
-    return (*e.args, k) if ir.rational(e.args[1]) is None else None
+    base, exponent = e.args
+    return (base, exponent, k) if ir.rational(exponent) is None else None
 
 
 def _power_and_logarithms(base: Expr, exponent: Expr, k: int) -> Expr:
