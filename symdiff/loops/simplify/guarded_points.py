@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
+from symdiff.errors import Location
 from symdiff.ir import ABS, EQ, LE, LT, SUB, Expr
 from symdiff.ir.loop_program import (
     LOAD,
@@ -104,6 +105,17 @@ def met(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
     return replace(program, block=block, outputs=conditions, tree=list(range(len(conditions))))
 
 
+def places(program: LoopProgram, found: GuardedPoints) -> list[Location | None]:
+    """Where the conditions stand in the source: the first of a captured program that compare with the same."""
+    stand: dict[Fraction, Location] = {}
+    for e, place in program.locations.items():
+        for a in e.args if e.op in (EQ, LT, LE) else ():
+            if (q := ir.rational(a)) is not None:
+                stand.setdefault(q, place)
+    numbers = [[ir.rational(n) for n in ir.topological((p.condition,))] for p in found.points]
+    return [next((stand[q] for q in row if q in stand), None) for row in numbers]
+
+
 def _is_computed(c: Expr) -> bool:
     """Whether this is an equality of real numbers that are made of elements or names, or a small bound."""
     if c.op is not EQ and not 0 < _radius(c) <= WIDEST:
@@ -163,4 +175,4 @@ def _point(c: Expr) -> tuple[Expr, Fraction, Fraction] | None:
     return None if centre is None or leaf.op is not ir.VAR else (leaf, centre, radius)
 
 
-__all__ = ["GuardedPoint", "GuardedPoints", "guarded_points", "met", "told"]
+__all__ = ["GuardedPoint", "GuardedPoints", "guarded_points", "met", "places", "told"]
