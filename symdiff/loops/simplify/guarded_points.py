@@ -19,6 +19,7 @@ from typing import NamedTuple
 from symdiff import ir
 from symdiff.errors import Location
 from symdiff.ir import ABS, EQ, LE, LT, SUB, Expr
+from symdiff.ir.functions import SQUARES
 from symdiff.ir.loop_program import (
     LOAD,
     Block,
@@ -118,7 +119,7 @@ def places(program: LoopProgram, found: GuardedPoints) -> list[Location | None]:
 
 def _is_computed(c: Expr) -> bool:
     """Whether this is an equality of real numbers that are made of elements or names, or a small bound."""
-    if c.op is not EQ and not 0 < _radius(c) <= WIDEST:
+    if c.op is not EQ and not 0 < _radius(c) <= WIDEST and not _is_zero_of_size(c):
         return False
     return all(kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
         n.op in (LOAD, ir.VAR) for n in ir.topological((c,))
@@ -130,10 +131,20 @@ def _radius(c: Expr) -> float:
     return 0.0 if c.op is EQ else float(max(ir.rational(a) or 0 for a in c.args))
 
 
+def _is_zero_of_size(c: Expr) -> bool:
+    """Whether this says of a size whether it is 0, as `np.linalg.norm(x) > 0` does."""
+    u = next((a for a in c.args if a is not ir.ZERO), c)
+    power = ir.rational(u.args[1]) if u.op is ir.POW else None
+    root = power is not None and power.denominator % 2 == 0
+    return ir.ZERO in c.args and (root or u.op in (ABS, SQUARES))
+
+
 def _near(c: Expr) -> Expr:
     """Where the quantity that is compared is small, on whichever side of the bound it is then."""
     if c.op is EQ:
         return c
+    if _is_zero_of_size(c):
+        return ir.eq(next(a for a in c.args if a is not ir.ZERO), ir.ZERO)
     u, bound = c.args if ir.rational(c.args[1]) is not None else reversed(c.args)
     below = ir.lt if (c.op is LT) == (u is c.args[0]) else ir.le
     return below(ir.abs_(u), bound)
