@@ -32,7 +32,7 @@ from symdiff.frontend.trace.values import (
     number,
     python_kind,
 )
-from symdiff.ir import CONST
+from symdiff.ir import CONST, functions
 
 Items = np.ndarray[Any, Any]
 
@@ -178,6 +178,9 @@ def converted(array: SmallArray, kind: str | None) -> SmallArray:
     if kind == "b":
         return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
     if kind == "i" and array.kind == "f" and array.items.size:
+        if not array.items.ndim:
+            found = scalars.apply(functions.TRUNC, as_real(array.items.item()))
+            return array_of([scalars.integral(found)], ())
         raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
     items = np.empty(array.items.shape, object)
     items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]

@@ -319,7 +319,7 @@ class _Correcting(Beside):
             if self.lean:  # what vanished may not be 0
                 wrong.append(raw(WHERE, (raw(LT, (ZERO, raw(ir.ABS, (value,)))), ZERO, ONE)))
             return _together(value, rest)
-        t, name = types(self.program)[name_of(e)], name_of(e)
+        t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
         if t.kind != "f" or name not in self.beside:
             return e
         places = [self.names.fresh("i") for _ in t.shape]
