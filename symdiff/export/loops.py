@@ -22,6 +22,7 @@ from symdiff.ir import Expr, format_expr, substitute, var
 from symdiff.ir.functions import BUILTIN, MARKS
 from symdiff.ir.loop_program import (
     ARRAY,
+    LEAVES,
     Call,
     Check,
     Loop,
@@ -57,7 +58,7 @@ def _leaves(e: Expr) -> Iterator[Expr]:
     stack = [e]
     while stack:
         n = stack.pop()
-        if n.op not in BUILTIN and meaning(n.op) is None and n.op not in MARKS:
+        if n.op in LEAVES or (n.op not in BUILTIN and meaning(n.op) is None and n.op not in MARKS):
             yield n
         else:
             stack.extend(n.args)
@@ -162,13 +163,12 @@ def array_module(
     real = np.dtype(dtype or np.float64).name
     compensated = accuracy != "fast" and real == "float64"
     parts = [
-        p._replace(
-            program=readable(p.program),
-            emitted=loop_pipeline.final(p.program),
-            corrected=_corrected(p.program) if compensated else None,
+        ArrayFunction(
+            p.suffix, readable(p.program), p.summary, loop_pipeline.final(p.program),
+            *(_tiers(p.program) if compensated else ()),
         )
         for p in parts
-    ]
+    ]  # fmt: skip
     return array_module_source(
         name,
         parts,
@@ -179,14 +179,16 @@ def array_module(
     )
 
 
-def _corrected(program: LoopProgram) -> LoopProgram | None:
-    """The program with its rounding errors; None if it uses what has none."""
+def _tiers(program: LoopProgram) -> tuple[LoopProgram, ...]:
+    """The program with its rounding errors, for double-double arithmetic and for balls; nothing if it
+    uses what has none."""
     from symdiff.pipeline.lowered.loops import LoweredProgram
 
+    lowered = LoweredProgram(program)
     try:
-        return LoweredProgram(program).corrected()
+        return lowered.corrected(), lowered.statements(stable=True), lowered.statements()
     except UnsupportedError:
-        return None
+        return ()
 
 
 def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:

@@ -87,9 +87,10 @@ MOD = Op("mod", 2, fold=_mod_fold, python="{0} % {1}")
 REAL_OF = Op("real_of", 1, python="float({0})")
 """An integer as a real number, so that arithmetic on it cannot wrap."""
 
+LEAVES = (LOAD, INDEX, FLOORDIV, MOD, REAL_OF)
+"""What is a variable to formulas of reals."""
 LARGEST = 2**63 - 1
 """The largest integer of kernels."""
-
 _INTEGER = frozenset((ADD, SUB, MUL, NEG, WHERE, FLOORDIV, MOD, ABS))
 
 
@@ -521,6 +522,12 @@ def mapped(s: Statement, f: Callable[[Expr], Expr], body: Callable[[Block], Bloc
 def mapped_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
     """The block with `f` applied to every expression, also in the blocks inside of it."""
     return tuple(mapped(s, f, lambda b: mapped_block(b, f)) for s in block)
+
+
+def names_of(program: LoopProgram) -> Names:
+    """Names that a program, its tapes included, does not have yet."""
+    tapes = (v.tape for s in walk(program.block) if isinstance(s, Loop) for v in s.saves)
+    return Names((*types(program), *tapes))
 
 
 def exchanged(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:

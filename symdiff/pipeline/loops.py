@@ -317,7 +317,9 @@ Derived = tuple[LoopProgram, Sequence[Expr], Tree]
 
 def _simplified(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
     def step() -> LoopProgram:
-        block, outputs = simplified(program.block, program.outputs, names_of(program))
+        block, outputs = simplified(
+            program.block, program.outputs, names_of(program), types=types(program)
+        )
         return replace(program, block=block, outputs=outputs)
 
     return run(log, "simplify-value", step)

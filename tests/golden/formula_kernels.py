@@ -443,7 +443,7 @@ def _scaled(hi, lo, error, exponent):
 def _number(a):
     """A double, exactly."""
     if a == a:
-        return _scaled(a, 0.0, 0.0 if abs(a) < math.inf else math.inf, 0.0)
+        return _scaled(a, 0.0, 0.0, 0.0)
     return _NOWHERE
 
 
@@ -534,6 +534,10 @@ def _sqrt(x):
 def _less(x, y):
     """x < y."""
     if x[2] < 0.0 or y[2] < 0.0:
+        return 0.5
+    if abs(x[0]) == math.inf or abs(y[0]) == math.inf:  # what has an exponent may round to one
+        if max(x[2], y[2]) < math.inf and x[3] == y[3] == 0.0:
+            return 1.0 if x[0] < y[0] else 0.0
         return 0.5
     difference = _sub(x, y)
     if x[1] == x[2] == y[1] == y[2] == 0.0 and x[3] == y[3]:
@@ -1055,7 +1059,7 @@ def _values_beside(balls, decisions, point, steps, precision):
         return p if q is None else q
 
     for tries in range(7):
-        if tries and precision << tries > 10000:
+        if tries and precision << tries > (12000 if flint is None else 30000):
             break
         _precision(precision << tries)
         place = [_ball(x) + step for x, step in zip(point, steps)]

@@ -5,7 +5,8 @@ y : array of shape (n,)
 w : array of shape (m,)
 Real numbers are float64; their rounding errors, to first order, are computed beside
 them and added to the results. Where results may not be accurate all the same, or are
-not finite, there is a RuntimeWarning: nothing computes them again.
+not finite, they are computed again, in double-double arithmetic and in balls. What
+even that leaves unproven keeps the best value, with a RuntimeWarning.
 Functions with _cuda at the end compute on a CUDA device, without error tests; they need
 numba-cuda.
 
@@ -23,6 +24,11 @@ import warnings
 import numpy as np
 from numba import njit
 from numba.extending import intrinsic
+
+try:
+    import flint  # balls: what double-double arithmetic leaves flagged
+except ImportError:
+    flint = None  # then balls are of Python's integers
 
 __all__ = ["misfit", "misfit_grad", "misfit_value_and_grad", "misfit_cuda", "misfit_grad_cuda", "misfit_value_and_grad_cuda"]
 __version__ = "0.1.0"
@@ -42,17 +48,6 @@ def _fma(typing, a, b, c):
         return builder.fma(*args)
 
     return a(a, b, c), code
-
-
-def _best(name, wrong, corrected, plain):
-    """Results with their corrections, where these are finite; and a warning."""
-    text = f"{name}: {int(wrong)} results may have lost digits, or are not finite"
-    warnings.warn(text, RuntimeWarning, stacklevel=3)
-    plain = plain if isinstance(plain, tuple) else (plain,)
-    return [
-        np.where(np.isfinite(c), c, p) if np.ndim(c) else c if np.isfinite(c) else p
-        for c, p in zip(corrected, plain)
-    ]
 
 
 def _check_axes(name, shape, rank):
@@ -144,12 +139,13 @@ def _misfit_corrected(X, y, w):
         t21 = t17 - t8
         t22 = _fma(2.0*t17, t8 - (t17 - t21) + (t16 - t21) if t15 else math.nan, _fma(t17, t17, -t18))
         t23 = total_3 - (t19 - t20) + (t18 - t20) + (total_3_rest + t22)
-        t24 = abs(total_3_rest) + abs(t22) > 0.0
-        t25 = 2.465190328815662e-32*t18 if abs(t23) <= 0.0 and t24 else t23
-        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t18 and t24 else t25
-    t26 = total_3 + total_3_rest
-    t27 = abs(total_3)
-    return t26 if abs(t26) < math.inf else total_3, 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t27 and t27 < math.inf else 1.0
+        t24 = abs(t18)
+        t25 = abs(total_3_rest) + abs(t22) > 0.0
+        t26 = 2.465190328815662e-32*t24 if abs(t23) <= 0.0 and t25 else t23
+        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t24 and t25 else t26
+    t27 = total_3 + total_3_rest
+    t28 = abs(total_3)
+    return t27 if abs(t27) < math.inf else total_3, 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t28 and t28 < math.inf else 1.0
 
 
 def misfit(X, y, w):
@@ -158,7 +154,9 @@ def misfit(X, y, w):
     y = _given("misfit: y", y, np.float64, (None,))
     w = _given("misfit: w", w, np.float64, (None,))
     *found, wrong = _misfit_corrected(X, y, w)
-    r = _best("misfit", wrong, found, _misfit(X, y, w)) if wrong else found
+    if wrong:
+        found = _computed_again("misfit", (X, y, w,), found, _misfit, *_misfit_again)
+    r = found
     return r[0]
 
 
@@ -252,13 +250,13 @@ def _misfit_grad_corrected(X, y, w):
         t14 = abs(y[i_3])
         t15 = abs(total_rest) > 0.0
         t16 = 2.465190328815662e-32*t14 if abs(t13) <= 0.0 and t15 else t13
-        t17 = math.nan if abs(t8 + t13) < 3.308722450212111e-24*t14 and t15 else t16
+        t17 = -2.0*(math.nan if abs(t8 + t13) < 3.308722450212111e-24*t14 and t15 else t16)
         t18 = y_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar_rest.shape[0])]
-        t19 = y_bar_before_0 - (t10 - t11) + (t9 - t11) + (t18 - 2.0*t17)
-        t20 = abs(t8)
-        t21 = abs(t18) + 2.0*abs(t17) > 0.0
-        t22 = 4.930380657631324e-32*t20 if abs(t19) <= 0.0 and t21 else t19
-        y_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t10 + t19) < 6.617444900424222e-24*t20 and t21 else t22
+        t19 = y_bar_before_0 - (t10 - t11) + (t9 - t11) + (t18 + t17)
+        t20 = abs(t9)
+        t21 = abs(t18) + abs(t17) > 0.0
+        t22 = 2.465190328815662e-32*t20 if abs(t19) <= 0.0 and t21 else t19
+        y_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t10 + t19) < 3.308722450212111e-24*t20 and t21 else t22
         total_2_bar_before_1 = total_2_bar[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar.shape[0])]
         total_2_bar[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = total_2_bar_before_1 + 2.0*(total - y[i_3])
         t23 = total - y[i_3]
@@ -270,13 +268,13 @@ def _misfit_grad_corrected(X, y, w):
         t29 = abs(y[i_3])
         t30 = abs(total_rest) > 0.0
         t31 = 2.465190328815662e-32*t29 if abs(t28) <= 0.0 and t30 else t28
-        t32 = math.nan if abs(t23 + t28) < 3.308722450212111e-24*t29 and t30 else t31
+        t32 = 2.0*(math.nan if abs(t23 + t28) < 3.308722450212111e-24*t29 and t30 else t31)
         t33 = total_2_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar_rest.shape[0])]
-        t34 = total_2_bar_before_1 - (t25 - t26) + (t24 - t26) + (t33 + 2.0*t32)
-        t35 = abs(t23)
-        t36 = abs(t33) + 2.0*abs(t32) > 0.0
-        t37 = 4.930380657631324e-32*t35 if abs(t34) <= 0.0 and t36 else t34
-        total_2_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t25 + t34) < 6.617444900424222e-24*t35 and t36 else t37
+        t34 = total_2_bar_before_1 - (t25 - t26) + (t24 - t26) + (t33 + t32)
+        t35 = abs(t24)
+        t36 = abs(t33) + abs(t32) > 0.0
+        t37 = 2.465190328815662e-32*t35 if abs(t34) <= 0.0 and t36 else t34
+        total_2_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t25 + t34) < 3.308722450212111e-24*t35 and t36 else t37
     w_bar_7 = np.empty(m, np.float64)
     for i_10 in range(m):
         w_bar_7[i_10] = 0.0
@@ -380,7 +378,9 @@ def misfit_grad(X, y, w):
     y = _given("misfit: y", y, np.float64, (None,))
     w = _given("misfit: w", w, np.float64, (None,))
     *found, wrong = _misfit_grad_corrected(X, y, w)
-    r = _best("misfit_grad", wrong, found, _misfit_grad(X, y, w)) if wrong else found
+    if wrong:
+        found = _computed_again("misfit_grad", (X, y, w,), found, _misfit_grad, *_misfit_grad_again)
+    r = found
     return (r[0], r[1], r[2])
 
 
@@ -475,21 +475,22 @@ def _misfit_value_and_grad_corrected(X, y, w):
         t21 = t17 - t8
         t22 = _fma(2.0*t17, t8 - (t17 - t21) + (t16 - t21) if t15 else math.nan, _fma(t17, t17, -t18))
         t23 = total_3 - (t19 - t20) + (t18 - t20) + (total_3_rest + t22)
-        t24 = abs(total_3_rest) + abs(t22) > 0.0
-        t25 = 2.465190328815662e-32*t18 if abs(t23) <= 0.0 and t24 else t23
-        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t18 and t24 else t25
+        t24 = abs(t18)
+        t25 = abs(total_3_rest) + abs(t22) > 0.0
+        t26 = 2.465190328815662e-32*t24 if abs(t23) <= 0.0 and t25 else t23
+        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t24 and t25 else t26
     y_bar_2 = np.empty(n, np.float64)
     for k in range(n):
         y_bar_2[k] = -2.0*(total_6[k] - y[k])
     y_bar_2_rest = np.empty(n, np.float64)
     for k_1 in range(n):
-        t26 = total_6[k_1] - y[k_1]
-        t27 = t26 - total_6[k_1]
-        t28 = total_6[k_1] - (t26 - t27) - (y[k_1] + t27) + total_2_rest_2[k_1]
-        t29 = abs(y[k_1])
-        t30 = abs(total_2_rest_2[k_1]) > 0.0
-        t31 = 2.465190328815662e-32*t29 if abs(t28) <= 0.0 and t30 else t28
-        y_bar_2_rest[k_1] = -2.0*(math.nan if abs(t26 + t28) < 3.308722450212111e-24*t29 and t30 else t31)
+        t27 = total_6[k_1] - y[k_1]
+        t28 = t27 - total_6[k_1]
+        t29 = total_6[k_1] - (t27 - t28) - (y[k_1] + t28) + total_2_rest_2[k_1]
+        t30 = abs(y[k_1])
+        t31 = abs(total_2_rest_2[k_1]) > 0.0
+        t32 = 2.465190328815662e-32*t30 if abs(t29) <= 0.0 and t31 else t29
+        y_bar_2_rest[k_1] = -2.0*(math.nan if abs(t27 + t29) < 3.308722450212111e-24*t30 and t31 else t32)
     w_bar_7 = np.empty(m, np.float64)
     for i_10 in range(m):
         w_bar_7[i_10] = 0.0
@@ -516,44 +517,44 @@ def _misfit_value_and_grad_corrected(X, y, w):
         for i_9 in range(m - 1, -1, -1):
             w_bar_5_before_0 = w_bar_5[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5.shape[0])]
             w_bar_5[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = w_bar_5_before_0 + 2.0*((total_6[i_7] - y[i_7])*X[i_7, i_9])
-            t32 = total_6[i_7] - y[i_7]
-            t33 = t32*X[i_7, i_9]
-            t34 = 2.0*t33
-            t35 = w_bar_5_before_0 + t34
-            t36 = t35 - w_bar_5_before_0
-            t37 = t32 - total_6[i_7]
-            t38 = total_6[i_7] - (t32 - t37) - (y[i_7] + t37) + total_2_rest_2[i_7]
-            t39 = abs(y[i_7])
-            t40 = abs(total_2_rest_2[i_7]) > 0.0
-            t41 = 2.465190328815662e-32*t39 if abs(t38) <= 0.0 and t40 else t38
-            t42 = math.nan if abs(t32 + t38) < 3.308722450212111e-24*t39 and t40 else t41
-            t43 = _fma(X[i_7, i_9], t42, _fma(t32, X[i_7, i_9], -t33))
-            t44 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
-            t45 = w_bar_5_before_0 - (t35 - t36) + (t34 - t36) + (t44 + 2.0*t43)
-            t46 = abs(t33)
-            t47 = abs(t44) + 2.0*abs(t43) > 0.0
-            t48 = 4.930380657631324e-32*t46 if abs(t45) <= 0.0 and t47 else t45
-            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t35 + t45) < 6.617444900424222e-24*t46 and t47 else t48
+            t33 = total_6[i_7] - y[i_7]
+            t34 = t33*X[i_7, i_9]
+            t35 = 2.0*t34
+            t36 = w_bar_5_before_0 + t35
+            t37 = t36 - w_bar_5_before_0
+            t38 = t33 - total_6[i_7]
+            t39 = total_6[i_7] - (t33 - t38) - (y[i_7] + t38) + total_2_rest_2[i_7]
+            t40 = abs(y[i_7])
+            t41 = abs(total_2_rest_2[i_7]) > 0.0
+            t42 = 2.465190328815662e-32*t40 if abs(t39) <= 0.0 and t41 else t39
+            t43 = math.nan if abs(t33 + t39) < 3.308722450212111e-24*t40 and t41 else t42
+            t44 = 2.0*_fma(X[i_7, i_9], t43, _fma(t33, X[i_7, i_9], -t34))
+            t45 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
+            t46 = w_bar_5_before_0 - (t36 - t37) + (t35 - t37) + (t45 + t44)
+            t47 = abs(t35)
+            t48 = abs(t45) + abs(t44) > 0.0
+            t49 = 2.465190328815662e-32*t47 if abs(t46) <= 0.0 and t48 else t46
+            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t36 + t46) < 3.308722450212111e-24*t47 and t48 else t49
             X_bar_5_before_1 = X_bar_5[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5.shape[1])]
             X_bar_5[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = X_bar_5_before_1 + 2.0*((total_6[i_7] - y[i_7])*w[i_9])
-            t49 = total_6[i_7] - y[i_7]
-            t50 = t49*w[i_9]
-            t51 = 2.0*t50
-            t52 = X_bar_5_before_1 + t51
-            t53 = t52 - X_bar_5_before_1
-            t54 = t49 - total_6[i_7]
-            t55 = total_6[i_7] - (t49 - t54) - (y[i_7] + t54) + total_2_rest_2[i_7]
-            t56 = abs(y[i_7])
-            t57 = abs(total_2_rest_2[i_7]) > 0.0
-            t58 = 2.465190328815662e-32*t56 if abs(t55) <= 0.0 and t57 else t55
-            t59 = math.nan if abs(t49 + t55) < 3.308722450212111e-24*t56 and t57 else t58
-            t60 = _fma(w[i_9], t59, _fma(t49, w[i_9], -t50))
-            t61 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
-            t62 = X_bar_5_before_1 - (t52 - t53) + (t51 - t53) + (t61 + 2.0*t60)
-            t63 = abs(t50)
-            t64 = abs(t61) + 2.0*abs(t60) > 0.0
-            t65 = 4.930380657631324e-32*t63 if abs(t62) <= 0.0 and t64 else t62
-            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t52 + t62) < 6.617444900424222e-24*t63 and t64 else t65
+            t50 = total_6[i_7] - y[i_7]
+            t51 = t50*w[i_9]
+            t52 = 2.0*t51
+            t53 = X_bar_5_before_1 + t52
+            t54 = t53 - X_bar_5_before_1
+            t55 = t50 - total_6[i_7]
+            t56 = total_6[i_7] - (t50 - t55) - (y[i_7] + t55) + total_2_rest_2[i_7]
+            t57 = abs(y[i_7])
+            t58 = abs(total_2_rest_2[i_7]) > 0.0
+            t59 = 2.465190328815662e-32*t57 if abs(t56) <= 0.0 and t58 else t56
+            t60 = math.nan if abs(t50 + t56) < 3.308722450212111e-24*t57 and t58 else t59
+            t61 = 2.0*_fma(w[i_9], t60, _fma(t50, w[i_9], -t51))
+            t62 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
+            t63 = X_bar_5_before_1 - (t53 - t54) + (t52 - t54) + (t62 + t61)
+            t64 = abs(t52)
+            t65 = abs(t62) + abs(t61) > 0.0
+            t66 = 2.465190328815662e-32*t64 if abs(t63) <= 0.0 and t65 else t63
+            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t53 + t63) < 3.308722450212111e-24*t64 and t65 else t66
         w_bar_3, w_bar_3_rest, X_bar_3, X_bar_3_rest = w_bar_5, w_bar_5_rest, X_bar_5, X_bar_5_rest
     worst_6 = 0.0
     worst_8 = 0.0
@@ -563,47 +564,47 @@ def _misfit_value_and_grad_corrected(X, y, w):
         worst_2 = 0.0
         worst_4 = 0.0
         for i_14 in range(m):
-            t66 = abs(X_bar_3_rest[i_13, i_14])
-            t67 = abs(X_bar_3[i_13, i_14])
-            worst, worst_2, worst_4 = worst + (0.0 if t66 <= 7.450580596923828e-09*t67 and t67 < math.inf else 1.0), t67 if worst_2 < t67 else worst_2, t66 if worst_4 < t66 else worst_4
+            t67 = abs(X_bar_3_rest[i_13, i_14])
+            t68 = abs(X_bar_3[i_13, i_14])
+            worst, worst_2, worst_4 = worst + (0.0 if t67 <= 7.450580596923828e-09*t68 and t68 < math.inf else 1.0), t68 if worst_2 < t68 else worst_2, t67 if worst_4 < t67 else worst_4
         worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
     X_bar_1 = np.empty((n, m), np.float64)
     for i_13 in range(n):
         for i_14 in range(m):
-            t68 = X_bar_3[i_13, i_14] + X_bar_3_rest[i_13, i_14]
-            X_bar_1[i_13, i_14] = t68 if abs(t68) < math.inf else X_bar_3[i_13, i_14]
+            t69 = X_bar_3[i_13, i_14] + X_bar_3_rest[i_13, i_14]
+            X_bar_1[i_13, i_14] = t69 if abs(t69) < math.inf else X_bar_3[i_13, i_14]
     worst_12 = 0.0
     worst_14 = 0.0
     worst_16 = 0.0
     for i_15 in range(n):
-        t69 = abs(y_bar_2_rest[i_15])
-        t70 = abs(y_bar_2[i_15])
-        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t69 <= 7.450580596923828e-09*t70 and t70 < math.inf else 1.0), t70 if worst_14 < t70 else worst_14, t69 if worst_16 < t69 else worst_16
+        t70 = abs(y_bar_2_rest[i_15])
+        t71 = abs(y_bar_2[i_15])
+        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t70 <= 7.450580596923828e-09*t71 and t71 < math.inf else 1.0), t71 if worst_14 < t71 else worst_14, t70 if worst_16 < t70 else worst_16
     y_bar_1 = np.empty(n, np.float64)
     for i_15 in range(n):
-        t71 = y_bar_2[i_15] + y_bar_2_rest[i_15]
-        y_bar_1[i_15] = t71 if abs(t71) < math.inf else y_bar_2[i_15]
+        t72 = y_bar_2[i_15] + y_bar_2_rest[i_15]
+        y_bar_1[i_15] = t72 if abs(t72) < math.inf else y_bar_2[i_15]
     worst_18 = 0.0
     worst_20 = 0.0
     worst_22 = 0.0
     for i_16 in range(m):
-        t72 = abs(w_bar_3_rest[i_16])
-        t73 = abs(w_bar_3[i_16])
-        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t72 <= 7.450580596923828e-09*t73 and t73 < math.inf else 1.0), t73 if worst_20 < t73 else worst_20, t72 if worst_22 < t72 else worst_22
+        t73 = abs(w_bar_3_rest[i_16])
+        t74 = abs(w_bar_3[i_16])
+        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t73 <= 7.450580596923828e-09*t74 and t74 < math.inf else 1.0), t74 if worst_20 < t74 else worst_20, t73 if worst_22 < t73 else worst_22
     w_bar_1 = np.empty(m, np.float64)
     for i_16 in range(m):
-        t74 = w_bar_3[i_16] + w_bar_3_rest[i_16]
-        w_bar_1[i_16] = t74 if abs(t74) < math.inf else w_bar_3[i_16]
-    t75 = total_3 + total_3_rest
-    t76 = abs(total_3)
-    t77 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t76 and t76 < math.inf else 1.0
-    t78 = abs(worst_8)
-    t79 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t78 and t78 < math.inf else 1.0
-    t80 = abs(worst_14)
-    t81 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t80 and t80 < math.inf else 1.0
-    t82 = abs(worst_20)
-    t83 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t82 and t82 < math.inf else 1.0
-    return t75 if abs(t75) < math.inf else total_3, X_bar_1, y_bar_1, w_bar_1, t77 + worst_6 + t79 + worst_12 + t81 + worst_18 + t83
+        t75 = w_bar_3[i_16] + w_bar_3_rest[i_16]
+        w_bar_1[i_16] = t75 if abs(t75) < math.inf else w_bar_3[i_16]
+    t76 = total_3 + total_3_rest
+    t77 = abs(total_3)
+    t78 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t77 and t77 < math.inf else 1.0
+    t79 = abs(worst_8)
+    t80 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t79 and t79 < math.inf else 1.0
+    t81 = abs(worst_14)
+    t82 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t81 and t81 < math.inf else 1.0
+    t83 = abs(worst_20)
+    t84 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t83 and t83 < math.inf else 1.0
+    return t76 if abs(t76) < math.inf else total_3, X_bar_1, y_bar_1, w_bar_1, t78 + worst_6 + t80 + worst_12 + t82 + worst_18 + t84
 
 
 def misfit_value_and_grad(X, y, w):
@@ -612,8 +613,1127 @@ def misfit_value_and_grad(X, y, w):
     y = _given("misfit: y", y, np.float64, (None,))
     w = _given("misfit: w", w, np.float64, (None,))
     *found, wrong = _misfit_value_and_grad_corrected(X, y, w)
-    r = _best("misfit_value_and_grad", wrong, found, _misfit_value_and_grad(X, y, w)) if wrong else found
+    if wrong:
+        found = _computed_again("misfit_value_and_grad", (X, y, w,), found, _misfit_value_and_grad, *_misfit_value_and_grad_again)
+    r = found
     return (r[0], (r[1], r[2], r[3]))
+
+
+# -------------------------- What lost digits is computed again: double-double arithmetic, and balls
+
+
+@njit(error_model="numpy", cache=True)
+def _misfit_wide(X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    X = _numbers(X)
+    y = _numbers(y)
+    w = _numbers(w)
+    total_2 = np.empty((n, 4))
+    for i in range(n):
+        total = (0.0, 0.0, 0.0, 0.0)
+        for i_1 in range(m):
+            total = _add(total, _mul(_row(X[i, i_1]), _row(w[i_1])))
+        _put(total_2[i], total)
+    total_3 = (0.0, 0.0, 0.0, 0.0)
+    for i_2 in range(n):
+        t0 = _sub(_row(total_2[i_2]), _row(y[i_2]))
+        total_3 = _add(total_3, _mul(t0, t0))
+    value0 = total_3
+    return (_double(value0),), (_decided(value0),)
+
+
+def _misfit_balls(decide, X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    total_2 = np.empty(n, object)
+    for i in range(n):
+        _spend(5)
+        total = _ball(0)
+        for i_1 in range(m):
+            _spend(1)
+            total = total + X[i, i_1]*w[i_1]
+        total_2[i] = total
+    total_3 = _ball(0)
+    for i_2 in range(n):
+        _spend(1)
+        total_3 = total_3 + (total_2[i_2] - y[i_2])**2
+    return [total_3]
+
+
+_misfit_again = _misfit_wide, _misfit_balls
+
+
+@njit(error_model="numpy", cache=True)
+def _misfit_grad_wide(X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    X = _numbers(X)
+    y = _numbers(y)
+    w = _numbers(w)
+    y_bar_3 = np.empty((n, 4))
+    for i_4 in range(n):
+        _put(y_bar_3[i_4], (0.0, 0.0, 0.0, 0.0))
+    total_2_bar_3 = np.empty((n, 4))
+    for i_5 in range(n):
+        _put(total_2_bar_3[i_5], (0.0, 0.0, 0.0, 0.0))
+    y_bar = y_bar_3
+    total_2_bar = total_2_bar_3
+    for i_3 in range(n - 1, -1, -1):
+        total = (0.0, 0.0, 0.0, 0.0)
+        for i_1 in range(m):
+            total = _add(total, _mul(_row(X[i_3, i_1]), _row(w[i_1])))
+        _put(y_bar[i_3], _add(_row(y_bar[i_3]), _mul((-2.0, 0.0, 0.0, 0.0), _sub(total, _row(y[i_3])))))
+        _put(total_2_bar[i_3], _add(_row(total_2_bar[i_3]), _mul((2.0, 0.0, 0.0, 0.0), _sub(total, _row(y[i_3])))))
+    w_bar_7 = np.empty((m, 4))
+    for i_10 in range(m):
+        _put(w_bar_7[i_10], (0.0, 0.0, 0.0, 0.0))
+    X_bar_7 = np.empty((n, m, 4))
+    for i_11 in range(n):
+        for i_12 in range(m):
+            _put(X_bar_7[i_11, i_12], (0.0, 0.0, 0.0, 0.0))
+    w_bar_3 = w_bar_7
+    X_bar_3 = X_bar_7
+    for i_7 in range(n):
+        total_bar_3 = _row(total_2_bar[i_7])
+        w_bar_5 = w_bar_3
+        X_bar_5 = X_bar_3
+        for i_9 in range(m - 1, -1, -1):
+            _put(w_bar_5[i_9], _add(_row(w_bar_5[i_9]), _mul(total_bar_3, _row(X[i_7, i_9]))))
+            _put(X_bar_5[i_7, i_9], _add(_row(X_bar_5[i_7, i_9]), _mul(total_bar_3, _row(w[i_9]))))
+        w_bar_3, X_bar_3 = w_bar_5, X_bar_5
+    value0 = X_bar_3
+    value0, sure0 = _doubles(value0)
+    value1 = y_bar
+    value1, sure1 = _doubles(value1)
+    value2 = w_bar_3
+    value2, sure2 = _doubles(value2)
+    return (value0, value1, value2,), (sure0, sure1, sure2,)
+
+
+def _misfit_grad_balls(decide, X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    y_bar_3 = np.empty(n, object)
+    for i_4 in range(n):
+        _spend(1)
+        y_bar_3[i_4] = _ball(0)
+    total_2_bar_3 = np.empty(n, object)
+    for i_5 in range(n):
+        _spend(1)
+        total_2_bar_3[i_5] = _ball(0)
+    y_bar = y_bar_3
+    total_2_bar = total_2_bar_3
+    for i_3 in range(n - 1, -1, -1):
+        _spend(6)
+        total = _ball(0)
+        for i_1 in range(m):
+            _spend(1)
+            total = total + X[i_3, i_1]*w[i_1]
+        y_bar[i_3] = y_bar[i_3] + (-2*(total - y[i_3]))
+        total_2_bar[i_3] = total_2_bar[i_3] + (2*(total - y[i_3]))
+    w_bar_7 = np.empty(m, object)
+    for i_10 in range(m):
+        _spend(1)
+        w_bar_7[i_10] = _ball(0)
+    X_bar_7 = np.empty((n, m), object)
+    for i_11 in range(n):
+        for i_12 in range(m):
+            _spend(1)
+            X_bar_7[i_11, i_12] = _ball(0)
+    w_bar_3 = w_bar_7
+    X_bar_3 = X_bar_7
+    for i_7 in range(n):
+        _spend(8)
+        total_bar_3 = total_2_bar[i_7]
+        w_bar_5 = w_bar_3
+        X_bar_5 = X_bar_3
+        for i_9 in range(m - 1, -1, -1):
+            _spend(2)
+            w_bar_5[i_9] = w_bar_5[i_9] + (total_bar_3*X[i_7, i_9])
+            X_bar_5[i_7, i_9] = X_bar_5[i_7, i_9] + (total_bar_3*w[i_9])
+        w_bar_3, X_bar_3 = w_bar_5, X_bar_5
+    return [X_bar_3, y_bar, w_bar_3]
+
+
+_misfit_grad_again = _misfit_grad_wide, _misfit_grad_balls
+
+
+@njit(error_model="numpy", cache=True)
+def _misfit_value_and_grad_wide(X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    X = _numbers(X)
+    y = _numbers(y)
+    w = _numbers(w)
+    total_2 = np.empty((n, 4))
+    for i in range(n):
+        total = (0.0, 0.0, 0.0, 0.0)
+        for i_1 in range(m):
+            total = _add(total, _mul(_row(X[i, i_1]), _row(w[i_1])))
+        _put(total_2[i], total)
+    total_3 = (0.0, 0.0, 0.0, 0.0)
+    for i_2 in range(n):
+        t0 = _sub(_row(total_2[i_2]), _row(y[i_2]))
+        total_3 = _add(total_3, _mul(t0, t0))
+    y_bar_2 = np.empty((n, 4))
+    for k in range(n):
+        _put(y_bar_2[k], _mul((-2.0, 0.0, 0.0, 0.0), _sub(_row(total_2[k]), _row(y[k]))))
+    w_bar_7 = np.empty((m, 4))
+    for i_10 in range(m):
+        _put(w_bar_7[i_10], (0.0, 0.0, 0.0, 0.0))
+    X_bar_7 = np.empty((n, m, 4))
+    for i_11 in range(n):
+        for i_12 in range(m):
+            _put(X_bar_7[i_11, i_12], (0.0, 0.0, 0.0, 0.0))
+    w_bar_3 = w_bar_7
+    X_bar_3 = X_bar_7
+    for i_7 in range(n):
+        total_bar_3 = _mul((2.0, 0.0, 0.0, 0.0), _sub(_row(total_2[i_7]), _row(y[i_7])))
+        w_bar_5 = w_bar_3
+        X_bar_5 = X_bar_3
+        for i_9 in range(m - 1, -1, -1):
+            _put(w_bar_5[i_9], _add(_row(w_bar_5[i_9]), _mul(total_bar_3, _row(X[i_7, i_9]))))
+            _put(X_bar_5[i_7, i_9], _add(_row(X_bar_5[i_7, i_9]), _mul(total_bar_3, _row(w[i_9]))))
+        w_bar_3, X_bar_3 = w_bar_5, X_bar_5
+    value0 = total_3
+    value1 = X_bar_3
+    value1, sure1 = _doubles(value1)
+    value2 = y_bar_2
+    value2, sure2 = _doubles(value2)
+    value3 = w_bar_3
+    value3, sure3 = _doubles(value3)
+    return (_double(value0), value1, value2, value3,), (_decided(value0), sure1, sure2, sure3,)
+
+
+def _misfit_value_and_grad_balls(decide, X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    total_2 = np.empty(n, object)
+    for i in range(n):
+        _spend(5)
+        total = _ball(0)
+        for i_1 in range(m):
+            _spend(1)
+            total = total + X[i, i_1]*w[i_1]
+        total_2[i] = total
+    total_3 = _ball(0)
+    for i_2 in range(n):
+        _spend(1)
+        total_3 = total_3 + (total_2[i_2] - y[i_2])**2
+    y_bar_2 = np.empty(n, object)
+    for k in range(n):
+        _spend(1)
+        y_bar_2[k] = -2*(total_2[k] - y[k])
+    w_bar_7 = np.empty(m, object)
+    for i_10 in range(m):
+        _spend(1)
+        w_bar_7[i_10] = _ball(0)
+    X_bar_7 = np.empty((n, m), object)
+    for i_11 in range(n):
+        for i_12 in range(m):
+            _spend(1)
+            X_bar_7[i_11, i_12] = _ball(0)
+    w_bar_3 = w_bar_7
+    X_bar_3 = X_bar_7
+    for i_7 in range(n):
+        _spend(8)
+        total_bar_3 = 2*(total_2[i_7] - y[i_7])
+        w_bar_5 = w_bar_3
+        X_bar_5 = X_bar_3
+        for i_9 in range(m - 1, -1, -1):
+            _spend(2)
+            w_bar_5[i_9] = w_bar_5[i_9] + (total_bar_3*X[i_7, i_9])
+            X_bar_5[i_7, i_9] = X_bar_5[i_7, i_9] + (total_bar_3*w[i_9])
+        w_bar_3, X_bar_3 = w_bar_5, X_bar_5
+    return [total_3, X_bar_3, y_bar_2, w_bar_3]
+
+
+_misfit_value_and_grad_again = _misfit_value_and_grad_wide, _misfit_value_and_grad_balls
+
+
+_helper = njit(
+    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)  # called by compiled code only
+
+
+
+@_helper
+def _two_sum(a, b):
+    """a + b exactly, as the rounded sum and its error."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@_helper
+def _fast_two_sum(a, b):
+    """a + b exactly, for |a| >= |b|."""
+    s = a + b
+    return s, b - (s - a)
+
+
+@_helper
+def _two_product(a, b):
+    """a*b exactly, as the rounded product and its error."""
+    p = a * b
+    return p, _fma(a, b, -p)
+
+
+@_helper
+def _pair_add(x, y):
+    """x + y."""
+    s, e = _two_sum(x[0], y[0])
+    if x[1] == 0.0 and y[1] == 0.0:
+        return s, e
+    t, f = _two_sum(x[1], y[1])
+    s, e = _fast_two_sum(s, e + t)
+    return _fast_two_sum(s, e + f)
+
+
+@_helper
+def _pair_mul(x, y):
+    """x*y."""
+    p, e = _two_product(x[0], y[0])
+    if x[1] == 0.0 and y[1] == 0.0:
+        return p, e
+    return _fast_two_sum(p, e + (x[0] * y[1] + (x[1] * y[0] + x[1] * y[1])))
+
+
+_UNIT = 2.465190328815662e-32
+"""2**-105 turns a bound into an absolute error; twice, for the rounding of the bounds."""
+_FLOOR = 2.5653355008114852e-290
+"""2**-962, in those units: what underflow may cost."""
+_NOWHERE = (math.nan, 0.0, -1.0, 0.0)
+"""No real number."""
+
+
+@_helper
+def _scaled(hi, lo, error, exponent):
+    """A number whose hi is not too large or small to compute with."""
+    size = abs(hi)
+    if exponent == 0.0 and 4.9e-91 < size < 2.0e90:
+        return hi, lo, error, 0.0
+    if size == 0.0 or not size < math.inf:
+        return hi, lo, error, exponent if error > 0.0 else 0.0
+    k = math.frexp(hi)[1]
+    total = exponent + k
+    if abs(total) < 300.0:  # within the usual range
+        k, total = int(-exponent), 0.0
+    if error > 0.0:
+        error = max(math.ldexp(error, -k), 1e-300)
+    return math.ldexp(hi, -k), math.ldexp(lo, -k), error, total
+
+
+@_helper
+def _number(a):
+    """A double, exactly."""
+    if a == a:
+        return _scaled(a, 0.0, 0.0, 0.0)
+    return _NOWHERE
+
+
+@_helper
+def _neg(x):
+    """-x."""
+    return -x[0], -x[1], x[2], x[3]
+
+
+@_helper
+def _at_exponent(x, exponent):
+    """x written with a larger exponent."""
+    if x[3] == exponent:
+        return x
+    k = int(max(x[3] - exponent, -3000.0))
+    return math.ldexp(x[0], k), math.ldexp(x[1], k), math.ldexp(x[2], k) + _FLOOR, exponent
+
+
+@_helper
+def _add(x, y):
+    """x + y."""
+    if x[2] < 0.0 or y[2] < 0.0:
+        return _NOWHERE
+    if x[3] != y[3]:
+        if x[0] == 0.0 and x[2] == 0.0:
+            return y
+        if y[0] == 0.0 and y[2] == 0.0:
+            return x
+        exponent = max(x[3], y[3])
+        x, y = _at_exponent(x, exponent), _at_exponent(y, exponent)
+    hi, lo = _pair_add(x[:2], y[:2])
+    own = 0.0 if x[1] == 0.0 and y[1] == 0.0 else 4.0 * abs(hi)
+    return _scaled(hi, lo, x[2] + y[2] + own, x[3])
+
+
+@_helper
+def _sub(x, y):
+    """x - y."""
+    return _add(x, _neg(y))
+
+
+@_helper
+def _mul(x, y):
+    """x*y."""
+    if x[2] < 0.0 or y[2] < 0.0:
+        return _NOWHERE
+    hi, lo = _pair_mul(x[:2], y[:2])
+    error = x[2] * (abs(y[0]) + y[2] * _UNIT) + abs(x[0]) * y[2]
+    if x[1] != 0.0 or y[1] != 0.0:
+        error += 6.0 * abs(hi)
+    return _scaled(hi, lo, error, x[3] + y[3])
+
+
+@_helper
+def _decided(x):
+    """Whether x is known to 2**-57 of itself, is below the normal doubles, or certainly nan."""
+    if x[2] < 0.0:
+        return True
+    if not abs(x[0]) < math.inf:
+        return False
+    size = abs(x[0]) + x[2] * _UNIT
+    tiny = x[3] < -300.0 and size < 1e280 and math.frexp(size)[1] + x[3] < -1022.0
+    return x[2] * 1.7763568394002505e-15 <= abs(x[0]) or tiny
+
+
+@_helper
+def _double(x):
+    """The double nearest to x; nan if less than ten of its bits are known."""
+    if not x[2] * 1.262177448353619e-29 <= abs(x[0]) and not _decided(x):
+        return math.nan
+    return x[0] if x[3] == 0.0 else math.ldexp(x[0], int(min(max(x[3], -3000.0), 3000.0)))
+
+
+@_helper
+def _numbers(a):
+    """Doubles, exactly."""
+    wide = np.empty((*a.shape, 4))
+    rows, flat = wide.reshape((a.size, 4)), a.ravel()
+    for k in range(a.size):
+        _put(rows[k], _number(flat[k]))
+    return wide
+
+
+@_helper
+def _row(parts):
+    """An element of an array."""
+    return parts[0], parts[1], parts[2], parts[3]
+
+
+@_helper
+def _put(parts, x):
+    """Put a number into an element."""
+    parts[0], parts[1], parts[2], parts[3] = x
+
+
+@_helper
+def _doubles(wide):
+    """The nearest doubles, and which of them are known well enough."""
+    count = wide.size // 4
+    rows, found, sure = wide.reshape((count, 4)), np.empty(count), np.empty(count, np.bool_)
+    for k in range(count):
+        x = _row(rows[k])
+        found[k], sure[k] = _double(x), _decided(x)
+    return found.reshape(wide.shape[:-1]), sure.reshape(wide.shape[:-1])
+
+
+_BITS = [128]
+"""The precision of `_Ball`."""
+_CONSTANTS = {}
+"""Of pi and log(2): how many bits are known, and these."""
+
+
+class _Ball:
+    """The numbers from (m - r)*2**e to (m + r)*2**e, all integers; nan if r is negative."""
+
+    __slots__ = ("e", "m", "r")
+    __hash__ = object.__hash__
+
+    def __init__(self, m, r=0, e=0):
+        self.m, self.r, self.e = m, r, e
+
+    def __getattr__(self, name):
+        function = globals().get("_integer_" + name)
+        return lambda *args: function(self, *args) if function and self.r >= 0 else _Ball(0, -1)
+
+    def __neg__(self):
+        return _Ball(-self.m, self.r, self.e)
+
+    def __abs__(self):
+        if self.r < 0 or abs(self.m) >= self.r:
+            return _Ball(abs(self.m), self.r, self.e)
+        return _integer(abs(self.m) + self.r, abs(self.m) + self.r, self.e - 1)
+
+    def __add__(self, other):
+        x, y = self, _ball_of(other)
+        if x.r < 0 or y.r < 0:
+            return _Ball(0, -1)
+        if x.e < y.e:
+            x, y = y, x
+        if x.m == x.r == 0:
+            return y
+        if y.m == y.r == 0:
+            return x
+        up = min(x.e - y.e, 2 * _BITS[0] + 64)
+        down = x.e - y.e - up
+        m, r = y.m, y.r
+        if down and (m or r):  # far below the last bit of x
+            m, r = m >> down, (r >> down) + 2
+        return _integer((x.m << up) + m, (x.r << up) + r, x.e - up)
+
+    def __sub__(self, other):
+        return self + -_ball_of(other)
+
+    def __mul__(self, other):
+        x, y = self, _ball_of(other)
+        if x.r < 0 or y.r < 0:
+            return _Ball(0, -1)
+        r = abs(x.m) * y.r + x.r * (abs(y.m) + y.r)
+        return _integer(x.m * y.m, r, x.e + y.e)
+
+    def __truediv__(self, other):
+        x, y = self, _ball_of(other)
+        room = abs(y.m) - y.r
+        if x.r < 0 or y.r < 0 or room <= 0:
+            return _Ball(0, -1)
+        up = max(0, _BITS[0] + 4 - x.m.bit_length() + y.m.bit_length())
+        m, rest = divmod(x.m << up, y.m)
+        r = abs(x.m) * y.r + abs(y.m) * x.r
+        if r or rest:
+            r = (r << up) // (abs(y.m) * room) + 2
+        return _integer(m, r, x.e - y.e - up)
+
+    def __pow__(self, n):
+        if n < 0:
+            return 1 / self**-n
+        value, square = _Ball(1), self
+        while n:
+            if n & 1:
+                value = value * square
+            n >>= 1
+            square = square * square if n else square
+        return value
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other):
+        return _ball_of(other) - self
+
+    def __rtruediv__(self, other):
+        return _ball_of(other) / self
+
+    def __lt__(self, other):
+        gap = _ball_of(other) - self
+        return gap.m > gap.r >= 0
+
+    def __le__(self, other):
+        gap = _ball_of(other) - self
+        return gap.m >= gap.r >= 0
+
+    def __gt__(self, other):
+        return _ball_of(other) < self
+
+    def __ge__(self, other):
+        return _ball_of(other) <= self
+
+    def __eq__(self, other):
+        gap = _ball_of(other) - self
+        return gap.m == gap.r == 0
+
+    def __ne__(self, other):
+        gap = _ball_of(other) - self
+        return abs(gap.m) > gap.r >= 0
+
+    def __float__(self):
+        """The double nearest to m*2**e."""
+        if self.m.bit_length() + self.e > 1100:
+            return math.inf if self.m > 0 else -math.inf
+        if self.m == 0 or self.m.bit_length() + self.e < -1100:
+            return 0.0
+        try:
+            return float(self.m << self.e) if self.e >= 0 else self.m / (1 << -self.e)
+        except OverflowError:
+            return math.inf if self.m > 0 else -math.inf
+
+    def is_finite(self):
+        return self.r >= 0
+
+    def is_exact(self):
+        return self.r == 0
+
+    def is_zero(self):
+        return self.m == self.r == 0
+
+    def is_integer(self):
+        return self.r == 0 and self == self.floor()
+
+    def unique_fmpz(self):
+        return self.m << self.e if self.e >= 0 else self.m >> -self.e
+
+    def mid(self):
+        return _Ball(self.m, min(self.r, 0), self.e)
+
+    def lower(self):
+        return _Ball(self.m - max(self.r, 0), min(self.r, 0), self.e)
+
+    def upper(self):
+        return _Ball(self.m + max(self.r, 0), min(self.r, 0), self.e)
+
+    def abs_upper(self):
+        return abs(self).upper()
+
+    def rel_accuracy_bits(self):
+        return self.m.bit_length() - self.r.bit_length()
+
+
+def _integer(m, r, e):
+    """A ball, rounded."""
+    extra = max(m.bit_length() - _BITS[0], r.bit_length() - 32)
+    if extra <= 0:
+        return _Ball(m, r, e)
+    if r == 0 and (m >> extra) << extra == m:
+        return _Ball(m >> extra, 0, e + extra)
+    return _Ball(m >> extra, (r >> extra) + 2, e + extra)
+
+
+def _ball_of(x):
+    """A ball of an integer, a double, or "nan"."""
+    if type(x) is _Ball:
+        return x
+    if type(x) is int:
+        return _Ball(x)
+    x = float(x)
+    if not math.isfinite(x):  # an infinity is nan but beside comparisons
+        return _Ball((x > 0) - (x < 0), -1)
+    n, e = math.frexp(x)
+    return _Ball(int(n * 2.0**53), 0, e - 53)
+
+
+def _between(low, high):
+    """The ball from one exact number to another."""
+    middle, half = (low + high) * _Ball(1, 0, -1), (high - low) * _Ball(1, 0, -1)
+    return _widened(middle, half)
+
+
+def _widened(x, by):
+    """x with more of a radius."""
+    return x + _Ball(0, abs(by.m) + by.r if by.r >= 0 else -1, by.e)
+
+
+def _fixed(m, k):
+    """m*2**k, rounded down."""
+    return m << k if k >= 0 else m >> -k
+
+
+def _inverse_series(n, w, sign):
+    """atan(1/n), or for the sign 1 atanh(1/n), times 2**w."""
+    power = total = (1 << w) // n
+    k = 1
+    while power:
+        power //= n * n
+        k += 2
+        total += power // k if sign == 1 or k % 4 == 1 else -(power // k)
+    return total
+
+
+def _known(name, w):
+    """A constant times 2**w, rounded down."""
+    bits, value = _CONSTANTS.get(name, (0, 0))
+    if bits < w:
+        bits = w + w // 4 + 64
+        if name == "pi":
+            value = 16 * _inverse_series(5, bits, -1) - 4 * _inverse_series(239, bits, -1)
+        else:
+            value = 18 * _inverse_series(26, bits, 1) - 2 * _inverse_series(4801, bits, 1)
+            value += 8 * _inverse_series(8749, bits, 1)
+        _CONSTANTS[name] = bits, value
+    return value >> (bits - w)
+
+
+def _integer_exp(x):
+    """exp(x)."""
+    if x.m == x.r == 0:
+        return _Ball(1)
+    if x.r and x.r.bit_length() + x.e > 0:  # wide
+        return _between(x.lower().exp().lower(), x.upper().exp().upper())
+    size = max(0, x.m.bit_length() + x.e)
+    if size > 4000:
+        return _Ball(0, -1) if x.m > 0 else _Ball(0, 1, -(1 << 4000))
+    w = _BITS[0] + 20 + size
+    n, t = divmod(_fixed(x.m, x.e + w), _known("log2", w))
+    s = math.isqrt(w)
+    wide = w + s + 16
+    t <<= 16  # over 2**s
+    term = total = 1 << wide
+    k = 0
+    while term:
+        k += 1
+        term = (term * t >> wide) // k
+        total += term
+    for _ in range(s):
+        total = total * total >> wide
+    total >>= s + 16
+    error = 4 * abs(n) + 32
+    if x.r:
+        error += 2 * (total * (_fixed(x.r, x.e + w) + 1) >> w) + 2
+    return _integer(total, error, n - w)
+
+
+def _integer_floor(x):
+    """The largest integer up to x."""
+    if x.e >= 0:
+        return x
+    return _between(_Ball((x.m - x.r) >> -x.e), _Ball((x.m + x.r) >> -x.e))
+
+
+def _integer_max(x, y):
+    """The larger one."""
+    if x.r < 0 or y.r < 0:
+        return _Ball(0, -1)
+    low = y.lower() if x.lower() < y.lower() else x.lower()
+    return _between(low, y.upper() if x.upper() < y.upper() else x.upper())
+
+
+def _ball(x, radius=0):
+    """A ball around an integer, a double, or "nan"."""
+    if flint is not None:
+        return flint.arb(x, radius)
+    return _Ball(x, radius) if radius else _ball_of(x)
+
+
+def _power_of_2(k):
+    """2**k."""
+    return flint.arb(2) ** k if flint is not None else _Ball(1, 0, k)
+
+
+_SPENT = [0]
+"""Bits of the balls that were computed in this call."""
+
+
+def _precision(bits):
+    """Sets the precision of balls, and says what it was."""
+    _SPENT[0] += bits
+    if flint is not None:
+        flint.ctx.prec, bits = bits, flint.ctx.prec
+    else:
+        _BITS[0], bits = bits, _BITS[0]
+    return bits
+
+
+def _rounded(ball):
+    """The double nearest to the number in a ball, if that is certain."""
+    if not ball.is_finite():
+        return None
+    low, high = float(ball.lower()), float(ball.upper())
+    return low if low == high else None
+
+
+_PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
+"""Bits of ball arithmetic, tried one after the other."""
+
+
+def _proven(balls, columns, point, values):
+    """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
+    at the point; what neither decides stays."""
+    if not all(map(math.isfinite, point)):
+        return values
+    found, left = list(values), dict(enumerate(columns))
+    before = _precision(_PRECISIONS[0])
+    try:
+        for precision in _PRECISIONS:
+            _precision(precision)
+            decisions = []
+            results, divisors = balls(lambda p: decisions.append(p) or p, *map(_ball, point))
+            for k, column in list(left.items()):
+                value = _rounded(results[column])
+                if value is not None:
+                    found[k] = value
+                    del left[k]
+            undefined = [c for c in left.values() if not results[c].is_finite()]
+            if not left or (len(undefined) == len(left) and precision >= 2000):
+                break
+        beside = {}
+        for k, column in left.items():
+            if not results[column].is_finite():
+                limit = _limit(balls, decisions, column, point, divisors, beside)
+                found[k] = found[k] if limit is None else limit
+    finally:
+        _precision(before)
+    return found
+
+
+def _limit(balls, decisions, column, point, divisors, beside):
+    """The number or the infinity that every path into the point tends to, if they agree to 66
+    bits; conditions that are decided at the point keep that decision. The columns share what is
+    computed beside the point."""
+    largest = max(abs(math.frexp(x)[1]) for x in point)
+    depth = 300 + 2 * max(0, largest - 64)
+
+    def at(path, depth):
+        key = depth, *path
+        if key not in beside:
+            steps = [_ball(c) * _step_of_path(depth, e) for c, e in path]
+            beside[key] = _values_beside(balls, decisions, point, steps, 3 * depth + 256)[0]
+        return beside[key][column]
+
+    found = None
+    for path in _paths(len(point)):
+        value = _tendency(lambda depth, path=path: at(path, depth), depth)
+        if value is None:
+            continue  # outside of the domain
+        if found is not None and not _agree(found, value):
+            return None
+        if not value.is_finite():
+            return None
+        found = value
+    if found is None or len(point) == 1:
+        return None if found is None else float(found.mid())
+    if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
+        near = 64 + largest
+        for path in _oblique_paths(point):
+            value = at(path, near)
+            if value.is_finite() and abs(value - found) > (1 + abs(found)) * _ball(0.125):
+                return None
+        for number, divisor in enumerate(divisors):
+            if not (divisor > 0 or divisor < 0):
+                if number not in beside:
+                    beside[number] = [*_near_zeros(balls, decisions, point, number, near)]
+                for values in beside[number]:
+                    if abs(values[column] - found) > 1 + abs(found):
+                        return None
+    return float(found.mid())
+
+
+def _values_beside(balls, decisions, point, steps, precision):
+    """The values beside the point, and what they divide by: to 86 bits, or as well as can be."""
+    place = kept = None
+
+    def keep(p):
+        q = next(kept)
+        return p if q is None else q
+
+    for tries in range(7):
+        if tries and precision << tries > (12000 if flint is None else 30000):
+            break
+        _precision(precision << tries)
+        place = [_ball(x) + step for x, step in zip(point, steps)]
+        kept = iter(decisions)
+        values, divisors = balls(keep, *place)
+        known = [v.rel_accuracy_bits() > 86 or _vanished(v) for v in values if v.is_finite()]
+        if all(known) and (len(known) == len(values) or tries > 1):
+            break
+    return values, divisors
+
+
+def _near_zeros(balls, decisions, point, number, near):
+    """Values where a divisor is smaller and smaller, close to the point: by regula falsi between
+    two directions in which its signs differ."""
+    n, sides = len(point), {}
+    for k in range(8):
+        way = [_ball(c if k >> i & 1 else -c) for i, c in enumerate(_spread(n, 3 * k))]
+        values, divisors = _around(balls, decisions, point, way, near)
+        y = divisors[number]
+        if y > 0 or y < 0:
+            sides.setdefault(bool(y > 0), (way, y))
+    if len(sides) < 2:
+        return
+    (a, at_a), (b, at_b) = sides[True], sides[False]
+    for _ in range(40):
+        part = (at_a / (at_a - at_b)).mid()
+        way = [(x + part * (y - x)).mid() for x, y in zip(a, b)]
+        values, divisors = _around(balls, decisions, point, way, near)
+        if not (divisors[number] > 0 or divisors[number] < 0):  # a zero: a little beside it
+            way = [(w + _power_of_2(-300) * (y - w)).mid() for w, y in zip(way, b)]
+            values, divisors = _around(balls, decisions, point, way, near)
+        y = divisors[number]
+        if not (y > 0 or y < 0):
+            return
+        yield values
+        if _magnitude(y) < -250:
+            return
+        if y > 0:
+            a, at_a, at_b = way, y, at_b * at_a / (at_a + y)
+        else:
+            b, at_b, at_a = way, y, at_a * at_b / (at_b + y)
+
+
+def _around(balls, decisions, point, way, near):
+    """The values at a distance of 2**-near."""
+    return _values_beside(
+        balls, decisions, point, [w * _power_of_2(-near) for w in way], 1200 + 4 * near
+    )
+
+
+_DEEPEST = 1 << 14
+"""Limits are not looked for closer than 2**-_DEEPEST, where balls of so many bits take too long."""
+
+
+def _agree(x, y):
+    """Whether two numbers are the same to 66 bits, or both vanish, or are beyond all doubles."""
+    if abs(x) > _power_of_2(2000) and abs(y) > _power_of_2(2000):
+        return bool(x > 0) == bool(y > 0)
+    return abs(x - y) <= abs(y) * _power_of_2(-66) or (_vanished(x) and _vanished(y))
+
+
+def _vanished(x):
+    return x.abs_upper() < _power_of_2(-1200)
+
+
+def _tendency(at, depth):
+    """What values close to the point tend to: None outside of the domain, nan if to nothing, a
+    number beyond all doubles where they grow."""
+    x, y = at(depth), at(depth * 4 // 3)
+    if not (x.is_finite() and y.is_finite()):
+        return None
+    if _agree(x, y):
+        return y
+    fall = _magnitude(x) - _magnitude(y)
+    if fall >= 16 and not _vanished(y):  # to 0, or to what is left closer still
+        deep = depth * 4 // 3 + max(1, (1250 + _magnitude(y)) * (depth // 3) // fall)
+        if deep > max(_DEEPEST, 8 * depth):
+            return _ball("nan")
+        x, y = at(deep), at(deep * 4 // 3)
+        return y if _agree(x, y) else _ball("nan")
+    if _vanished(y):
+        return y
+    if fall <= -16:
+        grows = _magnitude(y) > 64 and bool(x > 0) == bool(y > 0)
+        return y * _power_of_2(4000) if grows else _ball("nan")
+    y, z = at(2 * depth), at(4 * depth)
+    first, second, third = y - x, z - y, at(8 * depth) - z
+    if abs(second) > abs(first) * _ball(1.4) and bool(first > 0) == bool(second > 0):
+        ratio = third * first / (second * second) - 1
+        if bool(third > 0) == bool(first > 0) and abs(ratio) < _ball(0.1):  # like a logarithm
+            return third * _power_of_2(4000)
+    return _ball("nan")
+
+
+def _magnitude(x):
+    """About log2(|x|)."""
+    if flint is None:
+        return x.m.bit_length() + x.e
+    mantissa, exponent = x.mid().man_exp()
+    return int(abs(mantissa)).bit_length() + int(exponent)
+
+
+def _spread(n, k):
+    """n different numbers from 0.5 to 1."""
+    return [0.5 + 0.5 * math.modf(0.618033988749895 * (k + i + 1))[0] for i in range(n)]
+
+
+def _paths(n):
+    """Ways into a point, straight and curved: for each coordinate a factor and an exponent."""
+    spread = [(c, i % 2) for i, c in enumerate(_spread(n, 0))]
+    shapes = [[(c, 1) for c, _ in spread]]
+    if n > 1:
+        shapes.append([(-c if odd else c, 1) for c, odd in spread])
+        shapes.append([(c if odd else 0.1 * c, 1) for c, odd in spread])
+        shapes.append([(c, 1 + odd) for c, odd in spread])
+        shapes.append([(c, 2 - odd) for c, odd in spread])
+    return shapes + [[(-c, e) for c, e in shape] for shape in shapes]
+
+
+def _step_of_path(depth, e):
+    """t**e for t = 2**-depth; for e < 1 exp(-1/t**(1 - e)), which is less than all of these."""
+    if e > 0:
+        return _power_of_2(-depth * e)
+    return (-_power_of_2(depth * (1 - e))).exp()
+
+
+def _oblique_paths(point):
+    """Ways into a point with steps of different orders and of many signs, then with coordinates
+    that vanish faster than all powers."""
+    n, orders = len(point), (1, 2, 3, 4, 6)
+    zeros = [i for i, x in enumerate(point) if x == 0]
+    for k in range(40 + 24 * bool(zeros)):
+        spread = _spread(n, 7 * k)
+        path = [
+            (c if (k >> i) & 1 else -c, orders[(k // 2**i + k * i) % 5])
+            for i, c in enumerate(spread)
+        ]
+        if k >= 40:
+            i = zeros[k % len(zeros)]
+            path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]
+        yield path
+
+
+_FEW = 3_000
+"""Operations in balls that come before double-double arithmetic."""
+_MANY = 30_000
+"""The same after it."""
+_PATIENCE = 300_000
+"""Operations that all calls of a function may take before it."""
+_SPENT_BY = {}
+"""What they have taken, by name."""
+_EFFORT = 3_000_000
+"""Operations times bits of one call in balls; with python-flint sixty times as many."""
+_LEFT = [0, 0]
+"""Operations, and operations times bits, that are left."""
+_DIVISORS = []
+"""What was divided by."""
+
+
+class _UnsureError(Exception):
+    """What hangs on a condition that balls do not decide."""
+
+
+class _TooLongError(Exception):
+    """There is nothing left of the operations."""
+
+
+def _spend(operations):
+    """Count operations."""
+    _LEFT[0] -= operations
+    _LEFT[1] -= operations * (_BITS[0] if flint is None else flint.ctx.prec)
+    if min(_LEFT) < 0:
+        raise _TooLongError
+
+
+def _is_real(value):
+    return np.asarray(value).dtype.kind == "f"
+
+
+def _flat(values):
+    """The numbers in all that is real."""
+    return [float(x) for v in values if _is_real(v) for x in np.ravel(v)]
+
+
+def _like(values, flat):
+    """These numbers in place of all that is real; None where none is known."""
+    numbers, made = iter(flat), []
+    for v in values:
+        if _is_real(v):
+            part = [next(numbers) for _ in range(np.size(v))]
+            part = [float(old) if new is None else new + 0.0 for old, new in zip(np.ravel(v), part)]
+            v = np.array(part, np.float64).reshape(np.shape(v)) if np.ndim(v) else part[0]
+        made.append(v)
+    return made
+
+
+def _in_balls(balls, args, first, operations):
+    """For all real numbers in the results what balls prove, or the limit, or None; nothing at all
+    if that takes more than so many operations."""
+    point, count, marks = _flat(args), len(_flat(first)), []
+    shapes = [(v.shape, _is_real(v)) for v in map(np.asarray, args)]
+
+    def at(decide, *numbers):
+        numbers, given = iter(numbers), []
+        for a, (shape, real) in zip(args, shapes):
+            if not real:
+                given.append(a)
+            elif not shape:
+                given.append(next(numbers))
+            else:
+                part = np.empty(shape, object)
+                for place in np.ndindex(*shape):
+                    part[place] = next(numbers)
+                given.append(part)
+        _DIVISORS.clear()
+        _LEFT[0] = operations
+        try:
+            results = balls(decide, *given)
+        except (_UnsureError, StopIteration):
+            return [_ball("nan")] * count, []
+        if not marks:
+            zeros = [k for k, d in enumerate(_DIVISORS) if not (d > 0 or d < 0)]
+            marks.append(zeros[:8])
+        divisors = [_DIVISORS[k] for k in marks[0] if k < len(_DIVISORS)]
+        real = [r for r, v in zip(results, first) if _is_real(v)]
+        return [x for r in real for x in (r.flat if isinstance(r, np.ndarray) else [r])], divisors
+
+    _LEFT[1] = _EFFORT if flint is None else 60 * _EFFORT
+    try:
+        return _proven(at, range(count), point, [None] * count)
+    except _TooLongError:
+        return None
+
+
+def _agree_all(plain, other):
+    """Whether doubles have lost little: of the largest element of an array some ulps, of each one less
+    than half of the digits."""
+    for p, w in zip(plain, other):
+        if not _is_real(w):
+            continue
+        p, w = np.asarray(p), np.asarray(w)
+        if not (np.isfinite(w).all() and np.isfinite(p).all()):
+            return False
+        off, size = np.abs(p - w), np.abs(w)
+        if np.any(off > 3.6e-15 * size.max(initial=0.0)) or np.any(off > 1.5e-8 * size):
+            return False
+    return True
+
+
+def _same_all(near, wide):
+    """Whether corrections of first order and double-double arithmetic have the same 50 bits."""
+    pairs = ((a, b) for a, b in zip(near, wide) if _is_real(b))
+    return all(np.all(np.abs(np.subtract(a, b)) <= 2.0**-50 * np.abs(b)) for a, b in pairs)
+
+
+def _computed_again(name, args, near, plain, wide, balls):
+    """The results of a call; `near` are those with their corrections. What is not proven stays as
+    it is known best, with a warning."""
+    first = plain(*args)
+    first = list(first) if isinstance(first, tuple) else [first]
+    reals = [np.asarray(a) for a in args if _is_real(a)]
+    if not all(r.size and np.isfinite(r).all() for r in reals):
+        return first
+    with np.errstate(all="ignore"):
+        best = _like(first, [x if math.isfinite(x) else None for x in _flat(near)])
+        proven, spent = None, _SPENT_BY.get(name, 0)
+        if balls is not None and spent < _PATIENCE:
+            proven = _in_balls(balls, args, first, _FEW)
+            _SPENT_BY[name] = spent + _FEW - max(_LEFT[0], 0)
+        if proven is not None and None not in proven:
+            return _like(first, proven)
+        sure = None
+        try:
+            values, known = wide(*args) if wide is not None else (None, None)
+        except ArithmeticError:  # a condition that rounding may have decided
+            values = None
+        if values is not None:
+            if proven is None and _agree_all(first, values):
+                return first
+            values = [w if _is_real(v) else v for v, w in zip(first, values)]
+            best = _like(best, [None if math.isnan(x) else x for x in _flat(values)])
+            sure = [bool(s) for v, k in zip(first, known) if _is_real(v) for s in np.ravel(k)]
+            if all(sure):
+                return best if proven is None else _like(best, proven)
+        if proven is None and balls is not None:
+            proven = _in_balls(balls, args, first, _MANY)
+        if values is not None and _same_all(near, values):
+            return best if proven is None else _like(best, proven)
+    if proven is not None:
+        best = _like(best, proven)
+    sure = sure or [False] * len(_flat(first))
+    proven = proven or [None] * len(sure)
+    left = sum(p is None and not s for p, s in zip(proven, sure))
+    if left:
+        text = f"{name}: {left} results may have lost digits, or are not finite"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+    return best
 
 
 try:

@@ -18,8 +18,9 @@ from symdiff.codegen.common.temporaries import (
     statements,
 )
 from symdiff.errors import UnsupportedError
-from symdiff.ir import OPS, Expr, Op, substitute, var
+from symdiff.ir import OPS, Expr, Op, var
 from symdiff.ir.functions import CONSTANT_VALUES
+from symdiff.ir.loop_program import exchanged
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import nearest
 
@@ -114,7 +115,7 @@ def c_source(
             q += "_"
         local.append(q)
     renamed = {var(p): var(q) for p, q in zip(params, local, strict=True) if p != q}
-    roots = lower(substitute(outputs, renamed) if renamed else outputs)
+    roots = lower(exchanged(outputs, renamed) if renamed else outputs)
     assignments, results = statements(roots, CWriter(dtype), {*_TAKEN, *local, name})
     body = [f"{'int' if a.node.op.boolean else real} {a.name} = {a.text};" for a in assignments]
     arguments = [f"{real} {p}" for p in local]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from symdiff import ir
@@ -19,7 +19,7 @@ from symdiff.codegen.common.liveness import Point, last_uses, shares
 from symdiff.codegen.common.temporaries import Writer, statements
 from symdiff.codegen.source.python import PythonWriter, docstring
 from symdiff.errors import UnsupportedError
-from symdiff.ir import TRUE, Expr, substitute, topological, var
+from symdiff.ir import TRUE, Expr, topological, var
 from symdiff.ir.integers import in_range, nonnegative
 from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import (
@@ -39,6 +39,7 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     defined,
+    exchanged,
     index,
     inner,
     kind_of,
@@ -134,7 +135,7 @@ class Printer:
         self.types = types(program)
         self.lines: list[str] = []
         self.depth = 0
-        self.taken = set(_TAKEN) | set(keyword.kwlist)
+        self.taken = {*_TAKEN, *keyword.kwlist, *self.reserved()}
         self.names: dict[str, str] = {}
         self.parameters = [self.name(p.name) for p in program.params]
         for n in self.types:
@@ -145,6 +146,10 @@ class Printer:
         self.kept: dict[Expr, str] = {}
 
     # -------------------------------------------------------------------- names
+    def reserved(self) -> Collection[str]:
+        """More names that no name of the program may have."""
+        return ()
+
     def name(self, name: str) -> str:
         """The Python name of a name of the program."""
         found = self.names.get(name)
@@ -181,17 +186,26 @@ class Printer:
                 self.line(f"if {size} != {expected}:")
                 with self.indented():
                     self.line(f'raise ValueError("axis {axis} of {p.name} has another size")')
+        self.begin()
+        self.block(program.block, program.outputs)
+        self.end()
+        return self.lines
+
+    def begin(self) -> None:
+        """What stands between the sizes of arguments and the statements."""
         for tape, t in sorted(self.tapes().items()):
             self.line(f"{self.name(tape)} = np.empty(64, {self.element(t.kind)})")
             self.line(f"{self.name(tape + '_end')} = 0")
-        self.block(program.block, program.outputs)
+
+    def end(self) -> None:
+        """The results."""
+        program = self.program
         inputs = {p.name for p in program.params} | set(program.data)
         results = []
         for text, e in zip(self.texts(program.outputs), program.outputs, strict=True):
             copied = e.op is ARRAY and name_of(e) in inputs
             results.append(f"{text}.copy()" if copied else text)
         self.line("return " + ", ".join(results))
-        return self.lines
 
     def tapes(self) -> Mapping[str, Type]:
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
@@ -251,9 +265,7 @@ class Printer:
                 self.line(f"{left} = {text.format(*self.texts(s.args))}")
 
     def build(self, s: Build) -> None:
-        sizes = [self.size(n) for n in s.type.shape]
-        shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
-        self.line(f"{self.name(s.name)} = np.empty({shape}, {self.element(s.type.kind)})")
+        self.line(f"{self.name(s.name)} = {self.allocated(s.type)}")
         depth, ranges = self.depth, dict(self.ranges)
         for i, n in zip(s.indices, s.type.shape, strict=True):
             self.line(f"for {self.name(i)} in range({self.integer(n)}):")
@@ -261,8 +273,19 @@ class Printer:
             self.depth += 1
         self.block(s.body, (s.value,))
         at = ", ".join(self.name(i) for i in s.indices)
-        self.line(f"{self.name(s.name)}[{at}] = {self.texts((s.value,), (s.type.kind,))[0]}")
+        (text,) = self.texts((s.value,), (s.type.kind,))
+        self.store(f"{self.name(s.name)}[{at}]", text, s.type.kind)
         self.depth, self.ranges = depth, ranges
+
+    def allocated(self, t: Type) -> str:
+        """A new array."""
+        sizes = [self.size(n) for n in t.shape]
+        shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
+        return f"np.empty({shape}, {self.element(t.kind)})"
+
+    def store(self, place: str, text: str, kind: str, add: bool = False) -> None:
+        """Put a value into an element of an array."""
+        self.line(f"{place} {'+=' if add else '='} {text}")
 
     def size(self, n: Expr) -> str:
         """The size of an axis, 0 where it is negative."""
@@ -277,14 +300,14 @@ class Printer:
             self.line(f"{name} = {source}.copy()")
         kinds = (*("i" for _ in s.index), s.type.kind)
         *at, value = self.texts((*s.index, s.value), kinds)
-        sign = "+=" if s.add else "="
+        place = f"{name}[{', '.join(at)}]"
         if s.guard is not TRUE:
             (guard,) = self.texts((s.guard,))
             self.line(f"if {guard}:")
             with self.indented():
-                self.line(f"{name}[{', '.join(at)}] {sign} {value}")
+                self.store(place, value, s.type.kind, s.add)
             return
-        self.line(f"{name}[{', '.join(at)}] {sign} {value}")
+        self.store(place, value, s.type.kind, s.add)
 
     # --------------------------------------------------------------------- loops
     def loop(self, s: Loop, point: Point) -> None:
@@ -398,7 +421,7 @@ class Printer:
             else:
                 rest[k] = e
         names = self.leaves(list(rest.values()))
-        texts = self.written(self.lowered(substitute(list(rest.values()), names)))
+        texts = self.written(self.lowered(exchanged(list(rest.values()), names)))
         for k, text in zip(rest, texts, strict=True):
             result[k] = f"int({text})" if kinds and kinds[k] == "i" else text
         return [result[k] for k in range(len(roots))]

@@ -22,7 +22,8 @@ from symdiff.codegen.common.temporaries import (
     statements,
 )
 from symdiff.errors import UnsupportedError
-from symdiff.ir import Expr, Op, substitute, var
+from symdiff.ir import Expr, Op, var
+from symdiff.ir.loop_program import exchanged
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import nearest
 from symdiff.process.lazy_modules import Later
@@ -142,9 +143,10 @@ def function_source(
 
 
 def rename(params: Sequence[str], local: Sequence[str], outputs: Sequence[Expr]) -> Sequence[Expr]:
-    """The outputs over parameters of other names."""
+    """The outputs over parameters of other names; operations stay as they are, as sums whose rounding
+    errors are taken must not be simplified."""
     renamed = {var(p): var(q) for p, q in zip(params, local, strict=True) if p != q}
-    return substitute(outputs, renamed) if renamed else outputs
+    return exchanged(outputs, renamed) if renamed else outputs
 
 
 def function_body(

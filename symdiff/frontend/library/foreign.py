@@ -73,11 +73,76 @@ def if_else(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)
 
 
+def _others(rank: int, *taken: Any) -> list[int]:
+    """The axes that none of these lists has."""
+    used = [k % rank for axes in taken for k in axes]
+    return [k for k in range(rank) if k not in used]
+
+
+def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = None, mode: str = "full") -> Any:
+    """Along pairs of axes, with a product over others; what is left is of A, of B, and what is
+    convolved, in this order."""
+    along = (list(range(np.ndim(A))), list(range(np.ndim(A)))) if axes is None else axes
+    over = ([], []) if dot_axes is None else dot_axes
+    free_a, free_b = _others(np.ndim(A), along[0], over[0]), _others(np.ndim(B), along[1], over[1])
+    a = np.transpose(A, [*free_a, *over[0], *along[0]])
+    b = np.transpose(B, [*free_b, *over[1], *along[1]])
+    first, count = len(free_a) + len(over[0]), len(along[0])
+    later = len(free_b) + len(over[1])
+    sizes, widths = np.shape(a)[first:], np.shape(b)[later:]
+    pairs = list(zip(sizes, widths, strict=True))
+    if mode == "valid" and any(n > m for n, m in pairs) and any(n < m for n, m in pairs):
+        raise ValueError("one array must be larger than the other along all convolved axes")
+    windows = np.pad(a, [(0, 0)] * first + [(m - 1, m - 1) for m in widths])
+    for k in range(count):
+        windows = np.lib.stride_tricks.sliding_window_view(windows, widths[k], axis=first + k)
+    place = len(free_a) + len(over[0]) + count
+    summed = [*range(len(free_a), first), *range(place, place + count)]
+    turned = np.flip(b, tuple(range(later, later + count))) if count else b
+    found = np.tensordot(windows, turned, (summed, list(range(len(free_b), later + count))))
+    kept, total = len(free_a), len(free_a) + count + len(free_b)
+    order = [*range(kept), *range(kept + count, total), *range(kept, kept + count)]
+    found = np.transpose(found, order)
+    if mode == "same":
+        cut = [slice((m - 1) // 2, (m - 1) // 2 + n) for n, m in pairs]
+    elif mode == "valid":
+        cut = [slice(min(n, m) - 1, max(n, m)) for n, m in pairs]
+    else:
+        return found
+    return found[tuple([slice(None)] * (total - count) + cut)]
+
+
+def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
+    return np.where(x > 0, x, negative_slope * x)
+
+
+def elu(x: Any, alpha: Any = 1.0) -> Any:
+    return np.where(x > 0, x, alpha * np.expm1(x))
+
+
+def _reduced(terms: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return terms
+    return np.sum(terms) if reduction == "sum" else np.mean(terms)
+
+
+def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    return _reduced((input - target) ** 2, reduction)
+
+
+def l1_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    return _reduced(np.abs(input - target), reduction)
+
+
+def binary_cross_entropy_with_logits(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    return _reduced(np.logaddexp(input, 0.0) - input * target, reduction)
+
+
 OWN = (
     relu, relu6, sigmoid, softplus, log_sigmoid, silu, softsign, rsqrt, squared_difference, frac,
-    lerp, sumsqr, if_else,
+    lerp, sumsqr, if_else, leaky_relu, elu, mse_loss, l1_loss, binary_cross_entropy_with_logits,
 )  # fmt: skip
-_OWN = {f.__name__: f for f in OWN}
+_OWN = {f.__name__: f for f in (*OWN, convolve)}
 
 
 # ------------------------------------------------------------------------- the table
@@ -151,10 +216,12 @@ NAMES: dict[str, Mapping[str, str]] = {
     "torch.nn.functional": {
         "relu": ".relu", "relu6": ".relu6", "sigmoid": ".sigmoid", "silu": ".silu", "tanh": "tanh",
         "logsigmoid": ".log_sigmoid", "softsign": ".softsign", "softmax": "scipy.special.softmax",
-        "log_softmax": "scipy.special.log_softmax",
+        "log_softmax": "scipy.special.log_softmax", "leaky_relu": ".leaky_relu", "elu": ".elu",
+        "mse_loss": ".mse_loss", "l1_loss": ".l1_loss",
+        "binary_cross_entropy_with_logits": ".binary_cross_entropy_with_logits",
     },
     "jax.nn": {
-        "relu": ".relu", "relu6": ".relu6", "sigmoid": ".sigmoid", "softplus": ".softplus",
+        "relu": ".relu", "relu6": ".relu6", "elu": ".elu", "sigmoid": ".sigmoid", "softplus": ".softplus",
         "silu": ".silu", "swish": ".silu", "log_sigmoid": ".log_sigmoid", "soft_sign": ".softsign",
         "tanh": "tanh", "softmax": "scipy.special.softmax",
         "log_softmax": "scipy.special.log_softmax", "logsumexp": "scipy.special.logsumexp",
@@ -167,6 +234,7 @@ NAMES: dict[str, Mapping[str, str]] = {
         "relu": ".relu", "relu6": ".relu6", "sigmoid": ".sigmoid", "softplus": ".softplus",
         "silu": ".silu", "swish": ".silu", "softsign": ".softsign", "tanh": "tanh",
     },
+    "autograd.scipy.signal": {"convolve": ".convolve"},
     "casadi": _names(
         "sin cos tan sinh cosh tanh exp expm1 log log1p log10 sqrt floor ceil sign fabs fmin fmax fmod hypot "
         "power copysign",
@@ -212,6 +280,7 @@ REFUSED: dict[str, Mapping[str, str]] = {
     "torch.nn.functional": {
         "softplus": "it is x above 20 there; write np.logaddexp(x, 0)",
         "gelu": "write the formula",
+        "binary_cross_entropy": "logarithms are at least -100 there; write the formula",
         "dropout": "random numbers would be frozen when traced; pass them as arguments",
     },
     "tensorflow.math": {
@@ -273,6 +342,17 @@ class Alias:
             self.keywords.get(k, k): _dtype(v) if k == "dtype" else v for k, v in kwargs.items()
         }
         return args, renamed
+
+
+def method(name: str) -> str:
+    """What to write for a method that other libraries' arrays have, and NumPy's do not."""
+    if name == "at":
+        return "arrays of JAX have it: copy the array, and assign to its elements"
+    target = _TORCH.get(name)
+    if target is None or hasattr(np.ndarray, name):
+        return "" if name not in ("view", "t") else "write reshape, or .T"
+    written = f"torch.{name}" if target.startswith(".") else f"np.{target}"
+    return f"NumPy's arrays have no such method: write {written.replace('np.scipy', 'scipy')}(...)"
 
 
 COMPILED = ("PjitFunction", "PolymorphicFunction", "Function")

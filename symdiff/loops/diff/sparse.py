@@ -66,7 +66,9 @@ def sparse_jacobian(
     ------
     SymdiffError : if an output is not built element by element.
     """
-    block, outputs = simplified(program.block, program.outputs, names_of(program))
+    block, outputs = simplified(
+        program.block, program.outputs, names_of(program), types=types(program)
+    )
     known = types(replace(program, block=block))
     builds = _formulas(block)
     names = Names(known)

@@ -9,7 +9,9 @@
 `repeated`           what several statements compute, computed once
 `deltas`             sums over Kronecker deltas
 `branches`           branches between sums, as sums of branches
+`only_where_read`    what only one branch reads
 `through`            singularities behind arrays of intermediate results
+`sums_of_squares`    what is 0 where sums of squares are, for guards on norms
 `running_norms`      roots of sums of squares that loops add up
 `norm_slopes`        slopes of norms that are differentiated again
 `undefined_ties`     slopes at ties, where slopes are multiplied

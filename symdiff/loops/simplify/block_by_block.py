@@ -18,16 +18,14 @@ from functools import lru_cache
 from symdiff.ir import ZERO, Expr, rebuild, substitute, topological, transform, var, where
 from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.loop_program import (
-    FLOORDIV,
-    INDEX,
+    LEAVES,
     LOAD,
-    MOD,
-    REAL_OF,
     Block,
     Build,
     Loop,
     Names,
     Statement,
+    Type,
     expressions,
     kind_of,
     mapped_block,
@@ -39,9 +37,11 @@ from symdiff.loops.simplify.exponents import scaled
 from symdiff.loops.simplify.forwarding import rewritten
 from symdiff.loops.simplify.fuse import fused
 from symdiff.loops.simplify.norm_slopes import without_slopes
+from symdiff.loops.simplify.only_where_read import only_where_read
 from symdiff.loops.simplify.promote import promoted
 from symdiff.loops.simplify.repeated import shared
 from symdiff.loops.simplify.running_norms import marked
+from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
 from symdiff.loops.simplify.vanishing import Vanishing
@@ -59,6 +59,7 @@ def simplified(
     *,
     late: bool = False,
     tapes: Iterable[str] = (),
+    types: Mapping[str, Type] | None = None,
 ) -> tuple[Block, tuple[Expr, ...]]:
     """A block and the expressions after it, simplified.
 
@@ -67,14 +68,15 @@ def simplified(
     names : of the program.
     late : after differentiation, when singularities have been filled already.
     tapes : that are read elsewhere.
+    types : of the parameters, by which guards on sums over arrays are understood.
     """
     block, roots = rewritten(block, tuple(roots))
     if not late:  # one name for one number, so that it cancels
         block, roots = of_sums(*shared(block, roots), names)
-        block, roots = marked(block, roots)
+        block, roots = marked(only_where_read(block, roots), roots)
         block, roots = scaled(block, roots, names, _early)
         block, roots = looked_through(block, roots, _early)
-    block, roots = _with_passes(block, roots, _late if late else _early)
+    block, roots = _with_passes(block, roots, _late if late else _knowing(Sums(block, types or {})))
     block, roots = shared(block, roots)
     block = promoted(pruned(block, roots, tapes), names)
     block = fused(pruned(block, roots, tapes), roots, late=late)
@@ -163,10 +165,18 @@ def _is_real(e: Expr) -> bool:
 
 
 # ------------------------------------------------------------------------ passes
+def _knowing(sums: Sums) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:
+    """The early passes of a program with these sums of squares."""
+    return lambda outputs: _early(outputs, sums.of(outputs))
+
+
 @lru_cache(maxsize=512)
-def _early(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    names = _abstraction(outputs)
-    outputs = guards(substitute(outputs, names), (), shortcuts=False)
+def _early(outputs: tuple[Expr, ...], sums: tuple[tuple[Expr, Expr], ...] = ()) -> tuple[Expr, ...]:
+    values = [e for _, e in sums]
+    names = _abstraction((*outputs, *(s for s, _ in sums), *values))
+    made = zip(substitute([s for s, _ in sums], names), substitute(values, names), strict=True)
+    integers = frozenset(v for e, v in names.items() if kind_of(e) == "i")
+    outputs = guards(substitute(outputs, names), (), None, False, dict(made), integers)
     outputs = complete(stabilise(cancel(outputs), early=True))
     return substitute(outputs, _inverse(names))
 
@@ -207,7 +217,7 @@ def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
         if e in seen:
             continue
         seen.add(e)
-        if e.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
+        if e.op in LEAVES:
             names[e] = var(f"leaf {len(names)}")
         else:
             stack.extend(reversed(e.args))

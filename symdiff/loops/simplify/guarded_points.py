@@ -33,6 +33,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.prune import pruned
 from symdiff.loops.context import names_of
+from symdiff.passes.guards.shape import differentiated
 
 WIDEST = Fraction(1, 1000)
 """The radius of a band that only avoids a point."""
@@ -40,7 +41,7 @@ WIDEST = Fraction(1, 1000)
 
 class GuardedPoint(NamedTuple):
     """A condition that holds at a point or close to it: of one parameter, by its place, or of what is
-    computed."""
+    computed. The radius is that of a band, in what is compared."""
 
     condition: Expr
     place: int | None = None
@@ -79,11 +80,12 @@ def guarded_points(program: LoopProgram, value: LoopProgram, by: Container[str])
     if wanted and not computed:  # second derivatives have all in loops
         before, new = renamed(pruned(value.block, wanted), names_of(program))
         computed = list(ir.substitute(wanted, new))
-    return GuardedPoints((*found, *map(GuardedPoint, computed if wanted else ())), before)
+    found += [GuardedPoint(_near(c), radius=_radius(c)) for c in computed if wanted]
+    return GuardedPoints(tuple(found), before)
 
 
 def _of_names(program: LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
-    """Equalities of what is computed outside of loops."""
+    """Equalities of what is computed outside of loops, and bounds for it."""
     given = {p.name for p in program.params}
     known = given | {n for s in program.block for n, _ in defined(s)}
     known |= {name_of(e) for p in program.params for e in leaves(p.type.shape)}
@@ -103,10 +105,26 @@ def met(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
 
 
 def _is_computed(c: Expr) -> bool:
-    """Whether this is an equality of real numbers that are made of elements or names."""
-    return c.op is EQ and all(kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
+    """Whether this is an equality of real numbers that are made of elements or names, or a small bound."""
+    if c.op is not EQ and not 0 < _radius(c) <= WIDEST:
+        return False
+    return all(kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
         n.op in (LOAD, ir.VAR) for n in ir.topological((c,))
-    )  # fmt: skip
+    )
+
+
+def _radius(c: Expr) -> float:
+    """The bound for the size of a quantity, where there is one."""
+    return 0.0 if c.op is EQ else float(max(ir.rational(a) or 0 for a in c.args))
+
+
+def _near(c: Expr) -> Expr:
+    """Where the quantity that is compared is small, on whichever side of the bound it is then."""
+    if c.op is EQ:
+        return c
+    u, bound = c.args if ir.rational(c.args[1]) is not None else reversed(c.args)
+    below = ir.lt if (c.op is LT) == (u is c.args[0]) else ir.le
+    return below(ir.abs_(u), bound)
 
 
 def _loads(c: Expr) -> bool:
@@ -123,9 +141,9 @@ def told(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
 
 
 def _conditions(program: LoopProgram) -> list[Expr]:
-    """Comparisons, but for those that only say where there is no value."""
-    every = (e for s in walk(program.block) for e in expressions(s))
-    order = ir.topological((*every, *program.outputs))
+    """Comparisons that derivatives count with, but for those that only say where there is no value."""
+    every = (e for s in walk(program.block) if not isinstance(s, Check) for e in expressions(s))
+    order = ir.topological(map(differentiated, (*every, *program.outputs)))
     undefined = {n.args[0] for n in order if n.op is ir.WHERE and ir.NAN in n.args[1:]}
     return [n for n in order if n.op in (EQ, LT, LE) and n not in undefined]
 

@@ -13,6 +13,7 @@ the bound of `passes.accuracy.widen`; what is given is exact. Adjoints and tapes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from symdiff import ir
@@ -20,6 +21,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir import FALSE, INF, ONE, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     ARRAY,
+    LEAVES,
     REAL_OF,
     LoopProgram,
     Statement,
@@ -27,6 +29,7 @@ from symdiff.ir.loop_program import (
     index,
     kind_of,
     load,
+    mapped_block,
     name_of,
     types,
 )
@@ -49,6 +52,30 @@ def widened(program: LoopProgram) -> LoopProgram:
     UnsupportedError : if it calls a routine, or a function without a rule.
     """
     return _Widening(program).whole_program()
+
+
+def stable_forms(program: LoopProgram) -> LoopProgram:
+    """The program with real expressions in forms that keep their digits."""
+
+    def one(e: Expr) -> Expr:
+        if e.op is ARRAY or kind_of(e) != "f":
+            return e
+        leaves: dict[Expr, Expr] = {}
+        stack, seen = [e], set[Expr]()
+        while stack:
+            n = stack.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            if n.op in LEAVES:
+                leaves[n] = ir.var(f"leaf {len(leaves)}")
+            else:
+                stack.extend(n.args)
+        (made,) = stabilise(ir.substitute((e,), leaves))
+        return ir.substitute((made,), {v: n for n, v in leaves.items()})[0]
+
+    outputs = tuple(map(one, program.outputs))
+    return replace(program, block=mapped_block(program.block, one), outputs=outputs)
 
 
 class _Widening(Beside):
@@ -97,7 +124,7 @@ class _Widening(Beside):
             if error is not ZERO:
                 wrong.append(_wrong(hi, error))
             return hi
-        t = types(self.program)[name_of(e)]
+        t = self.sized(types(self.program)[name_of(e)])
         if t.kind != "f" or name_of(e) not in self.beside:
             return e
         places = [self.names.fresh("i") for _ in t.shape]
@@ -124,4 +151,4 @@ def _wrong(hi: Expr, error: Expr) -> Expr:
     return raw(ir.WHERE, (fine, ZERO, ONE))
 
 
-__all__: Sequence[str] = ["widened"]
+__all__: Sequence[str] = ["stable_forms", "widened"]

@@ -3,6 +3,8 @@
 `guards`        the pass: the right ones are repaired, the wrong ones named
 `shape`         what guards look like
 `proof`         whether the guarded value is the limit
+`meant`         questions about variables that stand for formulas
+`smooth`        whether a formula is smooth at a point
 `tolerances`    bands whose width is a parameter
 `diagonals`     differences that vanish where two quantities are equal
 `extent`        how far a condition holds around a point

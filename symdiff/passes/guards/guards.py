@@ -20,7 +20,7 @@ rounding of literals only are made exact (`literals`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -33,6 +33,7 @@ from symdiff.ir.functions import EXTENDED, TAKEN
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.enclosing import Contexts
+from symdiff.passes.guards.meant import Meant
 from symdiff.passes.guards.proof import CLOSE, Place, Prover, Solved, Verdict
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
@@ -106,10 +107,12 @@ class GuardNotes:
 
 def guards(
     outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: GuardNotes | None = None,
-    shortcuts: bool = True,
+    shortcuts: bool = True, meant: Mapping[Expr, Expr] | None = None,
+    integers: Container[Expr] = frozenset(),
 ) -> tuple[Expr, ...]:  # fmt: skip
     """Drop the guards whose value is the limit; note those whose value is not. Shortcuts: also
-    equations at points where the other side is regular, and has the same value."""
+    equations at points where the other side is regular, and has the same value. Meant: what variables
+    stand for in questions about guards. Integers: variables that are."""
     outputs = tuple(outputs)
     notes = notes if notes is not None else GuardNotes()
     outputs, repairs, origin = exact_literals(outputs)
@@ -122,7 +125,7 @@ def guards(
         order = ir.topological(outputs)
     if not any(e.op is WHERE or may_be_guard(e) for e in order):
         return outputs
-    prover = Prover(facts)
+    prover = Meant(Prover(facts), meant, integers)
     for _ in range(MAX_ROUNDS):
         found = GuardNotes()
         pass_ = _Repairs(prover, found, contexts, origin, shortcuts)
@@ -151,7 +154,7 @@ class _Repairs:
     """Asks the prover about every guard of a function, children first."""
 
     def __init__(
-        self, prover: Prover, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
+        self, prover: Meant, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
         shortcuts: bool = False,
     ) -> None:  # fmt: skip
         self.shortcuts = shortcuts
@@ -325,7 +328,8 @@ class _Repairs:
         split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
         best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
         values: dict[Expr, Expr] = {}
-        for self.set, fine in settings(loose):
+        for tolerance, fine in settings(loose):
+            self.set = tolerance
             whole, v = self._part(part, small, plain)
             split = None
             if v is None:
@@ -337,7 +341,7 @@ class _Repairs:
                 if v is not None and v.regular and is_half_line(part):
                     v, split = None, None  # two formulas that meet there: no guard
             if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):
-                best, values = (whole, v, split, fine), self.set
+                best, values = (whole, v, split, fine), tolerance
             if _worth(v) == BEST:
                 break
         assert best is not None
@@ -369,7 +373,8 @@ class _Repairs:
         for inner, value, rest in ((c, a, b), (ir.not_(c), b, a)):
             part = ir.and_(holds, inner)
             before, v, outside = self.set, None, FALSE
-            for self.set, fine in settings(tolerances(positive(part), (value, other))):
+            for tolerance, fine in settings(tolerances(positive(part), (value, other))):
+                self.set = tolerance
                 outside = ir.not_(fine)
                 about, one, two = self._with_set(part, value, other)
                 if not self._is_bounded(about) or self._may_be_singular(value):

@@ -8,8 +8,8 @@ Ensures: "right" only if the condition cuts out nothing but singular points of
 the other side at which that is analytic, and points near them, and the small
 side is the limit within 2 ulp and the other side's value within 4 ulp at all
 sampled points of the band; or the small side is a Taylor polynomial of the other (the limit
-itself, if it is constant across the band) that differs little from it there ("coarse" if by
-more than single precision). Values and limits come from ball arithmetic, being
+itself, if it is constant across the band, but for what stands in the other side, too) that differs
+little from it there ("coarse" if by more than single precision). Values and limits come from ball arithmetic, being
 analytic from exact power series where the formula depends on one quantity.
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -30,16 +30,17 @@ from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
-from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.extent import Direction, reach_along, turns_of, value_at_zero
 from symdiff.passes.guards.shape import (
     bottleneck,
     differentiated,
     is_equation,
+    is_first_term,
     is_simple,
     is_small,
     quantities,
 )
+from symdiff.passes.guards.smooth import OfSum, is_smooth, is_smooth_in, of_sums
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
 
@@ -247,6 +248,8 @@ class _Case:
         self.prover, self.sides, self.band = prover, sides, band
         self.bands: list[tuple[Solution, float]] = []  # singular sets, and how far a guard reaches
         self.params = ir.variables((condition, small, other))
+        self.first = is_first_term(condition, small, other)
+        self.sums: list[OfSum] | None = None
         self.differs = False  # whether the guard has another value than a regular side somewhere
 
     def verdict(self, t: Expr | None) -> Verdict | None:
@@ -468,8 +471,9 @@ class _Case:
         miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
         close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
         constant = not set(_across(solved)) <= set(ir.variables((small,)))
-        if score <= 1 or (close and (constant or is_taylor(small, other, self.params, varied))):
-            analytic = kind == "analytic" or (kind == "" and self._extends(other, varied))
+        stands = constant or (miss <= FINE and self.first)
+        if score <= 1 or (close and (stands or is_taylor(small, other, self.params, varied))):
+            analytic = kind == "analytic" or (kind == "" and self._extends(other, varied, centre))
             coarse = score > 1 and miss > FINE
             right = replace(worst, kind="right", outside=outside, coarse=coarse)
             return right if analytic else "no limit"
@@ -538,10 +542,16 @@ class _Case:
                 nodes.append(n)
         return self.prover.germ(v, nodes, other)
 
-    def _extends(self, other: Expr, varied: Sequence[Expr]) -> bool:
+    def _extends(
+        self, other: Expr, varied: Sequence[Expr], centre: Mapping[Expr, Fraction]
+    ) -> bool:
         """Whether the other side, moved so that the point is 0, is smooth there from all sides;
         where it is defined on one side only, that it is analytic across."""
-        if not self._smooth(other, varied):
+        if self.sums is None:
+            self.sums = of_sums(self.condition, self.other) if len(varied) > 1 else []
+        if is_smooth_in(self.sums, centre, varied):
+            return True
+        if not is_smooth(self.params, other, varied):
             return False
         program = Certified(self.params, [other], (), WORK)
         for d in self._directions(varied):
@@ -551,21 +561,6 @@ class _Case:
                     still = {p: ir.ZERO for p in self.params if p not in varied}
                     (line,) = ir.substitute((other,), still)
                     return len(varied) == 1 and self._germ(line, varied[0]) == "analytic"
-        return True
-
-    def _smooth(self, other: Expr, varied: Sequence[Expr]) -> bool:
-        """Whether the derivatives up to the second have limits at the point 0."""
-        slopes = [pushforward((other,), {v: ir.ONE})[0] for v in varied]
-        curves = [
-            pushforward((s,), {v: ir.ONE})[0]
-            for i, s in enumerate(slopes)
-            for v in varied[i : len(varied)]
-        ]
-        for outputs in (slopes, curves):
-            program = Certified(self.params, outputs, (), WORK)
-            answers = program.at_with_status([0.0] * len(self.params))
-            if any(a.status not in ("exact", "limit") for a in answers):
-                return False
         return True
 
 

@@ -10,12 +10,13 @@ double-double, a call    `passes.accuracy.whole_program`     everything, where t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from symdiff.errors import UnsupportedError
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.loop_program import Block, Build, Check, Loop, LoopProgram, names_of
+from symdiff.ir.prune import pruned
 from symdiff.lowering.target import SMALL
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
@@ -106,15 +107,17 @@ class LoweredProgram:
         if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
             return None
         strict = self.accuracy == "strict"
-        if estimated(ready(self.source), dtype, strict, known=self._known).bounded:
+        estimates = estimated(ready(self.source), dtype, strict, known=self._known)
+        if estimates.bounded:
             return None
+        most = ANY if estimates.joint else most
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None
         try:
             made = corrected_at_once(ready(self.exact), most)
         except UnsupportedError:
             return None
-        return Made(made, (), UNDERFLOWS if most == ANY else OVERFLOWS | UNDERFLOWS, True)
+        return Made(made, (), UNDERFLOWS if most == ANY else OVERFLOWS | UNDERFLOWS, most)
 
     def value(self, reference: Reference) -> LoweredFunction:
         """One flagged value, as a function of the names of its leaves."""
@@ -134,3 +137,27 @@ class LoweredProgram:
         from symdiff.passes.accuracy.corrected_program import corrected_program
 
         return corrected_program(ready(self.exact), self.norm)
+
+    def statements(self, stable: bool = False) -> LoopProgram:
+        """The whole program in closed forms without routines and checks, for arithmetic of numbers
+        that are no doubles; in forms that keep their digits if it is to be `stable`.
+
+        Raises
+        ------
+        UnsupportedError : if it calls a routine that has no such form.
+        """
+        from symdiff.passes.accuracy.beside import with_loops
+        from symdiff.passes.accuracy.whole_program import stable_forms
+
+        block = _unchecked(with_loops(self.exact, names_of(self.exact)))
+        made = replace(self.exact, block=pruned(block, self.exact.outputs))
+        return stable_forms(made) if stable else made
+
+
+def _unchecked(block: Block) -> Block:
+    """The statements without checks."""
+    return tuple(
+        replace(s, body=_unchecked(s.body)) if isinstance(s, Build | Loop) else s
+        for s in block
+        if not isinstance(s, Check)
+    )

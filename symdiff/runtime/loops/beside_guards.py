@@ -87,11 +87,16 @@ class BesideGuards:
     def _is_limit(self, values: Sequence[Any], held: Sequence[Point]) -> bool:
         """Whether the value is what those beside it tend to."""
         near = NEAR if any(p.radius for p in held) else ALIKE
-        own = values[: self.own]
-        here = [np.asarray(v, float) for v in self.value(own)]
-        tended = self._limits(self.value, own, held)
+
+        def value(values: Sequence[Any]) -> list[Any]:
+            return self.value(values[: self.own])
+
+        here = [np.asarray(v, float) for v in value(values)]
+        tended = self._limits(value, values, held)
         if any(p.radius for p in held) and not all(
-            _is_smooth(self.value, own, held, way) for way in _ways(own, held, self.moved)
+            self._is_free(values, way, FIRST * 2.0 ** (1 - LEVELS))
+            and _is_smooth(value, values, held, way)
+            for way in self._ways(values, held)
         ):
             return False
         return tended is not None and all(
@@ -120,10 +125,9 @@ class BesideGuards:
         self, kernel: Kernel, values: Sequence[Any], held: Sequence[Point]
     ) -> Tended | None:
         """What the results tend to; None if that is not seen, or differs from side to side."""
-        ways = _ways(values, held, self.moved)
         first: Tended | None = None
-        for way in ways:
-            found = _limit(kernel, values, held, way)
+        for way in self._ways(values, held):
+            found = self._limit(kernel, values, held, way)
             if found is None:
                 return None
             if first is None:
@@ -135,6 +139,52 @@ class BesideGuards:
                 return None
         return first
 
+    def _ways(self, values: Sequence[Any], held: Sequence[Point]) -> list[Way]:
+        """The directions from which a point is looked at."""
+        if all(p.place is not None for p in held):
+            return [{p.place: abs(p.centre) or 1.0 for p in held if p.place is not None}]
+        rng, found = np.random.default_rng(3), []
+        for _ in range(LINES):
+            signs = {
+                k: rng.choice((-1.0, 1.0), np.shape(values[k]))
+                * rng.uniform(0.5, 1.0, np.shape(values[k]))
+                for k in self.moved
+            }  # fmt: skip
+            sizes = {k: float(np.max(np.abs(values[k]), initial=0.0)) or 1.0 for k in signs}
+            way: Way = {k: sizes[k] * signs[k] for k in signs}
+            if not self._is_free(values, way, FIRST):  # what is within a band says nothing of sizes
+                way = {k: max(sizes[k], 1.0) * signs[k] for k in signs}
+            found.append(way)
+        return found
+
+    def _is_free(self, values: Sequence[Any], way: Way, step: float) -> bool:
+        """Whether no condition that is computed holds so far from a point, on either side."""
+        if all(p.place is not None for p in self.points):
+            return True
+        beside = [_beside(values, way, s * step) for s in (1, -1)]
+        return not any(p.place is None for v in beside for p in self.held(v))
+
+    def _limit(
+        self, kernel: Kernel, values: Sequence[Any], held: Sequence[Point], way: Way
+    ) -> Tended | None:
+        """What the results tend to from one direction and its opposite."""
+        best: Tended | None = None
+        for number in range(TRIES):
+            step = FIRST * SHRINK**number
+            least = step * 2.0 ** (1 - LEVELS)
+            if any(p.place is not None and least <= 2 * p.radius for p in held):
+                break
+            if not self._is_free(values, way, least):
+                break
+            found = _tended(kernel, values, way, step)
+            if found is None:
+                continue
+            if best is None or _worst(found) < _worst(best):
+                best = found
+            if _worst(best) <= SURE:
+                break
+        return best if best is not None and _worst(best) <= math.sqrt(SURE) else None
+
 
 Tended = list[tuple[Any, Any, float]]
 """Of each result the limit, how far it may be off, and the largest number met."""
@@ -144,43 +194,11 @@ Way = dict[int, Any]
 """A direction: of some parameters, how far they move."""
 
 
-def _ways(values: Sequence[Any], held: Sequence[Point], moved: Sequence[int]) -> list[Way]:
-    """The directions from which a point is looked at."""
-    if all(p.place is not None for p in held):
-        return [{p.place: abs(p.centre) or 1.0 for p in held if p.place is not None}]
-    rng, found = np.random.default_rng(3), []
-    for _ in range(LINES):
-        way: Way = {}
-        for k in moved:
-            v = np.asarray(values[k])
-            size = float(np.max(np.abs(v), initial=0.0)) or 1.0
-            way[k] = size * rng.choice((-1.0, 1.0), v.shape) * rng.uniform(0.5, 1.0, v.shape)
-        found.append(way)
-    return found
-
-
-def _limit(kernel: Kernel, values: Sequence[Any], held: Sequence[Point], way: Way) -> Tended | None:
-    """What the results tend to from one direction and its opposite."""
-    best: Tended | None = None
-    for number in range(TRIES):
-        step = FIRST * SHRINK**number
-        if any(step * 2.0 ** (1 - LEVELS) <= 2 * p.radius for p in held):
-            break
-        found = _tended(kernel, values, way, step)
-        if found is None:
-            continue
-        if best is None or _worst(found) < _worst(best):
-            best = found
-        if _worst(best) <= SURE:
-            break
-    return best if best is not None and _worst(best) <= math.sqrt(SURE) else None
-
-
 def _is_smooth(kernel: Kernel, values: Sequence[Any], held: Sequence[Point], way: Way) -> bool:
     """Whether values and slopes tend to the same from both sides: else a band is no guard, but a piece
     of the function, such as that of Huber or a dead zone."""
     distances = [FIRST * 2.0**-k for k in range(LEVELS)]
-    if any(distances[-1] <= p.radius for p in held):
+    if any(p.place is not None and distances[-1] <= p.radius for p in held):
         return False
     up, down = (
         [[np.asarray(v, float) for v in kernel(_beside(values, way, s * h))] for h in distances]
@@ -227,6 +245,7 @@ def _tended(kernel: Kernel, values: Sequence[Any], way: Way, step: float) -> Ten
         for h in distances
     ]
     found: Tended = []
+    orders: tuple[int, ...]
     for k in range(len(sides[0][0])):
         up, down = (np.stack([pair[side][k] for pair in sides]) for side in (0, 1))
         if np.isfinite(up).all() and np.isfinite(down).all():
@@ -234,20 +253,29 @@ def _tended(kernel: Kernel, values: Sequence[Any], way: Way, step: float) -> Ten
             apart = np.abs(up - down)
             if np.any(apart[-1] > SIDES * apart[0] + math.sqrt(SURE) * size):
                 return None
-            rows, order = (up + down) / 2, 2
+            rows, orders = (up + down) / 2, (2, 1)
         elif np.isfinite(up).all() or np.isfinite(down).all():  # the other is outside of the domain
-            rows, order = (up if np.isfinite(up).all() else down), 1
+            rows, orders = (up if np.isfinite(up).all() else down), (1,)
             size = float(np.max(np.abs(rows), initial=0.0))
         else:
             return None
-        before = rows[-1]
-        for level in range(1, LEVELS):
-            factor = 2.0 ** (order * level)
-            rows = rows[1:] + (rows[1:] - rows[:-1]) / (factor - 1)
-            if level == LEVELS - 2:
-                before = rows[-1]
-        found.append((rows[-1], np.abs(rows[-1] - before), size))
+        found.append((*min((_extrapolated(rows, n) for n in orders), key=_off), size))
     return found
+
+
+def _extrapolated(rows: Any, order: int) -> tuple[Any, Any]:
+    """What rows at distances that halve tend to, and how far that may be off, if they go by powers of that
+    order: those of functions of norms may have odd ones on both sides."""
+    before = rows[-1]
+    for level in range(1, LEVELS):
+        rows = rows[1:] + (rows[1:] - rows[:-1]) / (2.0 ** (order * level) - 1)
+        if level == LEVELS - 2:
+            before = rows[-1]
+    return rows[-1], np.abs(rows[-1] - before)
+
+
+def _off(found: tuple[Any, Any]) -> float:
+    return float(np.max(found[1], initial=0.0))
 
 
 def _beside(values: Sequence[Any], way: Way, step: float) -> list[Any]:

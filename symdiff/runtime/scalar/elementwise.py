@@ -62,6 +62,8 @@ def plain(name: str, value: Any) -> Any:
         return np.asarray(value) if kind is np.memmap else value
     called = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     hint = f"pass an array, such as np.asarray({name})"
+    if isinstance(value, np.ndarray):
+        hint += "; elementwise functions keep subclasses as f.ufunc"
     if value is None or isinstance(value, (str, bytes)) or callable(value):
         hint = f'if it says what is computed, list it: symgrad(static="{name}")'
     if kind.__module__.startswith("dask."):

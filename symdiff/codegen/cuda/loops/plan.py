@@ -43,7 +43,7 @@ from symdiff.codegen.cuda.loops.steps import (
 from symdiff.codegen.cuda.loops.tapes import counted, tape_uses
 from symdiff.codegen.cuda.loops.warp_sums import Rows, row_loops
 from symdiff.errors import Location, UnsupportedError
-from symdiff.ir import ONE, TRUE, VAR, Expr, substitute, topological
+from symdiff.ir import ONE, TRUE, VAR, Expr, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -59,6 +59,7 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     defined,
+    exchanged,
     expressions,
     index,
     inner,
@@ -105,8 +106,8 @@ class _Planner:
                     self.sizes.add(n)
         gone: dict[Expr, Expr] = {}
         found = products(program.block, types(program), self.fresh)
-        block = replaced(self.arranged(found, gone), gone)
-        outputs = substitute(program.outputs, gone)
+        block = replaced(self.arranged(found, gone), gone, exactly=True)
+        outputs = exchanged(program.outputs, gone)
         block, outputs = without_constants(block, outputs)
         self.program = replace(program, block=block, outputs=outputs)
         self.types = types(self.program)

@@ -10,5 +10,6 @@
 `helpers`       the functions that a module uses of `copied`
 `copied/`       plain Python of which modules contain copies
 `loops`         functions with arrays and loops
+`other_loops`   the same in double-double arithmetic and in balls
 `cuda/`         the part that computes on CUDA devices
 """

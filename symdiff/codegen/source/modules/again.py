@@ -15,7 +15,7 @@ from textwrap import indent
 
 from symdiff import ir
 from symdiff.codegen.source.modules.first_tier import corrected_helper, tested_source
-from symdiff.codegen.source.modules.helpers import CACHED, FUSED, HELPER, copies, definitions
+from symdiff.codegen.source.modules.helpers import CACHED, FUSED, HELPER, copies, definitions, stem
 from symdiff.codegen.source.modules.second_tier import function_helper, wide_source
 from symdiff.codegen.source.modules.third_tier import balls_source
 from symdiff.codegen.source.python import PythonWriter, function_body, local_names, rename
@@ -111,7 +111,7 @@ def again_parts(
         broken = f"_{main}_demand"
         parts.append(_demand_source(main, params, demands))
     for group in found:
-        name, count = f"_{group.name}", len(group.checks.closed)
+        name, count = f"_{stem(group.name)}", len(group.checks.closed)
         if not count:
             parts.append(f"{name}_again = None, None, None, None, 0, {broken}\n")
             continue

@@ -7,11 +7,13 @@ After:   def f(x, y=2.0, n=3, *, k=1.5):
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Sequence
 from inspect import Parameter
 from typing import Any, NamedTuple
 
 from symdiff.codegen.source.python import docstring
+from symdiff.errors import SymdiffError
 
 
 class Face(NamedTuple):
@@ -32,6 +34,18 @@ class Face(NamedTuple):
 
 
 PLAIN = Face()
+_IMPORTED = {
+    "math", "np", "njit", "prange", "cuda", "libdevice", "config", "flint", "warnings", "intrinsic",
+    "overload", "TypingError", "objmode", "types",
+}  # fmt: skip
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot be the name of a function of a module."""
+    if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED:
+        raise SymdiffError(
+            f"'{name}' is not a name for a function of a module", hint="give the function a name"
+        )
 
 
 CHECK_FIXED = '''def _check_fixed(text, value, known):

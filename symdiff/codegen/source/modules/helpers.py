@@ -20,15 +20,17 @@ FILES = (
     "pair_functions",
     "error_function",
     "wide_numbers",
+    "rows_of_numbers",
     "integer_balls",
     "special_functions",
     "ball_functions",
     "by_tiers",
+    "arrays_by_tiers",
 )
 """In the order in which they are copied."""
-BALLS = frozenset(("integer_balls", "special_functions", "ball_functions"))
+BALLS = frozenset(("integer_balls", "special_functions", "ball_functions", "arrays_by_tiers"))
 """Files where the method `sin` of a number is `_integer_sin`."""
-COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers"))
+COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers", "rows_of_numbers"))
 """Files whose functions Numba compiles."""
 CACHED = '@njit(error_model="numpy", cache=True)'
 INLINED = CACHED[:-1] + ", forceinline=True)"
@@ -42,6 +44,12 @@ def _fma(typing, a, b, c):
 
     return a(a, b, c), code
 '''
+FLINT = """
+try:
+    import flint  # balls: what double-double arithmetic leaves flagged
+except ImportError:
+    flint = None  # then balls are of Python's integers
+"""
 HELPER = (
     "_helper = njit(\n"
     '    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True\n'
@@ -134,4 +142,27 @@ def copies(names: Iterable[str], without: Iterable[str] = ()) -> str:
     return "".join(f"\n{part}\n\n" for part in parts).rstrip("\n") + "\n" if parts else ""
 
 
-__all__ = ["Definition", "copies", "definitions"]
+_OWN = frozenset(
+    ("_evaluate", "_stack", "_stack_cuda", "_evaluate_cuda", "_check_fixed", "_only_numbers", "_fma",
+     "_holds_lock", "_helper", "_kernel", "_given", "_check_axes", "_PARALLEL", "_room", "_argsort_rows",
+     "_cofactors")
+)  # fmt: skip
+"""What modules define beside copies."""
+_ENDS = (
+    "", "_loop", "_loops", "_again", "_wide", "_balls", "_compensated", "_corrected", "_broken",
+    "_demand", "_inside",
+)  # fmt: skip
+"""Of the names of what belongs to a function."""
+
+
+@functools.cache
+def stem(name: str) -> str:
+    """What the names of a public function's own parts begin with, after an underscore: its name, or
+    another one where a helper has one of theirs."""
+    taken = _OWN | definitions().keys()
+    while any(f"_{name}{end}" in taken for end in _ENDS):
+        name += "_"
+    return name
+
+
+__all__ = ["Definition", "copies", "definitions", "stem"]

@@ -15,6 +15,7 @@ from textwrap import indent
 
 from symdiff.codegen.source.modules.again import Demands, Group
 from symdiff.codegen.source.modules.face import Face, all_names, public_names, refusal
+from symdiff.codegen.source.modules.helpers import stem
 from symdiff.ir.program import Tree, tree_text
 
 IMPORTS = "from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
@@ -54,9 +55,9 @@ def inside_source(
     tree : how they nest.
     balls : whether there is a function of balls.
     """
-    used = [f"_{full}", "_only_numbers"]
+    used = [f"_{stem(full)}", "_only_numbers"]
     if group is not None:
-        used += [f"_{group.name}_wide", f"_{main}_broken"]
+        used += [f"_{stem(group.name)}_wide", f"_{main}_broken"]
     every = public_names(all_names(face, params), used)
     local, fixed = every[: len(params)], every[len(params) :]
     shown = _parameters(params, every, face)
@@ -67,15 +68,15 @@ def inside_source(
     given = ", ".join(f"np.float32({p})" if single else f"float({p})" for p in local)
     again = ", ".join(f"float(np.float32({p}))" for p in local) if single else given
     results = [f"{r}{k}" for k in range(count)]
-    lines = [f"{', '.join(results)} = _{full}({given})"]
+    lines = [f"{', '.join(results)} = _{stem(full)}({given})"]
     if group is not None:
-        lines = [f"{', '.join(results)}, {flagged} = _{full}({given})", f"if {flagged}:"]
+        lines = [f"{', '.join(results)}, {flagged} = _{stem(full)}({given})", f"if {flagged}:"]
         if demands:
             lines.append(f"    {broken} = _{main}_broken({again})")
             for k, (_, text) in enumerate(demands, 1):
                 lines += [f"    if {broken} == {k}:", f"        raise ValueError({text!r})"]
         if group.checks.closed and group.columns[full]:
-            lines.append(f"    {found}, {sure} = _{group.name}_wide({again})")
+            lines.append(f"    {found}, {sure} = _{stem(group.name)}_wide({again})")
             for result, c in zip(results, group.columns[full], strict=True):
                 value = f"np.float32({found}[{c}])" if single else f"{found}[{c}]"
                 lines.append(f"    if {sure}[{c}] or abs({found}[{c}]) < math.inf:")
@@ -89,9 +90,9 @@ def inside_source(
     given_balls = ""
     if group is not None and balls and group.checks.closed:  # not global names: Numba looks for
         # those of Python code in `sys.modules`, where a module need not be
-        given_balls = f"    {prove}, {in_balls} = _proven, _{group.name}_balls\n"
+        given_balls = f"    {prove}, {in_balls} = _proven, _{stem(group.name)}_balls\n"
     return (
-        f"@overload({full})\ndef _{full}_inside({shown}):\n"
+        f"@overload({full})\ndef _{stem(full)}_inside({shown}):\n"
         f"    _only_numbers({', '.join(local)})\n{given_balls}\n"
         f"    def call({shown}):\n" + indent("\n".join(lines), " " * 8) + "\n\n    return call\n"
     )

@@ -20,14 +20,17 @@ from symdiff.codegen.source.modules.face import (
     PLAIN,
     Face,
     all_names,
+    check_name,
     def_line,
     documented,
     fixed_checks,
     public_names,
 )
-from symdiff.codegen.source.modules.helpers import FUSED
+from symdiff.codegen.source.modules.helpers import FLINT, FUSED, HELPER, copies, stem
+from symdiff.codegen.source.modules.other_loops import ball_loops, wide_loops
+from symdiff.codegen.source.modules.second_tier import function_helper
 from symdiff.codegen.source.python import IMPORTS, docstring
-from symdiff.ir import CONST, Expr, rational
+from symdiff.ir import CONST, Expr, Op, rational
 from symdiff.ir.loop_program import LoopProgram, Parameter, name_of
 from symdiff.ir.program import Tree, tree_text
 
@@ -46,6 +49,7 @@ class ArrayFunction(NamedTuple):
     emitted : the program in the form that is emitted; None for the same.
     corrected : the same with its rounding errors, and how many results may not be accurate as one
         more output; None if there is no such form.
+    wide, reference : the same for double-double arithmetic, and for balls; None as above.
     """
 
     suffix: str
@@ -53,6 +57,8 @@ class ArrayFunction(NamedTuple):
     summary: str
     emitted: LoopProgram | None = None
     corrected: LoopProgram | None = None
+    wide: LoopProgram | None = None
+    reference: LoopProgram | None = None
 
 
 def array_module_source(
@@ -73,19 +79,19 @@ def array_module_source(
     Raises
     ------
     TargetError : for a target that is not available.
+    SymdiffError : if the name cannot be that of a function of a module.
     """
     check_targets(targets)
+    check_name(name)
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
     kernels: list[str] = []
-    needed: set[str] = set()
+    again = _Again()
     for full, f in zip(names, functions, strict=True):
-        text, helpers = loop_source(f"_{full}", f.emitted or f.program, dtype=dtype)
-        needed.update(helpers)
+        texts = [loop_source(f"_{stem(full)}", f.emitted or f.program, dtype=dtype)[0]]
         if f.corrected:
-            more, helpers = loop_source(f"_{full}_corrected", f.corrected, dtype=dtype)
-            needed.update(helpers)
-            text += "\n\n" + more
-        kernels.append(text + "\n\n" + _wrapper(full, f, dtype, face, name))
+            texts.append(loop_source(f"_{stem(full)}_corrected", f.corrected, dtype=dtype)[0])
+            again.add(full, f)
+        kernels.append("\n\n".join([*texts, _wrapper(full, f, dtype, face, name)]))
     on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
     data = {n: v for f in functions for n, v in f.program.data.items()}
     parts = [
@@ -96,15 +102,14 @@ def array_module_source(
         f'__version__ = "{version}"',
         *(f"{n} = np.array({_literal(v)})" for n, v in sorted(data.items())),
     ]
-    used = [HELPERS[h] for h in HELPERS if h in needed]
-    if any("_fma(" in k for k in kernels):
+    every = "\n".join([*kernels, *again.texts])
+    used = [HELPERS[h] for h in HELPERS if f"{h}(" in every]
+    if "_fma(" in every or again.texts:
         used.append(FUSED)
-    if any(f.corrected for f in functions):
-        used.append(_BEST)
     used.append(_GIVEN)
     if face.fixed:
         used.append(CHECK_FIXED)
-    texts = [*used, *kernels]
+    texts = [*used, *kernels, *again.parts()]
     if on_device:
         given = [
             (full, f.emitted or f.program, f.summary, _nested(f.program.tree))
@@ -114,16 +119,51 @@ def array_module_source(
     return "\n".join(parts) + "\n\n\n" + "\n\n".join(texts)
 
 
-_BEST = '''def _best(name, wrong, corrected, plain):
-    """Results with their corrections, where these are finite; and a warning."""
-    text = f"{name}: {int(wrong)} results may have lost digits, or are not finite"
-    warnings.warn(text, RuntimeWarning, stacklevel=3)
-    plain = plain if isinstance(plain, tuple) else (plain,)
-    return [
-        np.where(np.isfinite(c), c, p) if np.ndim(c) else c if np.isfinite(c) else p
-        for c, p in zip(corrected, plain)
-    ]
-'''
+class _Again:
+    """What computes results that lost digits again.
+
+    Attributes
+    ----------
+    texts : the functions of double-double arithmetic and of balls.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._used: set[str] = set()
+        self._functions: dict[Op, None] = {}
+
+    def add(self, full: str, f: ArrayFunction) -> None:
+        """One function; `_FULL_again` is a tuple of its tiers."""
+        tiers = ["None", "None"]
+        if f.wide is not None:
+            text, used, functions = wide_loops(f"_{stem(full)}_wide", f.wide)
+            self._put(text, used)
+            self._functions |= functions
+            tiers[0] = f"_{stem(full)}_wide"
+        if f.reference is not None:
+            text, used = ball_loops(f"_{stem(full)}_balls", f.reference)
+            if text:
+                self._put(text, used)
+                tiers[1] = f"_{stem(full)}_balls"
+        self.texts.append(f"_{stem(full)}_again = {', '.join(tiers)}\n")
+        self._used.add("_computed_again")
+
+    def _put(self, text: str, used: set[str]) -> None:
+        self.texts.append(text)
+        self._used |= used
+
+    def parts(self) -> list[str]:
+        """All texts with the helpers that they use."""
+        if not self.texts:
+            return []
+        tables = []
+        for op in self._functions:
+            text, names = function_helper(op)
+            tables.append(text)
+            self._used |= names
+        title = "What lost digits is computed again: double-double arithmetic, and balls"
+        head = f"# {'-' * max(3, 97 - len(title))} {title}\n"
+        return [head, *self.texts, HELPER, copies(self._used), *tables]
 
 
 _GIVEN = '''def _check_axes(name, shape, rank):
@@ -145,14 +185,14 @@ def _given(name, value, kind, shape):
 '''
 
 
-def _imports(kernels: Sequence[str], warns: bool) -> str:
+def _imports(kernels: Sequence[str], again: bool) -> str:
     """What the text imports."""
     lines = IMPORTS
-    if warns:
+    if again:
         lines = lines.replace("import math\n", "import math\nimport warnings\n")
-    if any("_fma(" in k for k in kernels):
+    if again or any("_fma(" in k for k in kernels):
         lines = lines.rstrip("\n") + "\nfrom numba.extending import intrinsic\n"
-    return lines
+    return lines + FLINT if again else lines
 
 
 def _literal(values: np.ndarray[Any, Any]) -> str:
@@ -181,7 +221,8 @@ def _facts(
         lines += [
             f"Real numbers are {dtype}; their rounding errors, to first order, are computed beside",
             "them and added to the results. Where results may not be accurate all the same, or are",
-            "not finite, there is a RuntimeWarning: nothing computes them again.",
+            "not finite, they are computed again, in double-double arithmetic and in balls. What",
+            "even that leaves unproven keeps the best value, with a RuntimeWarning.",
         ]
         if plain:
             lines.append(f"Without error tests: {', '.join(plain)}.")
@@ -205,7 +246,15 @@ def _shape(p: Parameter) -> str:
 def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> str:
     """The public function: it converts the arguments and nests the results."""
     params = [p.name for p in f.program.params]
-    used = ("np", f"_{name}", f"_{name}_corrected", "_given", "_check_fixed", "_best")
+    used = (
+        "np",
+        f"_{stem(name)}",
+        f"_{stem(name)}_corrected",
+        "_given",
+        "_check_fixed",
+        "_computed_again",
+        f"_{stem(name)}_again",
+    )
     shown = public_names(all_names(face, params), used)
     local, fixed = shown[: len(params)], shown[len(params) :]
     body = [documented(f.summary, face), *fixed_checks(main, fixed, face)]
@@ -214,14 +263,18 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         shape = tuple(map(_whole, p.type.shape))
         body.append(f'{n} = _given("{main}: {p.name}", {n}, {kind}, {shape})')
     lines = [def_line(name, params, shown, face), indent("\n".join(body), "    ")]
-    call = f"_{name}({', '.join(local)})"
+    call = f"_{stem(name)}({', '.join(local)})"
     count = len(f.program.outputs)
     if f.corrected:
         found, wrong = (_fresh(n, shown) for n in ("found", "wrong"))
-        lines.append(f"    *{found}, {wrong} = _{name}_corrected({', '.join(local)})")
-        best = f'_best("{name}", {wrong}, {found}, {call})'
-        lines.append(f"    r = {best} if {wrong} else {found}")
-        lines.append(f"    return {_nested(f.program.tree)}")
+        lines.append(f"    *{found}, {wrong} = _{stem(name)}_corrected({', '.join(local)})")
+        given = f'"{name}", ({", ".join(local)},), {found}'
+        lines += [
+            f"    if {wrong}:",
+            f"        {found} = _computed_again({given}, _{stem(name)}, *_{stem(name)}_again)",
+            f"    r = {found}",
+            f"    return {_nested(f.program.tree)}",
+        ]
         return "\n".join(lines) + "\n"
     if count == 1 and f.program.tree == 0:
         return "\n".join([*lines, f"    return {call}"]) + "\n"

@@ -5,7 +5,6 @@ The text depends on what it computes only: the same functions give the same byte
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Collection, Mapping, Sequence
 from textwrap import indent
 from typing import Any, NamedTuple
@@ -27,25 +26,20 @@ from symdiff.codegen.source.modules.face import (
     PLAIN,
     Face,
     all_names,
+    check_name,
     def_line,
     documented,
     fixed_checks,
     public_names,
 )
 from symdiff.codegen.source.modules.first_tier import tested_source
-from symdiff.codegen.source.modules.helpers import CACHED, definitions
+from symdiff.codegen.source.modules.helpers import CACHED, FLINT, definitions, stem
 from symdiff.codegen.source.modules.inside import IMPORTS as INSIDE
 from symdiff.codegen.source.modules.inside import LOCK, NUMBERS, inside_source, nests
 from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
-from symdiff.errors import SymdiffError
-from symdiff.ir import Expr
+from symdiff.errors import SymdiffError, UnsupportedError
+from symdiff.ir import ONE, ZERO, Expr, where
 from symdiff.ir.program import Tree, tree_text
-
-_IMPORTED = {
-    "math", "np", "njit", "prange", "cuda", "libdevice", "config", "flint", "warnings", "intrinsic",
-    "overload", "TypingError", "objmode", "types",
-}  # fmt: skip
-
 
 _IMPORTS = "import math\n\nimport numpy as np\nfrom numba import njit, prange\n" + INSIDE.format(
     names="overload"
@@ -55,12 +49,7 @@ import warnings
 
 import numpy as np
 from numba import njit, objmode, prange, types
-{INSIDE.format(names="intrinsic, overload")}
-try:
-    import flint  # balls: what double-double arithmetic leaves flagged
-except ImportError:
-    flint = None  # then balls are of Python's integers
-"""
+{INSIDE.format(names="intrinsic, overload")}{FLINT}"""
 
 
 class Function(NamedTuple):
@@ -121,10 +110,7 @@ def module_source(
     check_targets(targets)
     if dtype not in DTYPES:
         raise SymdiffError(f"unknown dtype '{dtype}'", hint=f"one of {', '.join(DTYPES)}")
-    if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED:
-        raise SymdiffError(
-            f"'{name}' is not a name for a function of a module", hint="give the function a name"
-        )
+    check_name(name)
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
     on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
     of = groups([(n, f.checks) for n, f in zip(names, functions, strict=True)]) if params else {}
@@ -151,9 +137,11 @@ def module_source(
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK)
     parts.append("\n" + _inside(names, params, functions, of, face, name, demands, dtype))
+    of_devices: list[str] = []
     if on_device:
-        parts += _cuda_parts(names, params, functions, dtype)
-    head = _module_docstring(name, params, facts, version, dtype, bool(on_device), found)
+        more, of_devices = _cuda_parts(names, params, functions, dtype, of)
+        parts += more
+    head = _module_docstring(name, params, facts, version, dtype, of_devices, found)
     parts.insert(0, head)
     return "\n".join(parts)
 
@@ -197,23 +185,51 @@ def _inside(
 
 
 def _cuda_parts(
-    names: Sequence[str], params: Sequence[str], functions: Sequence[Function], dtype: str
-) -> list[str]:
-    """The same functions for CUDA devices."""
+    names: Sequence[str],
+    params: Sequence[str],
+    functions: Sequence[Function],
+    dtype: str,
+    of: Mapping[str, Group],
+) -> tuple[list[str], list[str]]:
+    """The same functions for CUDA devices, and what is said of them."""
     kernels = [
-        cuda_kernel(n, params, f.checks.plain or f.outputs, dtype)
-        for n, f in zip(names, functions, strict=True)
+        _cuda_kernel(n, params, f, dtype, n in of) for n, f in zip(names, functions, strict=True)
     ]
-    used = {name: python for _, names in kernels for name, python in names.items()}
+    used = {name: python for _, names, _ in kernels for name, python in names.items()}
     parts = ["\n" + cuda_header(used)]
-    for full, function, (text, _) in zip(names, functions, kernels, strict=True):
+    for full, function, (text, _, tested) in zip(names, functions, kernels, strict=True):
         results = _nested(function.tree).replace("_stack(", "_stack_cuda(")
-        wrapper = cuda_wrapper(full, params, len(function.outputs), function.summary, results)
+        again = ""
+        if tested:
+            group = of[full]
+            again = f"(_{stem(group.name)}_again, {group.columns[full]})"
+        count = len(function.outputs)
+        wrapper = cuda_wrapper(full, params, count, function.summary, results, again)
         parts += ["\n" + text, "\n" + wrapper]
-    parts.append("\n" + cuda_evaluate(dtype))
+    parts.append("\n" + cuda_evaluate(dtype, any(tested for _, _, tested in kernels)))
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK_CUDA)
-    return parts
+    every = zip(names, kernels, strict=True)
+    untested = [cuda_name(n) for n, (_, _, tested) in every if n in of and not tested]
+    said = ["Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."]
+    if len(untested) < len(of):
+        said.append("What they flag is computed again on the host.")
+    if untested:
+        said.append(f"Without error tests: {', '.join(untested)}.")
+    return parts, said
+
+
+def _cuda_kernel(
+    full: str, params: Sequence[str], f: Function, dtype: str, tested: bool
+) -> tuple[str, dict[str, str], bool]:
+    """The kernel of a function, what it uses of libdevice, and whether it has error tests."""
+    if tested:
+        outputs = (*f.outputs, where(f.checks.flagged, ONE, ZERO))
+        try:
+            return *cuda_kernel(full, params, outputs, dtype, tested=True), True
+        except UnsupportedError:
+            pass
+    return *cuda_kernel(full, params, f.checks.plain or f.outputs, dtype), False
 
 
 def _module_docstring(
@@ -222,7 +238,7 @@ def _module_docstring(
     facts: Mapping[str, Sequence[str]],
     version: str,
     dtype: str,
-    cuda: bool,
+    of_devices: Sequence[str],
     found: Collection[Group],
 ) -> str:
     precision = (
@@ -239,11 +255,7 @@ def _module_docstring(
             lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
     lines += _tiers(found)
-    if cuda:
-        lines += [
-            "Functions with _cuda at the end compute on a CUDA device, without error tests; they",
-            "need numba-cuda.",
-        ]
+    lines += of_devices
     return docstring("\n".join(lines)) + "\n"
 
 
@@ -266,27 +278,29 @@ def _kernel(
     if tested:
         local = local_names(params, definitions())
         outputs, flagged = function.outputs, function.checks.flagged
-        text, writer = tested_source(f"_{full}", params, local, outputs, flagged, dtype)
+        text, writer = tested_source(f"_{stem(full)}", params, local, outputs, flagged, dtype)
         used.helpers |= writer.used
         used.corrected |= writer.functions
         return text
-    return function_source(f"_{full}", params, function.outputs, dtype=dtype, decorator=CACHED)
+    return function_source(
+        f"_{stem(full)}", params, function.outputs, dtype=dtype, decorator=CACHED
+    )
 
 
 def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool) -> str:
     """The loop over arrays, compiled for one core and for all."""
     out = [f"out{k}" for k in range(count)] + ["flagged"] * tested
-    local = local_names(params, {*out, "i", f"_{full}"})
+    local = local_names(params, {*out, "i", f"_{stem(full)}"})
     items = [f"np.{dtype}({p}[i])" for p in local]
     targets = ", ".join(f"{o}[i]" for o in out)
     return (
-        f"def _{full}_loop({', '.join([*local, *out])}):\n"
+        f"def _{stem(full)}_loop({', '.join([*local, *out])}):\n"
         f"    for i in prange({local[0]}.size):\n"
-        f"        {targets} = _{full}({', '.join(items)})\n"
+        f"        {targets} = _{stem(full)}({', '.join(items)})\n"
         "\n\n"
-        f"_{full}_loops = (\n"
-        f'    njit(error_model="numpy", cache=True)(_{full}_loop),\n'
-        f'    njit(error_model="numpy", cache=True, parallel=True)(_{full}_loop),\n'
+        f"_{stem(full)}_loops = (\n"
+        f'    njit(error_model="numpy", cache=True)(_{stem(full)}_loop),\n'
+        f'    njit(error_model="numpy", cache=True, parallel=True)(_{stem(full)}_loop),\n'
         ")\n"
     )
 
@@ -294,17 +308,17 @@ def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool
 def _wrapper(
     full: str, params: Sequence[str], function: Function, group: Group | None, face: Face, main: str
 ) -> str:
-    used = [f"_{full}", f"_{full}_loops", "_evaluate", "_stack", "_check_fixed"]
+    used = [f"_{stem(full)}", f"_{stem(full)}_loops", "_evaluate", "_stack", "_check_fixed"]
     again = []
     if group is not None:
-        again = [f"again=(_{group.name}_again, {group.columns[full]})"]
-        used.append(f"_{group.name}_again")
+        again = [f"again=(_{stem(group.name)}_again, {group.columns[full]})"]
+        used.append(f"_{stem(group.name)}_again")
     shown = public_names(all_names(face, params), used)
     local, fixed = shown[: len(params)], shown[len(params) :]
-    loops = f"_{full}_loops" if params else "None"
+    loops = f"_{stem(full)}_loops" if params else "None"
     lines = [def_line(full, params, shown, face)]
     body = [documented(function.summary, face), *fixed_checks(main, fixed, face)]
-    call = _call("_evaluate", [f"_{full}", loops, str(len(function.outputs)), *local, *again])
+    call = _call("_evaluate", [f"_{stem(full)}", loops, str(len(function.outputs)), *local, *again])
     if isinstance(function.tree, int):
         body.append(f"return {call}[0]")
     else:

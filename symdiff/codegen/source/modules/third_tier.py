@@ -113,6 +113,12 @@ class BallWriter(Writer):
         return Text(str(value), ATOM)
 
 
+def has_balls(op: Op) -> bool:
+    """Whether an operation on balls is one of Python's, or one call."""
+    known = op in _CALLS or op in _DIRECT or f"_ball_{op.name}" in definitions()
+    return known or _is_method(op)
+
+
 def _divisors(roots: Sequence[Expr]) -> list[Expr]:
     """What is divided by, and bases of negative powers, where a formula may be undefined."""
     found: dict[Expr, None] = {}
@@ -160,13 +166,8 @@ def balls_source(
     """The function of balls that gives the outputs and what they divide by, and what it uses; ""
     if there is none."""
     writer = BallWriter()
-    known = definitions()
-
-    def direct(op: Op) -> bool:
-        return op in _CALLS or op in _DIRECT or f"_ball_{op.name}" in known or _is_method(op)
-
-    roots = in_calls(rename(params, local, outputs), direct)
-    taken = {*local, *known, "flint", "decide", "results", "divisors"}
+    roots = in_calls(rename(params, local, outputs), has_balls)
+    taken = {*local, *definitions(), "flint", "decide", "results", "divisors"}
     try:
         made, results = statements((*roots, *_divisors(roots)), writer, taken)
     except NoBalls:
@@ -184,4 +185,4 @@ def balls_source(
     ) + "\n", writer.used
 
 
-__all__ = ["BallWriter", "balls_source"]
+__all__ = ["BallWriter", "NoBalls", "balls_source", "has_balls"]

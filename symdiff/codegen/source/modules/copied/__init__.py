@@ -3,8 +3,10 @@
 `pair_functions`   double-double arithmetic and elementary functions
 `error_function`   the error function of pairs
 `wide_numbers`     double-double numbers with error bounds
+`rows_of_numbers`   arrays of such numbers
 `integer_balls`    ball arithmetic on Python's integers, for where there is no python-flint
 `special_functions`  special functions of these
 `ball_functions`   elementary functions of balls of either kind, and how these are rounded
 `by_tiers`         from a call of a module's function to its results, tier by tier
+`arrays_by_tiers`   the same of functions with arrays and loops
 """

@@ -44,7 +44,7 @@ def _scaled(hi, lo, error, exponent):
 def _number(a):
     """A double, exactly."""
     if a == a:
-        return _scaled(a, 0.0, 0.0 if abs(a) < math.inf else math.inf, 0.0)
+        return _scaled(a, 0.0, 0.0, 0.0)
     return _NOWHERE
 
 
@@ -169,6 +169,10 @@ def _equal(x, y):
 def _less(x, y):
     """x < y."""
     if x[2] < 0.0 or y[2] < 0.0:
+        return 0.5
+    if abs(x[0]) == math.inf or abs(y[0]) == math.inf:  # what has an exponent may round to one
+        if max(x[2], y[2]) < math.inf and x[3] == y[3] == 0.0:
+            return 1.0 if x[0] < y[0] else 0.0
         return 0.5
     difference = _sub(x, y)
     if x[1] == x[2] == y[1] == y[2] == 0.0 and x[3] == y[3]:

@@ -13,6 +13,7 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.selecting import subscript
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.storing import store
+from symdiff.frontend.library import foreign
 from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS
 from symdiff.frontend.library.numpy.symbolic import joins, linear_algebra, making, norms, reductions
 from symdiff.frontend.library.numpy.symbolic import shapes as large_shapes
@@ -171,4 +172,6 @@ def attribute(t: Tracer, owner: SymArray | Selected, name: str) -> Any:
         return Method(METHODS[name], owner, name)
     if name in SMALL_METHODS:
         return Method(ARRAY_METHODS[name], owner, name)
-    raise Refused(f"attribute '{name}' of an array whose size is not known when traced")
+    raise Refused(
+        f"attribute '{name}' of an array whose size is not known when traced", foreign.method(name)
+    )

@@ -1,0 +1,106 @@
+"""What only one branch reads is 0 where the other is taken: nothing that is undefined there leaks.
+
+Before:  k[i] = w[i]/th; for i: s = s + k[i]*v[i]                       where(th < eps, 0, s)
+After:   k[i] = where(th < eps, 0, w[i]/th); the same loop              where(th < eps, 0, s)
+
+Requires: a valid program, not differentiated yet.
+Ensures: equal results. Arrays and sums are changed that may be singular where the condition of the branch
+decides: else the derivatives of the branch that is not taken, which are 0, would be multiplied by what is not finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from symdiff import ir
+from symdiff.ir import ADD, WHERE, ZERO, Expr, raw
+from symdiff.ir.loop_program import (
+    REAL,
+    Block,
+    Build,
+    Carried,
+    Loop,
+    Statement,
+    defined,
+    expressions,
+    inner,
+    leaves,
+    name_of,
+    walk,
+)
+from symdiff.lowering.loops.collected import reduction
+from symdiff.passes.analysis.roots import loci
+
+Taken = frozenset[tuple[Expr, bool]]
+"""Conditions, and whether they hold."""
+
+
+def only_where_read(block: Block, roots: Sequence[Expr]) -> Block:
+    """The block of a program with these expressions after it."""
+    if not any(n.op is WHERE for n in ir.topological((*roots, *_all(block)))):
+        return block
+    read: dict[str, Taken] = {}
+    _note(roots, frozenset(), read)
+    found: list[Statement] = []
+    for place in range(len(block) - 1, -1, -1):
+        s = block[place]
+        made = [read[n] for n, _ in defined(s) if n in read]
+        under = frozenset.intersection(*made) if made else frozenset()
+        later = {n for t in walk(block[place:]) for n, _ in (*defined(t), *inner(t))}
+        own = [(c, holds) for c, holds in under if not _names(c) & later]
+        s = _restricted(s, sorted(own, key=lambda taken: ir.format_expr(taken[0])))
+        found.append(s)
+        _note([e for t in walk((s,)) for e in expressions(t)], under, read)
+    return tuple(reversed(found))
+
+
+def _note(roots: Iterable[Expr], under: Taken, read: dict[str, Taken]) -> None:
+    """Add under which conditions expressions read names, if they count under some themselves."""
+    paths: dict[Expr, Taken] = dict.fromkeys(roots, under)
+    for n in reversed(ir.topological(paths)):
+        here = paths[n]
+        for k, a in enumerate(n.args):
+            there = here | {(n.args[0], k == 1)} if n.op is WHERE and k else here
+            paths[a] = paths[a] & there if a in paths else there
+    for e in leaves(paths):
+        name = name_of(e)
+        read[name] = read[name] & paths[e] if name in read else paths[e]
+
+
+def _restricted(s: Statement, under: Sequence[tuple[Expr, bool]]) -> Statement:
+    """A statement whose results are read under conditions only."""
+    for c, holds in under:
+        if isinstance(s, Build) and s.type.kind == "f" and _may_be_singular(s.value, c):
+            return replace(s, value=_chosen(c, holds, s.value))
+        if isinstance(s, Loop):
+            s = replace(s, carried=tuple(_sum(r, c, holds) for r in s.carried))
+    return s
+
+
+def _sum(r: Carried, c: Expr, holds: bool) -> Carried:
+    found = reduction(r) if r.type == REAL else None
+    if found is None or found.kind != "add" or not _may_be_singular(found.term, c):
+        return r
+    return replace(r, next=raw(ADD, (ir.var(r.name), _chosen(c, holds, found.term))))
+
+
+def _chosen(c: Expr, holds: bool, value: Expr) -> Expr:
+    return ir.where(c, value, ZERO) if holds else ir.where(c, ZERO, value)
+
+
+def _may_be_singular(e: Expr, c: Expr) -> bool:
+    """Whether something on which a condition depends may make an expression singular."""
+    about = _names(c)
+    return any(_names(d) & about for n in ir.topological((e,)) for d in loci(n))
+
+
+def _names(e: Expr) -> set[str]:
+    return {name_of(n) for n in leaves((e,))}
+
+
+def _all(block: Block) -> list[Expr]:
+    return [e for s in walk(block) for e in expressions(s)]
+
+
+__all__ = ["only_where_read"]

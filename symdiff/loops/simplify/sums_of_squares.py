@@ -1,0 +1,277 @@
+"""What is 0 where a sum of squares that loops add up is 0: the elements that are squared.
+
+Before:  for i in range(n): s = s + w[i]**2        where(sqrt(s) < eps, 0, w[0]*sin(sqrt(s))/sqrt(s))
+After:   s stands for w[0]**2 + rest**2 where it is asked whether 0 is the limit of the other side
+
+Requires: a valid program, not differentiated yet.
+Ensures: formulas whose values include all that the sum can be, with what else stands beside it. Elements
+that are in the sum are no greater than its root, and so are, up to a factor, numbers and arrays that are
+sums of products with these; of elements that may be the same one, the mean counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, VAR, WHERE, ZERO, Expr, substitute
+from symdiff.ir.functions import SQUARES
+from symdiff.ir.loop_program import (
+    ARRAY,
+    LOAD,
+    Block,
+    Build,
+    Carried,
+    Loop,
+    Type,
+    array,
+    defined,
+    expressions,
+    index,
+    inner,
+    kind_of,
+    leaves,
+    name_of,
+    uses,
+    walk,
+)
+from symdiff.lowering.loops.collected import reduction
+from symdiff.passes.analysis.roots import loci
+
+MOST_SUMS, MOST_TERMS = 2, 10
+"""Sums in one formula, and what is known to be 0 with them."""
+TWO = ir.const(2)
+SUM = ir.var("the sum")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """What a number is the sum of the squares of.
+
+    over : the indices of the loops and their counts. bases : what is squared.
+    zeros : the numbers and arrays all of whose elements are 0 where the sum is.
+    """
+
+    over: tuple[tuple[Expr, Expr], ...]
+    bases: tuple[Expr, ...]
+    zeros: frozenset[Expr]
+
+
+class Sums:
+    """The sums of squares of a block.
+
+    Parameters
+    ----------
+    types : of the names that are not defined in the block.
+    """
+
+    def __init__(self, block: Block, types: Mapping[str, Type]) -> None:
+        self.block, self.types = block, dict(types)
+        for s in walk(block):
+            self.types.update(defined(s))
+            self.types.update(inner(s))
+        self.known: dict[Expr, _Sum] = {}
+        for s in walk(block):
+            if not isinstance(s, Loop):
+                continue
+            for c in s.carried:
+                found = _terms(s, c) if c.init is ZERO else None
+                bases = _bases(found[1]) if found is not None else ()
+                if found is not None and bases:
+                    over = tuple(found[0])
+                    zeros = self._zeros(
+                        {a for b in bases if (a := self._whole(b, over)) is not None}
+                    )
+                    self.known[ir.var(c.result)] = _Sum(over, bases, zeros)
+        self.built: dict[Expr, tuple[tuple[str, ...], _Sum, Expr]] = {}
+        for s in walk(block):
+            if isinstance(s, Build) and s.type.kind == "f":
+                self._add(s)
+
+    def _add(self, s: Build) -> None:
+        """An array each of whose elements is made of one sum."""
+        order = ir.topological((s.value,))
+        sums = {n: known for n in order if (known := self._sum(n)) is not None}
+        if len(sums) == 1:
+            ((n, (about, meaning)),) = sums.items()
+            made = substitute((s.value,), {n: meaning})[0]
+            self.built[array(s.name)] = s.indices, about, made
+
+    def of(self, outputs: Iterable[Expr]) -> tuple[tuple[Expr, Expr], ...]:
+        """What the sums in outputs stand for, and numbers that are 0 with them, where there are both."""
+        order = ir.topological(outputs)
+        sums = {n: made for n in order if (made := self._sum(n)) is not None}
+        if not 0 < len(sums) <= MOST_SUMS or not any(n.op is WHERE for n in order):
+            return ()
+        numbers = [n for n in order if n.op in (LOAD, VAR) and n not in sums and kind_of(n) == "f"]
+        found: list[tuple[Expr, Expr]] = []
+        for k, (s, (about, meaning)) in enumerate(sums.items()):
+            elements = {
+                b: None for n in numbers if n.op is LOAD for at in self._places(n, about)
+                for b in substitute(about.bases, at)
+            }  # fmt: skip
+            within = set(ir.topological(elements))
+            other = [n for n in numbers if n not in within and _base(n) in about.zeros]
+            if not elements and not other:
+                continue
+            small = [ir.var(f"part of {n}") for n in range(len(other))]
+            terms = (*elements, *small)
+            if len(terms) > MOST_TERMS:
+                return ()
+            mean = ir.ZERO
+            for t in terms:
+                mean = mean + ir.const(Fraction(1, len(terms))) * ir.power(t, TWO)
+            mean = ir.power(ir.var(f"rest {k}"), TWO) + mean
+            found.append((s, substitute((meaning,), {SUM: mean, SQUARES(SUM): mean})[0]))
+            found += [(n, d * ir.var(f"by {d.value}")) for n, d in zip(other, small, strict=True)]
+        return tuple(dict(reversed(found)).items())
+
+    def _sum(self, n: Expr) -> tuple[_Sum, Expr] | None:
+        """The sum that is a number, or that an element of an array is made of; and how, of `SUM`."""
+        if n in self.known:
+            return self.known[n], SUM
+        if n.op is not LOAD or n.args[0] not in self.built:
+            return None
+        indices, about, meaning = self.built[n.args[0]]
+        at = dict(zip(map(index, indices), n.args[1:], strict=True))
+        bases = substitute(about.bases, at)
+        return _Sum(about.over, bases, about.zeros), substitute((meaning,), at)[0]
+
+    def _whole(self, base: Expr, over: Sequence[tuple[Expr, Expr]]) -> Expr | None:
+        """The array all of whose elements a square is taken of."""
+        if base.op is not LOAD or set(base.args[1:]) != {i for i, _ in over}:
+            return None
+        return base.args[0] if self._covers(base, over) else None
+
+    def _covers(self, load: Expr, over: Iterable[tuple[Expr, Expr]]) -> bool:
+        """Whether indices of loops run over axes of an array that it is loaded from."""
+        shape = self.types[name_of(load.args[0])].shape
+        if len(shape) != len(load.args) - 1:
+            return False
+        axes = dict(zip(load.args[1:], shape, strict=True))
+        return all(axes.get(i) is count for i, count in over) and len(axes) == len(shape)
+
+    def _places(self, element: Expr, about: _Sum) -> Iterator[dict[Expr, Expr]]:
+        """Iterations in which an element is squared, or in what is."""
+        for n in ir.topological(about.bases):
+            if n.op is not LOAD or n.args[0] is not element.args[0]:
+                continue
+            at = {
+                i: j for i, j in zip(n.args[1:], element.args[1:], strict=True)
+                if any(i is k for k, _ in about.over)
+            }  # fmt: skip
+            if self._covers(n, about.over) and substitute((n,), at)[0] is element:
+                yield at
+
+    def _zeros(self, arrays: set[Expr]) -> frozenset[Expr]:
+        """What is 0 at all places where arrays are, and tends to 0 with them."""
+        if not arrays:
+            return frozenset()
+        touched = self._dependent(arrays)
+        zeros = set(arrays)
+        while True:
+            before = len(zeros)
+            for s in walk(self.block):
+                if isinstance(s, Build) and _vanishes(s.value, zeros, touched):
+                    zeros.add(array(s.name))
+                elif isinstance(s, Loop):
+                    zeros |= self._carried(s, zeros, touched)
+            if len(zeros) == before:
+                return frozenset(zeros)
+
+    def _carried(self, s: Loop, zeros: set[Expr], touched: set[str]) -> set[Expr]:
+        """The sums of a loop that are 0."""
+        found: set[Expr] = set()
+        for c in s.carried:
+            own = ir.var(c.name)
+            if c.type.shape or c.type.kind != "f" or not _vanishes(c.init, zeros, touched):
+                continue
+            deeper = [b.carried for b in s.body if isinstance(b, Loop)]
+            within = {ir.var(d.result) for row in deeper for d in row if d.init is own}
+            if _vanishes(c.next, zeros | {own} | within, touched) and all(
+                _vanishes(d.next, zeros | {own, ir.var(d.name)}, touched)
+                for row in deeper for d in row if ir.var(d.result) in within
+            ):  # fmt: skip
+                found.add(ir.var(c.result))
+        return found
+
+    def _dependent(self, arrays: set[Expr]) -> set[str]:
+        """The names that depend on arrays."""
+        found = {name_of(a) for a in arrays}
+        before = 0
+        while len(found) != before:
+            before = len(found)
+            for s in walk(self.block):
+                used = uses(s)
+                if isinstance(s, Loop):
+                    used = used | {name_of(e) for e in leaves(expressions(s))}
+                if used & found:
+                    found |= {n for n, _ in (*defined(s), *inner(s))}
+        return found
+
+
+def _terms(s: Loop, c: Carried) -> tuple[list[tuple[Expr, Expr]], Expr] | None:
+    """The indices of a nest of loops that adds numbers up, with their counts, and the terms."""
+    if s.count is None or s.condition is not ir.TRUE or s.saves or s.restores:
+        return None
+    here = (index(s.index), s.count)
+    own = {n for b in s.body for n, _ in defined(b)}
+    found = reduction(c)
+    if found is not None:
+        if found.kind != "add" or any(name_of(e) in own for e in leaves((found.term,))):
+            return None
+        return [here], found.term
+    for b in s.body:
+        if not isinstance(b, Loop):
+            continue
+        for d in b.carried:
+            if d.init is ir.var(c.name) and c.next is ir.var(d.result):
+                deeper = _terms(b, d)
+                return None if deeper is None else ([here, *deeper[0]], deeper[1])
+    return None
+
+
+def _bases(e: Expr) -> tuple[Expr, ...]:
+    """What the squares are taken of that an expression is the sum of; nothing if it is none."""
+    if e.op is POW and e.args[1] is TWO:
+        return (e.args[0],)
+    if e.op is MUL and e.args[0] is e.args[1]:
+        return (e.args[0],)
+    if e.op is ADD:
+        first, second = map(_bases, e.args)
+        return (*first, *second) if first and second else ()
+    return ()
+
+
+def _vanishes(e: Expr, zeros: set[Expr], touched: set[str]) -> bool:
+    """Whether an expression is a sum of products with what is 0, of what stays finite."""
+    if any(
+        n.op.boolean or n.op.kink is not None or next(loci(n), None) is not None
+        for n in ir.topological((e,)) if n.args and n.op is not LOAD
+    ):  # fmt: skip
+        return False
+    if any(name_of(n) in touched and n not in zeros for n in leaves((e,)) if n.op in (VAR, ARRAY)):
+        return False
+    return _is_zero(e, zeros)
+
+
+def _is_zero(e: Expr, zeros: set[Expr]) -> bool:
+    if e.op in (VAR, LOAD):
+        return _base(e) in zeros
+    if e.op in (SQUARES, NEG, ABS, DIV) or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
+        return _is_zero(e.args[0], zeros)
+    if e.op is MUL:
+        return any(_is_zero(a, zeros) for a in e.args)
+    if e.op in (ADD, SUB):
+        return all(_is_zero(a, zeros) for a in e.args)
+    return e is ZERO
+
+
+def _base(e: Expr) -> Expr:
+    """A number, or the array that an element is of."""
+    return e.args[0] if e.op is LOAD else e
+
+
+__all__ = ["Sums"]

@@ -1,0 +1,265 @@
+"""Early returns and branches where the norm of an array is small: rotations, exponential maps, shrinkage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+ZERO, V = np.zeros(3), np.array([1.0, 2.0, 3.0])
+GENERATORS = np.array(
+    [[[0, 0, 0], [0, 0, -1], [0, 1, 0]], [[0, 0, 1], [0, 0, 0], [-1, 0, 0]], [[0, -1, 0], [1, 0, 0], [0, 0, 0]]]
+)  # fmt: skip
+"""Of rotations: the derivatives by each element, which stands first."""
+
+
+def hat(w: Any) -> Any:
+    return np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+
+
+def rodrigues(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return np.eye(3)
+    W = hat(w)
+    return np.eye(3) + np.sin(th) / th * W + (1 - np.cos(th)) / th**2 * (W @ W)
+
+
+def in_one_branch(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th > 1e-8:
+        W = hat(w)
+        R = np.eye(3) + np.sin(th) / th * W + (1 - np.cos(th)) / th**2 * W @ W
+    else:
+        R = np.eye(3)
+    return R
+
+
+def left_jacobian(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return np.eye(3)
+    W = hat(w)
+    return np.eye(3) + (1 - np.cos(th)) / th**2 * W + (th - np.sin(th)) / th**3 * W @ W
+
+
+def moved(w: Any, v: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return v.copy()
+    return v + np.sin(th) / th * np.cross(w, v)
+
+
+def rotated(w: Any, v: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        R = np.eye(3)
+    else:
+        W = hat(w)
+        R = np.eye(3) + np.sin(th) / th * W + (1 - np.cos(th)) / th**2 * W @ W
+    return R @ v
+
+
+def quaternion(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-10:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+    s = np.sin(th / 2) / th
+    return np.array([np.cos(th / 2), s * w[0], s * w[1], s * w[2]])
+
+
+def first(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return 0.0
+    return w[0] * np.sin(th) / th
+
+
+def work(w: Any, v: Any) -> Any:
+    th = np.sqrt(np.dot(w, w))
+    if th < 1e-8:
+        return 0.0
+    return np.dot(w, v) * np.sin(th) / th
+
+
+def squared(w: Any) -> Any:
+    t = w @ w
+    if t < 1e-16:
+        return np.zeros(3)
+    return w * np.sin(np.sqrt(t)) / np.sqrt(t)
+
+
+def masked(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    return np.sum(np.where(th < 1e-8, 0.0, w * np.sin(th) / np.where(th < 1e-8, 1.0, th)))
+
+
+def of_matrix(A: Any) -> Any:
+    n = np.sqrt(np.sum(A * A))
+    if n < 1e-9:
+        return 0.0
+    return np.sum(A) * np.tanh(n) / n
+
+
+def between(x: Any, y: Any) -> Any:
+    d = np.linalg.norm(x - y)
+    if d < 1e-10:
+        return 0.0
+    return (x[0] - y[0]) * np.sin(d) / d
+
+
+def by_rows(x: Any) -> Any:
+    s = 0.0
+    for i in range(x.shape[0]):
+        r = np.linalg.norm(x[i])
+        if r < 1e-9:
+            continue
+        s += x[i, 0] * np.tanh(r) / r
+    return s
+
+
+FIRST = np.array([1.0, 0.0, 0.0])
+JACOBIANS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
+    "rotation": (rodrigues, (ZERO,), np.moveaxis(GENERATORS, 0, -1)),
+    "rotation in a branch": (in_one_branch, (ZERO,), np.moveaxis(GENERATORS, 0, -1)),
+    "left Jacobian": (left_jacobian, (ZERO,), np.moveaxis(GENERATORS, 0, -1) / 2),
+    "moved": (moved, (ZERO, V), np.stack([g @ V for g in GENERATORS], -1)),
+    "rotated": (rotated, (ZERO, V), np.stack([g @ V for g in GENERATORS], -1)),
+    "quaternion": (quaternion, (ZERO,), np.vstack([np.zeros(3), np.eye(3) / 2])),
+    "squared": (squared, (ZERO,), np.eye(3)),
+    "first": (first, (ZERO,), FIRST),
+    "work": (work, (ZERO, V), V),
+    "masked": (masked, (ZERO,), np.ones(3)),
+    "matrix": (of_matrix, (np.zeros((2, 3)),), np.ones((2, 3))),
+    "difference": (between, (V, V), FIRST),
+    "rows": (by_rows, (np.zeros((2, 3)),), np.stack([FIRST, FIRST])),
+}
+"""Functions, where their guards are met, and the derivatives by the first argument there: those of the
+linear terms of sin, tanh and the exponential."""
+
+
+LONG = ("rotation", "rotation in a branch", "left Jacobian", "rotated", "quaternion", "difference")
+
+
+@pytest.mark.parametrize(
+    "which", [pytest.param(w, marks=pytest.mark.slow) if w in LONG else w for w in JACOBIANS]
+)
+def test_early_returns(which: str) -> None:
+    f, at, want = JACOBIANS[which]
+    d = symgrad(f)
+    found = (d.jacobian if np.ndim(f(*at)) else d.grad)(*at)
+    found = found[0] if isinstance(found, tuple) else found
+    np.testing.assert_allclose(found, want, rtol=1e-15, atol=1e-300)
+    np.testing.assert_array_equal(d(*at), f(*at))
+
+
+def direction(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return 0.0
+    return w[0] / th
+
+
+def elsewhere(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return 3.0
+    return 1 + w[0] * np.sin(th) / th
+
+
+def one_other_element(w: Any, v: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return v.copy()
+    return np.array([v[0] + 1.0, v[1] + w[0] * np.sin(th) / th, v[2]])
+
+
+def part_of_the_norm(w: Any) -> Any:
+    th = np.linalg.norm(w[1:])
+    if th < 1e-8:
+        return 0.0
+    return w[0] * np.sin(th) / th
+
+
+@pytest.mark.parametrize(
+    ("f", "at"),
+    [
+        (direction, (ZERO,)), (elsewhere, (ZERO,)), (one_other_element, (ZERO, V)),
+        (part_of_the_norm, (FIRST,)),
+    ],
+)  # fmt: skip
+def test_what_is_no_guard(f: Callable[..., Any], at: tuple[Any, ...]) -> None:
+    """No limit, another one, another one of one element, elements outside of the norm: values are
+    as written, and so are derivatives."""
+    d = symgrad(f, wrt="w")
+    np.testing.assert_array_equal(d(*at), f(*at))
+    found = (d.jacobian if np.ndim(f(*at)) else d.grad)(*at)
+    np.testing.assert_array_equal(found, np.zeros((*np.shape(f(*at)), 3)))
+
+
+def numbers(a: float, b: float, c: float, v: float) -> float:
+    th = (a * a + b * b + c * c) ** 0.5
+    if th < 1e-8:
+        return v
+    return v + np.sin(th) / th * (a * v - 3 * b) + (1 - np.cos(th)) / th**2 * (a * b - c * v)
+
+
+def test_several_quantities_that_vanish() -> None:
+    """sin(th)/th is 1 and (1 - cos(th))/th**2 is 1/2 at 0."""
+    found = symgrad(numbers).grad(0.0, 0.0, 0.0, 2.0)
+    assert found == pytest.approx((2.0, -3.0, -1.0, 1.0), rel=1e-15)
+
+
+def of_axis(w: Any, v: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return 0.0
+    k = w / th
+    return np.dot(k, v) * np.sin(th) + np.cos(th) - 1
+
+
+def shrunk(x: Any) -> Any:
+    n = np.linalg.norm(x)
+    if n < 1e-12:
+        return np.zeros(3)
+    return (1 - np.exp(-n)) * x / n
+
+
+def by_largest(x: Any) -> Any:
+    if np.max(np.abs(x)) < 1e-8:
+        return x[0]
+    n = np.linalg.norm(x)
+    return np.sinh(n) / n * x[0]
+
+
+def test_what_is_looked_at_when_it_is_met() -> None:
+    """Sums of quotients by the norm, slopes that are not smooth, other norms: about 12 digits."""
+    assert symgrad(of_axis).grad(ZERO, V)[0] == pytest.approx(V, rel=1e-11)
+    assert symgrad(shrunk).jacobian(ZERO) == pytest.approx(np.eye(3), abs=1e-11)
+    assert symgrad(by_largest).grad(ZERO) == pytest.approx(FIRST, abs=1e-11)
+
+
+SMALL = np.array([3e-9, -2e-9, 1e-9])
+
+
+@pytest.mark.parametrize("f", [first, squared, masked])
+def test_inside_of_bands(f: Any) -> None:
+    """Beside the point too, where the function differs from its linear term by 1e-17."""
+    d = symgrad(f)
+    found = (d.jacobian if np.ndim(f(SMALL)) else d.grad)(SMALL)
+    want = {first: FIRST, squared: np.eye(3), masked: np.ones(3)}[f]
+    np.testing.assert_allclose(found, want, atol=1e-16)
+
+
+def by_axis(x: Any) -> Any:
+    t = np.linalg.norm(x, axis=1)
+    return np.sum(np.where(t < 1e-8, 0.0, x[:, 0] * np.tanh(t) / np.where(t < 1e-8, 1.0, t)))
+
+
+def test_norms_of_rows() -> None:
+    want = np.stack([FIRST, FIRST])
+    np.testing.assert_allclose(symgrad(by_axis).grad(np.zeros((2, 3))), want, rtol=1e-15)
