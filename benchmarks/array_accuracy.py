@@ -1,20 +1,26 @@
 """How many bits are wrong in results of programs with arrays and loops whose sums cancel.
 
     python benchmarks/array_accuracy.py [--sizes 5 1000] [--scales 1e-9 1] [--only NAME ...]
+                                        [--modules FOLDER] [--sample 4]
 
 Each program is called at several scales and sizes; the truth is the same source run on balls of
 3000 bits (python-flint), and differences of that for gradients. What is printed is the error of
 the worst element in bits (0 is 1 ulp or less), of value and gradient, at each scale, beside NumPy's
-for the value and `accuracy="fast"`, a plain chain rule in doubles, for the gradient.
+for the value and `accuracy="fast"`, a plain chain rule in doubles, for the gradient. With `--modules`
+the functions of generated modules, which are kept in a folder, take the place of symdiff's calls; with
+`--sample` one program of so many is run.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import math
+import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -475,7 +481,28 @@ def bits(got: float, exact: Any) -> float:
     return min(64.0, math.log2(1 + float(abs(arb(got) - exact).mid() / arb(ulp))))
 
 
-def measure(name: str, scale: float, size: int, made: dict[str, Any]) -> dict[str, float]:
+class Module:
+    """The functions of a generated module, called as those of symdiff are."""
+
+    def __init__(self, name: str, args: list[np.ndarray], folder: Path) -> None:
+        f = symdiff.symgrad(PROGRAMS[name][0])
+        f(*args)
+        path = folder / f"array_{name}.py"
+        f.save(path)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+        self.value, self.grad = getattr(module, name), getattr(module, f"{name}_grad")
+
+    def __call__(self, *args: Any) -> Any:
+        return self.value(*args)
+
+
+def measure(
+    name: str, scale: float, size: int, made: dict[str, Any], folder: Path | None = None
+) -> dict[str, float]:
     """Errors in bits of one program."""
     f, vectors, _, _ = PROGRAMS[name]
     args = arguments(name, scale, size)
@@ -484,6 +511,8 @@ def measure(name: str, scale: float, size: int, made: dict[str, Any]) -> dict[st
     with np.errstate(all="ignore"):
         found["numpy"] = bits(float(f(*args)), value)
     for level in ("high", "fast"):
+        if level not in made and level == "high" and folder is not None:
+            made[level] = Module(name, args, folder)
         if level not in made:
             made[level] = symdiff.symgrad(f, accuracy=level, verify=False)
         g = made[level]
@@ -507,12 +536,14 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--scales", type=float, nargs="*", default=SCALES)
     parser.add_argument("--only", nargs="*", default=list(PROGRAMS))
+    parser.add_argument("--modules", type=Path, metavar="FOLDER")
+    parser.add_argument("--sample", type=int, default=1)
     options = parser.parse_args()
     every: dict[str, list[float]] = {}
     for size in options.sizes:
         print(f"vectors of {size} elements; bits wrong: value/gradient, w: with a warning")
         print(f"{'':26}" + "".join(f"{s:>12g}" for s in options.scales))
-        for name in options.only:
+        for name in options.only[:: options.sample]:
             made: dict[str, Any] = {}
             rows: dict[str, list[str]] = {"symdiff": [], "plain": []}
             for scale in options.scales:
@@ -520,7 +551,7 @@ def main() -> None:
                     for r in rows.values():
                         r.append(f"{'':12}")
                     continue
-                m = measure(name, scale, size, made)
+                m = measure(name, scale, size, made, options.modules)
                 for key, v in m.items():
                     every.setdefault(key, []).append(v)
                 mark = "w" if m["high warned"] else " "

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import symdiff
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
 
@@ -27,6 +28,17 @@ class Box:
 
     def area(self) -> Any:
         return self.scale * np.sum(self.values)
+
+
+@dataclass
+class Parts:
+    a: Any
+    b: Any
+
+
+class Both(NamedTuple):
+    a: Any
+    b: Any
 
 
 def equal(got: Any, want: Any) -> None:
@@ -125,3 +137,36 @@ def test_refusals() -> None:
         f.diff("p")((2.0, 3.0))
     with pytest.raises(SymdiffError, match="changed"):
         symgrad(lambda p: p.append(1.0) or p[0])([1.0])
+
+
+@pytest.mark.parametrize("kind", ["dataclass", "named", "dict", "list", "tuple"])
+def test_functions_that_are_decorated_already(kind):
+    """`grad` and its like of a decorated function, of containers that it does not differentiate by."""
+    a, b = np.array([1.0, 2.0]), 3.0
+    p = {
+        "dataclass": Parts(a, b),
+        "named": Both(a, b),
+        "dict": {"a": a, "b": b},
+        "list": [a, b],
+        "tuple": (a, b),
+    }[kind]
+
+    @symgrad
+    def attributes(p, y):
+        return np.sum(p.a) * y + p.b**2 * y
+
+    @symgrad
+    def keys(p, y):
+        return np.sum(p["a"]) * y + p["b"] ** 2 * y
+
+    @symgrad
+    def places(p, y):
+        return np.sum(p[0]) * y + p[1] ** 2 * y
+
+    f = {"dict": keys, "list": places, "tuple": places}.get(kind, attributes)
+    assert symdiff.grad(f, wrt="y")(p, 2.0) == symdiff.jacobian(f, wrt="y")(p, 2.0) == 12.0
+    assert symgrad(f, accuracy="fast")(p, 2.0) == 24.0
+    by_p = symdiff.grad(f, wrt="p")(p, 2.0)
+    assert type(by_p) is type(p)
+    assert symgrad(f, wrt=["y"]).vjp((p, 2.0), 1.0) == (24.0, 12.0)
+    assert symgrad(f, wrt=["y"]).jvp((p, 2.0), (1.0,)) == (24.0, 12.0)

@@ -151,3 +151,33 @@ def test_what_is_refused_stays_refused_at_its_line() -> None:
 
     with pytest.raises(SymdiffError, match="depending on whether"):
         symgrad(by_value)(np.ones(2))
+
+
+def soft(p, m):
+    """The size of the result hangs on a decision on real numbers."""
+    r = np.linalg.norm(p)
+    if r < 1e-9:
+        return np.zeros(2)
+    return m * np.tanh(r / m) * p / r
+
+
+def shortened(p):
+    if np.sum(np.exp(p)) < 1.0:
+        return p[:1]
+    return p * np.sum(p)
+
+
+@pytest.mark.parametrize("accuracy", ["high", "strict", "fast"])
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (soft, (np.array([0.3, 0.4]), 2.0)),
+        (soft, (np.array([1e-12, 0.0]), 2.0)),
+        (shortened, (np.array([0.3, 0.4]),)),
+        (shortened, (np.array([-3.0, -4.0]),)),
+    ],
+)
+def test_sizes_that_hang_on_real_numbers(f, args, accuracy):
+    found, want = symgrad(f, accuracy=accuracy)(*args), f(*args)
+    assert found.shape == want.shape
+    np.testing.assert_allclose(found, want, rtol=1e-14)

@@ -175,6 +175,28 @@ def test_pickling() -> None:
     assert pickle.loads(pickle.dumps(f.grad))(0.5) == f.grad(0.5)
 
 
+def test_relations_are_truth_values() -> None:
+    for e, at, expected in [
+        (x > y, (2.0, 1.0), True),
+        (sp.And(x > y, x < 3), (4.0, 1.0), False),
+        (sp.Or(x > y, sp.Not(x < 3)), (1.0, 2.0), False),
+        (sp.Xor(x > y, x < 3), (1.0, 2.0), True),
+    ]:
+        assert symgrad(e)(*at) is expected
+    found = symgrad([x > y, x * y])(np.array([3.0, 1.0]), np.ones(2))
+    np.testing.assert_array_equal(found[0], [True, False])
+
+
+def test_lambdify_takes_what_sympy_takes() -> None:
+    assert lambdify(x, sp.sin(x), "numpy")(0.0) == 0.0
+    assert lambdify(x, x + 1, modules=["scipy", "numpy"], cse=True)(2.0) == 3.0
+    assert lambdify(x, 3)(2.0) == 3.0
+    with pytest.raises(SymdiffError, match="'mpmath' is not computed in doubles"):
+        lambdify(x, sp.sin(x), "mpmath")
+    with pytest.raises(SymdiffError, match="is not computed in doubles"):
+        lambdify(x, sp.sin(x), [{"sin": abs}, "numpy"])
+
+
 def test_lambdify() -> None:
     assert lambdify((x, y), sp.sin(x * y) / x)(0.0, 2.0) == 2.0
     assert lambdify(x, x**3, derivatives=1)(2.0) == (8.0, 12.0)

@@ -336,7 +336,8 @@ class SymbolicFunction(Called[P, R_co]):
         if found is None:
             source = self._source.then(f"{self.__name__}_{name}", step)
             found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
-            found.__doc__ = f"{name} of {self.__name__}."
+            own = self.__doc__ if getattr(self, "__wrapped__", None) else None
+            found.__doc__ = f"{name} of {self.__name__}." + (f"\n\n{own}" if own else "")
             found.__wrapped__ = getattr(self, "__wrapped__", None)
             found = self._derived.setdefault(step, found)
         typed: SymbolicFunction[Q, S] = found
@@ -572,7 +573,7 @@ class SymbolicFunction(Called[P, R_co]):
     def __repr__(self) -> str:
         return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"
 
-    def __get__(self, instance: Any, owner: type | None = None) -> SymbolicFunction:
+    def __get__(self, instance: Any, owner: type | None = None) -> SymbolicFunction[P, R_co]:
         if instance is None:
             return self
         raise SymdiffError(

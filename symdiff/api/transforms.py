@@ -43,6 +43,8 @@ class Decorator(Protocol):
 @overload
 def symgrad(fun: None = None, **options: Unpack[Keywords]) -> Decorator: ...
 @overload
+def symgrad(fun: SymbolicFunction[Q, S], **options: Unpack[Keywords]) -> SymbolicFunction[Q, S]: ...
+@overload
 def symgrad(fun: Callable[Q, S], **options: Unpack[Keywords]) -> SymbolicFunction[Q, S]: ...
 @overload
 def symgrad(fun: Any, **options: Unpack[Keywords]) -> SymbolicFunction: ...
@@ -161,35 +163,50 @@ def _with_options(
     given = {k.name: v for k in fields(Options) if (v := getattr(options, k.name)) != k.default}
     if not given:
         return fun
-    return SymbolicFunction(fun._source, replace(fun._options, **given), fun, fun._parent)
+    plain = getattr(fun, "__wrapped__", fun)  # of containers, it is traced again
+    return SymbolicFunction(fun._source, replace(fun._options, **given), plain, fun._parent)
 
 
+@overload
+def grad(fun: SymbolicFunction[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
+@overload
+def grad(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
-def grad(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
+def grad(fun: Any, wrt: Wrt = None) -> Any:
     """The gradient of a function, as `symgrad(fun, wrt=wrt).grad`."""
-    found: SymbolicFunction[Q, Any] = _function(fun, wrt).grad
-    return found
+    return _function(fun, wrt).grad
 
 
+@overload
+def value_and_grad(
+    fun: SymbolicFunction[Q, S], wrt: Wrt = None
+) -> SymbolicFunction[Q, tuple[S, Any]]: ...
+@overload
+def value_and_grad(fun: Callable[Q, S], wrt: Wrt = None) -> SymbolicFunction[Q, tuple[S, Any]]: ...
 @runs_when_traced
-def value_and_grad(fun: Callable[Q, S], wrt: Wrt = None) -> SymbolicFunction[Q, tuple[S, Any]]:
+def value_and_grad(fun: Any, wrt: Wrt = None) -> Any:
     """(value, gradient) of a function."""
-    found: SymbolicFunction[Q, tuple[S, Any]] = _function(fun, wrt).value_and_grad
-    return found
+    return _function(fun, wrt).value_and_grad
 
 
+@overload
+def jacobian(fun: SymbolicFunction[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
+@overload
+def jacobian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
-def jacobian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
+def jacobian(fun: Any, wrt: Wrt = None) -> Any:
     """The Jacobian of a function that returns several values."""
-    found: SymbolicFunction[Q, Any] = _function(fun, wrt).jacobian
-    return found
+    return _function(fun, wrt).jacobian
 
 
+@overload
+def hessian(fun: SymbolicFunction[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
+@overload
+def hessian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
-def hessian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
+def hessian(fun: Any, wrt: Wrt = None) -> Any:
     """The Hessian of a function."""
-    found: SymbolicFunction[Q, Any] = _function(fun, wrt).hessian
-    return found
+    return _function(fun, wrt).hessian
 
 
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:

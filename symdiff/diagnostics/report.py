@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 from symdiff import ir
@@ -90,6 +91,27 @@ class Report:
             "accuracy": self.accuracy.to_dict() if self.accuracy else None,
         }
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text as tables; the page of `html` measures and draws more."""
+        signature = f"{self.name}({', '.join(self.params)})"
+        formulas = [("value", v) for v in self.value] + [("gradient", v) for v in self.gradient]
+        found = [
+            (f.kind, f.text, f"{f.location.path}:{f.location.line}" if f.location else "")
+            for f in self.findings
+        ]
+        counts = [(name, *(c[k] for k in KINDS)) for name, c in self.operations.items()]
+        errors = [
+            (k["kind"], k["points"], _ulp(k["mean_ulp"]), _ulp(k["worst_ulp"]), k["nonfinite"])
+            for k in (self.accuracy.to_dict()["kinds"] if self.accuracy else ())
+        ]
+        return "".join([
+            f"<p><b><code>{escape(signature)}</code></b></p>",
+            _table((), formulas, code=1),
+            _table(("found", "", "where"), found),
+            _table(("operations", *KINDS), counts),
+            _table(("error in ulp", "points", "mean", "worst", "not finite"), errors),
+        ])  # fmt: skip
+
     def __str__(self) -> str:
         lines = [f"{self.name}({', '.join(self.params)})"]
         lines += [f"  value     {text}" for text in self.value]
@@ -105,6 +127,28 @@ class Report:
             )
         lines += [f"  {line}" for line in self.accuracy.lines()] if self.accuracy else []
         return "\n".join(lines)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], code: int | None = None) -> str:
+    """A table of HTML, of texts that are escaped; nothing for no rows."""
+    if not rows:
+        return ""
+
+    def cell(k: int, value: Any) -> str:
+        text = escape(str(value))
+        if k == code:
+            text = f'<code style="white-space:pre-wrap">{text}</code>'
+        return f'<td style="text-align:left">{text}</td>'
+
+    top = "".join(f"<th>{escape(h)}</th>" for h in head)
+    body = "".join(
+        f"<tr>{''.join(cell(k, v) for k, v in enumerate(row))}</tr>" for row in rows
+    )  # fmt: skip
+    return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+
+
+def _ulp(value: Any) -> str:
+    return "" if value is None else f"{value:.3g}"
 
 
 def report(program: Program, wrt: Sequence[str]) -> Report:

@@ -9,9 +9,19 @@ from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError, outermost
 
+_DOUBLES = ("numpy", "scipy", "math", "numexpr")
+
 
 @outermost
-def lambdify(args: Any, expr: Any, derivatives: int = 0, **options: Any) -> Any:
+def lambdify(
+    args: Any,
+    expr: Any,
+    derivatives: Any = 0,
+    *,
+    modules: Any = None,
+    cse: bool = True,
+    **options: Any,
+) -> Any:
     """A fast, accurate function of SymPy expressions; as `sympy.lambdify(args, expr)`.
 
     Parameters
@@ -22,6 +32,9 @@ def lambdify(args: Any, expr: Any, derivatives: int = 0, **options: Any) -> Any:
     derivatives : 0 for the value; 1 for (value, first derivatives); 2 for (value, first, second
         derivatives). First derivatives are a gradient, or the Jacobian of several values;
         second ones a Hessian, of one value only.
+    modules : as SymPy takes it, also in the place of `derivatives`: "numpy", "scipy", "math" or "numexpr",
+        or several of these, all of which mean doubles. It makes no difference.
+    cse : makes no difference: what is shared is computed once.
     options : of `symdiff.symgrad`, such as `accuracy`.
 
     Returns
@@ -43,8 +56,20 @@ def lambdify(args: Any, expr: Any, derivatives: int = 0, **options: Any) -> Any:
     >>> lambdify(x, x**3, derivatives=2)(2.0)
     (8.0, 12.0, 12.0)
     """
+    if isinstance(derivatives, (str, list, tuple, dict)):
+        modules, derivatives = derivatives, 0
+    for module in modules if isinstance(modules, (list, tuple)) else [modules]:
+        if module is not None and module not in _DOUBLES:
+            raise SymdiffError(
+                f"modules={module!r} is not computed in doubles",
+                hint=f"one of {', '.join(_DOUBLES)}",
+            )
     if derivatives not in (0, 1, 2):
         raise SymdiffError(f"derivatives is {derivatives!r}", hint="0, 1 or 2")
+    if isinstance(expr, (int, float)):
+        import sympy
+
+        expr = sympy.sympify(expr)
     params = args if isinstance(args, (list, tuple)) else (args,)
     f: SymbolicFunction = symgrad(expr, params=params, **options)
     if derivatives == 0:

@@ -3,6 +3,7 @@
 import math
 import pickle
 import threading
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -342,6 +343,14 @@ class TestInspection:
             g = symgrad(other)
             g(np.ones(2))
             assert g._repr_latex_() is None
+
+    def test_a_notebook_shows_a_report_as_tables(self):
+        f = symgrad(lambda x: np.where(x < 1, np.sin(x) / x, x))
+        f(0.5)
+        page = f.report()._repr_html_()
+        ElementTree.fromstring(f"<div>{page}</div>")  # well-formed: what is written is escaped
+        assert "&lt;lambda&gt;(x)" in page and "x &lt; 1" in page and "filled" in page
+        assert page.count("<table>") == page.count("</table>") == 4
 
 
 def deep(v):

@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from symdiff import Array, SymbolicFunction, grad, symgrad, value_and_grad
+from symdiff import Array, SymbolicFunction, grad, hessian, symgrad, value_and_grad
 
 @symgrad
 def f(x: float, y: float) -> float:
@@ -46,6 +46,8 @@ number: float = f(1.0, 2.0)
 plain: SymbolicFunction[[float], float] = symgrad(lambda x: x * x)
 symgrad(accurcy="strict")
 symgrad(wrt=1.5)
+reveal_type(f.grad)
+reveal_type(hessian(f).grad)
 """
 
 WRONG = ["33", "34"]
@@ -60,6 +62,17 @@ def test_the_keywords_of_symgrad_are_all_typed():
 def test_types_can_be_written_with_what_they_take():
     kind = symdiff.SymbolicFunction[[float], float]
     assert kind.__origin__ is symdiff.SymbolicFunction and kind.__args__ == ([float], float)
+
+
+def test_help_of_a_derivative_has_the_users_docstring():
+    @symdiff.symgrad
+    def well(x):
+        """A well."""
+        return x**4 - x**2
+
+    assert well.grad.__doc__ == "grad of well.\n\nA well."
+    assert well.grad.grad.__doc__.endswith("A well.")
+    assert symdiff.grad(lambda x: x).__doc__ == "grad of <lambda>."
 
 
 def test_the_package_says_that_it_is_typed():
@@ -77,7 +90,10 @@ def test_a_file_of_user_code(tmp_path):
     revealed = [line.partition('"')[2].strip('"') for line in lines if "Revealed" in line]
     assert revealed[0].endswith("SymbolicFunction[[x: float, y: float], float]")
     assert revealed[1:4] == ["float", "Any", "float"]
-    assert "SymbolicFunction" in revealed[4]
+    assert revealed[4].endswith("SymbolicFunction[[x: float], Any]")
+    assert revealed[5] == "tuple[float, Any]"
+    assert all(r.endswith("SymbolicFunction[[x: float, y: float], Any]") for r in revealed[6:])
+    assert len(revealed) == 8
 
 
 @pytest.mark.slow
@@ -98,4 +114,5 @@ def test_the_same_in_pyright(tmp_path):
     assert revealed == [
         "SymbolicFunction[(x: float, y: float), float]", "float", "Any", "float",
         "SymbolicFunction[(x: float), Any]", "tuple[float, Any]",
+        *["SymbolicFunction[(x: float, y: float), Any]"] * 2,
     ]  # fmt: skip

@@ -169,3 +169,66 @@ def test_the_corpus_in_the_simulator(tmp_path, dtype):
     loose = 1e-13 if dtype == "float64" else 2e-4
     for job, got, truth in zip(jobs, found, truths, strict=True):
         np.testing.assert_allclose(got, truth, rtol=loose, atol=loose, err_msg=job[0])
+
+
+FLAGGED = """
+import math, warnings
+import numpy as np
+from numba import cuda
+from symdiff import symgrad
+
+warnings.simplefilter("ignore")
+
+def root(a, b, c):
+    return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
+
+def load(f):
+    f.save(f"{f.__name__}_flagged.py")
+    return __import__(f"{f.__name__}_flagged")
+
+m = load(symgrad(root, target="auto"))
+a, b, c = np.array([1.0, 1.0]), np.array([1e9, 3.0]), np.array([1.0, 2.0])
+exact = np.array([-1e-9, -1.0])
+np.testing.assert_allclose(m.root_cuda(a, b, c), exact, rtol=2e-16, atol=0)
+on_device = m.root_cuda(*map(cuda.to_device, (a, b, c)))
+np.testing.assert_allclose(on_device.copy_to_host(), exact, rtol=2e-16, atol=0)
+np.testing.assert_allclose(m.root_cuda(1.0, b, c), exact, rtol=2e-16, atol=0)
+assert m.root_cuda(1.0, 1e9, 1.0) == -1e-9
+for got, truth in zip(m.root_grad_cuda(1.0, 1e9, 1.0), (-1e-27, 1e-18, -1e-9)):
+    assert abs(got - truth) <= 4e-16 * abs(truth)
+
+def quotient(x):
+    return (1 - math.cos(x)) / x**2
+
+m = load(symgrad(quotient, target="auto"))
+assert m.quotient_cuda(np.array([0.0, 1e-9])).tolist() == [0.5, 0.5]
+assert abs(m.quotient_grad_cuda(1e-9) + 1e-9 / 12) < 1e-25
+text = open("root_flagged.py").read()
+assert "What they flag is computed again on the host." in text and "_fused" in text
+"""
+
+
+@pytest.mark.slow
+def test_flagged_elements_are_computed_again(tmp_path):
+    simulated(FLAGGED, tmp_path)
+
+
+@pytest.mark.slow
+def test_kernels_with_tests_compile(tmp_path):
+    """To PTX, for which no device is needed."""
+    cuda = pytest.importorskip("numba.cuda")
+    if not hasattr(cuda, "compile_ptx"):
+        pytest.skip("Numba's own CUDA target needs a device")
+    from numba import float64, int64, types
+
+    def root(a, b, c):
+        return (-b + (b * b - 4 * a * c) ** 0.5) / (2 * a)
+
+    symgrad(root, target="auto").save(tmp_path / "root.py")
+    module = load((tmp_path / "root.py").read_text(), tmp_path)
+    kernel = types.void(*[float64[::1], int64] * 3, float64[::1], float64[::1])
+    try:
+        ptx, _ = cuda.compile_ptx(module._root_cuda.py_func, kernel, cc=(8, 0), abi="numba")
+    except (ImportError, OSError) as error:
+        pytest.skip(f"no compiler: {error}")
+    assert "fma.rn.f64" in ptx

@@ -156,6 +156,38 @@ def test_functions_are_read_as_those_of_jax():
 assert scipy.linalg  # a module whose functions are known once it is imported
 
 
+@pytest.mark.parametrize(("axes", "dots"), [
+    (([0], [0]), None), (([1], [0]), None), (([1, 0], [0, 1]), None), (([1], [1]), ([0], [0])), (([], []), ([1], [0])),
+])  # fmt: skip
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolutions_along_chosen_axes(axes, dots, mode):
+    """As in autograd.scipy.signal: sums over all pairs of elements."""
+    a, b = np.arange(12.0).reshape(4, 3) - 4, np.arange(8.0).reshape(4, 2)[:, ::-1] + 1
+    if dots == ([1], [0]):
+        b = b[:3]
+    over, count = dots or ([], []), len(axes[0])
+    left = [[k for k in range(2) if k not in (*axes[s], *over[s])] for s in (0, 1)]
+    sizes = [(a.shape[i], b.shape[j]) for i, j in zip(*axes, strict=True)]
+    shape = [a.shape[k] for k in left[0]] + [b.shape[k] for k in left[1]]
+    want = np.zeros([*shape, *(n + m - 1 for n, m in sizes)])
+    for p in np.ndindex(a.shape):
+        for q in np.ndindex(b.shape):
+            if all(p[i] == q[j] for i, j in zip(*over, strict=True)):
+                kept = (*(p[k] for k in left[0]), *(q[k] for k in left[1]))
+                want[(*kept, *(p[i] + q[j] for i, j in zip(*axes, strict=True)))] += a[p] * b[q]
+    cut = {"full": [slice(None)] * count, "same": [slice((m - 1) // 2, (m - 1) // 2 + n) for n, m in sizes],
+           "valid": [slice(min(n, m) - 1, max(n, m)) for n, m in sizes]}[mode]  # fmt: skip
+    if mode == "valid" and {n > m for n, m in sizes} == {True, False}:
+        return
+    want = want[(*[slice(None)] * len(shape), *cut)]
+    f = symgrad(lambda x, y: foreign.convolve(x, y, axes=axes, dot_axes=dots, mode=mode))
+    np.testing.assert_allclose(f(a, b), want, atol=1e-12)
+    weights = np.cos(np.arange(want.size)).reshape(want.shape)
+    by_a, _ = f.vjp((a, b), weights)[1]
+    along = np.sin(np.arange(a.size)).reshape(a.shape)
+    np.testing.assert_allclose(np.sum(by_a * along), np.sum(weights * f(along, b)), atol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("function", "hint"),
     [

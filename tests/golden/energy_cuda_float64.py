@@ -3,8 +3,7 @@
 Scalars or arrays; arrays broadcast and give arrays.
 float32 arrays are computed in double precision and returned as float32.
 Functions that Numba compiles call those of this module with numbers.
-Functions with _cuda at the end compute on a CUDA device, without error tests; they
-need numba-cuda.
+Functions with _cuda at the end compute on a CUDA device; they need numba-cuda.
 """
 
 import math

@@ -32,12 +32,17 @@ def again(monkeypatch):
 
 
 # ------------------------------------------------------------------------------- habits
-def turning(x, y, c):
-    """Many rotations: the bounds of such recurrences grow without limit, their errors do not. x has shape (n,)."""
-    a, b = 1.0 + y, y
+TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
+
+
+def turning(x, y, c, turn=TURN):
+    """Many rotations of a vector: the bounds of such recurrences grow without limit, their errors do not.
+    x has shape (n,), turn (2, 2)."""
+    state = np.array([1.0 + y, y])
     for v in x:
-        a, b = 0.8 * a - 0.6 * b, 0.6 * a + 0.8 * b + 0.01 * v
-    return a * a + b * b - c
+        state = turn @ state
+        state[1] += 0.01 * v
+    return state[0] * state[0] + state[1] * state[1] - c
 
 
 def exact_turning(x, y, c):

@@ -155,3 +155,40 @@ def test_sparse_jacobians_of_stretches_of_arrays(f: Callable[[Any], Any]) -> Non
     y = f(X).ravel()
     want = np.where(y[:, None] == (X**2)[None, :], 2 * X, 0.0)
     np.testing.assert_array_equal(symgrad(f).jacobian(X, sparse=True).toarray(), want)
+
+
+def _by_horner(c: Any, x: Any) -> Any:
+    y = np.zeros(len(x))
+    for k in range(len(c)):
+        y = y * x + c[k]
+    return y
+
+
+@pytest.mark.parametrize("f", [np.polyval, _by_horner])
+def test_products_with_the_jacobian_of_a_polynomial(f: Callable[..., Any]) -> None:
+    """An element of the cotangent of c is a sum over x in a loop over c, and of x over c in one over x."""
+    c, w = np.array([0.5, 1.0, 1.5]), np.array([1.0, -2.0, 0.5, 0.25])
+    _, (by_c, by_x) = symgrad(lambda c, x: f(c, x), verify=False).vjp((c, X), w)
+    np.testing.assert_allclose(by_c, [np.sum(w * X**k) for k in (2, 1, 0)], rtol=1e-15)
+    np.testing.assert_allclose(by_x, w * (2 * c[0] * X + c[1]), rtol=1e-15)
+
+
+def _two_places_of_an_inner_loop(x: Any) -> Any:
+    e = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        for j in range(len(x)):
+            np.add.at(e, i, x[i] * x[j])
+            np.add.at(e, i + 1, x[i] * x[j] ** 2)
+    return np.sum(e**3)
+
+
+def test_sums_to_two_places_of_an_inner_loop() -> None:
+    """e is (a*x, 0) + (0, b*x) with the sum a of x and b of its squares."""
+    s, f = symgrad(_two_places_of_an_inner_loop, verify=False), _two_places_of_an_inner_loop
+    a, b = np.sum(X), np.sum(X**2)
+    e = np.append(a * X, 0) + np.append(0, b * X)
+    bar = 3 * e**2
+    by_a, by_b = np.sum(bar[:-1] * X), np.sum(bar[1:] * X)
+    assert s(X) == pytest.approx(f(X), rel=1e-14)
+    slope = a * bar[:-1] + b * bar[1:] + by_a + by_b * 2 * X
+    np.testing.assert_allclose(s.grad(X), slope, rtol=1e-14)

@@ -3,7 +3,9 @@
 `python -m tests.validation.mutants` prints the table of docs/reliability.md. Each mutant lives in a
 process of its own: a line of a pass is changed and the module run again, or an entry of a table
 of rules and derivatives is. Then functions are derived, and some compiled, with the budget of
-every day, until a `ValidationWarning` or a `VerificationError` says what is wrong.
+every day, until a `ValidationWarning` or a `VerificationError` says what is wrong; if nothing does, the
+tests that are named for it are asked. With a number, as in `python -m tests.validation.mutants 50`, only as
+many are tried, taken evenly from the list; with a kind, or a part of a name, those.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import (
@@ -34,6 +36,7 @@ from math import (
     tanh,
 )  # fmt: skip
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -198,7 +201,8 @@ def plant(m: Mutant) -> None:
     text = path.read_text()
     assert text.count(m.old) >= 1, f"{m.name}: not there any more"
     before = dict(vars(module))
-    exec(compile(text.replace(m.old, m.new, 1), str(path), "exec"), vars(module))
+    with _operations_of(module):
+        exec(compile(text.replace(m.old, m.new, 1), str(path), "exec"), vars(module))
     new = {id(v): vars(module)[k] for k, v in before.items() if not k.startswith("__")}
     same = {i: v for i, v in new.items() if id(v) != i}
     for other in list(sys.modules.values()):
@@ -214,6 +218,25 @@ def plant(m: Mutant) -> None:
         if isinstance(v, type) and v.__module__ == module.__name__:
             _methods(v, vars(module)[k])
             setattr(module, k, v)
+
+
+@contextmanager
+def _operations_of(module: ModuleType) -> Iterator[None]:
+    """Operations that a module defines stay the same objects when it is run again."""
+    from symdiff.ir import nodes
+
+    makers: dict[str, Any] = vars(nodes)["_makers"]
+    own = {name: nodes.OPS[name] for name, where in makers.items() if where is vars(module)}
+    held = {
+        k: v for k, v in vars(module).items()
+        if isinstance(v, nodes.Op) or (isinstance(v, tuple) and v and all(isinstance(o, nodes.Op) for o in v))
+    }  # fmt: skip
+    for name in own:
+        del makers[name]
+    yield
+    vars(module).update(held)
+    nodes.OPS.update(own)
+    makers.update(dict.fromkeys(own, vars(module)))
 
 
 def _methods(old: type, new: type) -> None:
@@ -375,6 +398,7 @@ def by_tests(m: Mutant) -> str:
 
 
 TESTS = {
+    "compensation": "tests/passes/test_compensate.py tests/passes/test_cancelling_sums.py",
     "complete": "tests/passes/test_across.py",
     "bands": "tests/passes/test_complete.py",
 }
@@ -452,6 +476,14 @@ def prepare() -> None:
     symdiff.symgrad(lambda x: x * x, cache=False).grad(2.0)
 
 
+def chosen(found: Sequence[Mutant], only: str) -> list[Mutant]:
+    """As many as `only` says, taken evenly, or those of that kind or name; all for ""."""
+    if only.isdecimal():
+        count = min(int(only), len(found))
+        return [found[k * len(found) // count] for k in range(count)]
+    return [m for m in found if only in m.name or only == m.kind]
+
+
 def main(only: str = "") -> int:
     prepare()
     for control in (Mutant("control", "nothing"), Mutant("loops", "nothing")):
@@ -460,9 +492,7 @@ def main(only: str = "") -> int:
             return 1
     counts: dict[str, list[int]] = {}
     missed = []
-    for m in mutants():
-        if only and only not in m.name and only != m.kind:
-            continue
+    for m in chosen(mutants(), only):
         result = tried(m)
         print(f"{m.kind:14} {result or 'NOT CAUGHT':44} {m.name}", flush=True)
         tally = counts.setdefault(m.kind, [0, 0, 0])

@@ -228,3 +228,62 @@ def test_where_scipy_is_off():
     )
     f = symgrad(lambda x: np.sum(stats.t.cdf(x, 1)))
     assert f(np.array([1e-8, 2e-8])) == pytest.approx(1 + 3e-8 / np.pi, rel=1e-15)
+
+
+@pytest.mark.parametrize(("f", "x", "want"), [
+    (lambda x: math.copysign(1.0, x), -0.0, 1.0),
+    (lambda x: np.copysign(2.0, x), np.array([-0.0, 0.0, -3.0]), [2.0, 2.0, -2.0]),
+    (lambda x: np.sum(np.copysign(1.0, x)), np.array([-0.0, 2.0]), 2.0),
+    (lambda x: np.copysign(x, x[::-1]), np.array([-0.0, 2.0]), [0.0, 2.0]),
+])  # fmt: skip
+def test_zeros_have_no_sign(f: Any, x: Any, want: Any) -> None:
+    """By convention: neither the first call nor the following ones take it for a fault."""
+    g = symgrad(f)
+    for _ in range(2):
+        np.testing.assert_array_equal(g(x), want)
+
+
+def reduced_mass(a, b):
+    return a * b / (a + b) if a + b else 0.0
+
+
+def slope_of_two_points(x1, y1, x2, y2):
+    return 0.0 if x2 == x1 else (y2 - y1) / (x2 - x1)
+
+
+def thin_lens(distance, focal):
+    return 0.0 if distance == focal else 1 / (1 / focal - 1 / distance)
+
+
+def vegetation(red, near):
+    total = near + red
+    return np.where(total == 0, 0.0, (near - red) / np.where(total == 0, 1.0, total))
+
+
+def cubic_pole(a, b):
+    return 0.0 if a == b else 1 / (a - b) ** 3
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (reduced_mass, (1.0, 2.0)),
+        (slope_of_two_points, (1.0, 2.0, 3.0, 5.0)),
+        (thin_lens, (1.0, 2.0)),
+        (vegetation, (1.0, 2.0)),
+        (cubic_pole, (1.0, 2.0)),
+        (lambda a: 1 / (a - 0.446) if a != 0.446 else 0.0, (1.0,)),
+    ],
+)
+def test_a_value_at_a_pole_lies_on_a_line_with_its_neighbours(f, args):
+    """Of an odd pole: no difference of values at its sides is a slope."""
+    found = np.atleast_1d(symgrad(f).grad(*args))
+    for k, got in enumerate(found):
+        step = mpf(10) ** -20
+        with mp.workdps(60):
+            up, down = (
+                [mpf(a) + sign * step * (i == k) for i, a in enumerate(args)] for sign in (1, -1)
+            )
+            plain = f if f is not vegetation else lambda r, n: (n - r) / (n + r)
+            want = (plain(*up) - plain(*down)) / (2 * step)
+        assert got == pytest.approx(float(want), rel=1e-14)

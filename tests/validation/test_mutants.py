@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.validation.mutants import Mutant, mutants
+from tests.validation.mutants import Mutant, chosen, mutants
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +24,18 @@ SAMPLE = [m for m in ALL if m.old not in HARMLESS][3::11]
 def test_the_text_that_is_changed_is_there(m: Mutant) -> None:
     module = import_module(f"symdiff.{m.where}")
     assert m.old in Path(str(module.__file__)).read_text(encoding="utf-8")
+
+
+def test_a_sample_is_spread_over_all_kinds() -> None:
+    sample = chosen(ALL, "50")
+    assert len(sample) == len({id(m) for m in sample}) == 50
+    assert {m.kind for m in sample} >= {m.kind for m in ALL} - {"lowering", "signs"}
+    assert all(m.kind == "series" for m in chosen(ALL, "series"))
+
+
+def test_a_module_with_operations_of_its_own_can_be_changed() -> None:
+    text = "from tests.validation.mutants import *; prepare(); [plant(m) for m in mutants() if m.kind == 'compensation']"
+    subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True)
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from symdiff.codegen.source.python import PythonWriter, function_body, local_nam
 from symdiff.errors import UnsupportedError
 from symdiff.ir import ADD, MUL, NEG, SUB, Expr, Op, raw, topological
 from symdiff.lowering.lower import lower
+from symdiff.lowering.target import ARRAY_CHAIN, FMA
 
 ROUNDED = Op("rounded_product", 2)
 """A product that is rounded before it is used."""
@@ -45,6 +46,8 @@ class CudaWriter(PythonWriter):
             name = "fmul_rn" if self.single else "dmul_rn"
             self.used[name] = "np.multiply"
             return Text(f"libdevice.{name}({', '.join(args)})", ATOM)
+        if op is FMA:
+            return self.device("fma", "_fused", args)
         if not op.arity:
             return super().function(op, args)
         if op.libm is None or op.edges is not None:
@@ -87,10 +90,12 @@ def kernel_source(
     dtype: str = "float64",
     *,
     steps: bool = False,
+    fuse: bool = False,
     decorator: str = "@cuda.jit",
 ) -> tuple[str, dict[str, str]]:
     """The source of a kernel over arrays, and what it uses of libdevice: by name, with the
-    function that simulates it.
+    function that simulates it. With `fuse`, sums and products in them are rounded together where error
+    tests expect it.
 
     With `steps`, each array is followed by the step from one element to the next, 0 where
     it holds one number for all.
@@ -98,7 +103,10 @@ def kernel_source(
     out = [f"out{k}" for k in range(len(outputs))]
     local = local_names(params, {*TAKEN, *out, name})
     writer = CudaWriter(dtype)
-    roots = rounded(lower(rename(params, local, outputs)))
+    given = rename(params, local, outputs)
+    single = dtype == "float32"
+    tested = lower(given, fuse=True, chain=ARRAY_CHAIN, single=single) if fuse else lower(given)
+    roots = rounded(tested)
     arrays = [f"{p.rstrip('_')}_array" for p in local]
     while set(arrays) & {*local, *out}:
         arrays = [f"{a}_" for a in arrays]
@@ -115,6 +123,17 @@ def kernel_source(
         f"    for i in range(cuda.grid(1), {out[0]}.size, cuda.gridsize(1)):\n"
     )
     return text + indent("\n".join(lines) + "\n", "        "), writer.used
+
+
+FUSED = '''def _fused(a, b, c):
+    """a*b + c, rounded once, as the simulator computes it."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
+    try:
+        return type(a)(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
+    except OverflowError:
+        return a * b + c
+'''
 
 
 def simulation(used: dict[str, str]) -> str:

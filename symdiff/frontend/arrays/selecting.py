@@ -18,7 +18,9 @@ from symdiff.frontend.trace.extents import common_shape, nonnegative, positive, 
 from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    Integral,
     Listed,
+    Real,
     Refused,
     Scalar,
     Selected,
@@ -39,7 +41,7 @@ def is_symbolic(key: Any) -> bool:
     """Whether an index is not known when traced."""
     parts = key if isinstance(key, tuple) else (key,)
     ends = [e for k in parts for e in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))]
-    return any(isinstance(e, (Whole, SymArray, Listed, Selected)) for e in ends)
+    return any(isinstance(e, (Whole, Integral, SymArray, Listed, Selected)) for e in ends)
 
 
 # ----------------------------------------------------------------------- indices
@@ -47,7 +49,10 @@ def position(t: Tracer, i: Any, n: Expr) -> Expr:
     """An integer index as one that counts from the start, checked to be in range."""
     if isinstance(i, bool) or not scalars.is_whole(i):
         message = f"{describe(i)} is used as an index"
-        raise demands.not_whole(t, i, message, "an index must be an integer")
+        refusal = demands.not_whole(t, i, message, "an index must be an integer")
+        if isinstance(i, Integral):
+            return _rounded(t, i, n)
+        raise refusal
     if isinstance(i, int):
         e = ir.const(i) if i >= 0 else ir.sub(n, ir.const(-i))
         enough = ir.const(i + 1 if i >= 0 else -i)
@@ -61,6 +66,18 @@ def position(t: Tracer, i: Any, n: Expr) -> Expr:
     if not nonnegative(t, ir.sub(n, ir.add(i.expr, ONE))):
         t.require(ir.lt(i.expr, n), "index", "an index is out of range")
     return e
+
+
+def _rounded(t: Tracer, i: Integral, n: Expr) -> Expr:
+    """A rounded number, such as int(x), as an index: found by bisection among all of them."""
+    e = i.expr
+    inside = ir.and_(ir.le(ir.neg(n), e), ir.lt(e, n))
+    t.require(inside, "index", "an index is out of range")
+    if n is ONE:
+        return ZERO
+    place = Real(ir.where(ir.lt(e, ZERO), ir.add(e, n), e), i.defined)
+    others = t.call(np.arange, (1, scalars.whole(n)), {})
+    return as_real(t.call(np.searchsorted, (others, place), {"side": "right"})).expr
 
 
 def _whole(value: Any) -> Expr:
@@ -195,7 +212,7 @@ def _basic(t: Tracer, a: SymArray, keys: Sequence[Any], mask: SymArray | None) -
 def _advanced(t: Tracer, a: SymArray, keys: Sequence[Any]) -> Target:
     """Index arrays among the indices: their axes come where the first of them is, or
     first of all if they are not next to each other; as NumPy has it."""
-    which = [i for i, k in enumerate(keys) if isinstance(k, (SymArray, Whole, int))]
+    which = [i for i, k in enumerate(keys) if isinstance(k, (SymArray, Whole, Integral, int))]
     grids = [k for k in keys if isinstance(k, SymArray)]
     together = common_shape(t, [g.shape for g in grids])
     adjacent = which == list(range(which[0], which[0] + len(which)))
@@ -266,6 +283,7 @@ def _check_all(t: Tracer, indices: SymArray, n: Expr) -> None:
 
 
 def _array_key(t: Tracer, k: Any) -> Any:
+    k = demands.number_of(k)
     if isinstance(k, (list, SmallArray, np.ndarray, Listed, Selected)):
         k = symbolic.symbolic(t, k)
     if isinstance(k, SymArray) and k.kind == "f":
@@ -275,8 +293,8 @@ def _array_key(t: Tracer, k: Any) -> Any:
         raise Refused("an array of real numbers is used as an index")
     if isinstance(k, SymArray) and not k.shape:
         k = symbolic.element(k, ())
-    if isinstance(k, Scalar) and not isinstance(k, Whole):
-        position(t, k, ONE)
+    if isinstance(k, Scalar) and not isinstance(k, (Whole, Integral)):
+        position(t, k, ONE)  # which refuses it
     return k
 
 

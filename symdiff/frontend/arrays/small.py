@@ -32,7 +32,7 @@ from symdiff.frontend.trace.values import (
     number,
     python_kind,
 )
-from symdiff.ir import CONST
+from symdiff.ir import CONST, functions
 
 Items = np.ndarray[Any, Any]
 
@@ -88,7 +88,12 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
     result = array_of([f(*row) for row in rows], shape)
     if not result.items.size:
         result = SmallArray(result.items, _kind_of_none(f, values))
-    return active.get().own(result) if shape else result.items.item()
+    return own_or_item(result)
+
+
+def own_or_item(made: SmallArray) -> Any:
+    """An array that was made just now, which may be changed, or its element if it has no dimension."""
+    return active.get().own(made) if made.items.ndim else made.items.item()
 
 
 def _kind_of_none(f: Callable[..., Any], values: Sequence[Any]) -> str:
@@ -173,6 +178,9 @@ def converted(array: SmallArray, kind: str | None) -> SmallArray:
     if kind == "b":
         return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
     if kind == "i" and array.kind == "f" and array.items.size:
+        if not array.items.ndim:
+            found = scalars.apply(functions.TRUNC, as_real(array.items.item()))
+            return array_of([scalars.integral(found)], ())
         raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
     items = np.empty(array.items.shape, object)
     items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]
@@ -215,13 +223,19 @@ def _index(index: Any) -> Any:
 
 
 def load(array: SmallArray, index: Any) -> Any:
-    """`array[index]`: a view for integers and slices, `Masked` for conditions."""
+    """`array[index]`: a view for integers and slices, a copy for lists, `Masked` for conditions."""
     i = _index(index)
     if isinstance(i, SmallArray):
         if i.items.shape != array.items.shape:
             raise Refused("a mask and the array that it selects from differ in shape")
         return Masked(tuple(array.items.ravel()), tuple(i.items.ravel()))
-    return item(array.items[i], array.kind)
+    return copy_or_view(item(array.items[i], array.kind), array)
+
+
+def copy_or_view(found: Any, array: SmallArray) -> Any:
+    """What was made of an array: new memory may be changed; of a view that is so if it is of the array."""
+    is_new = isinstance(found, SmallArray) and found.owner() is not array.owner()
+    return active.get().own(found) if is_new else found
 
 
 def store(array: SmallArray, index: Any, value: Any) -> None:
@@ -371,7 +385,7 @@ def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any 
         f = _of_none(f, array.kind)
     if axis is None:
         result = f(list(array.items.ravel()))
-        return array_of([result], (1,) * array.items.ndim) if keepdims else result
+        return own_or_item(array_of([result], (1,) * array.items.ndim)) if keepdims else result
     axes = sorted(a % array.items.ndim for a in (axis if isinstance(axis, tuple) else (axis,)))
     moved = np.moveaxis(array.items, axes, range(-len(axes), 0))
     kept = moved.shape[: moved.ndim - len(axes)]
@@ -382,7 +396,7 @@ def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any 
     found = array_of(results, shape)
     if not results:
         found = converted(found, _kind_of_some(f, array.kind))
-    return found if shape else found.items.item()
+    return own_or_item(found)
 
 
 def _of_none(f: Callable[[Any], Any], kind: str) -> Callable[[Any], Any]:
@@ -426,4 +440,4 @@ def dot(a: Any, b: Any) -> Any:
     result = array_of(parts, shape)
     if not (x.size and y.size):
         result = converted(result, kind)
-    return result if shape else result.items.item()
+    return own_or_item(result)

@@ -73,6 +73,45 @@ def if_else(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)
 
 
+def _others(rank: int, *taken: Any) -> list[int]:
+    """The axes that none of these lists has."""
+    used = [k % rank for axes in taken for k in axes]
+    return [k for k in range(rank) if k not in used]
+
+
+def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = None, mode: str = "full") -> Any:
+    """Along pairs of axes, with a product over others; what is left is of A, of B, and what is
+    convolved, in this order."""
+    along = (list(range(np.ndim(A))), list(range(np.ndim(A)))) if axes is None else axes
+    over = ([], []) if dot_axes is None else dot_axes
+    free_a, free_b = _others(np.ndim(A), along[0], over[0]), _others(np.ndim(B), along[1], over[1])
+    a = np.transpose(A, [*free_a, *over[0], *along[0]])
+    b = np.transpose(B, [*free_b, *over[1], *along[1]])
+    first, count = len(free_a) + len(over[0]), len(along[0])
+    later = len(free_b) + len(over[1])
+    sizes, widths = np.shape(a)[first:], np.shape(b)[later:]
+    pairs = list(zip(sizes, widths, strict=True))
+    if mode == "valid" and any(n > m for n, m in pairs) and any(n < m for n, m in pairs):
+        raise ValueError("one array must be larger than the other along all convolved axes")
+    windows = np.pad(a, [(0, 0)] * first + [(m - 1, m - 1) for m in widths])
+    for k in range(count):
+        windows = np.lib.stride_tricks.sliding_window_view(windows, widths[k], axis=first + k)
+    place = len(free_a) + len(over[0]) + count
+    summed = [*range(len(free_a), first), *range(place, place + count)]
+    turned = np.flip(b, tuple(range(later, later + count))) if count else b
+    found = np.tensordot(windows, turned, (summed, list(range(len(free_b), later + count))))
+    kept, total = len(free_a), len(free_a) + count + len(free_b)
+    order = [*range(kept), *range(kept + count, total), *range(kept, kept + count)]
+    found = np.transpose(found, order)
+    if mode == "same":
+        cut = [slice((m - 1) // 2, (m - 1) // 2 + n) for n, m in pairs]
+    elif mode == "valid":
+        cut = [slice(min(n, m) - 1, max(n, m)) for n, m in pairs]
+    else:
+        return found
+    return found[tuple([slice(None)] * (total - count) + cut)]
+
+
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
     return np.where(x > 0, x, negative_slope * x)
 
@@ -103,7 +142,7 @@ OWN = (
     relu, relu6, sigmoid, softplus, log_sigmoid, silu, softsign, rsqrt, squared_difference, frac,
     lerp, sumsqr, if_else, leaky_relu, elu, mse_loss, l1_loss, binary_cross_entropy_with_logits,
 )  # fmt: skip
-_OWN = {f.__name__: f for f in OWN}
+_OWN = {f.__name__: f for f in (*OWN, convolve)}
 
 
 # ------------------------------------------------------------------------- the table
@@ -195,6 +234,7 @@ NAMES: dict[str, Mapping[str, str]] = {
         "relu": ".relu", "relu6": ".relu6", "sigmoid": ".sigmoid", "softplus": ".softplus",
         "silu": ".silu", "swish": ".silu", "softsign": ".softsign", "tanh": "tanh",
     },
+    "autograd.scipy.signal": {"convolve": ".convolve"},
     "casadi": _names(
         "sin cos tan sinh cosh tanh exp expm1 log log1p log10 sqrt floor ceil sign fabs fmin fmax fmod hypot "
         "power copysign",

@@ -192,7 +192,7 @@ class _Writer:
             return ("dict", list(value), [self._nested(v, roots) for v in value.values()])
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             value = sympy.Integer(value) if isinstance(value, int) else sympy.Float(value)
-        if not isinstance(value, sympy.Expr):
+        if not isinstance(value, (sympy.Expr, sympy.logic.boolalg.Boolean)):
             what = type(value).__name__
             raise UnsupportedError(
                 f"a {what} is no real value", hint="give an expression, a matrix or a list of them"

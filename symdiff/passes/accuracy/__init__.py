@@ -14,7 +14,9 @@
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `propagation`        the error of an expression from those of the names in it
 `carried_errors`     what is assumed of the error of a carried value
-`estimates`          the errors of a program with arrays and loops, estimated beside it
+`joint_errors`       the covariance of the errors of numbers that a loop computes from each other
+`program_errors`     the errors of the names of a program with arrays and loops, computed beside it
+`estimates`          checks of results by those errors
 `result_errors`      how far results may be off, as results
 `estimated_statements`  what estimates ask of the statements of a program
 `lossy`              which programs pass on what underflow costs, and which divide

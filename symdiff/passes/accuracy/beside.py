@@ -167,7 +167,8 @@ class Beside(ABC):
             names = self.beside.get(name_of(n))
             return (n, *(map(ir.var, names) if names else none))
         if kind_of(n, self.kinds) == "i" or n.op is REAL_OF:
-            return (n if n.op is REAL_OF else raw(REAL_OF, (self.whole(n),)), *none)
+            whole = self.whole(n.args[0] if n.op is REAL_OF else n)
+            return (raw(REAL_OF, (whole,)), *none)
         names, places = self.beside.get(name_of(n.args[0])), tuple(map(self.whole, n.args[1:]))
         others = (load(array(m), *places) for m in names) if names else none
         return (load(n.args[0], *places), *others)
@@ -230,6 +231,7 @@ class Beside(ABC):
     def block(self, block: Block) -> Block:
         made: list[Statement] = []
         for s in block:
+            s = self.with_sizes(s)
             match s:
                 case Build():
                     made += self.build(s)
@@ -242,6 +244,22 @@ class Beside(ABC):
                 case Call():
                     raise UnsupportedError(f"{s.routine} has no version with more digits")
         return tuple(made)
+
+    def sized(self, t: Type) -> Type:
+        """A type whose sizes may hang on decisions on real values, such as that of `p` or `np.zeros(2)`."""
+        return Type(tuple(map(self.whole, t.shape)), t.kind) if t.shape else t
+
+    def with_sizes(self, s: Statement) -> Statement:
+        match s:
+            case Build() | Update():
+                return replace(s, type=self.sized(s.type))
+            case Loop():
+                return replace(
+                    s, carried=tuple(replace(c, type=self.sized(c.type)) for c in s.carried),
+                    saves=tuple(replace(v, type=self.sized(v.type)) for v in s.saves),
+                    restores=tuple(replace(r, type=self.sized(r.type)) for r in s.restores),
+                )  # fmt: skip
+        return s
 
     def filled(self, name: str, t: Type, value: Expr) -> Build:
         return Build(name, t, tuple(self.names.fresh("i") for _ in t.shape), value)

@@ -16,6 +16,7 @@ from symdiff import ir
 from symdiff.ir import INF, ZERO, Expr, const
 from symdiff.ir.loop_program import Carried
 from symdiff.lowering.loops.collected import Reduction
+from symdiff.passes.accuracy.joint_errors import Joint
 from symdiff.passes.accuracy.propagation import Error, Propagation
 
 RAISED = 2
@@ -37,6 +38,8 @@ class Carrying:
     names : of what is carried for the error, and of its results.
     common : units that all terms share, relative to the sum.
     shared : whether there is a part that all terms share, absolute.
+    apart : whether nothing in the loop reads the value, but its own next one.
+    joint : the covariance that it is part of (see `joint_errors`), if it is.
     """
 
     carried: Carried
@@ -51,6 +54,8 @@ class Carrying:
     next: tuple[Expr, Expr] = (ZERO, ZERO)
     common: Fraction = Fraction(0)
     shared: bool = False
+    apart: bool = False
+    joint: Joint | None = None
 
     def raised(self, found: Error) -> bool:
         """Take an error of the next value into account; whether it is more than assumed."""
@@ -65,6 +70,8 @@ class Carrying:
 
     def error(self, which: int, work: Propagation) -> Error:
         """Of the value at the start of an iteration (0), or after the last (1)."""
+        if self.joint is not None:
+            return Error(Fraction(0), self.joint.error(self.carried, which))
         value = ir.var(self.carried.name if which == 0 else self.carried.result)
         first = ir.var(self.names[which])
         if self.sum is None or self.sum.kind in ("max", "min"):

@@ -24,7 +24,7 @@ Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -32,11 +32,14 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import (
     ADD,
+    DIV,
     FALSE,
     INF,
     LE,
     LT,
+    MUL,
     NAN,
+    NEG,
     ONE,
     SUB,
     TRUE,
@@ -47,22 +50,28 @@ from symdiff.ir import (
     const,
     raw,
 )
-from symdiff.ir.functions import DETACHED, EXP
+from symdiff.ir.functions import CBRT, DETACHED, EXP
 from symdiff.ir.loop_program import (
     ARRAY,
+    LOAD,
     REAL_OF,
     Build,
     Check,
+    Loop,
     LoopProgram,
     Statement,
     Type,
+    Update,
     array,
+    defined,
+    expressions,
     index,
     kind_of,
     leaves,
     load,
     name_of,
     types,
+    walk,
 )
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
@@ -73,16 +82,28 @@ from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
-"""Relative corrections of results that are accepted, with functions and without."""
+"""Relative corrections of results that are accepted, with functions (of many numbers `EACH`) and without."""
 EACH, MANY = Fraction(1, 2**40), 1024
 """With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
 most. Of an array of more than so many elements n/64 times that, up to `ARITHMETIC`: 128 ulp and more, which
 estimates of such arrays let pass."""
+LEAN, LEAN_MOST = Fraction(1, 2**38), Fraction(1, 2**20)
+"""Of calls of many numbers, with functions, of an array of n elements n times that, as then each is within 32*n ulp
+of itself; and at most, as errors of second order then are of 2**-40."""
 SECOND = Fraction(1, 2**105)
 """Of the terms of a sum: errors of second order."""
 NOTHING = Fraction(1, 2**78)
 """Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
 than `ARITHMETIC`."""
+SMOOTH = (
+    ADD,
+    SUB,
+    MUL,
+    NEG,
+    WHERE,
+    *(f for f in CORRECTED if not (f.domain or f.pole or f.cut or f.kink or f is CBRT)),
+)
+"""Operations that have no singularity on the real line."""
 FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
@@ -118,7 +139,7 @@ def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
             for n in shape:
                 size = size * n
             count = count + size
-    made = corrected_program(program)
+    made = _Correcting(program, lean=small > SMALL).whole_program()
     *outputs, wrong = made.outputs
     first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
     last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
@@ -132,14 +153,31 @@ class _Correcting(Beside):
     ----------
     functions : whether there are any.
     norm : whether arrays are accepted by their largest elements.
+    lean : whether sums are looked at only where it would not show in the correction of the result that both
+        they and their corrections cancelled. To look at each takes as long as all the rest.
+    exposed : names of which it would not show.
+    roots, watched : the expressions of those, and which of those in work are.
     """
 
     suffixes = ("rest",)
 
-    def __init__(self, program: LoopProgram, norm: bool = False) -> None:
+    def __init__(self, program: LoopProgram, norm: bool = False, lean: bool = False) -> None:
         super().__init__(program)
-        self.norm = norm
+        self.norm, self.lean = norm, lean
         self.functions = False
+        self.exposed, self.roots = _exposed(program) if lean else (set(), set())
+        self.watched: list[bool] = []
+        self.adds_lean = False
+
+    def real(self, *outputs: Expr) -> list[Parts]:
+        self.watched = [e in self.roots for e in outputs]
+        made = super().real(*outputs)
+        self.watched = []
+        return made
+
+    def update(self, s: Update) -> list[Statement]:
+        self.adds_lean = self.lean and s.name not in self.exposed
+        return super().update(s)
 
     def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         outputs, leaves = self.without_detached(outputs, leaves)
@@ -157,13 +195,14 @@ class _Correcting(Beside):
         known = Known(second=True)
         known.update({v: (p[0], p[1]) for v, p in leaves.items()})
         inside: Expr = TRUE
+        looked_at = self.looked_at(forms)
         for n in nodes:
             if n.op is EXP:
                 fine = self.exponential(n, known)
                 inside = ir.and_(inside, fine)
                 continue
             corrected(n, known)
-            if n.op in (ADD, SUB):
+            if n.op in (ADD, SUB) and (looked_at is None or n in looked_at):
                 value, rest = self.known_sum(known[n], *(known[a] for a in n.args))
                 known[n] = value, rest
             if n.op not in CORRECTED:
@@ -173,6 +212,18 @@ class _Correcting(Beside):
         if inside is TRUE:
             return list(made)
         return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
+
+    def looked_at(self, forms: Sequence[Expr]) -> set[Expr] | None:
+        """The nodes of which sums are looked at; None if all are."""
+        if not self.lean or not self.watched:
+            return None
+        found: set[Expr] = set()
+        ir.topological(
+            [e for e, is_watched in zip(forms, self.watched, strict=True) if is_watched], found
+        )
+        for n in ir.topological(forms):
+            found.update(ir.topological(_watched(n, self.kinds)))
+        return found
 
     def without_detached(
         self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
@@ -210,7 +261,8 @@ class _Correcting(Beside):
         known = Known()
         a, b = ir.var("left"), ir.var("right")
         known.update({a: (x[0], x[1]), b: (y[0], y[1])})
-        return self.known_sum(corrected(raw(ADD, (a, b)), known), x, y)
+        total = corrected(raw(ADD, (a, b)), known)
+        return total if self.adds_lean else self.known_sum(total, x, y)
 
     def known_sum(self, total: Parts, x: Parts, y: Parts) -> Parts:
         """A sum: its correction is not known where both the terms and their corrections cancel, as
@@ -223,10 +275,10 @@ class _Correcting(Beside):
         off = errors[0] if len(errors) == 1 else raw(ADD, tuple(errors))
         size = raw(ir.ABS, (x[0] if y[0].op is VAR else y[0],))
         left = raw(ir.ABS, (value if rest is ZERO else raw(ADD, (value, rest)),))
-        nothing = raw(LT, (left, raw(ir.MUL, (const(NOTHING), size))))
+        nothing = raw(LT, (left, raw(MUL, (const(NOTHING), size))))
         inexact = raw(LT, (ZERO, off))
         vanished = raw(ir.AND, (raw(LE, (raw(ir.ABS, (rest,)), ZERO)), inexact))
-        some = raw(ir.MUL, (const(SECOND), size))
+        some = raw(MUL, (const(SECOND), size))
         rest = raw(WHERE, (vanished, some, rest))  # so that it does not pass for exact
         return value, raw(WHERE, (raw(ir.AND, (nothing, inexact)), NAN, rest))
 
@@ -236,15 +288,22 @@ class _Correcting(Beside):
     # ------------------------------------------------------------------------ results
     @property
     def accepted(self) -> Fraction:
-        return FUNCTIONS if self.functions else ARITHMETIC
+        if not self.functions:
+            return ARITHMETIC
+        return EACH if self.lean else FUNCTIONS
 
     def of_each(self, t: Type) -> Expr:
         """The correction of an element of an array that is accepted."""
+        if self.lean:
+            each: Expr = const(LEAN) if self.functions else const(LEAN_MOST)
+            for n in t.shape if self.functions else ():
+                each = raw(MUL, (each, raw(REAL_OF, (n,))))
+            return raw(WHERE, (raw(LT, (const(LEAN_MOST), each)), const(LEAN_MOST), each))
         if not self.functions:
             return const(ARITHMETIC)
         low, high, part = const(EACH), const(ARITHMETIC), const(16 * EACH / MANY)
         for n in t.shape:
-            part = raw(ir.MUL, (part, raw(REAL_OF, (n,))))
+            part = raw(MUL, (part, raw(REAL_OF, (n,))))
         part = raw(WHERE, (raw(LE, (part, const(16 * EACH))), low, part))
         return raw(WHERE, (raw(LT, (high, part)), high, part))
 
@@ -257,8 +316,10 @@ class _Correcting(Beside):
             if rest is ZERO:
                 return value
             wrong.append(_wrong(const(self.accepted), value, rest))
+            if self.lean:  # what vanished may not be 0
+                wrong.append(raw(WHERE, (raw(LT, (ZERO, raw(ir.ABS, (value,)))), ZERO, ONE)))
             return _together(value, rest)
-        t, name = types(self.program)[name_of(e)], name_of(e)
+        t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
         if t.kind != "f" or name not in self.beside:
             return e
         places = [self.names.fresh("i") for _ in t.shape]
@@ -280,6 +341,70 @@ class _Correcting(Beside):
         return array(sums)
 
 
+def _watched(n: Expr, kinds: dict[Expr, str]) -> tuple[Expr, ...]:
+    """The arguments of a node of which it matters how much is left by cancelling."""
+    if n.op is DIV:
+        return n.args[1:]
+    if n.op in ir.COMPARISONS:
+        return n.args
+    if n.op in SMOOTH or n.op in (LOAD, REAL_OF) or _is_power(n) or kind_of(n, kinds) != "f":
+        return ()
+    return n.args
+
+
+def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
+    """The names from which values get to where it matters how much of them is left by cancelling: to
+    denominators, decisions, and functions that are not smooth everywhere. Elsewhere what is left after all
+    digits cancelled has a correction of its own size, and so have sums, products and smooth functions of it. And the expressions
+    that are values of such names."""
+    known: dict[Expr, str] = {}
+    made_of: dict[str, set[str]] = {}
+    found: set[str] = set()
+    roots: list[tuple[str, Expr]] = []
+
+    def look(names: Iterable[str], e: Expr) -> None:
+        used = {name_of(x) for x in leaves((e,))}
+        for name in names:
+            made_of.setdefault(name, set()).update(used)
+            roots.append((name, e))
+        for n in ir.topological((e,)):
+            found.update(name_of(x) for x in leaves(_watched(n, known)))
+
+    for s in walk(program.block):
+        ends = [n for n, _ in defined(s)]
+        match s:
+            case Build():
+                look(ends, s.value)
+            case Update():
+                for e in (s.value, s.guard, array(s.source)):
+                    look(ends, e)
+            case Loop():
+                for c in s.carried:
+                    for e in (c.init, c.next):
+                        look((c.name, c.result), e)
+                for v in s.saves:
+                    look((v.tape,), v.value)
+                for r in s.restores:
+                    made_of.setdefault(r.name, set()).add(r.tape)
+                look((), s.condition)
+            case _:
+                for e in expressions(s):
+                    look(ends, e)
+    stack = list(found)
+    while stack:
+        for name in made_of.get(stack.pop(), ()):
+            if name not in found:
+                found.add(name)
+                stack.append(name)
+    return found, {e for name, e in roots if name in found}
+
+
+def _is_power(n: Expr) -> bool:
+    """Whether a node is a product of as many equal factors."""
+    q = ir.rational(n.args[1]) if n.op is ir.POW else None
+    return q is not None and q.denominator == 1 and q > 0
+
+
 def _together(value: Expr, rest: Expr) -> Expr:
     """The sum; a value that is not finite stays."""
     total = raw(ADD, (value, rest))
@@ -294,7 +419,7 @@ def _infinite(size: Expr, off: Expr) -> Expr:
 def _wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     """1 where a correction is too large, or unknown."""
     size, off = raw(ir.ABS, (value,)), raw(ir.ABS, (rest,))
-    fine = raw(LE, (off, raw(ir.MUL, (accepted, size))))
+    fine = raw(LE, (off, raw(MUL, (accepted, size))))
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
 
 

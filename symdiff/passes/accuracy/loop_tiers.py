@@ -99,13 +99,14 @@ class ProgramWithTests(NamedTuple):
     ----------
     flags : those of the processor that must be looked at; if any was raised the program is
         to be computed with tests for it.
-    corrected : whether its operations are those of processors, and it has no tested values.
+    corrected : of how many numbers calls are at most, if its operations are those of processors, and it has
+        no tested values; else 0.
     """
 
     program: LoopProgram
     references: tuple[Reference, ...]
     flags: int
-    corrected: bool = False
+    corrected: int = 0
 
 
 def with_error_tests(
@@ -134,7 +135,7 @@ def with_error_tests(
     if estimates:
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
-        program, unwatched, untested, _ = estimated(
+        program, unwatched, untested, *_ = estimated(
             program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm, known
         )
     work = _Testing(

@@ -177,7 +177,7 @@ class Propagation:
             return Error(self.rounding(e))
         if e not in self.untested:
             form, over = self.written(e)
-            bound, unsafe = self._linear(form, over, {}, Fraction(1))
+            bound, unsafe = self.linear(form, over, {}, Fraction(1))
             more = bound.more + ir.abs_(form) * bound.relative
             if unsafe is not FALSE:
                 more = ir.where(unsafe, INF, more)
@@ -261,18 +261,16 @@ class Propagation:
         found = {v: b for v, b in found.items() if not b.exact and counts(over.get(v, v))}
         if not found and not unit:
             return EXACT
-        bound, unsafe = self._linear(form, over, found, unit)
+        bound, unsafe = self.linear(form, over, found, unit)
         if bound.static and unsafe is FALSE:
             return Error(bound.k)
         k, more = bound.k, ZERO
         if unit:  # of its own roundings
-            own, _ = self._linear(form, over, {}, unit)
+            own, _ = self.linear(form, over, {}, unit)
             k, more = own.k, own.more + ir.abs_(form) * own.relative
         if not bound.static or unit:
-            key = form, tuple(found)
-            if key not in self.slopes:
-                self.slopes[key] = self._slopes(form, tuple(found))
-            for slope, (v, b) in zip(self.slopes[key], found.items(), strict=True):
+            slopes = self.slopes_of(form, tuple(found))
+            for slope, (v, b) in zip(slopes, found.items(), strict=True):
                 if slope is not ZERO:
                     off = const(b.k) * ir.abs_(v) + b.more if b.k else b.more
                     more = more + ir.abs_(slope) * off
@@ -281,16 +279,14 @@ class Propagation:
             more = ir.where(unsafe, INF, more)
         return Error(k, ir.substitute((more,), over)[0])
 
-    def _slopes(self, form: Expr, wrt: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def slopes_of(self, form: Expr, wrt: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Derivatives of a form; of one without any, infinite ones."""
-        if form.op.boolean:
-            return (ZERO,) * len(wrt)
-        try:
-            return gradient(form, wrt)
-        except (SymdiffError, NotImplementedError):
-            return (INF,) * len(wrt)
+        key = form, wrt
+        if key not in self.slopes:
+            self.slopes[key] = _slopes(form, wrt)
+        return self.slopes[key]
 
-    def _linear(
+    def linear(
         self, form: Expr, over: Mapping[Expr, Expr], found: Mapping[Expr, Bound], unit: Fraction
     ) -> tuple[Bound, Expr]:
         """The bound of a form, with so much for each rounding; and where decisions in it hang on
@@ -348,3 +344,12 @@ class Propagation:
             if fixed and any(varies(x) for x in found):
                 return False
         return True
+
+
+def _slopes(form: Expr, wrt: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    if form.op.boolean:
+        return (ZERO,) * len(wrt)
+    try:
+        return gradient(form, wrt)
+    except (SymdiffError, NotImplementedError):
+        return (INF,) * len(wrt)

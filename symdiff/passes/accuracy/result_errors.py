@@ -26,13 +26,13 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.prune import pruned
 from symdiff.passes.accuracy.estimated_statements import over_elements
-from symdiff.passes.accuracy.estimates import Estimating
+from symdiff.passes.accuracy.program_errors import ProgramErrors
 from symdiff.passes.accuracy.propagation import EXACT, element
 
 
 def bounded(program: LoopProgram, dtype: str = "float64") -> LoopProgram:
     """The program that computes the errors of results in units, and their sizes, in turns."""
-    work = Estimating(program, dtype, strict=False, tests=False, by_rows=False, norm=False)
+    work = ProgramErrors(program, dtype, strict=False, tests=False, by_rows=False, norm=False)
     block: list[Statement] = list(work.block(program.block))
     known, outputs = types(program), list[Expr]()
     for e in program.outputs:

@@ -124,7 +124,7 @@ class _Widening(Beside):
             if error is not ZERO:
                 wrong.append(_wrong(hi, error))
             return hi
-        t = types(self.program)[name_of(e)]
+        t = self.sized(types(self.program)[name_of(e)])
         if t.kind != "f" or name_of(e) not in self.beside:
             return e
         places = [self.names.fresh("i") for _ in t.shape]

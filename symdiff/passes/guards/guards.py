@@ -348,7 +348,8 @@ class _Repairs:
         split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
         best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
         values: dict[Expr, Expr] = {}
-        for self.set, fine in settings(loose):
+        for tolerance, fine in settings(loose):
+            self.set = tolerance
             whole, v = self._part(part, small, plain)
             split = None
             if v is None:
@@ -360,7 +361,7 @@ class _Repairs:
                 if v is not None and v.regular and is_half_line(part):
                     v, split = None, None  # two formulas that meet there: no guard
             if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):
-                best, values = (whole, v, split, fine), self.set
+                best, values = (whole, v, split, fine), tolerance
             if _worth(v) == BEST:
                 break
         assert best is not None
@@ -392,7 +393,8 @@ class _Repairs:
         for inner, value, rest in ((c, a, b), (ir.not_(c), b, a)):
             part = ir.and_(holds, inner)
             before, v, outside = self.set, None, FALSE
-            for self.set, fine in settings(tolerances(positive(part), (value, other))):
+            for tolerance, fine in settings(tolerances(positive(part), (value, other))):
+                self.set = tolerance
                 outside = ir.not_(fine)
                 about, one, two = self._with_set(part, value, other)
                 if not self._is_bounded(about) or self._may_be_singular(value):

@@ -349,6 +349,31 @@ def is_simple(condition: Expr, single: bool) -> bool:
     return True
 
 
+def is_first_term(condition: Expr, small: Expr, other: Expr) -> bool:
+    """Whether a formula depends on what a condition compares only through other parts of the formula that it
+    stands for, as exp(-z)*t for exp(-z)*sin(sqrt(d)*t)/sqrt(d), where d = 1 - z**2 is small, or log1p(k*x) for
+    expm1(k*log1p(k*x))/k, where k is: the first term of a series whose coefficients are functions of those."""
+    compared: set[Expr] = set()
+    for n in ir.topological((condition,)):
+        if n.op in ir.COMPARISONS:
+            compared.update(a.args[0] if a.op is ABS else a for a in n.args if a.op is not ir.CONST)
+    parts = ir.topological((other,))
+    for n in parts:  # and its powers and multiples
+        if n.op in (ir.NEG, MUL, DIV, ir.POW) and any(a in compared for a in n.args):
+            if all(a in compared or a.op is ir.CONST for a in n.args):
+                compared.add(n)
+    seen = set(parts) - compared
+    stack = [small]
+    while stack:
+        n = stack.pop()
+        if n in compared:
+            return False
+        if n not in seen:
+            seen.add(n)
+            stack.extend(n.args)
+    return True
+
+
 def is_equation(condition: Expr) -> bool:
     """Whether a condition holds only where equations do."""
     return all(e.op is EQ for e in _conjuncts(condition))
@@ -409,6 +434,7 @@ __all__ = [
     "domain",
     "has_slopes",
     "is_equation",
+    "is_first_term",
     "is_half_line",
     "is_simple",
     "is_small",

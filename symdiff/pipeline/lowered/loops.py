@@ -107,15 +107,17 @@ class LoweredProgram:
         if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
             return None
         strict = self.accuracy == "strict"
-        if estimated(ready(self.source), dtype, strict, known=self._known).bounded:
+        estimates = estimated(ready(self.source), dtype, strict, known=self._known)
+        if estimates.bounded:
             return None
+        most = ANY if estimates.joint else most
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None
         try:
             made = corrected_at_once(ready(self.exact), most)
         except UnsupportedError:
             return None
-        return Made(made, (), UNDERFLOWS if most == ANY else OVERFLOWS | UNDERFLOWS, True)
+        return Made(made, (), UNDERFLOWS if most == ANY else OVERFLOWS | UNDERFLOWS, most)
 
     def value(self, reference: Reference) -> LoweredFunction:
         """One flagged value, as a function of the names of its leaves."""

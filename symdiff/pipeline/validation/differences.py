@@ -55,7 +55,11 @@ def rule_fault(trial: Trial) -> Fault | None:
                     # of abs(x)**1.5*sign(x) at 0, differences come near to the slope slowly
                     nearer = _differences(trial, tape, seen.point, at, 2 * NUDGE)[i]
                     left, before = abs(truth - nearer[0]), abs(truth - near[i][0])
-                    if bool(left * 2 > before) and _differs(truth, nearer):
+                    if (
+                        bool(left * 2 > before)
+                        and _differs(truth, nearer)
+                        and _agree(near[i], nearer)
+                    ):
                         got, right = float(truth.mid()), float(nearer[0].mid())
                         return Fault(seen.point, entry, got, right)
     return None
@@ -76,6 +80,13 @@ def _differences(
             ((a - c) * arb(2) ** (nudge - 1), abs(a - b - b + c) * arb(2) ** nudge)
             for a, b, c in zip(*sides, strict=True)
         ]
+
+
+def _agree(near: tuple[Any, Any], nearer: tuple[Any, Any]) -> bool:
+    """Whether differences over two distances are one slope; a value at a pole of odd order lies on a
+    line with those at its sides, which is steeper the nearer they are."""
+    off = abs(near[0] - nearer[0])
+    return bool(off < (abs(nearer[0]) + 1) * arb(2) ** -NUDGE_BITS)
 
 
 def _differs(truth: Any, measured: tuple[Any, Any]) -> bool:

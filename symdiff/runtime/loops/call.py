@@ -94,7 +94,9 @@ class Code:
         self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: int = 0
     ) -> None:
         self.kernel, self.linked = kernel, linked
-        self.at_once = bool(first and linked.address(AT_ONCE))
+        mark = linked.address(AT_ONCE) if first else 0
+        self.most = ctypes.c_int64.from_address(mark).value if mark else 0
+        self.at_once = self.most > 0
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
         self.many = FIRST_CHECK + len(kernel.layout.checks)

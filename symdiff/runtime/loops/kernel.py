@@ -15,7 +15,6 @@ from symdiff.errors import Location
 from symdiff.ir import Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.ir.loop_program import LoopProgram, expressions, walk
-from symdiff.lowering.target import SMALL
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
@@ -130,7 +129,7 @@ class LoopKernel:
             self.accuracy,
             len(s.references),
             s.flags,
-            s.corrected,
+            bool(s.corrected),
             s.corrected,
             kinds,
         )
@@ -222,7 +221,7 @@ class LoopKernel:
                     return found
             try:
                 code = self.code(dtype, first=FIRST)
-                if code.at_once and code.larger is not None and _are_many(values):
+                if code.larger is not None and _count(values) > code.most:
                     return code.larger.run(values, out, result)
                 return code.run(values, out, result)
             except NotAtOnceError as error:
@@ -312,9 +311,9 @@ class LoopKernel:
         return True
 
 
-def _are_many(values: Sequence[Any]) -> bool:
-    """Whether arguments alone are too many numbers to be corrected at once."""
-    return sum(v.size for v in values if isinstance(v, np.ndarray)) > SMALL
+def _count(values: Sequence[Any]) -> int:
+    """How many numbers are in arrays."""
+    return sum(v.size for v in values if isinstance(v, np.ndarray))
 
 
 class WideLoopKernel(LoopKernel):

@@ -61,7 +61,7 @@ flags that were raised."""
 TOLD = ("accuracy", "small")
 """Checks that are no errors of the program: they come last among its checks."""
 AT_ONCE = "at_once"
-"""A mark of kernels that leave some calls to another."""
+"""Of kernels that leave some calls to another: of how many numbers those are at most that they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,7 +378,7 @@ def _watched(flags: int) -> list[str]:
 
 def print_kernel(
     program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", tested: int = 0,
-    flags: int = 0, wide: bool = False, at_once: bool = False, kinds: Sequence[str] = (),
+    flags: int = 0, wide: bool = False, at_once: int = 0, kinds: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
@@ -393,11 +393,12 @@ def print_kernel(
     flags : those of the processor's flags that are to be looked at.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
     kinds : of the outputs, which callers read; an integer among real numbers is stored as one.
-    at_once : whether its checks send some calls to another kernel; then it has a mark `AT_ONCE`.
+    at_once : of how many numbers calls are at most that its checks do not send to another kernel, which it
+        has as `AT_ONCE`; 0 if there are no such checks.
     """
     made = as_it_stands(program) if wide else lowered(program, accuracy, tested > 0)
     text = Kernel(made, dtype, lanes, tested, flags, kinds).print()
-    return text + f"@{AT_ONCE} = global i64 1\n" if at_once else text
+    return text + f"@{AT_ONCE} = global i64 {at_once}\n" if at_once else text
 
 
 __all__ = ["AT_ONCE", "FIXED", "Layout", "layout_of", "print_kernel"]

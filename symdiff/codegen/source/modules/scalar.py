@@ -37,8 +37,8 @@ from symdiff.codegen.source.modules.helpers import CACHED, FLINT, definitions, s
 from symdiff.codegen.source.modules.inside import IMPORTS as INSIDE
 from symdiff.codegen.source.modules.inside import LOCK, NUMBERS, inside_source, nests
 from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
-from symdiff.errors import SymdiffError
-from symdiff.ir import Expr
+from symdiff.errors import SymdiffError, UnsupportedError
+from symdiff.ir import ONE, ZERO, Expr, where
 from symdiff.ir.program import Tree, tree_text
 
 _IMPORTS = "import math\n\nimport numpy as np\nfrom numba import njit, prange\n" + INSIDE.format(
@@ -137,9 +137,11 @@ def module_source(
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK)
     parts.append("\n" + _inside(names, params, functions, of, face, name, demands, dtype))
+    of_devices: list[str] = []
     if on_device:
-        parts += _cuda_parts(names, params, functions, dtype)
-    head = _module_docstring(name, params, facts, version, dtype, bool(on_device), found)
+        more, of_devices = _cuda_parts(names, params, functions, dtype, of)
+        parts += more
+    head = _module_docstring(name, params, facts, version, dtype, of_devices, found)
     parts.insert(0, head)
     return "\n".join(parts)
 
@@ -183,23 +185,51 @@ def _inside(
 
 
 def _cuda_parts(
-    names: Sequence[str], params: Sequence[str], functions: Sequence[Function], dtype: str
-) -> list[str]:
-    """The same functions for CUDA devices."""
+    names: Sequence[str],
+    params: Sequence[str],
+    functions: Sequence[Function],
+    dtype: str,
+    of: Mapping[str, Group],
+) -> tuple[list[str], list[str]]:
+    """The same functions for CUDA devices, and what is said of them."""
     kernels = [
-        cuda_kernel(n, params, f.checks.plain or f.outputs, dtype)
-        for n, f in zip(names, functions, strict=True)
+        _cuda_kernel(n, params, f, dtype, n in of) for n, f in zip(names, functions, strict=True)
     ]
-    used = {name: python for _, names in kernels for name, python in names.items()}
+    used = {name: python for _, names, _ in kernels for name, python in names.items()}
     parts = ["\n" + cuda_header(used)]
-    for full, function, (text, _) in zip(names, functions, kernels, strict=True):
+    for full, function, (text, _, tested) in zip(names, functions, kernels, strict=True):
         results = _nested(function.tree).replace("_stack(", "_stack_cuda(")
-        wrapper = cuda_wrapper(full, params, len(function.outputs), function.summary, results)
+        again = ""
+        if tested:
+            group = of[full]
+            again = f"(_{stem(group.name)}_again, {group.columns[full]})"
+        count = len(function.outputs)
+        wrapper = cuda_wrapper(full, params, count, function.summary, results, again)
         parts += ["\n" + text, "\n" + wrapper]
-    parts.append("\n" + cuda_evaluate(dtype))
+    parts.append("\n" + cuda_evaluate(dtype, any(tested for _, _, tested in kernels)))
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK_CUDA)
-    return parts
+    every = zip(names, kernels, strict=True)
+    untested = [cuda_name(n) for n, (_, _, tested) in every if n in of and not tested]
+    said = ["Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."]
+    if len(untested) < len(of):
+        said.append("What they flag is computed again on the host.")
+    if untested:
+        said.append(f"Without error tests: {', '.join(untested)}.")
+    return parts, said
+
+
+def _cuda_kernel(
+    full: str, params: Sequence[str], f: Function, dtype: str, tested: bool
+) -> tuple[str, dict[str, str], bool]:
+    """The kernel of a function, what it uses of libdevice, and whether it has error tests."""
+    if tested:
+        outputs = (*f.outputs, where(f.checks.flagged, ONE, ZERO))
+        try:
+            return *cuda_kernel(full, params, outputs, dtype, tested=True), True
+        except UnsupportedError:
+            pass
+    return *cuda_kernel(full, params, f.checks.plain or f.outputs, dtype), False
 
 
 def _module_docstring(
@@ -208,7 +238,7 @@ def _module_docstring(
     facts: Mapping[str, Sequence[str]],
     version: str,
     dtype: str,
-    cuda: bool,
+    of_devices: Sequence[str],
     found: Collection[Group],
 ) -> str:
     precision = (
@@ -225,11 +255,7 @@ def _module_docstring(
             lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
     lines += _tiers(found)
-    if cuda:
-        lines += [
-            "Functions with _cuda at the end compute on a CUDA device, without error tests; they",
-            "need numba-cuda.",
-        ]
+    lines += of_devices
     return docstring("\n".join(lines)) + "\n"
 
 

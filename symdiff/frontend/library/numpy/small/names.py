@@ -411,6 +411,7 @@ _all = _reduction(arrays.every)
 _prod = _reduction(arrays.product)
 _mean = _reduction(_mean_of)
 
+_OF_NUMPY_2 = [getattr(np, n) for n in ("matrix_transpose", "permute_dims") if hasattr(np, n)]
 TABLE: dict[str, Function] = {
     "numpy.array": _array, "numpy.asarray": _asarray, "numpy.copy": _array,
     "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, dtype_kind(dtype) or "f"),
@@ -449,11 +450,13 @@ TABLE: dict[str, Function] = {
     "numpy.vstack": numpy_shapes.joined(np.vstack), "numpy.column_stack": numpy_shapes.joined(np.column_stack),
     "numpy.ravel": numpy_shapes.reshaped(np.ravel), "numpy.transpose": numpy_shapes.reshaped(np.transpose),
     "numpy.reshape": numpy_shapes.reshape, "numpy.squeeze": numpy_shapes.reshaped(np.squeeze),
-    **{f"numpy.{f.__name__}": numpy_shapes.reshaped(f) for f in (np.flipud, np.fliplr, np.swapaxes, np.moveaxis)},
+    **{f"numpy.{f.__name__}": numpy_shapes.reshaped(f) for f in (np.flipud, np.fliplr, np.swapaxes, np.moveaxis, *_OF_NUMPY_2)},
     "numpy.flip": numpy_shapes.reshaped(np.flip), "numpy.roll": numpy_shapes.reshaped(np.roll),
-    "numpy.atleast_1d": numpy_shapes.reshaped(np.atleast_1d), "numpy.diag": numpy_shapes.reshaped(np.diag),
+    "numpy.atleast_1d": numpy_shapes.reshaped(np.atleast_1d), "numpy.atleast_2d": numpy_shapes.reshaped(np.atleast_2d),
+    "numpy.diag": numpy_shapes.reshaped(np.diag),
     "numpy.trace": lambda t, a: arrays.total(list(np.diagonal(asarray(a).items))),
     "numpy.broadcast_to": numpy_shapes.reshaped(np.broadcast_to), "numpy.expand_dims": numpy_shapes.reshaped(np.expand_dims),
+    **{f"numpy.{f.__name__}": numpy_shapes.parted(f) for f in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)},
     "numpy.tile": numpy_shapes.reshaped(np.tile), "numpy.repeat": numpy_shapes.reshaped(np.repeat),
     "numpy.shape": lambda t, a: asarray(a).items.shape,
     "numpy.size": lambda t, a, axis=None: asarray(a).items.size if axis is None else asarray(a).items.shape[axis],
@@ -479,6 +482,7 @@ ARRAY_METHODS: dict[str, Function] = {
     "sum": _sum, "prod": _prod, "mean": _mean, "max": _max, "min": _min, "any": _any,
     "all": _all, "var": _spread(False), "std": _spread(True), "dot": numpy_shapes.dot, "clip": _clip,
     "round": _round, "cumsum": _cumulative(ast.Add), "cumprod": _cumulative(ast.Mult),
+    "swapaxes": numpy_shapes.reshaped(np.swapaxes), "repeat": numpy_shapes.reshaped(np.repeat),
     "copy": _array, "astype": numpy_shapes.astype, "flatten": numpy_shapes.flatten, "tolist": numpy_shapes.tolist, "item": numpy_shapes.item,
     "reshape": numpy_shapes.reshape, "ravel": numpy_shapes.reshaped(np.ravel), "transpose": numpy_shapes.reshaped(np.transpose),
     "squeeze": numpy_shapes.reshaped(np.squeeze),

@@ -18,7 +18,7 @@ from symdiff.frontend.arrays.small import (
     elementwise,
     unpack,
 )
-from symdiff.frontend.syntax.containers import elements
+from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.tracer import Tracer
@@ -29,7 +29,7 @@ Function = Callable[..., Any]
 
 def outer(t: Tracer, a: Any, b: Any) -> Any:
     x, y = asarray(a).items.ravel(), asarray(b).items.ravel()
-    return array_of([arrays.multiply(u, v) for u in x for v in y], (len(x), len(y)))
+    return t.own(array_of([arrays.multiply(u, v) for u in x for v in y], (len(x), len(y))))
 
 
 def dot(t: Tracer, a: Any, b: Any) -> Any:
@@ -53,7 +53,7 @@ def cross(t: Tracer, a: Any, b: Any) -> Any:
     def minor(i: int, j: int) -> Any:
         return scalars.binary(ast.Sub, arrays.multiply(x[i], y[j]), arrays.multiply(x[j], y[i]))
 
-    return array_of([minor(1, 2), minor(2, 0), minor(0, 1)], (3,))
+    return t.own(array_of([minor(1, 2), minor(2, 0), minor(0, 1)], (3,)))
 
 
 def polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
@@ -85,11 +85,25 @@ def trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1) -> Any:
 
 # ------------------------------------------------------------------------- shapes
 def reshaped(f: Callable[..., Any]) -> Function:
-    """A function that only rearranges elements."""
+    """A function that only rearranges elements: in new memory, or as a view."""
 
     def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
         array = asarray(value)
-        return unpack(f(array.items, *args, **kwargs), array.kind)
+        return arrays.copy_or_view(unpack(f(array.items, *args, **kwargs), array.kind), array)
+
+    return implementation
+
+
+def parted(f: Callable[..., Any]) -> Function:
+    """A function that gives a list of views."""
+
+    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
+        array = asarray(value)
+        try:
+            parts = f(array.items, *map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        return t.own([SmallArray(p, array.kind) for p in parts])
 
     return implementation
 

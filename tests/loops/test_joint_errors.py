@@ -1,0 +1,303 @@
+"""Numbers that loops compute from each other: results of many steps, and what is estimated of their errors.
+
+Truth is the same recurrence, and its adjoint by hand or by dual numbers, in fractions or with 150 bits.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+import types
+import warnings
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.errors import SymdiffError
+from symdiff.ir.loop_program import Loop, walk
+from symdiff.passes.accuracy.estimates import estimated
+from symdiff.passes.accuracy.joint_errors import MOST
+from symdiff.runtime.loops.recomputed import Recomputed
+from symdiff.runtime.scalar.fallback import AccuracyWarning
+
+BITS = 150
+FLOAT = np.finfo(float)
+
+
+# ---------------------------------------------------------------------------- programs
+def turned(v):
+    a, b = 1.0, 0.5
+    for i in range(len(v)):
+        a, b = a - v[i] * b, b + v[i] * a
+    return a
+
+
+def running_sum(x):
+    s, t = 0.0, 0.0
+    for i in range(len(x)):
+        s += x[i]
+        t += s * x[i]
+    return t
+
+
+def positive_sum(x):
+    s, t = 0.0, 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i]
+        t += s * x[i]
+    return t
+
+
+def product(x):
+    p, s = 1.0, 0.0
+    for i in range(len(x)):
+        p = p * (1 + 0.01 * x[i])
+        s = s + p
+    return s
+
+
+def oscillator(x):
+    p, v = 1.0, 0.0
+    for i in range(len(x)):
+        v = v - 0.01 * p + 0.01 * x[i]
+        p = p + 0.01 * v
+    return p
+
+
+def predators(x):
+    a, b = 1.0, 0.7
+    for i in range(len(x)):
+        a, b = a + 0.001 * (a - a * b + x[i]), b + 0.001 * (a * b - b)
+    return a
+
+
+def pendulum(x):
+    q, p = 1.0, 0.0
+    for i in range(len(x)):
+        p = p - 0.01 * np.sin(q)
+        q = q + 0.01 * p + 0.001 * x[i]
+    return q
+
+
+def smoothed(x):
+    e, s = 0.0, 0.0
+    for i in range(len(x)):
+        e = 0.9 * e + 0.1 * x[i]
+        s += (x[i] - e) ** 2
+    return s
+
+
+def mean_in_common(x):
+    m = np.sum(x) / len(x)
+    a, b = 0.0, 0.0
+    for i in range(len(x)):
+        a = a + (x[i] - m)
+        b = b + a * m
+    return b
+
+
+def three(x):
+    a, b, c = 1.0, 0.0, 0.5
+    for i in range(len(x)):
+        a, b, c = 0.8 * a - 0.6 * b, 0.6 * a + 0.8 * b + 0.01 * c, c - 0.01 * x[i] * a
+    return a + b + c
+
+
+def nine(x):
+    """More numbers than a covariance is carried for."""
+    a, b, c, d, e, f, g, h, k = 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2
+    for i in range(len(x)):
+        a, b, c, d, e, f, g, h, k = (
+            a - 0.01 * b * x[i],
+            b + 0.01 * c,
+            c - 0.01 * d,
+            d + 0.01 * e,
+            e - 0.01 * f,
+            f + 0.01 * g,
+            g - 0.01 * h,
+            h + 0.01 * k,
+            k - 0.01 * a,
+        )
+    return a
+
+
+PROGRAMS = [
+    turned,
+    running_sum,
+    positive_sum,
+    product,
+    oscillator,
+    predators,
+    pendulum,
+    smoothed,
+    mean_in_common,
+    three,
+    nine,
+]
+
+
+class Dual:
+    """A number of many bits with its derivative in one direction."""
+
+    def __init__(self, value, slope=0):
+        self.value, self.slope = mpmath.mpf(value), mpmath.mpf(slope)
+
+    def __add__(self, other):
+        other = _dual(other)
+        return Dual(self.value + other.value, self.slope + other.slope)
+
+    def __sub__(self, other):
+        other = _dual(other)
+        return Dual(self.value - other.value, self.slope - other.slope)
+
+    def __rsub__(self, other):
+        return _dual(other) - self
+
+    def __mul__(self, other):
+        other = _dual(other)
+        return Dual(self.value * other.value, self.slope * other.value + self.value * other.slope)
+
+    def __truediv__(self, count):
+        return Dual(self.value / count, self.slope / count)
+
+    def __pow__(self, n):
+        assert n == 2
+        return self * self
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def _dual(x):
+    return x if isinstance(x, Dual) else Dual(x)
+
+
+def _sin(x):
+    x = _dual(x)
+    return Dual(mpmath.sin(x.value), x.slope * mpmath.cos(x.value))
+
+
+def truth(f, x, direction):
+    """Value and derivative along a direction."""
+    names = {"np": types.SimpleNamespace(sin=_sin, sum=lambda v: sum(v[1:], v[0])), "range": range}
+    exec(textwrap.dedent(inspect.getsource(f)), names)
+    with mpmath.workprec(BITS):
+        found = names[f.__name__](
+            [Dual(a, d) for a, d in zip(x.tolist(), direction.tolist(), strict=True)]
+        )
+        return found.value, found.slope
+
+
+def ulps(found, exact):
+    with mpmath.workprec(BITS):
+        return float(abs(found - exact) / (abs(exact) * mpmath.mpf(FLOAT.eps)))
+
+
+@pytest.fixture
+def again(monkeypatch):
+    found = []
+    call = Recomputed.__call__
+    monkeypatch.setattr(
+        Recomputed,
+        "__call__",
+        lambda self, *a: found.append(self.kernel.program.name) or call(self, *a),
+    )
+    return found
+
+
+# ------------------------------------------------------------------------------- results
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [900, 3000])
+def test_values_and_gradients_of_many_steps(f, n):
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=n) * 0.1
+    one = np.zeros(n)
+    one[n // 3] = 1.0
+    value, slope = truth(f, x, one)
+    traced = symgrad(f, verify=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AccuracyWarning)
+        assert ulps(traced(x), value) <= 16
+        gradient = traced.grad(x)
+    with mpmath.workprec(BITS):
+        off = float(abs(gradient[n // 3] - slope))
+    assert off <= 16 * np.spacing(np.abs(gradient).max())
+
+
+@pytest.mark.parametrize(
+    "f", [turned, running_sum, product, oscillator, predators, three], ids=lambda f: f.__name__
+)
+def test_they_are_right_at_once(f, again):
+    x = np.random.default_rng(5).normal(size=5000) * 0.1
+    traced = symgrad(f, verify=False)
+    traced(x)
+    traced.grad(x)
+    assert not again
+
+
+# ------------------------------------------------------------------------------ estimates
+@pytest.mark.parametrize("f", PROGRAMS[:-1], ids=lambda f: f.__name__)
+def test_estimates_are_of_the_size_of_errors(f):
+    """Over six arguments of each program: not below a third of the root mean square, and less than forty times that."""
+    n, errors, bounds, least = 1500, [], [], 0.0
+    traced = symgrad(f, accuracy="fast", verify=False)
+    for seed in range(6):
+        x = np.random.default_rng(seed).normal(size=n) * 0.1
+        value, _ = truth(f, x, np.zeros(n))
+        with mpmath.workprec(BITS):
+            errors.append(float(abs(traced(x) - value)))
+        bounds.append(traced.error_bound(x) / 8)
+        least = max(least, 2 * np.spacing(float(abs(value))))
+    error, bound = (np.sqrt(np.mean(np.square(v))) for v in (errors, bounds))
+    assert error / 3 <= bound + least
+    assert bound <= 40 * max(error, least)
+
+
+def test_bounds_of_what_turns_do_not_grow_without_end():
+    """The sizes of the slopes would make it exp(0.01*n)."""
+    traced = symgrad(oscillator, accuracy="fast", verify=False)
+    x = np.random.default_rng(1).normal(size=20_000)
+    assert traced.error_bound(x) < 1e-10
+    assert traced.grad.error_bound(x) < 1e-8
+
+
+def test_of_many_numbers_all_errors_add_up():
+    traced = symgrad(nine, accuracy="fast", verify=False)
+    x = np.random.default_rng(1).normal(size=50)
+    program = traced._source.raw({}, traced._source.shapes({}, (x,)))
+    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
+    assert max(len(s.carried) for s in loops) > MOST
+    assert not estimated(program).joint and not estimated(program).bounded
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-300])
+def test_squares_of_errors_that_underflow(size):
+    """A mean square of an error may vanish where the error does not."""
+
+    def f(x):
+        a, b = 1.0, 0.0
+        for i in range(len(x)):
+            a, b = a - x[i] * b, b + x[i] * a
+        return b
+
+    x = np.random.default_rng(3).normal(size=1500) * size
+    value = sum(map(mpmath.mpf, x.tolist()), mpmath.mpf(0))  # but for terms of third order
+    assert ulps(symgrad(f, verify=False)(x), value) <= 16
+
+
+def test_steps_that_leave_the_range():
+    """What overflows is what plain Python has, or is refused as in Python."""
+
+    def f(x):
+        a, b = 1.0, 1.0
+        for i in range(len(x)):
+            a, b = a + b * x[i], b + a * x[i]
+        return a
+
+    x = np.full(2000, 1.5)
+    try:
+        found = symgrad(f)(x)
+    except SymdiffError:
+        return
+    assert found == f(x) == np.inf
