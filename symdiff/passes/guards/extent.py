@@ -19,8 +19,9 @@ from symdiff.passes.complete.taylor import WORK
 WIDEST = 4
 """Bands reach at most 2**WIDEST from the point."""
 NARROWEST = -1000
-BEYOND = (1.5, 2.0, 3.0, 5.0, 10.0, 60.0, 1e3, 1e6)
-"""Where, beyond a band, the condition must not hold again."""
+BEYOND = (1.53, 2.03, 3.07, 5.09, 10.3, 60.7, 1.01e3, 1.03e6)
+"""Where, beyond a band, the condition must not hold again. No numbers that are likely to lead from one singular
+point to another, as 2 does from the one root of 1 - x**2 to the other: that has a band of its own."""
 
 Direction = tuple[float, ...]
 

@@ -8,8 +8,8 @@ Ensures: "right" only if the condition cuts out nothing but singular points of
 the other side at which that is analytic, and points near them, and the small
 side is the limit within 2 ulp and the other side's value within 4 ulp at all
 sampled points of the band; or the small side is a Taylor polynomial of the other (the limit
-itself, if it is constant across the band) that differs little from it there ("coarse" if by
-more than single precision). Values and limits come from ball arithmetic, being
+itself, if it is constant across the band, but for what stands in the other side, too) that differs
+little from it there ("coarse" if by more than single precision). Values and limits come from ball arithmetic, being
 analytic from exact power series where the formula depends on one quantity.
 """
 
@@ -35,6 +35,7 @@ from symdiff.passes.guards.shape import (
     bottleneck,
     differentiated,
     is_equation,
+    is_first_term,
     is_simple,
     is_small,
     quantities,
@@ -247,6 +248,7 @@ class _Case:
         self.prover, self.sides, self.band = prover, sides, band
         self.bands: list[tuple[Solution, float]] = []  # singular sets, and how far a guard reaches
         self.params = ir.variables((condition, small, other))
+        self.first = is_first_term(condition, small, other)
         self.sums: list[OfSum] | None = None
         self.differs = False  # whether the guard has another value than a regular side somewhere
 
@@ -469,7 +471,8 @@ class _Case:
         miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
         close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
         constant = not set(_across(solved)) <= set(ir.variables((small,)))
-        if score <= 1 or (close and (constant or is_taylor(small, other, self.params, varied))):
+        stands = constant or (miss <= FINE and self.first)
+        if score <= 1 or (close and (stands or is_taylor(small, other, self.params, varied))):
             analytic = kind == "analytic" or (kind == "" and self._extends(other, varied, centre))
             coarse = score > 1 and miss > FINE
             right = replace(worst, kind="right", outside=outside, coarse=coarse)

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
-from symdiff.ir.functions import COPYSIGN, COS, EXTENDED, EXTREMES, HYPOT, MAXIMA, SIN, TAN
+from symdiff.ir.functions import COPYSIGN, COS, EXTENDED, EXTREMES, HYPOT, MAXIMA, ROUND, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.diagonals import beside
@@ -57,6 +57,24 @@ def differentiated(e: Expr) -> Expr:
         return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]
+
+
+def rounded_to_zero(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The outputs with `round(u) == 0` as what it says: that u is between -1/2 and 1/2, as half is rounded to
+    even."""
+    if not any(n.op is ROUND for n in ir.topological(outputs)):
+        return outputs
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op is EQ and ir.ZERO in args:
+            (u,) = (a for a in args if a is not ir.ZERO)
+            while u.op is ir.DIV and ir.rational(u.args[1]):
+                u = u.args[0]
+            if u.op is ROUND:
+                return ir.le(ir.abs_(u.args[0]), ir.HALF)
+        return ir.rebuild(n, args)
+
+    return ir.transform(outputs, rule)
 
 
 def has_slopes(e: Expr, about: Expr) -> Expr:
@@ -331,6 +349,31 @@ def is_simple(condition: Expr, single: bool) -> bool:
     return True
 
 
+def is_first_term(condition: Expr, small: Expr, other: Expr) -> bool:
+    """Whether a formula depends on what a condition compares only through other parts of the formula that it
+    stands for, as exp(-z)*t for exp(-z)*sin(sqrt(d)*t)/sqrt(d), where d = 1 - z**2 is small, or log1p(k*x) for
+    expm1(k*log1p(k*x))/k, where k is: the first term of a series whose coefficients are functions of those."""
+    compared: set[Expr] = set()
+    for n in ir.topological((condition,)):
+        if n.op in ir.COMPARISONS:
+            compared.update(a.args[0] if a.op is ABS else a for a in n.args if a.op is not ir.CONST)
+    parts = ir.topological((other,))
+    for n in parts:  # and its powers and multiples
+        if n.op in (ir.NEG, MUL, DIV, ir.POW) and any(a in compared for a in n.args):
+            if all(a in compared or a.op is ir.CONST for a in n.args):
+                compared.add(n)
+    seen = set(parts) - compared
+    stack = [small]
+    while stack:
+        n = stack.pop()
+        if n in compared:
+            return False
+        if n not in seen:
+            seen.add(n)
+            stack.extend(n.args)
+    return True
+
+
 def is_equation(condition: Expr) -> bool:
     """Whether a condition holds only where equations do."""
     return all(e.op is EQ for e in _conjuncts(condition))
@@ -391,6 +434,7 @@ __all__ = [
     "domain",
     "has_slopes",
     "is_equation",
+    "is_first_term",
     "is_half_line",
     "is_simple",
     "is_small",

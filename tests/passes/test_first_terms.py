@@ -1,0 +1,145 @@
+"""Guards whose formula is the first term of a series that depends on the small quantity itself, too."""
+
+from __future__ import annotations
+
+import math
+import types
+import warnings
+
+import mpmath
+import pytest
+
+from symdiff import GuardWarning, symgrad
+
+
+def damped(t, w, z):
+    d = 1 - z * z
+    if abs(d) < 1e-12:
+        return math.exp(-z * w * t) * w * t
+    if d > 0:
+        return math.exp(-z * w * t) * math.sin(w * math.sqrt(d) * t) / math.sqrt(d)
+    return math.exp(-z * w * t) * math.sinh(w * math.sqrt(-d) * t) / math.sqrt(-d)
+
+
+def between(t, z):
+    d = 1 - z * z
+    if d > 1e-12:
+        return z * math.sin(math.sqrt(d) * t) / math.sqrt(d)
+    elif d < -1e-12:
+        return z * math.sinh(math.sqrt(-d) * t) / math.sqrt(-d)
+    else:
+        return z * t
+
+
+def distance(z, om, ok):
+    dc = z / math.sqrt(om * (1 + z) ** 3 + ok * (1 + z) ** 2 + 1 - om - ok)
+    if abs(ok) < 1e-10:
+        return dc
+    if ok > 0:
+        return math.sinh(math.sqrt(ok) * dc) / math.sqrt(ok)
+    return math.sin(math.sqrt(-ok) * dc) / math.sqrt(-ok)
+
+
+def growth(x, k):
+    d = math.log1p(x * (1 + k))
+    if abs(k) < 1e-10:
+        return d
+    return math.expm1(k * d) / k
+
+
+def lens(x, y, q):
+    psi = math.sqrt(q * q * x * x + y * y)
+    f = math.sqrt(abs(1 - q * q))
+    if f < 1e-6:
+        return x / psi
+    return (math.atan(f * x / psi) if q < 1 else math.atanh(f * x / psi)) / f
+
+
+def decays(n, a, b, t):
+    if abs(a - b) < 1e-10:
+        return n * a * t * math.exp(-a * t)
+    return n * a / (b - a) * (math.exp(-a * t) - math.exp(-b * t))
+
+
+def extreme(x, mu, s, xi):
+    z = (x - mu) / (s * (1 + xi))
+    if abs(xi) < 1e-9:
+        return math.exp(-z)
+    return (1 + xi * z) ** (-1 / xi)
+
+
+def logarithmic_mean(a, b):
+    if abs(a - b) < 1e-9:
+        return math.sqrt(a * b)
+    return (a - b) / math.log(a / b)
+
+
+def differences(f, at):
+    """Slopes by differences of the same code in 60 digits, which leave the guards' bands."""
+    exact = types.FunctionType(f.__code__, {**f.__globals__, "math": mpmath})
+    slopes = []
+    with mpmath.workdps(60):
+        for i in range(len(at)):
+
+            def slope(h, i=i):
+                a, b = (
+                    exact(*(mpmath.mpf(x) + (s * h if j == i else 0) for j, x in enumerate(at)))
+                    for s in (1, -1)
+                )
+                return (a - b) / (2 * h)
+
+            wide, narrow = slope(mpmath.mpf("2e-6")), slope(mpmath.mpf("1e-6"))
+            slopes.append(float((4 * narrow - wide) / 3))
+    return tuple(slopes)
+
+
+@pytest.mark.parametrize(
+    ("f", "at"),
+    [
+        (damped, (1.0, 2.0, 1.0)),
+        pytest.param(between, (1.0, -1.0), marks=pytest.mark.slow),
+        (distance, (1.0, 0.3, 0.0)),
+        (growth, (1.0, 0.0)),
+        (lens, (0.3, 0.2, 1.0)),
+        (decays, (1.0, 0.5, 0.5, 2.0)),
+        (extreme, (1.0, 0.2, 1.5, 0.0)),
+        (logarithmic_mean, (2.0, 2.0)),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_the_slope_in_the_band_is_that_of_the_function(f, at):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = symgrad(f).grad(*at)
+    assert got == pytest.approx(differences(f, at), rel=1e-9, abs=1e-12)
+    assert symgrad(f)(*at) == pytest.approx(f(*at), rel=1e-15)
+
+
+def test_a_root_that_vanishes_at_the_end_of_its_domain():
+    @symgrad
+    def deflection(q):
+        f = math.sqrt(1 - q * q)
+        if f < 1e-6:
+            return 1 / q
+        return math.atan(f / q) / f
+
+    for at in (1.0, 1 - 1e-15):
+        assert deflection.grad(at) == pytest.approx(-1 / 3, rel=1e-12)
+
+
+def wrong_sign(x):
+    return 1 + x * x / 6 if abs(x) < 1e-5 else math.sin(x) / x
+
+
+def wrong_slope(x):
+    return 1 + x / 1024 if abs(x) < 1e-5 else math.sin(x) / x
+
+
+def power_in_both(x):
+    return 1 - x * x / 5 if abs(x) < 1e-3 else math.sin(x * x) / (x * x)
+
+
+@pytest.mark.parametrize("f", [wrong_sign, wrong_slope, power_in_both])
+def test_a_series_with_another_term_is_named(f):
+    with pytest.warns(GuardWarning, match="not the value without it"):
+        symgrad(f).grad(0.5)
