@@ -122,3 +122,25 @@ def test_a_base_with_a_kink():
     hinge = symgrad(lambda x, k: max(0, 1 - x) ** k)
     assert hinge.hessian(1.0, 2.0) == ((1.0, 0.0), (0.0, 0.0))  # the mean of 2 and 0
     assert hinge.hessian(1.0, 3.0) == ((0.0, 0.0), (0.0, 0.0))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_deviance_of_tweedie():
+    def deviance(y, mu, p):
+        if p == 1:
+            return 2 * ((y * math.log(y / mu) if y > 0 else 0) - y + mu)
+        if p == 2:
+            return 2 * (math.log(mu / y) + y / mu - 1)
+        left = max(y, 0) ** (2 - p) / ((1 - p) * (2 - p))
+        return 2 * (left - y * mu ** (1 - p) / (1 - p) + mu ** (2 - p) / (2 - p))
+
+    f = symgrad(deviance)
+    # to 60 digits, by differences of the general formula on both sides
+    for p, by_y, by_p in (
+        (1.0, -0.48045301391820142, 0.067398258125331),
+        (2.0, -0.30685281944005469, 0.04448881526453),
+    ):
+        h = f.hessian(2.0, 1.0, p)
+        assert h[0][2] == h[2][0] == pytest.approx(by_y, rel=1e-14)
+        assert h[2][2] == pytest.approx(by_p, rel=1e-10)
