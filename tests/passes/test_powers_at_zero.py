@@ -109,3 +109,16 @@ def test_a_base_that_is_a_product():
     assert f.hessian(0.0, 0.25, 4.0)[1] == (0.0, 0.0, 0.0)
     g = symgrad(lambda x, b, a: (x / b) ** (a - 0.5))
     assert g.hessian(0.0, 0.25, 2.0)[1] == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_base_with_a_kink():
+    f = symgrad(lambda x, a: abs(x) ** a)
+    assert f.hessian(0.0, 2.0) == ((2.0, 0.0), (0.0, 0.0))
+    assert f.hessian(0.0, 3.0) == ((0.0, 0.0), (0.0, 0.0))
+    assert f.hessian(0.0, 1.5)[0][0] == math.inf  # of both sides
+    mixed = f.hessian(0.0, 1.0)  # sign(x)*(log(abs(x)) + 1)
+    assert math.isnan(mixed[0][1]) and math.isnan(mixed[1][0])
+    hinge = symgrad(lambda x, k: max(0, 1 - x) ** k)
+    assert hinge.hessian(1.0, 2.0) == ((1.0, 0.0), (0.0, 0.0))  # the mean of 2 and 0
+    assert hinge.hessian(1.0, 3.0) == ((0.0, 0.0), (0.0, 0.0))
