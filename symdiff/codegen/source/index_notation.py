@@ -320,7 +320,8 @@ class _FormulaPrinter(_TextPrinter):
         norms = set(self.norms.values())
 
         def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
-            return args[0] if node.op is ir.ABS and args[0] in norms else ir.rebuild(node, args)
+            made = ir.power(*args) if node.op is ir.POW else ir.rebuild(node, args)
+            return made.args[0] if made.op is ir.ABS and made.args[0] in norms else made
 
         (e,) = ir.transform((e,), rule)
         unit, found = factors(e)

@@ -39,6 +39,7 @@ class Carrying:
     common : units that all terms share, relative to the sum.
     shared : whether there is a part that all terms share, absolute.
     apart : whether nothing in the loop reads the value, but its own next one.
+    inside : whether a loop inside collects it.
     joint : the covariance that it is part of (see `joint_errors`), if it is.
     """
 
@@ -55,6 +56,7 @@ class Carrying:
     common: Fraction = Fraction(0)
     shared: bool = False
     apart: bool = False
+    inside: bool = False
     joint: Joint | None = None
 
     def raised(self, found: Error) -> bool:

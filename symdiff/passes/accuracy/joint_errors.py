@@ -218,6 +218,19 @@ def is_read(s: Loop, c: Carried) -> bool:
     return any(name_of(e) == c.name for e in leaves(read))
 
 
+def is_collected_inside(s: Loop, c: Carried) -> bool:
+    """Whether a number is but the start of what a loop inside collects, and its next value what that ends
+    with: a sum over several indices."""
+    for b in s.body:
+        if isinstance(b, Loop) and ir.var(c.name) in (
+            d.init for d in b.carried if c.next is ir.var(d.result)
+        ):
+            inits = [d for d in b.carried if ir.var(c.name) in leaves((d.init,))]
+            read = [e for d in walk((b,)) for e in expressions(d)]
+            return len(inits) == 1 and sum(name_of(e) == c.name for e in leaves(read)) <= 1
+    return False
+
+
 def _related(order: Sequence[Expr], slopes: dict[Expr, dict[Expr, Expr]]) -> set[tuple[Expr, Expr]]:
     """The pairs whose errors may have something in common."""
     found = {(a, a) for a in order}
@@ -240,4 +253,4 @@ def _sum(terms: Iterable[Expr]) -> Expr:
     return total
 
 
-__all__ = ["MOST", "Joint", "Row", "dependent", "is_read", "row"]
+__all__ = ["MOST", "Joint", "Row", "dependent", "is_collected_inside", "is_read", "row"]

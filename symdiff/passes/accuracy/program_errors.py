@@ -53,7 +53,15 @@ from symdiff.passes.accuracy.estimated_statements import (
     last_arrays,
     values_of,
 )
-from symdiff.passes.accuracy.joint_errors import MOST, Joint, Row, dependent, is_read, row
+from symdiff.passes.accuracy.joint_errors import (
+    MOST,
+    Joint,
+    Row,
+    dependent,
+    is_collected_inside,
+    is_read,
+    row,
+)
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
@@ -252,6 +260,7 @@ class ProgramErrors(Propagation):
                     sum_ = None  # what vanishes on the way may come back
                 guesses[c.name] = Carrying(c, init, sum_, init.static, init.k)
                 guesses[c.name].apart = not is_read(s, c)
+                guesses[c.name].inside = is_collected_inside(s, c)
         numbers = [c for c in s.carried if c.type == REAL]
         joint: Joint | None = None if self.underflows else Joint(self.names)
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
@@ -397,7 +406,9 @@ class ProgramErrors(Propagation):
             found = self.error(c.next, step=True)
             if g.static:
                 again = g.raised(found)
-                return (joint is not None and not g.static and self._join(g, joint)) or again
+                if joint is not None and not g.static and not g.inside:
+                    return self._join(g, joint)
+                return again
             g.next = self.units(c.next, found), ZERO
             return False
         again = self._collected(g, g.sum, inside)

@@ -59,11 +59,17 @@ def _widens(part: Expr, v: Expr) -> bool:
 def _slope(e: Expr, v: Expr) -> int | None:
     """1 if a formula rises with a positive variable, -1 if it falls, 0 if it does not depend on it; None
     if that is open."""
-    if e is v:
-        return 1
-    if v not in ir.variables((e,)):
+    found: dict[Expr, int | None] = {v: 1}
+    for n in ir.topological((e,)):
+        if n not in found:
+            found[n] = _slope_of(n, v, [found[a] for a in n.args])
+    return found[e]
+
+
+def _slope_of(e: Expr, v: Expr, slopes: list[int | None]) -> int | None:
+    """The same of one node, from those of its arguments."""
+    if not any(s != 0 for s in slopes):
         return 0
-    slopes = [_slope(a, v) for a in e.args]
     if e.op is NEG and slopes[0] is not None:
         return -slopes[0]
     if e.op in (ADD, SUB, *EXTREMES) and None not in slopes:
@@ -83,13 +89,17 @@ def _slope(e: Expr, v: Expr) -> int | None:
 
 def _sign(e: Expr) -> int:
     """The sign of a factor that does not change it, 0 if that is open."""
-    q = ir.rational(e)
-    if q is not None:
-        return (q > 0) - (q < 0)
-    if e.op in EXTREMES or e.op in (ADD, MUL):
-        a, b = map(_sign, e.args)
-        return a * b if e.op is MUL else a if a == b else 0
-    return 1 if e.op.sign in ("nonnegative", "positive") else 0
+    found: dict[Expr, int] = {}
+    for n in ir.topological((e,)):
+        q = ir.rational(n)
+        if q is not None:
+            found[n] = (q > 0) - (q < 0)
+        elif n.op in EXTREMES or n.op in (ADD, MUL):
+            a, b = (found[x] for x in n.args)
+            found[n] = a * b if n.op is MUL else a if a == b else 0
+        else:
+            found[n] = 1 if n.op.sign in ("nonnegative", "positive") else 0
+    return found[e]
 
 
 def _outside_conditions(roots: Sequence[Expr]) -> Iterator[Expr]:
