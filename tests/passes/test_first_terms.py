@@ -173,3 +173,31 @@ def power_in_both(x):
 def test_a_series_with_another_term_is_named(f):
     with pytest.warns(GuardWarning, match="not the value without it"):
         symgrad(f).grad(0.5)
+
+
+def odds(p):
+    p = min(max(p, 1e-9), 1 - 1e-9)
+    return math.log(p / (1 - p))
+
+
+def log_odds(p):
+    p = min(max(p, 1e-9), 1 - 1e-9)
+    return math.log(p) - math.log(1 - p)
+
+
+def one_sided(p):
+    p = max(p, 1e-6)
+    return p / (2 - p)
+
+
+@pytest.mark.parametrize("f", [odds, log_odds, one_sided])
+def test_a_clip_that_keeps_away_from_no_singular_point_is_no_guard(f):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert symgrad(f).grad(0.25) == pytest.approx(differences(f, (0.25,))[0], rel=1e-9)
+        assert symgrad(f).grad(-1.0) == 0.0
+
+
+def test_a_clip_that_keeps_away_from_one_is():
+    with pytest.warns(GuardWarning, match="is not the limit"):
+        symgrad(lambda p: math.sin(p) / max(p, 1e-6)).grad(0.25)
