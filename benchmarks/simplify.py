@@ -3,11 +3,12 @@
     python benchmarks/simplify.py CASES [--seconds 10] [--best]
 
 CASES has a line `expression : variable` for each formula, such as `tests/passes/textbooks.txt` and
-`tests/passes/fields.txt`. Times are of processors, of one process, formula by formula:
-`sympy.simplify` of SymPy's derivative, cut off after some seconds, with SymPy's cache cleared
-before it, and once more without that, before and after the simplifier of symdiff. Symbols are
-real. The ratios are those of the totals, of the medians, and the geometric mean of those of the
-formulas. With --best, operations are compared with the fewest of fifteen of SymPy's simplifiers,
+`tests/passes/fields.txt`. Times are of processors, of one process, formula by formula in turn with
+the simplifier of symdiff, which keeps nothing from one call to the next: `sympy.simplify` of
+SymPy's derivative, cut off after some seconds, with what its cache holds of the other formulas
+("warm"); in a second round with its cache cleared before it, and once more without that ("again").
+"first" is the first formula of the process, in both. Symbols are real. The ratios are those of the
+totals, of the medians, and the geometric mean of those of the formulas. With --best, operations are compared with the fewest of fifteen of SymPy's simplifiers,
 which takes minutes; formulas that are longer are printed.
 """
 
@@ -105,9 +106,10 @@ def main() -> None:
     from symdiff.passes.simplify.decimals import decimals_of
     from symdiff.pipeline import scalar as pipeline
 
-    times: dict[str, list[float]] = {"ours": [], "whole": [], "cleared": [], "kept": []}
+    times: dict[str, list[float]] = {n: [] for n in ("ours", "whole", "warm", "cleared", "again")}
     mine = theirs = longer = 0
-    for k, line in enumerate(lines):
+    first: tuple[float, float] | None = None
+    for k, line in enumerate(lines + lines):
         expression, name = (t.strip() for t in line.split(" : ")[:2])
         program = parse(expression)
         d, x = slope(expression, name)
@@ -115,7 +117,7 @@ def main() -> None:
         chain = pipeline.pushforward(program.outputs, {ir.var(name): ir.ONE})
         decimals = decimals_of(program.outputs, program.outputs, expression)
         own = []
-        for turn in ("cleared", "kept", ""):
+        for turn in ("warm", "") if k < len(lines) else ("cleared", "again", ""):
             start = time.process_time()
             (short,) = short_forms(made, chain, program.outputs, literals=decimals)
             own.append(time.process_time() - start)
@@ -123,6 +125,12 @@ def main() -> None:
                 clear_cache()
             if turn:
                 times[turn].append(limited(simplify, d, args.seconds)[1])
+            if first is None:
+                first = own[0], times["warm"][0]
+        if k >= len(lines):
+            times["ours"][k - len(lines)] += statistics.mean(own)
+            times["ours"][k - len(lines)] /= 2
+            continue
         times["ours"].append(statistics.mean(own))
         start = time.process_time()
         pipeline.short_derivative(program, [name], literals=decimals)
@@ -135,20 +143,22 @@ def main() -> None:
             if count(text) > count(shortest):
                 longer += 1
                 print(f"\r{expression} by {name}:\n  {text}\n  {shortest}")
-        print(f"\r{k + 1}/{len(lines)}", end="", file=sys.stderr)
+        print(f"\r{k + 1}/{2 * len(lines)}", end="", file=sys.stderr)
     print(file=sys.stderr)
+    assert first is not None
+    print(f"first    {1e3 * first[0]:.1f} ms, sympy.simplify {1e3 * first[1]:.1f} ms")
     for what, found in times.items():
         print(
             f"{what:8} total {sum(found):8.2f} s, median {1e3 * statistics.median(found):7.1f} ms, "
             f"worst {1e3 * max(found):7.0f} ms"
         )
-    for what in ("cleared", "kept"):
+    for what in ("warm", "cleared", "again"):
         total = sum(times[what]) / sum(times["ours"])
         middle = statistics.median(times[what]) / statistics.median(times["ours"])
         pairs = [(a, b) for a, b in zip(times[what], times["ours"], strict=True) if a and b]
         each = statistics.geometric_mean(a / b for a, b in pairs)
         print(
-            f"sympy.simplify, cache {what}: {total:.1f} times as long, medians {middle:.1f}, "
+            f"sympy.simplify, {what}: {total:.1f} times as long, medians {middle:.1f}, "
             f"geometric mean {each:.1f}"
         )
     if args.best:

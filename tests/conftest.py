@@ -96,9 +96,15 @@ def _spent() -> float:
     return sum(os.times()[:4])
 
 
-def pytest_collection_finish() -> None:
-    """What lives as long as the process, tests and modules, is not looked through again."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What lives as long as the process, tests and modules, the garbage collector does not look through."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from symdiff import symgrad
+from symdiff import GuardWarning, symgrad
+from symdiff.runtime.loops import beside_guards
 
 ZERO, V = np.zeros(3), np.array([1.0, 2.0, 3.0])
 GENERATORS = np.array(
@@ -185,6 +188,7 @@ def part_of_the_norm(w: Any) -> Any:
     return w[0] * np.sin(th) / th
 
 
+@pytest.mark.filterwarnings("ignore::symdiff.GuardWarning")
 @pytest.mark.parametrize(
     ("f", "at"),
     [
@@ -263,3 +267,53 @@ def by_axis(x: Any) -> Any:
 def test_norms_of_rows() -> None:
     want = np.stack([FIRST, FIRST])
     np.testing.assert_allclose(symgrad(by_axis).grad(np.zeros((2, 3))), want, rtol=1e-15)
+
+
+def kinked(w: Any) -> Any:
+    th = np.linalg.norm(w)
+    if th < 1e-8:
+        return 0.0
+    return np.tanh(th) + w[0]
+
+
+def normalised(x: Any) -> Any:
+    n = np.linalg.norm(x)
+    if n == 0:
+        return x
+    return x / n
+
+
+@pytest.mark.parametrize("f", [elsewhere, direction, kinked, normalised])
+def test_guards_that_are_none_are_named(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, with their lines, if slopes on both sides of them are others."""
+    monkeypatch.setattr(beside_guards, "_warned", set())
+    with pytest.warns(GuardWarning, match="as written") as told:
+        d = symgrad(f, accuracy="fast")
+        for _ in range(2):
+            (d.jacobian if np.ndim(f(ZERO)) else d.grad)(ZERO)
+    (warning,) = told
+    line = inspect.getsource(f).splitlines()[warning.lineno - f.__code__.co_firstlineno]
+    assert line.startswith("    if ")
+
+
+def dead_zone(x: Any) -> Any:
+    s = np.sum(x)
+    if s < 1e-4:
+        return 0.0
+    return s - 1e-4
+
+
+def size(x: Any) -> Any:
+    n = np.linalg.norm(x)
+    if n == 0:
+        return 0.0
+    return n
+
+
+@pytest.mark.parametrize("f", [dead_zone, size, shrunk])
+def test_no_warning(f: Any) -> None:
+    """One of two pieces, a kink by the table, and a guard that is right."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GuardWarning)
+        d = symgrad(f, accuracy="fast")
+        (d.jacobian if np.ndim(f(ZERO)) else d.grad)(ZERO)

@@ -339,3 +339,39 @@ def test_formats_beside_integers(y: Any) -> None:
             kind = np.asarray(b).dtype
             eps = np.finfo(kind).eps if kind.kind == "f" else 0
             np.testing.assert_allclose(a, b, rtol=2 * eps)
+
+
+def kepler(mean, eccentricity):
+    """Newton's steps on elements, which `math` takes one by one."""
+    anomaly = mean
+    for _ in range(5):
+        off = anomaly - eccentricity * math.sin(anomaly) - mean
+        anomaly -= off / (1 - eccentricity * math.cos(anomaly))
+    return anomaly
+
+
+def wrapped(x):
+    y = x
+    if y > 1:
+        y -= 1
+    return x + y * y
+
+
+def doubled_list(x):
+    parts = [x]
+    parts[0] *= 2
+    return math.exp(parts[0]) + x
+
+
+@pytest.mark.parametrize(("f", "more"), [(kepler, (0.3,)), (wrapped, ()), (doubled_list, ())])
+def test_elements_that_are_passed_one_by_one_are_numbers(f, more):
+    """What is changed under another name is another number."""
+    x = np.array([0.5, 1.5, 0.25])
+    found = symgrad(f)(x, *more)
+    np.testing.assert_allclose(found, [f(v, *more) for v in x.tolist()], rtol=1e-15)
+    np.testing.assert_array_equal(x, [0.5, 1.5, 0.25])
+    slopes = symgrad(f).grad(x, *more)
+    first = slopes[0] if more else slopes
+    step = 1e-6
+    near = [(f(v + step, *more) - f(v - step, *more)) / (2 * step) for v in x.tolist()]
+    np.testing.assert_allclose(first, near, rtol=1e-8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -218,3 +219,19 @@ def test_pairs_at_one_place(more: int) -> None:
     want = -np.sum(away / np.sum(away**2, axis=1)[:, None] ** 1.5, axis=0)
     assert found[0] == pytest.approx(want, rel=1e-13)
     assert np.isfinite(np.delete(found, [1, 2], axis=0)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_norms_of_norms():
+    def torus(x, y, z, R, r):
+        q = math.sqrt(x * x + z * z) - R
+        return math.sqrt(q * q + y * y) - r
+
+    f = symgrad(torus)
+    slope = f.grad(
+        0.0, 0.5, 0.0, 1.0, 0.2
+    )  # on the axis, at a distance of sqrt(1.25) from the circle
+    assert slope == pytest.approx(
+        (0.0, 0.5 / math.sqrt(1.25), 0.0, 1 / math.sqrt(1.25), -1.0), rel=1e-15
+    )
+    assert f.grad(1.0, 0.0, 0.0, 1.0, 0.2) == (0.0, 0.0, 0.0, 0.0, -1.0)

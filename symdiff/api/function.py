@@ -563,12 +563,7 @@ class SymbolicFunction(Called[P, R_co]):
             return pickles.derived, (self._parent, self._source.path[-1])
         if self._expression is not None:
             return of_expressions, (*self._expression, self.__name__, self._options)
-        name = pickles.global_name(self)
-        if name is not None:
-            return pickles.found, name
-        wrapped = getattr(self, "__wrapped__", None)
-        given = wrapped, self._options, self._source.parameters.static
-        return pickles.made, (symbolic, pickles.text_of(wrapped), *given)
+        return pickles.reduced(self, SymbolicFunction, symbolic)
 
     def __repr__(self) -> str:
         return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"

@@ -180,7 +180,7 @@ class Arrays:
     def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""
         t.size_limit = self.limit
-        t.lazy = self.lazy
+        t.lazy, t.one_by_one = self.lazy, self.numbers is not None
         t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
         t.guessed = self._guessed()

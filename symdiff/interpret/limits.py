@@ -264,12 +264,25 @@ class Approach:
                 u = e.args[1]
             else:
                 continue
-            while u.op is ir.ABS or (u.op is ir.POW and ir.rational(u.args[1]) is not None):
-                u = u.args[0]
+            while (inner := self._that_vanishes(u)) is not None:
+                u = inner
             d = self.tape.index[u]
             if u.args and d not in found and self._is_zero(d):
                 found.append(d)
         return found
+
+    def _that_vanishes(self, u: ir.Expr) -> ir.Expr | None:
+        """What is zero below an absolute value, a power, or a product or quotient with what is not."""
+        if u.op is ir.ABS or (u.op is ir.POW and ir.rational(u.args[1]) is not None):
+            return u.args[0]
+        if u.op in (ir.MUL, ir.DIV):
+            a, b = u.args
+            zeros = [self._is_zero(self.tape.index[e]) for e in u.args]
+            if zeros == [True, False] and self.values[self.tape.index[b]].is_finite():
+                return a
+            if zeros == [False, True] and u.op is ir.MUL:
+                return b
+        return None
 
     def _flat_beside(self, d: int, used: Sequence[int], depth: int) -> Iterator[list[Value]]:
         """The values of all nodes where one that changes its sign close to the point is smaller

@@ -191,6 +191,11 @@ def local_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
         yield args[2], ONE, ir.not_(args[0])
     elif node.op.partials is None:
         raise TypeError(f"{node.op.name} has no derivative")
+    elif (parts := powers_and_logarithms(node)) is not None:
+        base, exponent, k = parts
+        slope = exponent * _power_and_logarithms(base, exponent - 1, k)
+        yield base, slope + k * _power_and_logarithms(base, exponent - 1, k - 1), TRUE
+        yield exponent, XLOGY(node, base), TRUE
     else:
         conditions = node.op.live(*args) if node.op.live else (TRUE,) * len(args)
         for child, partial, counts in zip(args, node.op.partials(*args), conditions, strict=True):
@@ -221,6 +226,26 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
         if base is ZERO:  # all derivatives of 0**y are 0 for y > 0, where log(0)**2 * 0**y is nan
             slope = ir.where(ir.lt(ZERO, exponent), ZERO, slope)
         yield exponent, slope, TRUE
+
+
+def powers_and_logarithms(node: Expr) -> tuple[Expr, Expr, int] | None:
+    """(x, y, k) of x**y * log(x)**k, as derivatives of x**y by y are; else None. Its own derivatives
+    are sums of such, which are 0 at x = 0 for y > 1, where products with log(x) would be nan."""
+    k, e = 0, node
+    while e.op is XLOGY and e.args[1] is node.args[1]:
+        k, e = k + 1, e.args[0]
+    if k == 0 or e.op is not POW or e.args[0] is not node.args[1]:
+        return None
+    base, exponent = e.args
+    return (base, exponent, k) if ir.rational(exponent) is None else None
+
+
+def _power_and_logarithms(base: Expr, exponent: Expr, k: int) -> Expr:
+    """base**exponent * log(base)**k, 0 at 0 where the power is."""
+    e = ir.power(base, exponent)
+    for _ in range(k):
+        e = XLOGY(e, base)
+    return e
 
 
 def weighted_squares(u: Expr) -> list[Expr] | None:

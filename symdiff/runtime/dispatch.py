@@ -1,5 +1,9 @@
 """What a call of a function meets first.
 
+Before : the first call of a function or a derivative of it, which goes on to Python (`api.function`):
+         it captures, compiles, and leaves an entry here for arguments of its kind.
+After  : from the second call on the stub calls that entry, and no Python of ours runs.
+
 Without it each call would run a Python method before the compiled entry, which takes longer
 than most functions of numbers.
 """

@@ -6,6 +6,9 @@
 `germs`          both sides joined: analytic, pole, branch point, jump, ...
 `one_variable`   the first terms of a formula's series, on one side or both
 
+Series are computed here, and used elsewhere: which formulas become series, at which points and how far
+around them, `passes/complete/` decides.
+
 The series of an elementary function comes from its derivative in the table of
 functions, as the solution of y' = f'(u) u'; no function has rules here.
 """

@@ -691,3 +691,23 @@ def test_item_is_that_of_one_element() -> None:
     assert f(np.array([3.0])) == f(np.array([[3.0]])) == 18.0
     with pytest.raises(ValueError, match="has the size 3, not 1"):
         f(np.array([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.max(x, initial=0.1), lambda x: np.min(x, initial=-0.1), lambda x: np.amax(x, axis=0, initial=0.25),
+    lambda x: np.min(x, axis=-1, initial=0.1, keepdims=True), lambda x: np.max(x, initial=-1.0, where=x < 0.4),
+    lambda x: np.max(np.abs(x), axis=1, initial=0), lambda x: np.max(x, initial=np.sum(x)), lambda x: np.max(x[:0], initial=2.5),
+    lambda x: np.min(x, initial=0.1, keepdims=True), lambda x: np.max(x[0], initial=x[1, 1]),
+])  # fmt: skip
+def test_extremes_beside_a_first_element(f: Any) -> None:
+    x = np.array([[1.0, -2.0, 0.5], [0.3, 0.2, -0.1]])
+    np.testing.assert_array_equal(symgrad(f)(x), f(x))
+    along = np.array([[0.5, 1.0, -0.25], [1.5, -1.0, 2.0]])
+    want = (f(x + 2**-10 * along) - f(x - 2**-10 * along)) * 2**9
+    np.testing.assert_allclose(symgrad(f).jvp((x,), (along,))[1], want, atol=1e-10)
+
+
+def test_extremes_of_nothing_beside_a_first_element() -> None:
+    f = symgrad(lambda x: np.max(x, initial=0.5))
+    assert f(np.zeros(0)) == 0.5 and f(np.array([0.25, 0.75])) == 0.75
+    np.testing.assert_array_equal(f.grad(np.array([0.25, 0.75])), [0.0, 1.0])

@@ -138,7 +138,7 @@ def f(x):
 model.py:2:5: 'try' is not supported
     try:
     ^
-hint: test the condition with 'if' instead
+hint: test what would raise it instead, such as if x >= 0 for math.sqrt(x)
 """,
     ),
     "try_of_many_statements": (

@@ -3,6 +3,7 @@ is. Numbers of Python among them do raise, and are refused."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -166,3 +167,33 @@ def test_numbers_beside_arrays_are_refused() -> None:
 
     with pytest.raises(UnsupportedError, match="NumPy"):
         symgrad(f)(np.ones(2), 0.0)
+
+
+def test_hints_say_what_to_write_instead() -> None:
+    def of_index(x):
+        try:
+            r = x[5]
+        except IndexError:
+            r = 0.0
+        return r
+
+    def of_value(x):
+        try:
+            return math.sqrt(x)
+        except (ValueError, ZeroDivisionError):
+            return 0.0
+
+    def of_all(x):
+        try:
+            return math.sqrt(x)
+        except Exception:
+            return 0.0
+
+    for f, x, hint in (
+        (of_index, np.ones(2), "if i < len"),
+        (of_value, -1.0, "if x >= 0"),
+        (of_all, 1.0, "with 'if'"),
+    ):
+        with pytest.raises(UnsupportedError, match="'try' is not supported") as caught:
+            symgrad(f)(x)
+        assert hint in caught.value.hint

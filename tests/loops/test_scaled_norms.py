@@ -16,6 +16,7 @@ from symdiff.ir.verify import loops as verify_loops
 from symdiff.loops.simplify.scaled_norms import scaled
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.lowered.loops import LoweredProgram
+from tests.loops.programs import close, outputs
 
 
 def norm(x):
@@ -130,6 +131,15 @@ def test_programs_are_valid(fun) -> None:
     after = scaled(before, "float64")
     assert after is not before
     assert verify_loops.faults(after) == []
+
+
+@pytest.mark.kept
+@pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
+def test_programs_mean_the_same(fun) -> None:
+    """In high precision; kernels that were wrong here would be corrected by the next tier."""
+    before, x = program(fun), 1e200 * np.array([3.0, -1.5, 2.0, 0.5, -4.0, 1.0])
+    pairs = zip(outputs(scaled(before, "float64"), [x]), outputs(before, [x]), strict=True)
+    assert all(close(a, b) for a, b in pairs)
 
 
 def test_the_first_kernel_does_without() -> None:

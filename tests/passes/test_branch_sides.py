@@ -92,3 +92,19 @@ def test_functions_whose_second_derivative_is_unbounded_are_not_taken_for_faults
     f = symgrad(lambda x: np.sign(x - 1) * abs(x - 1) ** power + x)
     assert f.grad(1.0) == 1.0
     assert f.grad(3.0) == pytest.approx(1 + power * 2 ** (power - 1), rel=1e-15)
+
+
+@pytest.mark.parametrize("y", [2.0, -2.0])
+def test_sizes_with_factors(y):
+    for f, slope in (
+        (lambda x, y: math.copysign(abs(x) * y, x), abs(y)),
+        (lambda x, y: math.copysign(abs(x) / y, x), 1 / abs(y)),
+        (lambda x, y: math.copysign(y * abs(x) * math.exp(-abs(x)), x), abs(y)),
+        (lambda x, y: math.copysign(abs(x) * y, -x), -abs(y)),
+    ):
+        assert symgrad(f).grad(0.0, y) == (slope, 0.0)
+        for x in (0.7, -0.7):
+            assert symgrad(f)(x, y) == pytest.approx(f(x, y), rel=1e-15)
+            h = 2.0**-20
+            by_x = (f(x + h, y) - f(x - h, y)) / (2 * h)
+            assert symgrad(f).grad(x, y)[0] == pytest.approx(by_x, rel=1e-9)

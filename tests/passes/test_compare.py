@@ -80,10 +80,14 @@ def test_equal_forms_are_known_to_be(before: str, after: str) -> None:
         ("e**x", "exp(x)"),
         ("exp(x)**a", "exp(a*x)"),
         ("2*x*sin(y) + 2*z/(x + 1)", "2*(x*sin(y) + z/(x + 1))"),
+        ("2*x*exp(-y)/sqrt(2*pi)", "x*sqrt(2/pi)*exp(-y)"),
+        ("-x*sqrt(3)/sqrt(pi)", "-x*sqrt(3/pi)"),
+        ("6*x/sqrt(2*pi)", "6*x/sqrt(2*pi)"),
+        ("-A*g*cos(t)*exp(-g*t) - A*exp(-g*t)*sin(t)", "-A*(g*cos(t) + sin(t))*exp(-g*t)"),
     ],
 )
 def test_short(long: str, short: str) -> None:
-    """Powers of quotients, powers of e, and integers that all terms have."""
+    """Powers of quotients, powers of e, integers and signs that all terms have, roots of numbers."""
     (found,) = simplify((formula(long),))
     assert Formulas().text(found) == short
 

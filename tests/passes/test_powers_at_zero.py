@@ -52,3 +52,95 @@ def test_what_is_infinite_stays_infinite():
     assert box_cox.grad(0.0, 0.0)[0] == math.inf
     assert symgrad(lambda x, a: x**a).grad(0.0, 0.5)[0] == math.inf
     assert symgrad(lambda x, a: x**a).grad(0.0, 0.0)[1] == -math.inf
+
+
+def test_by_every_variable_of_an_exponent():
+    f = symgrad(lambda x, a, b: x ** (a - b))
+    assert f.grad(0.0, 1.0, 1.0) == (0.0, -math.inf, math.inf)  # 0**h is 0, and 0**-h is inf
+    assert [f.hessian(0.0, 1.0, 1.0)[i][i] for i in range(3)] == [0.0, math.inf, math.inf]
+    up, down = f.hessian(0.0, 2.0, 1.0)[0][1:]
+    assert (up, down) == (-math.inf, math.inf)  # e*0**(e - 1) is inf, 1 and 0 for e <, = and > 1
+    half = symgrad(lambda x, n, m: (x**2) ** ((n - m) / 2))
+    assert half.grad(0.0, 1.0, 1.0) == (0.0, -math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("function", "point", "truth"),
+    [
+        (lambda x, a, b: x ** (a - b), (0.0, 2.0, 1.0), 0.0),
+        (lambda x, a, b: x ** (a - b), (0.0, 3.0, 1.0), 2.0),
+        (lambda x, y, a: (x * y) ** (a - 1), (0.0, 1.0, 1.0), 0.0),
+        (lambda x, b: x ** (2 - 2 * b), (0.0, 1.0), 0.0),
+        (lambda x, b: x ** (2 - 2 * b), (0.0, 0.5), 0.0),
+        (lambda x, b: x ** (2 - 2 * b), (0.0, 0.0), 2.0),
+        (lambda x, a, b: x ** (2 * a - b) * math.exp(x * a), (0.0, 1.0, 2.0), 1.0),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_second_derivatives_where_exponents_have_several_variables(function, point, truth):
+    assert symgrad(function).hessian(*point)[0][0] == truth
+
+
+def test_equation_of_state_of_dark_energy():
+    f = symgrad(lambda x, a, b: x ** (-3 * (1 + a + b)) * math.exp(-3 * b * (1 - x)))
+    assert f.grad(0.0, -1.0, 0.0) == (0.0, math.inf, math.inf)  # -3*log(0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_mixed_derivatives_are_zero_where_logarithms_are_outweighed():
+    f = symgrad(
+        lambda x, b: x ** (2 - 2 * b)
+    )  # d/db d/dx = -2*x**e*(1 + (e + 1)*log(x)), e = 1 - 2*b
+    assert f.hessian(0.0, 0.446)[0][1] == f.hessian(0.0, 0.446)[1][0] == 0.0
+    assert f.hessian(0.0, 0.446)[1][1] == 0.0
+    x, b = 0.3, 0.446
+    e = 1 - 2 * b
+    assert f.hessian(x, b)[1][0] == pytest.approx(
+        -2 * x**e * (1 + (e + 1) * math.log(x)), rel=1e-14
+    )
+    g = symgrad(lambda x, p: x**p * math.log(x))
+    assert g.hessian(0.0, 2.5) == ((0.0, 0.0), (0.0, 0.0))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_base_that_is_a_product():
+    f = symgrad(lambda x, b, a: (x * b) ** (a / 2 - 0.5))
+    assert f.grad(0.0, 0.5, 2.5) == (math.inf, 0.0, 0.0)  # 0 for all b and a > 1
+    assert f.hessian(0.0, 0.25, 4.0)[1] == (0.0, 0.0, 0.0)
+    g = symgrad(lambda x, b, a: (x / b) ** (a - 0.5))
+    assert g.hessian(0.0, 0.25, 2.0)[1] == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_base_with_a_kink():
+    f = symgrad(lambda x, a: abs(x) ** a)
+    assert f.hessian(0.0, 2.0) == ((2.0, 0.0), (0.0, 0.0))
+    assert f.hessian(0.0, 3.0) == ((0.0, 0.0), (0.0, 0.0))
+    assert f.hessian(0.0, 1.5)[0][0] == math.inf  # of both sides
+    mixed = f.hessian(0.0, 1.0)  # sign(x)*(log(abs(x)) + 1)
+    assert math.isnan(mixed[0][1]) and math.isnan(mixed[1][0])
+    hinge = symgrad(lambda x, k: max(0, 1 - x) ** k)
+    assert hinge.hessian(1.0, 2.0) == ((1.0, 0.0), (0.0, 0.0))  # the mean of 2 and 0
+    assert hinge.hessian(1.0, 3.0) == ((0.0, 0.0), (0.0, 0.0))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_deviance_of_tweedie():
+    def deviance(y, mu, p):
+        if p == 1:
+            return 2 * ((y * math.log(y / mu) if y > 0 else 0) - y + mu)
+        if p == 2:
+            return 2 * (math.log(mu / y) + y / mu - 1)
+        left = max(y, 0) ** (2 - p) / ((1 - p) * (2 - p))
+        return 2 * (left - y * mu ** (1 - p) / (1 - p) + mu ** (2 - p) / (2 - p))
+
+    f = symgrad(deviance)
+    # to 60 digits, by differences of the general formula on both sides
+    for p, by_y, by_p in (
+        (1.0, -0.48045301391820142, 0.067398258125331),
+        (2.0, -0.30685281944005469, 0.04448881526453),
+    ):
+        h = f.hessian(2.0, 1.0, p)
+        assert h[0][2] == h[2][0] == pytest.approx(by_y, rel=1e-14)
+        assert h[2][2] == pytest.approx(by_p, rel=1e-10)

@@ -123,3 +123,23 @@ def test_germs_that_are_asked_for_later_are_those_of_a_fresh_start():
             fresh = Germs(x, Fraction(0), above(e))
             for n in above(e):
                 assert shared.germs[n] == fresh.germs[n], n
+
+
+def test_guards_are_judged_once_when_stages_are_switched_off(monkeypatch):
+    judged = []
+    real = scalar.guards
+
+    def counted(*args):
+        judged.append(args[0])
+        return real(*args)
+
+    monkeypatch.setattr(scalar, "guards", counted)
+    scalar.forget()
+    program = capture(debye(2), {})
+    notes = []
+    for without in (set(), {"cancel"}, {"complete"}, {"cancel", "stabilise"}):
+        notes.append(scalar.Notes(without=frozenset(without)))
+        scalar.simplified(program, notes[-1])
+    assert len(judged) == 1
+    assert notes[0].guards.guards
+    assert all(n.guards.guards == notes[0].guards.guards for n in notes)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import (
@@ -36,6 +36,7 @@ from math import (
     tanh,
 )  # fmt: skip
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -200,7 +201,8 @@ def plant(m: Mutant) -> None:
     text = path.read_text()
     assert text.count(m.old) >= 1, f"{m.name}: not there any more"
     before = dict(vars(module))
-    exec(compile(text.replace(m.old, m.new, 1), str(path), "exec"), vars(module))
+    with _operations_of(module):
+        exec(compile(text.replace(m.old, m.new, 1), str(path), "exec"), vars(module))
     new = {id(v): vars(module)[k] for k, v in before.items() if not k.startswith("__")}
     same = {i: v for i, v in new.items() if id(v) != i}
     for other in list(sys.modules.values()):
@@ -216,6 +218,25 @@ def plant(m: Mutant) -> None:
         if isinstance(v, type) and v.__module__ == module.__name__:
             _methods(v, vars(module)[k])
             setattr(module, k, v)
+
+
+@contextmanager
+def _operations_of(module: ModuleType) -> Iterator[None]:
+    """Operations that a module defines stay the same objects when it is run again."""
+    from symdiff.ir import nodes
+
+    makers: dict[str, Any] = vars(nodes)["_makers"]
+    own = {name: nodes.OPS[name] for name, where in makers.items() if where is vars(module)}
+    held = {
+        k: v for k, v in vars(module).items()
+        if isinstance(v, nodes.Op) or (isinstance(v, tuple) and v and all(isinstance(o, nodes.Op) for o in v))
+    }  # fmt: skip
+    for name in own:
+        del makers[name]
+    yield
+    vars(module).update(held)
+    nodes.OPS.update(own)
+    makers.update(dict.fromkeys(own, vars(module)))
 
 
 def _methods(old: type, new: type) -> None:
@@ -377,6 +398,7 @@ def by_tests(m: Mutant) -> str:
 
 
 TESTS = {
+    "compensation": "tests/passes/test_compensate.py tests/passes/test_cancelling_sums.py",
     "complete": "tests/passes/test_across.py",
     "bands": "tests/passes/test_complete.py",
 }

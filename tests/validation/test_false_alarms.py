@@ -230,6 +230,19 @@ def test_where_scipy_is_off():
     assert f(np.array([1e-8, 2e-8])) == pytest.approx(1 + 3e-8 / np.pi, rel=1e-15)
 
 
+@pytest.mark.parametrize(("f", "x", "want"), [
+    (lambda x: math.copysign(1.0, x), -0.0, 1.0),
+    (lambda x: np.copysign(2.0, x), np.array([-0.0, 0.0, -3.0]), [2.0, 2.0, -2.0]),
+    (lambda x: np.sum(np.copysign(1.0, x)), np.array([-0.0, 2.0]), 2.0),
+    (lambda x: np.copysign(x, x[::-1]), np.array([-0.0, 2.0]), [0.0, 2.0]),
+])  # fmt: skip
+def test_zeros_have_no_sign(f: Any, x: Any, want: Any) -> None:
+    """By convention: neither the first call nor the following ones take it for a fault."""
+    g = symgrad(f)
+    for _ in range(2):
+        np.testing.assert_array_equal(g(x), want)
+
+
 def reduced_mass(a, b):
     return a * b / (a + b) if a + b else 0.0
 

@@ -33,6 +33,11 @@ def test_a_sample_is_spread_over_all_kinds() -> None:
     assert all(m.kind == "series" for m in chosen(ALL, "series"))
 
 
+def test_a_module_with_operations_of_its_own_can_be_changed() -> None:
+    text = "from tests.validation.mutants import *; prepare(); [plant(m) for m in mutants() if m.kind == 'compensation']"
+    subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("m", SAMPLE, ids=lambda m: m.name[:60])
 def test_a_planted_fault_is_caught(m: Mutant, tmp_path: Path) -> None:

@@ -464,6 +464,10 @@ def _of_spectra(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
     return spectral and isinstance(axis, tuple) and isinstance(x, SymArray)
 
 
+def _with_initial(*args: Any, **more: Any) -> bool:
+    return "initial" in more
+
+
 EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.linalg.inv": (inverses, _stacked),
     "numpy.linalg.det": (determinants, _stacked),
@@ -477,6 +481,8 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.linalg.solve": (solutions, _stacked),
     "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
     "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),
+    **dict.fromkeys(("numpy.max", "numpy.amax"), (rearranged.largest_or, _with_initial)),
+    **dict.fromkeys(("numpy.min", "numpy.amin"), (rearranged.smallest_or, _with_initial)),
     "numpy.diff": (rearranged.diff, lambda *args, **more: "prepend" in more or "append" in more),
     "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_number((*args[1:2], *more.values())[0]), 1),
 }  # fmt: skip

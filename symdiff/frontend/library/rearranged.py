@@ -141,6 +141,42 @@ def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
             a[i[k]] = function(a[i[k]], *[v[k] for v in more])
 
 
+def largest_or(
+    a: ArrayLike,
+    axis: int | None = None,
+    *,
+    initial: Any,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    """`np.max` beside a first element, of what a condition selects."""
+    return np.max(_beside(a, axis, initial, where), axis, keepdims=keepdims)
+
+
+def smallest_or(
+    a: ArrayLike,
+    axis: int | None = None,
+    *,
+    initial: Any,
+    keepdims: bool = False,
+    where: Any = True,
+) -> Any:
+    return np.min(_beside(a, axis, initial, where), axis, keepdims=keepdims)
+
+
+def _beside(a: ArrayLike, axis: int | None, initial: Any, where: Any) -> Any:
+    """An array with one more element along an axis, as there may be none."""
+    if np.ndim(initial) or isinstance(axis, tuple) or np.ndim(a) == 0:
+        raise ValueError("initial= of an extreme of arrays along one axis, or all, is a number")
+    a = np.asarray(a)
+    kept = a if where is None else np.where(where, a, initial)
+    if np.ndim(kept) != np.ndim(a):
+        raise ValueError("where has more axes than the array")
+    along = 0 if axis is None else axis
+    sizes = [1 if k == along % np.ndim(a) else n for k, n in enumerate(np.shape(kept))]
+    return np.concatenate([kept, np.full(sizes, initial)], along)
+
+
 def vectorized(pyfunc: Any, *args: ArrayLike) -> Any:
     """What `np.vectorize(pyfunc)` does."""
     if max([np.ndim(a) for a in args]) == 0:

@@ -208,7 +208,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         value = evaluate(t, node.value)
         t.at = node
         if isinstance(old, Scalar) and _aliased(t, target.id, old):
-            demands.array_in_call(old, "it is changed in place")
+            demands.changed_in_call(old)
         t.frame.env[target.id] = t.note(_changed(t, op, old, value), node)
         return
     assert isinstance(target, (ast.Subscript, ast.Attribute))
@@ -220,7 +220,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         value = evaluate(t, node.value)
         t.at = node
         if isinstance(old, Scalar) and _aliased(t, "", old):
-            demands.array_in_call(old, "it is changed in place")
+            demands.changed_in_call(old)
         records.assign(t, owner, target.attr, t.note(_changed(t, op, old, value), node))
         return
     index = evaluate(t, target.slice)
@@ -229,7 +229,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     old = containers.subscript(t, owner, index)
     if isinstance(owner, (list, dict)):
         if isinstance(old, Scalar) and _aliased(t, "", old):
-            demands.array_in_call(old, "it is changed in place")
+            demands.changed_in_call(old)
         store(t, owner, index, t.note(_changed(t, op, old, value), node))
         return
     store(t, owner, index, t.note(operators.binary(t, op, old, value), node))
@@ -247,7 +247,7 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         storing.store(t, old, Ellipsis, new)
         return old
     if isinstance(old, SmallArray):
-        demands.array_in_call(old, "it is changed in place")
+        demands.array_in_call(old, demands.CHANGED)
         t.mutate(old)
         arrays.store(old, Ellipsis, new)
         return old

@@ -33,6 +33,24 @@ from symdiff.frontend.trace.values import (
 
 REFUSED = "'try' is not supported", "test the condition with 'if' instead"
 
+HINTS: dict[type[BaseException], str] = {
+    IndexError: "compare the index with the size instead: if i < len(x)",
+    KeyError: "ask for the key instead: if key in d, or d.get(key, default)",
+    ValueError: "test what would raise it instead, such as if x >= 0 for math.sqrt(x)",
+    OverflowError: "test the argument instead, such as if x < 709 for math.exp(x)",
+    TypeError: "test the type instead: isinstance(x, float)",
+    np.linalg.LinAlgError: "test the matrix instead, such as if np.linalg.det(a) != 0",
+}
+"""What to write, by what is caught."""
+
+
+def _refused(t: Tracer, node: ast.Try) -> None:
+    """Refuse it, with what to write in place of what it catches."""
+    caught = evaluate(t, node.handlers[0].type) if node.handlers and node.handlers[0].type else None
+    kinds = caught if isinstance(caught, tuple) else (caught,)
+    found = [HINTS[k] for k in kinds if k in HINTS]
+    t.refuse(REFUSED[0], found[0] if found else REFUSED[1], node)
+
 
 def attempt(
     t: Tracer,
@@ -48,16 +66,16 @@ def attempt(
         return
     step = node.body[0]
     if not _is_plain(node) or not isinstance(step, (ast.Return, ast.Assign)) or not step.value:
-        t.refuse(*REFUSED, node)
+        _refused(t, node)
         return
     (handler,) = node.handlers
     if handler.type is None or evaluate(t, handler.type) is not ZeroDivisionError:
-        t.refuse(*REFUSED, node)
+        _refused(t, node)
     numpy = next(
         (c for c in ast.walk(step.value) if isinstance(c, ast.Call) and _is_numpy(t, c)), None
     )
     if _by_known_zero(t, step.value):
-        t.refuse(*REFUSED, node)
+        _refused(t, node)
     value = evaluate(t, step.value)
     if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
         t.refuse(

@@ -104,6 +104,13 @@ def array_in_call(value: Any, what: str) -> None:
             raise Refused(f"an array without dimensions has two names: {what}", "pass a number")
 
 
+def changed_in_call(value: Scalar) -> None:
+    """The same for a number with two names of which one is changed: an array would be seen to change by
+    the other. Not where elements are passed one by one, which are numbers in Python too."""
+    if not active.get().one_by_one:
+        array_in_call(value, CHANGED)
+
+
 def retrace_integers(t: Recorder, e: Expr) -> None:
     """Trace again with a parameter as an array of integers, or as an integer, if an index is made
     of one: no other would be an index in Python."""

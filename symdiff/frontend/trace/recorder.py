@@ -116,7 +116,7 @@ class Recorder(Interface):
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.by_rows = False
-        self.lazy = False
+        self.lazy = self.one_by_one = False
         self.python_numbers = False
         self.compiled = 0
         self.numbers_only: tuple[str, str, bool] | None = None

@@ -2,7 +2,8 @@
 
 An entry says how the function is called in Python, its derivative, its real
 domain and kinks, and how each target evaluates it. A test samples every entry
-because it is in the table of its family. Formulas: NIST DLMF, chapters 4 to 10 and 19.
+because it is in the table of its family. A new function is an entry in the file of
+its family and its name in `ENTRIES` there (docs/extending.md). Formulas: NIST DLMF, chapters 4 to 10 and 19.
 
 `columns`         what entries of several families say alike
 `named_numbers`   numbers with names

@@ -17,7 +17,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
+from symdiff.errors import Location
 from symdiff.ir import ABS, EQ, LE, LT, SUB, Expr
+from symdiff.ir.functions import SQUARES
 from symdiff.ir.loop_program import (
     LOAD,
     Block,
@@ -104,9 +106,20 @@ def met(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
     return replace(program, block=block, outputs=conditions, tree=list(range(len(conditions))))
 
 
+def places(program: LoopProgram, found: GuardedPoints) -> list[Location | None]:
+    """Where the conditions stand in the source: the first of a captured program that compare with the same."""
+    stand: dict[Fraction, Location] = {}
+    for e, place in program.locations.items():
+        for a in e.args if e.op in (EQ, LT, LE) else ():
+            if (q := ir.rational(a)) is not None:
+                stand.setdefault(q, place)
+    numbers = [[ir.rational(n) for n in ir.topological((p.condition,))] for p in found.points]
+    return [next((stand[q] for q in row if q in stand), None) for row in numbers]
+
+
 def _is_computed(c: Expr) -> bool:
     """Whether this is an equality of real numbers that are made of elements or names, or a small bound."""
-    if c.op is not EQ and not 0 < _radius(c) <= WIDEST:
+    if c.op is not EQ and not 0 < _radius(c) <= WIDEST and not _is_zero_of_size(c):
         return False
     return all(kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
         n.op in (LOAD, ir.VAR) for n in ir.topological((c,))
@@ -118,10 +131,20 @@ def _radius(c: Expr) -> float:
     return 0.0 if c.op is EQ else float(max(ir.rational(a) or 0 for a in c.args))
 
 
+def _is_zero_of_size(c: Expr) -> bool:
+    """Whether this says of a size whether it is 0, as `np.linalg.norm(x) > 0` does."""
+    u = next((a for a in c.args if a is not ir.ZERO), c)
+    power = ir.rational(u.args[1]) if u.op is ir.POW else None
+    root = power is not None and power.denominator % 2 == 0
+    return ir.ZERO in c.args and (root or u.op in (ABS, SQUARES))
+
+
 def _near(c: Expr) -> Expr:
     """Where the quantity that is compared is small, on whichever side of the bound it is then."""
     if c.op is EQ:
         return c
+    if _is_zero_of_size(c):
+        return ir.eq(next(a for a in c.args if a is not ir.ZERO), ir.ZERO)
     u, bound = c.args if ir.rational(c.args[1]) is not None else reversed(c.args)
     below = ir.lt if (c.op is LT) == (u is c.args[0]) else ir.le
     return below(ir.abs_(u), bound)
@@ -163,4 +186,4 @@ def _point(c: Expr) -> tuple[Expr, Fraction, Fraction] | None:
     return None if centre is None or leaf.op is not ir.VAR else (leaf, centre, radius)
 
 
-__all__ = ["GuardedPoint", "GuardedPoints", "guarded_points", "met", "told"]
+__all__ = ["GuardedPoint", "GuardedPoints", "guarded_points", "met", "places", "told"]

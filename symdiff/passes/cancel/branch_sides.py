@@ -22,6 +22,8 @@ from symdiff.passes.cancel.meeting import form
 
 MAX_NODES = 4000
 """Nodes of outputs that are looked at."""
+MAX_DEPTH = 8
+"""Products in products that are looked at."""
 MAX_WORK = 40_000
 """Nodes of branches that are walked over."""
 
@@ -67,7 +69,7 @@ class _Branches:
         if not _vanishes(size, of):
             sides = self._on(size, below), self._on(size, ir.not_(below))
             return ir.where(below, *(COPYSIGN(side, of) for side in sides))
-        size = size if size.op is ABS else ir.abs_(size)
+        size = _absolute(size)
         return ir.where(below, self._on(-size, below), self._on(size, ir.not_(below)))
 
     def _multiplied(self, step: Expr, other: Expr) -> Expr | None:
@@ -144,6 +146,16 @@ def _where_signs_of_zeros_count(order: Iterable[Expr], signs: Signs) -> set[Expr
 
 def _has_pole_at_zero(e: Expr) -> bool:
     return e.op.pole is not None and e.op.pole(*[ZERO for _ in e.args]) is not ir.FALSE
+
+
+def _absolute(e: Expr, depth: int = 0) -> Expr:
+    """The absolute value, of products and quotients that of each factor, so that those which are absolute
+    values already have no other around them."""
+    if e.op is ABS:
+        return e
+    if e.op in (MUL, DIV) and depth < MAX_DEPTH:
+        return ir.rebuild(e, tuple(_absolute(a, depth + 1) for a in e.args))
+    return ir.abs_(e)
 
 
 def _vanishes(e: Expr, at: Expr) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
@@ -22,16 +23,22 @@ from symdiff.ir import POW, Expr
 from symdiff.ir.program import Corner
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import Solution, zero_sets
+from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.complete.taylor import WORK
 
 MAX_CORNERS = 6
 MAX_NODES = 1000
-ELSEWHERE = (0.6180339887, 1.7548776662, 2.5698402910)
-"""What other variables are where it is seen whether a derivative has a value."""
+ELSEWHERE = (
+    (0.625, 1.75, 2.5625),
+    (3.0, 6.0, 12.0),
+)
+"""What other variables are where it is seen whether a derivative has a value: the first of these
+of which those at the corner are doubles too."""
 
 Derive = Callable[[tuple[Expr, ...]], Sequence[Expr]]
-Place = tuple[Solution, Solution]
-"""A zero of a base, and where the exponent is a small integer, each solved for a variable."""
+Place = tuple[Solution, Solution, frozenset[Expr]]
+"""A zero of a base, where the exponent is a small integer, each solved for a variable, and all
+variables of the exponent."""
 
 
 def corners(
@@ -52,9 +59,9 @@ def corners(
     facts : conditions that hold on the domain.
     """
     order = max((len(names) for names in by), default=0)
-    for zero, exponent in itertools.islice(_places(values, facts, order), MAX_CORNERS):
+    for zero, exponent, varying in itertools.islice(_places(values, facts, order), MAX_CORNERS):
         try:
-            found = list(derive(ir.substitute(values, exponent)))
+            found = list(derive(_with_exponents(values, exponent)))
         except (SymdiffError, ArithmeticError, TypeError):
             continue
         at = {**exponent, **zero}
@@ -63,7 +70,7 @@ def corners(
             condition = ir.and_(condition, ir.eq(v, e))
         there = ir.substitute(found, zero)
         for i, (output, names, value) in enumerate(zip(outputs, by, there, strict=True)):
-            if not set(names) & exponent.keys() and _is_missed(output, value, at):
+            if not varying.intersection(names) and _is_missed(output, value, at):
                 yield Corner(i, condition, value)
 
 
@@ -76,31 +83,52 @@ def _places(values: Sequence[Expr], facts: Sequence[Expr], order: int) -> Iterat
             continue
         base, exponent = n.args
         for k in range(order + 1):
-            for place in itertools.product(zero_sets(base), zero_sets(exponent - k)):
-                zero, at = place
+            for zero, at in itertools.product(zero_sets(base), zero_sets(exponent - k)):
+                place = zero, at, frozenset(ir.variables((exponent,)))
                 if len(zero) == len(at) == 1 and not zero.keys() & at.keys() and place not in seen:
                     seen.append(place)
                     yield place
 
 
+def _with_exponents(values: tuple[Expr, ...], at: Solution) -> tuple[Expr, ...]:
+    """The values at a solution, with all exponents as numbers that are numbers there."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op is POW and ir.rational(args[1]) is None:
+            terms = linear(args[1])
+            if terms is not None and terms.keys() <= {ir.ONE}:
+                return ir.power(args[0], terms.get(ir.ONE, Fraction(0)))
+        return ir.rebuild(n, args)
+
+    return ir.transform(ir.substitute(values, at), rule)
+
+
 def _is_missed(output: Expr, value: Expr, at: Solution) -> bool:
-    """Whether a derivative has no value at a corner, and the other formula has one."""
+    """Whether a derivative has no value at a corner, or only a limit, and the other formula has one."""
     if any(n is ir.NAN for n in ir.topological((value,))):
         return False
     params = ir.variables((output, value))
-    others = itertools.cycle(ELSEWHERE)
-    given = {v: ir.const(x) for v, x in zip(params, others, strict=False) if v not in at}
-    point = []
-    for v in params:
-        e = ir.substitute((at.get(v, v),), given)[0]
-        if (q := ir.rational(e)) is None:
-            return False
-        point.append(float(q))
+    point = next(filter(None, (_point(params, at, given) for given in ELSEWHERE)), None)
+    if point is None:
+        return False
     try:
         now, then = Certified(params, [output, value], (), WORK).at_with_status(point)
     except (SymdiffError, ArithmeticError, TypeError, NotImplementedError):
         return False
-    return now.status not in ("exact", "limit") and then.status == "exact"
+    return now.status != "exact" and then.status == "exact"
+
+
+def _point(params: Sequence[Expr], at: Solution, given: Sequence[float]) -> list[float] | None:
+    """A point of a corner, if its coordinates are doubles."""
+    free = dict(zip((v for v in params if v not in at), itertools.cycle(given), strict=False))
+    chosen = {v: ir.const(x) for v, x in free.items()}
+    point = []
+    for v in params:
+        q = ir.rational(ir.substitute((at.get(v, v),), chosen)[0])
+        if q is None or Fraction(float(q)) != q:
+            return None
+        point.append(float(q))
+    return point
 
 
 __all__ = ["corners"]

@@ -3,6 +3,7 @@
 `guards`        the pass: the right ones are repaired, the wrong ones named
 `shape`         what guards look like
 `proof`         whether the guarded value is the limit
+`users`         what is above nodes of a formula
 `meant`         questions about variables that stand for formulas
 `smooth`        whether a formula is smooth at a point
 `tolerances`    bands whose width is a parameter

@@ -20,15 +20,14 @@ rounding of literals only are made exact (`literals`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from heapq import heappop, heappush
 from math import inf
 from typing import Literal
 
 from symdiff import ir
-from symdiff.ir import ABS, AND, CONST, FALSE, LE, LT, TRUE, WHERE, ZERO, Expr
+from symdiff.ir import ABS, ADD, AND, CONST, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
 from symdiff.ir.functions import EXTENDED, TAKEN
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
@@ -49,9 +48,11 @@ from symdiff.passes.guards.shape import (
     may_be_guard,
     near_and_beyond,
     positive,
+    rounded_to_zero,
     without_epsilon,
 )
 from symdiff.passes.guards.tolerances import settings, tolerances
+from symdiff.passes.guards.users import Users, is_reached
 
 NEAR = Fraction(1, 2**60)
 """Within this of 0, relative to values for other variables, a limit is taken to be 0."""
@@ -60,6 +61,8 @@ MAX_QUESTIONS = 200
 MAX_ANCESTORS = 12
 MAX_AROUND = 4
 """Conditions that are looked at as guards of a whole output."""
+MAX_SUMS = 3
+"""Sums with a mask that are looked at as well, from the inside out."""
 MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
 BEST = 3
@@ -115,7 +118,7 @@ def guards(
     stand for in questions about guards. Integers: variables that are."""
     outputs = tuple(outputs)
     notes = notes if notes is not None else GuardNotes()
-    outputs, repairs, origin = exact_literals(outputs)
+    outputs, repairs, origin = exact_literals(rounded_to_zero(outputs))
     notes.literals += repairs
     order = ir.topological(outputs)
     contexts = Contexts()
@@ -167,7 +170,7 @@ class _Repairs:
         self.singular: dict[Expr, bool] = {}
         self.questions = 0
         self.set: dict[Expr, Expr] = {}  # what tolerances are in the questions that are asked now
-        self.users: _Users | None = None
+        self.users: Users | None = None
 
     def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
         new: dict[Expr, Expr] = {}
@@ -217,19 +220,36 @@ class _Repairs:
         branches = [
             e for e in ir.topological((differentiated(output),))
             if e.op is WHERE and e is not output and e not in self.wrong and e not in self.silent
-            and any(map(self._may_be_singular, e.args[1:]))
+            and (any(map(self._may_be_singular, e.args[1:])) or self._is_mask(e))
         ]  # fmt: skip
         conditions = list(dict.fromkeys(e.args[0] for e in branches))
+        masks = {e.args[0]: e for e in branches if self._is_mask(e)}
         for c in conditions[:MAX_AROUND]:
-            joint = self.contexts.joined(output, (c,))
-            if joint.op is not WHERE or joint.args[0] is not c:
-                continue
-            alone = _Repairs(self.prover, GuardNotes(), self.contexts, self.origin)
-            found = alone._branch(joint, *joint.args)
-            if found is not None:
-                self.notes.guards += [g for g in alone.notes.guards if g not in self.notes.guards]
-                output = found
+            sums = Users((output,)).above(masks[c]) if c in masks else ()
+            inner = [n for n in sums if n.op in (ADD, SUB) and n is not output]
+            for whole in (*inner[:MAX_SUMS], output):
+                joint = self.contexts.joined(whole, (c,))
+                if joint.op is not WHERE or joint.args[0] is not c:
+                    continue
+                alone = _Repairs(self.prover, GuardNotes(), self.contexts, self.origin)
+                found = alone._branch(joint, *joint.args)
+                if found is not None:
+                    both = (c, ir.not_(c))
+                    old = [
+                        g for g in self.notes.guards if g.kind != "kept" or g.condition not in both
+                    ]
+                    self.notes.guards[:] = dict.fromkeys((*old, *alone.notes.guards))
+                    (output,) = ir.substitute((output,), {whole: found})
+                    break
+                if c in masks:  # it is named if it is wrong
+                    self.notes.guards += [
+                        g for g in alone.notes.guards if g not in self.notes.guards
+                    ]
         return output
+
+    def _is_mask(self, e: Expr) -> bool:
+        """Whether a branch takes something away near a point, or all but that."""
+        return ZERO in e.args[1:] and self._is_bounded(positive(e.args[0]))
 
     def _stays(self, place: Solved, order: list[Expr], branches: list[Expr]) -> bool:
         """Whether one of the branches is a guard at a place: the side that is not taken there is
@@ -328,7 +348,8 @@ class _Repairs:
         split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
         best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
         values: dict[Expr, Expr] = {}
-        for self.set, fine in settings(loose):
+        for tolerance, fine in settings(loose):
+            self.set = tolerance
             whole, v = self._part(part, small, plain)
             split = None
             if v is None:
@@ -340,7 +361,7 @@ class _Repairs:
                 if v is not None and v.regular and is_half_line(part):
                     v, split = None, None  # two formulas that meet there: no guard
             if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):
-                best, values = (whole, v, split, fine), self.set
+                best, values = (whole, v, split, fine), tolerance
             if _worth(v) == BEST:
                 break
         assert best is not None
@@ -372,7 +393,8 @@ class _Repairs:
         for inner, value, rest in ((c, a, b), (ir.not_(c), b, a)):
             part = ir.and_(holds, inner)
             before, v, outside = self.set, None, FALSE
-            for self.set, fine in settings(tolerances(positive(part), (value, other))):
+            for tolerance, fine in settings(tolerances(positive(part), (value, other))):
+                self.set = tolerance
                 outside = ir.not_(fine)
                 about, one, two = self._with_set(part, value, other)
                 if not self._is_bounded(about) or self._may_be_singular(value):
@@ -462,7 +484,7 @@ class _Repairs:
         settled: set[Expr] = set()
         asked = 0
         if self.users is None or self.users.outputs != outputs:
-            self.users = _Users(outputs)
+            self.users = Users(outputs)
         for e in self.users.above(m):
             if any(a in settled for a in e.args) or e.op.boolean or e.op is WHERE:
                 settled.add(e)
@@ -483,7 +505,7 @@ class _Repairs:
             if verdict is None:
                 continue
             settled.add(e)
-            if verdict.kind == "right" or _is_reached(outputs, e, verdict.where):
+            if verdict.kind == "right" or is_reached(outputs, e, verdict.where):
                 self._note(e, condition, verdict)
             if verdict.kind == "right":
                 if verdict.local:
@@ -525,30 +547,6 @@ class _Repairs:
         return False
 
 
-class _Users:
-    """Which nodes of a DAG are above which."""
-
-    def __init__(self, outputs: tuple[Expr, ...]) -> None:
-        self.outputs = outputs
-        self.order = ir.topological(outputs)
-        self.users: dict[Expr, list[int]] = {}  # of a node, where those are of whom it is a child
-        for i, e in enumerate(self.order):
-            for a in dict.fromkeys(e.args):
-                self.users.setdefault(a, []).append(i)
-
-    def above(self, m: Expr) -> Iterator[Expr]:
-        """The nodes above another, children first; those alone are visited."""
-        waiting = list(self.users.get(m, ()))
-        met = set(waiting)
-        while waiting:
-            e = self.order[heappop(waiting)]
-            yield e
-            for user in self.users.get(e, ()):
-                if user not in met:
-                    met.add(user)
-                    heappush(waiting, user)
-
-
 def _worth(v: Verdict | None) -> int:
     """How good it is to have a verdict, if there are several: one on smaller tolerances if all are wrong."""
     return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
@@ -566,27 +564,6 @@ def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
 def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:
     """Whether an absolute value is 0 at a place."""
     return n.op is ABS and any(ir.substitute(n.args, p)[0] is ZERO for p in places)
-
-
-def _is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:
-    """Whether the branches that are taken at a place lead to a node."""
-    values = {e: ir.const(q) for e, q in place}
-    seen: set[Expr] = set()
-    stack = list(outputs)
-    while stack:
-        e = stack.pop()
-        if e is node:
-            return True
-        if e in seen:
-            continue
-        seen.add(e)
-        if e.op is WHERE:
-            taken = ir.substitute(e.args[:1], values)[0]
-            if taken.op is ir.BOOL:
-                stack.append(e.args[1 if taken.value else 2])
-                continue
-        stack.extend(e.args)
-    return False
 
 
 __all__ = ["Guard", "GuardNotes", "guards"]

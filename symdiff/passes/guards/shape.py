@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
-from symdiff.ir.functions import COPYSIGN, COS, EXTENDED, EXTREMES, HYPOT, MAXIMA, SIN, TAN
+from symdiff.ir.functions import COPYSIGN, COS, EXTENDED, EXTREMES, HYPOT, MAXIMA, ROUND, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.diagonals import beside
@@ -57,6 +57,24 @@ def differentiated(e: Expr) -> Expr:
         return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]
+
+
+def rounded_to_zero(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The outputs with `round(u) == 0` as what it says: that u is between -1/2 and 1/2, as half is rounded to
+    even."""
+    if not any(n.op is ROUND for n in ir.topological(outputs)):
+        return outputs
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op is EQ and ir.ZERO in args:
+            (u,) = (a for a in args if a is not ir.ZERO)
+            while u.op is ir.DIV and ir.rational(u.args[1]):
+                u = u.args[0]
+            if u.op is ROUND:
+                return ir.le(ir.abs_(u.args[0]), ir.HALF)
+        return ir.rebuild(n, args)
+
+    return ir.transform(outputs, rule)
 
 
 def has_slopes(e: Expr, about: Expr) -> Expr:

@@ -411,6 +411,9 @@ class _Simplifier:
     ) -> list[Expr]:
         """The forms of a sum as a whole and in parts: what looks shorter first, so that the other
         one is left out where it cannot be."""
+        if cautious or not self.trusting:  # the shortest one was not equal: all are wanted
+            total = work.sum_of(parts)
+            return [*work.all_of(value), *(() if total is None else (total,))]
         values, rough = work.frame.values, work.writer.rough
         limit = self.costs.length(e)
         if sum(rough(values[node]) + 1 for _, node in parts) <= rough(value):
@@ -420,7 +423,7 @@ class _Simplifier:
             return found if found and work.least(value) > limit else [*work.all_of(value), *found]
         found = [*work.all_of(value)]
         least = min(map(self.costs.length, found))
-        if limit <= 2 * (least + 1) or cautious:  # otherwise its parts have nothing that short
+        if limit <= 2 * (least + 1):  # otherwise its parts have nothing that short
             total = work.sum_of(parts, min(least, limit))
             found += () if total is None else (total,)
         return found

@@ -19,18 +19,40 @@ _FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
 """What products of nodes are not just written down of."""
 
 
-def roots_of_numbers(exponents: dict[Expr, Fraction | int]) -> None:
-    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`."""
+def is_number(e: Expr) -> bool:
+    """Whether this is a positive rational number, or such a multiple of pi."""
+    if e.op is PI:
+        return True
+    if e.op is ir.MUL:
+        return e.args[1].op is PI and is_number(e.args[0])
+    return e.op is ir.CONST and (q := ir.rational(e)) is not None and q > 0
+
+
+def roots_of_numbers(exponents: dict[Expr, Fraction | int], unit: Fraction) -> Fraction:
+    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`, `sqrt(2)/sqrt(pi)` and `2/sqrt(2*pi)` as `sqrt(2/pi)`; the
+    number beside them."""
+    roots: list[list[Expr]] = []
     for half in (_HALF, -_HALF):
-        found = [
-            b
-            for b, x in exponents.items()
-            if x == half and (b.op is PI or ((q := ir.rational(b)) is not None and q > 0))
-        ]
+        found = [b for b, x in exponents.items() if x == half and is_number(b)]
         if len(found) > 1:
             for b in found:
                 del exponents[b]
-            exponents[multiplied(sorted(found, key=lambda b: b.op is PI))] = half
+            found = [multiplied(sorted(found, key=lambda b: b.op is PI))]
+            exponents[found[0]] = half
+        roots.append(found)
+    over, under = roots
+    if not under:
+        return unit
+    top, below = over[0] if over else ONE, under[0]
+    if not over:
+        q, below = ir.scaled(below)
+        if q != abs(unit) or q == 1 or below is ONE:
+            return unit
+        top, unit = ir.const(q), unit / q
+    for b in (*over, *under):
+        del exponents[b]
+    exponents[ir.div(top, below)] = _HALF
+    return unit
 
 
 def primitive(p: Any) -> tuple[Any, Fraction]:

@@ -12,12 +12,12 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
-from symdiff.ir.functions import EXP, PI
+from symdiff.ir.functions import EXP
 from symdiff.passes.cancel.rational import Factored, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import gathered, times
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import multiplied, negated, roots_of_numbers
+from symdiff.passes.simplify.pieces import is_number, multiplied, negated, roots_of_numbers
 
 Around = tuple[int, int, int]
 """Operations of some factors, how many are above the line, how many below."""
@@ -162,8 +162,8 @@ class Products:
             if e.op is ir.POW and (inner := ir.rational(e.args[1])) is not None:
                 e, k = e.args[0], inner * k
             exponents[e] = exponents.get(e, 0) + k
-        if len(exponents) > 1 and any(b.op is ir.CONST or b.op is PI for b in exponents):
-            roots_of_numbers(exponents)
+        if len(exponents) > 1 and any(is_number(b) for b in exponents):
+            unit = roots_of_numbers(exponents, unit)
         over: list[Expr] = []
         under: list[Expr] = []
         for base, known in exponents.items():

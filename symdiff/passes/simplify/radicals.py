@@ -85,7 +85,7 @@ def opened(radicand: Expr) -> Expr | None:
         if isqrt(abs(value.unit.numerator)) ** 2 != value.unit.numerator or value.unit == 1:
             return None
     outside, below, inner = ir.ONE, ir.ONE, Factored(value.unit, {})
-    writer = Writer(frame, Costs((radicand,)), Budget(20))
+    writer = Writer(frame, Costs(ir.topological((radicand,))), Budget(20))
     for key, (base, n) in value.factors.items():
         node = writer.write(Factored(Fraction(1), {key: (base, 1)}))
         sign = Signs().of(node)

@@ -153,7 +153,7 @@ class ArrayKernels:
     ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out; `about` as
         `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
-        from symdiff.loops.simplify.guarded_points import guarded_points, met, told
+        from symdiff.loops.simplify.guarded_points import guarded_points, met, places, told
         from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
@@ -200,7 +200,7 @@ class ArrayKernels:
             moved = [k for k, p in enumerate(program.params) if p.name in by and p.type.kind == "f"]
             made.guards = BesideGuards(
                 kernel(program), self._kernel(value), conditions, points.points, moved,
-                len(value.params),
+                len(value.params), places(captured, points),
             )  # fmt: skip
         return made
 

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, WHERE, ZERO, Expr
+from symdiff.ir.functions import XLOGY
 from symdiff.ir.program import Program
 from symdiff.pipeline.scalar import tangent_names
 
@@ -81,10 +82,7 @@ def _power(n: Expr, slopes: Sequence[Expr]) -> Expr:
     if slopes[0] is not ZERO:
         total = exponent * ir.power(base, exponent - 1) * slopes[0]
     if slopes[1] is not ZERO:
-        from symdiff.ir.functions import LOG
-
-        vanishes = ir.and_(ir.eq(base, ZERO), ir.lt(ZERO, exponent))
-        total = total + ir.where(vanishes, ZERO, n * LOG(base)) * slopes[1]
+        total = total + XLOGY(n, base) * slopes[1]  # a branch would have slopes of 0
     return total
 
 

@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from flint import arb, ctx
@@ -24,6 +25,7 @@ from symdiff.interpret.rounding import Format, format_of
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.passes.analysis.band_extent import FURTHER, with_truncation
+from symdiff.passes.differentiate import squares, weighted_squares
 from symdiff.pipeline.validation.chain import Chain, Step
 from symdiff.pipeline.validation.lost import lost_value, undefined
 from symdiff.pipeline.validation.points import Point, Special, chosen, places_of, sums_of
@@ -55,6 +57,8 @@ GUARDED = 20
 BESIDE = 0.05
 """Where it is seen how large a guarded function is, relative to max(1, |x|)."""
 INSIDE = (0.6180339887, 0.7548776662, 0.5698402910, 0.8191725134, 0.6710436067)
+AXES = 6
+"""Variables along which corners of norms are left."""
 DEEP, DEEPER = 200, 260
 """Binary depths at which limits are looked at."""
 
@@ -166,6 +170,8 @@ class Trial:
             e.op.kink(*e.args) for e in ir.topological(captured.outputs) if e.op.kink is not None
         }
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
+        norms = map(_norm, ir.topological(captured.outputs))
+        self.norms = tuple(dict.fromkeys(u for u in norms if u is not None)) if path else ()
         equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
         steps = (ir.eq(e.args[0], 0) for e in ir.topological(captured.outputs) if e.op is ir.SIGN)
         self.cuts = tuple(e for e in (*equal, *steps) if ir.variables((e,)))
@@ -173,6 +179,7 @@ class Trial:
         self.facts = captured.assumptions
         self.domain = () if path else captured.domain
         roots = [*self.truth, *self.kinks, *self.facts, *self.domain, *self.cuts, *self.jumps]
+        roots += self.norms
         if self.smooth is not None:
             roots += [*captured.outputs, *self.smooth]
         self._roots = roots
@@ -259,6 +266,8 @@ class Trial:
         cut = any(c is True for c in values[first : first + len(self.cuts)])
         first += len(self.cuts)
         seen.on_cut = any(j is not False for j in values[first : first + len(self.jumps)])
+        first += len(self.jumps)
+        corner = any(u.contains(0) for u in values[first : first + len(self.norms)])
         kinky = cut or any(
             k.is_zero() or k.contains(0) for k in values[count : count + len(self.kinks)]
         )
@@ -270,7 +279,8 @@ class Trial:
             if reasons != {"singular"}:
                 return None
         if kinky or None in found:
-            self._sides(seen, v, kinky, cut, budget)
+            ways = _directions(len(point), corner)
+            self._sides(seen, v, kinky, cut, ways, budget)
         return seen if seen.hull or any(x is not None for x in seen.truth) else None
 
     def _around(self, point: Point, budget: Budget) -> bool:
@@ -286,7 +296,15 @@ class Trial:
                 return False
         return True
 
-    def _sides(self, seen: Seen, at: list[Any], kinky: bool, cut: bool, budget: Budget) -> None:
+    def _sides(
+        self,
+        seen: Seen,
+        at: list[Any],
+        kinky: bool,
+        cut: bool,
+        ways: Iterable[tuple[float, ...]],
+        budget: Budget,
+    ) -> None:
         """Limits from all sides, where the formula is undefined or has a kink."""
         open_ = [i for i, t in enumerate(seen.truth) if kinky or t is None]
         singular = [
@@ -294,7 +312,7 @@ class Trial:
             if seen.truth[i] is not None or self.tape.trouble(self.tape.roots[i], at) == "singular"
         ]  # fmt: skip
         met: dict[int, list[Any]] = {i: [] for i in singular}
-        for direction in _directions(len(seen.point)):
+        for direction in ways:
             pair = []
             ctx.prec = PRECISIONS[-1]  # of the points too
             for depth in (DEEP, DEEPER):
@@ -474,6 +492,13 @@ class Trial:
 ORDINARY_ONLY = 6
 
 
+def _norm(e: Expr) -> Expr | None:
+    """What a root is of, if it is a norm, which has a kink where it is 0."""
+    if e.op is not ir.POW or ir.rational(e.args[1]) != Fraction(1, 2):
+        return None
+    return e.args[0] if squares(e.args[0]) or weighted_squares(e.args[0]) else None
+
+
 def _on_cut(e: Expr) -> Expr:
     """Where a function is on its branch cut, or where that begins: behind the last argument."""
     if e.op.cut is None:
@@ -530,12 +555,17 @@ def _some(count: int, most: int) -> list[int]:
     return sorted({0, count - 1, *rng.sample(range(count), most - 2)})
 
 
-def _directions(n: int) -> Iterable[tuple[float, ...]]:
-    """Ways out of a point, and their opposites."""
+def _directions(n: int, corner: bool = False) -> Iterable[tuple[float, ...]]:
+    """Ways out of a point, and their opposites; at the corner of a norm, whose slope is another on each
+    of them, more: those close to an axis."""
     base = [INSIDE[k % len(INSIDE)] / (1 + k // len(INSIDE)) for k in range(n)]
     ways = [base] if n == 1 else [base, [x * (-1) ** k for k, x in enumerate(base)]]
     if n > 1:
         ways.append([x / 1000 if k % 2 else x for k, x in enumerate(base)])
+    if n > 1 and corner:
+        ways += [
+            [x if k == j else x / 1000 for k, x in enumerate(base)] for j in range(min(n, AXES))
+        ]
     for way in ways:
         yield tuple(way)
         yield tuple(-x for x in way)

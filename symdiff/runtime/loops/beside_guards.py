@@ -5,18 +5,21 @@ is not understood symbolically. So where a call is at such a point (`loops.simpl
 the program is called beside it as well, on both sides and at several distances, and what it
 tends to is extrapolated (Richardson, 1911). If the value is what the values beside it tend to, the derivatives are
 those of the smooth function, as for every guard; else, and where those on both sides differ, they
-are as written. Where the derivatives that were written are what those beside tend to, they stay.
+are as written, and a `GuardWarning` says so if those beside the point are others. Where the derivatives that were
+written are what those beside tend to, they stay.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from symdiff.errors import GuardWarning, Location
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
 from symdiff.runtime.scalar.fallback import tell
@@ -32,6 +35,12 @@ ALIKE, NEAR, SURE = 1e-9, 1e-3, 1e-11
 and of a limit from the one before it in the extrapolation that is taken for known."""
 SIDES = 0.25
 """How much of the difference between both sides may be left at the least distance."""
+
+
+CLOSE = (2.0**-30, 2.0**-24, 2.0**-18, 2.0**-12, FIRST)
+"""Distances at which derivatives are compared with those as written."""
+
+_warned: set[Location] = set()
 
 
 class Point(Protocol):
@@ -60,6 +69,7 @@ class BesideGuards:
     points : where the value is given apart.
     moved : the parameters by which is differentiated.
     own : how many parameters the value has: those after them are of products with vectors.
+    places : where the points stand in the source.
     """
 
     derivatives: Kernel
@@ -68,6 +78,7 @@ class BesideGuards:
     points: Sequence[Point]
     moved: Sequence[int]
     own: int
+    places: Sequence[Location | None] = ()
 
     def held(self, values: Sequence[Any]) -> list[Point]:
         """The points at which a call is."""
@@ -78,8 +89,10 @@ class BesideGuards:
         found, held = self.derivatives(values), self.held(values)
         wide = [_in_doubles(v) for v in values]
         with np.errstate(all="ignore"):
-            if self._is_limit(wide, held):
-                found = self._smooth(wide, held, found)
+            smooth = self._smooth(wide, held, found) if self._is_limit(wide, held) else None
+            if smooth is None:
+                self._tell(wide, held, found)
+        found = found if smooth is None else smooth
         if out is None:
             return found
         return [r if place is None else put(place, r) for place, r in zip(out, found, strict=True)]
@@ -106,11 +119,11 @@ class BesideGuards:
 
     def _smooth(
         self, values: Sequence[Any], held: Sequence[Point], written: list[Any]
-    ) -> list[Any]:
-        """The derivatives of the smooth function, if there are any; else those that were written."""
+    ) -> list[Any] | None:
+        """The derivatives of the smooth function, if there are any."""
         tended = self._limits(self.derivatives, values, held)
         if tended is None:
-            return written
+            return None
         found, unsure = [], 0
         for w, (limit, error, size) in zip(written, tended, strict=True):
             same = np.abs(np.subtract(w, limit)) <= np.maximum(8 * error, SURE * size)
@@ -120,6 +133,34 @@ class BesideGuards:
         if unsure:
             tell(unsure, f"{unsure} derivatives at a guarded point are not known to all digits")
         return found
+
+    def _tell(self, values: Sequence[Any], held: Sequence[Point], written: list[Any]) -> None:
+        """Warn, once for each line, if derivatives just beside the point, on both sides, are
+        others than those as written."""
+        way = self._ways(values, held)[0]
+        step = next((s for s in CLOSE if self._is_free(values, way, s)), None)
+        if step is None:
+            return
+        up, down = (self.derivatives(_beside(values, way, side)) for side in (step, -step))
+        for row in zip(written, up, down, strict=True):
+            here, a, b = (np.asarray(v, float).ravel() for v in row)
+            sides = [np.isfinite(v) & (np.abs(here - v) > NEAR * np.abs(v)) for v in (a, b)]
+            between = np.abs(2 * here - a - b) <= NEAR * (np.abs(a) + np.abs(b))
+            differ = sides[0] & sides[1] & ~between  # neither one of two pieces nor a kink
+            if np.any(differ):
+                k = int(np.argmax(np.where(differ, np.abs(here - a), -1.0)))
+                self._warn(held, float(here[k]), float(a[k]))
+                return
+
+    def _warn(self, held: Sequence[Point], here: float, there: float) -> None:
+        text = (
+            "the value at a guard is not the limit of those beside it, or that is not known; derivatives "
+            f"there are as written: {here!r}, and {there!r} beside it"
+        )
+        for point, place in zip(self.points, self.places, strict=False):
+            if point in held and place is not None and place not in _warned:
+                _warned.add(place)
+                warnings.warn_explicit(text, GuardWarning, place.path, place.line)
 
     def _limits(
         self, kernel: Kernel, values: Sequence[Any], held: Sequence[Point]

@@ -1,5 +1,7 @@
 """The last tier: elements that a kernel leaves flagged, in ball arithmetic.
 
+Why an element is flagged, its error test says: `passes.accuracy.error_test`.
+
 It is the first as well, for numbers that are given to a large function: compiling that
 takes seconds, so at first its values are interpreted, until the work of this would have
 compiled it; flagged numbers likewise, before the second tier is compiled. Whatever is

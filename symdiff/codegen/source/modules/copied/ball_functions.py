@@ -348,7 +348,7 @@ def _values_beside(balls, decisions, point, steps, precision):
         return p if q is None else q
 
     for tries in range(7):
-        if tries and precision << tries > (12000 if flint is None else 30000):
+        if tries and precision << tries > (10000 if flint is None else 30000):
             break
         _precision(precision << tries)
         place = [_ball(x) + step for x, step in zip(point, steps)]

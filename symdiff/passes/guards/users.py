@@ -1,0 +1,65 @@
+"""What is above nodes of a DAG.
+
+Before:  1/max(x, eps) + x, and the node max(x, eps)
+After:   1/max(x, eps), 1/max(x, eps) + x
+
+Requires: outputs.
+Ensures: nodes in order, children first; those alone are visited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+
+from symdiff import ir
+from symdiff.ir import WHERE, Expr
+from symdiff.passes.guards.proof import Place
+
+
+class Users:
+    """Which nodes of a DAG are above which."""
+
+    def __init__(self, outputs: tuple[Expr, ...]) -> None:
+        self.outputs = outputs
+        self.order = ir.topological(outputs)
+        self.users: dict[Expr, list[int]] = {}  # of a node, where those are of whom it is a child
+        for i, e in enumerate(self.order):
+            for a in dict.fromkeys(e.args):
+                self.users.setdefault(a, []).append(i)
+
+    def above(self, m: Expr) -> Iterator[Expr]:
+        """The nodes above another, children first; those alone are visited."""
+        waiting = list(self.users.get(m, ()))
+        met = set(waiting)
+        while waiting:
+            e = self.order[heappop(waiting)]
+            yield e
+            for user in self.users.get(e, ()):
+                if user not in met:
+                    met.add(user)
+                    heappush(waiting, user)
+
+
+def is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:
+    """Whether the branches that are taken at a place lead to a node."""
+    values = {e: ir.const(q) for e, q in place}
+    seen: set[Expr] = set()
+    stack = list(outputs)
+    while stack:
+        e = stack.pop()
+        if e is node:
+            return True
+        if e in seen:
+            continue
+        seen.add(e)
+        if e.op is WHERE:
+            taken = ir.substitute(e.args[:1], values)[0]
+            if taken.op is ir.BOOL:
+                stack.append(e.args[1 if taken.value else 2])
+                continue
+        stack.extend(e.args)
+    return False
+
+
+__all__ = ["Users", "is_reached"]

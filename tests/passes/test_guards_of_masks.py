@@ -1,0 +1,111 @@
+"""Guards written as sums of masks, as rounded numbers, and as conditions on sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdiff import GuardWarning, symgrad
+
+
+def sinc(x: Any) -> Any:
+    return (abs(x) < 1e-7) * 1.0 + (abs(x) >= 1e-7) * math.sin(x) / (x if x else 1.0)
+
+
+def shifted(x: Any) -> Any:
+    return (x == 0) * 1.0 + (x != 0) * math.expm1(x) / (x + (x == 0))
+
+
+def in_a_product(x: Any) -> Any:
+    return math.exp(x) * sinc(x)
+
+
+def by_branches(x: Any) -> Any:
+    return (1.0 if abs(x) < 1e-9 else 0.0) + (math.tanh(x) / x if abs(x) >= 1e-9 else 0.0)
+
+
+def first_term(x: Any) -> Any:
+    return x * (abs(x) < 1e-7) + (abs(x) >= 1e-7) * math.sin(x)
+
+
+def rounded(x: Any) -> Any:
+    return 1.0 if round(x, 9) == 0 else math.expm1(x) / x
+
+
+def rounded_square(x: Any) -> Any:
+    return 0.5 if round(x * x, 9) == 0 else (1 - math.cos(x)) / x**2
+
+
+def rounded_beside(x: Any) -> Any:
+    return 1.0 if round(x - 2, 9) == 0 else math.log(x - 1) / (x - 2)
+
+
+GUARDS: dict[Callable[[Any], Any], tuple[float, Callable[[Any], Any]]] = {
+    sinc: (0.0, mpmath.sinc),
+    shifted: (0.0, lambda x: mpmath.expm1(x) / x),
+    in_a_product: (0.0, lambda x: mpmath.exp(x) * mpmath.sinc(x)),
+    by_branches: (0.0, lambda x: mpmath.tanh(x) / x),
+    first_term: (0.0, mpmath.sin),
+    rounded: (0.0, lambda x: mpmath.expm1(x) / x),
+    rounded_square: (0.0, lambda x: (1 - mpmath.cos(x)) / x**2),
+    rounded_beside: (2.0, lambda x: mpmath.log1p(x - 2) / (x - 2)),
+}
+"""Functions, where they are guarded, and what is beside that."""
+
+
+@pytest.mark.filterwarnings("error::symdiff.GuardWarning")
+@pytest.mark.parametrize("f", GUARDS)
+def test_masks_and_rounded_numbers(f: Callable[[Any], Any]) -> None:
+    at, smooth = GUARDS[f]
+    with mpmath.workdps(200):
+        h = mpmath.mpf(10) ** -20
+        up, down = smooth(at + h), smooth(at - h)
+        slope, value = float((up - down) / (2 * h)), float((up + down) / 2)
+        far, near = smooth(at + 2 * h) + smooth(at - 2 * h), up + down
+        curvature = float((far - near) / (3 * h * h))
+    d = symgrad(f)
+    assert d(at) == pytest.approx(value, rel=1e-15)
+    assert d.grad(at) == pytest.approx(slope, rel=1e-14, abs=1e-15)
+    assert d.hessian(at) == pytest.approx(curvature, rel=1e-14, abs=1e-15)
+
+
+def box(x: Any) -> Any:
+    return (abs(x) < 1e-3) * 1.0
+
+
+def step(x: Any) -> Any:
+    return 3.0 * (x > 0) + x
+
+
+def to_whole(x: Any) -> Any:
+    return round(x) * 1.0 if round(x) == 0 else x
+
+
+@pytest.mark.parametrize(("f", "slope"), [(box, 0.0), (step, 1.0), (to_whole, 0.0)])
+def test_what_is_no_guard(f: Callable[[Any], Any], slope: float) -> None:
+    d = symgrad(f)
+    assert (d(0.0), d.grad(0.0)) == (f(0.0), slope)
+
+
+def test_a_wrong_mask_is_named() -> None:
+    def wrong(x):
+        return (abs(x) < 1e-9) * 2.0 + (abs(x) >= 1e-9) * math.sin(x) / (x if x else 1.0)
+
+    with pytest.warns(GuardWarning, match=r"2\.0 against 1\.0"):
+        assert symgrad(wrong).grad(0.0) == 0.0
+
+
+def test_a_direction_times_what_vanishes() -> None:
+    """x/|x|*sin(|x|) is x*(1 - x**2/6 + ...)."""
+
+    def turned(x):
+        s = np.linalg.norm(x)
+        u = x / s if s > 0 else x
+        return u * np.sin(s)
+
+    np.testing.assert_allclose(symgrad(turned).jacobian(np.zeros(2)), np.eye(2), atol=1e-11)
