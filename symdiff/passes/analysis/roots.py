@@ -211,8 +211,8 @@ def _undone_power(e: Expr, target: Expr) -> list[tuple[Expr, Expr]] | None:
 def _root(e: Expr, q: Fraction) -> Expr | None:
     """What e is the q-th power of, if that is seen: of c**2 c, which may be negative."""
     if e.op in (MUL, DIV):
-        sides = [_root(a, q) for a in e.args]
-        return None if None in sides else e.op(*sides)
+        a, b = (_root(a, q) for a in e.args)
+        return None if a is None or b is None else e.op(a, b)
     if e.op is POW and (m := ir.integer(e.args[1])) is not None and m % q == 0:
         return ir.power(e.args[0], ir.const(m / q))
     if (c := ir.rational(e)) is not None and c > 0:
