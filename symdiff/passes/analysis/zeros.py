@@ -112,9 +112,9 @@ def _solutions(equations: list[Expr]) -> Iterator[Solution]:
 
 
 def _roots(e: Expr) -> Iterator[Solution]:
-    """An algebraic equation, solved for the first variable for which that is seen by undoing one operation
+    """An equation without quotients, solved for the first variable for which that is seen by undoing one operation
     after the other."""
-    if not all(n.op in ir.ARITHMETIC for n in ir.topological((e,)) if n.args):
+    if not all(n.op in ir.ARITHMETIC and n.op is not DIV for n in ir.topological((e,)) if n.args):
         return
     for v in ir.variables((e,)):
         if roots := symbolic_roots(e, v):
