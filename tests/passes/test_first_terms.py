@@ -40,6 +40,33 @@ def distance(z, om, ok):
     return math.sin(math.sqrt(-ok) * dc) / math.sqrt(-ok)
 
 
+def circuit(t, a, w):
+    d = w * w - a * a
+    if abs(d) < 1e-10:
+        return t * math.exp(-a * t)
+    if d > 0:
+        return math.exp(-a * t) * math.sin(math.sqrt(d) * t) / math.sqrt(d)
+    return math.exp(-a * t) * math.sinh(math.sqrt(-d) * t) / math.sqrt(-d)
+
+
+def spring(t, m, c, k):
+    d = c * c - 4 * k * m
+    if abs(d) < 1e-10:
+        return t / m * math.exp(-c * t / (2 * m))
+    s = math.sqrt(abs(d)) / (2 * m)
+    return math.exp(-c * t / (2 * m)) * (math.sinh(s * t) if d > 0 else math.sin(s * t)) / (s * m)
+
+
+def spheroid(a, c):
+    if a == c:
+        return 4 * math.pi * a * a
+    if c < a:
+        e = math.sqrt(1 - c * c / a / a)
+        return 2 * math.pi * a * a * (1 + (1 - e * e) / e * math.atanh(e))
+    e = math.sqrt(1 - a * a / c / c)
+    return 2 * math.pi * a * a * (1 + c / (a * e) * math.asin(e))
+
+
 def growth(x, k):
     d = math.log1p(x * (1 + k))
     if abs(k) < 1e-10:
@@ -99,6 +126,9 @@ def differences(f, at):
         (damped, (1.0, 2.0, 1.0)),
         pytest.param(between, (1.0, -1.0), marks=pytest.mark.slow),
         (distance, (1.0, 0.3, 0.0)),
+        pytest.param(circuit, (1.0, 2.0, 2.0), marks=pytest.mark.slow),
+        (spring, (1.0, 1.0, 4.0, 4.0)),
+        (spheroid, (1.0, 1.0)),
         (growth, (1.0, 0.0)),
         (lens, (0.3, 0.2, 1.0)),
         (decays, (1.0, 0.5, 0.5, 2.0)),
@@ -143,3 +173,31 @@ def power_in_both(x):
 def test_a_series_with_another_term_is_named(f):
     with pytest.warns(GuardWarning, match="not the value without it"):
         symgrad(f).grad(0.5)
+
+
+def odds(p):
+    p = min(max(p, 1e-9), 1 - 1e-9)
+    return math.log(p / (1 - p))
+
+
+def log_odds(p):
+    p = min(max(p, 1e-9), 1 - 1e-9)
+    return math.log(p) - math.log(1 - p)
+
+
+def one_sided(p):
+    p = max(p, 1e-6)
+    return p / (2 - p)
+
+
+@pytest.mark.parametrize("f", [odds, log_odds, one_sided])
+def test_a_clip_that_keeps_away_from_no_singular_point_is_no_guard(f):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert symgrad(f).grad(0.25) == pytest.approx(differences(f, (0.25,))[0], rel=1e-9)
+        assert symgrad(f).grad(-1.0) == 0.0
+
+
+def test_a_clip_that_keeps_away_from_one_is():
+    with pytest.warns(GuardWarning, match="is not the limit"):
+        symgrad(lambda p: math.sin(p) / max(p, 1e-6)).grad(0.25)

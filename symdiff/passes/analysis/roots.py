@@ -193,8 +193,12 @@ def _undone(
 def _undone_power(e: Expr, target: Expr) -> list[tuple[Expr, Expr]] | None:
     base, exponent = e.args
     q, c = ir.rational(exponent), ir.rational(target)
-    if q is None or q <= 0 or c is None:
+    if q is None or q <= 0:
         return None
+    if c is None:
+        if q.denominator > 1 or (value := _root(target, q)) is None:
+            return None
+        return [(base, -value), (base, value)] if q % 2 == 0 else [(base, value)]
     if c == 0:
         return [(base, ir.ZERO)]
     value = ir.power(ir.const(abs(c)), ir.const(1 / q))
@@ -202,6 +206,19 @@ def _undone_power(e: Expr, target: Expr) -> list[tuple[Expr, Expr]] | None:
     if c < 0:
         return [] if even or q.denominator > 1 else [(base, -value)]
     return [(base, value), (base, -value)] if even else [(base, value)]
+
+
+def _root(e: Expr, q: Fraction) -> Expr | None:
+    """What e is the q-th power of, if that is seen: of c**2 c, which may be negative."""
+    if e.op in (MUL, DIV):
+        a, b = (_root(a, q) for a in e.args)
+        return None if a is None or b is None else e.op(a, b)
+    if e.op is POW and (m := ir.integer(e.args[1])) is not None and m % q == 0:
+        return ir.power(e.args[0], ir.const(m / q))
+    if (c := ir.rational(e)) is not None and c > 0:
+        root = ir.power(e, ir.const(1 / q))
+        return root if ir.rational(root) is not None else None
+    return None
 
 
 def _polynomial_roots(e: Expr, t: Expr, target: Fraction | None) -> set[Fraction] | None:

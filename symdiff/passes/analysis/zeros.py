@@ -16,7 +16,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
 from symdiff.ir.functions import HYPOT
-from symdiff.passes.analysis.roots import rational_roots
+from symdiff.passes.analysis.roots import rational_roots, symbolic_roots
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.differentiate import squares
 
@@ -101,12 +101,25 @@ def _solutions(equations: list[Expr]) -> Iterator[Solution]:
             continue
         step = _variable(e)
         if step is None:
+            if len(equations) == 1:
+                yield from _roots(e)
             return
         v, value = step
         solution = {u: ir.substitute((s,), {v: value})[0] for u, s in solution.items()}
         solution[v] = value
     if solution:
         yield solution
+
+
+def _roots(e: Expr) -> Iterator[Solution]:
+    """An equation without quotients, solved for the first variable for which that is seen by undoing one operation
+    after the other."""
+    if not all(n.op in ir.ARITHMETIC and n.op is not DIV for n in ir.topological((e,)) if n.args):
+        return
+    for v in ir.variables((e,)):
+        if roots := symbolic_roots(e, v):
+            yield from ({v: root} for root in roots)
+            return
 
 
 def _variable(e: Expr) -> tuple[Expr, Expr] | None:

@@ -417,7 +417,7 @@ class _Case:
         truth, got, _ = program.at_with_status([0.0] * len(self.params))
         if truth.status == got.status == "domain":
             return None
-        regular = truth.status == "exact" and (kind != "analytic" or not self._is_singular())
+        regular = truth.status == "exact" and (kind != "analytic" or not self._is_singular(other))
         if regular and not (inside and is_equation(self.condition) and math.isfinite(got.value)):
             return None  # nothing is singular, or a derivative is, and stays so
         if regular:
@@ -524,8 +524,11 @@ class _Case:
                 weights = {v: float(w) for v, w in zip(varied, ws, strict=False)}
                 yield tuple(weights.get(p, 0.0) for p in self.params)
 
-    def _is_singular(self) -> bool:
-        return any(next(loci(n), None) is not None for n in ir.topological((self.other,)))
+    def _is_singular(self, other: Expr) -> bool:
+        """Whether the other side, moved so that the point is 0, has a singular operation there."""
+        at = [d for n in ir.topological((other,)) for d in loci(n)]
+        values = ir.substitute(at, dict.fromkeys(self.params, ir.ZERO))
+        return any(not ir.rational(d) for d in values)  # 0, or not known
 
     def _germ(self, other: Expr, v: Expr | None = None) -> str:
         """What the other side, moved so that the point is 0, is there along a variable, of
