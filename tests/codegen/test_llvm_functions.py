@@ -55,13 +55,17 @@ def ulps(got, true: flint.arb, dtype: str, floor: float = 0.0) -> float:
     return error / float(np.spacing(np.dtype(dtype).type(max(t, floor))))
 
 
+ORDERED = ("polygamma", "ellipk", "ellipe")
+"""Functions whose first argument is an order."""
+
+
 def arguments(op: Op, rng: np.random.Generator, n: int) -> list[np.ndarray]:
     columns = []
     for _ in range(op.arity):
         parts = [make(rng, n // 2) for make in SAMPLES.values()]
         columns.append(rng.permutation(np.concatenate(parts)))
-    if op.name == "polygamma":
-        columns[0][:] = 0.0
+    if op.name in ORDERED:
+        columns[0][:] = rng.integers(0, 3, n) if op.name != "polygamma" else 0.0
     if op.name.startswith("betainc"):
         columns = [np.abs(c) for c in columns]
         columns[2] = rng.uniform(0, 1, n)
