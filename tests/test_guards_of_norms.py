@@ -317,3 +317,55 @@ def test_no_warning(f: Any) -> None:
         warnings.simplefilter("error", GuardWarning)
         d = symgrad(f, accuracy="fast")
         (d.jacobian if np.ndim(f(ZERO)) else d.grad)(ZERO)
+
+
+# ------------------------------------------------------ with parameters beside the norm
+def scaled_sine(p, z):
+    r = np.linalg.norm(p)
+    if r == 0:
+        return p * z
+    return p * np.sin(r * z) / r
+
+
+def saturated(p, z):
+    r = np.linalg.norm(p)
+    if r == 0:
+        return p / z
+    return p * np.tanh(r / z) / r
+
+
+def in_a_band(p, z):
+    r = np.sqrt(np.sum(p * p))
+    return p * z if r < 1e-8 else p * (np.sin(r * z) / r)
+
+
+def exponential(p, z):
+    r = np.linalg.norm(p)
+    return p * z if r == 0 else p * np.expm1(z * r) / r
+
+
+def arc(p, z):
+    r = np.linalg.norm(p)
+    return p / z if r == 0 else p * np.arctan(r / z) / r
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"),
+    [
+        (scaled_sine, 2.5),
+        (saturated, 0.4),
+        (in_a_band, 2.5),
+        (exponential, 2.5),
+        (arc, 0.4),
+    ],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_with_a_parameter_beside_the_norm(f, slope):
+    """The quotient is removable along the norm's zero, whatever the parameter is."""
+    by_vector, by_number = symgrad(f).jacobian(np.zeros(2), 2.5)
+    np.testing.assert_allclose(by_vector, slope * np.eye(2), rtol=1e-14, atol=1e-15)
+    np.testing.assert_array_equal(by_number, np.zeros(2))
+    near = symgrad(f).jacobian(np.array([3e-7, -4e-7]), 2.5)[0]
+    np.testing.assert_allclose(near, slope * np.eye(2), rtol=1e-5, atol=1e-5)
+    whole = symgrad(lambda p, z: np.sum(p) * np.sum(f(p, z)))
+    np.testing.assert_allclose(whole.hessian(np.zeros(2), 2.5)[0][0], 2 * slope, rtol=1e-12)

@@ -18,6 +18,7 @@ from flint import fmpq, fmpq_poly
 from symdiff import ir
 from symdiff.interpret.balls import Undecided
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
+from symdiff.ir.functions import SQUARES
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.series.coefficients import is_zero
 from symdiff.series.germs import AtPoint
@@ -178,6 +179,8 @@ def _undone(
         return _undone_power(e, target)
     if op is ABS:
         return [(args[0], target), (args[0], -target)]
+    if op is SQUARES:
+        return [(args[0], target)]
     if len(args) != 1 or op.boolean:
         return None
     if target.op is op:
