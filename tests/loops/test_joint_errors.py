@@ -301,3 +301,39 @@ def test_steps_that_leave_the_range():
     except SymdiffError:
         return
     assert found == f(x) == np.inf
+
+
+def test_running_extremes_keep_nan():
+    """A maximum of what is computed with its error, where NumPy's is nan."""
+    lost = np.array([1.0, np.nan, 3.0])
+
+    def f(x):
+        return np.max(x * lost) * np.sum(x * x - 1)
+
+    def g(x):
+        s, m = 0.0, -1e9
+        for i in range(len(x)):
+            s = s + np.sqrt(x[i]) * s + x[i]
+            m = np.maximum(m, s)
+        return m - s
+
+    for x in (np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, -1.0])):
+        with np.errstate(invalid="ignore"):
+            for fun in (f, g):
+                np.testing.assert_allclose(symgrad(fun, verify=False)(x), fun(x), rtol=1e-14)
+
+
+def test_sums_over_several_indices_are_sums():
+    """A number that a loop inside collects is not computed from another."""
+
+    def f(w, image):
+        total = 0.0
+        for i in range(image.shape[0]):
+            for j in range(image.shape[1]):
+                total += w[j] * image[i, j]
+        return total
+
+    traced = symgrad(f, verify=False)
+    w, image = np.ones(3), np.ones((4, 3))
+    program = traced._source.raw({}, traced._source.shapes({}, (w, image)))
+    assert not estimated(program).joint

@@ -24,6 +24,7 @@ Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -205,6 +206,8 @@ class _Correcting(Beside):
             if n.op in (ADD, SUB) and (looked_at is None or n in looked_at):
                 value, rest = self.known_sum(known[n], *(known[a] for a in n.args))
                 known[n] = value, rest
+            if n.op is WHERE and n.args[0].op in (LT, LE) and {*n.args[0].args} == {*n.args[1:]}:
+                known[n] = _with_nan(known[n], [known[a][0] for a in n.args[1:]])
             if n.op not in CORRECTED:
                 continue
             inside = ir.and_(inside, CORRECTED[n.op].inside(known[n.args[0]][0]))
@@ -397,6 +400,13 @@ def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
                 found.add(name)
                 stack.append(name)
     return found, {e for name, e in roots if name in found}
+
+
+def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]:
+    """The larger or smaller of two numbers, not known where one is nan: a comparison would lose it."""
+    there = functools.reduce(ir.and_, (raw(ir.EQ, (v, v)) for v in values if v.op is not ir.CONST))
+    value, rest = x
+    return raw(WHERE, (there, value, NAN)), raw(WHERE, (there, rest, NAN))
 
 
 def _is_power(n: Expr) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import INF, TRUE, VAR, ZERO, Expr, const
 from symdiff.ir.blocks import unchecked
+from symdiff.ir.functions import EXTREMES
 from symdiff.ir.loop_program import (
     INDEX,
     REAL,
@@ -101,6 +102,7 @@ class ProgramErrors(Propagation):
     ) -> None:  # fmt: skip
         super().__init__(dtype, underflows=tests, known={} if known is None else known)
         self.program, self.strict, self.tests = program, strict, strict or by_rows
+        self.by_rows = by_rows
         self.last = last_arrays(program)
         self.tapes: dict[str, Error] = {}
         self.first: list[Statement] = []
@@ -262,7 +264,7 @@ class ProgramErrors(Propagation):
                 guesses[c.name].apart = not is_read(s, c)
                 guesses[c.name].inside = is_collected_inside(s, c)
         numbers = [c for c in s.carried if c.type == REAL]
-        joint: Joint | None = None if self.underflows else Joint(self.names)
+        joint: Joint | None = None if self.underflows or self.by_rows else Joint(self.names)
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
         for c in s.carried:
             if c.type.shape and name_of(c.init) in self.zeros and adds_once(s, c.name):
@@ -406,7 +408,8 @@ class ProgramErrors(Propagation):
             found = self.error(c.next, step=True)
             if g.static:
                 again = g.raised(found)
-                if joint is not None and not g.static and not g.inside:
+                apart = g.inside or c.next.op in EXTREMES
+                if joint is not None and not g.static and not apart:
                     return self._join(g, joint)
                 return again
             g.next = self.units(c.next, found), ZERO
@@ -418,6 +421,8 @@ class ProgramErrors(Propagation):
             return again
         if joint is not None:
             return self._join(g, joint)
+        if self.by_rows:  # to compute them again may change the bits of other rows
+            return again
         g.sum, g.names = None, []  # its terms have errors in common: all add up
         return True
 
@@ -483,7 +488,7 @@ class ProgramErrors(Propagation):
             alike = self.never(NEGATIVE, term) or self.never(POSITIVE, term)
             start = c.init is ZERO or (self.never(NEGATIVE, term) and self.never(NEGATIVE, c.init))
             if g.static:
-                if known and alike and start and g.apart:
+                if known and alike and start and (g.apart or self.by_rows):
                     return g.raised(Error(max(each.k + shared.k + 1, g.init.k)))
                 g.static, g.names = False, []
                 return True
