@@ -82,6 +82,7 @@ class Estimated(NamedTuple):
 def estimated(
     program: LoopProgram, dtype: str = "float64", strict: bool = False, tests: bool = False,
     by_rows: bool = False, norm: bool = False, known: dict[Any, Any] | None = None,
+    together: bool = True,
 ) -> Estimated:  # fmt: skip
     """The program with a check for each result whose error is not known statically.
 
@@ -91,8 +92,9 @@ def estimated(
     by_rows : whether all values keep their error tests, as they do with `strict`.
     norm : whether an array is checked by its largest element alone.
     known : see `Propagation`.
+    together : see `ProgramErrors`.
     """
-    work = _Checking(program, dtype, strict, tests, by_rows, norm, known)
+    work = _Checking(program, dtype, strict, tests, by_rows, norm, known, together)
     block = work.block(program.block)
     checks = [c for e in dict.fromkeys(program.outputs) for c in work.check(e)]
     if not checks:

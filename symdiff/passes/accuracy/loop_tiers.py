@@ -112,7 +112,7 @@ class ProgramWithTests(NamedTuple):
 def with_error_tests(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
     estimates: bool = False, by_rows: bool = False, norm: bool = False,
-    known: dict[Any, Any] | None = None,
+    known: dict[Any, Any] | None = None, together: bool = True,
 ) -> ProgramWithTests:  # fmt: skip
     """The program with its error tests.
 
@@ -126,6 +126,7 @@ def with_error_tests(
     by_rows : whether the program is one for each row: then their values keep tests of their own, so
         that rows do not depend on each other.
     norm : as of `estimates.estimated`.
+    together : see `ProgramErrors`.
     known : what was found of single expressions, of this program or one like it with other tests;
         more is added.
     """
@@ -136,7 +137,7 @@ def with_error_tests(
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
         program, unwatched, untested, *_ = estimated(
-            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm, known
+            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm, known, together
         )
     work = _Testing(
         program, dtype, accuracy, tests, unwatched, untested, {} if known is None else known

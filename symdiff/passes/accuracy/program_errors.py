@@ -91,6 +91,7 @@ class ProgramErrors(Propagation):
     rising : units of running maxima and minima, and of tapes of them.
     bounded : whether the errors of the results that were checked are bounded statically.
     joint : whether there are errors of numbers that loops carry together.
+    together : whether numbers may have a covariance: not where elements of results must not depend on others.
     collecting : arrays that a loop carries, and the names inside of it.
     lasting, lasting_tapes : of values from a tape whose errors last from iteration to iteration, what they
         count for in recurrences, and the tapes of that.
@@ -98,11 +99,11 @@ class ProgramErrors(Propagation):
 
     def __init__(
         self, program: LoopProgram, dtype: str, strict: bool, tests: bool, by_rows: bool, norm: bool,
-        known: dict[Any, Any] | None = None,
+        known: dict[Any, Any] | None = None, together: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(dtype, underflows=tests, known={} if known is None else known)
         self.program, self.strict, self.tests = program, strict, strict or by_rows
-        self.by_rows = by_rows
+        self.together = together and not by_rows
         self.last = last_arrays(program)
         self.tapes: dict[str, Error] = {}
         self.first: list[Statement] = []
@@ -264,7 +265,7 @@ class ProgramErrors(Propagation):
                 guesses[c.name].apart = not is_read(s, c)
                 guesses[c.name].inside = is_collected_inside(s, c)
         numbers = [c for c in s.carried if c.type == REAL]
-        joint: Joint | None = None if self.underflows or self.by_rows else Joint(self.names)
+        joint: Joint | None = None if self.underflows or not self.together else Joint(self.names)
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
         for c in s.carried:
             if c.type.shape and name_of(c.init) in self.zeros and adds_once(s, c.name):
@@ -421,7 +422,7 @@ class ProgramErrors(Propagation):
             return again
         if joint is not None:
             return self._join(g, joint)
-        if self.by_rows:  # to compute them again may change the bits of other rows
+        if not self.together:  # to compute them again may change the bits of other elements
             return again
         g.sum, g.names = None, []  # its terms have errors in common: all add up
         return True
@@ -488,7 +489,7 @@ class ProgramErrors(Propagation):
             alike = self.never(NEGATIVE, term) or self.never(POSITIVE, term)
             start = c.init is ZERO or (self.never(NEGATIVE, term) and self.never(NEGATIVE, c.init))
             if g.static:
-                if known and alike and start and (g.apart or self.by_rows):
+                if known and alike and start and (g.apart or not self.together):
                     return g.raised(Error(max(each.k + shared.k + 1, g.init.k)))
                 g.static, g.names = False, []
                 return True

@@ -74,7 +74,9 @@ class LoweredProgram:
 
         program = self.source
         flags = self.reads_flags and has_flags()
-        how = self.accuracy, tests, estimates, self.by_rows, self.norm, self._known
+        how = (
+            self.accuracy, tests, estimates, self.by_rows, self.norm, self._known, self.of_numbers,
+        )  # fmt: skip
         if not flags or (other := scaled(program, dtype)) is program:
             return with_error_tests(program, dtype, *how)
         if tests:
@@ -107,7 +109,9 @@ class LoweredProgram:
         if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
             return None
         strict = self.accuracy == "strict"
-        estimates = estimated(ready(self.source), dtype, strict, known=self._known)
+        estimates = estimated(
+            ready(self.source), dtype, strict, known=self._known, together=self.of_numbers
+        )
         if estimates.bounded:
             return None
         most = ANY if estimates.joint else most
