@@ -337,3 +337,21 @@ def test_sums_over_several_indices_are_sums():
     w, image = np.ones(3), np.ones((4, 3))
     program = traced._source.raw({}, traced._source.shapes({}, (w, image)))
     assert not estimated(program).joint
+
+
+def test_what_is_left_of_all_digits_is_no_divisor():
+    """Two sums that are alike but for their order: their difference is 0, and neither it nor its correction says
+    more than that in double arithmetic."""
+
+    def f(x, e, g):
+        s, t, u, v = 0.0, 0.0, 0.0, 0.0
+        for i in range(len(x)):
+            s += x[i]
+            t += s * x[i]
+        for i in range(len(x)):
+            u += x[len(x) - 1 - i]
+            v += u * x[len(x) - 1 - i]
+        return (t - v + e) / (t - v + g)
+
+    x = np.random.default_rng(0).normal(size=3000)
+    assert symgrad(f, verify=False)(x, 3e-40, 1e-40) == pytest.approx(3.0, rel=1e-14)

@@ -220,13 +220,9 @@ class _Correcting(Beside):
         """The nodes of which sums are looked at; None if all are."""
         if not self.lean or not self.watched:
             return None
-        found: set[Expr] = set()
-        ir.topological(
-            [e for e, is_watched in zip(forms, self.watched, strict=True) if is_watched], found
-        )
-        for n in ir.topological(forms):
-            found.update(ir.topological(_watched(n, self.kinds)))
-        return found
+        ends = [e for e, is_watched in zip(forms, self.watched, strict=True) if is_watched]
+        watched = (a for n in ir.topological(forms) for a in _watched(n, self.kinds))
+        return set(ir.topological((*ends, *watched)))
 
     def without_detached(
         self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
@@ -370,8 +366,8 @@ def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
         for name in names:
             made_of.setdefault(name, set()).update(used)
             roots.append((name, e))
-        for n in ir.topological((e,)):
-            found.update(name_of(x) for x in leaves(_watched(n, known)))
+        watched = [a for n in ir.topological((e,)) for a in _watched(n, known)]
+        found.update(name_of(x) for x in leaves(watched))
 
     for s in walk(program.block):
         ends = [n for n, _ in defined(s)]
