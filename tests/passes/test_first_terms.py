@@ -101,6 +101,18 @@ def logarithmic_mean(a, b):
     return (a - b) / math.log(a / b)
 
 
+def universal(r, v, a):
+    """A function of Stumpff, of a quantity that is a quotient itself."""
+    al = 2 / r - v * v / a
+    s = r * v / (1 + al)
+    z = al * s * s
+    if abs(z) < 1e-10:
+        return s * s / 2
+    if z > 0:
+        return s * s * (1 - math.cos(math.sqrt(z))) / z
+    return s * s * (math.cosh(math.sqrt(-z)) - 1) / -z
+
+
 def differences(f, at):
     """Slopes by differences of the same code in 60 digits, which leave the guards' bands."""
     exact = types.FunctionType(f.__code__, {**f.__globals__, "math": mpmath})
@@ -134,6 +146,7 @@ def differences(f, at):
         (decays, (1.0, 0.5, 0.5, 2.0)),
         (extreme, (1.0, 0.2, 1.5, 0.0)),
         (logarithmic_mean, (2.0, 2.0)),
+        (universal, (2.0, 1.0, 1.0)),
     ],
     ids=lambda p: getattr(p, "__name__", ""),
 )
