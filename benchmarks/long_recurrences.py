@@ -43,6 +43,12 @@ class Dual:
         other = _dual(other)
         return Dual(self.value * other.value, self.slope * other.value + self.value * other.slope)
 
+    def __truediv__(self, count: int) -> Dual:
+        return Dual(self.value / count, self.slope / count)
+
+    def __pow__(self, n: int) -> Dual:
+        return Dual(self.value**n, n * self.slope * self.value ** (n - 1))
+
     def sin(self) -> Dual:
         return Dual(mpmath.sin(self.value), self.slope * mpmath.cos(self.value))
 

@@ -14,6 +14,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from benchmarks.long_recurrences import Dual, sine
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
 from symdiff.ir.loop_program import Loop, walk
@@ -138,49 +139,9 @@ PROGRAMS = [
 ]
 
 
-class Dual:
-    """A number of many bits with its derivative in one direction."""
-
-    def __init__(self, value, slope=0):
-        self.value, self.slope = mpmath.mpf(value), mpmath.mpf(slope)
-
-    def __add__(self, other):
-        other = _dual(other)
-        return Dual(self.value + other.value, self.slope + other.slope)
-
-    def __sub__(self, other):
-        other = _dual(other)
-        return Dual(self.value - other.value, self.slope - other.slope)
-
-    def __rsub__(self, other):
-        return _dual(other) - self
-
-    def __mul__(self, other):
-        other = _dual(other)
-        return Dual(self.value * other.value, self.slope * other.value + self.value * other.slope)
-
-    def __truediv__(self, count):
-        return Dual(self.value / count, self.slope / count)
-
-    def __pow__(self, n):
-        assert n == 2
-        return self * self
-
-    __radd__, __rmul__ = __add__, __mul__
-
-
-def _dual(x):
-    return x if isinstance(x, Dual) else Dual(x)
-
-
-def _sin(x):
-    x = _dual(x)
-    return Dual(mpmath.sin(x.value), x.slope * mpmath.cos(x.value))
-
-
 def truth(f, x, direction):
     """Value and derivative along a direction."""
-    names = {"np": types.SimpleNamespace(sin=_sin, sum=lambda v: sum(v[1:], v[0])), "range": range}
+    names = {"np": types.SimpleNamespace(sin=sine, sum=lambda v: sum(v[1:], v[0])), "range": range}
     exec(textwrap.dedent(inspect.getsource(f)), names)
     with mpmath.workprec(BITS):
         found = names[f.__name__](
@@ -355,3 +316,32 @@ def test_what_is_left_of_all_digits_is_no_divisor():
 
     x = np.random.default_rng(0).normal(size=3000)
     assert symgrad(f, verify=False)(x, 3e-40, 1e-40) == pytest.approx(3.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("chosen", [False, True], ids=["softmax", "index"])
+def test_what_decides_beside_what_is_computed(chosen):
+    """A shift without a derivative, and an index by a decision: neither has an error of its own."""
+
+    def shifted(x):
+        a, b = 1.0, 0.5
+        for i in range(1, len(x)):
+            z = x[i - 1 : i + 1]
+            p = np.exp(z - np.max(z))
+            p = p / np.sum(p)
+            a, b = a - p[0] * 0.01 * b, b + p[1] * 0.01 * a
+        return a
+
+    def indexed(x):
+        a, b = 1.0, 0.5
+        for i in range(len(x) - 1):
+            j = i + 1 if a * x[i] > b else i
+            a, b = a - x[j] * 0.01 * b, b + x[j] * 0.01 * a
+        return a
+
+    f = indexed if chosen else shifted
+    x = np.random.default_rng(0).normal(size=300) * 0.3
+    traced = symgrad(f, verify=False)
+    assert traced(x) == pytest.approx(f(x), rel=1e-13)
+    step = np.zeros(len(x))
+    step[4] = 1e-6
+    assert traced.grad(x)[4] == pytest.approx((f(x + step) - f(x - step)) / 2e-6, rel=1e-7, abs=1e-9)

@@ -157,7 +157,8 @@ class _Correcting(Beside):
     lean : whether sums are looked at only where it would not show in the correction of the result that both
         they and their corrections cancelled. To look at each takes as long as all the rest.
     exposed : names of which it would not show.
-    roots, watched : the expressions of those, and which of those in work are.
+    roots : the expressions of those.
+    adds_lean : whether sums in the array that is added to need not be looked at.
     """
 
     suffixes = ("rest",)
@@ -167,20 +168,22 @@ class _Correcting(Beside):
         self.norm, self.lean = norm, lean
         self.functions = False
         self.exposed, self.roots = _exposed(program) if lean else (set(), set())
-        self.watched: list[bool] = []
         self.adds_lean = False
 
     def real(self, *outputs: Expr) -> list[Parts]:
-        self.watched = [e in self.roots for e in outputs]
-        made = super().real(*outputs)
-        self.watched = []
-        return made
+        watched = [e in self.roots for e in outputs] if self.lean else None
+        return self.numbers(*self.over(outputs), watched) if outputs else []
 
     def update(self, s: Update) -> list[Statement]:
         self.adds_lean = self.lean and s.name not in self.exposed
         return super().update(s)
 
-    def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
+    def pairs(
+        self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts],
+        watched: Sequence[bool] | None = None,
+    ) -> list[Parts]:  # fmt: skip
+        """The expressions with their errors. Watched: of which it matters how much cancelling leaves; None if all
+        sums are looked at."""
         outputs, leaves = self.without_detached(outputs, leaves)
         forms = elementary(stabilise(tuple(outputs)))
         nodes = ir.topological(forms)
@@ -196,7 +199,7 @@ class _Correcting(Beside):
         known = Known(second=True)
         known.update({v: (p[0], p[1]) for v, p in leaves.items()})
         inside: Expr = TRUE
-        looked_at = self.looked_at(forms)
+        looked_at = None if watched is None else self.looked_at(forms, watched)
         for n in nodes:
             if n.op is EXP:
                 fine = self.exponential(n, known)
@@ -216,13 +219,11 @@ class _Correcting(Beside):
             return list(made)
         return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
 
-    def looked_at(self, forms: Sequence[Expr]) -> set[Expr] | None:
-        """The nodes of which sums are looked at; None if all are."""
-        if not self.lean or not self.watched:
-            return None
-        ends = [e for e, is_watched in zip(forms, self.watched, strict=True) if is_watched]
-        watched = (a for n in ir.topological(forms) for a in _watched(n, self.kinds))
-        return set(ir.topological((*ends, *watched)))
+    def looked_at(self, forms: Sequence[Expr], watched: Sequence[bool]) -> set[Expr]:
+        """The nodes of which sums are looked at."""
+        ends = [e for e, is_watched in zip(forms, watched, strict=True) if is_watched]
+        below = (a for n in ir.topological(forms) for a in _watched(n, self.kinds))
+        return set(ir.topological((*ends, *below)))
 
     def without_detached(
         self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
@@ -248,7 +249,14 @@ class _Correcting(Beside):
         return ir.or_(fades, CORRECTED[EXP].inside(x))
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
-        made = zip(outputs, self.pairs(outputs, leaves), strict=True)
+        return self.numbers(outputs, leaves)
+
+    def numbers(
+        self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts],
+        watched: Sequence[bool] | None = None,
+    ) -> list[Parts]:  # fmt: skip
+        """The same with truth values as numbers."""
+        made = zip(outputs, self.pairs(outputs, leaves, watched), strict=True)
         return [(ir.where(v, ONE, ZERO), ZERO) if e.op.boolean else (v, r) for e, (v, r) in made]
 
     def conditions(
@@ -400,7 +408,10 @@ def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
 
 def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]:
     """The larger or smaller of two numbers, not known where one is nan: a comparison would lose it."""
-    there = functools.reduce(ir.and_, (raw(ir.EQ, (v, v)) for v in values if v.op is not ir.CONST))
+    open_ = [v for v in values if ir.rational(v) is None]
+    if not open_:
+        return x
+    there = functools.reduce(ir.and_, (raw(ir.EQ, (v, v)) for v in open_))
     value, rest = x
     return raw(WHERE, (there, value, NAN)), raw(WHERE, (there, rest, NAN))
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
@@ -39,12 +38,10 @@ from symdiff.ir.loop_program import (
     name_of,
     walk,
 )
-from symdiff.passes.accuracy.propagation import HALF_UNIT, Propagation
+from symdiff.passes.accuracy.propagation import FLOOR, HALF_UNIT, Propagation
 
 MOST = 6
 """Numbers of which covariances are carried: the work for an iteration is of the third order."""
-LEAST = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
-"""What is added to each mean square, which may underflow."""
 
 
 class Row(NamedTuple):
@@ -131,7 +128,7 @@ class Joint:
                 if a is b:
                     if row.size is not ZERO:
                         end = (ir.abs_(end) ** ir.HALF + row.size) ** 2
-                    new = row.square + const(LEAST[work.dtype])
+                    new = row.square + const(FLOOR[work.dtype])  # it may underflow
                     old, end = end, end + new
                     name, result = self.squares[a]
                     start = init[a] ** 2
