@@ -344,4 +344,6 @@ def test_what_decides_beside_what_is_computed(chosen):
     assert traced(x) == pytest.approx(f(x), rel=1e-13)
     step = np.zeros(len(x))
     step[4] = 1e-6
-    assert traced.grad(x)[4] == pytest.approx((f(x + step) - f(x - step)) / 2e-6, rel=1e-7, abs=1e-9)
+    assert traced.grad(x)[4] == pytest.approx(
+        (f(x + step) - f(x - step)) / 2e-6, rel=1e-7, abs=1e-9
+    )
