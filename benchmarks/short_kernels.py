@@ -26,7 +26,7 @@ from symdiff import ir, symgrad
 from symdiff.ir import Expr
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.simplify import simplify
-from symdiff.pipeline import formulas
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 
 

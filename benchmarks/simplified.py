@@ -76,7 +76,7 @@ def row(expression: str, name: str) -> tuple[list[str], list[int]]:
 
     from symdiff.codegen.sympy.text import formula_lines
     from symdiff.frontend.formula.parse import parse
-    from symdiff.pipeline import formulas
+    from symdiff.pipeline import readable_formulas as formulas
 
     program = parse(expression)
     shorts = formulas.short_derivative(program, [name])

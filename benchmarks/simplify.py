@@ -104,7 +104,7 @@ def main() -> None:
     from symdiff.ir.formula_text import Formulas
     from symdiff.passes.simplify import short_forms
     from symdiff.passes.simplify.decimals import decimals_of
-    from symdiff.pipeline import formulas
+    from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 
     times: dict[str, list[float]] = {n: [] for n in ("ours", "whole", "warm", "cleared", "again")}

@@ -14,7 +14,8 @@ from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.program import Program, map_objects
 from symdiff.passes.simplify import Short
-from symdiff.pipeline import formulas, single_passes
+from symdiff.pipeline import readable_formulas as formulas
+from symdiff.pipeline import single_passes
 
 
 @outermost

@@ -48,7 +48,7 @@ def expression(f: Any) -> Any:
 
 def _formulas(f: Any) -> tuple[Any, ...]:
     """The outputs of a function of numbers for people, with the limits that its guards stand for."""
-    from symdiff.pipeline.formulas import drops_guards, readable_forms
+    from symdiff.pipeline.readable_formulas import drops_guards, readable_forms
 
     program, raw = f.program, f._source.scalar(f._default_static())
     return readable_forms(program.outputs, drops_guards(raw, f._source.notes[id(raw)]))

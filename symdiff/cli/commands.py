@@ -105,7 +105,7 @@ _dtype = click.option("--dtype", type=click.Choice(("float64", "float32")), defa
 def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -> None:
     """Print the simplified derivatives of TARGET."""
     from symdiff.cli.targets import resolve
-    from symdiff.pipeline import formulas
+    from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 
     subject = resolve(target)
@@ -154,7 +154,7 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
 def simplify(target: str, style: str, expanded: bool) -> None:
     """Print the simplified value of TARGET."""
     from symdiff.cli.targets import resolve
-    from symdiff.pipeline import formulas
+    from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 
     subject = resolve(target)
@@ -524,7 +524,7 @@ def _print_results(
 
 def _literals(subject: Subject) -> tuple[Fraction, ...]:
     """The numbers that were written as decimals."""
-    from symdiff.pipeline.formulas import decimals_of, shown
+    from symdiff.pipeline.readable_formulas import decimals_of, shown
 
     program = subject.program
     return decimals_of(program.outputs, shown(program).outputs, subject.text)

@@ -18,7 +18,8 @@ from symdiff.ir.program import Program
 from symdiff.lowering.lower import lower
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import squares
-from symdiff.pipeline import formulas, guard_messages
+from symdiff.pipeline import guard_messages
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.scalar import Notes
 

@@ -17,7 +17,7 @@ from symdiff.errors import SymdiffError
 from symdiff.export.files import write_text
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
-from symdiff.pipeline import formulas
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.lowered.modules import written
 

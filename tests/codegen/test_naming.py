@@ -16,7 +16,7 @@ from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas
 from symdiff.passes.simplify import simplify
 from symdiff.passes.simplify.check import equal
-from symdiff.pipeline.formulas import short_derivative
+from symdiff.pipeline.readable_formulas import short_derivative
 
 
 def formulas(*texts: str) -> tuple[Expr, ...]:

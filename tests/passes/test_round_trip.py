@@ -22,7 +22,7 @@ from symdiff.ir import Expr
 from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.program import Program
 from symdiff.passes.simplify.check import equal
-from symdiff.pipeline import formulas
+from symdiff.pipeline import readable_formulas as formulas
 
 USUAL: dict[str, Any] = {
     "abs": sympy.Abs,

@@ -21,7 +21,7 @@ from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.rules import IDENTITIES
 from symdiff.passes.simplify.truth import tidied
-from symdiff.pipeline import formulas
+from symdiff.pipeline import readable_formulas as formulas
 
 x, y, a, b = (ir.var(n) for n in "xyab")
 

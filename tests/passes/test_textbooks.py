@@ -22,7 +22,7 @@ from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.simplify.familiar import readable
-from symdiff.pipeline import formulas
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 
 x, t = ir.var("x"), ir.var("t")

@@ -27,7 +27,7 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
 from symdiff.passes.complete.complete import closed_forms
 from symdiff.passes.differentiate import gradient as reverse
-from symdiff.pipeline import formulas
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.samples import Lines, bases, breaks, inside
 from symdiff.pipeline.scalar import Notes

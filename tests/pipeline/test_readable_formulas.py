@@ -15,7 +15,7 @@ from symdiff import ir, symgrad
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.frontend.formula.parse import parse
 from symdiff.interpret.flat import Tape
-from symdiff.pipeline import formulas
+from symdiff.pipeline import readable_formulas as formulas
 
 
 def relative_exponential(x):
