@@ -12,7 +12,7 @@ of matrices are sums.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from symdiff import ir
@@ -55,8 +55,10 @@ Parts = tuple[Expr, ...]
 """The parts of a number: its value as far as one number holds it, and the others."""
 
 
-def with_loops(program: LoopProgram, names: Names) -> Block:
-    """The statements with products of matrices as sums, and solvers as eliminations.
+def with_loops(
+    program: LoopProgram, names: Names, keeps: Callable[[Call], bool] = lambda s: False
+) -> Block:
+    """The statements with products of matrices as sums, and solvers as eliminations, but for calls to keep.
 
     Raises
     ------
@@ -67,7 +69,7 @@ def with_loops(program: LoopProgram, names: Names) -> Block:
     def one(s: Statement) -> list[Statement]:
         if isinstance(s, (Build, Loop)):
             return [replace(s, body=go(s.body))]
-        if not isinstance(s, Call):
+        if not isinstance(s, Call) or keeps(s):
             return [s]
         if can_be_eliminated(s, known):
             return eliminated(s, known, names)
@@ -217,7 +219,7 @@ class Beside(ABC):
 
     def whole_program(self) -> LoopProgram:
         """The program with the other parts; one more output counts what is not accurate."""
-        block = self.block(with_loops(self.program, self.names))
+        block = self.block(with_loops(self.program, self.names, self.keeps))
         outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
         for e in self.program.outputs:
             outputs.append(self.output(e, checks, wrong))
@@ -242,8 +244,16 @@ class Beside(ABC):
                 case Check():
                     made.append(replace(s, condition=self.whole(s.condition)))
                 case Call():
-                    raise UnsupportedError(f"{s.routine} has no version with more digits")
+                    made += self.call(s)
         return tuple(made)
+
+    def keeps(self, s: Call) -> bool:
+        """Whether a routine is called, with other parts beside its results."""
+        return False
+
+    def call(self, s: Call) -> list[Statement]:
+        """What becomes of such a call."""
+        raise UnsupportedError(f"{s.routine} has no version with more digits")
 
     def sized(self, t: Type) -> Type:
         """A type whose sizes may hang on decisions on real values, such as that of `p` or `np.zeros(2)`."""

@@ -57,6 +57,7 @@ from symdiff.ir.loop_program import (
     LOAD,
     REAL_OF,
     Build,
+    Call,
     Check,
     Loop,
     LoopProgram,
@@ -80,6 +81,7 @@ from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.matrix_corrections import has_correction, with_correction
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -152,8 +154,9 @@ class _Correcting(Beside):
 
     Attributes
     ----------
-    functions : whether there are any.
+    functions : whether there are any; calls : of routines, which amplify errors as much as those of functions.
     norm : whether arrays are accepted by their largest elements.
+    known : the types of the program's names.
     lean : whether sums are looked at only where it would not show in the correction of the result that both
         they and their corrections cancelled. To look at each takes as long as all the rest.
     exposed : names of which it would not show.
@@ -166,7 +169,8 @@ class _Correcting(Beside):
     def __init__(self, program: LoopProgram, norm: bool = False, lean: bool = False) -> None:
         super().__init__(program)
         self.norm, self.lean = norm, lean
-        self.functions = False
+        self.known = types(program)
+        self.functions = self.calls = False
         self.exposed, self.roots = _exposed(program) if lean else (set(), set())
         self.adds_lean = False
 
@@ -248,6 +252,19 @@ class _Correcting(Beside):
         known[n] = ir.where(fades, raw(EXP, (x,)), value), ir.where(fades, ZERO, error)
         return ir.or_(fades, CORRECTED[EXP].inside(x))
 
+    def keeps(self, s: Call) -> bool:
+        return has_correction(s, self.known)
+
+    def call(self, s: Call) -> list[Statement]:
+        rests = {n: found[0] for n, found in self.beside.items()}
+        known = {n: self.sized(self.known[n]) for n in map(name_of, s.args)}
+        s = replace(s, results=tuple((n, self.sized(t)) for n, t in s.results))
+        made, rest = with_correction(s, rests, known, self.names)
+        ((name, _),) = s.results
+        self.beside[name] = (rest,)
+        self.calls = True
+        return made
+
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         return self.numbers(outputs, leaves)
 
@@ -297,7 +314,7 @@ class _Correcting(Beside):
     def accepted(self) -> Fraction:
         if not self.functions:
             return ARITHMETIC
-        return EACH if self.lean else FUNCTIONS
+        return EACH if self.lean or self.calls else FUNCTIONS
 
     def of_each(self, t: Type) -> Expr:
         """The correction of an element of an array that is accepted."""

@@ -11,7 +11,7 @@ looked at which values have their results in them, on both sides of each choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from symdiff import ir
 from symdiff.ir import VAR, WHERE, Expr, var
@@ -24,11 +24,14 @@ from symdiff.ir.loop_program import (
     Call,
     Loop,
     LoopProgram,
+    Type,
     Update,
     name_of,
     types,
 )
 
+MIXING = ("solve", "inv", "det", "slogdet", "cofactors")
+"""Routines that have each element of a matrix in each of their results."""
 Sizes = frozenset[Expr] | None
 """The axes over all of which a value collects; None of a constant, which has all that can be asked."""
 
@@ -41,7 +44,7 @@ def gathers(program: LoopProgram) -> bool:
     shapes = [p.type.shape for p in program.params]
     shapes += [known[name_of(e)].shape for e in arrays]
     axes = {n for shape in shapes for e in shape for n in ir.topological((e,)) if n.op is INDEX}
-    work = _Gathering()
+    work = _Gathering(known)
     work.block(program.block)
     found = [work.names.get(name_of(e), frozenset()) for e in arrays]
     return all(sizes is None or axes <= sizes for sizes in found)
@@ -52,10 +55,12 @@ class _Gathering:
 
     Attributes
     ----------
+    types : of the program's names.
     names : by name; arguments, and what is not known, have collected nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, types: Mapping[str, Type]) -> None:
+        self.types = types
         self.names: dict[str, Sizes] = {}
 
     def block(self, block: Block) -> None:
@@ -71,7 +76,11 @@ class _Gathering:
                 case Loop():
                     self.loop(s)
                 case Call():
-                    self.names.update((n, frozenset()) for n, _ in s.results)
+                    found: Sizes = frozenset()
+                    if s.routine in MIXING:
+                        matrix = name_of(s.args[0])
+                        found = _both((self.names.get(matrix), frozenset(self.types[matrix].shape)))
+                    self.names.update((n, found) for n, _ in s.results)
 
     def loop(self, s: Loop) -> None:
         """What is carried has what it begins with; numbers the whole axis as well."""

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from symdiff import ir
-from symdiff.ir import ZERO, Expr, const
+from symdiff.ir import INF, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     REAL,
     Build,
@@ -35,12 +35,13 @@ from symdiff.ir.loop_program import (
     types,
 )
 from symdiff.lowering.loops.matmul import TURNED
+from symdiff.passes.accuracy.eliminations import can_be_eliminated
 from symdiff.passes.accuracy.propagation import EXACT, Error, element
 
 MEAN = Fraction(1, 2)
 """As of `estimates`."""
 SOLVED = Fraction(8)
-"""Units of the results of linear solvers."""
+"""Units of the results of routines of which no errors are computed."""
 
 
 class Named(Protocol):
@@ -54,6 +55,7 @@ class Named(Protocol):
 
     program: LoopProgram
     names: Names
+    dtype: str
     errors: dict[str, Error]
     first: list[Statement]
     sums: dict[tuple[str, int], Expr]
@@ -64,12 +66,29 @@ class Named(Protocol):
 
 
 def after_call(work: Named, s: Call) -> list[Statement]:
-    """Squares of the errors of a product of matrices; of other routines a few units."""
+    """Squares of the errors of a product of matrices. How far off a linear solver is hangs on the condition of
+    the matrix, so it is not bounded, and is computed (`matrix_corrections`); of other routines a few units."""
     if s.routine not in TURNED:
+        computed = work.dtype == "float64" and can_be_eliminated(s, types(work.program))
+        found: list[Statement] = [s]
         for name, t in s.results:
-            if t.kind == "f":
-                work.errors[name] = Error(SOLVED)
-        return [s]
+            if t.kind != "f":
+                continue
+            work.errors[name] = Error(SOLVED)
+            if not computed:
+                continue
+            more = (
+                raw(ir.MUL, (INF, ir.abs_(ir.var(name))))
+                if not t.shape
+                else array(work.names.fresh(f"{name}_error"))
+            )
+            if t.shape:
+                found.append(
+                    Build(name_of(more), t, tuple(work.names.fresh("i") for _ in t.shape), INF)
+                )
+            work.mark(INF if t.shape else more)
+            work.errors[name] = Error(more=more)
+        return found
     known = types(work.program)
     ((result, t),) = s.results
     errors = [work.errors.get(name_of(a), EXACT) for a in s.args]

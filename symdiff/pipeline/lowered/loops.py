@@ -104,6 +104,7 @@ class LoweredProgram:
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
         from symdiff.passes.accuracy.loop_tiers import ProgramWithTests as Made
+        from symdiff.passes.accuracy.matrix_corrections import calls_with_corrections
 
         known = self.accuracy in ("high", "strict") and dtype == "float64"
         if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
@@ -114,7 +115,8 @@ class LoweredProgram:
         )
         if estimates.bounded:
             return None
-        most = ANY if estimates.joint else most
+        if estimates.joint or calls_with_corrections(self.source):
+            most = ANY  # that takes as long for many numbers, but for a small factor
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None
         try:

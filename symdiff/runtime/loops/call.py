@@ -17,9 +17,9 @@ from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
 from symdiff.codegen.llvm.loops.kernel import AT_ONCE, FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
 from symdiff.errors import DomainError, SymdiffError
-from symdiff.ir import CONST, Expr
+from symdiff.ir import CONST
 from symdiff.ir.linalg.routines import ROUTINES
-from symdiff.ir.loop_program import ARRAY, Call, Type, kind_of, name_of, types
+from symdiff.ir.loop_program import name_of
 from symdiff.lowering.target import OVERFLOWS
 from symdiff.process.progress import is_watched, watched
 from symdiff.runtime import signals, threads
@@ -82,6 +82,10 @@ ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": Wide
 """The errors of checks; of others, `ComputationError`."""
 
 
+_NUMBERS: dict[str, Any] = {"f0": ctypes.c_double, "i0": ctypes.c_int64, "b0": ctypes.c_int64}
+"""Numbers in records of calls."""
+
+
 def _drop(linked: jit.Linked) -> None:
     """Free the memory that a kernel keeps for its next call."""
     ctypes.CFUNCTYPE(None)(linked.address("drop"))()
@@ -133,7 +137,6 @@ class Code:
         self._asking: list[Callable[[Code], None]] = []
         self.tried = self.raised = 0
         self.all_known = all(self.layout.known)
-        self.types = types(kernel.program)
         self.prepare()
 
     def ask_larger(self, told: Callable[[Code], None]) -> None:
@@ -165,25 +168,25 @@ class Code:
             if not p.type.shape:
                 kinds[place] = "d" if p.type.kind == "f" else "q"
             if value is not None:
-                self.held.append(np.ascontiguousarray(value, self.element(p.type)))
+                self.held.append(np.ascontiguousarray(value, self.element(p.type.kind)))
                 self.frame[place] = address(self.held[-1])
                 continue
             axes: list[tuple[int, int | None]] = [
                 (0, int(n.value)) if n.op is CONST else (layout.sizes[name_of(n)], None)
                 for n in p.type.shape
             ]
-            self.takes.append((place, self.element(p.type) if axes else None, axes))
+            self.takes.append((place, self.element(p.type.kind) if axes else None, axes))
         self.pack = struct.Struct("=" + "".join(kinds)).pack
         self.buffer = ctypes.c_char * (8 * layout.count)
         self.makes = [
-            (self.element(t), [integer_of(n, layout.sizes) for n in t.shape])
+            (self.element(t.kind), [integer_of(n, layout.sizes) for n in t.shape])
             if t.shape and known else None
             for t, known in zip(layout.outputs, layout.known, strict=True)
         ]  # fmt: skip
 
-    def element(self, t: Type) -> np.dtype[Any]:
+    def element(self, kind: str) -> np.dtype[Any]:
         """The dtype of an array in memory."""
-        return self.real if t.kind == "f" else INT64 if t.kind == "i" else BYTE
+        return self.real if kind == "f" else INT64 if kind == "i" else BYTE
 
     def run(
         self,
@@ -307,7 +310,7 @@ class Code:
             return bool(whole) if t.kind == "b" else whole
         if target is None:
             address, *shape = struct.unpack_from(f"={1 + len(t.shape)}q", memory, at)
-            target = view(address, shape, self.element(t)).copy()
+            target = view(address, shape, self.element(t.kind)).copy()
         if t.kind == "b":
             return target.view(np.bool_)
         return target if t.kind != "f" or result == target.dtype else target.astype(result)
@@ -329,40 +332,36 @@ class Code:
         if which == STOPPED:
             return int(hasattr(self._failure, "error"))
         try:
-            self.routine_of(self.layout.calls[which], record)
+            self.routine_of(ctypes.string_at(which).decode(), record)
         except BaseException as error:
             self._failure.error = error
             return 1
         return 0
 
-    def routine_of(self, s: Call, record: int) -> None:
-        at = record
-        args = []
-        for e in s.args:
-            value, at = self.argument(e, at)
+    def routine_of(self, text: str, record: int) -> None:
+        """Run a routine with what a record says, of the kinds and ranks in a text as "solve f2,f1 f2"."""
+        name, given, made = text.split(" ")
+        args, at = [], record
+        for kind in given.split(","):
+            value, at = self.word(kind, at)
             args.append(value)
-        results = ROUTINES[s.routine].numpy(*args)
-        for (_, t), value in zip(s.results, results, strict=True):
-            if not t.shape:
-                kind = ctypes.c_double if t.kind == "f" else ctypes.c_int64
-                kind.from_address(at).value = value
-                at += 8
-                continue
-            shape = list((ctypes.c_int64 * len(t.shape)).from_address(at + 8))
-            address = ctypes.c_void_p.from_address(at).value or 0
-            at += 8 + 8 * len(shape)
-            np.copyto(view(address, shape, self.element(t)), value)
+        results = ROUTINES[name].numpy(*args)
+        for kind, value in zip(made.split(","), results, strict=True):
+            place = at
+            target, at = self.word(kind, at)
+            if isinstance(target, np.ndarray):
+                np.copyto(target, value)
+            else:
+                _NUMBERS[kind].from_address(place).value = value
 
-    def argument(self, e: Expr, at: int) -> tuple[Any, int]:
-        """A value that the kernel passes to a routine, and where the next stands."""
-        if e.op is not ARRAY:
-            if kind_of(e) == "f":
-                return ctypes.c_double.from_address(at).value, at + 8
-            return ctypes.c_int64.from_address(at).value, at + 8
-        t = self.types[name_of(e)]
-        shape = list((ctypes.c_int64 * len(t.shape)).from_address(at + 8))
+    def word(self, kind: str, at: int) -> tuple[Any, int]:
+        """A number or an array in a record, and where the next stands."""
+        rank = int(kind[1:])
+        if not rank:
+            return _NUMBERS[kind].from_address(at).value, at + 8
+        shape = list((ctypes.c_int64 * rank).from_address(at + 8))
         address = ctypes.c_void_p.from_address(at).value or 0
-        return view(address, shape, self.element(t)), at + 8 + 8 * len(shape)
+        return view(address, shape, self.element(kind[0])), at + 8 + 8 * len(shape)
 
     def spread(self, part: int, frame: int, count: int, cost: float) -> None:
         """Run a part of the kernel, of so many nanoseconds an iteration, for ranges that

@@ -80,7 +80,8 @@ class Statements(Tapes, Blocks[Scope, Stored]):
     """Prints the statements of a program."""
 
     checks: list[Check]
-    calls: list[Call]
+    functions: list[str]
+    once: set[str]
     destination: dict[str, object]
     part: int = 0
     taken: set[str]
@@ -454,12 +455,26 @@ class Statements(Tapes, Blocks[Scope, Stored]):
             value = self.emit(of, f"load {of}, ptr {place}")
             self.scope.names[name] = self.rounded(value) if t.kind == "f" else value
 
-    def asked(self, s: Call, record: str, results: Sequence[Stored | None]) -> str:
-        """Print the call of the library with a record; the name of its return code."""
+    def asked(self, s: Call, record: str, places: Sequence[Stored | None]) -> str:
+        """Print the call of the library with a record; the name of its return code. The routine gets a text
+        that says which it is, and of what kinds and ranks the words of the record are."""
+        kinds = [f"{self.kind(e)}{self.rank(e)}" for e in s.args]
+        results = [f"{t.kind}{len(t.shape)}" for _, t in s.results]
+        text = f"{s.routine} {','.join(kinds)} {','.join(results)}"
+        name = f'@"call {text}"'
+        if name not in self.once:
+            self.once.add(name)
+            constant = f'[{len(text) + 1} x i8] c"{text}\\00"'
+            self.functions.append(f"{name} = private constant {constant}\n")
         done = self.fresh("i32")
-        call = f"{done} = call i32 %routine(i64 {self.calls.index(s)}, ptr {record})"
-        self.scope.lines += self.aside_of_flags(call)
+        which = f"i64 ptrtoint (ptr {name} to i64)"
+        self.scope.lines += self.aside_of_flags(
+            f"{done} = call i32 %routine({which}, ptr {record})"
+        )
         return done
+
+    def rank(self, e: Expr) -> int:
+        return len(self.stored(name_of(e)).shape) if e.op is ARRAY else 0
 
     def aside_of_flags(self, call: str) -> list[str]:
         """A call of something else, whose flags are of no concern."""

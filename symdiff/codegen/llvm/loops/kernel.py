@@ -31,7 +31,6 @@ from symdiff.ir.loop_program import (
     INDEX,
     Block,
     Build,
-    Call,
     Check,
     Loop,
     LoopProgram,
@@ -48,7 +47,6 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
-from symdiff.lowering.loops.matmul import TURNED
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import MAX_CHAIN
@@ -79,7 +77,7 @@ class Layout:
         should be. If the shape is not known the kernel puts the address there, and the
         sizes of the axes after it.
     count : how many words there are.
-    checks, calls : what may fail, and the routines of libraries, by their numbers.
+    checks : what may fail, by their numbers.
     """
 
     params: tuple[Parameter, ...]
@@ -90,7 +88,6 @@ class Layout:
     results: tuple[int, ...]
     count: int
     checks: tuple[Check, ...]
-    calls: tuple[Call, ...]
 
 
 def lowered(program: LoopProgram, accuracy: str = "high", tested: bool = False) -> LoopProgram:
@@ -174,10 +171,7 @@ def layout_of(program: LoopProgram) -> Layout:
     checks = tuple(sorted(
         (s for s in statements if isinstance(s, Check)), key=lambda s: s.error in TOLD
     ))  # fmt: skip
-    calls = tuple(s for s in statements if isinstance(s, Call) and s.routine not in TURNED)
-    return Layout(
-        params, tuple(places), sizes, outputs, tuple(known), tuple(results), at, checks, calls
-    )
+    return Layout(params, tuple(places), sizes, outputs, tuple(known), tuple(results), at, checks)
 
 
 def output_types(program: LoopProgram) -> tuple[Type, ...]:
@@ -202,7 +196,7 @@ class Kernel(Systems):
         self.entry: list[str] = []
         self.root.entry = self.entry
         self.tapes, self.destination, self.taken = {}, {}, set()
-        self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
+        self.checks = list(self.layout.checks)
         self.sizes = {index(n) for n in self.layout.sizes}
         self.failures: dict[int, str] = {}
         self.late: set[int] = set()

@@ -1,0 +1,201 @@
+"""The rounding errors of products of matrices and of linear solvers, to first order.
+
+Before:  x = solve(a, b)
+After:   x = solve(a, b); r = b - a x, computed without errors;
+         x_rest = solve(a, r + b_rest - a_rest x)
+
+Requires: the errors of the arguments.
+Ensures: what is to be added to each result, to first order. What a library computes is the result
+for arguments that are a little different; how different is computed with twice the digits, and the
+derivative of the routine says what that makes of the result, in its own arithmetic. So a solver
+costs a product of matrices in sums of two numbers, which runs in vectors, and one or two further
+calls, where elimination in such arithmetic takes a hundred times as long as the library.
+What is left, of second order, is estimated by the size of the largest correction squared: a
+smaller correction counts as so large.
+
+Reference: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from symdiff import ir
+from symdiff.ir import CONST, ONE, ZERO, Expr, raw
+from symdiff.ir.linalg.derivatives import Writer, result_of
+from symdiff.ir.linalg.routines import ROUTINES
+from symdiff.ir.loop_program import (
+    INTEGER,
+    REAL,
+    Build,
+    Call,
+    Carried,
+    Loop,
+    LoopProgram,
+    Names,
+    Statement,
+    Type,
+    array,
+    index,
+    load,
+    name_of,
+    types,
+    walk,
+)
+from symdiff.lowering.double_double.arithmetic import two_product, two_sum
+from symdiff.lowering.loops.matmul import TURNED
+from symdiff.passes.accuracy.estimated_statements import over_elements
+
+LEAST = 4
+"""Rows of matrices below which sums and eliminations in loops take less time."""
+
+
+def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
+    """Whether the errors of a call are computed so."""
+    shapes = [known[name_of(a)].shape for a in s.args]
+    n = shapes[0][0]
+    if n.op is CONST and n.value < LEAST:
+        return False
+    if s.routine in TURNED:
+        return all(len(shape) == 2 for shape in shapes)
+    return s.routine in ("solve", "inv", "cholesky")
+
+
+def calls_with_corrections(program: LoopProgram) -> bool:
+    """Whether a program solves linear systems so; products of matrices do not count."""
+    known = types(program)
+    return any(
+        isinstance(s, Call) and s.routine not in TURNED and has_correction(s, known)
+        for s in walk(program.block)
+    )
+
+
+def with_correction(
+    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names
+) -> tuple[list[Statement], str]:
+    """A call and what computes its errors; the name of these.
+
+    Parameters
+    ----------
+    rests : the names of the errors of its arguments.
+    """
+    own = {name_of(a) for a in s.args}
+    shapes = {n: known[n] for n in own} | dict(s.results)
+    shapes |= {rests[n]: known[n] for n in own if n in rests}
+
+    def fresh(stem: str, t: Type) -> str:
+        name = names.fresh(stem)
+        shapes[name] = t
+        return name
+
+    w = Writer(fresh, shapes)
+    w.out.append(s)
+    errors = [array(rests[name_of(a)]) if name_of(a) in rests else ZERO for a in s.args]
+    rest = _RULES.get(s.routine, _product)(w, s, errors)
+    return w.out, name_of(_at_least_second(w, names, result_of(s), rest))
+
+
+# ----------------------------------------------------------------------------- rules
+def _product(w: Writer, s: Call, errors: list[Expr]) -> Expr:
+    (a, b), c, (da, db) = s.args, result_of(s), errors
+    turned = TURNED[s.routine]
+    x: Callable[[Expr, Expr], Expr] = lambda i, k: load(a, k, i) if turned[0] else load(a, i, k)
+    if turned[1]:
+        b = w.transposed(b)
+    rest = _residual(w, w.shape(c), lambda i, j: load(c, i, j), x, lambda k, j: load(b, k, j),
+                     w.shape(a)[0 if turned[0] else 1])  # fmt: skip
+    rest = w.minus(rest)
+    for left, right in ((da, s.args[1]), (s.args[0], db)):
+        if left is not ZERO and right is not ZERO:
+            rest = w.plus(rest, w.call(s.routine, w.shape(c), left, right))
+    return rest
+
+
+def _solution(w: Writer, s: Call, errors: list[Expr]) -> Expr:
+    (a, b), x, (da, db) = s.args, result_of(s), errors
+    n = w.shape(a)[0]
+    if len(w.shape(b)) == 1:
+        t = w.transposed(a)
+        left = _residual(w, (n,), lambda i: load(b, i), lambda k: load(x, k),
+                         lambda k, i: load(t, k, i), n)  # fmt: skip
+    else:
+        left = _residual(w, w.shape(b), lambda i, j: load(b, i, j), lambda i, k: load(a, i, k),
+                         lambda k, j: load(x, k, j), n)  # fmt: skip
+    (rest,) = ROUTINES["solve"].jvp(w, s, [da, w.plus(left, db)])
+    return rest
+
+
+def _inverse(w: Writer, s: Call, errors: list[Expr]) -> Expr:
+    (a,), c, (da,) = s.args, result_of(s), errors
+    one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
+    left = _residual(w, w.shape(a), one, lambda i, k: load(a, i, k), lambda k, j: load(c, k, j),
+                     w.shape(a)[0])  # fmt: skip
+    return w.times(c, w.plus(left, w.minus(w.times(da, c))))
+
+
+def _factor(w: Writer, s: Call, errors: list[Expr]) -> Expr:
+    (a,), factor, (da,) = s.args, result_of(s), errors
+    n = w.shape(a)[0]
+    turned = w.transposed(factor)
+    below = lambda i, j: ir.where(ir.lt(i, j), load(a, j, i), load(a, i, j))
+    left = _residual(w, w.shape(a), below, lambda i, k: load(factor, i, k),
+                     lambda k, j: load(turned, k, j), n, lambda i: i + ONE)  # fmt: skip
+    (rest,) = ROUTINES["cholesky"].jvp(w, s, [w.plus(left, da)])
+    return rest
+
+
+_RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor}
+
+
+# ------------------------------------------------------------------------- arithmetic
+def _residual(
+    w: Writer, shape: tuple[Expr, ...], start: Callable[..., Expr], x: Callable[..., Expr],
+    y: Callable[..., Expr], count: Expr, terms: Callable[[Expr], Expr] | None = None,
+) -> Expr:  # fmt: skip
+    """What is left of elements after products are subtracted, whose elements lie side by side as those of
+    the result do: with twice the digits, rounded.
+
+    Parameters
+    ----------
+    x, y : the factors by their indices but the last, and that of the sum, and by that and the last.
+    count : of the products; terms : how many are not zero, by the first index.
+    """
+    t = Type(shape)
+    places = [index(w.fresh("i", INTEGER)) for _ in shape]
+    k = index(w.fresh("k", INTEGER))
+    total, low = w.fresh("left", REAL), w.fresh("low", REAL)
+    ends = w.fresh("left", REAL), w.fresh("low", REAL)
+    p = two_product(raw(ir.NEG, (x(*places[:-1], k),)), y(k, places[-1]))
+    both = two_sum(ir.var(total), p.hi)
+    errors = raw(ir.ADD, (both.lo, p.lo))
+    carried = (
+        Carried(total, REAL, start(*places), both.hi, ends[0]),
+        Carried(low, REAL, ZERO, raw(ir.ADD, (ir.var(low), errors)), ends[1]),
+    )
+    upto = count if terms is None else terms(places[0])
+    loop = Loop(name_of(k), upto, carried, (), w.fresh("trips", INTEGER))
+    name = w.fresh("residual", t)
+    value = raw(ir.ADD, tuple(map(ir.var, ends)))
+    w.out.append(Build(name, t, tuple(map(name_of, places)), value, (loop,)))
+    return array(name)
+
+
+def _at_least_second(w: Writer, names: Names, x: Expr, rest: Expr) -> Expr:
+    """Corrections that are not below errors of second order, where there are any."""
+    shape = w.shape(x)
+    places = [w.fresh("i", INTEGER) for _ in shape]
+    sizes = [raw(ir.ABS, (load(a, *map(index, places)),)) for a in (x, rest)]
+    (largest, most), block = over_elements(names, places, Type(shape), sizes, [True, True])
+    w.out += block
+    second = raw(ir.MUL, (most, raw(ir.DIV, (most, largest))))
+
+    def at(*i: Expr) -> Expr:
+        own, value = load(rest, *i), load(x, *i)
+        exact = ir.and_(ir.eq(own, ZERO), ir.eq(value, ZERO))
+        small = ir.and_(ir.lt(ir.abs_(own), second), ir.not_(exact))
+        return raw(ir.WHERE, (small, second, own))
+
+    return w.build(shape, at)
+
+
+__all__ = ["calls_with_corrections", "has_correction", "with_correction"]
