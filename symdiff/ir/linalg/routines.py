@@ -202,6 +202,33 @@ def _cofactors(a: Any) -> tuple[Any]:
     return (np.round(sign) * (u * np.array(others)) @ v,)
 
 
+BLOCK = 48
+"""Columns that are eliminated one by one, before the others."""
+
+
+def _lu(a: Any) -> tuple[Any, ...]:
+    """Gaussian elimination with partial pivoting, by blocks of columns: the order of the rows, its sign, and
+    the factors. Golub, Van Loan, Matrix Computations (2013), section 3.4."""
+    n, rest = len(a), np.array(a, float)
+    order, sign = np.arange(n), 1.0
+    for first in range(0, n, BLOCK):
+        past = min(first + BLOCK, n)
+        for k in range(first, past):
+            p = k + int(np.argmax(np.abs(rest[k:, k])))
+            if p != k:
+                rest[[k, p]], order[[k, p]], sign = rest[[p, k]], order[[p, k]], -sign
+            if rest[k, k] != 0:
+                rest[k + 1 :, k] /= rest[k, k]
+            rest[k + 1 :, k + 1 : past] -= np.outer(rest[k + 1 :, k], rest[k, k + 1 : past])
+        lower = np.tril(rest[first:past, first:past], -1) + np.eye(past - first)
+        rest[first:past, past:] = np.linalg.solve(lower, rest[first:past, past:])
+        rest[past:, past:] -= rest[past:, first:past] @ rest[first:past, past:]
+    return order, sign, np.tril(rest, -1) + np.eye(n), np.triu(rest)
+
+
+FACTORS = {"lu": _lu}
+"""What corrections of determinants ask for: no derivatives are taken of it."""
+
 ROUTINES: dict[str, Routine] = {
     "matmul": Routine(
         lambda a, b: (a @ b,), algebra.matmul, _matmul_jvp, _matmul_vjp, "{0} @ {1}"
@@ -247,4 +274,4 @@ ROUTINES: dict[str, Routine] = {
 }  # fmt: skip
 """Every routine, by its name."""
 
-__all__ = ["ROUTINES", "Writer"]
+__all__ = ["FACTORS", "ROUTINES", "Writer"]

@@ -81,7 +81,12 @@ from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
-from symdiff.passes.accuracy.matrix_corrections import has_correction, with_correction
+from symdiff.passes.accuracy.matrix_corrections import (
+    DETERMINANTS,
+    factored,
+    has_correction,
+    with_correction,
+)
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -257,12 +262,15 @@ class _Correcting(Beside):
 
     def call(self, s: Call) -> list[Statement]:
         rests = {n: found[0] for n, found in self.beside.items()}
+        self.calls = True
         known = {n: self.sized(self.known[n]) for n in map(name_of, s.args)}
         s = replace(s, results=tuple((n, self.sized(t)) for n, t in s.results))
+        if s.routine in DETERMINANTS:
+            first, last = factored(s, rests, known, self.names)
+            return [*first, *self.block((last,))]
         made, rest = with_correction(s, rests, known, self.names)
         ((name, _),) = s.results
         self.beside[name] = (rest,)
-        self.calls = True
         return made
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:

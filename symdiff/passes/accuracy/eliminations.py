@@ -11,7 +11,7 @@ Stability of Numerical Algorithms (2002), section 14.4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from symdiff import ir
 from symdiff.ir import CONST, ONE, ZERO, Expr, const
@@ -58,23 +58,27 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
         value = load(reduced, i, column) / load(reduced, i, i)
         made.append(Build(name, t, tuple(map(name_of, places)), value))
         return made
+    made.append(of_pivots(s, n, lambda i: load(reduced, i, i), sign, names))
+    return made
+
+
+def of_pivots(
+    s: Call, n: Expr, pivot: Callable[[Expr], Expr], sign: Expr, names: Names
+) -> Statement:
+    """A determinant, or its sign and logarithm, from the pivots, and the sign of the order of rows."""
     i = index(names.fresh("i"))
-    pivot = load(reduced, i, i)
     now = [ir.var(names.fresh("product")) for _ in s.results]
-    starts, ends = [sign], [now[0] * pivot]
+    starts, ends = [sign], [now[0] * pivot(i)]
     if s.routine == "slogdet":
         starts = [sign, ZERO]
-        ends = [
-            now[0]
-            * ir.where(ir.lt(pivot, ZERO), const(-1), ir.where(ir.eq(pivot, ZERO), ZERO, ONE)),
-            now[1] + LOG(ir.abs_(pivot)),
-        ]
+        turned = ir.where(ir.eq(pivot(i), ZERO), ZERO, ONE)
+        turned = ir.where(ir.lt(pivot(i), ZERO), const(-1), turned)
+        ends = [now[0] * turned, now[1] + LOG(ir.abs_(pivot(i)))]
     carried = tuple(
         Carried(name_of(v), REAL, start, end, name)
         for v, start, end, (name, _) in zip(now, starts, ends, s.results, strict=True)
     )
-    made.append(Loop(name_of(i), n, carried, (), names.fresh("trips")))
-    return made
+    return Loop(name_of(i), n, carried, (), names.fresh("trips"))
 
 
 def _cofactors(s: Call, n: int, names: Names) -> Statement:
@@ -181,4 +185,4 @@ def _reduced(
     return made, array(after), last
 
 
-__all__ = ["can_be_eliminated", "eliminated"]
+__all__ = ["can_be_eliminated", "eliminated", "of_pivots"]

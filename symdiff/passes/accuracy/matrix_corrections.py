@@ -44,10 +44,14 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.double_double.arithmetic import two_product, two_sum
 from symdiff.lowering.loops.matmul import TURNED
+from symdiff.passes.accuracy.eliminations import of_pivots
 from symdiff.passes.accuracy.estimated_statements import over_elements
 
 LEAST = 4
 """Rows of matrices below which sums and eliminations in loops take less time."""
+
+
+DETERMINANTS = ("det", "slogdet")
 
 
 def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
@@ -58,7 +62,7 @@ def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
         return False
     if s.routine in TURNED:
         return all(len(shape) == 2 for shape in shapes)
-    return s.routine in ("solve", "inv", "cholesky")
+    return s.routine in ("solve", "inv", "cholesky", *DETERMINANTS)
 
 
 def calls_with_corrections(program: LoopProgram) -> bool:
@@ -79,6 +83,46 @@ def with_correction(
     ----------
     rests : the names of the errors of its arguments.
     """
+    w, errors = _writer(s, rests, known, names)
+    w.out.append(s)
+    rest = _RULES.get(s.routine, _product)(w, s, errors)
+    return w.out, name_of(_at_least_second(w, names, result_of(s), rest))
+
+
+def factored(
+    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names
+) -> tuple[list[Statement], Statement]:
+    """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, to be computed
+    with its roundings. With P A = L U + E a pivot is that of U and, relative to it, its part of the
+    trace of inv(U) inv(L) (E + P dA)."""
+    w, (da,) = _writer(s, rests, known, names)
+    a = s.args[0]
+    n = w.shape(a)[0]
+    square = Type((n, n))
+    results = (
+        (names.fresh("order"), Type((n,), "i")), (names.fresh("sign"), REAL),
+        (names.fresh("lower"), square), (names.fresh("upper"), square),
+    )  # fmt: skip
+    w.out.append(Call("lu", results, s.args))
+    w.types.update(results)
+    order, lower, upper = (array(results[k][0], results[k][1].kind) for k in (0, 2, 3))
+    left = _residual(w, (n, n), lambda i, j: load(a, load(order, i), j), lambda i, k: load(lower, i, k),
+                     lambda k, j: load(upper, k, j), n, lambda i: i + ONE)  # fmt: skip
+    if da is not ZERO:
+        left = w.plus(left, w.build((n, n), lambda i, j: load(da, load(order, i), j)))
+    no_zeros = w.build((n, n), lambda i, j: ir.where(
+        ir.and_(ir.eq(i, j), ir.eq(load(upper, i, j), ZERO)), ONE, load(upper, i, j)
+    ))  # fmt: skip
+    part = w.call("solve", (n, n), lower, left)
+    part = w.call("solve", (n, n), no_zeros, part)
+    pivot = lambda i: load(upper, i, i) * (ONE + load(part, i, i))
+    return w.out, of_pivots(s, n, pivot, ir.var(results[1][0]), names)
+
+
+def _writer(
+    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names
+) -> tuple[Writer, list[Expr]]:
+    """What writes rules of a call, and the errors of its arguments."""
     own = {name_of(a) for a in s.args}
     shapes = {n: known[n] for n in own} | dict(s.results)
     shapes |= {rests[n]: known[n] for n in own if n in rests}
@@ -88,11 +132,8 @@ def with_correction(
         shapes[name] = t
         return name
 
-    w = Writer(fresh, shapes)
-    w.out.append(s)
     errors = [array(rests[name_of(a)]) if name_of(a) in rests else ZERO for a in s.args]
-    rest = _RULES.get(s.routine, _product)(w, s, errors)
-    return w.out, name_of(_at_least_second(w, names, result_of(s), rest))
+    return Writer(fresh, shapes), errors
 
 
 # ----------------------------------------------------------------------------- rules
@@ -198,4 +239,10 @@ def _at_least_second(w: Writer, names: Names, x: Expr, rest: Expr) -> Expr:
     return w.build(shape, at)
 
 
-__all__ = ["calls_with_corrections", "has_correction", "with_correction"]
+__all__ = [
+    "DETERMINANTS",
+    "calls_with_corrections",
+    "factored",
+    "has_correction",
+    "with_correction",
+]

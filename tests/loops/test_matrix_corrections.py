@@ -1,0 +1,204 @@
+"""Linear solvers, determinants and products of matrices keep their digits, also where the matrix loses them.
+
+Truth is the same in 60 digits, for matrices whose condition is given.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.ir.linalg.routines import BLOCK, FACTORS
+from symdiff.runtime.loops.recomputed import Recomputed
+from symdiff.runtime.scalar.fallback import AccuracyWarning
+
+ULPS = 4.0
+CONDITIONS = [(4, 1), (7, 5), (20, 6), (50, 3)]
+
+
+def matrix(n, digits, symmetric=False):
+    """A matrix of condition 10**digits."""
+    rng = np.random.default_rng(n)
+    left, right = (np.linalg.qr(rng.normal(size=(n, n)))[0] for _ in range(2))
+    sizes = 3 * np.logspace(0, -digits, n)
+    if not symmetric:
+        return (left * sizes) @ right.T
+    a = (left * sizes) @ left.T
+    return (a + a.T) / 2
+
+
+def exact(a):
+    return mpmath.matrix(a.tolist())
+
+
+def ulps(found, truth):
+    """The largest difference, in units of the last place of the largest element."""
+    found, truth = np.asarray(found, float).ravel().tolist(), list(truth)
+    size = max(abs(t) for t in truth)
+    off = max(abs(mpmath.mpf(f) - t) for f, t in zip(found, truth, strict=True))
+    return float(off / (size * mpmath.mpf(2) ** -52))
+
+
+@pytest.fixture(autouse=True)
+def precision():
+    with mpmath.workdps(60), warnings.catch_warnings():
+        warnings.simplefilter("error", AccuracyWarning)
+        yield
+
+
+@pytest.fixture
+def tiers(monkeypatch):
+    """The tiers by which calls were computed again."""
+    found = []
+    run = Recomputed._run
+    monkeypatch.setattr(
+        Recomputed, "_run", lambda self, tier, *a: found.append(tier) or run(self, tier, *a)
+    )
+    return found
+
+
+# ----------------------------------------------------------------------------- routines
+def solved(a, b):
+    return np.linalg.solve(a, b)
+
+
+def inverse(a):
+    return np.linalg.inv(a)
+
+
+def factor(a):
+    return np.linalg.cholesky(a)
+
+
+def determinant(a):
+    return np.linalg.det(a)
+
+
+def logarithm(a):
+    return np.linalg.slogdet(a)[1]
+
+
+def form(a, b):
+    return b @ np.linalg.solve(a, b)
+
+
+def by_products(a):
+    return np.sum(a @ a @ a - a)
+
+
+@pytest.mark.parametrize(("n", "digits"), CONDITIONS)
+@pytest.mark.parametrize("columns", [0, 3])
+def test_solutions(n, digits, columns):
+    a = matrix(n, digits)
+    b = np.random.default_rng(1).normal(size=(n, columns) if columns else n)
+    truth = exact(a) ** -1 * exact(b)
+    assert ulps(symgrad(solved)(a, b), truth) < ULPS
+
+
+@pytest.mark.parametrize(("n", "digits"), CONDITIONS)
+def test_inverses_and_determinants(n, digits):
+    a = matrix(n, digits)
+    truth = mpmath.det(exact(a))
+    assert ulps(symgrad(inverse)(a), exact(a) ** -1) < ULPS
+    assert ulps(symgrad(determinant)(a), [truth]) < ULPS
+    assert ulps(symgrad(logarithm)(a), [mpmath.log(abs(truth))]) < ULPS
+
+
+@pytest.mark.parametrize(("n", "digits"), CONDITIONS)
+def test_factors(n, digits):
+    a = matrix(n, digits, symmetric=True)
+    assert ulps(symgrad(factor)(a), mpmath.cholesky(exact(a))) < ULPS
+
+
+@pytest.mark.parametrize(("n", "digits"), CONDITIONS)
+def test_derivatives(n, digits, tiers):
+    a, b = matrix(n, digits), np.random.default_rng(2).normal(size=n)
+    x = exact(a) ** -1 * exact(b)
+    y = exact(a).T ** -1 * exact(b)
+    by_a, by_b = symgrad(form).grad(a, b)
+    assert ulps(by_b, x + y) < ULPS
+    assert ulps(by_a, -y * x.T) < ULPS
+    assert ulps(symgrad(logarithm).grad(a), (exact(a) ** -1).T) < ULPS
+    assert "double_double" not in tiers
+
+
+def test_products_that_cancel():
+    q = np.linalg.qr(np.random.default_rng(3).normal(size=(12, 12)))[0]
+    a = q * np.sign(np.arange(12) - 5.5) @ q.T  # a @ a is nearly 1
+    m = exact(a)
+    truth = m * m * m - m
+    assert ulps(symgrad(by_products)(a), [mpmath.fsum(truth)]) < ULPS
+
+
+def test_what_is_computed_before_counts():
+    """Errors of the elements of a matrix are carried through factors and solutions."""
+
+    def likelihood(t, x, y):
+        k = np.exp(-((x[:, None] - x[None, :]) ** 2) * np.exp(t)) + 1e-4 * np.eye(len(x))
+        low = np.linalg.cholesky(k)
+        z = np.linalg.solve(low, y)
+        return z @ z + 2 * np.sum(np.log(np.diag(low)))
+
+    x, rng = np.linspace(0, 2, 25), np.random.default_rng(4)
+    y = np.sin(3 * x) + 0.1 * rng.normal(size=25)
+
+    def truth(t):
+        k = mpmath.matrix(25, 25)
+        for i in range(25):
+            for j in range(25):
+                d = mpmath.mpf(x[i]) - mpmath.mpf(x[j])
+                k[i, j] = mpmath.exp(-(d**2) * mpmath.exp(t)) + (mpmath.mpf(1e-4) if i == j else 0)
+        right = exact(y)
+        return (right.T * mpmath.lu_solve(k, right))[0] + mpmath.log(mpmath.det(k))
+
+    f, t = symgrad(likelihood, wrt="t"), 0.3
+    h = mpmath.mpf(10) ** -15
+    slope = (truth(t + h) - truth(t - h)) / (2 * h)
+    assert ulps(f(t, x, y), [truth(mpmath.mpf(t))]) < ULPS
+    assert ulps(f.grad(t, x, y), [slope]) < ULPS
+
+
+# --------------------------------------------------------------------------------- edges
+def test_singular_matrices():
+    a = np.array([[1.0, 2, 3, 4], [2, 4, 6, 8], [0, 1, 2, 5], [3, 3, 1, 0]])
+    assert symgrad(determinant)(a) == 0.0
+    with pytest.warns(AccuracyWarning):  # a pivot that is zero may be one that is not known
+        assert symgrad(logarithm)(a) == -np.inf
+    with pytest.raises(np.linalg.LinAlgError):
+        symgrad(inverse)(a)
+
+
+def test_exact_results_stay_exact():
+    turned = 2.0 * np.eye(6)[[1, 0, 2, 4, 5, 3]]
+    assert symgrad(determinant)(turned) == -64.0
+    np.testing.assert_array_equal(symgrad(inverse)(turned) @ turned, np.eye(6))
+    graded = np.diag(10.0 ** -np.arange(0.0, 60.0, 6.0))
+    found = symgrad(inverse)(graded)
+    np.testing.assert_array_equal(found, np.diag(1 / np.diag(graded)))
+
+
+@pytest.mark.parametrize("n", [5, BLOCK, 2 * BLOCK + 7])
+def test_elimination_by_blocks(n):
+    a = np.random.default_rng(n).normal(size=(n, n))
+    order, sign, lower, upper = FACTORS["lu"](a)
+    np.testing.assert_allclose(lower @ upper, a[order], atol=1e-12 * n)
+    assert sign == np.sign(np.linalg.det(np.eye(n)[order]))
+    assert (
+        np.abs(lower).max() == 1.0 and not np.triu(lower, 1).any() and not np.tril(upper, -1).any()
+    )
+    a[:, 1] = 0.0
+    assert FACTORS["lu"](a)[3][1, 1] == 0.0
+
+
+def test_many_numbers_take_it_at_once(tiers):
+    n = 60
+    a, b = matrix(n, 2, symmetric=True), np.ones(n)
+    f = symgrad(form, verify=False)
+    for _ in range(3):
+        f(a, b)
+        f.grad(a, b)
+    assert not tiers
