@@ -21,6 +21,7 @@
 `estimated_statements`  what estimates ask of the statements of a program
 `lossy`              which programs pass on what underflow costs, and which divide
 `matrix_errors`      the errors of products of matrices
+`matrix_corrections`  what is to be added to the results of linear solvers, by their residuals
 `beside`             the other parts of real numbers, carried beside them through statements
 `eliminations`       linear solvers as loops, for those
 `gathered`           whether elements of results depend on all elements of the arguments
