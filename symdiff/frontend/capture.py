@@ -404,14 +404,14 @@ def _locate(
     general: Callable[[tuple[Expr, ...]], Mapping[Expr, Expr]] = lambda _: {},
 ) -> dict[Expr, Location]:
     """First places of the nodes; a node made inside of another has its place. What they are
-    noted as, `general` says. Constants beyond the range of doubles, which Python has computed
-    otherwise, are kept whether they are left or not."""
+    noted as, `general` says. Constants that are no doubles, which Python has computed otherwise,
+    are kept whether they are left or not."""
     known = general(roots)
     places: dict[int, Location] = {}
     inherited: dict[Expr, tuple[Source, Any]] = {}
     locations: dict[Expr, Location] = {}
-    far = {e: at for e, at in noted.items() if ir.is_far(e)}
-    for e, (source, node) in far.items():
+    others = {e: at for e, at in noted.items() if ir.is_far(e) or ir.is_rounded(e)}
+    for e, (source, node) in others.items():
         locations[e] = source.location(node)
     for e in reversed(ir.topological(roots)):
         place = noted.get(known.get(e, e)) or inherited.get(e)
