@@ -42,6 +42,7 @@ from symdiff.passes.complete.powers import corners
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.guards.shape import filled
 from symdiff.passes.simplify import MAX_OPERATIONS, Short, short_forms, simplify
 from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.stabilise import Rewrite, stabilise
@@ -192,6 +193,8 @@ def _simplified(program: Program, notes: Notes) -> Program:
     if "guards" not in notes.without:
         p = notes.stage("guards", p, lambda: _repaired(p, notes))
         notes.guarded = p.outputs if notes.guarded is None else notes.guarded
+    else:
+        p = replace(p, outputs=filled(p.outputs))
     p = notes.stage("cancel-value", p, lambda: cancel(p.outputs, notes.cancel))
     p = notes.stage("stabilise-value", p, lambda: stabilise(p.outputs, notes.rewrites, early=True))
     return notes.stage("complete", p, lambda: complete(p.outputs, p.assumptions, notes.complete))
