@@ -3,7 +3,7 @@
 tier                     made by                             computes
 corrected, at once       `passes.accuracy.corrected_program` everything, in calls of few numbers
 double                   `passes.accuracy.loop_tiers`        everything
-corrected, rows          `passes.accuracy.corrected_rows`    everything, in rows that would often be flagged
+corrected, rows          `passes.accuracy.rows_with_errors`    everything, in rows that would often be flagged
 double-double, a value   `passes.accuracy.widen`             one flagged value
 corrected, a call        `passes.accuracy.corrected_program` everything, where results lost digits
 double-double, a call    `passes.accuracy.whole_program`     everything, where that is not enough
@@ -128,11 +128,11 @@ class LoweredProgram:
 
     def rows_at_once(self, tests: bool) -> LoopProgram | None:
         """A program of rows with its rounding errors, and one more output that says which rows are not
-        accurate (see `passes.accuracy.corrected_rows`); None where doubles serve: if what has error tests
+        accurate (see `passes.accuracy.rows_with_errors`); None where doubles serve: if what has error tests
         is seldom flagged."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
-        from symdiff.passes.accuracy.corrected_rows import corrected_rows
+        from symdiff.passes.accuracy.rows_with_errors import corrected_rows
         from symdiff.passes.accuracy.flagged import worst_share
 
         known = self.by_rows and self.accuracy in ("high", "strict") and not self.norm
