@@ -89,8 +89,8 @@ class _Rows(Correcting):
         if not self.tests:
             return value, rest
         if n.op is WHERE:
-            doubt = _doubt(n.args[0], known)
-            return (value, rest) if doubt is FALSE else (value, raw(WHERE, (doubt, NAN, rest)))
+            unsure = _unsure(n.args[0], known)
+            return (value, rest) if unsure is FALSE else (value, raw(WHERE, (unsure, NAN, rest)))
         if not (n.op in (MUL, DIV, POW) or n.op in CORRECTED):
             return value, rest
         sizes = [value]
@@ -136,7 +136,7 @@ class _Rows(Correcting):
         return self.corrected_array(e, t, checks)
 
 
-def _doubt(condition: Expr, known: Known) -> Expr:
+def _unsure(condition: Expr, known: Known) -> Expr:
     """Whether the error of something that a condition compares is not known."""
     found: Expr = FALSE
     stack = [condition]

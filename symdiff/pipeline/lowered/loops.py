@@ -132,8 +132,8 @@ class LoweredProgram:
         is seldom flagged."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
-        from symdiff.passes.accuracy.rows_with_errors import corrected_rows
         from symdiff.passes.accuracy.flagged import worst_share
+        from symdiff.passes.accuracy.rows_with_errors import corrected_rows
 
         known = self.by_rows and self.accuracy in ("high", "strict") and not self.norm
         if not (known and self.reads_flags and has_flags()):
