@@ -31,6 +31,7 @@ from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.syntax import calls
 from symdiff.frontend.trace.defined import masked, needed
+from symdiff.frontend.trace.poles import denominators
 from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.unify import unified
@@ -178,6 +179,7 @@ def _capture(
         return calls.call(t, fun, *parameters.arguments(values))
 
     token, whole, known = active.set(t), of_integers.set(plan.of_integers), domains.set({})
+    divided = denominators.set({})
     try:
         value = _located(t, run)
         t.frame = frame
@@ -207,6 +209,7 @@ def _capture(
         active.reset(token)
         of_integers.reset(whole)
         domains.reset(known)
+        denominators.reset(divided)
     if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         found = replace(
             _loop_program(t, parameters.name, real, plan, outputs, tree),
