@@ -31,6 +31,7 @@ from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.syntax import calls
 from symdiff.frontend.trace.defined import masked, needed
+from symdiff.frontend.trace.poles import denominators
 from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.unify import unified
@@ -180,6 +181,7 @@ def _capture(
         return calls.call(t, fun, *parameters.arguments(values))
 
     token, whole, known = active.set(t), of_integers.set(plan.of_integers), domains.set({})
+    divided = denominators.set({})
     try:
         value = _located(t, run)
         t.frame = frame
@@ -209,6 +211,7 @@ def _capture(
         active.reset(token)
         of_integers.reset(whole)
         domains.reset(known)
+        denominators.reset(divided)
     if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         found = replace(
             _loop_program(t, parameters.name, real, plan, outputs, tree),
@@ -406,14 +409,14 @@ def _locate(
     general: Callable[[tuple[Expr, ...]], Mapping[Expr, Expr]] = lambda _: {},
 ) -> dict[Expr, Location]:
     """First places of the nodes; a node made inside of another has its place. What they are
-    noted as, `general` says. Constants beyond the range of doubles, which Python has computed
-    otherwise, are kept whether they are left or not."""
+    noted as, `general` says. Constants that are no doubles, which Python has computed otherwise,
+    are kept whether they are left or not."""
     known = general(roots)
     places: dict[int, Location] = {}
     inherited: dict[Expr, tuple[Source, Any]] = {}
     locations: dict[Expr, Location] = {}
-    far = {e: at for e, at in noted.items() if ir.is_far(e)}
-    for e, (source, node) in far.items():
+    others = {e: at for e, at in noted.items() if ir.is_far(e) or ir.is_rounded(e)}
+    for e, (source, node) in others.items():
         locations[e] = source.location(node)
     for e in reversed(ir.topological(roots)):
         place = noted.get(known.get(e, e)) or inherited.get(e)

@@ -389,7 +389,7 @@ def _enumerate(t: Tracer, values: Any, start: int = 0) -> Any:
 
 def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
     if any(sequences.of(c) is not None for c in columns):
-        return sequences.together(columns)
+        return sequences.together(columns, strict)
     lists = [elements(t, c) for c in columns]
     if strict and len({len(v) for v in lists}) > 1:
         raise Refused("zip() of columns of different lengths")

@@ -205,6 +205,8 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     arrayed = (SmallArray, Masked, *_SYMBOLIC)
     if isinstance(a, arrayed) or isinstance(b, arrayed):
         return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
+    if isinstance(a, Record) or isinstance(b, Record):
+        raise Refused("objects are compared", "compare their attributes")
     if op in (ast.Eq, ast.NotEq):
         if is_number(a) or is_number(b):
             return op is ast.NotEq

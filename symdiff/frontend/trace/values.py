@@ -220,11 +220,14 @@ class Selected:
     Attributes
     ----------
     nest : how it nests if it is a list, as of `Listed`; "" of an array.
+    in_place : whether elements that do not count keep their places, as for `where=` of
+        reductions: the condition is one on all axes, which stay.
     """
 
     items: SymArray
     present: SymArray
     nest: str = ""
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -538,7 +541,8 @@ def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
 def cast(value: Any, kind: str) -> Any:
     """A scalar as an element of an array of this kind."""
     if kind == "f":
-        return as_real(value)
+        found = as_real(value)
+        return as_float(found) if isinstance(found, (Whole, Integral)) else found
     if kind == "i" and isinstance(value, Cond):
         return Integral(as_real(value).expr, value.defined)
     if kind == "i" and not isinstance(value, (int, Whole, Integral)):
