@@ -16,6 +16,7 @@ from symdiff.errors import SymdiffError
 from symdiff.export.files import write_text
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.lowered.modules import checked
 from symdiff.pipeline.written import Written
@@ -130,7 +131,7 @@ def save_module(
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:
-    lines, texts = formula_lines(pipeline.readable_forms(program.outputs))
+    lines, texts = formula_lines(formulas.readable_forms(program.outputs))
     lines = [*lines, *(f"{a} = {b}" for a, b in zip(labels, texts, strict=True))]
     if len(lines) > MAX_FORMULA_LINES:
         return [f"too long to state here ({len(lines)} lines)"]
