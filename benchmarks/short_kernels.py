@@ -26,6 +26,7 @@ from symdiff import ir, symgrad
 from symdiff.ir import Expr
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.simplify import simplify
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 
 
@@ -51,7 +52,7 @@ def derived(program: Program, names: list[str]) -> tuple[Expr, ...]:
 
 def shortened(program: Program) -> Program:
     """The program with every output in the form that is printed."""
-    closed = pipeline.closed_for_people(program.outputs)
+    closed = formulas.closed_for_people(program.outputs)
     return replace(program, outputs=simplify(closed))
 
 
@@ -82,7 +83,7 @@ def families() -> None:
         forms = (
             chain_rule(program, program.params),
             made,
-            simplify(pipeline.closed_for_people(made)),
+            simplify(formulas.closed_for_people(made)),
         )
         cells = [" / ".join(map(str, counts(outputs))) for outputs in forms]
         print(f"| `{name}` | {' | '.join(cells)} |", flush=True)
@@ -105,7 +106,7 @@ def main() -> None:
         forms = (
             chain_rule(program, work.by),
             made,
-            simplify(pipeline.closed_for_people(made)),
+            simplify(formulas.closed_for_people(made)),
         )
         cells = [" / ".join(map(str, counts(outputs))) for outputs in forms]
         arrays = inputs(work, args.size)

@@ -76,10 +76,10 @@ def row(expression: str, name: str) -> tuple[list[str], list[int]]:
 
     from symdiff.codegen.sympy.text import formula_lines
     from symdiff.frontend.formula.parse import parse
-    from symdiff.pipeline import scalar as pipeline
+    from symdiff.pipeline import readable_formulas as formulas
 
     program = parse(expression)
-    shorts = pipeline.short_derivative(program, [name])
+    shorts = formulas.short_derivative(program, [name])
     _, (text,) = formula_lines([short.formula for short in shorts], expanded=True)
     text += "".join(f"  # {v.value} != 0" for v in shorts[0].nonzero)
     symbols = {n: sympy.Symbol(n, real=True) for n in program.params}

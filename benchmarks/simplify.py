@@ -104,6 +104,7 @@ def main() -> None:
     from symdiff.ir.formula_text import Formulas
     from symdiff.passes.simplify import short_forms
     from symdiff.passes.simplify.decimals import decimals_of
+    from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 
     times: dict[str, list[float]] = {n: [] for n in ("ours", "whole", "warm", "cleared", "again")}
@@ -113,7 +114,7 @@ def main() -> None:
         expression, name = (t.strip() for t in line.split(" : ")[:2])
         program = parse(expression)
         d, x = slope(expression, name)
-        made = pipeline.closed_for_people(pipeline.derivative(program, [name]).outputs)
+        made = formulas.closed_for_people(pipeline.derivative(program, [name]).outputs)
         chain = pipeline.pushforward(program.outputs, {ir.var(name): ir.ONE})
         decimals = decimals_of(program.outputs, program.outputs, expression)
         own = []
@@ -133,7 +134,7 @@ def main() -> None:
             continue
         times["ours"].append(statistics.mean(own))
         start = time.process_time()
-        pipeline.short_derivative(program, [name], literals=decimals)
+        formulas.short_derivative(program, [name], literals=decimals)
         times["whole"].append(time.process_time() - start)
         text = Formulas(decimals).text(short.formula)
         mine += count(text)

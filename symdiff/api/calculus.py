@@ -14,7 +14,7 @@ from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.program import Program, map_objects
 from symdiff.passes.simplify import Short
-from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import single_passes
 
 
@@ -43,7 +43,7 @@ def simplify(expr: Any) -> Any:
     cos(x)**2
     """
     program, symbols = _program(expr)
-    return _expressions(program, pipeline.short_value(program, False), symbols)
+    return _expressions(program, formulas.short_value(program, False), symbols)
 
 
 @outermost
@@ -74,7 +74,7 @@ def diff(expr: Any, *wrt: Any) -> Any:
     12*x*y
     """
     program, symbols = _program(expr)
-    shorts = pipeline.short_derivative(program, _names(wrt, program.params), False)
+    shorts = formulas.short_derivative(program, _names(wrt, program.params), False)
     return _expressions(program, shorts, symbols)
 
 

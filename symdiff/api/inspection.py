@@ -41,11 +41,17 @@ def expression(f: Any) -> Any:
 
         return loop_export.expression(looped, f._symbols)
     from symdiff.codegen.sympy.translate import to_sympy
-    from symdiff.pipeline.scalar import readable_forms
 
-    program = f.program
-    made = to_sympy(readable_forms(program.outputs), symbols=f._symbols)
-    return map_objects(made.__getitem__, program.tree)
+    made = to_sympy(_formulas(f), symbols=f._symbols)
+    return map_objects(made.__getitem__, f.program.tree)
+
+
+def _formulas(f: Any) -> tuple[Any, ...]:
+    """The outputs of a function of numbers for people, with the limits that its guards stand for."""
+    from symdiff.pipeline.readable_formulas import drops_guards, readable_forms
+
+    program, raw = f.program, f._source.scalar(f._default_static())
+    return readable_forms(program.outputs, drops_guards(raw, f._source.notes[id(raw)]))
 
 
 def of_leaves(f: Any) -> tuple[Any, Any] | None:
@@ -75,11 +81,9 @@ def cse(f: Any) -> tuple[list[tuple[Any, Any]], Any]:
             hint="see .expr, or .source()",
         )
     from symdiff.codegen.sympy.translate import shared
-    from symdiff.pipeline.scalar import readable_forms
 
-    program = f.program
-    named, made = shared(readable_forms(program.outputs), f._symbols)
-    return named, map_objects(made.__getitem__, program.tree)
+    named, made = shared(_formulas(f), f._symbols)
+    return named, map_objects(made.__getitem__, f.program.tree)
 
 
 def source(f: Any, target: str) -> str:
@@ -165,9 +169,8 @@ def latex(f: Any) -> str:
         return loop_export.latex(looped)
     from symdiff.codegen.sympy.text import format_latex
     from symdiff.codegen.sympy.translate import to_sympy
-    from symdiff.pipeline.scalar import readable_forms
 
-    texts = [format_latex(e) for e in to_sympy(readable_forms(f.program.outputs))]
+    texts = [format_latex(e) for e in to_sympy(_formulas(f))]
     return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
 
 

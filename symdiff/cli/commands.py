@@ -105,6 +105,7 @@ _dtype = click.option("--dtype", type=click.Choice(("float64", "float32")), defa
 def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -> None:
     """Print the simplified derivatives of TARGET."""
     from symdiff.cli.targets import resolve
+    from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 
     subject = resolve(target)
@@ -123,9 +124,9 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
     if style in ("python", "c"):
         outputs = [e for by in orders for e in pipeline.derivative(program, by).outputs]
     else:
-        shown, given = pipeline.shown(program), _literals(subject)
+        shown, given = formulas.shown(program), _literals(subject)
         shorts = [
-            short for by in orders for short in pipeline.short_derivative(shown, by, literals=given)
+            short for by in orders for short in formulas.short_derivative(shown, by, literals=given)
         ]
     count = len(program.outputs)
     labels = [
@@ -153,6 +154,7 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
 def simplify(target: str, style: str, expanded: bool) -> None:
     """Print the simplified value of TARGET."""
     from symdiff.cli.targets import resolve
+    from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 
     subject = resolve(target)
@@ -173,7 +175,7 @@ def simplify(target: str, style: str, expanded: bool) -> None:
         pipeline.value(program).outputs if printed_as_code else [],
         []
         if printed_as_code
-        else pipeline.short_value(pipeline.shown(program), literals=_literals(subject)),
+        else formulas.short_value(formulas.shown(program), literals=_literals(subject)),
         name=program.name,
         labels=labels,
         entries=entries,
@@ -522,7 +524,7 @@ def _print_results(
 
 def _literals(subject: Subject) -> tuple[Fraction, ...]:
     """The numbers that were written as decimals."""
-    from symdiff.pipeline.scalar import decimals_of, shown
+    from symdiff.pipeline.readable_formulas import decimals_of, shown
 
     program = subject.program
     return decimals_of(program.outputs, shown(program).outputs, subject.text)

@@ -19,6 +19,7 @@ from symdiff.lowering.lower import lower
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import squares
 from symdiff.pipeline import guard_messages
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.scalar import Notes
 
@@ -175,8 +176,8 @@ def report(program: Program, wrt: Sequence[str]) -> Report:
     return Report(
         program.name,
         program.params,
-        _formulas(pipeline.readable_forms(value.outputs)),
-        _formulas(pipeline.readable_forms(slopes.outputs)),
+        _formulas(formulas.readable_forms(value.outputs)),
+        _formulas(formulas.readable_forms(slopes.outputs)),
         tuple(findings),
         {
             "value before": count(program.outputs),

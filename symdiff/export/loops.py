@@ -34,7 +34,7 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.program import map_objects
 from symdiff.passes.complete.removable import meaning
 from symdiff.pipeline import loops as loop_pipeline
-from symdiff.pipeline.scalar import closed_for_people, readable_forms
+from symdiff.pipeline.readable_formulas import closed_for_people, readable_forms
 
 
 def readable(program: LoopProgram) -> LoopProgram:

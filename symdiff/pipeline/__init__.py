@@ -3,6 +3,7 @@
 `protocol`           what the two pipelines have in common: stages, and the log of them
 `scalar`             functions of numbers: capture, assume, guards, cancel, complete, differentiate, ...
 `loops`              loop programs: simplify, differentiate, select tapes, ...
+`readable_formulas`  short forms for people, with the limits that guards stand for
 `single_passes`      single passes on a formula, for people
 `argument_shapes`    what a program depends on in the shapes of its arguments
 `tracing`            from a Python function to where its programs come from

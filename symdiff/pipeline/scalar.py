@@ -13,13 +13,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
-from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.program import OptimizedProgram, Program, Tree, with_corners
 from symdiff.loops.trees import bundle, joined, of_jacobian
@@ -37,13 +35,11 @@ from symdiff.passes.complete.complete import (
     expand_completed,
     pinned_forms,
 )
-from symdiff.passes.complete.complete import readable_forms as closed_for_people
 from symdiff.passes.complete.powers import corners
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
-from symdiff.passes.simplify import MAX_OPERATIONS, Short, short_forms, simplify
-from symdiff.passes.simplify.decimals import as_written, decimals_of
+from symdiff.passes.guards.shape import filled
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
@@ -110,44 +106,6 @@ def optimized(program: Program, notes: Notes | None = None) -> OptimizedProgram:
     )
 
 
-def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs for people to read: completed functions in closed form, all as short as
-    they get."""
-    return simplify(closed_for_people(outputs))
-
-
-def shown(program: Program) -> Program:
-    """The program with its literals as they were written, for people to read."""
-    return replace(program, outputs=as_written(program.outputs))
-
-
-def short_derivative(
-    program: Program,
-    names: Sequence[str],
-    conditional: bool = True,
-    literals: Sequence[Fraction] = (),
-) -> list[Short]:
-    """The mixed partial derivative by each name in turn, of every output, for people to read:
-    from what kernels are made of, and from the chain rule of the program as it was written.
-    Not conditional: only forms that hold wherever the function is defined. Literals are numbers
-    that were written as decimals."""
-    made = closed_for_people(derivative(program, names).outputs)
-    if max(tree_sizes(program.outputs).values(), default=0) > MAX_OPERATIONS:  # too long to start
-        return short_forms(made, conditional=conditional, literals=literals)
-    chain: Sequence[Expr] = program.outputs
-    for name in names:
-        chain = pushforward(chain, {ir.var(name): ir.ONE})
-    return short_forms(made, chain, program.outputs, conditional, literals)
-
-
-def short_value(
-    program: Program, conditional: bool = True, literals: Sequence[Fraction] = ()
-) -> list[Short]:
-    """The function itself, for people to read."""
-    made = closed_for_people(value(program).outputs)
-    return short_forms(made, program.outputs, program.outputs, conditional, literals)
-
-
 def simplified(program: Program, notes: Notes | None = None) -> Program:
     """The program with its assumptions used, its common factors cancelled and its
     removable singularities filled. A value and its derivatives begin so: it is done once."""
@@ -192,6 +150,8 @@ def _simplified(program: Program, notes: Notes) -> Program:
     if "guards" not in notes.without:
         p = notes.stage("guards", p, lambda: _repaired(p, notes))
         notes.guarded = p.outputs if notes.guarded is None else notes.guarded
+    else:
+        p = replace(p, outputs=filled(p.outputs))
     p = notes.stage("cancel-value", p, lambda: cancel(p.outputs, notes.cancel))
     p = notes.stage("stabilise-value", p, lambda: stabilise(p.outputs, notes.rewrites, early=True))
     return notes.stage("complete", p, lambda: complete(p.outputs, p.assumptions, notes.complete))
@@ -499,9 +459,7 @@ __all__ = [
     "Notes",
     "OptimizedProgram",
     "Stage",
-    "closed_for_people",
     "closed_forms",
-    "decimals_of",
     "derivative",
     "derive",
     "expand_completed",
@@ -512,10 +470,6 @@ __all__ = [
     "jvp",
     "masked",
     "optimized",
-    "readable_forms",
-    "short_derivative",
-    "short_value",
-    "shown",
     "simplified",
     "stages",
     "tangent_names",

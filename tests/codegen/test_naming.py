@@ -16,7 +16,7 @@ from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas
 from symdiff.passes.simplify import simplify
 from symdiff.passes.simplify.check import equal
-from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline.readable_formulas import short_derivative
 
 
 def formulas(*texts: str) -> tuple[Expr, ...]:
@@ -46,7 +46,7 @@ def jacobian(*texts: str) -> list[Expr]:
         short.formula
         for p in params
         for t in texts
-        for short in pipeline.short_derivative(parse(f"0*{p} + {t}"), [p])
+        for short in short_derivative(parse(f"0*{p} + {t}"), [p])
     ]
 
 

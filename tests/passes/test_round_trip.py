@@ -22,7 +22,7 @@ from symdiff.ir import Expr
 from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.program import Program
 from symdiff.passes.simplify.check import equal
-from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline import readable_formulas as formulas
 
 USUAL: dict[str, Any] = {
     "abs": sympy.Abs,
@@ -73,10 +73,10 @@ def _round_trip(case: Any) -> int:
         return 0  # needs to be told sizes, or values of parameters
     if not isinstance(program, Program):
         return 0
-    program = pipeline.shown(program)
-    shorts = pipeline.short_value(program, False)
+    program = formulas.shown(program)
+    shorts = formulas.short_value(program, False)
     for name in program.params:
-        shorts += pipeline.short_derivative(program, [name], False)
+        shorts += formulas.short_derivative(program, [name], False)
     sizes = tree_sizes(s.formula for s in shorts)
     wanted = [s.formula for s in shorts if sizes[s.formula] < LARGE]
     rng = random.Random(case.name)
@@ -114,6 +114,6 @@ def test_a_target_with_names_of_functions_is_read_again() -> None:
     subject = resolve("gamma*S*I/N + beta**zeta*E")
     assert isinstance(subject.program, Program)
     for name in subject.program.params:
-        for short in pipeline.short_derivative(subject.program, [name]):
+        for short in formulas.short_derivative(subject.program, [name]):
             (text,) = formula_lines([short.formula])[1]
             _agree(short.formula, text, list(subject.program.params), random.Random(name))

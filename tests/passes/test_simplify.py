@@ -21,7 +21,7 @@ from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.rules import IDENTITIES
 from symdiff.passes.simplify.truth import tidied
-from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline import readable_formulas as formulas
 
 x, y, a, b = (ir.var(n) for n in "xyab")
 
@@ -30,9 +30,9 @@ def printed(text: str, wrt: str | None = None) -> str:
     """A formula, or its derivative, as the command line prints it."""
     program = parse(text)
     if wrt is None:
-        (short,) = pipeline.short_value(program)
+        (short,) = formulas.short_value(program)
     else:
-        (short,) = pipeline.short_derivative(program, [wrt])
+        (short,) = formulas.short_derivative(program, [wrt])
     where = "".join(f"  # {v.value} != 0" for v in short.nonzero)
     return Formulas().text(short.formula) + where
 
@@ -274,16 +274,16 @@ def test_printed_forms_are_input_again_and_that_of_sympy(case: str) -> None:
 
 
 def simplify_text(text: str) -> Expr:
-    (short,) = pipeline.short_value(parse(text))
+    (short,) = formulas.short_value(parse(text))
     return short.formula
 
 
 @pytest.mark.parametrize("text", ["x**a*exp(-b*x)", "x**y*y**x"])
 def test_conditions_are_for_printed_forms_only(text: str) -> None:
     program = parse(text)
-    (short,) = pipeline.short_derivative(program, ["x"], conditional=False)
+    (short,) = formulas.short_derivative(program, ["x"], conditional=False)
     assert not short.nonzero
-    (printed,) = pipeline.short_derivative(program, ["x"])
+    (printed,) = formulas.short_derivative(program, ["x"])
     assert [v.value for v in printed.nonzero] == ["x"]
     text = Formulas().text(printed.formula) + "  # x != 0"
     assert equal(printed.formula, parse(text).outputs[0])

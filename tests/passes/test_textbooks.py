@@ -22,6 +22,7 @@ from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.simplify.familiar import readable
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 
 x, t = ir.var("x"), ir.var("t")
@@ -46,7 +47,7 @@ def test_derivatives_of_textbooks(part: int) -> None:
     for text, name, least in CASES[part::PARTS]:
         program = parse(text)
         decimals = decimals_of(program.outputs, program.outputs, text)
-        (short,) = pipeline.short_derivative(program, [name], False, decimals)
+        (short,) = formulas.short_derivative(program, [name], False, decimals)
         (chain,) = pipeline.pushforward(program.outputs, {ir.var(name): ir.ONE})
         shown = Formulas(decimals).text(short.formula)
         assert operations(shown) <= int(least), shown
@@ -106,5 +107,5 @@ def test_decimals_do_not_stand_for_doubles_where_only_rounding_is_left() -> None
 
 def test_even_functions_have_no_sign_inside() -> None:
     program = parse("V*(a - b*exp(-7*V/(3*T)))/(1 - exp(-7*V/(3*T)))")
-    (short,) = pipeline.short_derivative(program, ["V"])
+    (short,) = formulas.short_derivative(program, ["V"])
     assert "h(-" not in Formulas().text(short.formula)

@@ -27,6 +27,7 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
 from symdiff.passes.complete.complete import closed_forms
 from symdiff.passes.differentiate import gradient as reverse
+from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.samples import Lines, bases, breaks, inside
 from symdiff.pipeline.scalar import Notes
@@ -110,7 +111,7 @@ def page(function: Any, report: Report) -> str:
         before, after = _formulas(program, function._wrt())
         pictures = _error_pictures(function, program)
         labels = output_labels(program, function._wrt())
-        slopes = pipeline.readable_forms(_simplified(program, function._wrt()))
+        slopes = formulas.readable_forms(_simplified(program, function._wrt()))
         drawn = graph(slopes, labels) if len(slopes) == len(labels) else None
     template = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -161,7 +162,7 @@ def _plain(program: Program, wrt: Sequence[str]) -> tuple[Expr, ...]:
 def _formulas(program: Program, wrt: Sequence[str]) -> tuple[list[Formula], list[Formula]]:
     """The value and its derivatives as the chain rule gives them, and simplified."""
     plain = _plain(program, wrt)
-    simple = pipeline.readable_forms(_simplified(program, wrt))
+    simple = formulas.readable_forms(_simplified(program, wrt))
     labels = output_labels(program, wrt)
     return (
         [_formula(n, e) for n, e in zip(labels, plain, strict=False)],

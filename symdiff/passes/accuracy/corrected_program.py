@@ -74,7 +74,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
-from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
+from symdiff.lowering.compensated.evaluate import Corrected, Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
@@ -117,7 +117,7 @@ def corrected_program(program: LoopProgram, norm: bool = False) -> LoopProgram:
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    return _Correcting(program, norm).whole_program()
+    return Correcting(program, norm).whole_program()
 
 
 def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
@@ -140,14 +140,14 @@ def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
             for n in shape:
                 size = size * n
             count = count + size
-    made = _Correcting(program, lean=small > SMALL).whole_program()
+    made = Correcting(program, lean=small > SMALL).whole_program()
     *outputs, wrong = made.outputs
     first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
     last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
     return replace(made, block=(first, *made.block, last), outputs=tuple(outputs))
 
 
-class _Correcting(Beside):
+class Correcting(Beside):
     """Numbers are a double and its error.
 
     Attributes
@@ -204,8 +204,10 @@ class _Correcting(Beside):
             if n.op is EXP:
                 fine = self.exponential(n, known)
                 inside = ir.and_(inside, fine)
+                known[n] = self.seen(n, known)
                 continue
             corrected(n, known)
+            known[n] = self.seen(n, known)
             if n.op in (ADD, SUB) and (looked_at is None or n in looked_at):
                 value, rest = self.known_sum(known[n], *(known[a] for a in n.args))
                 known[n] = value, rest
@@ -218,6 +220,10 @@ class _Correcting(Beside):
         if inside is TRUE:
             return list(made)
         return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
+
+    def seen(self, n: Expr, known: Known) -> Corrected:
+        """A node and its error, if that is known."""
+        return known[n]
 
     def looked_at(self, forms: Sequence[Expr], watched: Sequence[bool]) -> set[Expr]:
         """The nodes of which sums are looked at."""
@@ -322,7 +328,7 @@ class _Correcting(Beside):
             ((value, rest),) = self.real(e)
             if rest is ZERO:
                 return value
-            wrong.append(_wrong(const(self.accepted), value, rest))
+            wrong.append(is_wrong(const(self.accepted), value, rest))
             if self.lean:  # what vanished may not be 0
                 wrong.append(raw(WHERE, (raw(LT, (ZERO, raw(ir.ABS, (value,)))), ZERO, ONE)))
             return _together(value, rest)
@@ -338,13 +344,21 @@ class _Correcting(Beside):
             self.names,
             places,
             t,
-            [_infinite(*size) if self.norm else _wrong(self.of_each(t), value, rest), *size],
+            [_infinite(*size) if self.norm else is_wrong(self.of_each(t), value, rest), *size],
             [False, True, True],
         )
         checks += block
-        wrong += [lost, _wrong(const(self.accepted), biggest, most)]
-        sums = self.names.fresh(name)
-        checks.append(Build(sums, t, tuple(places), _together(value, rest)))
+        wrong += [lost, is_wrong(const(self.accepted), biggest, most)]
+        return self.corrected_array(e, t, checks)
+
+    def corrected_array(self, e: Expr, t: Type, checks: list[Statement]) -> Expr:
+        """An array with its corrections."""
+        places = [self.names.fresh("i") for _ in t.shape]
+        at = [index(i) for i in places]
+        (rests,) = self.beside[name_of(e)]
+        total = _together(load(e, *at), load(array(rests), *at))
+        sums = self.names.fresh(name_of(e))
+        checks.append(Build(sums, t, tuple(places), total))
         return array(sums)
 
 
@@ -433,11 +447,11 @@ def _infinite(size: Expr, off: Expr) -> Expr:
     return raw(WHERE, (raw(ir.AND, (raw(LT, (size, INF)), raw(LT, (off, INF)))), ZERO, ONE))
 
 
-def _wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
+def is_wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     """1 where a correction is too large, or unknown."""
     size, off = raw(ir.ABS, (value,)), raw(ir.ABS, (rest,))
     fine = raw(LE, (off, raw(MUL, (accepted, size))))
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
 
 
-__all__ = ["corrected_at_once", "corrected_program"]
+__all__ = ["Correcting", "corrected_at_once", "corrected_program", "is_wrong"]

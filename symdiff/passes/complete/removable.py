@@ -393,6 +393,26 @@ def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     return _replaced(outputs, form)
 
 
+def limits_at(output: Expr) -> dict[Expr, Expr]:
+    """Where completed functions in a formula have no closed form, as equations, and the formula there, in
+    closed form, for people to read."""
+    places: dict[Expr, dict[Expr, Expr]] = {}  # of each function its limits
+    rest = ir.var("closed form")
+    for e in ir.topological((output,)):
+        if (completed := meaning(e.op)) is None:
+            continue
+        function, order = completed
+        form, args = function.branches(order, rest), readable_forms(e.args)
+        while form is not rest:
+            there, limit, form = form.args
+            places.setdefault(_at(there, function, args), {})[e] = _at(limit, function, args)
+    found = {}
+    for there, limits in places.items():
+        (limited,) = ir.substitute((output,), limits)
+        (found[there],) = readable_forms((limited,))
+    return found
+
+
 def _in_closed_form(outputs: Iterable[Expr], name: str, pinned: bool = False) -> tuple[Expr, ...]:
     def form(function: Completed, order: Any, args: Sequence[Expr]) -> Expr:
         key = f"{name} pinned" if pinned else name, order
@@ -416,6 +436,7 @@ __all__ = [
     "branched_forms",
     "closed_forms",
     "expand_completed",
+    "limits_at",
     "meaning",
     "pinned_forms",
     "readable_forms",

@@ -150,6 +150,29 @@ def _defined_on_surfaces(
     return True
 
 
+def is_defined(formula: Expr, h: Expr) -> bool:
+    """Whether a formula is known to have values where another is zero."""
+    params = ir.variables((formula, h))
+    rng = random.Random(len(params))
+    try:
+        tape, own = Tape(params, (formula,)), Tape(params, (h,))
+    except (UnsupportedError, ValueError, NotImplementedError):
+        return False
+    seen = 0
+    with exclusive():
+        for v in ir.variables((h,)):
+            at = params.index(v)
+            for low in (2, 2, -40, -40):
+                point = [arb(rng.randrange(low, 40)) / 8 for _ in params]
+                root = _zero(own, point, at)
+                if root is not None:
+                    point[at] = root
+                    if not _is_finite(tape.run(point, PRECISION)[tape.roots[0]]):
+                        return False
+                    seen += 1
+    return seen > 0
+
+
 def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool:
     """Whether the second is defined where the first is, at the poles of tangents that the first
     has not: `sin(x)/(sin(x) + cos(x))` is 1 where `tan(x)/(tan(x) + 1)` is undefined. No double is

@@ -27,7 +27,7 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
-    from symdiff.runtime.loops.kernel import LoopKernel
+    from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
 
 
 class ArrayKernels:
@@ -38,7 +38,7 @@ class ArrayKernels:
         self._raws: dict[int, LoopProgram] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
         self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...]]] = {}
-        self._by_row: dict[Any, LoopKernel | None] = {}
+        self._by_row: dict[Any, tuple[LoopKernel | None, RowsAtOnce | None]] = {}
         self._bounds: dict[int, LoopKernel] = {}
 
     def __call__(
@@ -269,10 +269,10 @@ class ArrayKernels:
                 if key not in self._by_row:
                     program = self._source.rows(static, shapes, mapped)
                     made = None if program is None else self._kernel(program, False, by_rows=True)
-                    self._by_row.setdefault(key, made)
-        kernel = self._by_row[key]
+                    self._by_row.setdefault(key, (made, _at_once(made)))
+        kernel, first = self._by_row[key]
         if kernel is not None:
-            return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
+            return kernel.program.tree, rows.of_kernel(kernel, values, mapped, first)
         single, one = self.compiled(raw, static, shapes)
         return single.tree, rows.one_by_one(one, values, mapped)
 
@@ -367,6 +367,16 @@ def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
     if not columns:
         return csr_array((at[0].size, 0))
     return csr_array(entries, shape=(at[0].size, columns))
+
+
+def _at_once(kernel: LoopKernel | None) -> RowsAtOnce | None:
+    """What computes rows of a kernel's program with their rounding errors, where that has a use."""
+    from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
+
+    if type(kernel) is not LoopKernel or kernel.tiers is None or kernel.dtype == "float32":
+        return None
+    program = kernel.tiers.rows_at_once(False)
+    return None if program is None else RowsAtOnce(program, kernel)
 
 
 def _gives_numbers(raw: LoopProgram) -> bool:

@@ -3,6 +3,7 @@
 tier                     made by                             computes
 corrected, at once       `passes.accuracy.corrected_program` everything, in calls of few numbers
 double                   `passes.accuracy.loop_tiers`        everything
+corrected, rows          `passes.accuracy.rows_with_errors`    everything, in rows that would often be flagged
 double-double, a value   `passes.accuracy.widen`             one flagged value
 corrected, a call        `passes.accuracy.corrected_program` everything, where results lost digits
 double-double, a call    `passes.accuracy.whole_program`     everything, where that is not enough
@@ -24,6 +25,8 @@ from symdiff.runtime.protocols import ProgramWithTests, Reference
 
 ANY = 2**62
 """More numbers than there are."""
+SELDOM = 1 / 16
+"""Flagged values of a row, by sample points, up to which rows are computed in doubles first."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,26 @@ class LoweredProgram:
         except UnsupportedError:
             return None
         return Made(made, (), UNDERFLOWS if most == ANY else OVERFLOWS | UNDERFLOWS, most)
+
+    def rows_at_once(self, tests: bool) -> LoopProgram | None:
+        """A program of rows with its rounding errors, and one more output that says which rows are not
+        accurate (see `passes.accuracy.rows_with_errors`); None where doubles serve: if what has error tests
+        is seldom flagged."""
+        from symdiff.codegen.llvm.jit import has_flags
+        from symdiff.lowering.loops.vector_ready import ready
+        from symdiff.passes.accuracy.flagged import worst_share
+        from symdiff.passes.accuracy.rows_with_errors import corrected_rows
+
+        known = self.by_rows and self.accuracy in ("high", "strict") and not self.norm
+        if not (known and self.reads_flags and has_flags()):
+            return None
+        tested = (r.written for r in self.double("float64", 0).references)
+        if sum(worst_share((e,)) or 0 for e in tested) <= SELDOM:
+            return None
+        try:
+            return corrected_rows(ready(self.exact), tests)
+        except UnsupportedError:
+            return None
 
     def value(self, reference: Reference) -> LoweredFunction:
         """One flagged value, as a function of the names of its leaves."""

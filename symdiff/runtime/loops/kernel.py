@@ -15,6 +15,7 @@ from symdiff.errors import Location
 from symdiff.ir import Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
@@ -330,6 +331,39 @@ class WideLoopKernel(LoopKernel):
 
     def _fingerprint(self) -> Any:
         return "wide", fingerprint(self.program)
+
+
+class RowsAtOnce(WideLoopKernel):
+    """The rows of a kernel's program computed with their rounding errors, and which of them are not accurate.
+
+    Parameters
+    ----------
+    program : of `LoopFunction.rows_at_once`, without tests.
+    kernel : the kernel for the others, which has the tiers.
+    """
+
+    def __init__(self, program: LoopProgram, kernel: LoopKernel) -> None:
+        super().__init__(program, parallel=False, cache=kernel.cache)
+        self.others, self.lowered = kernel, kernel.tiers
+
+    def _text(self, dtype: str, tests: int = 0, first: int = NEXT) -> str:
+        assert self.lowered is not None
+        program = self.lowered.rows_at_once(True) if tests else self.program
+        assert program is not None
+        flags = 0 if tests else UNDERFLOWS
+        return print_kernel(program, dtype, compiled.registers(dtype), flags=flags, wide=True)
+
+    def rows(self, args: Sequence[Any], mapped: Sequence[bool], out: Any) -> list[Any]:
+        """The outputs for rows of the mapped arguments; in `out` if it is given, an array for each."""
+        if any(isinstance(v, np.ndarray) and v.dtype.char in "fe" for v in args):
+            return self.others(args, out)
+        *found, wrong = self(args, None if out is None else [*out, None])
+        bad = np.flatnonzero(wrong)
+        if bad.size:
+            some = [v[bad] if m else v for v, m in zip(args, mapped, strict=True)]
+            for place, v in zip(found, self.others(some), strict=True):
+                place[bad] = v
+        return found
 
 
 # ---------------------------------------------------------------------- caching
