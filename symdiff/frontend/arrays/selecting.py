@@ -233,7 +233,7 @@ def _advanced(t: Tracer, a: SymArray, keys: Sequence[Any]) -> Target:
             found.shape, done = [*found.shape, *together], True
         if isinstance(k, SymArray):
             grid = symbolic.broadcast(t, k, together)
-            found.at.append(_checked(t, placed(formula(grid), SLOTS[start:]), grid, n))
+            found.at.append(checked(t, placed(formula(grid), SLOTS[start:]), grid, n))
         else:
             found.at.append(position(t, k, n))
     return found
@@ -261,7 +261,7 @@ def _without_mask(t: Tracer, a: SymArray, keys: list[Any]) -> tuple[list[Any], S
     return found, None
 
 
-def _checked(t: Tracer, e: Expr, indices: SymArray, n: Expr) -> Expr:
+def checked(t: Tracer, e: Expr, indices: SymArray, n: Expr) -> Expr:
     """The formula of an index array, counted from the start of an axis of n elements."""
     low = nonnegative(t, e)
     if not (low and nonnegative(t, ir.sub(n, ir.add(e, ONE)))):

@@ -10,7 +10,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.frontend.arrays import selecting, symbolic
 from symdiff.frontend.trace import demands, scalars
-from symdiff.frontend.trace.extents import positive
+from symdiff.frontend.trace.extents import positive, same_size
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -89,14 +89,21 @@ def backwards(found: Sequence) -> Sequence:
     return Sequence(found.count, lambda k: found.item(ir.sub(last, k)))
 
 
-def together(columns: PySequence[Any]) -> Sequence:
-    """Rows of several sequences, until the shortest ends."""
+def together(columns: PySequence[Any], strict: bool = False) -> Sequence:
+    """Rows of several sequences, until the shortest ends; of equal length if that must be."""
     found = [of(c) or _of_known(c) for c in columns]
     count = found[0].count
+    for s in found[1:] if strict else ():
+        same_size(active.get(), _at_least_none(s.count), _at_least_none(count))
     for s in found[1:]:
         if s.count is not count:
             count = _shorter(count, s.count)
     return Sequence(count, lambda k: tuple(s.item(k) for s in found))
+
+
+def _at_least_none(count: Expr) -> Expr:
+    """A count that may be negative, where there is nothing, as a number of rows."""
+    return count if count.op is loop_program.INDEX else ir.where(ir.lt(count, ZERO), ZERO, count)
 
 
 def product(columns: PySequence[Any]) -> Sequence:
@@ -104,7 +111,7 @@ def product(columns: PySequence[Any]) -> Sequence:
     found = [of(c) or _of_known(c) for c in columns]
     count = ONE
     for s in found:
-        count = ir.mul(count, ir.where(ir.lt(s.count, ZERO), ZERO, s.count) if s.count.op is not loop_program.INDEX else s.count)  # fmt: skip
+        count = ir.mul(count, _at_least_none(s.count))
 
     def item(k: Expr) -> tuple[Any, ...]:
         values: list[Any] = []

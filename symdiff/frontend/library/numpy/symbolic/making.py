@@ -200,11 +200,6 @@ def searched(t: Tracer, sorted_values: Any, values: Any, side: Any = "left") -> 
     return found if v.shape else symbolic.element(found, ())
 
 
-def _digitized(t: Tracer, values: Any, bins: Any, right: Any = False) -> Any:
-    """`np.digitize`, of increasing bins."""
-    return searched(t, bins, values, "left" if right else "right")
-
-
 def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
     """For every value the number of elements before its place in a sorted array."""
     letters = symbolic.fresh_letters(t, len(v.shape))
@@ -285,7 +280,6 @@ TABLE: dict[str, Function] = {
     "numpy.full_like": _like(None), "numpy.arange": ranged, "numpy.linspace": _linspace,
     "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
     "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
-    "numpy.digitize": _digitized,
     "numpy.shape": lambda t, a: dims(t, symbolic.with_rows(t, a).shape),
     "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
     "numpy.size": _size,
