@@ -234,4 +234,4 @@ def test_floats_that_are_made_of_integers_are_floats_element_by_element(f: Any) 
     assert g.grad(x).dtype == float and g.map(x).dtype == float and g.grad.map(x).dtype == float
     assert isinstance(g(0.2), float) and isinstance(g.grad(0.2), float)
     counts = symgrad(lambda t: int(t) if t > 0 else 2)
-    assert counts(x).dtype == counts.map(x).dtype == int
+    assert counts(x).dtype == int
