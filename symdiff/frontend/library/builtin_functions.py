@@ -19,7 +19,7 @@ from symdiff.frontend.loops import sequences
 from symdiff.frontend.loops.kept import trace_element
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
-from symdiff.frontend.syntax.containers import elements, plain
+from symdiff.frontend.syntax.containers import elements, plain, text_of
 from symdiff.frontend.syntax.operators import binary, truth
 from symdiff.frontend.trace import constants, demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
@@ -515,10 +515,8 @@ def _all(t: Tracer, values: Any) -> Any:
         return accumulated(t, values, True, scalars.conjunction)
 
 
-def _str(t: Tracer, value: Any = "") -> str:
-    if isinstance(value, (str, int)) or value is None:
-        return str(value)
-    raise Refused(f"{describe(value)} is formatted as text", "text is for messages of assert only")
+def _str(t: Tracer, value: Any = "") -> Any:
+    return text_of(str, value)
 
 
 def _getattr(t: Tracer, owner: Any, name: Any, *default: Any) -> Any:
@@ -570,6 +568,8 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.any": _any,
     "builtins.all": _all,
     "builtins.str": _str,
+    "builtins.repr": lambda t, v: text_of(repr, v),
+    "warnings.warn": lambda t, *a, **k: None,
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "builtins.callable": _callable,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from symdiff import ir
@@ -29,6 +29,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     Stream,
     SymArray,
+    Text,
     Unlisted,
     Whole,
     describe,
@@ -49,12 +50,19 @@ def plain(value: Any) -> Any:
         return q
     if isinstance(value, (tuple, list)):
         return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
-    if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed)):
+    if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed, Text)):
         raise Refused(
             "a value that is not known when traced is compared or looked up",
             "use comparisons of numbers with 'if', or np.where",
         )
     return value
+
+
+def text_of(make: Callable[[Any], str], value: Any) -> str | Text:
+    """`make(value)`; text that is not known where the value, or one of those in it, is not."""
+    parts = value if isinstance(value, (list, tuple)) else (value,)
+    known = all(v is None or isinstance(v, (str, int)) for v in parts)
+    return make(value) if known else Text()
 
 
 def key(value: Any) -> Any:

@@ -346,6 +346,11 @@ class Choice:
     other: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """Text made of values that are not known when traced: for messages only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unusable:
     """The value of a name that a loop cannot carry: why, and what to do."""
@@ -442,6 +447,8 @@ def describe(value: Any) -> str:
             return "an iterator"
         case Choice():
             return "a value that depends on a condition"
+        case Text():
+            return "text of values that are not known when traced"
         case Record():
             return f"an object of '{value.made_of.__name__}'"
         case None:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.loops import HELPERS, loop_source
-from symdiff.codegen.source.modules.again import Checks
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.source.python import IMPORTS
@@ -22,8 +21,9 @@ from symdiff.errors import TargetError, UnsupportedError
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
 from symdiff.ir.program import OptimizedProgram
-from symdiff.pipeline.lowered.modules import written
+from symdiff.pipeline.lowered.modules import checked
 from symdiff.pipeline.options import Options
+from symdiff.pipeline.written import Written
 from symdiff.runtime.generated_modules import loaded
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.loops.call import ERRORS, ComputationError, WideIntegerError
@@ -41,24 +41,25 @@ class GeneratedKernel(Kernel):
     """Real outputs of real parameters, by a generated module."""
 
     def __init__(
-        self, function: Any, optimized: OptimizedProgram, options: Options, demands: Sequence[Expr]
+        self,
+        function: Any,
+        optimized: OptimizedProgram,
+        options: Options,
+        demands: Sequence[Expr],
+        written: Written | None,
     ) -> None:
         super().__init__(function, dtype=options.dtype, accuracy=options.level, cache=options.cache)
-        self.optimized, self.demanded = optimized, tuple(demands)
+        self.optimized, self.demanded, self.written = optimized, tuple(demands), written
 
     @cached_property
     def module(self) -> Any:
         """The module of the dtype that it is to compute in, or of doubles."""
         real = np.dtype(self.dtype or np.float64).name
         optimized = self.optimized
-        made = written(optimized, real, self.accuracy, self.demanded)
-        reference = optimized.reference if made.closed else ()
-        checks = Checks(
-            made.flagged, made.corrected, made.still, made.closed, reference, optimized.outputs
-        )
+        outputs, checks = checked(optimized, real, self.accuracy, self.demanded, self.written)
         tree = tuple(range(len(optimized.outputs)))
         text = module_source(
-            NAME, optimized.params, [Function("", made.outputs, tree, "The outputs.", checks)],
+            NAME, optimized.params, [Function("", outputs, tree, "The outputs.", checks)],
             facts={}, version=__version__, dtype=real,
             demands=[(c, f"demand {k}") for k, c in enumerate(self.demanded)],
         )  # fmt: skip
@@ -196,7 +197,7 @@ class GeneratedLoops(LoopKernel):
 
             return exactly(self.program, values, out, np.dtype(result), error)
 
-    def _wide(self, program: LoopProgram) -> Any:
+    def _wide(self, program: LoopProgram, watched: Any = None) -> Any:
         return _Wide(program, self.cache)
 
     def is_compiled(self, dtype: str) -> bool:

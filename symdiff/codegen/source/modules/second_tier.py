@@ -132,8 +132,8 @@ def wide_source(
     names = [p for p in local if ir.var(p) in used]
     lines = []
     if names:
-        writer.used.add("_number")
-        calls = ", ".join(f"_number({p})" for p in names)
+        writer.used.add("_argument")
+        calls = ", ".join(f"_argument({p})" for p in names)
         lines.append(f"{', '.join(names)} = {calls}")
     lines += [f"{a.name} = {a.text}" for a in made]
     taken = {*local, *(a.name for a in made)}

@@ -48,6 +48,13 @@ def _number(a):
     return _NOWHERE
 
 
+def _argument(a):
+    """The same of an argument: of what is not finite other tiers know more."""
+    if abs(a) < math.inf:
+        return _scaled(a, 0.0, 0.0, 0.0)
+    return a, 0.0, math.inf, 0.0
+
+
 def _neg(x):
     """-x."""
     return -x[0], -x[1], x[2], x[3]
