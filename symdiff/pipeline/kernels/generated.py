@@ -197,7 +197,7 @@ class GeneratedLoops(LoopKernel):
 
             return exactly(self.program, values, out, np.dtype(result), error)
 
-    def _wide(self, program: LoopProgram) -> Any:
+    def _wide(self, program: LoopProgram, watched: Any = None) -> Any:
         return _Wide(program, self.cache)
 
     def is_compiled(self, dtype: str) -> bool:
