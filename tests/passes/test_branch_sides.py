@@ -173,3 +173,42 @@ def test_extremes_in_sums_of_arrays():
         return total
 
     assert np.array_equal(loop.grad(np.array([2.0, 0.0, 3.0])), [1.0, 2.0, 1.0])
+
+
+def hue(r, g, b):
+    """Of a colour, in sixths of the circle."""
+    most, least = max(r, g, b), min(r, g, b)
+    if most == least:
+        return 0.0
+    if most == r:
+        return (g - b) / (most - least) % 6
+    if most == g:
+        return (b - r) / (most - least) + 2
+    return (r - g) / (most - least) + 4
+
+
+@pytest.mark.parametrize("colour", [(0.75, 0.75, 0.25), (0.5, 0.75, 0.75), (0.75, 0.5, 0.75)])
+def test_a_maximum_that_is_said_to_be_an_argument_has_no_tie(colour):
+    f = symgrad(hue)
+    assert f(*colour) == hue(*colour)
+    h = 2.0**-20
+    for i, slope in enumerate(f.grad(*colour)):
+        if hue(*colour[:i], colour[i] + h, *colour[i + 1 :]) > 5.5:
+            continue  # from red to pink: it jumps by a turn
+        above, below = (hue(*colour[:i], colour[i] + s * h, *colour[i + 1 :]) for s in (1, -1))
+        assert any(
+            slope == pytest.approx(d, rel=1e-5, abs=1e-5)
+            for d in ((above - hue(*colour)) / h, (hue(*colour) - below) / h)
+        )
+    assert symgrad(lambda x, y: 2 * max(x, y) if max(x, y) == x else 3 * y).grad(1.0, 1.0) == (
+        2.0,
+        0.0,
+    )
+    assert symgrad(lambda x, y: min(x, y) ** 2 if x == min(x, y) else y).grad(1.0, 1.0) == (
+        2.0,
+        0.0,
+    )
+    assert symgrad(lambda x, y: min(x, y) ** 2 if min(x, y) != x else y).grad(1.0, 1.0) == (
+        0.0,
+        1.0,
+    )
