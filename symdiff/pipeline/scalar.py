@@ -24,7 +24,7 @@ from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
-from symdiff.passes.cancel.branch_sides import absolute_values_of_branches
+from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.cancel.signsquares import squares_of_signs, steps_of
@@ -39,6 +39,7 @@ from symdiff.passes.complete.powers import corners
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.guards.shape import filled
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
@@ -141,7 +142,7 @@ def forget() -> None:
 
 def _assumed(program: Program) -> tuple[Expr, ...]:
     """The outputs where what the user asserts holds, and in each branch its condition."""
-    return assume(absolute_values_of_branches(program.outputs), program.assumptions)
+    return assume(decided_by_branches(program.outputs), program.assumptions)
 
 
 def _simplified(program: Program, notes: Notes) -> Program:
@@ -149,6 +150,8 @@ def _simplified(program: Program, notes: Notes) -> Program:
     if "guards" not in notes.without:
         p = notes.stage("guards", p, lambda: _repaired(p, notes))
         notes.guarded = p.outputs if notes.guarded is None else notes.guarded
+    else:
+        p = replace(p, outputs=filled(p.outputs))
     p = notes.stage("cancel-value", p, lambda: cancel(p.outputs, notes.cancel))
     p = notes.stage("stabilise-value", p, lambda: stabilise(p.outputs, notes.rewrites, early=True))
     return notes.stage("complete", p, lambda: complete(p.outputs, p.assumptions, notes.complete))

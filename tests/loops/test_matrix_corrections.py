@@ -202,3 +202,38 @@ def test_many_numbers_take_it_at_once(tiers):
         f(a, b)
         f.grad(a, b)
     assert not tiers
+
+
+def test_elements_that_underflow_before(tiers):
+    """Exponentials of far points: what they lost does not count beside the matrix."""
+
+    def likelihood(t, x, y):
+        k = np.exp(-((x[:, None] - x[None, :]) ** 2) * t) + 0.01 * np.eye(len(x))
+        low = np.linalg.cholesky(k)
+        z = np.linalg.solve(low, y)
+        return z @ z + 2 * np.sum(np.log(np.diag(low)))
+
+    x, y = np.array([0.0, 0.1, 0.3, 0.5, 40.0, 60.0, 60.2, 27.0]), np.arange(8.0)
+
+    def truth(t):
+        d = [[mpmath.mpf(a) - mpmath.mpf(b) for b in x] for a in x]
+        k = mpmath.matrix([[mpmath.exp(-(c**2) * t) for c in row] for row in d])
+        k += mpmath.mpf(0.01) * mpmath.eye(8)
+        right = exact(y)
+        return (right.T * mpmath.lu_solve(k, right))[0] + mpmath.log(mpmath.det(k))
+
+    f, t, h = symgrad(likelihood, wrt="t"), 1.25, mpmath.mpf(10) ** -15
+    slope = (truth(t + h) - truth(t - h)) / (2 * h)
+    for _ in range(2):
+        assert ulps(f(t, x, y), [truth(mpmath.mpf(t))]) < ULPS
+        assert ulps(f.grad(t, x, y), [slope]) < ULPS
+    assert "double_double" not in tiers
+
+
+def test_tiny_matrices():
+    """Where products underflow, eliminations are computed with what they lose."""
+    a, b = matrix(5, 3), np.ones(5)
+    f = symgrad(form)
+    for scale in (2.0**-700, 2.0**700, 2.0**-1000):
+        truth = (exact(b).T * (exact(a * scale) ** -1) * exact(b))[0]
+        assert ulps(f(a * scale, b), [truth]) < ULPS

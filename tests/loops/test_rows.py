@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -93,3 +94,100 @@ def test_checks_of_rows_raise() -> None:
 def test_rows_whose_shapes_are_only_known_when_computed() -> None:
     f = symgrad(lambda x: x[x > 0] * 2)
     np.testing.assert_array_equal(f.map(np.ones((3, 4))), np.full((3, 4), 2.0))
+
+
+# ---------------------------------------------------------------- corrected at once
+def turned(p, w):
+    """A formula whose values have more roundings than doubles may have: most are flagged."""
+    d = p[:2] - p[1:]
+    s = np.sum(d**2)
+    if s == 0:
+        return p * w
+    r = np.sqrt(s)
+    return p * np.cos(r) * w + np.sin(r) / r * np.sum(p) - (1 - np.cos(r)) / s * p
+
+
+def turned_exactly(p, w):
+    p, w = [mp.mpf(float(v)) for v in p], mp.mpf(float(w))
+    s = (p[0] - p[1]) ** 2 + (p[1] - p[2]) ** 2
+    if s == 0:
+        return [v * w for v in p]
+    r = mp.sqrt(s)
+    share = mp.sin(r) / r * sum(p)
+    return [v * mp.cos(r) * w + share - (1 - mp.cos(r)) / s * v for v in p]
+
+
+def row_arguments(count):
+    rng = np.random.default_rng(5)
+    return rng.normal(size=(count, 3)), rng.normal(size=count)
+
+
+def test_rows_that_would_be_flagged_are_corrected_at_once() -> None:
+    f = symgrad(turned)
+    p, w = row_arguments(60)
+    p[3] = 1.0
+    p[4] = [1.0, 1.0 + 2.0**-40, 1.0 - 2.0**-41]
+    p[5] *= 1e-9
+    w[6] = 1e-320
+    found = f.map(p, w)
+    with mp.workprec(600):
+        for k, row in enumerate(found):
+            for a, b in zip(row, turned_exactly(p[k], w[k]), strict=True):
+                assert abs(mp.mpf(float(a)) - b) <= 4 * np.spacing(abs(float(b)))
+
+
+def test_a_corrected_row_does_not_depend_on_others() -> None:
+    f = symgrad(turned).jacobian
+    p, w = row_arguments(40)
+    p[3], w[6], p[7] = 1.0, 1e-320, 0.0
+    p[8, 1] = np.nan
+    whole = f.map(p, w)
+    for k in (0, 3, 6, 7, 8, 39):
+        for together in ([k], [k, 6, 3], [k, 8, 7]):
+            for a, b in zip(whole, f.map(p[together], w[together]), strict=True):
+                np.testing.assert_array_equal(a[k], b[0])
+
+
+def kernels_of_rows(f):
+    (found,) = f._arrays._by_row.values()
+    return found
+
+
+def test_only_rows_that_are_not_accurate_are_computed_again() -> None:
+    f = symgrad(turned)
+    p, w = row_arguments(30)
+    p[11] *= 1e-9  # a quotient of two small numbers, one of which cancels
+    given = []
+    f.map(p[:1], w[:1])
+    kernel, first = kernels_of_rows(f)
+    assert not kernel.is_compiled("float64")  # nothing was left to it
+    first.others = lambda some: given.append(some) or kernel(some)
+    f.map(p, w)
+    assert [len(some[0]) for some in given] == [1]
+    np.testing.assert_array_equal(given[0][0][0], p[11])
+
+
+def test_rows_that_lose_nothing_are_computed_in_doubles() -> None:
+    f = symgrad(lambda x, y: np.sum(x * y))
+    f.map(np.ones((3, 4)), np.ones((3, 4)))
+    assert kernels_of_rows(f)[1] is None
+
+
+def test_underflow_in_a_row_is_told_by_that_row() -> None:
+    """The products of small factors have lost digits, which the large one shows."""
+
+    def small(x):
+        u = x[0] * x[1] * np.cos(x[5]) - x[2] * x[3] * np.sin(x[5])
+        return u * x[4] * (1 + np.cos(x[5]))
+
+    f = symgrad(small)
+    x = np.random.default_rng(2).normal(size=(9, 6))
+    x[4] = [3e-162, 1.1e-161, 1.7e-162, 1.3e-161, 1e300, 1.0]
+    found = f.map(x)
+    assert kernels_of_rows(f)[1] is not None
+    with mp.workprec(3000):
+        for value, row in zip(found, x, strict=True):
+            a, b, c, d, e, angle = map(mp.mpf, map(float, row))
+            u = a * b * mp.cos(angle) - c * d * mp.sin(angle)
+            truth = u * e * (1 + mp.cos(angle))
+            assert abs(mp.mpf(float(value)) - truth) <= 4 * np.spacing(abs(float(truth)))

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.trace import constants, implied
+from symdiff.frontend.trace import constants, implied, poles
 from symdiff.frontend.trace.values import (
     TRUTH_OF_ARRAY,
     Cond,
@@ -70,7 +70,7 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = Fals
         e = ir.where(condition, p.expr, q.expr)
         return cond(e, join(defined, by_side(condition, p.defined, q.defined)))
     x, y = as_real(a), as_real(b)
-    e = ir.where(condition, x.expr, y.expr)
+    e = ir.where(condition, *poles.beside_poles(condition, x.expr, y.expr))
     integers = integers or isinstance(a, Whole) or isinstance(b, Whole)
     if integers and is_whole(a) and is_whole(b):
         return whole(e)
@@ -262,18 +262,27 @@ _INTEGER: dict[type[ast.operator], Callable[[int, int], Any]] = {
 }
 
 
+def _quotient(a: Real, b: Real) -> Real:
+    found = ir.div(a.expr, b.expr)
+    poles.divided(b.expr, found)
+    return Real(found, join(a.defined, b.defined))
+
+
 def _power(a: Real, b: Real) -> Real:
     defined = join(a.defined, b.defined)
     if ir.integer(b.expr) is None:
         defined = join(defined, functions.domain(ir.POW, (a.expr, b.expr)))
-    return Real(ir.power(a.expr, b.expr), defined)
+    found = ir.power(a.expr, b.expr)
+    if (ir.rational(b.expr) or 0) < 0:
+        poles.divided(a.expr, found)
+    return Real(found, defined)
 
 
 _REAL: dict[type[ast.operator], Callable[[Real, Real], Real]] = {
     ast.Add: lambda a, b: Real(ir.add(a.expr, b.expr), join(a.defined, b.defined)),
     ast.Sub: lambda a, b: Real(ir.sub(a.expr, b.expr), join(a.defined, b.defined)),
     ast.Mult: lambda a, b: Real(ir.mul(a.expr, b.expr), join(a.defined, b.defined)),
-    ast.Div: lambda a, b: Real(ir.div(a.expr, b.expr), join(a.defined, b.defined)),
+    ast.Div: _quotient,
     ast.Pow: _power,
     ast.FloorDiv: lambda a, b: compose(functions.COMPOSITES["numpy.floor_divide"], (a, b)),
     ast.Mod: lambda a, b: _remainder(a, b),
@@ -287,6 +296,21 @@ _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
     ast.Mod: lambda a, b: ir.apply(MOD, a, b),
 }
 """Operations on integers of which one is not known when traced."""
+
+
+def _low_bits(e: Expr, mask: int) -> Any:
+    """The lowest bits of an integer, negative ones too: its remainder."""
+    if mask & (mask + 1):
+        raise Refused("'&' of an integer that is not known when traced", "take a remainder: n % 2")
+    return whole(ir.apply(MOD, e, ir.const(mask + 1)))
+
+
+_BITS: dict[type[ast.operator], Callable[[Expr, int], Any]] = {
+    ast.LShift: lambda e, k: whole(ir.mul(e, 2**k)),
+    ast.RShift: lambda e, k: whole(ir.apply(FLOORDIV, e, ir.const(2**k))),
+    ast.BitAnd: _low_bits,
+}
+"""Operations on the bits of an integer that is not known when traced, with one that is."""
 
 
 def is_whole(value: Any) -> bool:
@@ -324,6 +348,8 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
         x, y = as_real(a).expr, as_real(b).expr
         if op in _WHOLE:
             return whole(_WHOLE[op](x, y))
+        if op in _BITS and isinstance(b, int) and 0 <= b < MAX_INTEGER_BITS:
+            return _BITS[op](x, b)
         if op is ast.Pow and isinstance(b, int) and b >= 0:
             return whole(ir.power(x, y))
         if op is ast.Div and isinstance(b, int) and b > 0:

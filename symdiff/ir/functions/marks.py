@@ -47,8 +47,16 @@ PINNED: Op = Op(
 """A formula with the value that it is given where h = 0. That is the value of a point: no
 branch, which would count beside it as well; made by `passes.complete.removable`."""
 
+FILLED = Op(
+    "filled", 2, partials=lambda value, u: (ONE, None),
+    simplify=lambda value, u: value if CONST in (value.op, u.op) else None,
+    expand=lambda value, u: value, sympy=lambda sp, value, u: value,
+)  # fmt: skip
+"""A value that was singular where u = 0, as it was written, though its formula is not; made by
+`frontend.trace.poles`, for `passes.guards`."""
 
-MARKS = (DETACHED, EXTENDED, SQUARES)
+
+MARKS = (DETACHED, EXTENDED, FILLED, SQUARES)
 """What says something of its first argument, whose value it has: only derivatives are its own."""
 DERIVED = (*MARKS, TAKEN, ROOT_SLOPE)
 """What only derivatives ask for: written out before anything is computed."""

@@ -19,9 +19,10 @@ Reference: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), cha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import CONST, ONE, ZERO, Expr, raw
+from symdiff.ir import CONST, INF, ONE, ZERO, Expr, const, raw
 from symdiff.ir.linalg.derivatives import Writer, result_of
 from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import (
@@ -51,6 +52,9 @@ LEAST = 4
 """Rows of matrices below which sums and eliminations in loops take less time."""
 
 
+FAR = Fraction(1, 2**200)
+"""Of numbers that are far from 1; squared, of what may be lost beside the largest element; its cube, of what is
+then lost of a result."""
 DETERMINANTS = ("det", "slogdet")
 
 
@@ -117,6 +121,33 @@ def factored(
     part = w.call("solve", (n, n), no_zeros, part)
     pivot = lambda i: load(upper, i, i) * (ONE + load(part, i, i))
     return w.out, of_pivots(s, n, pivot, ir.var(results[1][0]), names)
+
+
+def with_losses(
+    s: Call, losses: Mapping[str, str], known: Mapping[str, Type], names: Names
+) -> tuple[list[Statement], str]:
+    """What the results of a solver lost by underflow, and the name of that: next to nothing, unless numbers are
+    far from 1, or arguments lost what is not far below them; then it is not known. No matrix that is solved
+    has a condition that would make it more.
+
+    Parameters
+    ----------
+    losses : the names of what its arguments lost.
+    """
+    made: list[Statement] = []
+    fine: Expr = ir.TRUE
+    ((result, t),) = s.results
+    for name, shape in (*((name_of(a), known[name_of(a)]) for a in s.args), (result, t)):
+        places = [names.fresh("i") for _ in shape.shape]
+        each = [ir.abs_(load(array(n), *map(index, places))) for n in (name, losses.get(name)) if n]
+        found, block = over_elements(names, places, shape, each, [True] * len(each))
+        made += block
+        fine = ir.and_(fine, ir.and_(ir.le(const(FAR), found[0]), ir.le(found[0], const(1 / FAR))))
+        if len(found) > 1:
+            fine = ir.and_(fine, ir.le(found[1], const(FAR**2) * found[0]))
+    lost = names.fresh(f"{result}_lost")
+    value = raw(ir.WHERE, (fine, raw(ir.MUL, (const(FAR**3), found[0])), INF))
+    return [*made, Build(lost, t, tuple(names.fresh("i") for _ in t.shape), value)], lost
 
 
 def _writer(
@@ -245,4 +276,5 @@ __all__ = [
     "factored",
     "has_correction",
     "with_correction",
+    "with_losses",
 ]

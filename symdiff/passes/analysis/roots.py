@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_poly
 from symdiff import ir
 from symdiff.interpret.balls import Undecided
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
-from symdiff.ir.functions import SQUARES
+from symdiff.ir.functions import FILLED, SQUARES
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.series.coefficients import is_zero
 from symdiff.series.germs import AtPoint
@@ -53,7 +53,7 @@ def loci(e: Expr, whole: bool = False) -> Iterator[Expr]:
 
 
 def _own_loci(e: Expr) -> Iterator[Expr]:
-    if e.op is DIV:
+    if e.op in (DIV, FILLED):
         yield e.args[1]
     elif e.op is POW:
         q = ir.rational(e.args[1])

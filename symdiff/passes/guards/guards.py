@@ -40,6 +40,7 @@ from symdiff.passes.guards.shape import (
     differentiated,
     disjuncts,
     domain,
+    filled,
     has_slopes,
     is_equation,
     is_half_line,
@@ -127,7 +128,7 @@ def guards(
         origin = _Origin(origin, contexts.origin)
         order = ir.topological(outputs)
     if not any(e.op is WHERE or may_be_guard(e) for e in order):
-        return outputs
+        return filled(outputs)
     prover = Meant(Prover(facts), meant, integers)
     for _ in range(MAX_ROUNDS):
         found = GuardNotes()
@@ -141,7 +142,7 @@ def guards(
         outputs = joined
     notes.guards += [g for g in found.guards if g not in notes.guards]
     notes.over_budget += found.over_budget
-    return repaired
+    return filled(repaired)
 
 
 class _Origin(dict[Expr, Expr]):
@@ -333,9 +334,9 @@ class _Repairs:
                 smooth = ir.where(away, small, smooth)
             if coarse:
                 self.silent.update(ir.topological((condition,)), (node,))
-                return EXTENDED(node, smooth)
+                return filled((EXTENDED(node, smooth),))[0]
             if repaired:
-                return smooth
+                return filled((smooth,))[0]
             if (joined := self._middle(node, holds, small, plain)) is not None:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return joined
@@ -554,7 +555,10 @@ def _worth(v: Verdict | None) -> int:
 
 def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
     """Whether a guarded value is far from the function, as it can be where it is the limit only
-    for some values of other variables; where the function has no value, if it has no limit for some."""
+    for some values of other variables; where the function has no value, if it has no limit for some.
+    A limit of 0 is as far from all of them."""
+    if small is ZERO and not v.partly:  # of which nothing is a small part
+        return FALSE
     near, distance = Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other)
     if v.partly:  # no arithmetic tells that a limit is exactly 0
         return ir.not_(ir.le(distance, near + ir.const(NEAR * Fraction(v.scale))))

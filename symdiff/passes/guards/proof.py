@@ -39,6 +39,7 @@ from symdiff.passes.guards.shape import (
     is_simple,
     is_small,
     quantities,
+    was_singular,
 )
 from symdiff.passes.guards.smooth import OfSum, is_smooth, is_smooth_in, of_sums
 from symdiff.series import Germs, OutOfBudget
@@ -417,7 +418,11 @@ class _Case:
         truth, got, _ = program.at_with_status([0.0] * len(self.params))
         if truth.status == got.status == "domain":
             return None
-        regular = truth.status == "exact" and (kind != "analytic" or not self._is_singular(other))
+        regular = (
+            truth.status == "exact"
+            and (kind != "analytic" or not self._is_singular(other))
+            and not was_singular(other, self.params)
+        )
         if regular and not (inside and is_equation(self.condition) and math.isfinite(got.value)):
             return None  # nothing is singular, or a derivative is, and stays so
         if regular:

@@ -15,7 +15,18 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
-from symdiff.ir.functions import COPYSIGN, COS, EXTENDED, EXTREMES, HYPOT, MAXIMA, ROUND, SIN, TAN
+from symdiff.ir.functions import (
+    COPYSIGN,
+    COS,
+    EXTENDED,
+    EXTREMES,
+    FILLED,
+    HYPOT,
+    MAXIMA,
+    ROUND,
+    SIN,
+    TAN,
+)
 from symdiff.ir.functions import domain as domain_of
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.diagonals import beside
@@ -57,6 +68,23 @@ def differentiated(e: Expr) -> Expr:
         return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]
+
+
+def filled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The outputs without what says where they were singular as they were written."""
+    if not any(n.op is FILLED for n in ir.topological(outputs)):
+        return outputs
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return args[0] if n.op is FILLED else ir.rebuild(n, args)
+
+    return ir.transform(outputs, rule)
+
+
+def was_singular(e: Expr, params: Iterable[Expr]) -> bool:
+    """Whether a formula was singular where its variables are 0 as it was written."""
+    gone = [n.args[1] for n in ir.topological((e,)) if n.op is FILLED]
+    return ir.ZERO in ir.substitute(gone, dict.fromkeys(params, ir.ZERO))
 
 
 def rounded_to_zero(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -215,7 +243,9 @@ def joint_branch(e: Expr) -> tuple[Expr, Expr, Expr] | None:
         c, *sides = a.args
         return c, e.op(sides[0], b.args[1]), e.op(sides[1], b.args[2])
     if e.op is DIV and b.op is WHERE and a.op is not WHERE:
-        return b.args[0], a / b.args[1], a / b.args[2]
+        c, *sides = b.args
+        first, second = (FILLED(a / s, s.args[1]) if s.op is DIV else a / s for s in sides)
+        return c, first, second
     return None
 
 
@@ -432,6 +462,7 @@ __all__ = [
     "differentiated",
     "disjuncts",
     "domain",
+    "filled",
     "has_slopes",
     "is_equation",
     "is_first_term",
@@ -443,5 +474,6 @@ __all__ = [
     "near_and_beyond",
     "positive",
     "quantities",
+    "was_singular",
     "without_epsilon",
 ]  # fmt: skip

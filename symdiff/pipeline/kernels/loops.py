@@ -27,7 +27,7 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
-    from symdiff.runtime.loops.kernel import LoopKernel
+    from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
 
 
 class ArrayKernels:
@@ -38,7 +38,7 @@ class ArrayKernels:
         self._raws: dict[int, LoopProgram] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
         self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...]]] = {}
-        self._by_row: dict[Any, LoopKernel | None] = {}
+        self._by_row: dict[Any, tuple[LoopKernel | None, RowsAtOnce | None]] = {}
         self._bounds: dict[int, LoopKernel] = {}
 
     def __call__(
@@ -88,6 +88,19 @@ class ArrayKernels:
             return values[tree] if single else map_tree(values.__getitem__, tree)
 
         return call
+
+    def _floats(self, found: Sequence[Any], raw: LoopProgram, given: Sequence[Any]) -> list[Any]:
+        """Arrays of results for many arguments, those as floats that are made of integers only but are
+        floats in Python, as `[1.0, 3.0][int(x)]` and derivatives are."""
+        kinds = ["f"] * len(found) if self._source.path else list(raw.kinds)
+        if not kinds:
+            return list(found)
+        real = [v.dtype for v in map(np.asarray, given) if v.dtype.kind == "f"]
+        wanted = np.result_type(*real) if real else np.dtype(float)
+        return [
+            v.astype(wanted) if k == "f" and v.dtype.kind != "f" else v
+            for v, k in zip(found, kinds, strict=True)
+        ]
 
     def _reals(self, values: list[Any], raw: LoopProgram) -> list[Any]:
         """The results as Python has them; derivatives are real numbers, also where they are
@@ -217,7 +230,8 @@ class ArrayKernels:
         if count == 0:
             raise SymdiffError("map() over an axis of size 0", hint="there is no result to stack")
         tree, compute = self._by_rows(raw, values, mapped, static, shapes)
-        return rows.nested(tree, rows.stacked(compute, count, self._options.parallel))
+        found = rows.stacked(compute, count, self._options.parallel)
+        return rows.nested(tree, self._floats(found, raw, values))
 
     def _each(
         self,
@@ -244,7 +258,7 @@ class ArrayKernels:
             found = rows.stacked(compute, count, self._options.parallel)
         else:
             found = [np.asarray(v) for v in compute(0, 0, None)]
-        found = [v.reshape(shape) for v in found]
+        found = self._floats([v.reshape(shape) for v in found], raw, given)
         if out is None:
             found = found if self._source.path else in_python(found, raw.kinds)
             return map_tree(found.__getitem__, tree)
@@ -269,10 +283,10 @@ class ArrayKernels:
                 if key not in self._by_row:
                     program = self._source.rows(static, shapes, mapped)
                     made = None if program is None else self._kernel(program, False, by_rows=True)
-                    self._by_row.setdefault(key, made)
-        kernel = self._by_row[key]
+                    self._by_row.setdefault(key, (made, _at_once(made)))
+        kernel, first = self._by_row[key]
         if kernel is not None:
-            return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
+            return kernel.program.tree, rows.of_kernel(kernel, values, mapped, first)
         single, one = self.compiled(raw, static, shapes)
         return single.tree, rows.one_by_one(one, values, mapped)
 
@@ -367,6 +381,16 @@ def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
     if not columns:
         return csr_array((at[0].size, 0))
     return csr_array(entries, shape=(at[0].size, columns))
+
+
+def _at_once(kernel: LoopKernel | None) -> RowsAtOnce | None:
+    """What computes rows of a kernel's program with their rounding errors, where that has a use."""
+    from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
+
+    if type(kernel) is not LoopKernel or kernel.tiers is None or kernel.dtype == "float32":
+        return None
+    program = kernel.tiers.rows_at_once(False)
+    return None if program is None else RowsAtOnce(program, kernel)
 
 
 def _gives_numbers(raw: LoopProgram) -> bool:

@@ -39,12 +39,15 @@ def nested(tree: Any, found: Sequence[Any]) -> Any:
     return folded(tree, found.__getitem__, stacked)
 
 
-def of_kernel(kernel: Callable[..., Any], values: Sequence[Any], mapped: Sequence[bool]) -> Compute:
-    """Rows of some arguments by a kernel that takes all rows at once."""
+def of_kernel(
+    kernel: Callable[..., Any], values: Sequence[Any], mapped: Sequence[bool], first: Any = None
+) -> Compute:
+    """Rows of some arguments by a kernel that takes all rows at once; what is called `first`, if anything
+    (`symdiff.runtime.loops.kernel.RowsAtOnce`)."""
 
     def compute(start: int, stop: int, out: Sequence[Array] | None) -> Sequence[Any]:
         part = [v[start:stop] if m else v for v, m in zip(values, mapped, strict=True)]
-        found: Sequence[Any] = kernel(part, out)
+        found: Sequence[Any] = kernel(part, out) if first is None else first.rows(part, mapped, out)
         return found
 
     return compute

@@ -1,0 +1,98 @@
+"""Denominators that a formula had as it was written.
+
+Before:  0.0 if abs(d) < 1e-9 else v/(L/tan(d))        of which the formula is v*tan(d)/L
+After:   where(abs(d) < 1e-9, 0, filled(v*tan(d)/L, tan(d)))
+
+Requires: conditions and values as they are traced. Ensures: a side of a branch beside a point at which a
+denominator vanishes says so, where nothing in its formula does: the branch may be a guard. Values are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextvars import ContextVar
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ABS, EQ, LE, LT, POW, ZERO, Expr
+from symdiff.ir.functions import FILLED
+from symdiff.passes.analysis.zeros import zero_sets
+
+SMALL = Fraction(1e-3)
+"""A quantity that is bounded by more is not said to be small."""
+MOST = 64
+"""Denominators that are asked about at one branch, the last ones,"""
+LARGEST = 400
+"""of so many nodes at most."""
+LITTLE = Fraction(1, 10**9)
+"""What a tolerance is."""
+
+denominators: ContextVar[dict[Expr, None] | None] = ContextVar("divided by", default=None)
+"""What a trace divided by, of which the quotients do not show it."""
+
+
+def divided(by: Expr, found: Expr) -> None:
+    """Note the denominators that a quotient by something, as it was written, has not any more."""
+    noted = denominators.get()
+    if noted is None or by.op is ir.CONST or (found.op is ir.DIV and found.args[1] is by):
+        return
+    left = _denominators(found)
+    for p in (by, *_denominators(by)):
+        if p not in left:
+            noted.setdefault(p)
+
+
+def _denominators(e: Expr) -> set[Expr]:
+    """What a product divides by."""
+    found = set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n.op is ir.DIV:
+            found.add(n.args[1])
+        if n.op in (ir.DIV, ir.MUL, ir.NEG, POW):
+            stack += n.args[:1] if n.op in (ir.DIV, POW) else n.args
+    return found - {ir.ONE}
+
+
+def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """The sides of a branch, the one that is not taken where something is 0 or small with what vanishes there."""
+    found = denominators.get()
+    if not found:
+        return a, b
+    points = [s for d in _small(condition) for s in ({d: ZERO}, *zero_sets(d))]
+    for at in points:
+        (taken,) = ir.substitute((condition,), at)
+        if taken.op is not ir.BOOL:  # what is left are tolerances
+            (taken,) = ir.substitute((taken,), dict.fromkeys(ir.leaves((taken,)), ir.const(LITTLE)))
+        if taken.op is not ir.BOOL:
+            continue
+        decided = {condition: ir.boolean(not taken.value)}
+        sides = ir.substitute((a, b), decided)
+        shown = {n.args[1] for n in ir.topological(sides) if n.op in (ir.DIV, FILLED)}
+        for p in list(found)[-MOST:]:
+            if len(ir.topological((p,))) > LARGEST:
+                continue
+            (other,) = ir.substitute((p,), decided)
+            if other not in shown and ir.substitute((other,), at)[0] is ZERO:
+                shown.add(other)
+                a, b = (a, FILLED(b, other)) if taken.value else (FILLED(a, other), b)
+    return a, b
+
+
+def _small(condition: Expr) -> Iterator[Expr]:
+    """What a condition says to be 0, or little."""
+    for n in ir.topological((condition,)):
+        if n.op is EQ:
+            yield ir.sub(*n.args)
+        elif n.op in (LT, LE):
+            for u, bound in (n.args, n.args[::-1]):
+                inner = u
+                while inner.op is ABS or (inner.op is POW and ir.integer(inner.args[1])):
+                    inner = inner.args[0]
+                q = ir.rational(bound)
+                if (q is not None and abs(q) <= SMALL) or (q is None and u is not inner):
+                    yield inner
+
+
+__all__ = ["beside_poles", "denominators", "divided"]

@@ -1,0 +1,87 @@
+"""A program over rows together with its rounding errors, and what says which rows are not accurate.
+
+Before:  for row: out[row] = f(x[row])
+After:   for row: out[row], rest[row] = f(x[row]), its error; out + rest; wrong[row] = |rest| > 2**-40*|out|
+
+Requires: a program of rows (`symdiff.loops.rows`), each of whose results has an axis of rows.
+Ensures: the same outputs, corrected, and one more: of each row how many of its real numbers may not be
+accurate. What is computed of a row does not depend on others. Completed operations may be in their closed
+forms, unlike in calls that are corrected as a whole: near their singularities corrections are large, and
+nothing is finite there. Tests for underflow change no bits of what is accurate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symdiff.ir import Expr, const
+from symdiff.ir.loop_program import (
+    ARRAY,
+    Block,
+    Build,
+    LoopProgram,
+    Statement,
+    Type,
+    array,
+    index,
+    load,
+    name_of,
+    types,
+)
+from symdiff.passes.accuracy.beside import added_up
+from symdiff.passes.accuracy.corrected_program import ARITHMETIC, EACH, Correcting, is_wrong
+from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.underflow_losses import is_lost
+
+
+def corrected_rows(program: LoopProgram, tests: bool) -> LoopProgram:
+    """The program with its corrections, and one more output, an array over rows; `tests`: whether what
+    underflow cost counts.
+
+    Raises
+    ------
+    UnsupportedError : if it calls a routine, or a function without a correction.
+    """
+    return _Rows(program, tests).whole_program()
+
+
+class _Rows(Correcting):
+    """Each row has an account of its own.
+
+    Attributes
+    ----------
+    row : the index of rows in the account.
+    counted : what counts the numbers that are not accurate: statements, and a number for each output.
+    """
+
+    def __init__(self, program: LoopProgram, tests: bool) -> None:
+        super().__init__(program, tests=tests)
+        self.row = self.names.fresh("row")
+        self.counted: tuple[Block, list[Expr]] = (), []
+
+    def account(self, wrong: Sequence[Expr], checks: list[Statement]) -> Expr:
+        shape = types(self.program)[name_of(self.program.outputs[0])].shape
+        block, counts = self.counted
+        name = self.names.fresh("wrong")
+        checks.append(Build(name, Type(shape[:1]), (self.row,), added_up(counts), block))
+        return array(name)
+
+    def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
+        """An array of results; what counts the numbers in a row that are not accurate goes to its account."""
+        assert e.op is ARRAY
+        t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
+        if t.kind != "f" or name not in self.beside:
+            return e
+        places = [self.names.fresh("i") for _ in t.shape[1:]]
+        at = [index(self.row), *map(index, places)]
+        value, rest, *lost = (load(array(n), *at) for n in (name, *self.beside[name]))
+        each = [is_wrong(const(EACH if self.functions else ARITHMETIC), value, rest)]
+        each += [is_lost(value, x) for x in lost]
+        counts, block = over_elements(
+            self.names, places, Type(t.shape[1:]), each, [False] * len(each)
+        )
+        self.counted = (*self.counted[0], *block), [*self.counted[1], *counts]
+        return self.corrected_array(e, t, checks)
+
+
+__all__ = ["corrected_rows"]

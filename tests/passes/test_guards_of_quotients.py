@@ -1,0 +1,128 @@
+"""Guards around what is divided by, of which the formula has nothing left: 1/(L/tan(d)) is tan(d)/L."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp
+
+from symdiff import symgrad
+
+Function = Callable[..., Any]
+
+
+def yaw_rate(v, length, d):
+    return 0.0 if abs(d) < 1e-9 else v / (length / math.tan(d))
+
+
+def yaw_by_tolerance(v, length, d, tol=1e-9):
+    return 0.0 if abs(d) < tol else v / (length / math.tan(d))
+
+
+def yaw_of_radius(v, length, d):
+    radius = math.inf if abs(d) < 1e-9 else length / math.tan(d)
+    return v / radius
+
+
+def yaw_in_steps(v, length, d):
+    if abs(d) > 1e-8:
+        radius = length / math.tan(d)
+        rate = v / radius
+    else:
+        rate = 0.0
+    return rate
+
+
+def yaw_of_arrays(v, length, d):
+    straight = np.abs(d) < 1e-9
+    return np.where(straight, 0.0, v / (length / np.tan(np.where(straight, 1.0, d))))
+
+
+def tangent(v, length, d):
+    return v * mp.tan(d) / length
+
+
+def parallel(a, u):
+    return 0.0 if abs(u) < 1e-9 else 1 / (1 / u + 1 / a)
+
+
+def twice(x):
+    return 0.0 if abs(x) < 1e-12 else 3 * x * x / x
+
+
+def lens(f, d):
+    return 0.0 if abs(d - 1) < 1e-10 else f / (2 / (d - 1))
+
+
+def difference(a, b):
+    return 0.0 if abs(a - b) < 1e-9 else 1 / (3 / (a - b))
+
+
+def power(x, a):
+    return 0.0 if abs(x) < 1e-10 else a * (x**-1) ** -1
+
+
+def slope(f: Function, at: tuple[float, ...], i: int) -> float:
+    """The derivative of a smooth function by its i-th argument."""
+    with mp.workdps(60):
+        h = mp.mpf(10) ** -20
+        ends = [f(*(mp.mpf(a) + (k == i) * s * h for k, a in enumerate(at))) for s in (1, -1)]
+        return float((ends[0] - ends[1]) / (2 * h))
+
+
+CASES = [
+    (yaw_rate, tangent, (2.0, 3.0, 0.0)),
+    (yaw_rate, tangent, (2.0, 3.0, -5e-10)),
+    (yaw_by_tolerance, tangent, (2.0, 3.0, 0.0)),
+    (yaw_of_radius, tangent, (2.0, 3.0, 0.0)),
+    (yaw_in_steps, tangent, (2.0, 3.0, 3e-9)),
+    (yaw_of_arrays, tangent, (2.0, 3.0, 0.0)),
+    (parallel, lambda a, u: a * u / (a + u), (2.0, 0.0)),
+    (parallel, lambda a, u: a * u / (a + u), (2.0, 5e-10)),
+    (twice, lambda x: 3 * x, (-3e-13,)),
+    (lens, lambda f, d: f * (d - 1) / 2, (3.0, 1.0)),
+    (difference, lambda a, b: (a - b) / 3, (2.0, 2.0)),
+    (power, lambda x, a: a * x, (0.0, 2.0)),
+]
+
+
+@pytest.mark.parametrize(("f", "smooth", "at"), CASES)
+def test_bands_around_what_was_divided_by(
+    f: Function, smooth: Function, at: tuple[float, ...]
+) -> None:
+    true = [slope(smooth, at, i) for i in range(len(at))]
+    g = symgrad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = g.grad(*at)
+        assert g(*at) == pytest.approx(0.0, abs=1e-8)
+        rows = g.grad(*(np.full(3, a) for a in at))
+    found, rows = (r if isinstance(r, tuple) else (r,) for r in (found, rows))
+    assert found[: len(at)] == pytest.approx(true, rel=1e-14, abs=1e-30)
+    assert [r[1] for r in rows[: len(at)]] == pytest.approx(true, rel=1e-14, abs=1e-30)
+
+
+def test_a_band_of_a_regular_function_is_the_users() -> None:
+    dead = symgrad(lambda x: 0.0 if abs(x) < 1e-3 else x)
+    assert (dead(5e-4), dead.grad(5e-4), dead.grad(0.0)) == (0.0, 0.0, 0.0)
+    small = symgrad(lambda x: 0.0 if abs(x) < 1e-9 else math.sin(x))
+    assert (small(5e-10), small.grad(5e-10)) == (0.0, 0.0)
+
+
+def test_elements_in_loops() -> None:
+    @symgrad
+    def heading(v, d):
+        total = 0.0
+        for i in range(d.shape[0]):
+            rate = 0.0 if abs(d[i]) < 1e-9 else v[i] / (2.0 / math.tan(d[i]))
+            total = total + rate * rate + rate
+        return total
+
+    by_v, by_d = heading.grad(np.array([3.0, 2.0]), np.zeros(2))
+    assert by_v.tolist() == [0.0, 0.0]
+    assert by_d == pytest.approx([1.5, 1.0], rel=1e-14)
