@@ -388,10 +388,13 @@ def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
 
 
 def _cast_integer(kind: type[np.integer[Any]]) -> Function:
-    """A cast of known numbers to integers."""
+    """A cast of known numbers to integers; of those that are not known too, if it is to 64 bits."""
 
-    def integer(t: Tracer, value: Any) -> int:
-        n = int(python_names.to_int(t, value))
+    def integer(t: Tracer, value: Any) -> Any:
+        found = python_names.to_int(t, value)
+        if not isinstance(found, int) and np.dtype(kind) == np.int64:
+            return found
+        n = int(found)
         if not np.iinfo(kind).min <= n <= np.iinfo(kind).max:
             raise Refused(f"{n} does not fit into {kind.__name__}")
         return n
