@@ -118,11 +118,18 @@ class Approach:
     point : finite floats.
     values : the values of all nodes at the point itself.
     until : what `work.spent` is when to stop.
+    ties : whether what is compared and equal at the point may be a kink.
     """
 
     def __init__(
-        self, tape: Tape, point: Sequence[float], values: Sequence[Value], until: int
+        self,
+        tape: Tape,
+        point: Sequence[float],
+        values: Sequence[Value],
+        until: int,
+        ties: bool = False,
     ) -> None:
+        self.ties = ties
         self.tape, self.point, self.values, self.until = tape, point, values, until
         self.fixed = {i: values[i] for i in tape.conditions if values[i] is not None}
         self.depth = BASE_DEPTH + 2 * _span(tape, point)
@@ -133,12 +140,27 @@ class Approach:
         """The limit of one node; at a kink, with the values that the table of
         conventions gives at the point itself."""
         free = self._combine(root, keep_jumps=False)
-        if free.kind == "finite" and self._is_refuted(root, free.value):
+        if free.kind == "finite" and (
+            self._is_refuted(root, free.value) or (self.ties and self._is_unbounded(root))
+        ):
             return Limit("none")
         if free.kind != "kink":
             return free
         kept = self._combine(root, keep_jumps=True)
         return kept if kept.kind == "finite" else free
+
+    def _is_unbounded(self, root: int) -> bool:
+        """Whether there is no bound for the values beside the point, of what is taken there: a mean of slopes that
+        are infinite at a kink is none."""
+        nodes, values = self.tape.nodes, self.values
+        meet = [
+            i for i in self.fixed if _meet(*(values[self.tape.index[a]] for a in nodes[i].args))
+        ]
+        if not meet:
+            return False
+        beside = Approach(self.tape, self.point, values, self.until)
+        beside.fixed = {i: v for i, v in self.fixed.items() if i not in meet}
+        return beside._combine(root, keep_jumps=False).kind in ("none", "infinite")
 
     def _combine(self, root: int, keep_jumps: bool) -> Limit:
         met: list[Limit] = []
@@ -398,6 +420,11 @@ class Approach:
             return value
         jumped = abs(value - at_point) > arb(2) ** -32 * (1 + abs(at_point))
         return at_point if jumped else value
+
+
+def _meet(a: Value, b: Value) -> bool:
+    """Whether two values are surely equal."""
+    return isinstance(a, arb) and isinstance(b, arb) and (a - b).is_zero()
 
 
 def _instead(d: int, value: Value, i: int, computed: Value) -> Value:
