@@ -1,4 +1,4 @@
-"""Absolute values inside of branches that know the sign.
+"""Absolute values and extremes inside of branches that know the sign, or which is larger.
 
 Before:  where(x < 0, -log1p(abs(x)), log1p(abs(x)))
 After:   where(x < 0, -log1p(-x), log1p(x))
@@ -15,10 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from symdiff import ir
-from symdiff.ir import ABS, DIV, EQ, LE, LT, MUL, NOT, POW, VAR, WHERE, ZERO, Expr
-from symdiff.ir.functions import COPYSIGN
+from symdiff.ir import ABS, AND, DIV, EQ, LE, LT, MUL, NOT, POW, VAR, WHERE, ZERO, Expr
+from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, SMALLER
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.cancel.meeting import form
+
+FIRST_OF_NAN = (LARGER, SMALLER)
+"""Those that are their first argument if one of the two is nan."""
 
 MAX_NODES = 4000
 """Nodes of outputs that are looked at."""
@@ -29,10 +32,11 @@ MAX_WORK = 40_000
 
 
 def absolute_values_of_branches(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs without absolute values whose sign is that of the branch they are in."""
+    """The outputs without absolute values whose sign is that of the branch they are in, and without extremes that
+    it decides."""
     outputs = tuple(outputs)
     order = ir.topological(outputs)
-    if len(order) > MAX_NODES or not any(e.op is ABS for e in order):
+    if len(order) > MAX_NODES or not any(e.op is ABS or e.op in EXTREMES for e in order):
         return outputs
     if not any(e.op in (WHERE, COPYSIGN) for e in order):
         return outputs
@@ -102,20 +106,32 @@ class _Branches:
         """A branch, where its condition holds."""
         inside = ir.topological((branch,))
         self.work -= len(inside)
-        if self.work <= 0 or not any(n.op is ABS for n in inside):
+        if self.work <= 0 or not any(n.op is ABS or n.op in EXTREMES for n in inside):
             return branch
         signs = Signs((condition,))
         if not signs.facts:
             return branch
+        numbers = _are_numbers(condition)
         fragile = _where_signs_of_zeros_count(inside, signs)
 
         def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
             if e.op is ABS and (e not in fragile or signs.nonzero(e.args[0])):
                 if side := signs.side(e.args[0]):
                     return args[0] if side > 0 else ir.neg(args[0])
+            if e.op in EXTREMES and (side := signs.side(e.args[0] - e.args[1])):
+                first = (side > 0) is (e.op in MAXIMA)
+                if numbers or (first and e.op in FIRST_OF_NAN):
+                    return args[0 if first else 1]
             return ir.rebuild(e, args)
 
         return ir.transform((branch,), rule)[0]
+
+
+def _are_numbers(condition: Expr) -> bool:
+    """Whether a condition does not hold where something that it compares is nan."""
+    if condition.op is AND:
+        return all(map(_are_numbers, condition.args))
+    return condition.op in ir.COMPARISONS
 
 
 def _compared(condition: Expr) -> Expr | None:

@@ -42,6 +42,7 @@ from symdiff.passes.guards.shape import (
     domain,
     filled,
     has_slopes,
+    is_edge,
     is_equation,
     is_half_line,
     is_small,
@@ -345,7 +346,10 @@ class _Repairs:
             if (joined := self._middle(node, holds, small, plain)) is not None:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return joined
-        for part, unproved in self.unproved[:1]:
+        edge = any(
+            is_edge(positive(p)) for c in (condition, ir.not_(condition)) for p in disjuncts(c)
+        )
+        for part, unproved in () if edge else self.unproved[:1]:
             self._note(node, part, unproved)
         return None
 
