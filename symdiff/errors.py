@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,6 +64,9 @@ class VerificationError(SymdiffError):
     """At its first call a function is not what plain Python makes of the same arguments, by more
     than rounding explains. This is a fault of symdiff, unless the function is another one at
     every call. Please report it; `verify=False` switches the comparison off."""
+
+    apart = math.inf
+    """How far the two numbers are from each other, if it was two numbers."""
 
 
 class CallError(SymdiffError, TypeError):

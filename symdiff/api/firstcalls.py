@@ -209,7 +209,6 @@ def replaced(
 def tiers(self: Function, raw: Program, optimized: OptimizedProgram, wrong: str = "") -> Tiered:
     """The tiers of run time of a program that was captured, without what was found wrong."""
     written = Written(raw, self._source.path)
-    flagged = written.guarded, written.beyond
-    made = tiered(optimized, self._options, wrong, self._demands(raw), *flagged)
+    made = tiered(optimized, self._options, wrong, self._demands(raw), written)
     made.without, made.written = wrong, written
     return made

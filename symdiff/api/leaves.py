@@ -62,7 +62,11 @@ def at_leaves(group: Callable[[Any], Any], tree: Any, result: Any) -> Any:
 def must_be_defined(self: Function, nodes: Sequence[pytrees.Node]) -> None:
     """Refuse derivatives that are not defined for arguments that nest in this way."""
     kind, by = self._source.path[-1]
-    chosen = _chosen(self, by, nodes)
+    if not (chosen := _chosen(self, by, nodes)):
+        raise SymdiffError(
+            f"cannot differentiate {self.__name__} by {', '.join(by)}: no real number is passed",
+            hint="None and strings say what is computed",
+        )
     if kind == "derivative" and any(n.kind != "leaf" for n in chosen):
         raise SymdiffError(
             f"{self.__name__} is not defined for containers",
@@ -77,9 +81,10 @@ def must_be_defined(self: Function, nodes: Sequence[pytrees.Node]) -> None:
 
 
 def _chosen(self: Function, by: Sequence[str], nodes: Sequence[pytrees.Node]) -> list[pytrees.Node]:
-    """How the parameters nest that the last step differentiates by."""
+    """How the parameters nest that the last step differentiates by: not those that are None or
+    strings in this call."""
     real = self._source.parameters.real
-    return [nodes[real.index(n)] for n in by]
+    return [n for n in (nodes[real.index(name)] for name in by) if n.kind != "fixed"]
 
 
 def _gives_numbers(self: Function, nodes: Sequence[pytrees.Node]) -> bool:
@@ -137,7 +142,8 @@ def _real_ones(
     found, first, kinds = [], 0, [p.type.kind for p in program.params]
     for name, node in zip(self._source.parameters.real, nodes, strict=True):
         last = first + pytrees.count(node)
-        if name in by and (first == last or "f" in kinds[first:last]):
+        fixed = node.kind == "fixed"
+        if name in by and not fixed and (first == last or "f" in kinds[first:last]):
             found.append((by.index(name), node))
         first = last
     return [node for _, node in sorted(found, key=lambda f: f[0])]
@@ -176,6 +182,7 @@ def flattened(self: Function, out: Any, nodes: Sequence[pytrees.Node]) -> Any:
 def _flat(self: Function, by: Sequence[str], out: Any, nodes: Sequence[pytrees.Node]) -> Any:
     """Places for a gradient."""
     chosen = _chosen(self, by, nodes)
+    by = [n for n in by if nodes[self._source.parameters.real.index(n)].kind != "fixed"]
     given = (out,) if len(by) == 1 else out
     if not isinstance(given, tuple) or len(given) != len(by):
         raise SymdiffError(f"out must have {len(by)} entries here")

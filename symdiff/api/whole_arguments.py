@@ -121,7 +121,10 @@ def _plain(self: Function, how: str, real: Sequence[Any], static: Mapping[str, A
     with np.errstate(all="ignore"):
         try:
             return in_python(self, given, static)
-        except (ArithmeticError, LookupError, TypeError, ValueError):
+        except ValueError as error:
+            if "negative integer powers" in str(error):  # of arrays of integers: not one of domains
+                raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError):
             pass
         if not any(np.ndim(v) for v in real) or not how.startswith("elements"):
             return NotImplemented
@@ -129,7 +132,7 @@ def _plain(self: Function, how: str, real: Sequence[Any], static: Mapping[str, A
             shape = np.broadcast_shapes(*(np.shape(v) for v in real))
             grids = [np.broadcast_to(np.asarray(v), shape).ravel().tolist() for v in real]
             each = [in_python(self, list(point), static) for point in zip(*grids, strict=True)]
-        except (ArithmeticError, LookupError, TypeError, ValueError):
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return NotImplemented
     return _joined(each, shape) if each else NotImplemented
 

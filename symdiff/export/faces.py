@@ -21,7 +21,7 @@ def face_of(function: Any) -> Face:
             None if p.default is p.empty or name in parameters.static else float(p.default),
         )
         for name, p in parameters._signature.parameters.items()
-        if name in parameters.static or p.default is p.empty or not hasattr(p.default, "shape")
+        if name in parameters.static or not (p.default is None or hasattr(p.default, "shape"))
     ]
     if len(found) != len(parameters.names):
         return Face(fixed=fixed)

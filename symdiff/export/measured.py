@@ -115,16 +115,23 @@ class _Doubles(ast.NodeTransformer):
             "int of doubles": whole,
         }
         self.balls = {name for name, d in definitions().items() if d.balls}
+        self._given: list[set[str]] = []
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node if node.name in self.balls else self.generic_visit(node)
+        if node.name in self.balls:
+            return node
+        self._given.append({a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)})
+        found = self.generic_visit(node)
+        self._given.pop()
+        return found
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         return node if node.name in self.balls else self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         other = f"{node.id} of doubles"
-        return ast.Name(other, node.ctx) if other in self.names else node
+        own = other not in self.names or any(node.id in names for names in self._given)
+        return node if own else ast.Name(other, node.ctx)
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if not isinstance(node.value, float):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.modules.again import Checks
 from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.sympy.text import formula_lines
@@ -19,7 +18,8 @@ from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
-from symdiff.pipeline.lowered.modules import written
+from symdiff.pipeline.lowered.modules import checked
+from symdiff.pipeline.written import Written
 
 MAX_FORMULA_LINES = 30
 """Longer formulas are left out of the docstring."""
@@ -59,21 +59,27 @@ def module_text(
     real = np.dtype(dtype or np.float64).name
     demands = _demands(program) if check_domain else []
     value = pipeline.value(program)
-    programs = [("", value, f"The value of {name}.")]
+    programs = [("", "", value, f"The value of {name}.")]
     if isinstance(program.tree, int):
         slopes, both = pipeline.gradient(program, wrt), pipeline.value_and_gradient(program, wrt)
         programs += [
-            ("grad", slopes, f"The gradient of {name} by {by}."),
-            ("value_and_grad", both, f"(value, gradient by {by}) of {name}."),
+            ("grad", "gradient", slopes, f"The gradient of {name} by {by}."),
+            ("value_and_grad", "value_and_gradient", both, f"(value, gradient by {by}) of {name}."),
         ]
         if hessian:
-            second = pipeline.hessian(program, wrt)
-            programs.append(("hessian", second, f"The second derivatives of {name} by {by}."))
+            second, summary = (
+                pipeline.hessian(program, wrt),
+                f"The second derivatives of {name} by {by}.",
+            )
+            programs.append(("hessian", "hessian", second, summary))
     elif hessian:
         raise SymdiffError(f"{name} returns several values: it has no Hessian")
     else:
-        slopes = pipeline.jacobian(program, wrt)
-        programs.append(("jacobian", slopes, f"The derivative of each value of {name} by {by}."))
+        slopes, summary = (
+            pipeline.jacobian(program, wrt),
+            f"The derivative of each value of {name} by {by}.",
+        )
+        programs.append(("jacobian", "jacobian", slopes, summary))
     facts = {
         "Formula": _formula(value, [name] if len(value.outputs) == 1 else _indexed(name, value)),
         "Derivative": _formula(slopes, _slope_labels(slopes, wrt)),
@@ -83,14 +89,12 @@ def module_text(
     for kind, heading in _HEADINGS.items():
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))
     functions = []
-    for suffix, p, summary in programs:
-        optimized = pipeline.optimized(p)
-        made = written(optimized, real, accuracy, [c for c, _ in demands])
-        reference = optimized.reference if made.closed else ()
-        checks = Checks(
-            made.flagged, made.corrected, made.still, made.closed, reference, optimized.outputs
+    for suffix, kind, p, summary in programs:
+        origin = Written(program, [(kind, tuple(wrt))] if kind else [])
+        outputs, checks = checked(
+            pipeline.optimized(p), real, accuracy, [c for c, _ in demands], origin
         )
-        functions.append(Function(suffix, made.outputs, p.tree, summary, checks))
+        functions.append(Function(suffix, outputs, p.tree, summary, checks))
 
     def text(face: Face, targets: Sequence[str] = targets) -> str:
         return module_source(

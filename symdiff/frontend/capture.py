@@ -13,7 +13,7 @@ Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,6 +72,7 @@ def capture(
     static: Mapping[str, Any] | None = None,
     shapes: Shapes | None = None,
     trees: Trees | None = None,
+    wrt: Iterable[str | int] | None = None,
 ) -> Program | LoopProgram:
     """Trace a function of real scalars and arrays.
 
@@ -85,6 +86,7 @@ def capture(
         and from how parameters are used.
     trees : of parameters that are containers, how they nest and what their leaves are called;
         `shapes` are then those of the leaves.
+    wrt : parameters to differentiate by, which are real with the default None, too.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def capture(
     UnsupportedError : at the place of Python that symdiff cannot see through.
     """
     given = dict(static or {})
-    parameters = Parameters(fun, given)
+    parameters = Parameters(fun, given, wrt)
     trees = trees or {}
     plan = Arrays.of_call(parameters, shapes, leaves(parameters, trees))
     with deep_recursion(RECURSION_LIMIT):
@@ -407,14 +409,14 @@ def _locate(
     general: Callable[[tuple[Expr, ...]], Mapping[Expr, Expr]] = lambda _: {},
 ) -> dict[Expr, Location]:
     """First places of the nodes; a node made inside of another has its place. What they are
-    noted as, `general` says. Constants beyond the range of doubles, which Python has computed
-    otherwise, are kept whether they are left or not."""
+    noted as, `general` says. Constants that are no doubles, which Python has computed otherwise,
+    are kept whether they are left or not."""
     known = general(roots)
     places: dict[int, Location] = {}
     inherited: dict[Expr, tuple[Source, Any]] = {}
     locations: dict[Expr, Location] = {}
-    far = {e: at for e, at in noted.items() if ir.is_far(e)}
-    for e, (source, node) in far.items():
+    others = {e: at for e, at in noted.items() if ir.is_far(e) or ir.is_rounded(e)}
+    for e, (source, node) in others.items():
         locations[e] = source.location(node)
     for e in reversed(ir.topological(roots)):
         place = noted.get(known.get(e, e)) or inherited.get(e)

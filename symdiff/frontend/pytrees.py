@@ -3,8 +3,8 @@
 Before:  f({"w": w, "b": [b, 2.0]})
 After:   f_(w, b, 2.0), traced with p = {"w": p_w, "b": [p_b_0, p_b_1]}
 
-Lists, tuples, named tuples, dicts and dataclasses are nodes. None, strings and truth values in
-them are fixed: another one is another tree. Everything else is a leaf.
+Lists, tuples, named tuples, dicts and dataclasses are nodes. None, strings and, in them, truth values
+are fixed: another one is another tree. Everything else is a leaf.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def is_container(value: Any) -> bool:
     """Whether an argument is a tree that is no leaf."""
     if type(value) in _PLAIN:
         return False
-    if isinstance(value, (list, tuple, dict)):
+    if value is None or isinstance(value, (str, list, tuple, dict)):
         return True
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return False
@@ -70,9 +70,9 @@ def is_container(value: Any) -> bool:
 
 def flatten(value: Any, name: str, names: list[str], leaves: list[Any]) -> Node:
     """How a value nests; its leaves, and what they are called, are added to the lists."""
+    if value is None or isinstance(value, (str, bool)):
+        return Node("fixed", type(value), value=value)
     if not is_container(value):
-        if value is None or isinstance(value, (str, bool)):
-            return Node("fixed", type(value), value=value)
         if len(leaves) >= MOST:
             raise SymdiffError(
                 f"argument {name} holds more than {MOST} numbers or arrays",

@@ -74,10 +74,13 @@ def _shape(annotation: Any) -> tuple[str | int, ...]:
     return annotation.shape if isinstance(annotation, Array) else ()
 
 
-def _is_static(parameter: inspect.Parameter) -> bool:
+def _is_static(parameter: inspect.Parameter, wrt: bool) -> bool:
+    """Whether a parameter is static by itself; one without a value is real if it is one of those
+    to differentiate by."""
     note, default = parameter.annotation, parameter.default
     named = isinstance(note, str) and note.strip("'\"") in _STATIC_NAMES
-    fixed = default is None or isinstance(default, (bool, str)) or _is_function(default)
+    fixed = isinstance(default, (bool, str)) or _is_function(default)
+    fixed = fixed or (default is None and not wrt)
     return named or note in STATIC_TYPES or fixed
 
 
@@ -150,6 +153,7 @@ class Parameters:
     static : names of parameters to specialise on, besides those that are static
         by their annotation (int, bool, str) or default (bool, str, None, functions; whole numbers that
         are sizes or counts).
+    wrt : names and places of parameters to differentiate by: those are real with the default None, too.
 
     Attributes
     ----------
@@ -168,9 +172,12 @@ class Parameters:
         "name", "names", "real", "static",
     )  # fmt: skip
 
-    _made_of: tuple[Callable[..., Any], tuple[str, ...]] | None
+    _made_of: tuple[Callable[..., Any], tuple[str, ...], tuple[str | int, ...]] | None
 
-    def __init__(self, fun: Callable[..., Any], static: Iterable[str] | str | None = None) -> None:
+    def __init__(
+        self, fun: Callable[..., Any], static: Iterable[str] | str | None = None,
+        wrt: Iterable[str | int] | None = None,
+    ) -> None:  # fmt: skip
         inner = python_function(fun)
         signature = _signature(fun)
         self.direct = inner is fun
@@ -179,6 +186,9 @@ class Parameters:
             if not any(p.kind in _STARRED for p in followed.parameters.values()):
                 signature, self.direct = followed, False
         wanted = (static,) if isinstance(static, str) else tuple(static or ())
+        by, places = tuple(wrt or ()), dict(enumerate(signature.parameters))
+        places.update({k - len(places): name for k, name in places.items()})
+        chosen = {places.get(w) if isinstance(w, int) else w for w in by}
         self.name = _name(fun)
         for name in wanted:
             if name not in signature.parameters:
@@ -201,18 +211,18 @@ class Parameters:
                 )
             if is_array(p.annotation) and name not in wanted:
                 shapes[name] = _shape(p.annotation)
-            elif name in wanted or name in counts or _is_static(p):
+            elif name in wanted or name in counts or _is_static(p, name in chosen):
                 fixed.append(name)
                 continue
             real.append(name)
-            if p.default is not p.empty and not _is_real(p.default):
+            if p.default is not p.empty and p.default is not None and not _is_real(p.default):
                 raise UnsupportedError(
                     f"the default of '{name}' is not a number",
                     _parameter_location(inner, name),
                     f'if it is no real parameter, list it: static="{name}"',
                 )
         self.arrays = shapes
-        self._made_of = fun, wanted
+        self._made_of = fun, wanted, by
         self._arrange(signature, real, fixed)
 
     def again(self) -> None:

@@ -298,6 +298,12 @@ def is_far(e: Expr) -> bool:
     return q is not None and q != 0 and not SMALLEST <= abs(q) < LARGEST
 
 
+def is_rounded(e: Expr) -> bool:
+    """Whether a node is a constant in the range of doubles that none of them is."""
+    q = rational(e)
+    return q is not None and abs(q) < LARGEST and Fraction(float(q)) != q
+
+
 def integer(e: Expr) -> int | None:
     """The value of an integer constant, else None."""
     q = rational(e)

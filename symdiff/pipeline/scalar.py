@@ -24,7 +24,7 @@ from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
-from symdiff.passes.cancel.branch_sides import absolute_values_of_branches
+from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.cancel.signsquares import squares_of_signs, steps_of
@@ -142,7 +142,7 @@ def forget() -> None:
 
 def _assumed(program: Program) -> tuple[Expr, ...]:
     """The outputs where what the user asserts holds, and in each branch its condition."""
-    return assume(absolute_values_of_branches(program.outputs), program.assumptions)
+    return assume(decided_by_branches(program.outputs), program.assumptions)
 
 
 def _simplified(program: Program, notes: Notes) -> Program:

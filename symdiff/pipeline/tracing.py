@@ -24,13 +24,13 @@ def source_of(
     ----------
     trees : how containers among the arguments nest; then it is a function of their leaves.
     """
-    parameters = Parameters(fun, static)
+    parameters = Parameters(fun, static, options.wrt)
     if trees is not None:
         parameters = parameters.flattened([leaf for _, named in trees.values() for leaf in named])
 
     def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | LoopProgram:
         with noting(captures):
-            program = capture(fun, values, shapes, trees)
+            program = capture(fun, values, shapes, trees, options.wrt)
         if isinstance(program, LoopProgram):
             return demanding(program, options.domain, options.check_domain)
         facts = conditions(options.domain, program)

@@ -57,7 +57,7 @@ class Written:
             self.values = len(program.outputs)
         acts = _guarded(program.outputs)
         size = functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in program.params), ir.ZERO)
-        self.guarded = and_(acts, ir.lt(size, ir.INF))
+        self.guarded = and_(acts, not_(ir.eq(size, ir.INF)))
         self.beyond = and_(acts, ir.eq(size, ir.INF)) if self.values else FALSE
         self._made: dict[str, Any] = {}
 
@@ -101,12 +101,14 @@ class Written:
         if what not in self._made:
             from symdiff.interpret import Certified
 
-            made = self._outputs(what)
+            made = self.formulas(what)
             budget = None if what == "smooth" else BUDGET
             self._made[what] = Certified(made.params, made.outputs, (), budget)
         return self._made[what]
 
-    def _outputs(self, what: str) -> Program:
+    def formulas(self, what: str) -> Program:
+        """The program of which `what` is the formulas: "derived", what the kernel computes, as it was
+        written; "value", the function likewise; "smooth", the function as kernels have it."""
         if what == "smooth":
             found = scalar.optimized(scalar.value(self.program))
             outputs: tuple[Expr, ...] = found.reference

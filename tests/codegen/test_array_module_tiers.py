@@ -255,3 +255,16 @@ def test_functions_may_be_called_as_helpers_are(f, x, tmp_path):
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(scope[name](x), symgrad(f)(x), rtol=1e-15)
         np.testing.assert_allclose(scope[f"{name}_grad"](x), symgrad(f).grad(x), rtol=1e-15)
+
+
+def length(x):
+    return np.sqrt(np.sum(x * x))
+
+
+def test_squares_of_tiny_arguments(tmp_path):
+    x = np.array([3e-300, 4e-300, 0.0])
+    scope = module(length, np.ones(3), tmp_path)
+    for scope["flint"] in (flint, None):
+        with np.errstate(all="ignore"), ctx.workprec(53):
+            np.testing.assert_allclose(scope["length"](x), 5e-300, rtol=4e-16)
+            np.testing.assert_allclose(scope["length_grad"](x), [0.6, 0.8, 0.0], rtol=4e-16)

@@ -109,6 +109,9 @@ def _evaluate(kernel, loops, count, *args):
 
 # ---------------------------------------------------------- Inside of functions that Numba compiles
 
+_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
+
+
 def _only_numbers(*args):
     """Compiled functions call those of this module with numbers alone."""
     if any(hasattr(a, "ndim") for a in args):
@@ -120,7 +123,7 @@ def _energy_inside(x, y):
     _only_numbers(x, y)
 
     def call(x, y):
-        r0 = _energy(float(x), float(y))
+        r0 = _energy(_real(x), _real(y))
         return r0
 
     return call
@@ -131,7 +134,7 @@ def _energy_grad_inside(x, y):
     _only_numbers(x, y)
 
     def call(x, y):
-        r0, r1 = _energy_grad(float(x), float(y))
+        r0, r1 = _energy_grad(_real(x), _real(y))
         return (r0, r1)
 
     return call
@@ -142,7 +145,7 @@ def _energy_value_and_grad_inside(x, y):
     _only_numbers(x, y)
 
     def call(x, y):
-        r0, r1, r2 = _energy_value_and_grad(float(x), float(y))
+        r0, r1, r2 = _energy_value_and_grad(_real(x), _real(y))
         return (r0, (r1, r2))
 
     return call

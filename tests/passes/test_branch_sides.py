@@ -1,4 +1,4 @@
-"""Absolute values inside of branches that know their sign, and steps of users beside them."""
+"""Absolute values, maxima and minima inside of branches that know their sign, and steps of users beside them."""
 
 from __future__ import annotations
 
@@ -150,3 +150,107 @@ def test_extremes_that_a_branch_decides(f, at, slopes):
 def test_nan_in_decided_extremes(f):
     for at in itertools.product((1.0, 2.0, math.nan), repeat=2):
         assert symgrad(f)(*at) == pytest.approx(f(*at), nan_ok=True)
+
+
+EXTREMES = {
+    "elu": (lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0.0))), 0.0, 1.0),
+    "elu of Python": (lambda x: x if x > 0 else math.expm1(min(x, 0.0)), 0.0, 1.0),
+    "elu, the other way round": (lambda x: x if x > 0 else math.expm1(min(0.0, x)), 0.0, 1.0),
+    "elu with another slope": (lambda x: np.where(x > 0, x, 3 * np.expm1(np.fmin(x, 0.0))), 0.0, 3.0),
+    "softplus": (lambda x: np.where(x > 1, x, np.log1p(np.exp(np.minimum(x, 1)))), 1.0, 1 / (1 + math.exp(-1))),
+    "logarithm": (lambda x: np.where(x < 1, x, 1 + 2 * np.log(np.maximum(x, 1.0))), 1.0, 2.0),
+    "clipped": (lambda x: np.where(x < 1, x, 1 + 2 * np.log(np.clip(x, 1.0, 9.0))), 1.0, 2.0),
+    "root": (lambda x: np.where(x >= 0, x + np.maximum(x, 0) ** 1.5, 5 * x), 0.0, 1.0),
+    "not taken": (lambda x: np.where(x > 0, 2 + np.maximum(x, 0), x), 0.0, 1.0),
+    "of another": (lambda x: x if x > 2 else max(4 * x, 3 * x + 2), 2.0, 3.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_maxima_that_keep_the_other_side_from_being_computed_have_no_tie(name):
+    plain, at, slope = EXTREMES[name]
+    f = symgrad(plain)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f.grad(at) == pytest.approx(slope, rel=1e-15)
+        assert f.grad(np.array([at, at])) == pytest.approx([slope, slope], rel=1e-15)
+    for x in (-3.0, -1e-9, 0.0, 0.3, 1.0, 2.0, 5.0, 800.0, math.inf, -math.inf):
+        assert f(x) == pytest.approx(float(plain(x)), rel=1e-15)
+
+
+def test_ties_of_sides_of_two_arguments():
+    f = symgrad(lambda x, y: np.where(x > y, x - y, np.expm1(np.minimum(x, y) - y)))
+    assert f.grad(0.5, 0.5) == (1.0, -1.0)
+    assert f(0.25, 0.5) == pytest.approx(math.expm1(-0.25), rel=1e-15)
+    assert math.isnan(f(math.nan, 0.5)) and math.isnan(f(0.5, math.nan))
+
+
+@pytest.mark.parametrize("x", [math.nan, 0.0, -1.0])
+def test_extremes_in_branches_keep_nan_as_python_does(x):
+    for plain in (
+        lambda x: x if x > 0 else min(0.0, x),
+        lambda x: x if x > 0 else min(x, 0.0),
+        lambda x: np.where(x > 0, x, np.minimum(0.0, x)),
+        lambda x: np.where(x > 0, x, np.fmin(np.log(x + 0.5), np.log(0.5))),
+        lambda x: 5.0 if x < 0 else max(0.0, x),
+    ):
+        with np.errstate(invalid="ignore"):
+            expected = float(plain(x))
+        assert symgrad(plain)(x) == pytest.approx(expected, rel=1e-15, nan_ok=True)
+
+
+def test_extremes_in_sums_of_arrays():
+    f = symgrad(lambda x: np.sum(np.where(x > 0, x, np.expm1(np.minimum(x, 0)))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(f.grad(np.array([0.0, 1.0, -0.0])), [1.0, 1.0, 1.0])
+    g = symgrad(lambda x: np.sum(np.where(x >= 0, np.abs(x), 0 * x)))
+    assert np.array_equal(g.grad(np.array([0.0, 1.0, -2.0])), [1.0, 1.0, 0.0])
+
+    @symgrad
+    def loop(x):
+        total = 0.0
+        for v in x:
+            total += v if v > 0 else math.expm1(min(v, 0.0)) * total
+        return total
+
+    assert np.array_equal(loop.grad(np.array([2.0, 0.0, 3.0])), [1.0, 2.0, 1.0])
+
+
+def hue(r, g, b):
+    """Of a colour, in sixths of the circle."""
+    most, least = max(r, g, b), min(r, g, b)
+    if most == least:
+        return 0.0
+    if most == r:
+        return (g - b) / (most - least) % 6
+    if most == g:
+        return (b - r) / (most - least) + 2
+    return (r - g) / (most - least) + 4
+
+
+@pytest.mark.parametrize("colour", [(0.75, 0.75, 0.25), (0.5, 0.75, 0.75), (0.75, 0.5, 0.75)])
+def test_a_maximum_that_is_said_to_be_an_argument_has_no_tie(colour):
+    f = symgrad(hue)
+    assert f(*colour) == hue(*colour)
+    h = 2.0**-20
+    for i, slope in enumerate(f.grad(*colour)):
+        if hue(*colour[:i], colour[i] + h, *colour[i + 1 :]) > 5.5:
+            continue  # from red to pink: it jumps by a turn
+        above, below = (hue(*colour[:i], colour[i] + s * h, *colour[i + 1 :]) for s in (1, -1))
+        assert any(
+            slope == pytest.approx(d, rel=1e-5, abs=1e-5)
+            for d in ((above - hue(*colour)) / h, (hue(*colour) - below) / h)
+        )
+    assert symgrad(lambda x, y: 2 * max(x, y) if max(x, y) == x else 3 * y).grad(1.0, 1.0) == (
+        2.0,
+        0.0,
+    )
+    assert symgrad(lambda x, y: min(x, y) ** 2 if x == min(x, y) else y).grad(1.0, 1.0) == (
+        2.0,
+        0.0,
+    )
+    assert symgrad(lambda x, y: min(x, y) ** 2 if min(x, y) != x else y).grad(1.0, 1.0) == (
+        0.0,
+        1.0,
+    )

@@ -434,10 +434,10 @@ def _on_selected(t: Tracer, f: Callable[..., Any], values: Sequence[Any]) -> Sel
         if isinstance(v, Selected):
             if formula(v.present) is not same or v.present.shape != chosen.present.shape:
                 return None
-        elif not is_number(v):
+        elif not is_number(v) and not chosen.in_place:
             return None
     plain = [v.items if isinstance(v, Selected) else v for v in values]
-    return Selected(elementwise(t, f, *plain), chosen.present)
+    return Selected(elementwise(t, f, *plain), chosen.present, in_place=chosen.in_place)
 
 
 def merged(condition: Expr, a: SymArray, b: SymArray) -> SymArray | None:

@@ -19,7 +19,7 @@ from symdiff.frontend.loops import sequences
 from symdiff.frontend.loops.kept import trace_element
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
-from symdiff.frontend.syntax.containers import elements, plain
+from symdiff.frontend.syntax.containers import elements, plain, text_of
 from symdiff.frontend.syntax.operators import binary, truth
 from symdiff.frontend.trace import constants, demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
@@ -367,7 +367,7 @@ def _len(t: Tracer, value: Any) -> Any:
 
 
 def _range(t: Tracer, *args: Any) -> Any:
-    if any(isinstance(v, Whole) for v in args):
+    if any(isinstance(v, (Whole, Integral)) for v in args):
         return sequences.symbolic_range(*args)
     for v in args:
         if not isinstance(v, int):
@@ -389,7 +389,7 @@ def _enumerate(t: Tracer, values: Any, start: int = 0) -> Any:
 
 def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
     if any(sequences.of(c) is not None for c in columns):
-        return sequences.together(columns)
+        return sequences.together(columns, strict)
     lists = [elements(t, c) for c in columns]
     if strict and len({len(v) for v in lists}) > 1:
         raise Refused("zip() of columns of different lengths")
@@ -515,10 +515,8 @@ def _all(t: Tracer, values: Any) -> Any:
         return accumulated(t, values, True, scalars.conjunction)
 
 
-def _str(t: Tracer, value: Any = "") -> str:
-    if isinstance(value, (str, int)) or value is None:
-        return str(value)
-    raise Refused(f"{describe(value)} is formatted as text", "text is for messages of assert only")
+def _str(t: Tracer, value: Any = "") -> Any:
+    return text_of(str, value)
 
 
 def _getattr(t: Tracer, owner: Any, name: Any, *default: Any) -> Any:
@@ -570,6 +568,8 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.any": _any,
     "builtins.all": _all,
     "builtins.str": _str,
+    "builtins.repr": lambda t, v: text_of(repr, v),
+    "warnings.warn": lambda t, *a, **k: None,
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "builtins.callable": _callable,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff.frontend.library.builtin_functions import dictionary, sorted_list
-from symdiff.frontend.syntax.containers import elements, plain, position
+from symdiff.frontend.syntax.containers import elements, plain, position, text_of
 from symdiff.frontend.trace.tracer import Tracer
 
 
@@ -46,12 +46,24 @@ def _count(t: Tracer, owner: Any, value: Any) -> int:
     return [plain(t.wrap(v)) for v in owner].count(plain(value))
 
 
+def _format(t: Tracer, owner: str, *args: Any, **kwargs: Any) -> Any:
+    return text_of(lambda v: owner.format(*args, **kwargs), [*args, *kwargs.values()])
+
+
 def _text(name: str) -> Callable[..., Any]:
     def implementation(t: Tracer, owner: str, *args: Any) -> Any:
         if name == "join":
             return owner.join(elements(t, args[0]))
         found = getattr(owner, name)(*args)
         return t.own(found) if isinstance(found, list) else found
+
+    return implementation
+
+
+def _set_method(name: str) -> Callable[..., Any]:
+    def implementation(t: Tracer, owner: Any, *others: Any) -> Any:
+        found = getattr(owner, name)(*([plain(t.wrap(v)) for v in elements(t, o)] for o in others))
+        return t.own(found) if isinstance(found, set) else found
 
     return implementation
 
@@ -78,8 +90,16 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     (dict, "setdefault"): _changing(_setdefault),
     (dict, "update"): _update,
     (dict, "clear"): _changing(lambda t, o: o.clear()),
+    (str, "format"): _format,
     (set, "add"): _changing(lambda t, o, v: o.add(plain(v))),
     (set, "discard"): _changing(lambda t, o, v: o.discard(plain(v))),
+    **{
+        (kind, name): _set_method(name)
+        for kind in (set, frozenset)
+        for name in (
+            "issubset", "issuperset", "isdisjoint", "union", "intersection", "difference", "symmetric_difference", "copy",
+        )
+    },
     **{
         (str, name): _text(name)
         for name in (

@@ -62,6 +62,14 @@ def _slopes(f: ArrayLike, h: Any, axis: int, order: int) -> Any:
     return np.moveaxis(np.concatenate([first, inside, last]), 0, axis)
 
 
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
+    edges = np.asarray(bins)
+    side: Any = "left" if right else "right"
+    if edges.shape[0] > 1 and edges[0] > edges[-1]:
+        return edges.shape[0] - np.searchsorted(edges[::-1], x, side=side)
+    return np.searchsorted(edges, x, side=side)
+
+
 def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
     if np.ndim(repeats) == 0:
         return np.repeat(a, repeats, axis)
@@ -360,6 +368,7 @@ def toeplitz(c: ArrayLike, r: ArrayLike = None) -> Any:
 TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.correlate": (correlate, 2),
     "numpy.gradient": (gradient, 1),
+    "numpy.digitize": (digitize, 2),
     "numpy.rot90": (rot90, 1),
     "numpy.dstack": (dstack, 1),
     "numpy.tri": (tri, 0),

@@ -194,7 +194,7 @@ _HINTS: tuple[tuple[Any, str], ...] = (
     (input, "pass the value as an argument"),
     (open, "read the file before, and pass its values as arguments"),
 )
-_MODULE_HINTS = {
+MODULE_HINTS = {
     "time": _FROZEN,
     "datetime": _FROZEN,
     "random": _RANDOM,
@@ -214,7 +214,7 @@ def hint(function: Any) -> str:
             return text
     owner = type(getattr(function, "__self__", None))
     for module in (getattr(function, "__module__", None), owner.__module__):
-        for name, text in _MODULE_HINTS.items():
+        for name, text in MODULE_HINTS.items():
             if module is not None and (module == name or module.startswith(name + ".")):
                 return text
     return _OPAQUE

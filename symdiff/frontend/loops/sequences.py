@@ -8,9 +8,9 @@ from collections.abc import Sequence as PySequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, symbolic
-from symdiff.frontend.trace import demands, scalars
-from symdiff.frontend.trace.extents import positive
+from symdiff.frontend.arrays import rounded, selecting, symbolic
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.extents import positive, same_size
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -51,10 +51,7 @@ def of_range(known: range) -> Sequence:
 
 def symbolic_range(*bounds: Any) -> Sequence:
     """`range` with bounds that are not known when traced."""
-    for v in bounds:
-        if not scalars.is_whole(v):
-            demands.retrace_integers(active.get(), as_real(v).expr)
-            raise Refused(f"range() of {describe(v)}", "its ends must be integers")
+    bounds = tuple(rounded.as_whole(active.get(), v, f"range() of {describe(v)}") for v in bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if step == 0 or isinstance(step, bool):
         raise Refused("the step of a range must be an integer, and not 0")
@@ -89,14 +86,21 @@ def backwards(found: Sequence) -> Sequence:
     return Sequence(found.count, lambda k: found.item(ir.sub(last, k)))
 
 
-def together(columns: PySequence[Any]) -> Sequence:
-    """Rows of several sequences, until the shortest ends."""
+def together(columns: PySequence[Any], strict: bool = False) -> Sequence:
+    """Rows of several sequences, until the shortest ends; of equal length if that must be."""
     found = [of(c) or _of_known(c) for c in columns]
     count = found[0].count
+    for s in found[1:] if strict else ():
+        same_size(active.get(), _at_least_none(s.count), _at_least_none(count))
     for s in found[1:]:
         if s.count is not count:
             count = _shorter(count, s.count)
     return Sequence(count, lambda k: tuple(s.item(k) for s in found))
+
+
+def _at_least_none(count: Expr) -> Expr:
+    """A count that may be negative, where there is nothing, as a number of rows."""
+    return count if count.op is loop_program.INDEX else ir.where(ir.lt(count, ZERO), ZERO, count)
 
 
 def product(columns: PySequence[Any]) -> Sequence:
@@ -104,7 +108,7 @@ def product(columns: PySequence[Any]) -> Sequence:
     found = [of(c) or _of_known(c) for c in columns]
     count = ONE
     for s in found:
-        count = ir.mul(count, ir.where(ir.lt(s.count, ZERO), ZERO, s.count) if s.count.op is not loop_program.INDEX else s.count)  # fmt: skip
+        count = ir.mul(count, _at_least_none(s.count))
 
     def item(k: Expr) -> tuple[Any, ...]:
         values: list[Any] = []

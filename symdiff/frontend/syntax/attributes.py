@@ -21,6 +21,7 @@ from symdiff.frontend.trace.demands import array_in_call, used_as_array
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
+    Integral,
     Masked,
     Method,
     Record,
@@ -32,6 +33,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Whole,
     describe,
+    number,
 )
 
 
@@ -81,6 +83,10 @@ def _of_array(owner: SmallArray | Masked, name: str) -> Any:
 def _of_scalar(owner: Scalar, name: str) -> Any:
     if name in ("real", "T"):
         return owner
+    if name == "imag":
+        return 0 if isinstance(owner, (Cond, Whole, Integral)) else number(0.0)
+    if name == "conjugate":
+        return Method(lambda t, v: v, owner, name)
     if name == "dtype":
         return np.dtype(
             bool if isinstance(owner, Cond) else int if isinstance(owner, Whole) else float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from symdiff import ir
@@ -17,6 +17,7 @@ from symdiff.frontend.trace.values import (
     Axes,
     Choice,
     Cond,
+    Integral,
     Listed,
     Masked,
     Real,
@@ -28,6 +29,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     Stream,
     SymArray,
+    Text,
     Unlisted,
     Whole,
     describe,
@@ -48,12 +50,19 @@ def plain(value: Any) -> Any:
         return q
     if isinstance(value, (tuple, list)):
         return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
-    if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed)):
+    if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed, Text)):
         raise Refused(
             "a value that is not known when traced is compared or looked up",
             "use comparisons of numbers with 'if', or np.where",
         )
     return value
+
+
+def text_of(make: Callable[[Any], str], value: Any) -> str | Text:
+    """`make(value)`; text that is not known where the value, or one of those in it, is not."""
+    parts = value if isinstance(value, (list, tuple)) else (value,)
+    known = all(v is None or isinstance(v, (str, int)) for v in parts)
+    return make(value) if known else Text()
 
 
 def key(value: Any) -> Any:
@@ -63,7 +72,7 @@ def key(value: Any) -> Any:
 
 def position(value: Any) -> Any:
     """An index into a list or tuple: an integer or slice known when traced."""
-    if isinstance(value, Whole):
+    if isinstance(value, (Whole, Integral)):
         return value
     if isinstance(value, Scalar):
         demands.retrace_integers(active.get(), value.expr)
@@ -142,10 +151,12 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
                 raise Retrace(what="a small array is indexed by what is not known when traced")
             return selecting.subscript(t, symbolic.symbolic(t, owner), index)
         return arrays.load(owner, index)
-    if isinstance(owner, (list, tuple)) and isinstance(index, Whole):
+    if isinstance(owner, (list, tuple)) and isinstance(index, (Whole, Integral)):
         return selecting.one_of(t, [t.wrap(v) for v in owner], index)
     if isinstance(owner, Axes) and isinstance(index, int) and index >= len(owner):
         selecting.more_axes(t, owner.of, index + 1, "its shape is read")
+    if isinstance(index, slice) and selecting.is_symbolic(index):
+        raise Refused("an end of a slice of a list that is not known when traced", "use an array")
     if isinstance(owner, (list, tuple, range, str)):
         found = owner[position(index)]
         return (

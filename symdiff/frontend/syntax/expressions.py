@@ -14,7 +14,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.syntax import attributes, calls, comprehensions, records
-from symdiff.frontend.syntax.containers import elements, key, position, subscript
+from symdiff.frontend.syntax.containers import elements, key, position, subscript, text_of
 from symdiff.frontend.syntax.operators import binary, compare, truth
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.counted_truth import of_truth
@@ -31,6 +31,7 @@ from symdiff.frontend.trace.values import (
     Selected,
     SmallArray,
     SymArray,
+    Text,
     Unusable,
     as_real,
     describe,
@@ -299,7 +300,7 @@ def _attribute(t: Tracer, node: ast.Attribute) -> Any:
 
 
 # ---------------------------------------------------------------------- strings
-def _fstring(t: Tracer, node: ast.JoinedStr) -> str:
+def _fstring(t: Tracer, node: ast.JoinedStr) -> str | Text:
     parts = []
     for piece in node.values:
         if isinstance(piece, ast.Constant):
@@ -308,11 +309,11 @@ def _fstring(t: Tracer, node: ast.JoinedStr) -> str:
         assert isinstance(piece, ast.FormattedValue)
         value = evaluate(t, piece.value)
         t.at = piece
-        if not isinstance(value, (str, int)) or piece.format_spec is not None:
-            raise Refused(
-                f"{describe(value)} is formatted as text", "text is for messages of assert only"
-            )
-        parts.append(repr(value) if piece.conversion == ord("r") else str(value))
+        shown = piece.format_spec is None
+        part = text_of(repr if piece.conversion == ord("r") else str, value) if shown else Text()
+        if isinstance(part, Text):
+            return part
+        parts.append(part)
     return "".join(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import folding, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.syntax import records
-from symdiff.frontend.syntax.containers import plain
+from symdiff.frontend.syntax.containers import plain, text_of
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.recorder import numbers_only
@@ -31,6 +31,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     Stream,
     SymArray,
+    Text,
     describe,
     is_number,
     is_single,
@@ -58,7 +59,7 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
         sides = truth(t, value.then), truth(t, value.other)
         chosen: Cond | bool = scalars.select(value.condition, TRUE, *sides)
         return chosen
-    if isinstance(value, (Masked, Stream)):
+    if isinstance(value, (Masked, Stream, Text)):
         raise Refused(f"the truth value of {describe(value)}")
     return bool(value)
 
@@ -69,6 +70,8 @@ def _truth_of_array() -> Refused:
 
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     """`a op b` of any two values."""
+    if isinstance(a, (str, Text)) or isinstance(b, (str, Text)):
+        return _of_texts(op, a, b)
     if is_number(a) and is_number(b) and op is not ast.MatMult:
         return scalars.binary(_of_truth(t, op, a, b), a, b)
     if _is_mask(a) and _is_mask(b):  # as NumPy has it
@@ -124,13 +127,23 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         return t.own(a * b) if isinstance(a, list) else tuple(a) * b
     if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
         return binary(t, op, b, a)
-    if isinstance(a, str) and isinstance(b, (str, int)) and op in (ast.Add, ast.Mult):
-        return a + b if op is ast.Add else a * b  # type: ignore[operator]
     if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
         return _set_operation(op, a, b)
     if op is ast.MatMult:
         for v in (a, b):
             used_as_array(v, "'@'")
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+
+
+def _of_texts(op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of which one is text: joined, repeated, or with values put in."""
+    if op is ast.Mod and isinstance(a, (str, Text)):
+        return text_of(lambda v: a % v, b) if isinstance(a, str) else a
+    pair = {type(a), type(b)}
+    if op is ast.Add and pair <= {str, Text}:
+        return a + b if pair == {str} else Text()
+    if op is ast.Mult and pair == {str, int}:
+        return a * b
     raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
 
 
@@ -185,12 +198,15 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     if op in (ast.Is, ast.IsNot):
         return _identical(a, b) is (op is ast.Is)
     if op in (ast.In, ast.NotIn):
-        return _contains(t, b, a) is (op is ast.In)
+        found = _contains(t, b, a)
+        return found if op is ast.In else scalars.negate(found)
     if is_number(a) and is_number(b):
         return scalars.compare(op, a, b)
     arrayed = (SmallArray, Masked, *_SYMBOLIC)
     if isinstance(a, arrayed) or isinstance(b, arrayed):
         return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
+    if isinstance(a, Record) or isinstance(b, Record):
+        raise Refused("objects are compared", "compare their attributes")
     if op in (ast.Eq, ast.NotEq):
         if is_number(a) or is_number(b):
             return op is ast.NotEq
@@ -215,16 +231,30 @@ def _identical(a: Any, b: Any) -> bool:
     return a is b
 
 
-def _contains(t: Tracer, container: Any, item: Any) -> bool:
-    if isinstance(container, (SmallArray, Masked, Scalar)):
+def _contains(t: Tracer, container: Any, item: Any) -> Cond | bool:
+    if isinstance(container, (SmallArray, Masked, Scalar, *_SYMBOLIC)):
         raise Refused(f"'in' on {describe(container)}", "compare with == and np.any")
     if isinstance(item, (SmallArray, Masked, *_SYMBOLIC)):
         raise _truth_of_array()
     if isinstance(container, Stream):
         container = t.spend(container)
+    if isinstance(container, (list, tuple, set, frozenset)) and is_number(item):
+        return _among(t, item, [t.wrap(v) for v in container])
     if isinstance(container, (list, tuple)):
         return plain(item) in [plain(t.wrap(v)) for v in container]
     return plain(item) in container
+
+
+def _among(t: Tracer, item: Any, values: Sequence[Any]) -> Cond | bool:
+    """Whether a number is one of some values."""
+    found: Cond | bool = False
+    for v in values:
+        if v is item:
+            return True  # as Python has it, also of nan
+        found = scalars.disjunction(found, compare(t, ast.Eq, item, v))
+        if found is True:
+            break
+    return found
 
 
 def _of_arrays(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
+from symdiff.frontend import captures
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import of_numba
+from symdiff.frontend.library import of_numba, registry
 from symdiff.frontend.loops import appended_lists, slots
 from symdiff.frontend.syntax import (
     containers,
@@ -32,6 +33,7 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Axes,
     Cond,
+    Integral,
     Listed,
     Record,
     Refused,
@@ -43,8 +45,6 @@ from symdiff.frontend.trace.values import (
     describe,
 )
 from symdiff.ir import FALSE, TRUE, loop_program
-
-IMPORTABLE = {"dataclasses", "math", "numpy", "scipy", "functools", "itertools", "operator"}
 
 
 def run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
@@ -181,7 +181,7 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         )
     elif isinstance(owner, (list, dict)):
         t.mutate(owner)
-        if isinstance(owner, list) and isinstance(index, Whole):
+        if isinstance(owner, list) and isinstance(index, (Whole, Integral)):
             raise Refused(
                 "an element of a list is assigned at an index that is not known when traced",
                 "use an array",
@@ -392,13 +392,19 @@ def _import_from(t: Tracer, node: ast.ImportFrom) -> None:
     for alias in node.names:
         if not hasattr(module, alias.name):
             t.refuse(f"cannot import '{alias.name}' from '{node.module}'")
-        t.frame.env[alias.asname or alias.name] = getattr(module, alias.name)
+        found = getattr(module, alias.name)
+        captures.attribute(module, alias.name, found)
+        t.frame.env[alias.asname or alias.name] = t.wrap(found)
 
 
 def _module(t: Tracer, name: str) -> Any:
-    if name.partition(".")[0] not in IMPORTABLE:
+    """A module that a function imports, as Python does when it runs."""
+    if name.partition(".")[0] in registry.MODULE_HINTS:
         t.refuse(f"'{name}' is imported inside of the function", "import it at the top of the file")
-    return importlib.import_module(name)
+    try:
+        return importlib.import_module(name, t.frame.outer("__package__") or None)
+    except ImportError as error:
+        t.refuse(f"ImportError when traced: {error}")
 
 
 def _try(t: Tracer, node: ast.Try) -> None:

@@ -178,7 +178,8 @@ class Recorder(Interface):
         user's call that led there."""
         made = self.users(node)
         if isinstance(value, Scalar):
-            if value.expr.args or ir.is_far(value.expr):
+            e = value.expr
+            if e.args or ir.is_far(e) or ir.is_rounded(e):
                 self.locations.setdefault(value.expr, made)
         elif isinstance(value, SmallArray):
             for v in value.items.ravel():

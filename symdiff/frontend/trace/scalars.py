@@ -298,6 +298,21 @@ _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
 """Operations on integers of which one is not known when traced."""
 
 
+def _low_bits(e: Expr, mask: int) -> Any:
+    """The lowest bits of an integer, negative ones too: its remainder."""
+    if mask & (mask + 1):
+        raise Refused("'&' of an integer that is not known when traced", "take a remainder: n % 2")
+    return whole(ir.apply(MOD, e, ir.const(mask + 1)))
+
+
+_BITS: dict[type[ast.operator], Callable[[Expr, int], Any]] = {
+    ast.LShift: lambda e, k: whole(ir.mul(e, 2**k)),
+    ast.RShift: lambda e, k: whole(ir.apply(FLOORDIV, e, ir.const(2**k))),
+    ast.BitAnd: _low_bits,
+}
+"""Operations on the bits of an integer that is not known when traced, with one that is."""
+
+
 def is_whole(value: Any) -> bool:
     """Whether a value is an integer, known or not."""
     return isinstance(value, Whole) or (isinstance(value, int) and not isinstance(value, bool))
@@ -333,6 +348,8 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
         x, y = as_real(a).expr, as_real(b).expr
         if op in _WHOLE:
             return whole(_WHOLE[op](x, y))
+        if op in _BITS and isinstance(b, int) and 0 <= b < MAX_INTEGER_BITS:
+            return _BITS[op](x, b)
         if op is ast.Pow and isinstance(b, int) and b >= 0:
             return whole(ir.power(x, y))
         if op is ast.Div and isinstance(b, int) and b > 0:

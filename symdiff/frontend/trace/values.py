@@ -220,11 +220,14 @@ class Selected:
     Attributes
     ----------
     nest : how it nests if it is a list, as of `Listed`; "" of an array.
+    in_place : whether elements that do not count keep their places, as for `where=` of
+        reductions: the condition is one on all axes, which stay.
     """
 
     items: SymArray
     present: SymArray
     nest: str = ""
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -343,6 +346,11 @@ class Choice:
     other: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """Text made of values that are not known when traced: for messages only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unusable:
     """The value of a name that a loop cannot carry: why, and what to do."""
@@ -439,6 +447,8 @@ def describe(value: Any) -> str:
             return "an iterator"
         case Choice():
             return "a value that depends on a condition"
+        case Text():
+            return "text of values that are not known when traced"
         case Record():
             return f"an object of '{value.made_of.__name__}'"
         case None:
@@ -531,7 +541,8 @@ def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
 def cast(value: Any, kind: str) -> Any:
     """A scalar as an element of an array of this kind."""
     if kind == "f":
-        return as_real(value)
+        found = as_real(value)
+        return as_float(found) if isinstance(found, (Whole, Integral)) else found
     if kind == "i" and isinstance(value, Cond):
         return Integral(as_real(value).expr, value.defined)
     if kind == "i" and not isinstance(value, (int, Whole, Integral)):

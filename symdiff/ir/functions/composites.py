@@ -98,6 +98,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.ellipkm1": lambda p: ELLIPK(ZERO, ONE - p),
     "scipy.special.ellipe": lambda m: ELLIPE(ZERO, m),
     "scipy.special.gammasgn": sign_of_gamma,
+    "scipy.special.loggamma": lambda x: where(lt(x, ZERO), NAN, LGAMMA(x)),
     "scipy.special.exp1": lambda x: EXPINT(ONE, x),
     "scipy.special.betaincc": lambda a, b, x: BETAINC(b, a, ONE - x),
     **{

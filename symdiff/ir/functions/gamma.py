@@ -52,7 +52,7 @@ LGAMMA: Op = Op(
     pole=no_gamma,
     partials=lambda x: (POLYGAMMA(ZERO, x),),
     fold=lambda x: Fraction(0) if x in (1, 2) else None,
-    names=("math.lgamma", "scipy.special.gammaln", "scipy.special.loggamma"),
+    names=("math.lgamma", "scipy.special.gammaln"),
     sympy=lambda sp, x: sp.log(sp.Abs(sp.gamma(x))),
     libm="lgamma", python="math.lgamma({0})",
     ball=lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),

@@ -45,6 +45,7 @@ from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
 from symdiff.loops.simplify.vanishing import Vanishing
+from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.complete.complete import closed_forms, complete, expand_completed, pinned_forms
@@ -176,7 +177,8 @@ def _early(outputs: tuple[Expr, ...], sums: tuple[tuple[Expr, Expr], ...] = ()) 
     names = _abstraction((*outputs, *(s for s, _ in sums), *values))
     made = zip(substitute([s for s, _ in sums], names), substitute(values, names), strict=True)
     integers = frozenset(v for e, v in names.items() if kind_of(e) == "i")
-    outputs = guards(substitute(outputs, names), (), None, False, dict(made), integers)
+    outputs = decided_by_branches(substitute(outputs, names))
+    outputs = guards(outputs, (), None, False, dict(made), integers)
     outputs = complete(stabilise(cancel(outputs), early=True))
     return substitute(outputs, _inverse(names))
 

@@ -183,9 +183,9 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
         if op is MUL:
             return _product(args[0], args[1], second=True)
         if op is DIV:
-            args = [args[0], _ordered(args[1])]
+            args = [args[0], ordered(args[1])]
         elif op is POW or op in CORRECTED:
-            args = [*map(_ordered, args)]
+            args = [*map(ordered, args)]
     if op is POW:
         q = rational(n.args[1])
         assert q is not None
@@ -254,7 +254,7 @@ def _product(x: Corrected, y: Corrected, second: bool = False) -> Corrected:
     return p, _fma(a, db, _fma(b, da, error))
 
 
-def _ordered(x: Corrected) -> Corrected:
+def ordered(x: Corrected) -> Corrected:
     """A number whose error is that of one rounding. Where that is not known, the number stays."""
     a, da = x
     if da is ZERO or rational(a) is not None:

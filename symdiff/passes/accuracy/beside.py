@@ -12,7 +12,7 @@ of matrices are sums.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from symdiff import ir
@@ -93,6 +93,15 @@ def with_loops(program: LoopProgram, names: Names) -> Block:
         return tuple(made for s in block for made in one(s))
 
     return go(program.block)
+
+
+def added_up(terms: Iterable[Expr]) -> Expr:
+    """The sum of terms, as it stands; those that are zero are left out."""
+    total: Expr = ZERO
+    for e in terms:
+        if e is not ZERO:
+            total = e if total is ZERO else raw(ir.ADD, (total, e))
+    return total
 
 
 class Beside(ABC):
@@ -221,12 +230,14 @@ class Beside(ABC):
         outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
         for e in self.program.outputs:
             outputs.append(self.output(e, checks, wrong))
-        total: Expr = ZERO
-        for n in wrong:
-            total = n if total is ZERO else raw(ir.ADD, (total, n))
-        outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
+        outputs.append(self.account(wrong, checks))
         block = pruned((*block, *checks), outputs)
         return replace(self.program, block=block, outputs=tuple(outputs))
+
+    def account(self, wrong: Sequence[Expr], checks: list[Statement]) -> Expr:
+        """The last output, of what counts the numbers that are not accurate."""
+        total = added_up(wrong)
+        return raw(REAL_OF, (total,)) if total is ZERO else total
 
     def block(self, block: Block) -> Block:
         made: list[Statement] = []
@@ -421,4 +432,4 @@ def _next(c: Carried) -> Expr:
     return join(ir.var(c.name), found.term)
 
 
-__all__ = ["Beside", "Parts", "with_loops"]
+__all__ = ["Beside", "Parts", "added_up", "with_loops"]

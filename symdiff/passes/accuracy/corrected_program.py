@@ -74,12 +74,13 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
-from symdiff.lowering.compensated.evaluate import Corrected, Known, corrected, is_compensable
+from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.underflow_losses import is_lost, loss
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -106,24 +107,24 @@ SMOOTH = (
 )
 """Operations that have no singularity on the real line."""
 FADES = -600
-"""Exponentials below are so small that their errors, of a unit or two, are left out."""
+"""Exponentials of less are so small that their own errors, of a unit or two, are left out."""
 
 
-def corrected_program(program: LoopProgram, norm: bool = False) -> LoopProgram:
+def corrected_program(program: LoopProgram, norm: bool = False, tests: bool = False) -> LoopProgram:
     """The program with the rounding errors of all numbers; with `norm` arrays are accepted by their
-    largest elements.
+    largest elements; with `tests` what underflow cost counts.
 
     Raises
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    return Correcting(program, norm).whole_program()
+    return Correcting(program, norm, tests=tests).whole_program()
 
 
-def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
+def corrected_at_once(program: LoopProgram, small: int = SMALL, tests: bool = False) -> LoopProgram:
     """The program with its corrections and checks, as a first tier: a check "small" fails where arguments and
     results are more than so many numbers, before anything is computed, and one "accuracy" where
-    a number may not be accurate.
+    a number may not be accurate; with `tests` for what underflow cost as well.
 
     Raises
     ------
@@ -140,7 +141,7 @@ def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
             for n in shape:
                 size = size * n
             count = count + size
-    made = Correcting(program, lean=small > SMALL).whole_program()
+    made = Correcting(program, lean=small > SMALL, tests=tests).whole_program()
     *outputs, wrong = made.outputs
     first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
     last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
@@ -159,12 +160,15 @@ class Correcting(Beside):
     exposed : names of which it would not show.
     roots : the expressions of those.
     adds_lean : whether sums in the array that is added to need not be looked at.
+    tests : whether numbers also have what they lost by underflow (see `underflow_losses`).
     """
 
-    suffixes = ("rest",)
-
-    def __init__(self, program: LoopProgram, norm: bool = False, lean: bool = False) -> None:
+    def __init__(
+        self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False
+    ) -> None:
         super().__init__(program)
+        self.tests = tests
+        self.suffixes = ("rest", "lost") if tests else ("rest",)
         self.norm, self.lean = norm, lean
         self.functions = False
         self.exposed, self.roots = _exposed(program) if lean else (set(), set())
@@ -198,16 +202,19 @@ class Correcting(Beside):
         self.functions |= any(n.op in CORRECTED for n in nodes)
         known = Known(second=True)
         known.update({v: (p[0], p[1]) for v, p in leaves.items()})
+        lost = {v: p[2] for v, p in leaves.items() if len(p) > 2}
         inside: Expr = TRUE
         looked_at = None if watched is None else self.looked_at(forms, watched)
         for n in nodes:
             if n.op is EXP:
                 fine = self.exponential(n, known)
                 inside = ir.and_(inside, fine)
-                known[n] = self.seen(n, known)
+            else:
+                corrected(n, known)
+            if self.tests:
+                lost[n] = lost[n] if n in lost else loss(n, known, lost)
+            if n.op is EXP:
                 continue
-            corrected(n, known)
-            known[n] = self.seen(n, known)
             if n.op in (ADD, SUB) and (looked_at is None or n in looked_at):
                 value, rest = self.known_sum(known[n], *(known[a] for a in n.args))
                 known[n] = value, rest
@@ -216,14 +223,12 @@ class Correcting(Beside):
             if n.op not in CORRECTED:
                 continue
             inside = ir.and_(inside, CORRECTED[n.op].inside(known[n.args[0]][0]))
-        made = [known[e] for e in forms]
-        if inside is TRUE:
+        made = [(known[e][0], known[e][1]) for e in forms]
+        if inside is not TRUE:
+            made = [(v, ir.where(inside, rest, NAN)) for v, rest in made]
+        if not self.tests:
             return list(made)
-        return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
-
-    def seen(self, n: Expr, known: Known) -> Corrected:
-        """A node and its error, if that is known."""
-        return known[n]
+        return [(*x, lost.get(e, ZERO)) for x, e in zip(made, forms, strict=True)]
 
     def looked_at(self, forms: Sequence[Expr], watched: Sequence[bool]) -> set[Expr]:
         """The nodes of which sums are looked at."""
@@ -240,18 +245,22 @@ class Correcting(Beside):
             return outputs, leaves
         found = self.pairs([n.args[0] for n in marked], leaves)
         names = {n: ir.var(f"detached {k}") for k, n in enumerate(marked)}
-        exact = {names[n]: (value, ZERO) for n, (value, _) in zip(marked, found, strict=True)}
+        exact = {names[n]: (x[0], ZERO) for n, x in zip(marked, found, strict=True)}
         return ir.substitute(outputs, names), {**leaves, **exact}
 
     def exponential(self, n: Expr, known: Known) -> Expr:
         """Put an exponential into what is known; where its correction holds. Where it fades, that is not
-        computed of its argument, but of 0, so that nothing overflows."""
+        computed of its argument, but of 0, so that nothing overflows: only what its argument is off counts."""
         x, rest = known[n.args[0]]
         fades, here = ir.lt(x, const(FADES)), ir.var("argument")
         known[here] = ir.where(fades, ZERO, x), ir.where(fades, ZERO, rest)
         value, error = corrected(raw(EXP, (here,)), known)
         del known[here], known[raw(EXP, (here,))]
-        known[n] = ir.where(fades, raw(EXP, (x,)), value), ir.where(fades, ZERO, error)
+        small = raw(EXP, (x,))
+        passed = ZERO if rest is ZERO else raw(MUL, (small, rest))
+        if passed is not ZERO:  # the error of an infinite argument is not a number
+            passed = ir.where(raw(LT, (ZERO, small)), passed, ZERO)
+        known[n] = ir.where(fades, small, value), ir.where(fades, passed, error)
         return ir.or_(fades, CORRECTED[EXP].inside(x))
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
@@ -262,20 +271,23 @@ class Correcting(Beside):
         watched: Sequence[bool] | None = None,
     ) -> list[Parts]:  # fmt: skip
         """The same with truth values as numbers."""
+        none = (ZERO,) * len(self.suffixes)
         made = zip(outputs, self.pairs(outputs, leaves, watched), strict=True)
-        return [(ir.where(v, ONE, ZERO), ZERO) if e.op.boolean else (v, r) for e, (v, r) in made]
+        return [(ir.where(x[0], ONE, ZERO), *none) if e.op.boolean else x for e, x in made]
 
     def conditions(
         self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
     ) -> list[tuple[Expr, Expr]]:
-        return [(holds, FALSE) for holds, _ in self.pairs(outputs, leaves)]
+        found = self.pairs(outputs, leaves)
+        return [(x[0], x[2] if self.tests and x[2] is not ZERO else FALSE) for x in found]
 
     def added(self, x: Parts, y: Parts) -> Parts:
         known = Known()
         a, b = ir.var("left"), ir.var("right")
         known.update({a: (x[0], x[1]), b: (y[0], y[1])})
-        total = corrected(raw(ADD, (a, b)), known)
-        return total if self.adds_lean else self.known_sum(total, x, y)
+        total: Parts = corrected(raw(ADD, (a, b)), known)
+        total = total if self.adds_lean else self.known_sum(total, x, y)
+        return (*total, raw(ADD, (x[2], y[2]))) if self.tests else total
 
     def known_sum(self, total: Parts, x: Parts, y: Parts) -> Parts:
         """A sum: its correction is not known where both the terms and their corrections cancel, as
@@ -296,7 +308,7 @@ class Correcting(Beside):
         return value, raw(WHERE, (raw(ir.AND, (nothing, inexact)), NAN, rest))
 
     def unsure(self, x: Parts, where: Expr) -> Parts:
-        return x
+        return (*x[:2], ir.where(where, INF, x[2])) if self.tests else x
 
     # ------------------------------------------------------------------------ results
     @property
@@ -325,7 +337,8 @@ class Correcting(Beside):
         if e.op is not ARRAY:
             if kind_of(e, self.kinds) != "f":
                 return self.whole(e)
-            ((value, rest),) = self.real(e)
+            ((value, rest, *lost),) = self.real(e)
+            wrong += [is_lost(value, x) for x in lost if x is not ZERO]
             if rest is ZERO:
                 return value
             wrong.append(is_wrong(const(self.accepted), value, rest))
@@ -337,26 +350,22 @@ class Correcting(Beside):
             return e
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        (rests,) = self.beside[name]
-        value, rest = load(e, *at), load(array(rests), *at)
+        value, rest, *lost = (load(array(n), *at) for n in (name, *self.beside[name]))
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
-        (lost, biggest, most), block = over_elements(
-            self.names,
-            places,
-            t,
-            [_infinite(*size) if self.norm else is_wrong(self.of_each(t), value, rest), *size],
-            [False, True, True],
+        each = [_infinite(*size) if self.norm else is_wrong(self.of_each(t), value, rest), *size]
+        each += [is_lost(value, x) for x in lost]
+        (many, biggest, most, *others), block = over_elements(
+            self.names, places, t, each, [False, True, True, False][: len(each)]
         )
         checks += block
-        wrong += [lost, is_wrong(const(self.accepted), biggest, most)]
+        wrong += [many, *others, is_wrong(const(self.accepted), biggest, most)]
         return self.corrected_array(e, t, checks)
 
     def corrected_array(self, e: Expr, t: Type, checks: list[Statement]) -> Expr:
         """An array with its corrections."""
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        (rests,) = self.beside[name_of(e)]
-        total = _together(load(e, *at), load(array(rests), *at))
+        total = _together(load(e, *at), load(array(self.beside[name_of(e)][0]), *at))
         sums = self.names.fresh(name_of(e))
         checks.append(Build(sums, t, tuple(places), total))
         return array(sums)

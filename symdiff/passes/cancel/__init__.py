@@ -8,7 +8,7 @@
 `signsquares`          squares of signs in derivatives
 `sides`                products of slopes of maxima and minima in derivatives
 `meeting`              sides that there are where kinks meet
-`branch_sides`         absolute values in branches that know the sign
+`branch_sides`         absolute values, maxima and minima in branches that know the sign
 `literals`             zeros that are missed only by the rounding of literals
 `residues`             what numerators miss of such zeros
 """

@@ -1,12 +1,14 @@
-"""Absolute values and extremes inside of branches that know the sign, or which is larger.
+"""Absolute values, maxima and minima inside of branches that know the sign.
 
-Before:  where(x < 0, -log1p(abs(x)), log1p(abs(x)))
-After:   where(x < 0, -log1p(-x), log1p(x))
+Before:  where(x < 0, -log1p(abs(x)), log1p(abs(x))), where(0 < x, x, expm1(min(x, 0)))
+After:   where(x < 0, -log1p(-x), log1p(x)), where(0 < x, x, expm1(x))
 
 Requires: any DAG.
-Ensures: the same values, but for the sign of a zero that nothing divides by. The branch that is taken
-counts at its edge too, in derivatives: of the example above, the slope at 0 is 1, that of both sides, where
-the kink of abs(x) would have made it 0. A step that is multiplied with a function of the absolute value,
+Ensures: the same values, also of nan, but for the sign of a zero that nothing divides by. The branch that
+is taken counts at its edge too, in derivatives: of the first example, the slope at 0 is 1, that of both
+sides, where the kink of abs(x) would have made it 0; of the second it is 1 where a tie of the minimum, which
+only keeps the other side from being computed, would have made it 1/2. A maximum that the condition says
+to be one of its arguments, `max(x, y) == x`, is that. A step that is multiplied with a function of the absolute value,
 `copysign(1, x)*log1p(abs(x))` or `copysign(log1p(abs(x)), x)`, is such a branch, if it is 0 where the step is.
 """
 
@@ -15,14 +17,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from symdiff import ir
-from symdiff.ir import ABS, AND, DIV, EQ, LE, LT, MUL, NOT, POW, VAR, WHERE, ZERO, Expr
-from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, SMALLER
+from symdiff.ir import (
+    ABS,
+    ADD,
+    AND,
+    DIV,
+    EQ,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+)
+from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, MINIMA, SMALLER
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.cancel.meeting import form
 
-FIRST_OF_NAN = (LARGER, SMALLER)
-"""Those that are their first argument if one of the two is nan."""
-
+_DECIDED = (ABS, *EXTREMES)
+_TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)
+"""Operations of numbers that give numbers."""
 MAX_NODES = 4000
 """Nodes of outputs that are looked at."""
 MAX_DEPTH = 8
@@ -31,12 +50,12 @@ MAX_WORK = 40_000
 """Nodes of branches that are walked over."""
 
 
-def absolute_values_of_branches(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs without absolute values whose sign is that of the branch they are in, and without extremes that
-    it decides."""
+def decided_by_branches(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs without absolute values whose sign is that of the branch they are in, and without
+    maxima and minima that it decides."""
     outputs = tuple(outputs)
     order = ir.topological(outputs)
-    if len(order) > MAX_NODES or not any(e.op is ABS or e.op in EXTREMES for e in order):
+    if len(order) > MAX_NODES or not any(e.op in _DECIDED for e in order):
         return outputs
     if not any(e.op in (WHERE, COPYSIGN) for e in order):
         return outputs
@@ -106,32 +125,72 @@ class _Branches:
         """A branch, where its condition holds."""
         inside = ir.topological((branch,))
         self.work -= len(inside)
-        if self.work <= 0 or not any(n.op is ABS or n.op in EXTREMES for n in inside):
+        if self.work <= 0 or not any(n.op in _DECIDED for n in inside):
             return branch
-        signs = Signs((condition,))
-        if not signs.facts:
+        signs, best = Signs((condition,)), _best(condition)
+        if not signs.facts and not best:
             return branch
-        numbers = _are_numbers(condition)
         fragile = _where_signs_of_zeros_count(inside, signs)
 
         def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+            if e in best:
+                return best[e]
             if e.op is ABS and (e not in fragile or signs.nonzero(e.args[0])):
                 if side := signs.side(e.args[0]):
                     return args[0] if side > 0 else ir.neg(args[0])
             if e.op in EXTREMES and (side := signs.side(e.args[0] - e.args[1])):
-                first = (side > 0) is (e.op in MAXIMA)
-                if numbers or (first and e.op in FIRST_OF_NAN):
-                    return args[0 if first else 1]
+                first = (side > 0) == (e.op in MAXIMA)
+                kept, dropped = e.args if first else e.args[::-1]
+                if e not in fragile or dropped is not ZERO or signs.nonzero(kept):
+                    return _decided(e, args, first, signs.is_number(dropped))
             return ir.rebuild(e, args)
 
         return ir.transform((branch,), rule)[0]
 
 
-def _are_numbers(condition: Expr) -> bool:
-    """Whether a condition does not hold where something that it compares is nan."""
-    if condition.op is AND:
-        return all(map(_are_numbers, condition.args))
-    return condition.op in ir.COMPARISONS
+def _best(condition: Expr) -> dict[Expr, Expr]:
+    """The maxima and minima that a condition says to be one of their arguments, `max(x, y, z) == y`."""
+    found: dict[Expr, Expr] = {}
+    stack = [condition]
+    while stack:
+        fact = stack.pop()
+        if fact.op is AND:
+            stack.extend(fact.args)
+        elif fact.op is EQ:
+            for u, v in (fact.args, fact.args[::-1]):
+                if u.op in EXTREMES and v in _candidates(u):
+                    found[u] = v
+    return found
+
+
+def _candidates(e: Expr) -> set[Expr]:
+    """What a maximum of maxima, or a minimum of minima, is the best of."""
+    alike = MAXIMA if e.op in MAXIMA else MINIMA
+    found: set[Expr] = set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n in found:
+            continue
+        found.add(n)
+        if n.op in alike:
+            stack.extend(n.args)
+    return found - {e}
+
+
+def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr:
+    """The first or second argument of a maximum or minimum, which is not worse than the other; in the
+    way that gives nan where the maximum is nan, and a number where it is one."""
+    a, b = args
+    if e.op in (LARGER, SMALLER):
+        return a if first else ir.where(ir.le(*((a, b) if e.op is LARGER else (b, a))), b, a)
+    sure = number and all(
+        n.op in _TOTAL or ir.rational(n) is not None for n in ir.topological(e.args)
+    )
+    kept, dropped = args if first else args[::-1]
+    if sure or ir.rational(dropped) is not None:
+        return kept
+    return ir.where(ir.raw(EQ, (dropped, dropped)), kept, dropped)
 
 
 def _compared(condition: Expr) -> Expr | None:
@@ -187,4 +246,4 @@ def _vanishes(e: Expr, at: Expr) -> bool:
     return False
 
 
-__all__ = ["absolute_values_of_branches"]
+__all__ = ["decided_by_branches"]

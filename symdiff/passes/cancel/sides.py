@@ -37,7 +37,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import EXTREMES, MAXIMA, TAKEN
+from symdiff.ir.functions import EXTREMES, IVE, MAXIMA, TAKEN
 from symdiff.passes.cancel.meeting import (
     Side,
     dependent,
@@ -70,7 +70,8 @@ def sides_of_kinks(
     steps: Mapping[Expr, Expr] | None = None,
 ) -> tuple[Expr, ...]:
     """The outputs, derivatives of what is given, with means of sides where slopes of a kink are
-    multiplied. Signs are slopes where they are those of an absolute value in it.
+    multiplied. Signs are slopes where they are those of an absolute value in it, or of an exponentially
+    scaled Bessel function.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def sides_of_kinks(
     outputs = tuple(outputs)
     order = ir.topological((*outputs, *of))
     steps = steps or {}
-    sizes = {place(e.args[0])[0] for e in order if e.op is ABS}
+    sizes = {place(e.args[-1])[0] for e in order if e.op in (ABS, IVE)}
     signs = {place(e.args[0])[0] for e in order if e.op is SIGN}
     written = signs - sizes - set(steps)
     if signs <= written and not any(e.op is TAKEN for e in order):

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.loops import HELPERS, loop_source
-from symdiff.codegen.source.modules.again import Checks
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.source.python import IMPORTS
@@ -22,8 +21,9 @@ from symdiff.errors import TargetError, UnsupportedError
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
 from symdiff.ir.program import OptimizedProgram
-from symdiff.pipeline.lowered.modules import written
+from symdiff.pipeline.lowered.modules import checked
 from symdiff.pipeline.options import Options
+from symdiff.pipeline.written import Written
 from symdiff.runtime.generated_modules import loaded
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.loops.call import ERRORS, ComputationError, WideIntegerError
@@ -33,6 +33,8 @@ from symdiff.runtime.scalar.elementwise import Array, ShapeError
 from symdiff.runtime.scalar.kernel import Kernel, Result
 from symdiff.version import __version__
 
+TINY = 2.0**-250
+"""As modules have it, in `codegen.source.modules.copied.arrays_by_tiers`."""
 NAME = "computed"
 """What functions of generated modules are called."""
 
@@ -41,24 +43,25 @@ class GeneratedKernel(Kernel):
     """Real outputs of real parameters, by a generated module."""
 
     def __init__(
-        self, function: Any, optimized: OptimizedProgram, options: Options, demands: Sequence[Expr]
+        self,
+        function: Any,
+        optimized: OptimizedProgram,
+        options: Options,
+        demands: Sequence[Expr],
+        written: Written | None,
     ) -> None:
         super().__init__(function, dtype=options.dtype, accuracy=options.level, cache=options.cache)
-        self.optimized, self.demanded = optimized, tuple(demands)
+        self.optimized, self.demanded, self.written = optimized, tuple(demands), written
 
     @cached_property
     def module(self) -> Any:
         """The module of the dtype that it is to compute in, or of doubles."""
         real = np.dtype(self.dtype or np.float64).name
         optimized = self.optimized
-        made = written(optimized, real, self.accuracy, self.demanded)
-        reference = optimized.reference if made.closed else ()
-        checks = Checks(
-            made.flagged, made.corrected, made.still, made.closed, reference, optimized.outputs
-        )
+        outputs, checks = checked(optimized, real, self.accuracy, self.demanded, self.written)
         tree = tuple(range(len(optimized.outputs)))
         text = module_source(
-            NAME, optimized.params, [Function("", made.outputs, tree, "The outputs.", checks)],
+            NAME, optimized.params, [Function("", outputs, tree, "The outputs.", checks)],
             facts={}, version=__version__, dtype=real,
             demands=[(c, f"demand {k}") for k, c in enumerate(self.demanded)],
         )  # fmt: skip
@@ -185,7 +188,7 @@ class GeneratedLoops(LoopKernel):
             code = self._corrected
             if code is not None:
                 *near, wrong = code.run(values, None, result)
-                if not wrong:
+                if not wrong and not any(map(_has_tiny, values)):
                     return near if out is None else [v if o is None else put(o, v) for o, v in zip(out, near, strict=True)]  # fmt: skip
             plain = self._plainly.run(values, None if code else out, result)
             if code is None:
@@ -196,7 +199,7 @@ class GeneratedLoops(LoopKernel):
 
             return exactly(self.program, values, out, np.dtype(result), error)
 
-    def _wide(self, program: LoopProgram) -> Any:
+    def _wide(self, program: LoopProgram, watched: Any = None) -> Any:
         return _Wide(program, self.cache)
 
     def is_compiled(self, dtype: str) -> bool:
@@ -207,6 +210,12 @@ class GeneratedLoops(LoopKernel):
 
     def llvm(self) -> str:
         raise TargetError("no LLVM IR: the engine is Numba", hint='source("cpu")')
+
+
+def _has_tiny(value: Any) -> bool:
+    """Whether squares and cubes of elements may underflow, which no rounding error tells."""
+    size = np.abs(value)
+    return bool(np.any((size < TINY) & (size > 0)))
 
 
 class _Wide:

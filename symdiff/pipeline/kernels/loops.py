@@ -89,6 +89,19 @@ class ArrayKernels:
 
         return call
 
+    def _floats(self, found: Sequence[Any], raw: LoopProgram, given: Sequence[Any]) -> list[Any]:
+        """Arrays of results for many arguments, those as floats that are made of integers only but are
+        floats in Python, as `[1.0, 3.0][int(x)]` and derivatives are."""
+        kinds = ["f"] * len(found) if self._source.path else list(raw.kinds)
+        if not kinds:
+            return list(found)
+        real = [v.dtype for v in map(np.asarray, given) if v.dtype.kind == "f"]
+        wanted = np.result_type(*real) if real else np.dtype(float)
+        return [
+            v.astype(wanted) if k == "f" and v.dtype.kind != "f" else v
+            for v, k in zip(found, kinds, strict=True)
+        ]
+
     def _reals(self, values: list[Any], raw: LoopProgram) -> list[Any]:
         """The results as Python has them; derivatives are real numbers, also where they are
         known to be whole."""
@@ -217,7 +230,8 @@ class ArrayKernels:
         if count == 0:
             raise SymdiffError("map() over an axis of size 0", hint="there is no result to stack")
         tree, compute = self._by_rows(raw, values, mapped, static, shapes)
-        return rows.nested(tree, rows.stacked(compute, count, self._options.parallel))
+        found = rows.stacked(compute, count, self._options.parallel)
+        return rows.nested(tree, self._floats(found, raw, values))
 
     def _each(
         self,
@@ -244,7 +258,7 @@ class ArrayKernels:
             found = rows.stacked(compute, count, self._options.parallel)
         else:
             found = [np.asarray(v) for v in compute(0, 0, None)]
-        found = [v.reshape(shape) for v in found]
+        found = self._floats([v.reshape(shape) for v in found], raw, given)
         if out is None:
             found = found if self._source.path else in_python(found, raw.kinds)
             return map_tree(found.__getitem__, tree)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.ir import FALSE, Expr, not_
+from symdiff.ir import FALSE, not_
 from symdiff.ir.program import OptimizedProgram, Tree, nesting, unnesting
 from symdiff.pipeline.lowered.scalar import lowered
 from symdiff.pipeline.options import Options
+from symdiff.pipeline.written import Written
 from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.scalar.fallback import Demands, Tiered
 from symdiff.runtime.scalar.kernel import Kernel
@@ -24,8 +25,7 @@ def tiered(
     options: Options,
     without: str = "",
     demands: Demands = (),
-    guarded: Expr = FALSE,
-    beyond: Expr = FALSE,
+    written: Written | None = None,
 ) -> Tiered:
     """The tiers of run time: double arithmetic with tests, double-double, balls. Elements that do
     not satisfy the demands are flagged in all of them, so that the last refuses them.
@@ -33,17 +33,16 @@ def tiered(
     Parameters
     ----------
     without : one of `REMEDIES`, or nothing.
-    guarded : where guards act of the function as it was written: nan is flagged there.
-    beyond : where results are flagged, whatever they are.
+    written : the function as it was written: nan is flagged where guards act, and everything where
+        they do at infinite arguments.
     """
-    conditions = [c for c, _ in demands]
-    if beyond is not FALSE:
-        conditions.append(not_(beyond))
-    function = lowered(optimized, options, conditions, without, guarded)
+    conditions, guarded = [c for c, _ in demands], FALSE if written is None else written.guarded
+    beyond = FALSE if written is None else written.beyond
+    function = lowered(optimized, options, [*conditions, not_(beyond)], without, guarded)
     if options.engine == "numba":
         from symdiff.pipeline.kernels.generated import GeneratedKernel
 
-        made = GeneratedKernel(function, optimized, options, conditions)
+        made = GeneratedKernel(function, optimized, options, conditions, written)
         return Tiered(made, optimized.reference, demands=demands)
     wide = without in ("first", "compiled")
     wide = wide or (options.level == "strict" and function.has_double_double)

@@ -87,8 +87,9 @@ class LoweredProgram:
         found: Any = with_error_tests(program, dtype, *how)
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
 
-    def at_once(self, dtype: str) -> ProgramWithTests | None:
-        """The program with its rounding errors, as the first tier of calls of few numbers; None where it
+    def at_once(self, dtype: str, tests: int = 0) -> ProgramWithTests | None:
+        """The program with its rounding errors, as the first tier of calls of few numbers; with `tests`, with what
+        underflow cost (overflow is left to the next tier). None where it
         has no use: if elements must not depend on how many there are (unless each is made of
         all of them), if the errors of results are bounded statically, or functions have no
         corrections, or removable singularities need their bands."""
@@ -96,9 +97,9 @@ class LoweredProgram:
 
         if not self.of_numbers and not gathers(self.source):
             return None
-        return self.with_errors(dtype, SMALL)
+        return self.with_errors(dtype, SMALL, tests)
 
-    def with_errors(self, dtype: str, most: int = ANY) -> ProgramWithTests | None:
+    def with_errors(self, dtype: str, most: int = ANY, tests: int = 0) -> ProgramWithTests | None:
         """The same for calls of so many numbers at most, whatever its elements are made of. What overflowed
         has an error that is not a number, and so no flag is asked for that where calls are not few."""
         from symdiff.codegen.llvm.jit import has_flags
@@ -108,7 +109,7 @@ class LoweredProgram:
         from symdiff.passes.accuracy.estimates import estimated
         from symdiff.passes.accuracy.loop_tiers import ProgramWithTests as Made
 
-        known = self.accuracy in ("high", "strict") and dtype == "float64"
+        known = self.accuracy in ("high", "strict") and dtype == "float64" and tests < 2
         if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
             return None
         strict = self.accuracy == "strict"
@@ -121,10 +122,11 @@ class LoweredProgram:
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None
         try:
-            made = corrected_at_once(ready(self.exact), most)
+            made = corrected_at_once(ready(self.exact), most, tests > 0)
         except UnsupportedError:
             return None
-        return Made(made, (), UNDERFLOWS if most == ANY else OVERFLOWS | UNDERFLOWS, most)
+        flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWS)
+        return Made(made, (), flags, most)
 
     def rows_at_once(self, tests: bool) -> LoopProgram | None:
         """A program of rows with its rounding errors, and one more output that says which rows are not
@@ -158,12 +160,12 @@ class LoweredProgram:
 
         return widened(self.exact)
 
-    def corrected(self) -> LoopProgram:
-        """The whole program with its rounding errors, and such a count."""
+    def corrected(self, tests: bool = False) -> LoopProgram:
+        """The whole program with its rounding errors, and such a count; with `tests` of what underflow cost as well."""
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.corrected_program import corrected_program
 
-        return corrected_program(ready(self.exact), self.norm)
+        return corrected_program(ready(self.exact), self.norm, tests)
 
     def statements(self, stable: bool = False) -> LoopProgram:
         """The whole program in closed forms without routines and checks, for arithmetic of numbers

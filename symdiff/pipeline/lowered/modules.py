@@ -3,51 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from symdiff import ir
+from symdiff.codegen.source.modules.again import Checks
 from symdiff.ir import FALSE, POW, Expr, rational
 from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.lowered.scalar import LoweredFunction, error_test, violated
+from symdiff.pipeline.written import Written
 
 LARGE_TIER = 200
 """Nodes up to which a module has compensated outputs."""
 
 
-class Written(NamedTuple):
-    """What a module needs of an optimized program.
+def checked(
+    optimized: OptimizedProgram,
+    dtype: str,
+    accuracy: str,
+    demands: Sequence[Expr] = (),
+    origin: Written | None = None,
+) -> tuple[tuple[Expr, ...], Checks]:
+    """The outputs of an optimized program as arrays are computed first, and what computes them again.
 
-    Attributes
+    Parameters
     ----------
-    outputs : as arrays are computed first.
-    flagged : where they may be wrong; at the level "fast", where demands are not met.
-    corrected : the compensated outputs; nothing if there are none, or where nothing is flagged.
-    still : where these may be wrong.
-    closed : as double-double arithmetic takes them; nothing as above.
+    demands : conditions on the arguments; elements that do not satisfy them are flagged.
+    origin : what the user wrote, which is asked where results are nan.
     """
-
-    outputs: tuple[Expr, ...]
-    flagged: Expr
-    corrected: tuple[Expr, ...] = ()
-    still: Expr = ir.TRUE
-    closed: tuple[Expr, ...] = ()
-
-
-def written(
-    optimized: OptimizedProgram, dtype: str, accuracy: str, demands: Sequence[Expr] = ()
-) -> Written:
-    """The tiers of an optimized program as source code has them."""
     refused = violated(demands)
-    if accuracy == "fast" or all(map(_rounds_once, optimized.outputs)):
-        return Written(optimized.outputs, refused)
-    function = LoweredFunction(
-        optimized.name, optimized.params, optimized.outputs, optimized.reference,
-        corrected=dtype == "float64",
-    )  # fmt: skip
-    outputs = function.double(dtype, "array").outputs
-    found = _without_flags(outputs, dtype)
+    fast = accuracy == "fast" or all(map(_rounds_once, optimized.outputs))
+    outputs, found = optimized.outputs, FALSE
+    if not fast:
+        function = LoweredFunction(
+            optimized.name, optimized.params, outputs, optimized.reference,
+            corrected=dtype == "float64",
+        )  # fmt: skip
+        outputs = function.double(dtype, "array").outputs
+        found = _without_flags(outputs, dtype)
     if found is FALSE:
-        return Written(optimized.outputs, refused)
+        plain = optimized.outputs
+        return plain if origin is None else _beside_guards(plain, origin), Checks(refused)
     from symdiff.passes.accuracy.far_constants import without_far_constants
     from symdiff.passes.accuracy.softmax import shared
 
@@ -55,11 +50,57 @@ def written(
     between = () if tier is None else tier.outputs
     if len(ir.topological(between)) > LARGE_TIER:
         between = ()
-    return Written(
-        outputs, ir.or_(refused, found),
-        between, _without_flags(between, dtype) if between else ir.TRUE,
-        shared(without_far_constants(optimized.reference)),
+    beyond = FALSE if origin is None else origin.beyond
+    still = ir.or_(beyond, _without_flags(between, dtype)) if between else ir.TRUE
+    closed = shared(without_far_constants(optimized.reference))
+    checks = Checks(
+        ir.or_(ir.or_(refused, beyond), found), between, still, closed, optimized.reference,
+        plain=optimized.outputs,
     )  # fmt: skip
+    return outputs, checks if origin is None else _with_origin(checks, origin)
+
+
+def _with_origin(checks: Checks, origin: Written) -> Checks:
+    """The same with the outputs as they were written, if they are something else."""
+    scalar = len(origin.program.outputs) == 1
+    slopes = origin.branches and scalar and len(checks.reference) > origin.values
+    written = origin.formulas("derived").outputs
+    if not slopes:
+        written = written[: origin.values]
+    if written == checks.reference[: len(written)]:
+        return checks
+    value = origin.formulas("value").outputs[0] if slopes else None
+    written = (*written, *[ir.NAN] * (len(checks.reference) - len(written)))
+    return replace(
+        checks, written=written, own=origin.values, everywhere=origin.beyond is not FALSE,
+        branches=origin.branches, value=value,
+    )  # fmt: skip
+
+
+def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ...]:
+    """Outputs in double arithmetic alone, which are as they were written where guards act and they
+    have no value, and values where guards act at infinite arguments."""
+    if origin.guarded is FALSE and origin.beyond is FALSE:
+        return outputs
+    written = origin.formulas("derived").outputs
+    rescued = ir.FALSE
+    if len(origin.program.outputs) == 1 and len(outputs) > origin.values:
+        (value,), (smooth,) = (origin.formulas(what).outputs for what in ("value", "smooth"))
+        rescued = ir.and_(_is_number(value), ir.not_(_is_number(smooth)))
+    made = []
+    for k, (e, w) in enumerate(zip(outputs, written, strict=True)):
+        there = ir.and_(origin.guarded, ir.not_(_is_number(e)))
+        if k < origin.values:
+            there = ir.or_(there, ir.and_(origin.beyond, _is_number(w)))
+        else:
+            there = ir.and_(there, rescued)
+        made.append(ir.where(there, w, e))
+    return tuple(made)
+
+
+def _is_number(e: Expr) -> Expr:
+    """Whether a value is not nan."""
+    return ir.le(e, ir.INF)
 
 
 def _rounds_once(e: Expr) -> bool:

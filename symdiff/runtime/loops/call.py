@@ -128,7 +128,7 @@ class Code:
         self.watched = None
         if place := linked.address("watched"):
             self.watched = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(place)
-        self.tests, self.next = tests, tests
+        self.tests, self.next, self.first = tests, tests, first
         self.larger: Code | None = None
         self._asking: list[Callable[[Code], None]] = []
         self.tried = self.raised = 0
@@ -262,10 +262,12 @@ class Code:
             self.finish(at)
             _drop(self.linked)
             self.next = max(self.tests, 2 if raised & OVERFLOWS else 1)
-        other: Code = self.kernel.code(self.real.name, self.next)
+        first = self.first if self.at_once and self.next < 2 else 0
+        other: Code = self.kernel.code(self.real.name, self.next, first)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
         status = other.invoke(memory, at)
-        return status + 1 if self.at_once and status == self.many else status
+        told = self.at_once and not other.at_once and status == self.many
+        return status + 1 if told else status
 
     def reported(self, status: int) -> int:
         """The return code, once what went wrong with flagged values is told."""

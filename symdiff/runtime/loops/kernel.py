@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,9 +112,10 @@ class LoopKernel:
         key = dtype, tests, first
         with self._lock:
             if key not in self._tested:
-                made = self.tiers.at_once(dtype) if first == FIRST else None
+                made = self.tiers.at_once(dtype, tests) if first == FIRST else None
                 if first == HABIT:
-                    made = self.tiers.with_errors(dtype) or self._tested.get((dtype, tests, NEXT))
+                    made = self.tiers.with_errors(dtype, tests=tests)
+                    made = made or self._tested.get((dtype, tests, NEXT))
                 self._tested[key] = made or self.tiers.double(dtype, tests, True)
             return self._tested[key]
 
@@ -285,8 +287,8 @@ class LoopKernel:
             return True
         return self.sides is not None and any(np.isnan(v).any() for v in results)
 
-    def _wide(self, program: LoopProgram) -> WideLoopKernel:
-        return WideLoopKernel(program, parallel=self.parallel, cache=self.cache)
+    def _wide(self, program: LoopProgram, watched: Any = None) -> WideLoopKernel:
+        return WideLoopKernel(program, self.parallel, self.cache, watched)
 
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None
@@ -319,10 +321,27 @@ def _count(values: Sequence[Any]) -> int:
 
 class WideLoopKernel(LoopKernel):
     """A program whose operations are those of processors (`passes.accuracy.whole_program`,
-    `passes.accuracy.corrected_program`)."""
+    `passes.accuracy.corrected_program`).
+
+    Parameters
+    ----------
+    watched : makes the program that is called where something underflowed, if that counts.
+    """
+
+    def __init__(
+        self, program: LoopProgram, parallel: bool | str = "auto", cache: bool = True,
+        watched: Callable[[], LoopProgram | None] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(program, parallel=parallel, cache=cache)
+        self.watched = watched
 
     def _text(self, dtype: str, tests: int = 0, first: int = NEXT) -> str:
-        return print_kernel(self.program, dtype, compiled.registers(dtype), wide=True)
+        lanes, program = compiled.registers(dtype), self.program
+        if self.watched is None:
+            return print_kernel(program, dtype, lanes, wide=True)
+        if not tests:
+            return print_kernel(program, dtype, lanes, flags=UNDERFLOWS, wide=True)
+        return print_kernel(self.watched() or program, dtype, lanes, wide=True)
 
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
@@ -330,7 +349,7 @@ class WideLoopKernel(LoopKernel):
         return self.code("float64").run(values, out, result)
 
     def _fingerprint(self) -> Any:
-        return "wide", fingerprint(self.program)
+        return "wide", fingerprint(self.program), self.watched is not None
 
 
 class RowsAtOnce(WideLoopKernel):
@@ -343,15 +362,10 @@ class RowsAtOnce(WideLoopKernel):
     """
 
     def __init__(self, program: LoopProgram, kernel: LoopKernel) -> None:
-        super().__init__(program, parallel=False, cache=kernel.cache)
-        self.others, self.lowered = kernel, kernel.tiers
-
-    def _text(self, dtype: str, tests: int = 0, first: int = NEXT) -> str:
-        assert self.lowered is not None
-        program = self.lowered.rows_at_once(True) if tests else self.program
-        assert program is not None
-        flags = 0 if tests else UNDERFLOWS
-        return print_kernel(program, dtype, compiled.registers(dtype), flags=flags, wide=True)
+        assert kernel.tiers is not None
+        watched = partial(kernel.tiers.rows_at_once, True)
+        super().__init__(program, False, kernel.cache, watched)
+        self.others = kernel
 
     def rows(self, args: Sequence[Any], mapped: Sequence[bool], out: Any) -> list[Any]:
         """The outputs for rows of the mapped arguments; in `out` if it is given, an array for each."""
@@ -359,10 +373,17 @@ class RowsAtOnce(WideLoopKernel):
             return self.others(args, out)
         *found, wrong = self(args, None if out is None else [*out, None])
         bad = np.flatnonzero(wrong)
-        if bad.size:
-            some = [v[bad] if m else v for v, m in zip(args, mapped, strict=True)]
-            for place, v in zip(found, self.others(some), strict=True):
-                place[bad] = v
+        if not bad.size:
+            return found
+        rows = [v[bad] if m else v for v, m in zip(args, mapped, strict=True)]
+        finite = np.ones(bad.size, bool)
+        for v in (v for v, m in zip(rows, mapped, strict=True) if m):
+            finite &= np.isfinite(v.reshape(bad.size, -1)).all(axis=1)
+        for some in (finite, ~finite):  # nothing is computed again of calls with what is not finite
+            if some.any():
+                given = [v[some] if m else v for v, m in zip(rows, mapped, strict=True)]
+                for place, v in zip(found, self.others(given), strict=True):
+                    place[bad[some]] = v
         return found
 
 

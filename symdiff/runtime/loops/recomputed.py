@@ -58,14 +58,15 @@ class Recomputed:
     Parameters
     ----------
     kernel : a `LoopKernel` with tiers.
-    wide : makes the kernel of a program in double-double arithmetic.
+    wide : makes the kernel of a program in double-double arithmetic, or with its rounding errors; then of what
+        makes the one with tests for underflow, too.
 
     Attributes
     ----------
     was_corrected : whether all that the last call needed were its rounding errors.
     """
 
-    def __init__(self, kernel: Any, wide: Callable[[LoopProgram], Any]) -> None:
+    def __init__(self, kernel: Any, wide: Callable[..., Any]) -> None:
         self.kernel, self.make = kernel, wide
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
@@ -222,7 +223,7 @@ class Recomputed:
         them are not accurate. "corrected" may be what calls began with: that need not be compiled again."""
         if tier == "corrected" and (code := self.kernel.first_code("float64")) is not None:
             try:
-                return code.run(values, None, result, flags=False), 0
+                return code.run(values, None, result), 0
             except NotAtOnceError as error:
                 if error.results is not None:
                     return list(error.results), 1
@@ -237,7 +238,10 @@ class Recomputed:
     def _made_kernel(self, tier: str) -> Any:
         """The kernel of a tier; None if there is none."""
         try:
-            return self.make(getattr(self.kernel.tiers, tier)())
+            if tier == "corrected":
+                tiers = self.kernel.tiers
+                return self.make(tiers.corrected(), lambda: tiers.corrected(True))
+            return self.make(self.kernel.tiers.double_double())
         except UnsupportedError:
             return None
 

@@ -34,6 +34,12 @@ class Checks:
     still : where that may be wrong.
     closed : the outputs in closed form, as double-double arithmetic takes them.
     reference : the same as ball arithmetic takes them.
+    written : the same as they were written, which is asked where they are nan; nothing if that
+        tells nothing else.
+    own : how many of them, the first ones, are values of the function.
+    everywhere : whether values at infinite arguments are those written.
+    branches : whether the function has branches; if not, only infinite arguments are asked about.
+    value : the function as it was written, where that says whether derivatives are asked about.
     plain : the outputs for devices, in double arithmetic alone; nothing for the same.
     """
 
@@ -42,7 +48,18 @@ class Checks:
     still: Expr = FALSE
     closed: tuple[Expr, ...] = ()
     reference: tuple[Expr, ...] = ()
+    written: tuple[Expr, ...] = ()
+    own: int = 0
+    everywhere: bool = False
+    branches: bool = False
+    value: Expr | None = None
     plain: tuple[Expr, ...] = ()
+
+    def columns(self) -> list[tuple[Expr | bool | None, ...]]:
+        """What each output is to balls."""
+        written = self.written or [None] * len(self.reference)
+        pairs = zip(self.reference, written, strict=True)
+        return [(*pair, bool(self.written) and k < self.own) for k, pair in enumerate(pairs)]
 
 
 Demands = Sequence[tuple[Expr, str]]
@@ -57,13 +74,15 @@ class Group:
     ----------
     name : of the largest one of them.
     columns : for each function, which values of the largest one it returns.
-    balls : whether there is a function of balls; known once it was written.
+    balls, written : whether there is a function of balls, and one of what the user wrote; known
+        once its text is made.
     """
 
     name: str
     checks: Checks
     columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
     balls: bool = False
+    written: bool = False
 
 
 @dataclass(slots=True)
@@ -83,12 +102,12 @@ def groups(functions: Sequence[tuple[str, Checks]]) -> dict[str, Group]:
         if checks.flagged is FALSE:
             continue
         for group in found:
-            if set(checks.reference) <= set(group.checks.reference):
+            if set(checks.columns()) <= set(group.checks.columns()):
                 break
         else:
             group = Group(name, checks)
             found.append(group)
-        group.columns[name] = tuple(group.checks.reference.index(r) for r in checks.reference)
+        group.columns[name] = tuple(map(group.checks.columns().index, checks.columns()))
         of[name] = group
     return of
 
@@ -105,41 +124,37 @@ def again_parts(
     used = {"_at", "_repair"} | first.helpers
     parts: list[str] = []
     functions: dict[ir.Op, None] = {}
-    local = local_names(params, {*definitions(), "flint", "decide", "results", "divisors"})
+    local = local_names(
+        params, {*definitions(), "flint", "decide", "results", "divisors", "flagged"}
+    )
     broken = "None"
     if demands:
         broken = f"_{main}_demand"
         parts.append(_demand_source(main, params, demands))
     for group in found:
-        name, count = f"_{stem(group.name)}", len(group.checks.closed)
-        if not count:
-            parts.append(f"{name}_again = None, None, None, None, 0, {broken}\n")
+        name, checks = f"_{stem(group.name)}", group.checks
+        if not checks.closed:
             continue
-        wide, writer = wide_source(f"{name}_wide", params, local, group.checks.closed)
-        balls, names = balls_source(f"{name}_balls", params, local, group.checks.reference)
+        wide, writer = wide_source(f"{name}_wide", params, local, checks.closed)
+        balls, names = balls_source(f"{name}_balls", params, local, checks.reference)
         group.balls = bool(balls)
-        used |= writer.used | names | ({"_proven"} if balls else set())
+        used |= writer.used | names | ({"_settled"} if balls else set())
         functions |= writer.functions
-        compensated = "None"
-        if group.checks.corrected:
+        if checks.corrected:
             text, first_writer = tested_source(
-                f"{name}_compensated",
-                params,
-                local,
-                group.checks.corrected,
-                group.checks.still,
-                dtype,
+                f"{name}_compensated", params, local, checks.corrected, checks.still, dtype
             )
             first.corrected |= first_writer.functions
             used |= first_writer.used
-            parts += [text, _compensated_loop(name, params, count)]
-            compensated = f"{name}_compensated_loops"
-        parts += [wide, _wide_loop(name, params, count), *([balls] if balls else [])]
-        ball = f"{name}_balls" if balls else "None"
-        parts.append(
-            f"{name}_again = (\n    {compensated}, {name}_wide, {name}_wide_loops,\n"
-            f"    {ball}, {count}, {broken},\n)\n"
-        )
+            parts += [text, _compensated_loop(name, params, len(checks.closed))]
+        parts += [wide, _wide_loop(name, params, len(checks.closed)), *([balls] if balls else [])]
+        if balls and checks.written:
+            every = checks.written + (() if checks.value is None else (checks.value,))
+            text, names = balls_source(f"{name}_written_balls", params, local, every)
+            group.written = bool(text)
+            used |= names
+            parts += [text] if text else []
+    parts += [_tiers_source(group, found, main, broken) for group in found]
     tables = []
     for op, light in first.corrected:
         text, names = corrected_helper(op, light)
@@ -153,6 +168,30 @@ def again_parts(
     title = "What is flagged is computed again: double-double arithmetic, then balls"
     head = f"# {'-' * max(3, 97 - len(title))} {title}\n"
     return [head, *parts, FUSED, HELPER, helpers, *tables]
+
+
+def _tiers_source(group: Group, found: Sequence[Group], main: str, broken: str) -> str:
+    """The tuple of what computes flagged elements of a group again."""
+    name, checks = f"_{stem(group.name)}", group.checks
+    if not checks.closed:
+        return f"{name}_again = None, None, None, None, 0, {broken}, None\n"
+    text, written = "", "None"
+    if group.written:
+        smooth, count = "None", len(checks.reference)
+        whole = next((g for g in found if main in g.columns and g.balls), None)
+        if checks.value is not None and whole is not None:
+            smooth = f"(_{stem(whole.name)}_balls, {whole.columns[main][0]})"
+        written = f"{name}_written"
+        text = (
+            f"{written} = (\n    {written}_balls, {checks.own}, {checks.everywhere}, "
+            f"{checks.branches}, {count}, {smooth},\n)\n"
+        )
+    compensated = f"{name}_compensated_loops" if checks.corrected else "None"
+    ball = f"{name}_balls" if group.balls else "None"
+    return (
+        f"{text}{name}_again = (\n    {compensated}, {name}_wide, {name}_wide_loops,\n"
+        f"    {ball}, {len(checks.closed)}, {broken}, {written},\n)\n"
+    )
 
 
 def _wide_loop(name: str, params: Sequence[str], count: int) -> str:

@@ -24,11 +24,14 @@ FILES = (
     "integer_balls",
     "special_functions",
     "ball_functions",
+    "extended_balls",
     "by_tiers",
     "arrays_by_tiers",
 )
 """In the order in which they are copied."""
-BALLS = frozenset(("integer_balls", "special_functions", "ball_functions", "arrays_by_tiers"))
+BALLS = frozenset(
+    ("integer_balls", "special_functions", "ball_functions", "extended_balls", "arrays_by_tiers")
+)
 """Files where the method `sin` of a number is `_integer_sin`."""
 COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers", "rows_of_numbers"))
 """Files whose functions Numba compiles."""
@@ -145,12 +148,12 @@ def copies(names: Iterable[str], without: Iterable[str] = ()) -> str:
 _OWN = frozenset(
     ("_evaluate", "_stack", "_stack_cuda", "_evaluate_cuda", "_check_fixed", "_only_numbers", "_fma",
      "_holds_lock", "_helper", "_kernel", "_given", "_check_axes", "_PARALLEL", "_room", "_argsort_rows",
-     "_cofactors")
+     "_cofactors", "_real", "_single", "_absolute", "_infinite")
 )  # fmt: skip
 """What modules define beside copies."""
 _ENDS = (
     "", "_loop", "_loops", "_again", "_wide", "_balls", "_compensated", "_corrected", "_broken",
-    "_demand", "_inside",
+    "_demand", "_inside", "_written", "_written_balls",
 )  # fmt: skip
 """Of the names of what belongs to a function."""
 

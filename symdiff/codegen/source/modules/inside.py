@@ -21,6 +21,9 @@ from symdiff.ir.program import Tree, tree_text
 IMPORTS = "from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
 LOCK = '_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())\n'
 NUMBERS = '''
+_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
+
+
 def _only_numbers(*args):
     """Compiled functions call those of this module with numbers alone."""
     if any(hasattr(a, "ndim") for a in args):
@@ -55,22 +58,33 @@ def inside_source(
     tree : how they nest.
     balls : whether there is a function of balls.
     """
-    used = [f"_{stem(full)}", "_only_numbers"]
+    used = [
+        f"_{stem(full)}",
+        "_only_numbers",
+        "_real",
+        "_single",
+        "_absolute",
+        "_infinite",
+        "objmode",
+    ]
     if group is not None:
         used += [f"_{stem(group.name)}_wide", f"_{main}_broken"]
     every = public_names(all_names(face, params), used)
     local, fixed = every[: len(params)], every[len(params) :]
     shown = _parameters(params, every, face)
-    r, flagged, found, sure, broken, prove, in_balls = _fresh(
-        ("r", "flagged", "found", "sure", "broken", "prove", "balls"), every
+    r, at, flagged, found, sure, broken, settle, in_balls, as_written = _fresh(
+        ("r", "at", "flagged", "found", "sure", "broken", "settle", "balls", "written"), every
     )
     single = dtype == "float32"
-    given = ", ".join(f"np.float32({p})" if single else f"float({p})" for p in local)
-    again = ", ".join(f"float(np.float32({p}))" for p in local) if single else given
+    real = "_single" if single else "_real"
+    given = ", ".join(f"{real}({p})" for p in local)
+    again = ", ".join(f"{at}{k}" for k in range(len(local)))
+    numbers = ", ".join(f"_real({real}({p}))" for p in local) if single else given
     results = [f"{r}{k}" for k in range(count)]
     lines = [f"{', '.join(results)} = _{stem(full)}({given})"]
     if group is not None:
         lines = [f"{', '.join(results)}, {flagged} = _{stem(full)}({given})", f"if {flagged}:"]
+        lines.append(f"    {again} = {numbers}")
         if demands:
             lines.append(f"    {broken} = _{main}_broken({again})")
             for k, (_, text) in enumerate(demands, 1):
@@ -78,11 +92,15 @@ def inside_source(
         if group.checks.closed and group.columns[full]:
             lines.append(f"    {found}, {sure} = _{stem(group.name)}_wide({again})")
             for result, c in zip(results, group.columns[full], strict=True):
-                value = f"np.float32({found}[{c}])" if single else f"{found}[{c}]"
-                lines.append(f"    if {sure}[{c}] or abs({found}[{c}]) < math.inf:")
+                value = f"_single({found}[{c}])" if single else f"{found}[{c}]"
+                lines.append(f"    if {sure}[{c}] or _absolute({found}[{c}]) < _infinite:")
                 lines.append(f"        {result} = {value}")
             if balls:
-                lines += _balls((sure, prove, in_balls), group.columns[full], results, again, dtype)
+                names = (sure, settle, in_balls, as_written)
+                odd = [*(f"{x} != {x}" for x in results)] if group.written else []
+                places = range(len(local)) if group.written else ()
+                odd += [f"not _absolute({at}{k}) < _infinite" for k in places]
+                lines += _balls(names, odd, group.columns[full], results, again, dtype)
     for (p, known), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"
         lines[:0] = [f"if {differs}:", f"    raise ValueError({refusal(main, p, known)!r})"]
@@ -90,7 +108,11 @@ def inside_source(
     given_balls = ""
     if group is not None and balls and group.checks.closed:  # not global names: Numba looks for
         # those of Python code in `sys.modules`, where a module need not be
-        given_balls = f"    {prove}, {in_balls} = _proven, _{stem(group.name)}_balls\n"
+        written = f"_{stem(group.name)}_written" if group.written else "None"
+        given_balls = (
+            f"    {settle}, {in_balls} = _settled, _{stem(group.name)}_balls\n"
+            f"    {as_written} = {written}\n"
+        )
     return (
         f"@overload({full})\ndef _{stem(full)}_inside({shown}):\n"
         f"    _only_numbers({', '.join(local)})\n{given_balls}\n"
@@ -100,24 +122,24 @@ def inside_source(
 
 def _balls(
     names: Sequence[str],
+    odd: Sequence[str],
     columns: Sequence[int],
     results: Sequence[str],
     point: str,
     dtype: str,
 ) -> list[str]:
-    """The lines that ask Python for what is not sure."""
-    sure, prove, named = names
-    unsure = " and ".join(f"{sure}[{c}]" for c in columns)
-    unsure = f"not ({unsure})" if len(columns) > 1 else f"not {unsure}"
+    """The lines that ask Python for what is not sure, or where one of `odd` holds."""
+    sure, settle, named, written = names
+    unsure = " or ".join([*(f"not {sure}[{c}]" for c in columns), *odd])
     kinds = ", ".join(f'{r}="{dtype}"' for r in results)
     places = ", ".join(map(str, columns)) + ("," if len(columns) == 1 else "")
     targets = ", ".join(results) if len(results) > 1 else f"({results[0]},)"
     return [
-        f"    if {unsure} and _holds_lock():",
+        f"    if ({unsure}) and _holds_lock():",
         f"        with objmode({kinds}):",
-        f"            {targets} = {prove}(",
+        f"            {targets} = {settle}(",
         f"                {named}, ({places}),",
-        f"                [{point}], [{', '.join(results)}],",
+        f"                [{point}], [{', '.join(results)}], {written},",
         "            )",
     ]
 

@@ -146,7 +146,7 @@ class _Again:
                 self._put(text, used)
                 tiers[1] = f"_{stem(full)}_balls"
         self.texts.append(f"_{stem(full)}_again = {', '.join(tiers)}\n")
-        self._used.add("_computed_again")
+        self._used |= {"_computed_again", "_has_tiny"}
 
     def _put(self, text: str, used: set[str]) -> None:
         self.texts.append(text)
@@ -253,6 +253,7 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         "_given",
         "_check_fixed",
         "_computed_again",
+        "_has_tiny",
         f"_{stem(name)}_again",
     )
     shown = public_names(all_names(face, params), used)
@@ -270,7 +271,7 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         lines.append(f"    *{found}, {wrong} = _{stem(name)}_corrected({', '.join(local)})")
         given = f'"{name}", ({", ".join(local)},), {found}'
         lines += [
-            f"    if {wrong}:",
+            f"    if {wrong} or _has_tiny(({', '.join(local)},)):",
             f"        {found} = _computed_again({given}, _{stem(name)}, *_{stem(name)}_again)",
             f"    r = {found}",
             f"    return {_nested(f.program.tree)}",

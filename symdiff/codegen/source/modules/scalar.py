@@ -276,7 +276,7 @@ def _kernel(
     full: str, params: Sequence[str], function: Function, dtype: str, tested: bool, used: Used
 ) -> str:
     if tested:
-        local = local_names(params, definitions())
+        local = local_names(params, {*definitions(), "flagged"})
         outputs, flagged = function.outputs, function.checks.flagged
         text, writer = tested_source(f"_{stem(full)}", params, local, outputs, flagged, dtype)
         used.helpers |= writer.used

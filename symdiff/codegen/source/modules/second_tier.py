@@ -132,8 +132,8 @@ def wide_source(
     names = [p for p in local if ir.var(p) in used]
     lines = []
     if names:
-        writer.used.add("_number")
-        calls = ", ".join(f"_number({p})" for p in names)
+        writer.used.add("_argument")
+        calls = ", ".join(f"_argument({p})" for p in names)
         lines.append(f"{', '.join(names)} = {calls}")
     lines += [f"{a.name} = {a.text}" for a in made]
     taken = {*local, *(a.name for a in made)}
@@ -183,7 +183,8 @@ def function_helper(op: Op) -> tuple[str, set[str]]:
         lines += [f"if {text} == 0.0:", "    return _NOWHERE"]
         used |= writer.used
     if _is_like_its_argument(op):
-        lines += ["if x[3] < 0.0:  # tiny: but for its cube, this is x", "    return x"]
+        lines += ["if x[3] < 0.0:  # tiny", "    return _like_argument(x)"]
+        used.add("_like_argument")
     lines += [f"{n} = _usual({n})" for n in names]
     if op.arity == 1 and op.fold is not None:
         for point in (0, 1):

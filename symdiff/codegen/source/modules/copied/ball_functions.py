@@ -94,6 +94,31 @@ def _ball_where(p, x, y):
     return _ball("nan") if p is None else x if p else y
 
 
+def _ball_pinned(h, value, closed):
+    """What is given where h is 0, and a formula beside that: no branch that is decided."""
+    return value if h.is_zero() else closed if h > 0 or h < 0 else _ball("nan")
+
+
+def _ball_sign(x):
+    return _ball(0) if x.is_zero() else _ball(1) if x > 0 else _ball(-1) if x < 0 else _ball(0, 1)
+
+
+def _ball_copysign(x, y):
+    return -abs(x) if y < 0 else abs(x) if y >= 0 else _ball("nan")
+
+
+def _ball_root_slope(s):
+    return s if s.is_zero() else 1 / (2 * s.sqrt())
+
+
+def _ball_xlogy(u, x):
+    return u if u.is_zero() else u * x.log()
+
+
+def _ball_xlog1py(u, x):
+    return u if u.is_zero() else u * x.log1p()
+
+
 def _ball_sqrt(x):
     """The square root."""
     return x.sqrt()
@@ -108,8 +133,13 @@ def _ball_power(x, n, d):
 
 def _ball_pow(x, y):
     """x**y over the reals."""
-    if abs(y) < 1 << 20 and y.is_exact() and y.is_integer():
-        return x ** int(y.unique_fmpz())
+    if y.is_exact() and y.is_integer():
+        n = int(y.unique_fmpz())
+        if abs(n) < 1 << 20:
+            return x**n
+        if not x.is_zero():
+            size = (y * abs(x).log()).exp()
+            return size if n % 2 == 0 else size * _ball_sign(x)
     if x > 0:
         return (y * x.log()).exp()
     return _ball(0) if x.is_zero() and y > 0 else _ball("nan")
@@ -267,9 +297,26 @@ _PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits of ball arithmetic, tried one after the other."""
 
 
-def _proven(balls, columns, point, values):
+def _exactly(balls, columns, point):
+    """The values at a point, correctly rounded; None of those that are undefined or not decided."""
+    found, before = [None] * len(columns), _precision(_PRECISIONS[0])
+    try:
+        for precision in _PRECISIONS[:4]:
+            _precision(precision)
+            results, _ = balls(lambda p: p, *map(_ball, point))
+            found = [_rounded(results[c]) for c in columns]
+            left = [results[c] for c, v in zip(columns, found) if v is None]
+            if not left or (precision > 128 and not any(x.is_finite() for x in left)):
+                break
+    finally:
+        _precision(before)
+    return found
+
+
+def _proven(balls, columns, point, values, otherwise=None):
     """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
-    at the point; what neither decides stays."""
+    at the point; where there is none, `otherwise(balls, point)`, or what was given; and that where
+    nothing is decided."""
     if not all(map(math.isfinite, point)):
         return values
     found, left = list(values), dict(enumerate(columns))
@@ -291,7 +338,11 @@ def _proven(balls, columns, point, values):
         for k, column in left.items():
             if not results[column].is_finite():
                 limit = _limit(balls, decisions, column, point, divisors, beside)
-                found[k] = found[k] if limit is None else limit
+                if otherwise is not None and (limit is None or limit != limit):
+                    value = otherwise(balls, point)[column]
+                    limit = value if limit is None or math.isinf(value) else limit
+                if limit is not None and (otherwise is not None or limit == limit):
+                    found[k] = limit
     finally:
         _precision(before)
     return found
@@ -299,8 +350,8 @@ def _proven(balls, columns, point, values):
 
 def _limit(balls, decisions, column, point, divisors, beside):
     """The number or the infinity that every path into the point tends to, if they agree to 66
-    bits; conditions that are decided at the point keep that decision. The columns share what is
-    computed beside the point."""
+    bits, else None; nan if none of them has a value. Conditions that are decided at the
+    point keep that decision. The columns share what is computed beside the point."""
     largest = max(abs(math.frexp(x)[1]) for x in point)
     depth = 300 + 2 * max(0, largest - 64)
 
@@ -321,8 +372,10 @@ def _limit(balls, decisions, column, point, divisors, beside):
         if not value.is_finite():
             return None
         found = value
-    if found is None or len(point) == 1:
-        return None if found is None else float(found.mid())
+    if found is None:
+        return math.nan
+    if len(point) == 1:
+        return float(found.mid())
     if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
         near = 64 + largest
         for path in _oblique_paths(point):
@@ -348,7 +401,7 @@ def _values_beside(balls, decisions, point, steps, precision):
         return p if q is None else q
 
     for tries in range(7):
-        if tries and precision << tries > (10000 if flint is None else 30000):
+        if tries and precision << tries > (16000 if flint is None else 30000):
             break
         _precision(precision << tries)
         place = [_ball(x) + step for x, step in zip(point, steps)]
@@ -435,12 +488,29 @@ def _tendency(at, depth):
         grows = _magnitude(y) > 64 and bool(x > 0) == bool(y > 0)
         return y * _power_of_2(4000) if grows else _ball("nan")
     y, z = at(2 * depth), at(4 * depth)
-    first, second, third = y - x, z - y, at(8 * depth) - z
+    first, second = y - x, z - y
     if abs(second) > abs(first) * _ball(1.4) and bool(first > 0) == bool(second > 0):
+        third = at(8 * depth) - z
         ratio = third * first / (second * second) - 1
         if bool(third > 0) == bool(first > 0) and abs(ratio) < _ball(0.1):  # like a logarithm
             return third * _power_of_2(4000)
-    return _ball("nan")
+    return _extrapolated(at, depth)
+
+
+def _extrapolated(at, depth):
+    """The limit of a function of the logarithm of the distance, a power series in 1/depth (Richardson,
+    1911); nan for none."""
+    rows = []
+    for i in range(1, 15):
+        rows.append(at(i * depth))
+        for j in range(i - 2, -1, -1):  # Neville's scheme for the value at 1/depth = 0
+            rows[j] = ((j + 1) * rows[j] - i * rows[j + 1]) / (j + 1 - i)
+        if i == 13:
+            before = rows[0]
+    if _agree(before, rows[0]):
+        return rows[0]
+    scale = abs(at(depth)) * _power_of_2(-66)
+    return _ball(0) if abs(before) < scale and abs(rows[0]) < scale else _ball("nan")
 
 
 def _magnitude(x):

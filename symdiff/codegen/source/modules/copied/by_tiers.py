@@ -41,7 +41,7 @@ def _at(kernel, again, count, point):
     *values, flagged = values
     if not flagged:
         return values
-    (_, wide, _, balls, _, demand), columns = again
+    (_, wide, _, balls, _, demand, written), columns = again
     point = [float(p) for p in point]
     if demand is not None:
         _demand(demand, point)
@@ -49,14 +49,56 @@ def _at(kernel, again, count, point):
         return values
     found, sure = wide(*point)
     values = [_better(v, found[c], sure[c]) for v, c in zip(values, columns)]
-    if balls is None or all(sure[c] for c in columns):
+    known = all(sure[c] for c in columns)
+    if written is not None:
+        known = known and not any(map(math.isnan, values)) and all(map(math.isfinite, point))
+    if balls is None or known:
         return values
-    return _proven(balls, columns, point, values)
+    return _settled(balls, columns, point, values, written)
+
+
+def _settled(balls, columns, point, values, written):
+    """The values that balls prove, or the limits, or what IEEE arithmetic has where there is none; of
+    results that are nan then those of the function as it was written."""
+    if all(map(math.isfinite, point)):
+        values = _proven(balls, columns, point, values, _beyond)
+    else:
+        every = _beyond(balls, point)
+        values = [every[c] for c in columns]
+    return values if written is None else _as_written(written, columns, point, values)
+
+
+def _as_written(written, columns, point, values):
+    """Results with those that are nan, and with values at infinite points where branches are taken that
+    may be guards, as they are written: where that has a value, at the point and not as a limit."""
+    balls, own, everywhere, branches, value, smooth = written
+    finite = all(map(math.isfinite, point))
+    if not branches and (finite or any(map(math.isnan, point))):
+        return values
+    lost = [k for k, v in enumerate(values) if math.isnan(v) or (everywhere and not finite)]
+    wanted = [k for k in lost if columns[k] < own]
+    if finite and smooth is not None and len(wanted) < len(lost):
+        function, column = smooth
+        if _exactly(balls, (value,), point)[0] is not None:
+            (other,) = _proven(function, (column,), point, [math.nan], _beyond)
+            wanted = lost if math.isnan(other) else wanted
+    if not wanted:
+        return values
+    places = [columns[k] for k in wanted]
+    if finite:
+        found = _exactly(balls, places, point)
+    else:
+        every = _beyond(balls, point)
+        found = [None if math.isnan(every[c]) else every[c] for c in places]
+    values = list(values)
+    for k, v in zip(wanted, found):
+        values[k] = values[k] if v is None else v
+    return values
 
 
 def _repair(again, columns, flat, out, at):
     """Compute the elements of arrays that are flagged, which are at these places, again."""
-    compensated, wide, loops, balls, count, demand = again
+    compensated, wide, loops, balls, count, demand, written = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
         for point in zip(*part):
@@ -74,7 +116,14 @@ def _repair(again, columns, flat, out, at):
     for o, c in zip(out, columns):
         taken = sure[c] | np.isfinite(found[c])
         o[at[taken]] = found[c][taken]
-    left = np.flatnonzero(~sure[list(columns)].all(axis=0))
+    left = ~sure[list(columns)].all(axis=0)
+    if written is not None:
+        left |= np.any([np.isnan(o[at]) for o in out], axis=0)
+        left |= ~np.all([np.isfinite(p) for p in part], axis=0)
+    else:  # nothing comes of nan alone
+        given = np.any([np.isnan(p) for p in part], axis=0)
+        left &= ~(given & np.all([np.isnan(o[at]) for o in out], axis=0))
+    left = np.flatnonzero(left)
     if balls is None or not left.size:
         return
     _SPENT[0], most = 0, _MOST if flint is None else 10 * _MOST
@@ -84,6 +133,6 @@ def _repair(again, columns, flat, out, at):
             warnings.warn(text, RuntimeWarning, stacklevel=4)
             break
         point = [float(p[k]) for p in part]
-        values = _proven(balls, columns, point, [float(o[at[k]]) for o in out])
+        values = _settled(balls, columns, point, [float(o[at[k]]) for o in out], written)
         for o, value in zip(out, values):
             o[at[k]] = value

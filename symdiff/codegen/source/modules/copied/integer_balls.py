@@ -123,10 +123,10 @@ class _Ball:
 
     def __float__(self):
         """The double nearest to m*2**e."""
-        if self.m.bit_length() + self.e > 1100:
-            return math.inf if self.m > 0 else -math.inf
         if self.m == 0 or self.m.bit_length() + self.e < -1100:
             return 0.0
+        if self.m.bit_length() + self.e > 1100:
+            return math.inf if self.m > 0 else -math.inf
         try:
             return float(self.m << self.e) if self.e >= 0 else self.m / (1 << -self.e)
         except OverflowError:

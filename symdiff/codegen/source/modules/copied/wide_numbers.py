@@ -48,6 +48,13 @@ def _number(a):
     return _NOWHERE
 
 
+def _argument(a):
+    """The same of an argument: of what is not finite other tiers know more."""
+    if abs(a) < math.inf:
+        return _scaled(a, 0.0, 0.0, 0.0)
+    return a, 0.0, math.inf, 0.0
+
+
 def _neg(x):
     """-x."""
     return -x[0], -x[1], x[2], x[3]
@@ -286,6 +293,12 @@ def _exp(x):
     hi, lo = _pair_add((1.0, 0.0), _pair_small_expm1(r))
     reduction = abs(k) * 1.0e-9  # of log(2), in three parts
     return _scaled(hi, lo, (16.0 + reduction) * hi + _carried(x, 2.0, 0.125), k)
+
+
+def _like_argument(x):
+    """A function that is x but for terms of the second order, of a tiny x: as in 1/x - 1/tan(x) they
+    may be all that is left."""
+    return x[0], x[1], x[2] + math.ldexp(1.0, int(max(x[3] + 107.0, -990.0))), x[3]
 
 
 def _log(x):

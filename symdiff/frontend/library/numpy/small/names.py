@@ -157,12 +157,16 @@ def _piecewise(t: Tracer, x: Any, conditions: Any, functions: Any, *args: Any) -
     if len(pieces) not in (len(conditions), len(conditions) + 1):
         raise Refused(f"np.piecewise() of {len(conditions)} conditions and {len(pieces)} functions")
 
-    def value(piece: Any) -> Any:
-        if is_number(piece):
-            return piece
-        return call_back(t, piece, x, *args)
+    kind = python_kind(x) if is_number(x) else getattr(x, "kind", "f")
 
-    result = value(pieces[-1]) if len(pieces) > len(conditions) else number(0)
+    def value(piece: Any) -> Any:
+        """The result has the kind of the argument, so integers are floats in it."""
+        found = piece if is_number(piece) else call_back(t, piece, x, *args)
+        if kind == "f":
+            return elementwise(as_float, found)
+        raise Refused("np.piecewise() of integers or truth values", "make them floats: 1.0*x")
+
+    result = value(pieces[-1] if len(pieces) > len(conditions) else number(0))
     for c, piece in zip(conditions, pieces, strict=False):  # the last that holds wins
         result = _where(t, c, value(piece), result)
     return result
@@ -354,6 +358,11 @@ def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
     return elementwise(lambda v: python_names.round_to(v, decimals), value)
 
 
+def _rint(t: Tracer, value: Any) -> Any:
+    """Rounded: floats, of integers too."""
+    return elementwise(lambda v: as_float(scalars.apply(functions.ROUND, v)), value)
+
+
 def _cast_float(t: Tracer, value: Any = 0) -> Any:
     if isinstance(value, str):
         return number(float(value))
@@ -379,10 +388,13 @@ def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
 
 
 def _cast_integer(kind: type[np.integer[Any]]) -> Function:
-    """A cast of known numbers to integers."""
+    """A cast of known numbers to integers; of those that are not known too, if it is to 64 bits."""
 
-    def integer(t: Tracer, value: Any) -> int:
-        n = int(python_names.to_int(t, value))
+    def integer(t: Tracer, value: Any) -> Any:
+        found = python_names.to_int(t, value)
+        if not isinstance(found, int) and np.dtype(kind) == np.int64:
+            return found
+        n = int(found)
         if not np.iinfo(kind).min <= n <= np.iinfo(kind).max:
             raise Refused(f"{n} does not fit into {kind.__name__}")
         return n
@@ -461,7 +473,7 @@ TABLE: dict[str, Function] = {
     "numpy.shape": lambda t, a: asarray(a).items.shape,
     "numpy.size": lambda t, a, axis=None: asarray(a).items.size if axis is None else asarray(a).items.shape[axis],
     "numpy.ndim": lambda t, a: asarray(a).items.ndim, "numpy.float64": _cast_float,
-    "numpy.round": _round, "numpy.around": _round, "numpy.finfo": _finfo,
+    "numpy.round": _round, "numpy.around": _round, "numpy.rint": _rint, "numpy.finfo": _finfo,
     "numpy.isscalar": lambda t, a: isinstance(a, (Scalar, int, str)),
     **{f"numpy.{k.__name__}": _cast_narrow(k) for k in (np.float16, np.float32)},
     **{f"numpy.{k.__name__}": _cast_integer(k) for k in np.sctypeDict.values() if issubclass(k, np.integer)},
@@ -478,10 +490,17 @@ ARRAY_PROPERTIES: dict[str, Callable[[SmallArray], Any]] = {
 }
 """Attributes of an array."""
 
+
+def as_function(name: str) -> Function:
+    """A method that is called as the function of that name is, with all of its arguments."""
+    return lambda t, a, *args, **named: t.call(getattr(np, name), (a, *args), named)
+
+
 ARRAY_METHODS: dict[str, Function] = {
-    "sum": _sum, "prod": _prod, "mean": _mean, "max": _max, "min": _min, "any": _any,
-    "all": _all, "var": _spread(False), "std": _spread(True), "dot": numpy_shapes.dot, "clip": _clip,
-    "round": _round, "cumsum": _cumulative(ast.Add), "cumprod": _cumulative(ast.Mult),
+    name: as_function(name)
+    for name in ("sum", "prod", "mean", "max", "min", "any", "all", "var", "std", "cumsum", "cumprod")
+} | {
+    "dot": numpy_shapes.dot, "clip": _clip, "round": _round, "conj": _real_part, "conjugate": _real_part,
     "swapaxes": numpy_shapes.reshaped(np.swapaxes), "repeat": numpy_shapes.reshaped(np.repeat),
     "copy": _array, "astype": numpy_shapes.astype, "flatten": numpy_shapes.flatten, "tolist": numpy_shapes.tolist, "item": numpy_shapes.item,
     "reshape": numpy_shapes.reshape, "ravel": numpy_shapes.reshaped(np.ravel), "transpose": numpy_shapes.reshaped(np.transpose),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import rounded, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
@@ -19,6 +19,7 @@ from symdiff.frontend.trace.extents import dims, new_shape, same_size, shape_of,
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    Integral,
     Real,
     Refused,
     SymArray,
@@ -41,7 +42,7 @@ def converted(a: SymArray, kind: str | None) -> SymArray:
     if kind is None or kind == a.kind:
         return a
     if kind == "i" and a.kind == "f":
-        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+        return rounded.as_wholes(active.get(), a)
     return lazy(a.shape, kind, symbolic.as_kind(a, kind), needs(a))
 
 
@@ -94,6 +95,7 @@ def real_ends(bounds: Sequence[Any]) -> tuple[str, str]:
 def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     """`np.arange` of integers, and of known numbers that are short in binary: their sums and
     quotients are exact in floating point, so the number of elements is NumPy's."""
+    bounds = tuple(t.whole(b, "a bound of np.arange()") if isinstance(b, Integral) else b for b in bounds)  # fmt: skip
     if not all(map(scalars.is_whole, bounds)):
         return converted(_ranged_reals(bounds), dtype_kind(dtype))
     found = sequences.symbolic_range(*bounds)
@@ -200,11 +202,6 @@ def searched(t: Tracer, sorted_values: Any, values: Any, side: Any = "left") -> 
     return found if v.shape else symbolic.element(found, ())
 
 
-def _digitized(t: Tracer, values: Any, bins: Any, right: Any = False) -> Any:
-    """`np.digitize`, of increasing bins."""
-    return searched(t, bins, values, "left" if right else "right")
-
-
 def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
     """For every value the number of elements before its place in a sorted array."""
     letters = symbolic.fresh_letters(t, len(v.shape))
@@ -285,7 +282,6 @@ TABLE: dict[str, Function] = {
     "numpy.full_like": _like(None), "numpy.arange": ranged, "numpy.linspace": _linspace,
     "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
     "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
-    "numpy.digitize": _digitized,
     "numpy.shape": lambda t, a: dims(t, symbolic.with_rows(t, a).shape),
     "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
     "numpy.size": _size,

@@ -14,7 +14,7 @@ from symdiff.frontend.arrays.selecting import subscript
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.storing import store
 from symdiff.frontend.library import foreign
-from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS
+from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS, as_function
 from symdiff.frontend.library.numpy.symbolic import joins, linear_algebra, making, norms, reductions
 from symdiff.frontend.library.numpy.symbolic import shapes as large_shapes
 from symdiff.frontend.library.numpy.symbolic.making import converted, copied
@@ -146,10 +146,13 @@ def _sorted_in_place(t: Tracer, a: SymArray, axis: Any = -1) -> None:
 
 METHODS: dict[str, Function] = {
     name: TABLE[f"numpy.{name}"]
+    for name in ("dot", "transpose", "reshape", "ravel", "swapaxes", "squeeze", "nonzero")
+} | {
+    name: as_function(name)
     for name in (
-        "sum", "prod", "mean", "max", "min", "any", "all", "var", "std", "dot", "copy",
-        "transpose", "reshape", "ravel", "swapaxes", "squeeze", "repeat", "take", "diagonal",
-        "trace", "cumsum", "cumprod", "argmax", "argmin", "argsort", "nonzero", "searchsorted",
+        "sum", "prod", "mean", "max", "min", "any", "all", "var", "std", "repeat", "take", "diagonal",
+        "trace", "cumsum", "cumprod", "argmax", "argmin", "argsort", "searchsorted", "compress",
+        "choose", "argpartition", "put",
     )
 } | {
     "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
@@ -158,7 +161,7 @@ METHODS: dict[str, Function] = {
 }  # fmt: skip
 """Methods of an array."""
 
-SMALL_METHODS = ("clip", "round")
+SMALL_METHODS = ("clip", "round", "conj", "conjugate")
 """Methods that apply element by element."""
 
 

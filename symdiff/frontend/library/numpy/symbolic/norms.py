@@ -16,6 +16,7 @@ from symdiff.frontend.library.numpy.symbolic.reductions import (
     square_root,
     total,
 )
+from symdiff.frontend.library.numpy.symbolic.shapes import ravel
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Refused, SymArray, as_float, as_real, number
@@ -29,7 +30,11 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
         a = symbolic.elementwise(t, as_float, a)
     order = ord if isinstance(ord, str) or ord is None else as_real(ord).expr
     matrix = isinstance(axis, tuple) or (axis is None and len(a.shape) == 2)
-    if order is None or order == "fro" or (order is ir.const(2) and not matrix):
+    if order is not None and axis is None and len(a.shape) > 2:
+        raise Refused(
+            "a norm of an order, of an array of more than two axes", "say along which axes"
+        )
+    if order is None or (order == "fro" and matrix) or (order is ir.const(2) and not matrix):
         return euclidean(t, a, axis, keepdims)
     sizes = arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), a)
     if matrix:
@@ -59,6 +64,19 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
     )
 
 
+def vector_norm(
+    t: Tracer, value: Any, *, axis: Any = None, keepdims: Any = False, ord: Any = 2
+) -> Any:
+    """A norm of all elements as one vector, or of the vectors along an axis."""
+    a = symbolic.symbolic(t, value)
+    if isinstance(axis, tuple):
+        raise Refused("np.linalg.vector_norm() along several axes", "reshape the array first")
+    if axis is not None:
+        return norm(t, a, ord, axis, keepdims)
+    found = norm(t, ravel(t, a), ord)
+    return kept(t, found, a, tuple(range(len(a.shape))), keepdims)
+
+
 def _spectral(t: Tracer, a: SymArray, order: Any, keepdims: Any) -> Any:
     """The norms of a matrix that are functions of its singular values."""
     if len(a.shape) != 2 or order not in ("nuc", ir.const(2), ir.const(-2)):
@@ -77,5 +95,5 @@ def euclidean(t: Tracer, a: SymArray, axis: Any, keepdims: Any = False) -> Any:
     return arrays.elementwise(square_root, total(t, squares, axis, keepdims=keepdims))
 
 
-TABLE = {"numpy.linalg.norm": norm, "numpy.linalg.vector_norm": norm}
+TABLE = {"numpy.linalg.norm": norm, "numpy.linalg.vector_norm": vector_norm}
 """Traced versions, by the dotted name of what they implement."""

@@ -9,6 +9,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.frontend.arrays import folding, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.library.numpy.symbolic.shapes import (
     ravel,
@@ -27,6 +28,7 @@ from symdiff.frontend.trace.values import (
     Refused,
     Selected,
     SymArray,
+    as_float,
     as_real,
     dimensions,
     is_number,
@@ -51,12 +53,19 @@ def axes_of(a: SymArray, axis: Any) -> tuple[int, ...]:
     return tuple(sorted(k % rank for k in given))
 
 
-def kept(t: Tracer, found: Any, a: SymArray, axes: tuple[int, ...], keepdims: Any) -> Any:
-    """The result of a reduction, with its axes put back as 1 if wanted."""
+def kept(
+    t: Tracer, found: Any, a: SymArray, axes: tuple[int, ...], keepdims: Any, value: Any = None
+) -> Any:
+    """The result of a reduction, with its axes put back as 1 if wanted: of a selection the one that
+    its mask has made of several."""
     if not keepdims:
         return found
     symbolic.must_have_rows(t, a)
-    shape = tuple(ONE if k in axes else n for k, n in enumerate(a.shape))
+    joined = 1
+    if isinstance(value, Selected) and not value.in_place:
+        joined = len(value.present.shape)
+    shape = tuple(ONE if k in axes else n for k, n in enumerate(a.shape) if k + 1 >= joined)
+    axes = tuple(k - joined + 1 for k in axes if k + 1 >= joined)
     if not isinstance(found, SymArray):
         return from_formula(shape, found)
     return symbolic.gathered(found, shape, [SLOTS[k] for k in range(len(shape)) if k not in axes])
@@ -65,55 +74,80 @@ def kept(t: Tracer, found: Any, a: SymArray, axes: tuple[int, ...], keepdims: An
 def counted(t: Tracer, value: Any, axis: Any, neutral: Expr) -> tuple[SymArray, tuple[int, ...]]:
     """An array to reduce along axes, with a neutral number in place of the elements that
     are not selected."""
-    if not isinstance(value, Selected):
-        a = symbolic.symbolic(t, value)
+    if not isinstance(value, Selected) or not _reduces_rows(value, axis):
+        a = symbolic.symbolic(t, value)  # without those
         return a, axes_of(a, axis)
     items, present = value.items, formula(value.present)
     e = ir.where(present, folding.numbers(items), neutral)
     kind = "i" if items.kind in "ib" and neutral in (ZERO, ONE) else "f"
     a = lazy(items.shape, kind, e)
-    return a, _selected_axes(a, len(value.present.shape), axis)
+    if axis is None or value.in_place:
+        return a, axes_of(a, axis)
+    return a, tuple(range(len(value.present.shape)))
 
 
-def _selected_axes(a: SymArray, masked: int, axis: Any) -> tuple[int, ...]:
-    """The axes of a selection, whose first one stands for those of the mask."""
-    if axis is None:
-        return axes_of(a, None)
-    rank = len(a.shape) - masked + 1
-    if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise Refused(f"axis {shown(axis)} of an array of {dimensions(rank)}")
-    k = axis % rank
-    return tuple(range(masked)) if k == 0 else (k + masked - 1,)
+def _reduces_rows(value: Selected, axis: Any) -> bool:
+    """Whether the axis that a selection has in place of those of its mask is among the reduced."""
+    if axis is None or value.in_place:
+        return True
+    rank = len(value.items.shape) - len(value.present.shape) + 1
+    return isinstance(axis, int) and axis in (0, -rank)
 
 
 def _chosen(t: Tracer, value: Any, where: Any) -> Any:
     """Only the elements where the argument `where` holds."""
-    if where is None:
+    if where is None or where is True:
         return value
     a = symbolic.symbolic(t, value)
     present = symbolic.broadcast(t, symbolic.symbolic(t, where), a.shape)
-    return Selected(a, lazy(a.shape, "b", symbolic.as_kind(present, "b")))
+    return Selected(a, lazy(a.shape, "b", symbolic.as_kind(present, "b")), in_place=True)
+
+
+def _of_dtype(value: Any, dtype: Any) -> Any:
+    """The elements as numbers of a dtype, in which NumPy adds them up."""
+    kind = dtype_kind(dtype)
+    if kind is None or (kind == "i" and getattr(value, "kind", "f") in ("i", "b")):
+        return value
+    if kind != "f":
+        raise Refused(
+            "a reduction of real numbers as integers", "leave dtype= out, or use np.trunc"
+        )
+    return arrays.elementwise(as_float, value)
 
 
 def total(
     t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None,
     where: Any = None, initial: Any = None,
 ) -> Any:  # fmt: skip
-    a, axes = counted(t, _chosen(t, value, where), axis, ZERO)
-    found = kept(t, folding.fold(t, a, axes, ZERO, ir.add, "total"), a, axes, keepdims)
-    return found if initial is None else arrays.elementwise(arrays.add, found, initial)
+    return _folded(t, value, axis, keepdims, dtype, where, initial, ZERO)
 
 
 def prod(
-    t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
-) -> Any:
-    a, axes = counted(t, _chosen(t, value, where), axis, ONE)
-    return kept(t, folding.fold(t, a, axes, ONE, ir.mul, "product"), a, axes, keepdims)
+    t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None,
+    where: Any = None, initial: Any = None,
+) -> Any:  # fmt: skip
+    return _folded(t, value, axis, keepdims, dtype, where, initial, ONE)
 
 
-def count(t: Tracer, value: Any, axis: Any = None) -> Any:
+def _folded(
+    t: Tracer, value: Any, axis: Any, keepdims: Any, dtype: Any, where: Any, initial: Any,
+    neutral: Expr,
+) -> Any:  # fmt: skip
+    """A sum, or a product where the neutral number is 1."""
+    value = _chosen(t, _of_dtype(value, dtype), where)
+    a, axes = counted(t, value, axis, neutral)
+    combine, name = (ir.add, "total") if neutral is ZERO else (ir.mul, "product")
+    found = kept(t, folding.fold(t, a, axes, neutral, combine, name), a, axes, keepdims, value)
+    if initial is None:
+        return found
+    return arrays.elementwise(arrays.add if neutral is ZERO else arrays.multiply, found, initial)
+
+
+def count(t: Tracer, value: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The number of elements that are reduced."""
-    if isinstance(value, Selected):
+    if isinstance(value, Selected) and value.in_place:
+        return total(t, value.present, axis, keepdims=keepdims)
+    if isinstance(value, Selected) and _reduces_rows(value, axis):
         if axis is None:
             sizes = value.items.shape[len(value.present.shape) :]
             found = scalars.whole(selecting.count_of(t, value))
@@ -127,9 +161,12 @@ def divide(a: Any, b: Any) -> Any:
     return arrays.elementwise(lambda x, y: scalars.binary(ast.Div, as_real(x), as_real(y)), a, b)
 
 
-def mean(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None) -> Any:  # fmt: skip
-    value = _chosen(t, value, where)
-    return divide(total(t, value, axis, keepdims=keepdims), count(t, value, axis))
+def mean(
+    t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None,
+    where: Any = None,
+) -> Any:  # fmt: skip
+    value = _chosen(t, _of_dtype(value, dtype), where)
+    return divide(total(t, value, axis, keepdims=keepdims), count(t, value, axis, keepdims))
 
 
 def _average(t: Tracer, value: Any, axis: Any = None, weights: Any = None) -> Any:
@@ -177,7 +214,7 @@ def extreme(op: ir.Op, start: Expr) -> Function:
         if isinstance(value, Selected) and not isinstance(found, SymArray):
             some = ir.lt(ZERO, selecting.count_of(t, value))
             t.require(some, "value", "the maximum or minimum of nothing")
-        return kept(t, found, a, axes, keepdims)
+        return kept(t, found, a, axes, keepdims, value)
 
     return implementation
 
@@ -238,33 +275,46 @@ argmax = place_of(lambda x, y: ir.lt(y, x))
 argmin = place_of(ir.lt)
 
 
-def every(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    failing = arrays.elementwise(scalars.negate, value)
+def every(
+    t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
+) -> Any:
+    failing = arrays.elementwise(scalars.negate, _chosen(t, value, where))
     found = total(t, failing, axis, keepdims=keepdims)
     return arrays.elementwise(lambda n: scalars.compare(ast.Eq, n, 0), found)
 
 
-def some(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    found = total(t, arrays.elementwise(scalars.truth, value), axis, keepdims=keepdims)
+def some(
+    t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
+) -> Any:
+    holding = arrays.elementwise(scalars.truth, _chosen(t, value, where))
+    found = total(t, holding, axis, keepdims=keepdims)
     return arrays.elementwise(lambda n: scalars.compare(ast.Gt, n, 0), found)
 
 
-def count_nonzero(t: Tracer, value: Any, axis: Any = None) -> Any:
-    return total(t, arrays.elementwise(scalars.truth, value), axis)
+def count_nonzero(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return total(t, arrays.elementwise(scalars.truth, value), axis, keepdims=keepdims)
 
 
 def variance(root: bool) -> Function:
     def implementation(
-        t: Tracer, value: Any, axis: Any = None, *, ddof: int = 0, keepdims: Any = False
-    ) -> Any:
-        selected = isinstance(value, Selected)
-        middle = mean(t, value, axis, keepdims=not selected)
+        t: Tracer, value: Any, axis: Any = None, *, ddof: int = 0, keepdims: Any = False,
+        dtype: Any = None, where: Any = None, correction: int | None = None,
+    ) -> Any:  # fmt: skip
+        ddof = ddof if correction is None else correction
+        value = _chosen(t, _of_dtype(value, dtype), where)
+        if isinstance(value, Selected) and not _reduces_rows(value, axis):
+            value = symbolic.symbolic(t, value)
+        flat = isinstance(value, Selected) and not value.in_place
+        middle = mean(t, value, axis, keepdims=not flat)
 
         def square(x: Any, m: Any) -> Any:
             return scalars.binary(ast.Pow, scalars.binary(ast.Sub, x, m), 2)
 
         squares = total(t, arrays.elementwise(square, value, middle), axis, keepdims=keepdims)
-        found = divide(squares, scalars.binary(ast.Sub, count(t, value, axis), ddof))
+        number = arrays.elementwise(
+            lambda n: scalars.binary(ast.Sub, n, ddof), count(t, value, axis, keepdims)
+        )
+        found = divide(squares, number)
         return arrays.elementwise(square_root, found) if root else found
 
     return implementation

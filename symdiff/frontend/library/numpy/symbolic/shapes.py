@@ -17,6 +17,7 @@ from symdiff.frontend.trace.extents import (
     nonnegative,
     product,
     repeated,
+    same_size,
     shape_of,
 )
 from symdiff.frontend.trace.recorder import Retrace
@@ -411,9 +412,7 @@ def _rolled(t: Tracer, value: Any, shift: Any, axis: Any = None) -> Any:
     at: list[Expr] = list(SLOTS[: len(a.shape)])
     for s, k in pairs:
         k = axis_of(len(a.shape), k)
-        if not scalars.is_whole(s):
-            message = f"{describe(s)} is the shift of an array"
-            raise demands.not_whole(t, s, message, "use an integer")
+        s = t.whole(s, f"{describe(s)} is the shift of an array")
         at[k] = ir.apply(loop_program.MOD, ir.sub(at[k], as_real(s).expr), a.shape[k])
     return symbolic.gathered(a, a.shape, at)
 
@@ -446,7 +445,10 @@ def taken_along(t: Tracer, value: Any, indices: Any, axis: Any = -1) -> Any:
     """`np.take_along_axis`."""
     a, places = symbolic.symbolic(t, value), symbolic.symbolic(t, indices)
     k = axis_of(len(a.shape), axis)
-    at = [SLOTS[i] if i != k else placed(formula(places), SLOTS) for i in range(len(a.shape))]
+    if len(places.shape) != len(a.shape):
+        raise Refused("the indices of np.take_along_axis() have another number of axes")
+    which = selecting.checked(t, formula(places), places, a.shape[k])
+    at = [SLOTS[i] if i != k else which for i in range(len(a.shape))]
     at = [ZERO if n is ONE and i != k else e for i, (n, e) in enumerate(zip(a.shape, at, strict=True))]  # fmt: skip
     shape = tuple(
         m if i == k or n is ONE else n
@@ -487,7 +489,14 @@ def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
 def _fill_diagonal(t: Tracer, value: Any, number: Any) -> None:
     if isinstance(value, SmallArray):
         raise Retrace(what="np.fill_diagonal() of an array whose elements are traced one by one")
-    storing.store(t, diagonal(t, value), Ellipsis, number)
+    a = symbolic.symbolic(t, value)
+    if len(a.shape) > 2:  # of a cube
+        for n in a.shape[1:]:
+            same_size(t, n, a.shape[0])
+        diagonals = symbolic.viewed(a, a.shape[:1], [SLOTS[0]] * len(a.shape))
+    else:
+        diagonals = diagonal(t, a)
+    storing.store(t, diagonals, Ellipsis, number)
 
 
 def _least(t: Tracer, a: Expr, b: Expr) -> Expr:

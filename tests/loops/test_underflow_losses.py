@@ -1,0 +1,121 @@
+"""What underflows in programs that are computed with their rounding errors: it counts where it shows."""
+
+from __future__ import annotations
+
+import warnings
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+RNG = np.random.default_rng(17)
+
+
+def powers(x, t):
+    rest = t - (t[:, None] ** np.arange(len(x))) @ x
+    return np.sum(rest**2)
+
+
+def log_sum(x):
+    top = np.max(x)
+    return top + np.log(np.sum(np.exp(x - top)))
+
+
+def ratio(x, y):
+    return np.sum(x * y) / np.sum(y * y)
+
+
+def scaled(x, y):
+    return (np.sum(x * y) - x[0] * y[0]) * 1e300 * np.sum(x + y) * 1e20
+
+
+def lengths(x, y):
+    return np.sum(np.sqrt(x * x + y * y)) / np.sum(y)
+
+
+def decided(x, y):
+    s = np.sum(x * y)
+    return np.sum(x) + (1.0 if s > 0 else 2.0) * np.sum(y)
+
+
+def faded(x, y):
+    return np.sum(np.exp(-x * x) * np.exp(-y * y)) * np.exp(np.sum(y)) + np.sum(x * y)
+
+
+def codes(f):
+    """Which kernels a function of arrays has compiled: tests, and which of the tiers."""
+    ((_, kernel),) = f._arrays._kernels.values()
+    return {(tests, first) for _, tests, first in kernel._compiled}
+
+
+@pytest.mark.parametrize("derive", [False, True])
+def test_powers_that_vanish_do_not_send_a_call_to_other_kernels(derive: bool) -> None:
+    f = symgrad(powers, wrt="x")
+    f = f.grad if derive else f
+    x, t = RNG.random(120), np.linspace(-1, 1, 40)
+    found = np.ravel(f(x, t))
+    assert {first for _, first in codes(f)} == {1}
+    with mp.workprec(4000):
+        rows = [[mp.mpf(float(v)) ** j for j in range(len(x))] for v in t]
+        rest = [
+            mp.mpf(float(v)) - mp.fsum(a * mp.mpf(float(b)) for a, b in zip(row, x, strict=True))
+            for v, row in zip(t, rows, strict=True)
+        ]
+        truth = [mp.fsum(r * r for r in rest)]
+        if derive:
+            truth = [-2 * mp.fsum(r * row[j] for r, row in zip(rest, rows, strict=True))
+                     for j in range(len(x))]  # fmt: skip
+        for a, b in zip(found, truth, strict=True):
+            assert abs(mp.mpf(float(a)) - b) <= 4 * np.spacing(abs(float(b)))
+
+
+def test_exponentials_that_vanish_do_not_either() -> None:
+    f = symgrad(log_sum).grad
+    x = RNG.normal(size=60) * 400
+    found = f(x)
+    assert {first for _, first in codes(f)} <= {1}
+    with mp.workprec(3000):
+        parts = [mp.exp(mp.mpf(float(v))) for v in x]
+        for a, b in zip(found, parts, strict=True):
+            truth = b / mp.fsum(parts)
+            assert abs(mp.mpf(float(a)) - truth) <= 4 * np.spacing(abs(float(truth)))
+
+
+def exact(f, x, y):
+    """The function of numbers of many digits."""
+    s = mp.fsum(a * b for a, b in zip(x, y, strict=True))
+    if f is ratio:
+        return s / mp.fsum(b * b for b in y)
+    if f is scaled:
+        rest = mp.fsum(a * b for a, b in zip(x[1:], y[1:], strict=True))
+        factors = mp.mpf(1e300) * mp.fsum(x + y) * mp.mpf(1e20)
+        return rest * factors
+    if f is lengths:
+        return mp.fsum(mp.sqrt(a * a + b * b) for a, b in zip(x, y, strict=True)) / mp.fsum(y)
+    if f is decided:
+        return mp.fsum(x) + (1 if s > 0 else 2) * mp.fsum(y)
+    e = mp.fsum(mp.exp(-a * a) * mp.exp(-b * b) for a, b in zip(x, y, strict=True))
+    return e * mp.exp(mp.fsum(y)) + s
+
+
+@pytest.mark.parametrize("size", [5, 700])
+@pytest.mark.parametrize("f", [ratio, scaled, lengths, decided, faded], ids=lambda f: f.__name__)
+def test_what_underflow_costs_is_made_good_or_told(f, size: int) -> None:
+    """Wherever products vanish, results are right or there is a warning."""
+    g = symgrad(f)
+    for scale in (1e-150, 1e-155, 1e-158, 1e-160, 1e-162, 1e-165, 25.0):
+        if (f is faded) != (scale > 1):
+            continue
+        x, y = RNG.normal(size=(2, size)) * scale
+        y = np.abs(y) if f in (lengths, faded) else y
+        y = y / 40 / size if f is faded else y
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = g(x, y)
+        with mp.workprec(9000):
+            truth = exact(f, [mp.mpf(float(v)) for v in x], [mp.mpf(float(v)) for v in y])
+            off = abs(mp.mpf(float(found)) - truth)
+        # of a number below the smallest normal one some thousand of the smallest may be lost
+        assert told or off <= 16 * np.spacing(abs(float(truth))) + 2.0**-1058
