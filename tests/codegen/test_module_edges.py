@@ -261,3 +261,17 @@ def test_guards_inside_of_compiled_functions(tmp_path):
     g = symgrad(gauss, engine="numba")
     assert g(0.0, 0.0) == 0.0
     assert g(np.array([0.0, 1.0]), np.array([0.0, INF])).tolist() == [0.0, 1.0]
+
+
+def remainder(x):
+    return 1 / x - 1 / np.tan(x)
+
+
+def test_what_is_left_of_a_tiny_argument():
+    scope = played(remainder)
+    for scope["flint"] in (flint, None):
+        for x in (5e-324, 1e-300, -1e-160):
+            with np.errstate(all="ignore"):
+                value, slope = scope["remainder_value_and_grad"](np.float64(x))
+            assert slope == 1 / 3
+            assert value == pytest.approx(x / 3, rel=1e-15, abs=5e-324)

@@ -428,7 +428,7 @@ _mean = _reduction(_mean_of)
 
 _OF_NUMPY_2 = [getattr(np, n) for n in ("matrix_transpose", "permute_dims") if hasattr(np, n)]
 TABLE: dict[str, Function] = {
-    "numpy.array": _array, "numpy.asarray": _asarray, "numpy.copy": _array,
+    "numpy.array": _array, "numpy.asarray": _asarray, "numpy.asanyarray": _asarray, "numpy.copy": _array,
     "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, dtype_kind(dtype) or "f"),
     "numpy.ones": lambda t, shape, dtype=None: _filled(t, shape, 1, dtype_kind(dtype) or "f"),
     "numpy.full": lambda t, shape, value, dtype=None: _filled(t, shape, value, dtype_kind(dtype)),

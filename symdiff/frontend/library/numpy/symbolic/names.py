@@ -49,7 +49,7 @@ TABLE: dict[str, Function] = (
 NO_USE = {
     f"numpy.{name}"
     for name in (
-        "where", "array", "asarray", "copy", "linspace", "arange", "shape", "size", "ndim",
+        "where", "array", "asarray", "asanyarray", "copy", "linspace", "arange", "shape", "size", "ndim",
         "full_like", "zeros_like", "ones_like", "empty_like", "eye", "identity", "polyval",
         "interp",
     )
