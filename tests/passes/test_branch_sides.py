@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 
@@ -108,6 +109,47 @@ def test_sizes_with_factors(y):
             h = 2.0**-20
             by_x = (f(x + h, y) - f(x - h, y)) / (2 * h)
             assert symgrad(f).grad(x, y)[0] == pytest.approx(by_x, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "slopes"),
+    [
+        (lambda x, y: max(x, y) if x > y else min(x, y), (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: max(x, y) if x >= y else x, (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: np.maximum(x, y) if x >= y else 2 * x, (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: np.where(x <= y, np.fmin(x, y), y), (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: max(y, x) ** 2 if x >= y else 0.0, (3.0, 3.0), (6.0, 0.0)),
+        (lambda x, y: max(x - y, 0.0) if x >= y else 0.0, (1.0, 1.0), (1.0, -1.0)),
+        (lambda x: max(x, 0.0) if x >= 0 else 0.0, (0.0,), (1.0,)),
+        (lambda x: max(x, 0.0) if x > 0 else x, (0.0,), (1.0,)),
+        (lambda x: min(x, 0.0) if x <= 0 else x, (0.0,), (1.0,)),
+        (lambda x, y: min(x, 2 * y) + 1 if x <= 2 * y else x + 1, (2.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: max(x, y) if x + y > 0 else min(x, y), (1.0, 1.0), (0.5, 0.5)),  # a kink
+    ],
+)
+def test_extremes_that_a_branch_decides(f, at, slopes):
+    """The function that is written there is one of the two."""
+    g = symgrad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = g.grad(*at)
+        rows = g.grad(*(np.full(3, a) for a in at))
+    assert (found if isinstance(found, tuple) else (found,)) == slopes
+    assert tuple(r[1] for r in (rows if isinstance(rows, tuple) else (rows,))) == slopes
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: max(x, y) if x > y else min(x, y),
+        lambda x, y: max(x, y) if x > y else min(y, x),
+        lambda x, y: np.maximum(x, y) if x > y else np.minimum(x, y),
+        lambda x, y: np.fmax(x, y) if x > y else np.fmin(y, x),
+    ],
+)
+def test_nan_in_decided_extremes(f):
+    for at in itertools.product((1.0, 2.0, math.nan), repeat=2):
+        assert symgrad(f)(*at) == pytest.approx(f(*at), nan_ok=True)
 
 
 EXTREMES = {
