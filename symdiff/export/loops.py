@@ -193,7 +193,8 @@ def _tiers(program: LoopProgram) -> tuple[LoopProgram, ...]:
 
     lowered = LoweredProgram(program)
     try:
-        return lowered.corrected(), lowered.statements(stable=True), lowered.statements()
+        first = lowered.corrected(library=False)
+        return first, lowered.statements(stable=True), lowered.statements()
     except UnsupportedError:
         return ()
 

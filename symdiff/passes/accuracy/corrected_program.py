@@ -119,15 +119,17 @@ FADES = -600
 """Exponentials of less are so small that their own errors, of a unit or two, are left out."""
 
 
-def corrected_program(program: LoopProgram, norm: bool = False, tests: bool = False) -> LoopProgram:
+def corrected_program(
+    program: LoopProgram, norm: bool = False, tests: bool = False, library: bool = True
+) -> LoopProgram:
     """The program with the rounding errors of all numbers; with `norm` arrays are accepted by their
-    largest elements; with `tests` what underflow cost counts.
+    largest elements; with `tests` what underflow cost counts; `library`: whether routines may be called.
 
     Raises
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    return Correcting(program, norm, tests=tests).whole_program()
+    return Correcting(program, norm, tests=tests, library=library).whole_program()
 
 
 def corrected_at_once(program: LoopProgram, small: int = SMALL, tests: bool = False) -> LoopProgram:
@@ -171,12 +173,15 @@ class Correcting(Beside):
     roots : the expressions of those.
     adds_lean : whether sums in the array that is added to need not be looked at.
     tests : whether numbers also have what they lost by underflow (see `underflow_losses`).
+    library : whether linear solvers and products of matrices are calls of routines.
     """
 
     def __init__(
-        self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False
-    ) -> None:
+        self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False,
+        library: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(program)
+        self.library = library
         self.tests = tests
         self.suffixes = ("rest", "lost") if tests else ("rest",)
         self.norm, self.lean = norm, lean
@@ -276,7 +281,7 @@ class Correcting(Beside):
 
     def keeps(self, s: Call) -> bool:
         solves = s.routine not in TURNED and s.routine not in DETERMINANTS
-        return (solves or not self.tests) and has_correction(s, self.known)
+        return self.library and (solves or not self.tests) and has_correction(s, self.known)
 
     def call(self, s: Call) -> list[Statement]:
         rests = {n: found[0] for n, found in self.beside.items()}

@@ -177,7 +177,7 @@ class GeneratedLoops(LoopKernel):
         if self.tiers is None:
             return None
         try:
-            return _Code(self.tiers.corrected(), self.cache)
+            return _Code(self.tiers.corrected(library=False), self.cache)
         except UnsupportedError:
             return None
 

@@ -162,12 +162,13 @@ class LoweredProgram:
 
         return widened(self.exact)
 
-    def corrected(self, tests: bool = False) -> LoopProgram:
-        """The whole program with its rounding errors, and such a count; with `tests` of what underflow cost as well."""
+    def corrected(self, tests: bool = False, library: bool = True) -> LoopProgram:
+        """The whole program with its rounding errors, and such a count; with `tests` of what underflow cost as well;
+        `library`: whether it may call routines."""
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.corrected_program import corrected_program
 
-        return corrected_program(ready(self.exact), self.norm, tests)
+        return corrected_program(ready(self.exact), self.norm, tests, library)
 
     def statements(self, stable: bool = False) -> LoopProgram:
         """The whole program in closed forms without routines and checks, for arithmetic of numbers
