@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+import scipy.special as sc
 
 from symdiff import symgrad
 
@@ -62,6 +64,23 @@ def test_second_derivatives_are_the_mean_of_the_sides(
     assert g.diff("x", "x")(0.0) == g.grad.grad(0.0) == curvature
     assert g.hessian(np.array([0.0, 0.0]))[1] == curvature
     sides = [g.hessian(s * 1e-9) for s in (1, -1)]
+    assert sum(sides) / 2 == pytest.approx(curvature, abs=1e-7)
+
+
+@pytest.mark.parametrize(("f", "curvature"), [
+    (lambda x: sc.i0e(x) ** 2, 5.0),
+    (lambda x: np.log(sc.i0e(x)) + x, 0.5),  # a density of von Mises, by its concentration
+    (lambda x: np.sqrt(sc.i0e(x)) * (1 + x), 0.5),
+    (lambda x: sc.i1e(x) / sc.i0e(x), 0.0),
+])  # fmt: skip
+def test_second_derivatives_of_scaled_bessel_functions(
+    f: Callable[..., float], curvature: float
+) -> None:
+    g = symgrad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert g.hessian(0.0) == g.diff("x", "x")(0.0) == curvature
+        sides = [g.hessian(s * 1e-9) for s in (1, -1)]
     assert sum(sides) / 2 == pytest.approx(curvature, abs=1e-7)
 
 

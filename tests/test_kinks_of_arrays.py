@@ -87,3 +87,38 @@ def test_written_signs_are_steps() -> None:
         return s
 
     assert symgrad(f).hessian(np.array([0.0, 1.0]))[0, 0] == 0.0
+
+
+def largest_in_loop(x):
+    m = 0.0
+    for i in range(len(x)):
+        m = max(m, abs(x[i]))
+    return 1 / m
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: 1 / np.max(np.abs(x)),
+        lambda x: np.log(np.max(np.abs(x))),
+        lambda x: np.sqrt(np.max(np.abs(x))),
+        lambda x: np.max(np.abs(x)) ** -2,
+        lambda x: 1 / np.min(np.abs(x)),
+        lambda x: 1 / np.linalg.norm(x, np.inf),
+        lambda x: 1 / (np.max(x) - np.min(x)),
+        lambda x: 1 / np.sum(np.abs(x)),
+        largest_in_loop,
+    ],
+)
+def test_infinite_slopes_have_no_mean(f):
+    """On both sides of the kink they are infinite, of other signs."""
+    g = symgrad(f)
+    assert np.isnan(g.grad(np.zeros(2))).all()
+    x, h = np.array([0.5, -1.25]), 2.0**-18
+    steps = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(2)]
+    assert g.grad(x) == pytest.approx(steps, rel=1e-6, abs=1e-9)
+
+
+def test_finite_slopes_that_cancel_have_a_mean():
+    assert symgrad(lambda x: np.max(np.abs(x))).grad(np.zeros(2)).tolist() == [0.0, 0.0]
+    assert symgrad(lambda x: np.sqrt(1 + np.max(np.abs(x)))).grad(np.zeros(3)).tolist() == [0.0] * 3

@@ -378,3 +378,29 @@ def test_what_is_missing_near_a_point_is_not_subtracted_far_off_if_literals_may_
     )
     assert (f(1e8), f.grad(1e8)) == (5e-17, -1e-24)
     assert "read 3.141592653589793 as pi" in str(f.report())
+
+
+def heated(a: float, b: float, c: float, d: float) -> float:
+    g = a / b * c * d
+    return (1 / math.tanh(g**-2) + 0.7 * g * math.tanh(1 / g)) / math.tanh(2.4 * d / g)
+
+
+def waving(a: float, b: float, c: float, d: float) -> float:
+    g = a / b * c * d
+    return (3.6 * math.tanh(2.3 / g + 1.7 / g**2) + 0.7 * g * math.sin(1 / g)) / math.tanh(
+        2.4 * d / g
+    )
+
+
+@pytest.mark.parametrize("formula", [heated, waving])
+def test_no_zeros_beyond_poles(formula: Callable[..., float]) -> None:
+    """A numerator with a quotient by b in it is not looked at at b = 0, where tanh(1/(a/0)) would be
+    negligible: nothing is subtracted from it (then all derivatives were nan)."""
+    f, place, h = symgrad(formula), (2.0, 0.7, 1.3, 1.1), 1e-3
+    assert f(*place) == pytest.approx(formula(*place), rel=1e-14)
+    for k, slope in enumerate(f.grad(*place)):
+        low, less, more, high = (
+            formula(*(v + step * h * (j == k) for j, v in enumerate(place)))
+            for step in (-2, -1, 1, 2)
+        )
+        assert slope == pytest.approx((8 * (more - less) - (high - low)) / (12 * h), rel=1e-7)

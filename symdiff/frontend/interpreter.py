@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import rounded, selecting, symbolic
 from symdiff.frontend.syntax import attributes, calls, expressions, statements
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import SymArray
@@ -42,6 +42,9 @@ class Interpreter(Tracer):
 
     def elementwise(self, f: Callable[..., Any], values: Sequence[Any]) -> Any:
         return symbolic.elementwise(self, f, *values)
+
+    def whole(self, value: Any, what: str) -> Any:
+        return rounded.as_whole(self, value, what)
 
     def one_of_arrays(self, condition: Expr, a: Any, b: Any) -> Any:
         return symbolic.merged(condition, a, b)

@@ -8,6 +8,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `flat`         the DAG as a flat list of ball operations; why a result is undefined
 `rounding`     from a ball to the one double it proves; errors in ulps
 `limits`       the value that every path into a point tends to
+`paths`        ways into a point
 `deep`         values where functions are farther from their limits than any precision reaches
 `extended`     what IEEE infinities make of the formula, for poles
 `special`      values of functions that only ball arithmetic has

@@ -86,6 +86,7 @@ class Certified:
         elements pad the tables of dynamic programs.
     jumps : whether the value where there is no limit is what IEEE arithmetic gives, if that is
         finite, instead of nan: atan(1/0) is pi/2.
+    ties : whether no limit is taken where values are infinite beside it on other branches, at whose edge it is.
 
     Examples
     --------
@@ -102,10 +103,11 @@ class Certified:
         budget: int | None = None,
         limits: bool = False,
         jumps: bool = False,
+        ties: bool = False,
     ) -> None:
         variables = [ir.var(p) if isinstance(p, str) else p for p in params]
         self.outputs, self.primals = tuple(outputs), tuple(primals)
-        self.arity, self.limits, self.jumps = len(variables), limits, jumps
+        self.arity, self.limits, self.jumps, self.ties = len(variables), limits, jumps, ties
         with exclusive():
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
@@ -166,7 +168,7 @@ class _Search:
             self._look_deep(singular - self.undecided)
             singular -= self.found.keys()
         if singular:
-            approach = Approach(self.tape, self.point, self.values, self.until)
+            approach = Approach(self.tape, self.point, self.values, self.until, self.program.ties)
             for output, root in zip(self.program.outputs, roots, strict=True):
                 if root in singular and root not in self.found:
                     self.found[root] = self._fill(approach, output, root)

@@ -11,7 +11,8 @@ as x*y/s has on s = x*y, or x*log(y) on y = exp(-1/x), beside zeros of divisors,
 a quotient of zeros has another value, as acos(x/y) has.
 
 Conditions that are decided at the point keep that decision, so the branch taken
-there is the one that counts. An operation that jumps at the point (sign, floor,
+there is the one that counts; paths on which that is outside of its domain do not, where a
+condition that is not decided asks for its value. An operation that jumps at the point (sign, floor,
 the unit vector of a norm) is first taken along the path; if the one-sided limits
 then differ but are finite, it is a kink, and the value at the point stands.
 """
@@ -33,6 +34,7 @@ from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.flat import Tape
+from symdiff.interpret.paths import FLAT, Path, flat_paths, oblique_paths, paths, step
 from symdiff.ir.functions import (
     ACOSH,
     ASINH,
@@ -46,8 +48,6 @@ from symdiff.ir.functions import (
     XLOGY,
 )
 
-Path = tuple[tuple[float, int], ...]
-"""For each parameter the factor c and the exponent e of its step c*t**e."""
 Kind = Literal["finite", "infinite", "kink", "none", "domain", "open"]
 
 BASE_DEPTH = 300
@@ -58,18 +58,10 @@ VANISHED = 1200
 """A number below 2**-VANISHED rounds to zero in every format."""
 NODES = 14
 """Depths from which a slow limit is extrapolated."""
-EXTRA_PATHS = 32
-"""Signs tried beyond the ten paths, where those leave the domain."""
 REFUTING = 400_000
 """Work for finding counterexamples to one limit."""
 NEAR = 64
 """Depth at which counterexamples are looked for, beside a point of the size of 1."""
-SHAPES, EXPONENTS = 40, (1, 2, 3, 4, 6)
-"""Paths of other shapes that are tried, and the exponents of their steps."""
-FLAT = (0, -1, -3, -7)
-"""In place of an exponent e: steps c*exp(-1/t**(1 - e)), of which logarithms are as large as powers
-of the others."""
-FLAT_SHAPES = 24
 DIVISORS, DIRECTIONS, STEPS, PRECISION = 4, 8, 40, 4096
 """Divisors of which a zero beside the point is looked for, how many directions for a change of
 sign, how many steps from there to a zero, and the bits for that."""
@@ -118,13 +110,22 @@ class Approach:
     point : finite floats.
     values : the values of all nodes at the point itself.
     until : what `work.spent` is when to stop.
+    ties : whether what is compared and equal at the point may be a kink.
     """
 
     def __init__(
-        self, tape: Tape, point: Sequence[float], values: Sequence[Value], until: int
+        self,
+        tape: Tape,
+        point: Sequence[float],
+        values: Sequence[Value],
+        until: int,
+        ties: bool = False,
     ) -> None:
+        self.ties = ties
         self.tape, self.point, self.values, self.until = tape, point, values, until
         self.fixed = {i: values[i] for i in tape.conditions if values[i] is not None}
+        self.open = [i for i in tape.conditions if values[i] is None]
+        self.asked: list[int] = []  # conditions that must compare what is defined on a path
         self.depth = BASE_DEPTH + 2 * _span(tape, point)
         self._met: dict[tuple[Path, int, bool], tuple[int, list[Value]]] = {}
         self._beside: dict[tuple[int, tuple[int, ...]], list[list[Value]]] = {}
@@ -133,17 +134,38 @@ class Approach:
         """The limit of one node; at a kink, with the values that the table of
         conventions gives at the point itself."""
         free = self._combine(root, keep_jumps=False)
-        if free.kind == "finite" and self._is_refuted(root, free.value):
+        if free.kind in ("kink", "none") and self.open:
+            inside = Approach(self.tape, self.point, self.values, self.until)
+            inside.asked = self.open
+            found = inside._combine(root, keep_jumps=False)
+            if found.kind == "finite" and not inside._is_refuted(root, found.value):
+                return found
+        if free.kind == "finite" and (
+            self._is_refuted(root, free.value) or (self.ties and self._is_unbounded(root))
+        ):
             return Limit("none")
         if free.kind != "kink":
             return free
         kept = self._combine(root, keep_jumps=True)
         return kept if kept.kind == "finite" else free
 
+    def _is_unbounded(self, root: int) -> bool:
+        """Whether there is no bound for the values beside the point, of what is taken there: a mean of slopes that
+        are infinite at a kink is none."""
+        nodes, values = self.tape.nodes, self.values
+        meet = [
+            i for i in self.fixed if _meet(*(values[self.tape.index[a]] for a in nodes[i].args))
+        ]
+        if not meet:
+            return False
+        beside = Approach(self.tape, self.point, values, self.until)
+        beside.fixed = {i: v for i, v in self.fixed.items() if i not in meet}
+        return beside._combine(root, keep_jumps=False).kind in ("none", "infinite")
+
     def _combine(self, root: int, keep_jumps: bool) -> Limit:
         met: list[Limit] = []
         used = self.tape.parameters_below(root)
-        for number, path in enumerate(_paths(used, len(self.point))):
+        for number, path in enumerate(paths(used, len(self.point))):
             joined = _join(met)
             if number >= 10 and joined.kind != "domain":
                 break
@@ -173,9 +195,9 @@ class Approach:
     ) -> Iterator[tuple[Value, Value]]:
         """Values close to the point, and how far from the limit they never are, if it is one."""
         depth = NEAR + _exponent(self.tape, self.point)
-        paths = [*_oblique_paths(used, len(self.point))]
+        paths = [*oblique_paths(used, len(self.point))]
         if any(e.op in _LOGARITHMS for e in self.tape.nodes):
-            paths += _flat_paths(used, self.point)
+            paths += flat_paths(used, self.point)
         for path in paths:
             try:
                 yield self._at(path, root, False, depth), (1 + abs(value)) / 8
@@ -188,15 +210,15 @@ class Approach:
             if key not in self._beside:
                 self._beside[key] = list(self._beside_zero(d, used, depth))
             for v in self._beside[key]:
-                if v[root].is_finite():
+                if v[root].is_finite() and not self._is_outside(v):
                     yield v[root], 1 + abs(value)
         for quotient in self._quotients(root)[:DIVISORS]:
             for v in self._beside_quotient(quotient, used, depth):
-                if v[root].is_finite():
+                if v[root].is_finite() and not self._is_outside(v):
                     yield v[root], (1 + abs(value)) / 8
         for d in self._arguments_of_logarithms(root)[:DIVISORS]:
             for v in self._flat_beside(d, used, depth):
-                if v[root].is_finite():
+                if v[root].is_finite() and not self._is_outside(v):
                     yield v[root], (1 + abs(value)) / 8
 
     def _divisors(self, root: int) -> list[int]:
@@ -292,7 +314,7 @@ class Approach:
             return
         inputs = self._inputs(ways[-1], used, depth)
         for e in FLAT[:3]:
-            for flat in (_step(depth, e), -_step(depth, e)):
+            for flat in (step(depth, e), -step(depth, e)):
                 v = self.tape.run(inputs, PRECISION, self.fixed, partial(_instead, d, flat))
                 yield v
 
@@ -385,11 +407,18 @@ class Approach:
                 raise _Stopped("open")
             ctx.prec = prec
             inputs = [
-                arb(x) + arb(c) * _step(depth, e) if c else arb(x)
+                arb(x) + arb(c) * step(depth, e) if c else arb(x)
                 for x, (c, e) in zip(self.point, path, strict=True)
             ]
             v = self.tape.run(inputs, prec, self.fixed, self._keep if keep_jumps else None)
+            if self._is_outside(v):
+                raise _Stopped("domain")
             self._met[key] = prec, v
+
+    def _is_outside(self, v: Sequence[Value]) -> bool:
+        """Whether what must be defined beside the point is not."""
+        asked = {self.tape.index[a] for i in self.asked for a in self.tape.nodes[i].args}
+        return any(self.tape.trouble(i, v) == "domain" for i in asked)
 
     def _keep(self, i: int, value: Value) -> Value:
         """The value at the point, where an operation jumps away from it."""
@@ -398,6 +427,11 @@ class Approach:
             return value
         jumped = abs(value - at_point) > arb(2) ** -32 * (1 + abs(at_point))
         return at_point if jumped else value
+
+
+def _meet(a: Value, b: Value) -> bool:
+    """Whether two values are surely equal."""
+    return isinstance(a, arb) and isinstance(b, arb) and (a - b).is_zero()
 
 
 def _instead(d: int, value: Value, i: int, computed: Value) -> Value:
@@ -512,63 +546,3 @@ def _exponent(tape: Tape, point: Sequence[float]) -> int:
             q = e.value
             exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
     return max(exponents, default=0)
-
-
-def _oblique_paths(used: Sequence[int], n: int) -> Iterator[Path]:
-    """Ways into a point with steps of different orders and of all signs."""
-    rng = random.Random(40)
-    for _ in range(SHAPES):
-        path = [(0.0, 1)] * n
-        for k in used:
-            path[k] = rng.choice((-1, 1)) * rng.uniform(0.5, 1), rng.choice(EXPONENTS)
-        yield tuple(path)
-
-
-def _flat_paths(used: Sequence[int], point: Sequence[float]) -> Iterator[Path]:
-    """Ways into a point on which some of the coordinates that are 0 there are far smaller than all
-    powers of the others."""
-    rng = random.Random(50)
-    zeros = [k for k in used if point[k] == 0]
-    for number in range(FLAT_SHAPES if zeros and len(used) > 1 else 0):
-        path = [(0.0, 1)] * len(point)
-        flat = zeros[number % len(zeros)]
-        for k in used:
-            others = EXPONENTS if k not in zeros or rng.random() < 0.7 else FLAT
-            e = rng.choice(FLAT) if k == flat else rng.choice(others)
-            path[k] = rng.choice((-1, 1)) * rng.uniform(0.5, 1), e
-        yield tuple(path)
-
-
-def _step(depth: int, e: int) -> Value:
-    """t**e for t = 2**-depth, or less than all of these."""
-    if e > 0:
-        return arb(2) ** (-depth * e)
-    return (-(arb(2) ** (depth * (1 - e)))).exp()
-
-
-def _paths(used: Sequence[int], n: int) -> Iterator[Path]:
-    """Ways into a point: straight and curved, then straight with random signs."""
-    rng = random.Random(20)
-    if len(used) <= 1:
-        shapes = [[(1.0, 1)] * len(used)]
-    else:
-
-        def wide() -> float:
-            return rng.uniform(0.5, 1)
-
-        m = range(len(used))
-        shapes = [
-            [(wide(), 1) for _ in m],
-            [(wide() * (-1) ** i, 1) for i in m],
-            [(wide() if i % 2 else wide() / 10, 1) for i in m],
-            [(wide(), 1 + i % 2) for i in m],
-            [(wide(), 2 - i % 2) for i in m],
-        ]
-    shapes += [[(-c, e) for c, e in shape] for shape in shapes]
-    if len(used) > 1:
-        shapes += [[(wide() * rng.choice((-1, 1)), 1) for _ in m] for _ in range(EXTRA_PATHS)]
-    for shape in shapes:
-        path = [(0.0, 1)] * n
-        for k, step in zip(used, shape, strict=True):
-            path[k] = step
-        yield tuple(path)

@@ -18,6 +18,11 @@ def message(guard: Guard) -> str:
             f"the guard at {_text(guard.point)} has the value of the limit{within}; "
             f"{what} are those of the smooth extension"
         )
+    if guard.kind == "unproved":
+        return (
+            f"it could not be proved whether derivatives at {_text(guard.point)} are those of the guard: they are taken "
+            f"as written, where a slope is {guard.guarded:.6g}, and beside it is about {guard.limit:.6g}, at {_text(guard.where)}"
+        )
     what = "the limit" if guard.at_point else "the value without it"
     return (
         f"the guarded value is not {what}: {guard.guarded!r} against {guard.limit!r} at "
@@ -26,8 +31,8 @@ def message(guard: Guard) -> str:
 
 
 def wrong(notes: GuardNotes) -> list[tuple[str, Expr]]:
-    """Messages about guards whose value is not the limit, and their nodes."""
-    return [(message(g), g.node) for g in notes.guards if g.kind == "kept"]
+    """Messages about guards whose value is not the limit, or not proved to be, and their nodes."""
+    return [(message(g), g.node) for g in notes.guards if g.kind != "repaired"]
 
 
 def _text(place: Place | Solved) -> str:

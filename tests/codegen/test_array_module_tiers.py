@@ -255,3 +255,40 @@ def test_functions_may_be_called_as_helpers_are(f, x, tmp_path):
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(scope[name](x), symgrad(f)(x), rtol=1e-15)
         np.testing.assert_allclose(scope[f"{name}_grad"](x), symgrad(f).grad(x), rtol=1e-15)
+
+
+def length(x):
+    return np.sqrt(np.sum(x * x))
+
+
+def test_squares_of_tiny_arguments(tmp_path):
+    x = np.array([3e-300, 4e-300, 0.0])
+    scope = module(length, np.ones(3), tmp_path)
+    for scope["flint"] in (flint, None):
+        with np.errstate(all="ignore"), ctx.workprec(53):
+            np.testing.assert_allclose(scope["length"](x), 5e-300, rtol=4e-16)
+            np.testing.assert_allclose(scope["length_grad"](x), [0.6, 0.8, 0.0], rtol=4e-16)
+
+
+def turned(w):
+    total = 0.0
+    for i in range(len(w)):
+        total += w[i] * w[i]
+    angle = np.sqrt(total)
+    if angle < 1e-8:
+        return 0.0
+    r = 0.0
+    for i in range(len(w)):
+        r += (i + 1) * w[i] * np.sin(angle) / angle
+    return r
+
+
+def test_derivatives_at_guards_that_are_understood_at_run_time_are_told(tmp_path):
+    scope = module(turned, np.ones(3), tmp_path)
+    with np.errstate(all="ignore"), ctx.workprec(53):
+        assert scope["turned"](np.zeros(3)) == 0.0
+        with pytest.warns(RuntimeWarning, match="turned_grad: at a point that is treated apart"):
+            scope["turned_grad"](np.zeros(3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            scope["turned_grad"](np.ones(3))

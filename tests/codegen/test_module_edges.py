@@ -5,6 +5,7 @@ Truth is the plain function, or a derivative that is written here. Texts run as 
 
 from __future__ import annotations
 
+import ast
 import math
 
 import flint
@@ -61,6 +62,14 @@ def logarithmic_mean(a, b):
 
 def itself(x):
     return x**x
+
+
+def hidden(math, float, np):
+    return (math * float - np * np + 1.0) / (float + 2) - math
+
+
+def flags(flagged, found, sure, t0):
+    return found * t0 - flagged + sure * sure
 
 
 CASES = [  # the point, and where they are known derivatives
@@ -164,6 +173,22 @@ def test_a_zero_of_integers_is_zero_whatever_its_exponent():
     assert float(scope["_Ball"](-1, 0, 5000)) == -INF
 
 
+@pytest.mark.parametrize("fun", [gauss, itself, hidden, flags])
+def test_a_module_defines_a_name_once(fun):
+    """Public functions, parts of them and copies."""
+    f = symgrad(fun, verify=False)
+    text = module_text(f.raw_program, f._wrt())
+    names = [n for node in ast.parse(text).body for n in defined(node)]
+    assert sorted(names) == sorted(set(names))
+
+
+def defined(node):
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+
+
 def extended(function, *point):
     """What a function of balls is in IEEE arithmetic, with python-flint and without."""
     scope = run(copies(n for n in definitions() if definitions()[n].balls) + "\n\n" + function)
@@ -197,14 +222,6 @@ def f(text):
 def test_balls_beside_infinities(text, point, value):
     found = extended(f(text), *point)
     assert found == value or (math.isnan(found) and math.isnan(value))
-
-
-def hidden(math, float, np):
-    return (math * float - np * np + 1.0) / (float + 2) - math
-
-
-def flags(flagged, found, sure, t0):
-    return found * t0 - flagged + sure * sure
 
 
 @pytest.mark.parametrize("fun", [hidden, flags])
@@ -244,3 +261,17 @@ def test_guards_inside_of_compiled_functions(tmp_path):
     g = symgrad(gauss, engine="numba")
     assert g(0.0, 0.0) == 0.0
     assert g(np.array([0.0, 1.0]), np.array([0.0, INF])).tolist() == [0.0, 1.0]
+
+
+def remainder(x):
+    return 1 / x - 1 / np.tan(x)
+
+
+def test_what_is_left_of_a_tiny_argument():
+    scope = played(remainder)
+    for scope["flint"] in (flint, None):
+        for x in (5e-324, 1e-300, -1e-160):
+            with np.errstate(all="ignore"):
+                value, slope = scope["remainder_value_and_grad"](np.float64(x))
+            assert slope == 1 / 3
+            assert value == pytest.approx(x / 3, rel=1e-15, abs=5e-324)

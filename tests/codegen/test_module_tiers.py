@@ -88,6 +88,19 @@ def test_functions_of_numbers_are_within_their_bounds(helpers, op):
     assert counted >= 8
 
 
+def test_functions_of_tiny_numbers_are_within_their_bounds(helpers):
+    """Where they are their arguments, but not exactly."""
+    for name in ("sin", "tan", "atan", "asinh", "tanh", "expm1", "log1p"):
+        for exponent in (-320, -700, -1070):
+            x = math.ldexp(-0.75, exponent)
+            found = helpers[f"_{name}"](helpers["_number"](np.float64(x)))
+            with ctx.workprec(5000):
+                truth = getattr(arb(x), name)()
+                assert abs(exact(found) - truth) <= bound(found), (name, x)
+        rest = helpers["_sub"](found, helpers["_number"](np.float64(x)))
+        assert rest[2] > 0  # no exact zero
+
+
 def test_arithmetic_is_within_its_bounds(helpers):
     rng = random.Random(3)
     operations = {"_add": 2, "_sub": 2, "_mul": 2, "_div": 2, "_sqrt": 1}

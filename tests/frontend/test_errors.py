@@ -517,11 +517,11 @@ hint: it negates conditions: ~(x > 0)
     "index_by_value": (
         """
 def f(x):
-    return [1.0, 2.0][round(x)]
+    return [1.0, 2.0][x / 3]
 """,
         """
 model.py:2:12: a real number is used as an index
-    return [1.0, 2.0][round(x)]
+    return [1.0, 2.0][x / 3]
            ^
 hint: an index must be known; use np.where to select by value; or, where there is no derivative by it, static="x"
 """,

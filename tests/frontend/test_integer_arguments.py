@@ -143,11 +143,11 @@ def test_sizes_are_not_negative() -> None:
 @pytest.mark.parametrize(
     ("function", "args", "hint"),
     [
-        (lambda x, a: x[int(np.ceil(a * len(x))) :].mean(), (A, 0.5), "pass the integer"),
-        (lambda x, a: [x, 2 * x, 3 * x][round(a * 2)], (1.5, 0.5), 'static="a"'),
-        (lambda x, a, b: x[: int(a * b)], (A, 0.5, 2.0), 'static=("a", "b")'),
-        (lambda x, p: x[: int(p["q"] * 2)], (A, {"q": 0.5}), 'static="p"'),
-        (lambda x, n: np.zeros(int(n * 2)) + x, (A, 1.5), 'static="n"'),
+        (lambda x, a: x[np.ceil(a * len(x)) :].mean(), (A, 0.5), "pass the integer"),
+        (lambda x, a: [x, 2 * x, 3 * x][a / 3], (1.5, 0.5), 'static="a"'),
+        (lambda x, a, b: x[: a / b], (A, 0.5, 2.0), 'static=("a", "b")'),
+        (lambda x, p: x[: p["q"] / 3], (A, {"q": 0.5}), 'static="p"'),
+        (lambda x, n: np.zeros(n / 3) + x, (A, 1.5), 'static="n"'),
         (lambda x, n: np.diag(x, n), (A, 1), "annotate it: n: int"),
         (lambda x, n: np.sum(x, axis=n), (B, 1), "annotate it: n: int"),
         (lambda x, n: np.diff(x, n), (A, 1), "such as n: int"),

@@ -111,7 +111,7 @@ def _evaluate(kernel, loops, count, *args):
 
 # ---------------------------------------------------------- Inside of functions that Numba compiles
 
-_real, _single, _size, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
+_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
 
 
 def _only_numbers(*args):

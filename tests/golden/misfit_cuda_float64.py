@@ -154,7 +154,7 @@ def misfit(X, y, w):
     y = _given("misfit: y", y, np.float64, (None,))
     w = _given("misfit: w", w, np.float64, (None,))
     *found, wrong = _misfit_corrected(X, y, w)
-    if wrong:
+    if wrong or _has_tiny((X, y, w,)):
         found = _computed_again("misfit", (X, y, w,), found, _misfit, *_misfit_again)
     r = found
     return r[0]
@@ -337,32 +337,32 @@ def _misfit_grad_corrected(X, y, w):
             worst, worst_2, worst_4 = worst + (0.0 if t56 <= 7.450580596923828e-09*t57 and t57 < math.inf else 1.0), t57 if worst_2 < t57 else worst_2, t56 if worst_4 < t56 else worst_4
         worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
     X_bar_1 = np.empty((n, m), np.float64)
-    for i_14 in range(n):
-        for i_15 in range(m):
-            t58 = X_bar_3[i_14, i_15] + X_bar_3_rest[i_14, i_15]
-            X_bar_1[i_14, i_15] = t58 if abs(t58) < math.inf else X_bar_3[i_14, i_15]
+    for i_16 in range(n):
+        for i_17 in range(m):
+            t58 = X_bar_3[i_16, i_17] + X_bar_3_rest[i_16, i_17]
+            X_bar_1[i_16, i_17] = t58 if abs(t58) < math.inf else X_bar_3[i_16, i_17]
     worst_12 = 0.0
     worst_14 = 0.0
     worst_16 = 0.0
-    for i_16 in range(n):
-        t59 = abs(y_bar_rest[i_16])
-        t60 = abs(y_bar[i_16])
+    for i_18 in range(n):
+        t59 = abs(y_bar_rest[i_18])
+        t60 = abs(y_bar[i_18])
         worst_12, worst_14, worst_16 = worst_12 + (0.0 if t59 <= 7.450580596923828e-09*t60 and t60 < math.inf else 1.0), t60 if worst_14 < t60 else worst_14, t59 if worst_16 < t59 else worst_16
     y_bar_4 = np.empty(n, np.float64)
-    for i_16 in range(n):
-        t61 = y_bar[i_16] + y_bar_rest[i_16]
-        y_bar_4[i_16] = t61 if abs(t61) < math.inf else y_bar[i_16]
+    for i_19 in range(n):
+        t61 = y_bar[i_19] + y_bar_rest[i_19]
+        y_bar_4[i_19] = t61 if abs(t61) < math.inf else y_bar[i_19]
     worst_18 = 0.0
     worst_20 = 0.0
     worst_22 = 0.0
-    for i_17 in range(m):
-        t62 = abs(w_bar_3_rest[i_17])
-        t63 = abs(w_bar_3[i_17])
+    for i_20 in range(m):
+        t62 = abs(w_bar_3_rest[i_20])
+        t63 = abs(w_bar_3[i_20])
         worst_18, worst_20, worst_22 = worst_18 + (0.0 if t62 <= 7.450580596923828e-09*t63 and t63 < math.inf else 1.0), t63 if worst_20 < t63 else worst_20, t62 if worst_22 < t62 else worst_22
     w_bar_1 = np.empty(m, np.float64)
-    for i_17 in range(m):
-        t64 = w_bar_3[i_17] + w_bar_3_rest[i_17]
-        w_bar_1[i_17] = t64 if abs(t64) < math.inf else w_bar_3[i_17]
+    for i_21 in range(m):
+        t64 = w_bar_3[i_21] + w_bar_3_rest[i_21]
+        w_bar_1[i_21] = t64 if abs(t64) < math.inf else w_bar_3[i_21]
     t65 = abs(worst_8)
     t66 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t65 and t65 < math.inf else 1.0
     t67 = abs(worst_14)
@@ -378,7 +378,7 @@ def misfit_grad(X, y, w):
     y = _given("misfit: y", y, np.float64, (None,))
     w = _given("misfit: w", w, np.float64, (None,))
     *found, wrong = _misfit_grad_corrected(X, y, w)
-    if wrong:
+    if wrong or _has_tiny((X, y, w,)):
         found = _computed_again("misfit_grad", (X, y, w,), found, _misfit_grad, *_misfit_grad_again)
     r = found
     return (r[0], r[1], r[2])
@@ -569,32 +569,32 @@ def _misfit_value_and_grad_corrected(X, y, w):
             worst, worst_2, worst_4 = worst + (0.0 if t67 <= 7.450580596923828e-09*t68 and t68 < math.inf else 1.0), t68 if worst_2 < t68 else worst_2, t67 if worst_4 < t67 else worst_4
         worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
     X_bar_1 = np.empty((n, m), np.float64)
-    for i_13 in range(n):
-        for i_14 in range(m):
-            t69 = X_bar_3[i_13, i_14] + X_bar_3_rest[i_13, i_14]
-            X_bar_1[i_13, i_14] = t69 if abs(t69) < math.inf else X_bar_3[i_13, i_14]
+    for i_15 in range(n):
+        for i_16 in range(m):
+            t69 = X_bar_3[i_15, i_16] + X_bar_3_rest[i_15, i_16]
+            X_bar_1[i_15, i_16] = t69 if abs(t69) < math.inf else X_bar_3[i_15, i_16]
     worst_12 = 0.0
     worst_14 = 0.0
     worst_16 = 0.0
-    for i_15 in range(n):
-        t70 = abs(y_bar_2_rest[i_15])
-        t71 = abs(y_bar_2[i_15])
+    for i_17 in range(n):
+        t70 = abs(y_bar_2_rest[i_17])
+        t71 = abs(y_bar_2[i_17])
         worst_12, worst_14, worst_16 = worst_12 + (0.0 if t70 <= 7.450580596923828e-09*t71 and t71 < math.inf else 1.0), t71 if worst_14 < t71 else worst_14, t70 if worst_16 < t70 else worst_16
     y_bar_1 = np.empty(n, np.float64)
-    for i_15 in range(n):
-        t72 = y_bar_2[i_15] + y_bar_2_rest[i_15]
-        y_bar_1[i_15] = t72 if abs(t72) < math.inf else y_bar_2[i_15]
+    for i_18 in range(n):
+        t72 = y_bar_2[i_18] + y_bar_2_rest[i_18]
+        y_bar_1[i_18] = t72 if abs(t72) < math.inf else y_bar_2[i_18]
     worst_18 = 0.0
     worst_20 = 0.0
     worst_22 = 0.0
-    for i_16 in range(m):
-        t73 = abs(w_bar_3_rest[i_16])
-        t74 = abs(w_bar_3[i_16])
+    for i_19 in range(m):
+        t73 = abs(w_bar_3_rest[i_19])
+        t74 = abs(w_bar_3[i_19])
         worst_18, worst_20, worst_22 = worst_18 + (0.0 if t73 <= 7.450580596923828e-09*t74 and t74 < math.inf else 1.0), t74 if worst_20 < t74 else worst_20, t73 if worst_22 < t73 else worst_22
     w_bar_1 = np.empty(m, np.float64)
-    for i_16 in range(m):
-        t75 = w_bar_3[i_16] + w_bar_3_rest[i_16]
-        w_bar_1[i_16] = t75 if abs(t75) < math.inf else w_bar_3[i_16]
+    for i_20 in range(m):
+        t75 = w_bar_3[i_20] + w_bar_3_rest[i_20]
+        w_bar_1[i_20] = t75 if abs(t75) < math.inf else w_bar_3[i_20]
     t76 = total_3 + total_3_rest
     t77 = abs(total_3)
     t78 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t77 and t77 < math.inf else 1.0
@@ -613,7 +613,7 @@ def misfit_value_and_grad(X, y, w):
     y = _given("misfit: y", y, np.float64, (None,))
     w = _given("misfit: w", w, np.float64, (None,))
     *found, wrong = _misfit_value_and_grad_corrected(X, y, w)
-    if wrong:
+    if wrong or _has_tiny((X, y, w,)):
         found = _computed_again("misfit_value_and_grad", (X, y, w,), found, _misfit_value_and_grad, *_misfit_value_and_grad_again)
     r = found
     return (r[0], (r[1], r[2], r[3]))
@@ -1169,10 +1169,10 @@ class _Ball:
 
     def __float__(self):
         """The double nearest to m*2**e."""
-        if self.m.bit_length() + self.e > 1100:
-            return math.inf if self.m > 0 else -math.inf
         if self.m == 0 or self.m.bit_length() + self.e < -1100:
             return 0.0
+        if self.m.bit_length() + self.e > 1100:
+            return math.inf if self.m > 0 else -math.inf
         try:
             return float(self.m << self.e) if self.e >= 0 else self.m / (1 << -self.e)
         except OverflowError:
@@ -1355,9 +1355,10 @@ _PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits of ball arithmetic, tried one after the other."""
 
 
-def _proven(balls, columns, point, values):
+def _proven(balls, columns, point, values, otherwise=None):
     """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
-    at the point; what neither decides stays."""
+    at the point; where there is none, `otherwise(balls, point)`, or what was given; and that where
+    nothing is decided."""
     if not all(map(math.isfinite, point)):
         return values
     found, left = list(values), dict(enumerate(columns))
@@ -1379,7 +1380,11 @@ def _proven(balls, columns, point, values):
         for k, column in left.items():
             if not results[column].is_finite():
                 limit = _limit(balls, decisions, column, point, divisors, beside)
-                found[k] = found[k] if limit is None else limit
+                if otherwise is not None and (limit is None or limit != limit):
+                    value = otherwise(balls, point)[column]
+                    limit = value if limit is None or math.isinf(value) else limit
+                if limit is not None and (otherwise is not None or limit == limit):
+                    found[k] = limit
     finally:
         _precision(before)
     return found
@@ -1387,8 +1392,8 @@ def _proven(balls, columns, point, values):
 
 def _limit(balls, decisions, column, point, divisors, beside):
     """The number or the infinity that every path into the point tends to, if they agree to 66
-    bits; conditions that are decided at the point keep that decision. The columns share what is
-    computed beside the point."""
+    bits, else None; nan if none of them has a value. Conditions that are decided at the
+    point keep that decision. The columns share what is computed beside the point."""
     largest = max(abs(math.frexp(x)[1]) for x in point)
     depth = 300 + 2 * max(0, largest - 64)
 
@@ -1409,8 +1414,10 @@ def _limit(balls, decisions, column, point, divisors, beside):
         if not value.is_finite():
             return None
         found = value
-    if found is None or len(point) == 1:
-        return None if found is None else float(found.mid())
+    if found is None:
+        return math.nan
+    if len(point) == 1:
+        return float(found.mid())
     if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
         near = 64 + largest
         for path in _oblique_paths(point):
@@ -1436,7 +1443,7 @@ def _values_beside(balls, decisions, point, steps, precision):
         return p if q is None else q
 
     for tries in range(7):
-        if tries and precision << tries > (10000 if flint is None else 30000):
+        if tries and precision << tries > (16000 if flint is None else 30000):
             break
         _precision(precision << tries)
         place = [_ball(x) + step for x, step in zip(point, steps)]
@@ -1523,12 +1530,29 @@ def _tendency(at, depth):
         grows = _magnitude(y) > 64 and bool(x > 0) == bool(y > 0)
         return y * _power_of_2(4000) if grows else _ball("nan")
     y, z = at(2 * depth), at(4 * depth)
-    first, second, third = y - x, z - y, at(8 * depth) - z
+    first, second = y - x, z - y
     if abs(second) > abs(first) * _ball(1.4) and bool(first > 0) == bool(second > 0):
+        third = at(8 * depth) - z
         ratio = third * first / (second * second) - 1
         if bool(third > 0) == bool(first > 0) and abs(ratio) < _ball(0.1):  # like a logarithm
             return third * _power_of_2(4000)
-    return _ball("nan")
+    return _extrapolated(at, depth)
+
+
+def _extrapolated(at, depth):
+    """The limit of a function of the logarithm of the distance, a power series in 1/depth (Richardson,
+    1911); nan for none."""
+    rows = []
+    for i in range(1, 15):
+        rows.append(at(i * depth))
+        for j in range(i - 2, -1, -1):  # Neville's scheme for the value at 1/depth = 0
+            rows[j] = ((j + 1) * rows[j] - i * rows[j + 1]) / (j + 1 - i)
+        if i == 13:
+            before = rows[0]
+    if _agree(before, rows[0]):
+        return rows[0]
+    scale = abs(at(depth)) * _power_of_2(-66)
+    return _ball(0) if abs(before) < scale and abs(rows[0]) < scale else _ball("nan")
 
 
 def _magnitude(x):
@@ -1592,6 +1616,8 @@ _EFFORT = 3_000_000
 """Operations times bits of one call in balls; with python-flint sixty times as many."""
 _LEFT = [0, 0]
 """Operations, and operations times bits, that are left."""
+_TINY = 2.0**-250
+"""Below this products of few arguments underflow, which no rounding error tells."""
 _DIVISORS = []
 """What was divided by."""
 
@@ -1614,6 +1640,12 @@ def _spend(operations):
 
 def _is_real(value):
     return np.asarray(value).dtype.kind == "f"
+
+
+def _has_tiny(args):
+    """Whether real arguments are so small that squares and cubes of them may underflow."""
+    sizes = [np.abs(a) for a in args if _is_real(a)]
+    return any(bool(np.any((size < _TINY) & (size > 0.0))) for size in sizes)
 
 
 def _flat(values):

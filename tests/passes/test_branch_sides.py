@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 
@@ -110,6 +111,47 @@ def test_sizes_with_factors(y):
             assert symgrad(f).grad(x, y)[0] == pytest.approx(by_x, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("f", "at", "slopes"),
+    [
+        (lambda x, y: max(x, y) if x > y else min(x, y), (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: max(x, y) if x >= y else x, (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: np.maximum(x, y) if x >= y else 2 * x, (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: np.where(x <= y, np.fmin(x, y), y), (1.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: max(y, x) ** 2 if x >= y else 0.0, (3.0, 3.0), (6.0, 0.0)),
+        (lambda x, y: max(x - y, 0.0) if x >= y else 0.0, (1.0, 1.0), (1.0, -1.0)),
+        (lambda x: max(x, 0.0) if x >= 0 else 0.0, (0.0,), (1.0,)),
+        (lambda x: max(x, 0.0) if x > 0 else x, (0.0,), (1.0,)),
+        (lambda x: min(x, 0.0) if x <= 0 else x, (0.0,), (1.0,)),
+        (lambda x, y: min(x, 2 * y) + 1 if x <= 2 * y else x + 1, (2.0, 1.0), (1.0, 0.0)),
+        (lambda x, y: max(x, y) if x + y > 0 else min(x, y), (1.0, 1.0), (0.5, 0.5)),  # a kink
+    ],
+)
+def test_extremes_that_a_branch_decides(f, at, slopes):
+    """The function that is written there is one of the two."""
+    g = symgrad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = g.grad(*at)
+        rows = g.grad(*(np.full(3, a) for a in at))
+    assert (found if isinstance(found, tuple) else (found,)) == slopes
+    assert tuple(r[1] for r in (rows if isinstance(rows, tuple) else (rows,))) == slopes
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: max(x, y) if x > y else min(x, y),
+        lambda x, y: max(x, y) if x > y else min(y, x),
+        lambda x, y: np.maximum(x, y) if x > y else np.minimum(x, y),
+        lambda x, y: np.fmax(x, y) if x > y else np.fmin(y, x),
+    ],
+)
+def test_nan_in_decided_extremes(f):
+    for at in itertools.product((1.0, 2.0, math.nan), repeat=2):
+        assert symgrad(f)(*at) == pytest.approx(f(*at), nan_ok=True)
+
+
 EXTREMES = {
     "elu": (lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0.0))), 0.0, 1.0),
     "elu of Python": (lambda x: x if x > 0 else math.expm1(min(x, 0.0)), 0.0, 1.0),
@@ -173,3 +215,42 @@ def test_extremes_in_sums_of_arrays():
         return total
 
     assert np.array_equal(loop.grad(np.array([2.0, 0.0, 3.0])), [1.0, 2.0, 1.0])
+
+
+def hue(r, g, b):
+    """Of a colour, in sixths of the circle."""
+    most, least = max(r, g, b), min(r, g, b)
+    if most == least:
+        return 0.0
+    if most == r:
+        return (g - b) / (most - least) % 6
+    if most == g:
+        return (b - r) / (most - least) + 2
+    return (r - g) / (most - least) + 4
+
+
+@pytest.mark.parametrize("colour", [(0.75, 0.75, 0.25), (0.5, 0.75, 0.75), (0.75, 0.5, 0.75)])
+def test_a_maximum_that_is_said_to_be_an_argument_has_no_tie(colour):
+    f = symgrad(hue)
+    assert f(*colour) == hue(*colour)
+    h = 2.0**-20
+    for i, slope in enumerate(f.grad(*colour)):
+        if hue(*colour[:i], colour[i] + h, *colour[i + 1 :]) > 5.5:
+            continue  # from red to pink: it jumps by a turn
+        above, below = (hue(*colour[:i], colour[i] + s * h, *colour[i + 1 :]) for s in (1, -1))
+        assert any(
+            slope == pytest.approx(d, rel=1e-5, abs=1e-5)
+            for d in ((above - hue(*colour)) / h, (hue(*colour) - below) / h)
+        )
+    assert symgrad(lambda x, y: 2 * max(x, y) if max(x, y) == x else 3 * y).grad(1.0, 1.0) == (
+        2.0,
+        0.0,
+    )
+    assert symgrad(lambda x, y: min(x, y) ** 2 if x == min(x, y) else y).grad(1.0, 1.0) == (
+        2.0,
+        0.0,
+    )
+    assert symgrad(lambda x, y: min(x, y) ** 2 if min(x, y) != x else y).grad(1.0, 1.0) == (
+        0.0,
+        1.0,
+    )

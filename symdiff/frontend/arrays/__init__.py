@@ -3,6 +3,7 @@
 `small`        of known size, traced element by element
 `symbolic`     of a size that is not known: formulas of indices, and views of memory
 `selecting`    indices, slices, masks, gathers
+`rounded`      rounded numbers as integers
 `storing`      storing through them
 `folding`      reductions along axes, running ones, products of matrices
 """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays import rounded, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, placed
 from symdiff.frontend.loops import nests
 from symdiff.frontend.trace import demands, scalars
@@ -82,10 +82,8 @@ def _rounded(t: Tracer, i: Integral, n: Expr) -> Expr:
 
 def _whole(value: Any) -> Expr:
     """An end of a slice."""
-    if not scalars.is_whole(value) or isinstance(value, bool):
-        message = f"{describe(value)} is the end of a slice"
-        raise demands.not_whole(active.get(), value, message, "use an integer")
-    return as_real(value).expr
+    message = f"{describe(value)} is the end of a slice"
+    return as_real(rounded.as_whole(active.get(), value, message)).expr
 
 
 def _clipped(t: Tracer, value: Any, n: Expr, low: Expr, high: Expr) -> Expr:
@@ -363,7 +361,8 @@ def count_of(t: Tracer, chosen: Selected) -> Expr:
 def one_of(t: Tracer, values: Sequence[Any], i: Any) -> Any:
     """The element of a list at an index that is not known when traced: what is stored in
     it is stored in the one that it is."""
-    k = position(t, i, ir.const(len(values)))
+    whole = rounded.as_whole(t, i, f"{describe(i)} is used as an index")
+    k = position(t, whole, ir.const(len(values)))
     found = values[-1] if values else None
     for n in range(len(values) - 2, -1, -1):
         here = ir.eq(k, ir.const(n))

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import ir
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import array_in_call, integer_hint
-from symdiff.frontend.trace.recorder import active
+from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.values import (
     Cond,
     Listed,
@@ -181,6 +182,11 @@ def converted(array: SmallArray, kind: str | None) -> SmallArray:
         if not array.items.ndim:
             found = scalars.apply(functions.TRUNC, as_real(array.items.item()))
             return array_of([scalars.integral(found)], ())
+        known = [ir.rational(as_real(v).expr) for v in array.items.ravel()]
+        if None not in known:
+            return array_of([int(q) for q in known if q is not None], array.items.shape)
+        if active.get().size_limit > 0:
+            raise Retrace(what="real numbers are converted to integers")
         raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
     items = np.empty(array.items.shape, object)
     items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]

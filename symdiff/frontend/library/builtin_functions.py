@@ -367,7 +367,7 @@ def _len(t: Tracer, value: Any) -> Any:
 
 
 def _range(t: Tracer, *args: Any) -> Any:
-    if any(isinstance(v, Whole) for v in args):
+    if any(isinstance(v, (Whole, Integral)) for v in args):
         return sequences.symbolic_range(*args)
     for v in args:
         if not isinstance(v, int):

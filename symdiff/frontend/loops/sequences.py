@@ -8,8 +8,8 @@ from collections.abc import Sequence as PySequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, symbolic
-from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.arrays import rounded, selecting, symbolic
+from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.extents import positive, same_size
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
@@ -51,10 +51,7 @@ def of_range(known: range) -> Sequence:
 
 def symbolic_range(*bounds: Any) -> Sequence:
     """`range` with bounds that are not known when traced."""
-    for v in bounds:
-        if not scalars.is_whole(v):
-            demands.retrace_integers(active.get(), as_real(v).expr)
-            raise Refused(f"range() of {describe(v)}", "its ends must be integers")
+    bounds = tuple(rounded.as_whole(active.get(), v, f"range() of {describe(v)}") for v in bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if step == 0 or isinstance(step, bool):
         raise Refused("the step of a range must be an integer, and not 0")

@@ -17,6 +17,7 @@ from symdiff.frontend.trace.values import (
     Axes,
     Choice,
     Cond,
+    Integral,
     Listed,
     Masked,
     Real,
@@ -71,7 +72,7 @@ def key(value: Any) -> Any:
 
 def position(value: Any) -> Any:
     """An index into a list or tuple: an integer or slice known when traced."""
-    if isinstance(value, Whole):
+    if isinstance(value, (Whole, Integral)):
         return value
     if isinstance(value, Scalar):
         demands.retrace_integers(active.get(), value.expr)
@@ -150,10 +151,12 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
                 raise Retrace(what="a small array is indexed by what is not known when traced")
             return selecting.subscript(t, symbolic.symbolic(t, owner), index)
         return arrays.load(owner, index)
-    if isinstance(owner, (list, tuple)) and isinstance(index, Whole):
+    if isinstance(owner, (list, tuple)) and isinstance(index, (Whole, Integral)):
         return selecting.one_of(t, [t.wrap(v) for v in owner], index)
     if isinstance(owner, Axes) and isinstance(index, int) and index >= len(owner):
         selecting.more_axes(t, owner.of, index + 1, "its shape is read")
+    if isinstance(index, slice) and selecting.is_symbolic(index):
+        raise Refused("an end of a slice of a list that is not known when traced", "use an array")
     if isinstance(owner, (list, tuple, range, str)):
         found = owner[position(index)]
         return (

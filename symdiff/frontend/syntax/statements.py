@@ -33,6 +33,7 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Axes,
     Cond,
+    Integral,
     Listed,
     Record,
     Refused,
@@ -180,7 +181,7 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         )
     elif isinstance(owner, (list, dict)):
         t.mutate(owner)
-        if isinstance(owner, list) and isinstance(index, Whole):
+        if isinstance(owner, list) and isinstance(index, (Whole, Integral)):
             raise Refused(
                 "an element of a list is assigned at an index that is not known when traced",
                 "use an array",

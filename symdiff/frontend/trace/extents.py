@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from symdiff import ir
-from symdiff.frontend.trace import demands, implied, scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Refused, SymArray, as_real, describe
@@ -56,11 +56,9 @@ def dims(t: Tracer, shape: Sequence[Expr]) -> tuple[Any, ...]:
 def shape_of(value: Any) -> tuple[Expr, ...]:
     """A shape that the user gives: an integer or several."""
     parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    for n in parts:
-        if not scalars.is_whole(n):
-            message = f"{describe(n)} is the size of an axis"
-            raise demands.not_whole(active.get(), n, message, "use an integer")
-    return tuple(as_real(n).expr for n in parts)
+    t = active.get()
+    whole = [t.whole(n, f"{describe(n)} is the size of an axis") for n in parts]
+    return tuple(as_real(n).expr for n in whole)
 
 
 def new_shape(t: Tracer, value: Any) -> tuple[Expr, ...]:

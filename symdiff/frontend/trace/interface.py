@@ -59,6 +59,10 @@ class Interface:
         """Data of the user's that is known when traced."""
         raise NotImplementedError
 
+    def whole(self, value: Any, what: str) -> Any:
+        """A rounded number as an integer of the program; `what` it is if it is none."""
+        raise NotImplementedError
+
     def compacted(self, chosen: Any) -> SymArray:
         """The elements that a condition selects as an array."""
         raise NotImplementedError

@@ -7,7 +7,8 @@ Requires: any DAG.
 Ensures: the same values, also of nan, but for the sign of a zero that nothing divides by. The branch that
 is taken counts at its edge too, in derivatives: of the first example, the slope at 0 is 1, that of both
 sides, where the kink of abs(x) would have made it 0; of the second it is 1 where a tie of the minimum, which
-only keeps the other side from being computed, would have made it 1/2. A step that is multiplied with a function of the absolute value,
+only keeps the other side from being computed, would have made it 1/2. A maximum that the condition says
+to be one of its arguments, `max(x, y) == x`, is that. A step that is multiplied with a function of the absolute value,
 `copysign(1, x)*log1p(abs(x))` or `copysign(log1p(abs(x)), x)`, is such a branch, if it is 0 where the step is.
 """
 
@@ -19,6 +20,7 @@ from symdiff import ir
 from symdiff.ir import (
     ABS,
     ADD,
+    AND,
     DIV,
     EQ,
     LE,
@@ -33,7 +35,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, SMALLER
+from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, MINIMA, SMALLER
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.cancel.meeting import form
 
@@ -125,12 +127,14 @@ class _Branches:
         self.work -= len(inside)
         if self.work <= 0 or not any(n.op in _DECIDED for n in inside):
             return branch
-        signs = Signs((condition,))
-        if not signs.facts:
+        signs, best = Signs((condition,)), _best(condition)
+        if not signs.facts and not best:
             return branch
         fragile = _where_signs_of_zeros_count(inside, signs)
 
         def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+            if e in best:
+                return best[e]
             if e.op is ABS and (e not in fragile or signs.nonzero(e.args[0])):
                 if side := signs.side(e.args[0]):
                     return args[0] if side > 0 else ir.neg(args[0])
@@ -142,6 +146,36 @@ class _Branches:
             return ir.rebuild(e, args)
 
         return ir.transform((branch,), rule)[0]
+
+
+def _best(condition: Expr) -> dict[Expr, Expr]:
+    """The maxima and minima that a condition says to be one of their arguments, `max(x, y, z) == y`."""
+    found: dict[Expr, Expr] = {}
+    stack = [condition]
+    while stack:
+        fact = stack.pop()
+        if fact.op is AND:
+            stack.extend(fact.args)
+        elif fact.op is EQ:
+            for u, v in (fact.args, fact.args[::-1]):
+                if u.op in EXTREMES and v in _candidates(u):
+                    found[u] = v
+    return found
+
+
+def _candidates(e: Expr) -> set[Expr]:
+    """What a maximum of maxima, or a minimum of minima, is the best of."""
+    alike = MAXIMA if e.op in MAXIMA else MINIMA
+    found: set[Expr] = set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n in found:
+            continue
+        found.add(n)
+        if n.op in alike:
+            stack.extend(n.args)
+    return found - {e}
 
 
 def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr:

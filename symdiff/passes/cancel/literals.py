@@ -25,7 +25,7 @@ from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr, as_e
 from symdiff.ir.functions import LOG, PI
 from symdiff.passes.analysis.zeros import Solution, sampled, zero_sets
 from symdiff.passes.cancel.common_denominator import together
-from symdiff.passes.cancel.residues import correction
+from symdiff.passes.cancel.residues import correction, value_there
 
 ROUNDING = Fraction(1, 2**50)
 MAX_QUOTIENTS = 40
@@ -281,8 +281,9 @@ def _shifted(numerator: Expr, denominator: Expr) -> tuple[dict[Expr, Expr], Repa
 
 
 def _at(e: Expr, point: Mapping[Expr, Fraction]) -> Expr:
-    """The value of a formula at a point, as far as it folds."""
-    return ir.substitute((e,), {v: ir.const(q) for v, q in point.items()})[0]
+    """The value of a formula at a point, as far as it folds; nan at a pole of a part of it."""
+    found = value_there(e, {v: ir.const(q) for v, q in point.items()})
+    return ir.NAN if found is None else found
 
 
 def _negligible(e: Expr, point: Mapping[Expr, Fraction]) -> bool:

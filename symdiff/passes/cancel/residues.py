@@ -12,12 +12,12 @@ before, it still does. The correction is Hermite's interpolant of the residues.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ONE, POW, ZERO, Expr
+from symdiff.ir import DIV, ONE, POW, ZERO, Expr
 from symdiff.passes.analysis.zeros import Solution, sampled, zero_sets
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.differentiate import pushforward
@@ -126,9 +126,10 @@ def _missed(
     for k in range(MAX_ORDER):
         if k and ir.substitute((denominator,), solution)[0] is not ZERO:
             return _Missed(solution, tuple(found))
-        (value,) = cancel(ir.substitute((numerator,), solution))
-        if any(isinstance(n.value, float) for n in ir.topological((value,))):
-            return None  # inf or nan: rational numbers are fractions
+        there = value_there(numerator, solution)
+        if there is None:
+            return None
+        (value,) = cancel((there,))
         if value is ZERO:
             exact += exact == k
         elif not all(negligible(numerator, p) for p in points):
@@ -136,6 +137,15 @@ def _missed(
         found.append(value / ir.const(math.factorial(k)))
         numerator, denominator = pushforward((numerator, denominator), {v: ONE})
     return None
+
+
+def value_there(e: Expr, place: Mapping[Expr, Expr]) -> Expr | None:
+    """A formula with values for variables; None where a part of it is inf or nan (rational numbers
+    are fractions) or a quotient by 0, whatever becomes of that: 0*(y/0) folds to 0."""
+    parts = ir.substitute(ir.topological((e,)), place)
+    if any(isinstance(n.value, float) or (n.op is DIV and n.args[1] is ZERO) for n in parts):
+        return None
+    return parts[-1]
 
 
 def _term(m: _Missed, others: list[_Missed], v: Expr) -> Expr:
@@ -159,4 +169,4 @@ def _term(m: _Missed, others: list[_Missed], v: Expr) -> Expr:
     return total * weight
 
 
-__all__ = ["Correction", "correction"]
+__all__ = ["Correction", "correction", "value_there"]

@@ -21,6 +21,7 @@ from symdiff import ir
 from symdiff.ir import (
     ABS,
     ADD,
+    CONST,
     DIV,
     HALF,
     MUL,
@@ -36,7 +37,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import EXTREMES, MAXIMA, TAKEN
+from symdiff.ir.functions import EXTREMES, IVE, MAXIMA, TAKEN
 from symdiff.passes.cancel.meeting import (
     Side,
     dependent,
@@ -69,7 +70,8 @@ def sides_of_kinks(
     steps: Mapping[Expr, Expr] | None = None,
 ) -> tuple[Expr, ...]:
     """The outputs, derivatives of what is given, with means of sides where slopes of a kink are
-    multiplied. Signs are slopes where they are those of an absolute value in it.
+    multiplied. Signs are slopes where they are those of an absolute value in it, or of an exponentially
+    scaled Bessel function.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def sides_of_kinks(
     outputs = tuple(outputs)
     order = ir.topological((*outputs, *of))
     steps = steps or {}
-    sizes = {place(e.args[0])[0] for e in order if e.op is ABS}
+    sizes = {place(e.args[-1])[0] for e in order if e.op in (ABS, IVE)}
     signs = {place(e.args[0])[0] for e in order if e.op is SIGN}
     written = signs - sizes - set(steps)
     if signs <= written and not any(e.op is TAKEN for e in order):
@@ -92,13 +94,35 @@ def sides_of_kinks(
 
 
 def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[Expr, Expr]) -> Expr:
-    """The output with as many kinks told apart where they meet as the budget allows."""
+    """The output with as many kinks told apart where they meet as the budget allows. A factor that they
+    do not concern stays one: infinite, it has no mean with its opposite, and none that is 0."""
+    free, rest = _factors(output)
     for depth in range(MAX_DEPTH, 0, -1):
         choices = _Choices(written, second, steps, depth)
-        found = choices.of(output)
+        found = choices.of(rest)
         if choices.left >= 0 and choices.work > 0:
             break
-    return found
+    return output if found is rest else ir.mul(free, found)
+
+
+def _factors(e: Expr) -> tuple[Expr, Expr]:
+    """A product as what shares no variable with its slopes, and the rest."""
+    factors: list[Expr] = []
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n.op is MUL:
+            stack += n.args[::-1]
+        elif n.op is NEG:
+            stack += n.args
+            factors.append(ir.const(-1))
+        else:
+            factors.append(n)
+    slopes = [n for n in ir.topological(factors) if n.op in (TAKEN, SIGN)]
+    about = set(ir.leaves(slopes))
+    free = [n for n in factors if n.op is not CONST and about.isdisjoint(ir.leaves((n,)))]
+    rest = [n for n in factors if n not in free]
+    return (ir.product(free), ir.product(rest)) if free and rest else (ONE, e)
 
 
 class _Choices:

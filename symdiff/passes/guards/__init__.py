@@ -5,6 +5,7 @@
 `proof`         whether the guarded value is the limit
 `users`         what is above nodes of a formula
 `meant`         questions about variables that stand for formulas
+`slopes`        what derivatives of a guard miss that could not be proved right
 `smooth`        whether a formula is smooth at a point
 `tolerances`    bands whose width is a parameter
 `diagonals`     differences that vanish where two quantities are equal

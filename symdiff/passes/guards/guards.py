@@ -42,6 +42,7 @@ from symdiff.passes.guards.shape import (
     domain,
     filled,
     has_slopes,
+    is_edge,
     is_equation,
     is_half_line,
     is_small,
@@ -80,7 +81,8 @@ class Guard:
     ----------
     node, condition : the branch or quotient, as written, and when the guard acts
         (`TRUE` for an epsilon that is always added).
-    kind : "repaired": dropped, as its value is the limit; "kept": it is not.
+    kind : "repaired": dropped, as its value is the limit; "kept": it is not; "unproved": it seems to be, but other
+        derivatives than its own could not be proved: the guarded value and the limit are slopes then.
     point : the singular points, as (variable or quantity, value) pairs.
     where : where the two sides differ most. at_point : whether that is a singular point.
     guarded, limit : the value that the guard puts there, and the true one.
@@ -90,7 +92,7 @@ class Guard:
 
     node: Expr
     condition: Expr
-    kind: Literal["repaired", "kept"]
+    kind: Literal["repaired", "kept", "unproved"]
     point: Solved
     where: Place
     guarded: float
@@ -172,6 +174,7 @@ class _Repairs:
         self.questions = 0
         self.set: dict[Expr, Expr] = {}  # what tolerances are in the questions that are asked now
         self.users: Users | None = None
+        self.unproved: list[tuple[Expr, Verdict]] = []  # of one branch, what was not found out
 
     def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
         new: dict[Expr, Expr] = {}
@@ -237,7 +240,9 @@ class _Repairs:
                 if found is not None:
                     both = (c, ir.not_(c))
                     old = [
-                        g for g in self.notes.guards if g.kind != "kept" or g.condition not in both
+                        g
+                        for g in self.notes.guards
+                        if g.kind == "repaired" or g.condition not in both
                     ]
                     self.notes.guards[:] = dict.fromkeys((*old, *alone.notes.guards))
                     (output,) = ir.substitute((output,), {whole: found})
@@ -278,6 +283,7 @@ class _Repairs:
     # ------------------------------------------------------------------ branches
     def _branch(self, node: Expr, condition: Expr, a: Expr, b: Expr) -> Expr | None:
         """The side that is to stay, if the other is a guard of it."""
+        self.unproved = []
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
             parts = disjuncts(holds)
             easy = is_small((holds, small, other))
@@ -340,6 +346,11 @@ class _Repairs:
             if (joined := self._middle(node, holds, small, plain)) is not None:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return joined
+        edge = any(
+            is_edge(positive(p)) for c in (condition, ir.not_(condition)) for p in disjuncts(c)
+        )
+        for part, unproved in () if edge else self.unproved[:1]:
+            self._note(node, part, unproved)
         return None
 
     def _judged(
@@ -455,10 +466,15 @@ class _Repairs:
         if self.questions > MAX_QUESTIONS:
             self.notes.over_budget.append(self.written.get(other, other))
             return None
-        return self.prover.verdict(condition, small, other, about, band)
+        found = self.prover.verdict(condition, small, other, about, band)
+        if found is None and (unproved := self.prover.prover.unproved) is not None:
+            self.unproved.append((condition, unproved))
+        return found
 
     def _note(self, node: Expr, condition: Expr, v: Verdict) -> None:
-        kind: Literal["repaired", "kept"] = "repaired" if v.kind == "right" else "kept"
+        kinds: dict[str, Literal["repaired", "kept", "unproved"]]
+        kinds = {"right": "repaired", "wrong": "kept", "unproved": "unproved"}
+        kind = kinds[v.kind]
         written = self.written.get(node, node)
         if v.kind == "right" and not v.regular:
             self.solved.append(v.singular)

@@ -41,7 +41,14 @@ from symdiff.passes.guards.shape import (
     quantities,
     was_singular,
 )
-from symdiff.passes.guards.smooth import OfSum, is_smooth, is_smooth_in, of_sums
+from symdiff.passes.guards.slopes import missed_slope
+from symdiff.passes.guards.smooth import (
+    OfSum,
+    is_smooth,
+    is_smooth_in,
+    is_smooth_quantity,
+    of_sums,
+)
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
 
@@ -62,7 +69,6 @@ ASIDE = 2.0**-40
 FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
 """Where in a band the two sides are compared."""
 
-
 MAX_VARIABLES = 16
 MAX_LOCI = 12
 MAX_CENTRES = 6
@@ -81,6 +87,9 @@ FEW = 10_000
 MAX_BANDS = 2
 """and for so many singular sets."""
 
+MAX_UNSURE = 3
+"""Points at which it is looked at what a guard that is not proved misses."""
+
 MAX_SHARED = 6000
 """Nodes whose germs are kept for the next question."""
 
@@ -95,7 +104,7 @@ Centre = tuple[dict[Expr, Fraction], Solution]
 class Verdict:
     """What a guard does.
 
-    kind : "right" or "wrong". singular : the singular points, solved for variables.
+    kind : "right" or "wrong"; or "unproved": what is got and true are slopes then. singular : the singular points, solved for variables.
     where : where the guard is most wrong, or least right.
     got, truth, ulps : the guard's value there, the true one, and their distance.
     at_singular : whether that is a singular point.
@@ -109,7 +118,7 @@ class Verdict:
     regular : whether the other side is not singular there: the guard is a shortcut to its value.
     """
 
-    kind: Literal["right", "wrong"]
+    kind: Literal["right", "wrong", "unproved"]
     where: Place
     got: float
     truth: float
@@ -137,6 +146,8 @@ class Prover:
         self.facts = tuple(facts)
         self.signs = Signs(self.facts)
         self._known: dict[tuple[Expr, Expr, Expr, int, bool], Verdict | None] = {}
+        self._open: dict[object, Verdict] = {}
+        self.unproved: Verdict | None = None
         self._germs: dict[tuple[Expr, int], Germs] = {}
 
     def verdict(
@@ -149,6 +160,7 @@ class Prover:
         singular and the condition holds, however far that reaches.
         """
         roots = (condition, small, other)
+        self.unproved = None
         if not is_small(roots):
             return None
         t = bottleneck(roots, about)
@@ -158,7 +170,7 @@ class Prover:
             if u is t or self._of(roots, u, band) is None:
                 continue
             (acts,) = ir.substitute((condition,), {u: QUANTITY})
-            if _is_smooth(u, acts):
+            if is_smooth_quantity(u, acts, QUANTITY):
                 return self._of(roots, u, band)
         return None
 
@@ -175,11 +187,16 @@ class Prover:
             small, other = ir.substitute((small, other), {t: QUANTITY})
         key = condition, small, other, sides, band
         if key not in self._known:
+            case = _Case(self, condition, small, other, sides, band)
             try:
-                self._known[key] = _Case(self, condition, small, other, sides, band).verdict(t)
+                self._known[key] = case.verdict(t)
+                if self._known[key] is None and (seen := case.missed()) is not None:
+                    self._open[key] = seen
             except (SymdiffError, NotImplementedError, TypeError, ArithmeticError):
                 self._known[key] = None
         verdict = self._known[key]
+        if (unproved := self._open.get(key)) is not None:
+            self.unproved = unproved if t is None else _named(unproved, t)
         return verdict if verdict is None or t is None else _named(verdict, t)
 
     def germ(self, v: Expr, nodes: Sequence[Expr], e: Expr) -> str:
@@ -213,32 +230,6 @@ def _named(verdict: Verdict, t: Expr) -> Verdict:
     )
 
 
-def _is_smooth(t: Expr, acts: Expr) -> bool:
-    """Whether a quantity has no singular point or kink where a condition on it holds, as
-    far as such points are found."""
-    params = ir.variables((t,))
-    constants = [q for n in ir.topological((t,)) if (q := ir.rational(n)) is not None]
-    for n in ir.topological((t,)):
-        if n.op is ir.WHERE:
-            return False
-        places = list(loci(n))
-        if n.op.kink is not None:
-            places.append(n.op.kink(*n.args))
-        for d in places:
-            if len(params) == 1:
-                points = [{params[0]: r} for r in rational_roots(d, params[0], constants)]
-            else:
-                points = [p for s in zero_sets(d) for p in sampled(s, params)]
-            for point in points:
-                program = Certified(params, [t], (), WORK)
-                (at,) = program.at_with_status([float(point[v]) for v in params])
-                if at.status not in ("exact", "budget"):
-                    continue
-                if ir.substitute((acts,), {QUANTITY: ir.const(at.value)})[0] is not ir.FALSE:
-                    return False
-    return True
-
-
 class _Case:
     """One guard, as functions of `QUANTITY` or of several variables."""
 
@@ -251,6 +242,7 @@ class _Case:
         self.params = ir.variables((condition, small, other))
         self.first = is_first_term(condition, small, other)
         self.sums: list[OfSum] | None = None
+        self.unsure: list[Centre] = []  # where nothing was found out
         self.differs = False  # whether the guard has another value than a regular side somewhere
 
     def verdict(self, t: Expr | None) -> Verdict | None:
@@ -269,6 +261,7 @@ class _Case:
             outcome = self._at(centre, solved)
             if outcome == "unsuitable" and any(s.items() < solved.items() for s in right):
                 outcome = "no limit"  # a part of a set where the guard is right elsewhere
+            self.unsure += [(centre, solved)] * (outcome == "no limit")
             if outcome == "unsuitable" or (outcome == "no limit" and len(self.params) == 1):
                 return None
             partly = partly or outcome == "no limit"
@@ -301,6 +294,17 @@ class _Case:
             met[0], outside=outside, coarse=coarse, local=local, partly=partly, scale=scale,
             missed=missed, regular=regular,
         )  # fmt: skip
+
+    def missed(self) -> Verdict | None:
+        """What derivatives of a guard that was not proved right seem to miss."""
+        for centre, solved in self.unsure[:MAX_UNSURE] if self.band else ():
+            moved = {v: ir.const(q) + v for v, q in centre.items()}
+            small, other = ir.substitute((self.small, self.other), moved)
+            seen = missed_slope(self.params, small, other, list(solved))
+            if seen is not None:
+                at, on = tuple((v, centre[v]) for v in self.params), tuple(solved.items())
+                return Verdict("unproved", at, seen.guarded, seen.other, math.inf, on, True)
+        return None
 
     # ------------------------------------------------------------- singular points
     def _centres(self) -> Iterator[Centre]:

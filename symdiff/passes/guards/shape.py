@@ -176,6 +176,15 @@ def is_half_line(part: Expr) -> bool:
     )
 
 
+def is_edge(part: Expr) -> bool:
+    """Whether a comparison of a conjunction holds on one side of 0: another formula may begin there."""
+    found = (
+        _half_line(e) for e in (part.args if part.op is AND else (part,))
+        if e.op in ir.COMPARISONS and e.op is not EQ
+    )  # fmt: skip
+    return any(side is not None and not side[1] for side in found)
+
+
 def _half_line(e: Expr) -> tuple[Expr, Fraction] | None:
     """u and a small number that it does not exceed, if a comparison says no more of it."""
     a, b = e.args
@@ -464,6 +473,7 @@ __all__ = [
     "domain",
     "filled",
     "has_slopes",
+    "is_edge",
     "is_equation",
     "is_first_term",
     "is_half_line",

@@ -19,6 +19,8 @@ from symdiff import ir
 from symdiff.interpret import Certified
 from symdiff.ir import ADD, HALF, Expr
 from symdiff.ir.functions import HYPOT
+from symdiff.passes.analysis.roots import loci, rational_roots
+from symdiff.passes.analysis.zeros import sampled, zero_sets
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.complete.complete import complete, pinned_forms
 from symdiff.passes.complete.taylor import WORK
@@ -81,6 +83,32 @@ def is_smooth_in(
     return False
 
 
+def is_smooth_quantity(t: Expr, acts: Expr, slot: Expr) -> bool:
+    """Whether a quantity has no singular point or kink where a condition on it, which has a slot for
+    it, holds, as far as such points are found."""
+    params = ir.variables((t,))
+    constants = [q for n in ir.topological((t,)) if (q := ir.rational(n)) is not None]
+    for n in ir.topological((t,)):
+        if n.op is ir.WHERE:
+            return False
+        places = list(loci(n))
+        if n.op.kink is not None:
+            places.append(n.op.kink(*n.args))
+        for d in places:
+            if len(params) == 1:
+                points = [{params[0]: r} for r in rational_roots(d, params[0], constants)]
+            else:
+                points = [p for s in zero_sets(d) for p in sampled(s, params)]
+            for point in points:
+                program = Certified(params, [t], (), WORK)
+                (at,) = program.at_with_status([float(point[v]) for v in params])
+                if at.status not in ("exact", "budget"):
+                    continue
+                if ir.substitute((acts,), {slot: ir.const(at.value)})[0] is not ir.FALSE:
+                    return False
+    return True
+
+
 def _derivatives(e: Expr, varied: Sequence[Expr]) -> tuple[list[Expr], list[Expr]]:
     """The first and the second by some variables."""
     slopes = [pushforward((e,), {v: ir.ONE})[0] for v in varied]
@@ -88,4 +116,4 @@ def _derivatives(e: Expr, varied: Sequence[Expr]) -> tuple[list[Expr], list[Expr
     return slopes, curves
 
 
-__all__ = ["OfSum", "is_smooth", "is_smooth_in", "of_sums"]
+__all__ = ["OfSum", "is_smooth", "is_smooth_in", "is_smooth_quantity", "of_sums"]

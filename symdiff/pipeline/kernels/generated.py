@@ -33,6 +33,8 @@ from symdiff.runtime.scalar.elementwise import Array, ShapeError
 from symdiff.runtime.scalar.kernel import Kernel, Result
 from symdiff.version import __version__
 
+TINY = 2.0**-250
+"""As modules have it, in `codegen.source.modules.copied.arrays_by_tiers`."""
 NAME = "computed"
 """What functions of generated modules are called."""
 
@@ -182,11 +184,13 @@ class GeneratedLoops(LoopKernel):
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
     ) -> list[Any]:
+        if self.guards is not None and self.guards.held(values):
+            return self.guards(values, out)
         try:
             code = self._corrected
             if code is not None:
                 *near, wrong = code.run(values, None, result)
-                if not wrong:
+                if not wrong and not any(map(_has_tiny, values)):
                     return near if out is None else [v if o is None else put(o, v) for o, v in zip(out, near, strict=True)]  # fmt: skip
             plain = self._plainly.run(values, None if code else out, result)
             if code is None:
@@ -208,6 +212,12 @@ class GeneratedLoops(LoopKernel):
 
     def llvm(self) -> str:
         raise TargetError("no LLVM IR: the engine is Numba", hint='source("cpu")')
+
+
+def _has_tiny(value: Any) -> bool:
+    """Whether squares and cubes of elements may underflow, which no rounding error tells."""
+    size = np.abs(value)
+    return bool(np.any((size < TINY) & (size > 0)))
 
 
 class _Wide:

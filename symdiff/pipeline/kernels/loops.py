@@ -89,6 +89,19 @@ class ArrayKernels:
 
         return call
 
+    def _floats(self, found: Sequence[Any], raw: LoopProgram, given: Sequence[Any]) -> list[Any]:
+        """Arrays of results for many arguments, those as floats that are made of integers only but are
+        floats in Python, as `[1.0, 3.0][int(x)]` and derivatives are."""
+        kinds = ["f"] * len(found) if self._source.path else list(raw.kinds)
+        if not kinds:
+            return list(found)
+        real = [v.dtype for v in map(np.asarray, given) if v.dtype.kind == "f"]
+        wanted = np.result_type(*real) if real else np.dtype(float)
+        return [
+            v.astype(wanted) if k == "f" and v.dtype.kind != "f" else v
+            for v, k in zip(found, kinds, strict=True)
+        ]
+
     def _reals(self, values: list[Any], raw: LoopProgram) -> list[Any]:
         """The results as Python has them; derivatives are real numbers, also where they are
         known to be whole."""
@@ -171,32 +184,34 @@ class ArrayKernels:
             final = loop_pipeline.final(program)
             return final, o.dtype, threaded, o.cache, o.level, tiers
 
+        made_by: type[LoopKernel] = LoopKernel
         if o.engine == "numba":
             from symdiff.pipeline.kernels.generated import GeneratedLoops
 
-            return GeneratedLoops(*arguments(program))
+            made_by = GeneratedLoops
         path = self._source.path
         by = {n for _, names in path for n in names}
 
         def kernel(program: LoopProgram) -> LoopKernel:
             if captured is None or o.accuracy == "fast" or not _is_second(path):
-                return LoopKernel(*arguments(program))
+                return made_by(*arguments(program))
             undefined = with_undefined_ties(program, captured)
-            made = LoopKernel(*arguments(undefined))
+            made = made_by(*arguments(undefined))
             if undefined is not program:
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
                 first = _first_derivatives(program, path[-1])
-                made.sides = Sides(LoopKernel, arguments(program), moved, first)
+                made.sides = Sides(made_by, arguments(program), moved, first)
             return made
 
         if captured is None or not path or not guarded_points(captured, captured, by).points:
             return kernel(program)
         value = loop_pipeline.value(captured)
         points = guarded_points(program, value, by)
-        made = kernel(told(program, points) if points.points else program)
+        tells = points.points and o.engine != "numba"  # whose kernels ask before they compute
+        made = kernel(told(program, points) if tells else program)
         if points.points:
             found = loop_pipeline.final(met(program, points))
-            conditions = LoopKernel(found, o.dtype, False, o.cache, "fast")
+            conditions = made_by(found, o.dtype, False, o.cache, "fast")
             moved = [k for k, p in enumerate(program.params) if p.name in by and p.type.kind == "f"]
             made.guards = BesideGuards(
                 kernel(program), self._kernel(value), conditions, points.points, moved,
@@ -217,7 +232,8 @@ class ArrayKernels:
         if count == 0:
             raise SymdiffError("map() over an axis of size 0", hint="there is no result to stack")
         tree, compute = self._by_rows(raw, values, mapped, static, shapes)
-        return rows.nested(tree, rows.stacked(compute, count, self._options.parallel))
+        found = rows.stacked(compute, count, self._options.parallel)
+        return rows.nested(tree, self._floats(found, raw, values))
 
     def _each(
         self,
@@ -244,7 +260,7 @@ class ArrayKernels:
             found = rows.stacked(compute, count, self._options.parallel)
         else:
             found = [np.asarray(v) for v in compute(0, 0, None)]
-        found = [v.reshape(shape) for v in found]
+        found = self._floats([v.reshape(shape) for v in found], raw, given)
         if out is None:
             found = found if self._source.path else in_python(found, raw.kinds)
             return map_tree(found.__getitem__, tree)

@@ -301,7 +301,7 @@ class Recomputed:
             else:
                 e = None
             kept.append(e)
-        return Certified(names, roots, jumps=True), kept
+        return Certified(names, roots, jumps=True, ties=True), kept
 
 
 def _placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:

@@ -21,7 +21,7 @@ from symdiff.ir.program import Tree, tree_text
 IMPORTS = "from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
 LOCK = '_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())\n'
 NUMBERS = '''
-_real, _single, _size, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
+_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
 
 
 def _only_numbers(*args):
@@ -58,7 +58,15 @@ def inside_source(
     tree : how they nest.
     balls : whether there is a function of balls.
     """
-    used = [f"_{stem(full)}", "_only_numbers", "_real", "_single", "_size", "_infinite", "objmode"]
+    used = [
+        f"_{stem(full)}",
+        "_only_numbers",
+        "_real",
+        "_single",
+        "_absolute",
+        "_infinite",
+        "objmode",
+    ]
     if group is not None:
         used += [f"_{stem(group.name)}_wide", f"_{main}_broken"]
     every = public_names(all_names(face, params), used)
@@ -85,13 +93,13 @@ def inside_source(
             lines.append(f"    {found}, {sure} = _{stem(group.name)}_wide({again})")
             for result, c in zip(results, group.columns[full], strict=True):
                 value = f"_single({found}[{c}])" if single else f"{found}[{c}]"
-                lines.append(f"    if {sure}[{c}] or _size({found}[{c}]) < _infinite:")
+                lines.append(f"    if {sure}[{c}] or _absolute({found}[{c}]) < _infinite:")
                 lines.append(f"        {result} = {value}")
             if balls:
                 names = (sure, settle, in_balls, as_written)
                 odd = [*(f"{x} != {x}" for x in results)] if group.written else []
                 places = range(len(local)) if group.written else ()
-                odd += [f"not _size({at}{k}) < _infinite" for k in places]
+                odd += [f"not _absolute({at}{k}) < _infinite" for k in places]
                 lines += _balls(names, odd, group.columns[full], results, again, dtype)
     for (p, known), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"

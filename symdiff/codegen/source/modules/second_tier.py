@@ -183,7 +183,8 @@ def function_helper(op: Op) -> tuple[str, set[str]]:
         lines += [f"if {text} == 0.0:", "    return _NOWHERE"]
         used |= writer.used
     if _is_like_its_argument(op):
-        lines += ["if x[3] < 0.0:  # tiny: but for its cube, this is x", "    return x"]
+        lines += ["if x[3] < 0.0:  # tiny", "    return _like_argument(x)"]
+        used.add("_like_argument")
     lines += [f"{n} = _usual({n})" for n in names]
     if op.arity == 1 and op.fold is not None:
         for point in (0, 1):

@@ -27,6 +27,8 @@ _EFFORT = 3_000_000
 """Operations times bits of one call in balls; with python-flint sixty times as many."""
 _LEFT = [0, 0]
 """Operations, and operations times bits, that are left."""
+_TINY = 2.0**-250
+"""Below this products of few arguments underflow, which no rounding error tells."""
 _DIVISORS = []
 """What was divided by."""
 
@@ -77,6 +79,12 @@ def _balls_of(values):
 
 def _is_real(value):
     return np.asarray(value).dtype.kind == "f"
+
+
+def _has_tiny(args):
+    """Whether real arguments are so small that squares and cubes of them may underflow."""
+    sizes = [np.abs(a) for a in args if _is_real(a)]
+    return any(bool(np.any((size < _TINY) & (size > 0.0))) for size in sizes)
 
 
 def _flat(values):

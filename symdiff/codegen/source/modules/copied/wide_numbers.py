@@ -295,6 +295,12 @@ def _exp(x):
     return _scaled(hi, lo, (16.0 + reduction) * hi + _carried(x, 2.0, 0.125), k)
 
 
+def _like_argument(x):
+    """A function that is x but for terms of the second order, of a tiny x: as in 1/x - 1/tan(x) they
+    may be all that is left."""
+    return x[0], x[1], x[2] + math.ldexp(1.0, int(max(x[3] + 107.0, -990.0))), x[3]
+
+
 def _log(x):
     """log(x)."""
     if x[2] < 0.0 or x[0] < -(x[2] * _UNIT):

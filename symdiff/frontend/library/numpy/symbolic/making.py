@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import rounded, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
@@ -19,6 +19,7 @@ from symdiff.frontend.trace.extents import dims, new_shape, same_size, shape_of,
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    Integral,
     Real,
     Refused,
     SymArray,
@@ -41,7 +42,7 @@ def converted(a: SymArray, kind: str | None) -> SymArray:
     if kind is None or kind == a.kind:
         return a
     if kind == "i" and a.kind == "f":
-        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+        return rounded.as_wholes(active.get(), a)
     return lazy(a.shape, kind, symbolic.as_kind(a, kind), needs(a))
 
 
@@ -94,6 +95,7 @@ def real_ends(bounds: Sequence[Any]) -> tuple[str, str]:
 def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     """`np.arange` of integers, and of known numbers that are short in binary: their sums and
     quotients are exact in floating point, so the number of elements is NumPy's."""
+    bounds = tuple(t.whole(b, "a bound of np.arange()") if isinstance(b, Integral) else b for b in bounds)  # fmt: skip
     if not all(map(scalars.is_whole, bounds)):
         return converted(_ranged_reals(bounds), dtype_kind(dtype))
     found = sequences.symbolic_range(*bounds)
@@ -272,6 +274,7 @@ def _enumerated(t: Tracer, value: Any) -> Any:
 
 TABLE: dict[str, Function] = {
     "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
+    "numpy.asanyarray": _asarray,
     "numpy.ascontiguousarray": _asarray,
     "numpy.float64": lambda t, a: as_float(a) if is_number(a) else copied(t, a, float),
     "numpy.where": _where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,

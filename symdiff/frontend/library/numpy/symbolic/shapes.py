@@ -412,9 +412,7 @@ def _rolled(t: Tracer, value: Any, shift: Any, axis: Any = None) -> Any:
     at: list[Expr] = list(SLOTS[: len(a.shape)])
     for s, k in pairs:
         k = axis_of(len(a.shape), k)
-        if not scalars.is_whole(s):
-            message = f"{describe(s)} is the shift of an array"
-            raise demands.not_whole(t, s, message, "use an integer")
+        s = t.whole(s, f"{describe(s)} is the shift of an array")
         at[k] = ir.apply(loop_program.MOD, ir.sub(at[k], as_real(s).expr), a.shape[k])
     return symbolic.gathered(a, a.shape, at)
 
