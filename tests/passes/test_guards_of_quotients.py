@@ -142,7 +142,9 @@ def tangents(x: float, y: float) -> float:
 
 @pytest.mark.parametrize(("guarded", "at"), [(exchanger, 1.0), (tangents, 0.0)])
 @pytest.mark.parametrize("x", [0.5, 2.0])
-def test_denominators_that_vanish_whatever_the_others_are(guarded: Any, at: float, x: float) -> None:
+def test_denominators_that_vanish_whatever_the_others_are(
+    guarded: Any, at: float, x: float
+) -> None:
     """A guard of a denominator without a solution in closed form that holds at one number for every
     value of the other variable (its derivative was 0, without a word)."""
     f, h = symgrad(guarded), 1e-3
