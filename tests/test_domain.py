@@ -218,3 +218,27 @@ def test_out_and_broadcasting() -> None:
 def test_nan_is_inside_of_a_domain_as_in_python(function: Any, others: Any) -> None:
     args = (math.nan, *others)
     np.testing.assert_array_equal(symgrad(function)(*args), function(*args))
+
+
+def positive(r: float) -> float:
+    if r < 0:
+        raise ValueError("negative")
+    return r**3
+
+
+def overlap(a: float, b: float, d: float) -> float:
+    if d == 0:
+        return positive(max(a, b)) + positive(min(a, b, math.floor(a)))
+    return (a - b + d) * (a + b - d) / d - (a + b - d)
+
+
+def test_domains_of_what_is_computed_again() -> None:
+    """What lost digits is computed again under the same conditions, of maxima and floors too."""
+    f = symgrad(overlap)
+    for place in ((2.0, 2.0, 1.0), (2.0, 2.0, 5e-324), (2.5, 3.0, 0.0)):
+        assert f(*place) == pytest.approx(overlap(*place), rel=1e-14)
+    # where a - b + d is 0
+    assert f(1e8, 1e8 + 2.0**-20, 2.0**-20) == -(2e8 + 2.0**-20 - 2.0**-20)
+    for place in ((-1.0, -2.0, 0.0), (2.0, -2.0, 0.0)):
+        with pytest.raises(ValueError, match="negative"):
+            f(*place)

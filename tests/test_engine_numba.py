@@ -198,3 +198,12 @@ def test_the_corpus_of_arrays(case: Any, monkeypatch: pytest.MonkeyPatch) -> Non
         found = g(*args, **static)
         assert np.shape(_flat(found)) == np.shape(_flat(want))
         np.testing.assert_allclose(_flat(found), _flat(want), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.slow
+def test_guards_of_arrays_are_asked_about(without_llvm: None) -> None:
+    """Where values beside the point show that its derivatives are those of a smooth function."""
+    from tests.codegen.test_array_module_tiers import turned
+
+    f = symgrad(turned, engine="numba", verify=False)
+    assert f.grad(np.zeros(3)).tolist() == [1.0, 2.0, 3.0]

@@ -201,3 +201,113 @@ def test_objects_are_not_compared() -> None:
 
     with pytest.raises(SymdiffError, match="objects are compared"):
         symgrad(lambda x: Pair(x, 1.0) == Pair(x, 1.0))(2.0)
+
+
+ROWS = np.array([[0.3, 2.7, -2.9], [1.1, -2.1, 3.1]])
+REARRANGED = [
+    lambda x: np.unwrap(x),
+    lambda x: np.unwrap(x * 4, axis=0, discont=4.0),
+    lambda x: np.unwrap(x, period=2.0),
+    lambda x: np.modf(x),
+    lambda x: np.modf(-x)[0] * np.ldexp(x, 2),
+    lambda x: np.take(x, [5, -9], mode="wrap"),
+    lambda x: np.take(x, [5, -9], axis=0, mode="clip"),
+    lambda x: np.delete(x, [0, -1], axis=-1),
+    lambda x: np.isneginf(x) | np.isposinf(-x) | np.isreal(x),
+    lambda x: np.add.reduce(x, keepdims=True) * np.add.reduce(x, axis=-1, initial=2.0)[:, None],
+    lambda x: np.maximum.reduce(x, axis=0, initial=0.5),
+    lambda x: np.logical_and.reduce([x > 0, x < 1]),
+    lambda x: np.add.reduceat(x, [0, 1]) * np.add.reduceat(x[0], [0, 2, 1]),
+    lambda x: np.trapezoid(x, np.cumsum(np.ones(x.shape), axis=0) ** 2, axis=0),
+    lambda x: x.compress([True, False], axis=0).sum() * x.conj(),
+    lambda x: np.fromiter((v * 2 for v in x.ravel()), float),
+    lambda x: np.insert(x[0], [1, 2], [5.0, 6.0]),
+    lambda x: np.linalg.tensordot(x, x) + np.linalg.diagonal(x, offset=1).sum(),
+    lambda x: np.linalg.outer(x[0], x[1]) @ np.linalg.cross(x[0], x[1]),
+]
+
+
+@pytest.mark.parametrize("f", REARRANGED)
+def test_other_functions_of_numpy(f: Callable[[Any], Any]) -> None:
+    beside_python(f, ROWS)
+
+
+SERIES = [
+    lambda x: np.polynomial.chebyshev.chebval(x, [1.0, 2.0, 3.0, 0.5]),
+    lambda x: np.polynomial.legendre.legval(x, np.array([1.0, 2.0, 3.0, 0.5])),
+    lambda x: np.polynomial.hermite.hermval(x, [1.0, 2.0, 3.0, 0.5]),
+    lambda x: np.polynomial.hermite_e.hermeval(x, [1.0, 2.0, 3.0, 0.5, -0.1]),
+    lambda x: np.polynomial.laguerre.lagval(x, [1.0, 2.0, 3.0, 0.5]),
+    lambda x: np.polynomial.laguerre.lagval(x, [1.0]),
+    lambda x: np.polynomial.legendre.legval([0.3, 0.5], x),
+    lambda x: np.polynomial.chebyshev.chebval(0.3, x),
+    lambda x: np.polynomial.polynomial.polyder(x) + np.polynomial.polynomial.polyint(x)[:-2],
+    lambda x: np.polynomial.polynomial.polyadd(x, [1.0, 2.0]),
+    lambda x: np.polynomial.polynomial.polysub([1.0, 2.0], x),
+    lambda x: np.polynomial.polynomial.polymul(x, [1.0, 2.0]),
+    lambda x: np.polynomial.polynomial.polyvander(x, 2),
+    lambda x: np.polyadd(x, [1.0, 2.0]) * np.polysub([1.0, 2.0], x) + np.polyint(x, k=3.0)[0],
+]
+
+
+@pytest.mark.parametrize("f", SERIES)
+def test_series_of_polynomials(f: Callable[[Any], Any]) -> None:
+    beside_python(f, V)
+
+
+KNOWN = [
+    lambda x: np.sum(np.polynomial.legendre.leggauss(3)[1] * np.exp(x[0] * np.polynomial.legendre.leggauss(3)[0])),
+    lambda x: np.hanning(4) * np.kaiser(4, 2.0) * x + np.blackman(5)[1:] * np.fft.fftfreq(4),
+    lambda x: scipy.special.comb(5, 2) * scipy.special.roots_hermite(4)[0] * x,
+    lambda x: np.linalg.eigvals(np.array([[2.0, 1.0], [1.0, 3.0]])) * x[:2],
+    lambda x: np.zeros(np.broadcast_shapes((1, 2), (3, 1))) + x[0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", KNOWN)
+def test_what_is_called_with_known_numbers_is_called_by_python(f: Callable[[Any], Any]) -> None:
+    beside_python(f, V)
+
+
+def test_what_python_computes_may_be_changed() -> None:
+    def f(x: Any) -> Any:
+        a, b = np.hanning(4), np.hanning(4)
+        a[1] = x[0]
+        return a + b
+
+    beside_python(f, V)
+    with pytest.raises(SymdiffError, match="cannot be traced"):
+        symgrad(lambda x: np.roots(x))(V)
+
+
+def test_statistics_and_iterators() -> None:
+    import itertools
+    import math
+    import operator
+    import statistics
+
+    def f(x: Any) -> Any:
+        parts = [x, 2 * x, 0.5]
+        found = [statistics.mean(parts), statistics.stdev(parts), statistics.median(parts)]
+        found += itertools.starmap(operator.mul, [(x, 2), (2, x)])
+        found += itertools.takewhile(lambda v: v < 1, [0.1, 0.2, 3])
+        return (*math.modf(-2.5 * x), operator.abs(-x), operator.not_(x), *found)
+
+    got, want = symgrad(f)(0.7), f(0.7)
+    assert got == pytest.approx(want, rel=1e-14)
+    assert list(map(type, got)) == list(map(type, want))
+
+
+def test_places_that_are_deleted_or_inserted_at_are_checked() -> None:
+    for f in (
+        lambda x: np.delete(x, 1), lambda x: np.delete(x, -1), lambda x: np.delete(x, [0, -2]),
+        lambda x: np.insert(x, 1, 5.0), lambda x: np.insert(x, -1, 5.0), lambda x: np.insert(x, 4, 5.0),
+        lambda x: np.insert(x, [0, 4], [5.0, 6.0]),
+    ):  # fmt: skip
+        beside_python(f, V)
+    for f in (
+        lambda x: np.delete(x, 4), lambda x: np.delete(x, -5), lambda x: np.delete(x, [0, 5]),
+        lambda x: np.insert(x, 6, 5.0), lambda x: np.insert(x, [1, 6], 5.0),
+    ):  # fmt: skip
+        with pytest.raises((IndexError, SymdiffError)):
+            symgrad(f)(V)

@@ -32,6 +32,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.program import map_objects
+from symdiff.loops.simplify.guarded_points import guarded_points, met
 from symdiff.passes.complete.removable import meaning
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.readable_formulas import closed_for_people, readable_forms
@@ -166,7 +167,7 @@ def array_module(
         ArrayFunction(
             p.suffix, readable(p.program), p.summary, loop_pipeline.final(p.program),
             *(_tiers(p.program) if compensated else ()),
-        )
+        )._replace(apart=_apart(p.program, parts[0].program, wrt) if p.suffix else None)
         for p in parts
     ]  # fmt: skip
     return array_module_source(
@@ -177,6 +178,12 @@ def array_module(
         targets=targets,
         face=face,
     )
+
+
+def _apart(program: LoopProgram, value: LoopProgram, wrt: Sequence[str]) -> LoopProgram | None:
+    """Which conditions of guards hold that only the decorator understands, at run time."""
+    found = guarded_points(program, value, wrt)
+    return loop_pipeline.final(met(program, found)) if found.points else None
 
 
 def _tiers(program: LoopProgram) -> tuple[LoopProgram, ...]:

@@ -268,3 +268,45 @@ def test_squares_of_tiny_arguments(tmp_path):
         with np.errstate(all="ignore"), ctx.workprec(53):
             np.testing.assert_allclose(scope["length"](x), 5e-300, rtol=4e-16)
             np.testing.assert_allclose(scope["length_grad"](x), [0.6, 0.8, 0.0], rtol=4e-16)
+
+
+def turned(w):
+    total = 0.0
+    for i in range(len(w)):
+        total += w[i] * w[i]
+    angle = np.sqrt(total)
+    if angle < 1e-8:
+        return 0.0
+    r = 0.0
+    for i in range(len(w)):
+        r += (i + 1) * w[i] * np.sin(angle) / angle
+    return r
+
+
+def test_derivatives_at_guards_that_are_understood_at_run_time_are_told(tmp_path):
+    scope = module(turned, np.ones(3), tmp_path)
+    with np.errstate(all="ignore"), ctx.workprec(53):
+        assert scope["turned"](np.zeros(3)) == 0.0
+        with pytest.warns(RuntimeWarning, match="turned_grad: at a point that is treated apart"):
+            scope["turned_grad"](np.zeros(3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            scope["turned_grad"](np.ones(3))
+
+
+def weighted(x):
+    n = x.shape[0] // 2
+    return np.sum(x[:n] * x[n:]) / np.sum(x[n:])
+
+
+def test_no_limit_of_many_coordinates(tmp_path):
+    """Weights of either sign may add up to less than all else."""
+    x = np.zeros(10)
+    scope = module(weighted, np.arange(1.0, 11.0), tmp_path)
+    for scope["flint"] in (flint, None):
+        with (
+            np.errstate(all="ignore"),
+            ctx.workprec(53),
+            pytest.warns(RuntimeWarning, match="weighted: 1 results may have lost digits"),
+        ):
+            assert math.isnan(scope["weighted"](x))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.interpret import Certified
 from symdiff.ir import SIGN, Expr
 from symdiff.ir.functions import EXP
@@ -57,3 +60,33 @@ def test_values_stay_where_no_sign_is_zero(e: Expr, x: float, y: float) -> None:
 def test_signs_that_a_user_wrote_stay() -> None:
     e = S * S * EXP(X)
     assert squares_of_signs((e,), but={X})[0] is e
+
+
+BRANCHES = {
+    "power": (lambda b, c: 0.0 if c < 0 else abs(b + math.sqrt(c)) ** 1.5, 0.0),
+    "factor": (lambda b, c: (0.0 if c < 0 else abs(b + math.sqrt(c)) ** 1.5) * b + c * c, 2.0),
+    "below": (lambda b, c: math.log(1 + (abs(b + math.sqrt(c)) ** 2.5 if c > 0 else c * c)), None),
+    "root of a quadratic equation": (
+        lambda b, c: 0.0 if b * b + c < 0
+        else 1 / (b + math.copysign(math.sqrt(b * b + c), b)), 0.0,
+    ),
+    "logarithm": (
+        lambda b, c: c * c if c < 0 else np.abs(b * np.log(c)) * np.exp(-np.abs(np.log(c))), 2.0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_signs_stay_in_the_branches_where_they_are_defined(name: str) -> None:
+    plain, curvature = BRANCHES[name]
+    f = symgrad(plain)
+    ((bb, bc), (cb, cc)) = f.hessian(0.25, -0.5)
+    assert (bb, bc, cb) == (0.0, 0.0, 0.0)
+    if curvature is None:  # of log(1 + c**2)
+        curvature = 2 * (1 - 0.25) / 1.25**2
+    assert cc == pytest.approx(curvature, rel=1e-15)
+    h = 2.0**-10
+    for x, i in ((0.25, 0), (0.5, 1)):
+        at = (lambda t: plain(t, 0.5)) if i == 0 else (lambda t: plain(0.25, t))
+        second = (at(x + h) - 2 * at(x) + at(x - h)) / h**2
+        assert f.hessian(0.25, 0.5)[i][i] == pytest.approx(second, rel=1e-4, abs=1e-8)

@@ -10,6 +10,8 @@
 `of_numba`            what Numba compiles, seen through to its Python
 `composed`            NumPy's and SciPy's in terms of others
 `rearranged`          those that rearrange arrays, in terms of others
+`polynomial_names`    NumPy's polynomials, in terms of others
+`known_numbers`       what is called with numbers that are known, as Python calls it
 `distributions`       methods of `scipy.stats`
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import rearranged
+from symdiff.frontend.library import polynomial_names, rearranged
 from symdiff.frontend.trace.values import SymArray, is_number
 
 ArrayLike = Any
@@ -174,6 +174,10 @@ def nancumsum(a: ArrayLike, axis: Any = None) -> Any:
     return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
 
 
+def nancumprod(a: ArrayLike, axis: Any = None) -> Any:
+    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
+
+
 def nanmean(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
     there = ~np.isnan(a)
     sums = np.sum(np.where(there, a, 0.0), axis=axis, keepdims=keepdims)
@@ -189,45 +193,6 @@ def nanvar(a: ArrayLike, axis: Any = None, ddof: int = 0, keepdims: bool = False
 
 def nanstd(a: ArrayLike, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
     return np.sqrt(nanvar(a, axis, ddof, keepdims))
-
-
-# ------------------------------------------------------------------- polynomials
-def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
-    n = len(x) if N is None else N
-    powers = np.arange(n)
-    return x[:, None] ** (powers if increasing else n - 1 - powers)
-
-
-def polyder(p: ArrayLike, m: int = 1) -> Any:
-    for _ in range(m):
-        n = len(p)
-        p = p[:-1] * np.arange(n - 1, 0, -1)
-    return p
-
-
-def polyint(p: ArrayLike) -> Any:
-    return np.concatenate([p / np.arange(len(p), 0, -1), np.zeros(1)])
-
-
-def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Any:
-    return np.linalg.pinv(np.vander(x, deg + 1)) @ y
-
-
-def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
-    return np.convolve(a1, a2)
-
-
-def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
-    n = max(a1.shape[0], a2.shape[0])
-    return np.pad(a1, (n - a1.shape[0], 0)) + np.pad(a2, (n - a2.shape[0], 0))
-
-
-def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
-    return polyadd(a1, -a2)
-
-
-def polynomial_value(x: Any, c: ArrayLike) -> Any:
-    return np.polyval(c[::-1], x)
 
 
 # ---------------------------------------------------------------- linear algebra
@@ -400,55 +365,148 @@ def matrix_trace(x: ArrayLike, offset: int = 0) -> Any:
     return np.trace(x, offset, -2, -1)
 
 
+def linalg_outer(x1: ArrayLike, x2: ArrayLike) -> Any:
+    return np.outer(x1, x2)
+
+
+def linalg_matmul(x1: ArrayLike, x2: ArrayLike) -> Any:
+    return np.matmul(x1, x2)
+
+
+def linalg_tensordot(x1: ArrayLike, x2: ArrayLike, *, axes: Any = 2) -> Any:
+    return np.tensordot(x1, x2, axes)
+
+
+def linalg_diagonal(x: ArrayLike, *, offset: int = 0) -> Any:
+    return np.diagonal(x, offset, -2, -1)
+
+
+def linalg_cross(x1: ArrayLike, x2: ArrayLike, *, axis: int = -1) -> Any:
+    return np.cross(x1, x2, axis=axis)
+
+
+def scipy_inverse(a: ArrayLike) -> Any:
+    return np.linalg.inv(a)
+
+
+def scipy_determinant(a: ArrayLike) -> Any:
+    return np.linalg.det(a)
+
+
+def scipy_norm(a: ArrayLike, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.linalg.norm(a, ord, axis, keepdims)
+
+
+def scipy_pseudoinverse(a: ArrayLike) -> Any:
+    return np.linalg.pinv(a)
+
+
+def scipy_eigh(a: ArrayLike, *, lower: bool = True) -> Any:
+    values, vectors = np.linalg.eigh(a, "L" if lower else "U")
+    return values, vectors
+
+
+def scipy_eigenvalues(a: ArrayLike, *, lower: bool = True) -> Any:
+    return np.linalg.eigvalsh(a, "L" if lower else "U")
+
+
+def circulant(c: ArrayLike) -> Any:
+    at = np.arange(c.shape[0])
+    return c[(at[:, None] - at) % c.shape[0]]
+
+
+# ------------------------------------------------------------------ Python's statistics
+def mean_of_list(data: Any) -> Any:
+    return sum(data) / len(data)
+
+
+def median_of_list(data: Any) -> Any:
+    return float(np.median(np.array(data)))
+
+
+def whole_variance_of_list(data: Any) -> Any:
+    middle = sum(data) / len(data)
+    return sum([(v - middle) ** 2 for v in data]) / len(data)
+
+
+def variance_of_list(data: Any) -> Any:
+    middle = sum(data) / len(data)
+    return sum([(v - middle) ** 2 for v in data]) / (len(data) - 1)
+
+
+def deviation_of_list(data: Any) -> Any:
+    return math.sqrt(variance_of_list(data))
+
+
+def whole_deviation_of_list(data: Any) -> Any:
+    return math.sqrt(whole_variance_of_list(data))
+
+
 def scipy_solve(a: ArrayLike, b: ArrayLike, assume_a: str = "gen") -> Any:
     return np.linalg.solve(a, b)
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    "numpy.quantile": (quantile, 1),
-    "scipy.optimize.rosen": (rosen, 1),
-    "numpy.percentile": (percentile, 1),
-    "numpy.histogram": (histogram, 1),
-    "numpy.unique": (unique, 1),
-    "numpy.partition": (partition, 1),
-    "numpy.argpartition": (argpartition, 1),
-    "numpy.median": (median, 1),
-    "numpy.nanmax": (nanmax, 1),
-    "numpy.nanmin": (nanmin, 1),
-    "numpy.nanprod": (nanprod, 1),
-    "numpy.nancumsum": (nancumsum, 1),
-    "numpy.nanmean": (nanmean, 1),
-    "numpy.nanvar": (nanvar, 1),
-    "numpy.nanstd": (nanstd, 1),
-    "numpy.cov": (cov, 2),
-    "numpy.corrcoef": (corrcoef, 2),
-    "numpy.bincount": (bincount, 2, 0),
-    "numpy.vander": (vander, 1),
-    "numpy.polyder": (polyder, 1),
-    "numpy.polyint": (polyint, 1),
-    "numpy.polyfit": (polyfit, 2),
-    "numpy.polynomial.polynomial.polyval": (polynomial_value, 0),
-    "numpy.linalg.lstsq": (lstsq, 2),
-    "numpy.linalg.qr": (qr, 1),
-    "numpy.linalg.svdvals": (svdvals, 1),
-    "numpy.linalg.cond": (cond, 1),
-    "scipy.linalg.solve_triangular": (solve_triangular, 2),
-    "scipy.linalg.cho_factor": (cho_factor, 1),
-    "scipy.linalg.cho_solve": (cho_solve, 2),
-    "scipy.linalg.cholesky": (scipy_cholesky, 1),
-    "scipy.linalg.solve": (scipy_solve, 2),
-    "scipy.linalg.svdvals": (svdvals, 1),
-    "numpy.polymul": (polymul, 2),
-    "numpy.polyadd": (polyadd, 2),
-    "numpy.polysub": (polysub, 2),
-    "numpy.vecdot": (vecdot, 2),
-    "numpy.linalg.vecdot": (vecdot, 2),
-    "numpy.matvec": (matvec, 2),
-    "numpy.vecmat": (vecmat, 2),
-    "numpy.linalg.matrix_norm": (matrix_norm, 1),
-    "numpy.linalg.matrix_transpose": (matrix_transpose, 1),
-    "numpy.linalg.trace": (matrix_trace, 1),
-} | rearranged.TABLE
+TABLE: dict[str, tuple[Any, ...]] = (
+    {
+        "numpy.quantile": (quantile, 1),
+        "scipy.optimize.rosen": (rosen, 1),
+        "numpy.percentile": (percentile, 1),
+        "numpy.histogram": (histogram, 1),
+        "numpy.unique": (unique, 1),
+        "numpy.partition": (partition, 1),
+        "numpy.argpartition": (argpartition, 1),
+        "numpy.median": (median, 1),
+        "numpy.nanmax": (nanmax, 1),
+        "numpy.nanmin": (nanmin, 1),
+        "numpy.nanprod": (nanprod, 1),
+        "numpy.nancumsum": (nancumsum, 1),
+        "numpy.nanmean": (nanmean, 1),
+        "numpy.nanvar": (nanvar, 1),
+        "numpy.nanstd": (nanstd, 1),
+        "numpy.cov": (cov, 2),
+        "numpy.corrcoef": (corrcoef, 2),
+        "numpy.bincount": (bincount, 2, 0),
+        "numpy.nancumprod": (nancumprod, 1),
+        "numpy.linalg.outer": (linalg_outer, 2),
+        "numpy.linalg.matmul": (linalg_matmul, 2),
+        "numpy.linalg.tensordot": (linalg_tensordot, 2),
+        "numpy.linalg.diagonal": (linalg_diagonal, 1),
+        "numpy.linalg.cross": (linalg_cross, 2),
+        "scipy.linalg.inv": (scipy_inverse, 1),
+        "scipy.linalg.det": (scipy_determinant, 1),
+        "scipy.linalg.norm": (scipy_norm, 1),
+        "scipy.linalg.pinv": (scipy_pseudoinverse, 1),
+        "scipy.linalg.eigh": (scipy_eigh, 1),
+        "scipy.linalg.eigvalsh": (scipy_eigenvalues, 1),
+        "scipy.linalg.circulant": (circulant, 1),
+        "statistics.mean": (mean_of_list, 1),
+        "statistics.fmean": (mean_of_list, 1),
+        "statistics.median": (median_of_list, 1),
+        "statistics.variance": (variance_of_list, 1),
+        "statistics.pvariance": (whole_variance_of_list, 1),
+        "statistics.stdev": (deviation_of_list, 1),
+        "statistics.pstdev": (whole_deviation_of_list, 1),
+        "numpy.linalg.lstsq": (lstsq, 2),
+        "numpy.linalg.qr": (qr, 1),
+        "numpy.linalg.svdvals": (svdvals, 1),
+        "numpy.linalg.cond": (cond, 1),
+        "scipy.linalg.solve_triangular": (solve_triangular, 2),
+        "scipy.linalg.cho_factor": (cho_factor, 1),
+        "scipy.linalg.cho_solve": (cho_solve, 2),
+        "scipy.linalg.cholesky": (scipy_cholesky, 1),
+        "scipy.linalg.solve": (scipy_solve, 2),
+        "scipy.linalg.svdvals": (svdvals, 1),
+        "numpy.vecdot": (vecdot, 2),
+        "numpy.linalg.vecdot": (vecdot, 2),
+        "numpy.matvec": (matvec, 2),
+        "numpy.vecmat": (vecmat, 2),
+        "numpy.linalg.matrix_norm": (matrix_norm, 1),
+        "numpy.linalg.matrix_transpose": (matrix_transpose, 1),
+        "numpy.linalg.trace": (matrix_trace, 1),
+    }
+    | rearranged.TABLE
+    | polynomial_names.TABLE
+)
 """By the dotted name of what is implemented: the function, how many of its first arguments are
 arrays, and the number of one that is an array of integers."""
 
@@ -483,6 +541,9 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),
     **dict.fromkeys(("numpy.max", "numpy.amax"), (rearranged.largest_or, _with_initial)),
     **dict.fromkeys(("numpy.min", "numpy.amin"), (rearranged.smallest_or, _with_initial)),
+    "numpy.take": (rearranged.taken, lambda *args, **more: "mode" in more),
+    "numpy.delete": (rearranged.deleted, lambda *args, **more: len(args) > 1 and not is_number(args[1])),
+    "numpy.insert": (rearranged.inserted, lambda *args, **more: len(args) > 1 and not is_number(args[1])),
     "numpy.diff": (rearranged.diff, lambda *args, **more: "prepend" in more or "append" in more),
     "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_number((*args[1:2], *more.values())[0]), 1),
 }  # fmt: skip

@@ -125,13 +125,15 @@ def delete(arr: ArrayLike, obj: int, axis: int | None = None) -> Any:
     a = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
     n = a.shape[0]
     at = np.arange(n - 1)
-    kept = np.where(at < (obj if obj >= 0 else obj + n), at, at + 1)
+    kept = np.where(at < np.arange(n)[obj], at, at + 1)
     return a[kept] if axis is None else np.moveaxis(a[kept], 0, axis)
 
 
 def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
     value = values if np.ndim(values) else np.full(1, values)
-    return np.concatenate([arr[:obj], value, arr[obj:]])
+    n = arr.shape[0]
+    at = np.arange(n + 1)[obj if obj >= 0 else obj + n]
+    return np.concatenate([arr[:at], value, arr[at:]])
 
 
 def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
@@ -147,6 +149,17 @@ def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
         more = [np.broadcast_to(v, np.shape(indices) + shape).reshape((-1, *shape)) for v in values]
         for k in range(i.shape[0]):
             a[i[k]] = function(a[i[k]], *[v[k] for v in more])
+
+
+def added_in_parts(a: ArrayLike, indices: Any) -> Any:
+    """`np.add.reduceat` along the first axis."""
+    starts = np.asarray(indices)
+    found = []
+    for k in range(len(starts)):
+        i = starts[k]
+        j = starts[k + 1] if k + 1 < len(starts) else a.shape[0]
+        found.append(np.sum(a[i:j], axis=0) if j > i else a[i])
+    return np.array(found)
 
 
 def largest_or(
@@ -365,7 +378,93 @@ def toeplitz(c: ArrayLike, r: ArrayLike = None) -> Any:
     return np.where(at >= 0, c[np.maximum(at, 0)], row[np.maximum(-at, 0)])
 
 
+def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+    a = np.moveaxis(np.asarray(p), axis, -1)
+    steps, half = a[..., 1:] - a[..., :-1], period / 2
+    least = half if discont is None else max(discont, half)
+    small = np.mod(steps + half, period) - half
+    small = np.where((small == -half) & (steps > 0), half, small)
+    turns = np.cumsum(np.where(np.abs(steps) < least, 0.0, small - steps), axis=-1)
+    found = np.concatenate([a[..., :1], a[..., 1:] + turns], axis=-1)
+    return np.moveaxis(found, -1, axis)
+
+
+def modf(x: ArrayLike) -> Any:
+    whole = np.trunc(x) * 1.0
+    return np.where(np.isinf(x), 0.0, x - whole), whole
+
+
+def ldexp(x1: ArrayLike, x2: Any) -> Any:
+    return x1 * 2.0**x2
+
+
+def isneginf(x: ArrayLike) -> Any:
+    return np.isinf(x) & (np.asarray(x) < 0)
+
+
+def isposinf(x: ArrayLike) -> Any:
+    return np.isinf(x) & (np.asarray(x) > 0)
+
+
+def cumulative_sum(x: ArrayLike, *, axis: int | None = None, include_initial: bool = False) -> Any:
+    found = np.cumsum(x, axis=axis)
+    if include_initial:
+        first = np.zeros(_thin(found.shape, 0 if axis is None else axis))
+        found = np.concatenate([first, found], axis=0 if axis is None else axis)
+    return found
+
+
+def cumulative_prod(x: ArrayLike, *, axis: int | None = None, include_initial: bool = False) -> Any:
+    found = np.cumprod(x, axis=axis)
+    if include_initial:
+        first = np.ones(_thin(found.shape, 0 if axis is None else axis))
+        found = np.concatenate([first, found], axis=0 if axis is None else axis)
+    return found
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
+    return np.array(list(iter), dtype=dtype)
+
+
+def taken(a: ArrayLike, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
+    """`np.take` of places beyond the ends."""
+    n = np.size(a) if axis is None else np.shape(a)[axis]
+    places = np.asarray(indices)
+    if mode == "raise":
+        return np.take(a, places, axis)
+    return np.take(a, places % n if mode == "wrap" else np.clip(places, 0, n - 1), axis)
+
+
+def deleted(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
+    """`np.delete` of several places."""
+    a = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    places = np.arange(a.shape[0])
+    left = places
+    for k in obj:
+        left = left[left != places[k]]
+    return a[left] if axis is None else np.moveaxis(a[left], 0, axis)
+
+
+def inserted(arr: ArrayLike, obj: Any, values: Any) -> Any:
+    """`np.insert` at several places, given in order."""
+    places = np.arange(arr.shape[0] + 1)
+    ends = [0, *[places[k] for k in obj]]
+    parts = []
+    for k in range(len(ends) - 1):
+        parts.append(arr[ends[k] : ends[k + 1]])
+        parts.append(np.full(1, values if np.ndim(values) == 0 else values[k]))
+    return np.concatenate([*parts, arr[ends[-1] :]])
+
+
 TABLE: dict[str, tuple[Any, ...]] = {
+    "numpy.unwrap": (unwrap, 1),
+    "numpy.modf": (modf, 0),
+    "numpy.ldexp": (ldexp, 0),
+    "numpy.isneginf": (isneginf, 0),
+    "numpy.isposinf": (isposinf, 0),
+    "numpy.cumulative_sum": (cumulative_sum, 1),
+    "numpy.cumulative_prod": (cumulative_prod, 1),
+    "numpy.fromiter": (fromiter, 0),
     "numpy.correlate": (correlate, 2),
     "numpy.gradient": (gradient, 1),
     "numpy.digitize": (digitize, 2),

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays import symbolic
@@ -23,7 +25,7 @@ from symdiff.frontend.library.builtin_functions import (
 from symdiff.frontend.library.numpy.symbolic.norms import norm
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain, subscript
-from symdiff.frontend.syntax.operators import binary, compare
+from symdiff.frontend.syntax.operators import binary, compare, truth
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
@@ -221,6 +223,31 @@ def _fsum(t: Tracer, values: Any) -> Any:
     return as_float(found) if is_number(found) else found
 
 
+def _modf(t: Tracer, x: Any) -> Any:
+    """The fraction, and the whole part as a float."""
+    value = as_float(x)
+    whole = scalars.apply(functions.TRUNC, value)
+    part = scalars.binary(ast.Sub, value, whole)
+    return arrays.choose(finiteness.infinite(value), number(0), part), as_float(whole)
+
+
+def _starmap(t: Tracer, function: Any, rows: Any) -> Any:
+    items = elements(t, rows)
+    return t.stream(lambda: [call_back(t, function, *elements(t, row)) for row in items])
+
+
+def _while(t: Tracer, function: Any, values: Any, taken: bool) -> list[Any]:
+    """The elements before the first for which a function does not hold, or those from it on."""
+    items = elements(t, values)
+    for k, v in enumerate(items):
+        holds = truth(t, call_back(t, function, v))
+        if not isinstance(holds, bool):
+            raise Refused("a condition of itertools that is not known when traced", "use np.where")
+        if not holds:
+            return items[:k] if taken else items[k:]
+    return items if taken else []
+
+
 def _items(t: Tracer, keys: tuple[Any, ...], value: Any) -> Any:
     """What `operator.itemgetter(*keys)` makes of a value."""
     found = tuple([subscript(t, value, k) for k in keys])
@@ -280,6 +307,16 @@ TABLE: dict[str, Callable[..., Any]] = {
     "operator.ne": _comparison(ast.NotEq),
     "operator.getitem": lambda t, a, key: subscript(t, a, key),
     "operator.itemgetter": lambda t, *keys: Method(_items, keys, "itemgetter"),
+    "operator.not_": lambda t, x: scalars.negate(truth(t, x)),
+    "operator.truth": truth,
+    "operator.abs": lambda t, x: t.call(abs, (x,), {}),
+    "operator.pos": lambda t, x: t.call(np.positive, (x,), {}),
+    "operator.concat": _operator(ast.Add),
+    "operator.contains": lambda t, a, b: compare(t, ast.In, b, a),
+    "math.modf": _modf,
+    "itertools.starmap": _starmap,
+    "itertools.takewhile": lambda t, f, values: t.stream(lambda: _while(t, f, values, True)),
+    "itertools.dropwhile": lambda t, f, values: t.stream(lambda: _while(t, f, values, False)),
     "operator.neg": lambda t, x: arrays.elementwise(scalars.negative, x),
 }
 """Traced versions, by the dotted name of what they implement."""

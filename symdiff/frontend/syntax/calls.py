@@ -23,6 +23,7 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.library import (
     distributions,
     foreign,
+    known_numbers,
     of_numba,
     rearranged,
     record_copies,
@@ -145,6 +146,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if (op := getattr(function, "__symdiff_op__", None)) is not None:
         _no_keywords(kwargs)
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
+    if (made := known_numbers.called(t, function, args, kwargs)) is not NotImplemented:
+        return made
     if kind is FunctionType:
         if _is_library(function):
             raise _foreign(t, function)

@@ -25,6 +25,7 @@
 `eliminations`       linear solvers as loops, for those
 `gathered`           whether elements of results depend on all elements of the arguments
 `corrected_program`  a program with arrays and loops together with its rounding errors
+`sums_in_lanes`      sums in loops, several at a time
 `underflow_losses`   what underflow costs a value that is computed with its rounding error
 `rows_with_errors`   the same of a program over rows, which says which rows are not accurate
 `whole_program`      a program with arrays and loops in double-double arithmetic

@@ -80,6 +80,7 @@ from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.sums_in_lanes import in_lanes
 from symdiff.passes.accuracy.underflow_losses import is_lost, loss
 from symdiff.passes.stabilise import stabilise
 
@@ -164,8 +165,10 @@ class Correcting(Beside):
     """
 
     def __init__(
-        self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False
-    ) -> None:
+        self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False,
+        lanes: bool = True,
+    ) -> None:  # fmt: skip
+        program = in_lanes(program) if lanes else program
         super().__init__(program)
         self.tests = tests
         self.suffixes = ("rest", "lost") if tests else ("rest",)

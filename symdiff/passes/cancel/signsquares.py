@@ -17,9 +17,13 @@ from collections.abc import Container, Iterable
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, TRUE, VAR, WHERE, ZERO, Expr
+from symdiff.ir.functions import domain
 
 MAX_SIGNS = 8
 """Signs that are looked at in one program."""
+
+MAX_DEPTH = 24
+"""Operations down to the branches into which a sign is taken."""
 
 Split = tuple[Expr, Expr]
 """a and b of a + b*sign(u)."""
@@ -109,6 +113,7 @@ class _Parity:
             e: (ZERO, ONE if side == first else -ONE) for e, side in signs.items()
         }
         self.squared: set[Expr] = set()
+        self.total = all(map(_is_total, ir.topological(self.sign.args)))
 
     def apart(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
         for n in ir.topological(outputs):
@@ -120,7 +125,24 @@ class _Parity:
 
     def _joined(self, e: Expr) -> Expr:
         even, odd = self.parts[e]
-        return even if odd is ZERO else even + self.sign * odd
+        return even if odd is ZERO else even + self._signed(odd)
+
+    def _signed(self, odd: Expr, depth: int = MAX_DEPTH) -> Expr:
+        """An odd part times the sign, which stays in the branches that it came from: outside of them what
+        it is the sign of may not be defined."""
+        if odd is ZERO or self.total or depth == 0:
+            return odd if odd is ZERO else self.sign * odd
+        if odd.op is WHERE:
+            c, *sides = odd.args
+            return ir.where(c, *(self._signed(a, depth - 1) for a in sides))
+        if odd.op in (ADD, SUB, NEG):
+            return ir.rebuild(odd, tuple(self._signed(a, depth - 1) for a in odd.args))
+        if odd.op in (MUL, DIV):
+            first = odd.args[0]
+            if odd.op is DIV or any(n.op is WHERE for n in ir.topological((first,))):
+                return ir.rebuild(odd, (self._signed(first, depth - 1), odd.args[1]))
+            return first * self._signed(odd.args[1], depth - 1)
+        return self.sign * odd
 
     def _split(self, n: Expr) -> Split:
         parts = [self.parts[a] for a in n.args]
@@ -156,6 +178,13 @@ class _Parity:
         if not any(a in self.squared for a in n.args):
             return n, ZERO
         return ir.rebuild(n, tuple(self._joined(a) for a in n.args)), ZERO
+
+
+def _is_total(n: Expr) -> bool:
+    """Whether an operation has a value for all numbers."""
+    if n.op is DIV and ir.rational(n.args[1]) is None:
+        return False
+    return n.op is not WHERE and domain(n.op, n.args) is TRUE
 
 
 __all__ = ["place", "squares_of_signs", "steps_of"]

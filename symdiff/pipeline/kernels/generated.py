@@ -184,6 +184,8 @@ class GeneratedLoops(LoopKernel):
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
     ) -> list[Any]:
+        if self.guards is not None and self.guards.held(values):
+            return self.guards(values, out)
         try:
             code = self._corrected
             if code is not None:

@@ -184,32 +184,34 @@ class ArrayKernels:
             final = loop_pipeline.final(program)
             return final, o.dtype, threaded, o.cache, o.level, tiers
 
+        made_by: type[LoopKernel] = LoopKernel
         if o.engine == "numba":
             from symdiff.pipeline.kernels.generated import GeneratedLoops
 
-            return GeneratedLoops(*arguments(program))
+            made_by = GeneratedLoops
         path = self._source.path
         by = {n for _, names in path for n in names}
 
         def kernel(program: LoopProgram) -> LoopKernel:
             if captured is None or o.accuracy == "fast" or not _is_second(path):
-                return LoopKernel(*arguments(program))
+                return made_by(*arguments(program))
             undefined = with_undefined_ties(program, captured)
-            made = LoopKernel(*arguments(undefined))
+            made = made_by(*arguments(undefined))
             if undefined is not program:
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
                 first = _first_derivatives(program, path[-1])
-                made.sides = Sides(LoopKernel, arguments(program), moved, first)
+                made.sides = Sides(made_by, arguments(program), moved, first)
             return made
 
         if captured is None or not path or not guarded_points(captured, captured, by).points:
             return kernel(program)
         value = loop_pipeline.value(captured)
         points = guarded_points(program, value, by)
-        made = kernel(told(program, points) if points.points else program)
+        tells = points.points and o.engine != "numba"  # whose kernels ask before they compute
+        made = kernel(told(program, points) if tells else program)
         if points.points:
             found = loop_pipeline.final(met(program, points))
-            conditions = LoopKernel(found, o.dtype, False, o.cache, "fast")
+            conditions = made_by(found, o.dtype, False, o.cache, "fast")
             moved = [k for k, p in enumerate(program.params) if p.name in by and p.type.kind == "f"]
             made.guards = BesideGuards(
                 kernel(program), self._kernel(value), conditions, points.points, moved,

@@ -81,11 +81,14 @@ class LoweredFunction:
         return Tier(outputs, self._flagged(outputs, "float64", "array"))
 
     def double_double(self) -> Tier:
-        """The outputs in double-double arithmetic."""
+        """The outputs in double-double arithmetic; their conditions in double precision."""
+        from symdiff.lowering.lower import lower
         from symdiff.passes.accuracy.widen import widen
 
         outputs, test = widen(self.reference)
-        return Tier(outputs, ir.or_(ir.or_(self.refused, self._lost(outputs)), test))
+        refused, guarded = lower((self.refused, self.guarded))
+        lost = replace(self, guarded=guarded)._lost(outputs)
+        return Tier(outputs, ir.or_(ir.or_(refused, lost), test))
 
     @property
     def flags(self) -> bool:

@@ -153,7 +153,7 @@ _OWN = frozenset(
 """What modules define beside copies."""
 _ENDS = (
     "", "_loop", "_loops", "_again", "_wide", "_balls", "_compensated", "_corrected", "_broken",
-    "_demand", "_inside", "_written", "_written_balls",
+    "_demand", "_inside", "_written", "_written_balls", "_apart",
 )  # fmt: skip
 """Of the names of what belongs to a function."""
 

@@ -50,6 +50,8 @@ class ArrayFunction(NamedTuple):
     corrected : the same with its rounding errors, and how many results may not be accurate as one
         more output; None if there is no such form.
     wide, reference : the same for double-double arithmetic, and for balls; None as above.
+    apart : which conditions hold of points that are treated apart, of derivatives; None if there are
+        none.
     """
 
     suffix: str
@@ -59,6 +61,7 @@ class ArrayFunction(NamedTuple):
     corrected: LoopProgram | None = None
     wide: LoopProgram | None = None
     reference: LoopProgram | None = None
+    apart: LoopProgram | None = None
 
 
 def array_module_source(
@@ -91,13 +94,15 @@ def array_module_source(
         if f.corrected:
             texts.append(loop_source(f"_{stem(full)}_corrected", f.corrected, dtype=dtype)[0])
             again.add(full, f)
+        if f.apart:
+            texts.append(loop_source(f"_{stem(full)}_apart", f.apart, dtype=dtype)[0])
         kernels.append("\n\n".join([*texts, _wrapper(full, f, dtype, face, name)]))
     on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
     data = {n: v for f in functions for n, v in f.program.data.items()}
     parts = [
         docstring(_facts(name, functions, version, dtype, "cuda" in targets, face)),
         "",
-        _imports(kernels, any(f.corrected for f in functions)),
+        _imports(kernels, any(f.corrected for f in functions), any(f.apart for f in functions)),
         "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]",
         f'__version__ = "{version}"',
         *(f"{n} = np.array({_literal(v)})" for n, v in sorted(data.items())),
@@ -185,10 +190,10 @@ def _given(name, value, kind, shape):
 '''
 
 
-def _imports(kernels: Sequence[str], again: bool) -> str:
+def _imports(kernels: Sequence[str], again: bool, warns: bool) -> str:
     """What the text imports."""
     lines = IMPORTS
-    if again:
+    if again or warns:
         lines = lines.replace("import math\n", "import math\nimport warnings\n")
     if again or any("_fma(" in k for k in kernels):
         lines = lines.rstrip("\n") + "\nfrom numba.extending import intrinsic\n"
@@ -255,6 +260,9 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         "_computed_again",
         "_has_tiny",
         f"_{stem(name)}_again",
+        f"_{stem(name)}_apart",
+        "warnings",
+        "RuntimeWarning",
     )
     shown = public_names(all_names(face, params), used)
     local, fixed = shown[: len(params)], shown[len(params) :]
@@ -264,6 +272,12 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         shape = tuple(map(_whole, p.type.shape))
         body.append(f'{n} = _given("{main}: {p.name}", {n}, {kind}, {shape})')
     lines = [def_line(name, params, shown, face), indent("\n".join(body), "    ")]
+    if f.apart:
+        text = f"{name}: at a point that is treated apart, derivatives are as written there"
+        lines += [
+            f"    if np.any(_{stem(name)}_apart({', '.join(local)})):",
+            f"        warnings.warn({text!r}, RuntimeWarning, stacklevel=2)",
+        ]
     call = f"_{stem(name)}({', '.join(local)})"
     count = len(f.program.outputs)
     if f.corrected:

@@ -64,13 +64,22 @@ _REDUCTIONS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-def _reduce(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
-    if function is np.logaddexp:
+def _reduce(t: Tracer, function: Any, value: Any, axis: Any = 0, **more: Any) -> Any:
+    if function is np.logaddexp and not {*more} - {"keepdims"}:
         array_in_call(value, "np.logaddexp.reduce()")
-        return logsumexp(t, value, axis)
+        return logsumexp(t, value, axis, **more)
     if function not in _REDUCTIONS:
         raise Refused(f"np.{function.__name__}.reduce()", "write it as a loop")
-    return t.call(_REDUCTIONS[function], (value,), {"axis": axis})
+    if isinstance(value, (list, tuple)):
+        value = t.call(np.array, (value,), {})
+    return t.call(_REDUCTIONS[function], (value,), {"axis": axis, **more})
+
+
+def _reduceat(t: Tracer, function: Any, value: Any, indices: Any, axis: Any = 0) -> Any:
+    if function is not np.add or axis != 0:
+        raise Refused(f"np.{function.__name__}.reduceat() but np.add's along the first axis", "write it as a loop")  # fmt: skip
+    assert isinstance(rearranged.added_in_parts, FunctionType)
+    return t.inline(rearranged.added_in_parts, (value, indices), {})
 
 
 def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
@@ -88,7 +97,7 @@ def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
 
 
 METHODS: dict[str, Function] = {
-    "at": _at, "outer": _outer, "reduce": _reduce, "accumulate": _accumulate,
+    "at": _at, "outer": _outer, "reduce": _reduce, "reduceat": _reduceat, "accumulate": _accumulate,
 }  # fmt: skip
 """Methods, called with the function first."""
 

@@ -35,6 +35,7 @@ from symdiff.frontend.trace.values import (
     Cond,
     Masked,
     Real,
+    Record,
     Refused,
     Scalar,
     SmallArray,
@@ -207,6 +208,8 @@ def _on_each(f: Function) -> Function:
 
 def _real_part(t: Tracer, x: Any) -> Any:
     """The array itself."""
+    if isinstance(x, Record):
+        return t.attribute(x, "real")
     return x if isinstance(x, (SymArray, SmallArray)) else elementwise(lambda v: v, x)
 
 
@@ -425,7 +428,7 @@ _mean = _reduction(_mean_of)
 
 _OF_NUMPY_2 = [getattr(np, n) for n in ("matrix_transpose", "permute_dims") if hasattr(np, n)]
 TABLE: dict[str, Function] = {
-    "numpy.array": _array, "numpy.asarray": _asarray, "numpy.copy": _array,
+    "numpy.array": _array, "numpy.asarray": _asarray, "numpy.asanyarray": _asarray, "numpy.copy": _array,
     "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, dtype_kind(dtype) or "f"),
     "numpy.ones": lambda t, shape, dtype=None: _filled(t, shape, 1, dtype_kind(dtype) or "f"),
     "numpy.full": lambda t, shape, value, dtype=None: _filled(t, shape, value, dtype_kind(dtype)),
@@ -448,6 +451,8 @@ TABLE: dict[str, Function] = {
     "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
     "numpy.fmax": _of_two_numbers(functions.MAXIMUM), "numpy.fmin": _of_two_numbers(functions.MINIMUM),
     "numpy.mod": _remainder, "numpy.remainder": _remainder, "numpy.divmod": _divmod,
+    "numpy.isreal": _on_each(lambda v: True), "numpy.iscomplex": _on_each(lambda v: False),
+    "numpy.isrealobj": lambda t, x: True, "numpy.iscomplexobj": lambda t, x: False,
     "numpy.real": _real_part, "numpy.real_if_close": _close_to_real, "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,

@@ -274,6 +274,7 @@ def _enumerated(t: Tracer, value: Any) -> Any:
 
 TABLE: dict[str, Function] = {
     "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
+    "numpy.asanyarray": _asarray,
     "numpy.ascontiguousarray": _asarray,
     "numpy.float64": lambda t, a: as_float(a) if is_number(a) else copied(t, a, float),
     "numpy.where": _where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,

@@ -49,7 +49,7 @@ TABLE: dict[str, Function] = (
 NO_USE = {
     f"numpy.{name}"
     for name in (
-        "where", "array", "asarray", "copy", "linspace", "arange", "shape", "size", "ndim",
+        "where", "array", "asarray", "asanyarray", "copy", "linspace", "arange", "shape", "size", "ndim",
         "full_like", "zeros_like", "ones_like", "empty_like", "eye", "identity", "polyval",
         "interp",
     )
@@ -151,10 +151,11 @@ METHODS: dict[str, Function] = {
     name: as_function(name)
     for name in (
         "sum", "prod", "mean", "max", "min", "any", "all", "var", "std", "repeat", "take", "diagonal",
-        "trace", "cumsum", "cumprod", "argmax", "argmin", "argsort", "searchsorted", "compress",
-        "choose", "argpartition", "put",
+        "trace", "cumsum", "cumprod", "argmax", "argmin", "argsort", "searchsorted", "choose",
+        "argpartition", "put",
     )
 } | {
+    "compress": lambda t, a, condition, **named: t.call(np.compress, (condition, a), named),
     "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
     "tolist": _tolist, "astype": _astype, "item": _item, "fill": _fill, "copy": _copy,
     "sort": _sorted_in_place,

@@ -368,7 +368,7 @@ def trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1, axis: int = -1) -> 
     step = dx
     if x is not None:
         grid = symbolic.symbolic(t, x)
-        step = difference(t, grid, 1, -1)
+        step = difference(t, grid, 1, k if len(grid.shape) == len(a.shape) else -1)
         if len(grid.shape) == 1:
             step = shape_like(step, a, k)
     areas = arrays.elementwise(

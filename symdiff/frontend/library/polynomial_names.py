@@ -1,0 +1,146 @@
+"""NumPy's polynomials in terms of its other functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ArrayLike = Any
+
+
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
+    n = len(x) if N is None else N
+    powers = np.arange(n)
+    return x[:, None] ** (powers if increasing else n - 1 - powers)
+
+
+def polyder(p: ArrayLike, m: int = 1) -> Any:
+    p = np.asarray(p)
+    for _ in range(m):
+        n = len(p)
+        p = p[:-1] * np.arange(n - 1, 0, -1)
+    return p
+
+
+def polyint(p: ArrayLike, m: int = 1, k: Any = 0.0) -> Any:
+    if np.ndim(k) > 0 or m > 1:
+        raise ValueError("np.polyint() once, with a number as its constant")
+    return np.concatenate([p / np.arange(len(p), 0, -1), np.full(1, k)])
+
+
+def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Any:
+    return np.linalg.pinv(np.vander(x, deg + 1)) @ y
+
+
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
+    return np.convolve(np.asarray(a1), np.asarray(a2))
+
+
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
+    p, q = np.asarray(a1), np.asarray(a2)
+    n = max(p.shape[0], q.shape[0])
+    return np.pad(p, (n - p.shape[0], 0)) + np.pad(q, (n - q.shape[0], 0))
+
+
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
+    return polyadd(a1, -np.asarray(a2))
+
+
+# ------------------------------------------------- coefficients from the lowest degree on
+def polynomial_value(x: Any, c: ArrayLike) -> Any:
+    return np.polyval(_vector(c)[::-1], x)
+
+
+def rising_derivative(c: ArrayLike) -> Any:
+    return polyder(_vector(c)[::-1])[::-1]
+
+
+def rising_integral(c: ArrayLike) -> Any:
+    return polyint(_vector(c)[::-1])[::-1]
+
+
+def rising_sum(c1: ArrayLike, c2: ArrayLike) -> Any:
+    return polyadd(_vector(c1)[::-1], _vector(c2)[::-1])[::-1]
+
+
+def rising_difference(c1: ArrayLike, c2: ArrayLike) -> Any:
+    return polysub(_vector(c1)[::-1], _vector(c2)[::-1])[::-1]
+
+
+def powers(x: ArrayLike, deg: int) -> Any:
+    """`np.polynomial.polynomial.polyvander`."""
+    return np.asarray(x)[..., None] ** np.arange(deg + 1)
+
+
+def _vector(c: ArrayLike) -> Any:
+    values = np.asarray(c)
+    if np.ndim(values) != 1:
+        raise ValueError("coefficients of several polynomials at once")
+    return values
+
+
+# ------------------------------------------------------------------- orthogonal ones
+def _clenshaw(x: Any, c: ArrayLike, step: Any, over: Any) -> tuple[Any, Any, Any]:
+    """The first coefficient, and the two sums of Clenshaw's recurrence that are left, for polynomials with
+    p[k + 1] = step(k)*p[k] + over(k)*p[k - 1]."""
+    values = _vector(c)
+    b, before = 0.0 * x, 0.0 * x
+    for i in range(values.shape[0] - 1):
+        k = values.shape[0] - 1 - i
+        b, before = values[k] + step(k) * b + over(k + 1) * before, b
+    return values[0], b, before
+
+
+def chebval(x: Any, c: ArrayLike) -> Any:
+    t = np.asarray(x) * 1.0
+    first, b, before = _clenshaw(t, c, lambda k: 2 * t, lambda k: -1.0)
+    return first + t * b - before
+
+
+def legval(x: Any, c: ArrayLike) -> Any:
+    t = np.asarray(x) * 1.0
+    first, b, before = _clenshaw(t, c, lambda k: (2 * k + 1) / (k + 1) * t, lambda k: -k / (k + 1))
+    return first + t * b - 0.5 * before
+
+
+def hermval(x: Any, c: ArrayLike) -> Any:
+    t = np.asarray(x) * 1.0
+    first, b, before = _clenshaw(t, c, lambda k: 2 * t, lambda k: -2.0 * k)
+    return first + 2 * t * b - 2 * before
+
+
+def hermeval(x: Any, c: ArrayLike) -> Any:
+    t = np.asarray(x) * 1.0
+    first, b, before = _clenshaw(t, c, lambda k: t, lambda k: -1.0 * k)
+    return first + t * b - before
+
+
+def lagval(x: Any, c: ArrayLike) -> Any:
+    t = np.asarray(x) * 1.0
+    first, b, before = _clenshaw(t, c, lambda k: (2 * k + 1 - t) / (k + 1), lambda k: -k / (k + 1))
+    return first + (1 - t) * b - 0.5 * before
+
+
+TABLE: dict[str, tuple[Any, ...]] = {
+    "numpy.vander": (vander, 1),
+    "numpy.polyder": (polyder, 1),
+    "numpy.polyint": (polyint, 1),
+    "numpy.polyfit": (polyfit, 2),
+    "numpy.polymul": (polymul, 2),
+    "numpy.polyadd": (polyadd, 2),
+    "numpy.polysub": (polysub, 2),
+    "numpy.polynomial.polynomial.polyval": (polynomial_value, 0),
+    "numpy.polynomial.polynomial.polyder": (rising_derivative, 1),
+    "numpy.polynomial.polynomial.polyint": (rising_integral, 1),
+    "numpy.polynomial.polynomial.polyadd": (rising_sum, 2),
+    "numpy.polynomial.polynomial.polysub": (rising_difference, 2),
+    "numpy.polynomial.polynomial.polymul": (polymul, 2),
+    "numpy.polynomial.polynomial.polyvander": (powers, 0),
+    "numpy.polynomial.chebyshev.chebval": (chebval, 0),
+    "numpy.polynomial.legendre.legval": (legval, 0),
+    "numpy.polynomial.hermite.hermval": (hermval, 0),
+    "numpy.polynomial.hermite_e.hermeval": (hermeval, 0),
+    "numpy.polynomial.laguerre.lagval": (lagval, 0),
+}
+"""As `composed.TABLE`."""
