@@ -495,7 +495,10 @@ def with_square(poly: Any, i: int, square: Any, context: Any, most: int) -> Any:
 def _gathered(powers: list[tuple[Expr, int]]) -> list[tuple[Expr, int]]:
     """A product of powers with one for each base of an exponent that is no number: x*x**(-p), which the base is
     a generator of, is no number at 0, where x**(1 - p) may be one."""
-    parts = [(*(node.args if node.op is POW else (node, ONE)), n) for node, n in powers]
+    parts: list[tuple[Expr, Expr, int]] = []
+    for node, n in powers:
+        base, exponent = node.args if node.op is POW else (node, ONE)
+        parts.append((base, exponent, n))
     symbolic = {base for base, e, _ in parts if ir.rational(e) is None}
     many = {b for b in symbolic if sum(base is b for base, _, _ in parts) > 1}
     found: list[tuple[Expr, int]] = []
