@@ -296,3 +296,18 @@ def test_statistics_and_iterators() -> None:
     got, want = symgrad(f)(0.7), f(0.7)
     assert got == pytest.approx(want, rel=1e-14)
     assert list(map(type, got)) == list(map(type, want))
+
+
+def test_places_that_are_deleted_or_inserted_at_are_checked() -> None:
+    for f in (
+        lambda x: np.delete(x, 1), lambda x: np.delete(x, -1), lambda x: np.delete(x, [0, -2]),
+        lambda x: np.insert(x, 1, 5.0), lambda x: np.insert(x, -1, 5.0), lambda x: np.insert(x, 4, 5.0),
+        lambda x: np.insert(x, [0, 4], [5.0, 6.0]),
+    ):  # fmt: skip
+        beside_python(f, V)
+    for f in (
+        lambda x: np.delete(x, 4), lambda x: np.delete(x, -5), lambda x: np.delete(x, [0, 5]),
+        lambda x: np.insert(x, 6, 5.0), lambda x: np.insert(x, [1, 6], 5.0),
+    ):  # fmt: skip
+        with pytest.raises((IndexError, SymdiffError)):
+            symgrad(f)(V)

@@ -240,3 +240,22 @@ def test_parameters() -> None:
     with pytest.raises(SymdiffError, match="second derivatives of several values"):
         lambdify(x, [x, x**2], derivatives=2)
     assert symgrad(x, params=("x", "y")).grad(1.0, 5.0) == (1.0, 0.0)
+
+
+def test_programs_print_as_assignments():
+    def nested(x):
+        for _ in range(60):
+            x = np.sin(x) + np.cos(x) / 3
+        return x
+
+    lines = str(symgrad(nested).program).splitlines()
+    assert lines[0] == "nested(x)"
+    assert lines[1] == "  t0 = sin(x) + cos(x)/3" or lines[1] == "  t0 = cos(x)/3 + sin(x)"
+    assert len(lines) == 61
+    scope = {"sin": np.sin, "cos": np.cos, "x": 0.7}
+    for line in lines[1:]:
+        name, text = line.strip().split(" = ")
+        scope[name] = eval(text, scope)
+    assert scope["[0]"] == pytest.approx(nested(0.7), rel=1e-14)
+    t = symgrad(lambda t0: np.sqrt(t0) * np.sqrt(t0 + 1) + np.sqrt(t0 + 1))
+    assert "  t1 = sqrt(t0 + 1)" in str(t.program).splitlines()

@@ -14,7 +14,9 @@ next; in products numbers, symbols, sums, functions.
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -520,4 +522,22 @@ def text_of(e: Expr) -> str:
     return Formulas().text(e)
 
 
-__all__ = ["Form", "Formulas", "factors", "terms", "text_of", "tree_sizes"]
+def assignments(outputs: Sequence[Expr]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Names and texts of what outputs share, in order, and the texts of the outputs."""
+    order = ir.topological(outputs)
+    used = Counter(a for e in order for a in e.args)
+    used.update(outputs)
+    taken = {str(v.value) for v in ir.variables(outputs)}
+    free = (name for k in itertools.count() if (name := f"t{k}") not in taken)
+    formulas, new = Formulas(), dict[Expr, Expr]()
+    named: list[tuple[str, str]] = []
+    for e in order:
+        new[e] = ir.raw(e.op, tuple(new[a] for a in e.args), e.value) if e.args else e
+        if e.args and used[e] > 1:
+            name = next(free)
+            named.append((name, formulas.text(new[e])))
+            new[e] = ir.var(name)
+    return named, [formulas.text(new[e]) for e in outputs]
+
+
+__all__ = ["Form", "Formulas", "assignments", "factors", "terms", "text_of", "tree_sizes"]

@@ -145,6 +145,20 @@ class Program:
     kinds: tuple[str, ...] = ()
     corners: tuple[Corner, ...] = ()
 
+    def __str__(self) -> str:
+        """Its outputs, and what holds where it is defined, as assignments: what they share has names."""
+        from symdiff.ir.formula_text import assignments
+
+        groups = (self.outputs, self.domain, self.assumptions)
+        named, texts = assignments([e for group in groups for e in group])
+        count, known = len(self.outputs), len(self.outputs) + len(self.domain)
+        lines = [f"{self.name}({', '.join(self.params)})"]
+        lines += [f"  {name} = {text}" for name, text in named]
+        lines += [f"  [{i}] = {text}" for i, text in enumerate(texts[:count])]
+        lines += [f"  domain: {text}" for text in texts[count:known]]
+        lines += [f"  assumed: {text}" for text in texts[known:]]
+        return "\n".join(lines)
+
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""
         below = (e, *reversed(topological((e,))))

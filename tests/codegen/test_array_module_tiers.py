@@ -292,3 +292,21 @@ def test_derivatives_at_guards_that_are_understood_at_run_time_are_told(tmp_path
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             scope["turned_grad"](np.ones(3))
+
+
+def weighted(x):
+    n = x.shape[0] // 2
+    return np.sum(x[:n] * x[n:]) / np.sum(x[n:])
+
+
+def test_no_limit_of_many_coordinates(tmp_path):
+    """Weights of either sign may add up to less than all else."""
+    x = np.zeros(10)
+    scope = module(weighted, np.arange(1.0, 11.0), tmp_path)
+    for scope["flint"] in (flint, None):
+        with (
+            np.errstate(all="ignore"),
+            ctx.workprec(53),
+            pytest.warns(RuntimeWarning, match="weighted: 1 results may have lost digits"),
+        ):
+            assert math.isnan(scope["weighted"](x))

@@ -210,7 +210,7 @@ def f(text):
         ("x*y", (INF, 0.0), NAN), ("y/x", (INF, 3.0), 0.0), ("1/(y/x)", (-INF, 3.0), -INF),
         ("x.exp()", (-INF, 0.0), 0.0), ("x.log()", (0.0, 0.0), -INF), ("x.atan()", (INF, 0.0), math.pi / 2),
         ("_ball_pow(x, y)", (1.0, INF), 1.0), ("_ball_power(x, -1, 2)", (0.0, 0.0), INF),
-        ("x**(-3)", (-0.0, 0.0), -INF), ("_ball_maximum(x, y)", (NAN, 1.0), NAN),
+        ("_ball_power(x, 2, 3)", (-INF, 0.0), NAN), ("_ball_pow(x, y)", (-INF, 0.5), NAN), ("_ball_pow(x, y)", (-INF, 3.0), -INF), ("x**(-3)", (-0.0, 0.0), -INF), ("_ball_maximum(x, y)", (NAN, 1.0), NAN),
         ("_ball_larger(x, y)", (1.0, NAN), 1.0), ("_ball_smaller(x, y)", (-INF, 2.0), -INF),
         ("_ball_where(decide(_ball_less(x, y)), x, y)", (NAN, 2.0), 2.0),
         ("_ball_where(decide(_ball_less(x, _ball_double(_ball(\"inf\")))), x, y)", (INF, 2.0), 2.0),

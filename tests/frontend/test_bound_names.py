@@ -182,3 +182,39 @@ def test_a_long_condition_is_cut() -> None:
         "name 'r' may be unbound here: it is assigned only when x == 0 or x == 1 or x == 2"
     )
     assert message.endswith("...")
+
+
+def deleted(x: float) -> float:
+    parts, named = [x, 2 * x, 3 * x], {"p": x, "q": 1.0}
+    y = x * x
+    del parts[0], named["q"]
+    s = 0.0
+    for k in range(3):
+        t = k * x
+        s += t
+        del t
+    del y
+    return s * parts[0] * named["p"] + len(parts) + len(named)
+
+
+def deleted_on_a_path(x: float) -> float:
+    y = x * 3
+    if x > 0:
+        del y
+        y = x
+    return y
+
+
+def test_names_and_elements_may_be_deleted() -> None:
+    for f in (deleted, deleted_on_a_path):
+        for x in (1.5, -2.0):
+            assert symgrad(f)(x) == f(x)
+
+    def f(x: float) -> float:
+        y = x * 3
+        if x > 0:
+            del y
+        return y
+
+    with pytest.raises(UnsupportedError, match="may be unbound here"):
+        symgrad(f)(-1.0)

@@ -208,13 +208,12 @@ hint: define it at the top of the file
 def f(x):
     y = x
     del y
-    return x
+    return y
 """,
         """
-model.py:3:5: 'del' is not supported
-    del y
-    ^
-hint: leave the name; it costs nothing
+model.py:4:12: name 'y' is used before it is assigned
+    return y
+           ^
 """,
     ),
     "global_name": (

@@ -229,7 +229,7 @@ _f_hessian_compensated_loops = (
 
 @njit(error_model="numpy", cache=True)
 def _f_hessian_wide(x, y):
-    x, y = _number(x), _number(y)
+    x, y = _argument(x), _argument(y)
     t0 = _less(y, x)
     t1 = _sqrt(x)
     t2 = _mul((-0.5, 0.0, 0.0, 0.0), _div(_div(_div((0.5, 0.0, 0.0, 0.0), t1), t1), t1))
@@ -278,15 +278,9 @@ def _f_hessian_balls(decide, x, y):
     return results, divisors
 
 
-_f_hessian_again = (
-    _f_hessian_compensated_loops, _f_hessian_wide, _f_hessian_wide_loops,
-    _f_hessian_balls, 4, None,
-)
-
-
 @njit(error_model="numpy", cache=True)
 def _f_value_and_grad_wide(x, y):
-    x, y = _number(x), _number(y)
+    x, y = _argument(x), _argument(y)
     t0 = _less(y, x)
     t1 = max(1.0 - t0, _at_most((0.0, 0.0, 0.0, 0.0), x))
     t2 = _sqrt(x)
@@ -326,9 +320,15 @@ def _f_value_and_grad_balls(decide, x, y):
     return results, divisors
 
 
+_f_hessian_again = (
+    _f_hessian_compensated_loops, _f_hessian_wide, _f_hessian_wide_loops,
+    _f_hessian_balls, 4, None, None,
+)
+
+
 _f_value_and_grad_again = (
     None, _f_value_and_grad_wide, _f_value_and_grad_wide_loops,
-    _f_value_and_grad_balls, 3, None,
+    _f_value_and_grad_balls, 3, None, None,
 )
 
 
@@ -445,6 +445,14 @@ def _number(a):
     if a == a:
         return _scaled(a, 0.0, 0.0, 0.0)
     return _NOWHERE
+
+
+@_helper
+def _argument(a):
+    """The same of an argument: of what is not finite other tiers know more."""
+    if abs(a) < math.inf:
+        return _scaled(a, 0.0, 0.0, 0.0)
+    return a, 0.0, math.inf, 0.0
 
 
 @_helper
@@ -694,10 +702,10 @@ class _Ball:
 
     def __float__(self):
         """The double nearest to m*2**e."""
-        if self.m.bit_length() + self.e > 1100:
-            return math.inf if self.m > 0 else -math.inf
         if self.m == 0 or self.m.bit_length() + self.e < -1100:
             return 0.0
+        if self.m.bit_length() + self.e > 1100:
+            return math.inf if self.m > 0 else -math.inf
         try:
             return float(self.m << self.e) if self.e >= 0 else self.m / (1 << -self.e)
         except OverflowError:
@@ -925,6 +933,19 @@ def _ball_at_most(x, y):
     return True if x <= y else False if x > y else None
 
 
+def _ball_double(x):
+    """x beside an infinity: what rounds to one is one."""
+    most = _power_of_2(1024) - _power_of_2(970)
+    size = abs(x)
+    if flint is None and x.r < 0 and x.m:
+        return _Ball(x.m, 0, 1 << 70)
+    if not size.is_finite() or size < most:
+        return x
+    if flint is None:
+        return _Ball(1 if x > 0 else -1, 0, 1 << 70) if size >= most else _Ball(0, -1)
+    return x.sgn() * flint.arb("inf") if size >= most else flint.arb("nan")
+
+
 def _ball_not(p):
     """Not p."""
     return None if p is None else not p
@@ -945,6 +966,10 @@ def _ball_where(p, x, y):
     return _ball("nan") if p is None else x if p else y
 
 
+def _ball_sign(x):
+    return _ball(0) if x.is_zero() else _ball(1) if x > 0 else _ball(-1) if x < 0 else _ball(0, 1)
+
+
 def _ball_sqrt(x):
     """The square root."""
     return x.sqrt()
@@ -959,8 +984,13 @@ def _ball_power(x, n, d):
 
 def _ball_pow(x, y):
     """x**y over the reals."""
-    if abs(y) < 1 << 20 and y.is_exact() and y.is_integer():
-        return x ** int(y.unique_fmpz())
+    if y.is_exact() and y.is_integer():
+        n = int(y.unique_fmpz())
+        if abs(n) < 1 << 20:
+            return x**n
+        if not x.is_zero():
+            size = (y * abs(x).log()).exp()
+            return size if n % 2 == 0 else size * _ball_sign(x)
     if x > 0:
         return (y * x.log()).exp()
     return _ball(0) if x.is_zero() and y > 0 else _ball("nan")
@@ -978,9 +1008,26 @@ _PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits of ball arithmetic, tried one after the other."""
 
 
-def _proven(balls, columns, point, values):
+def _exactly(balls, columns, point):
+    """The values at a point, correctly rounded; None of those that are undefined or not decided."""
+    found, before = [None] * len(columns), _precision(_PRECISIONS[0])
+    try:
+        for precision in _PRECISIONS[:4]:
+            _precision(precision)
+            results, _ = balls(lambda p: p, *map(_ball, point))
+            found = [_rounded(results[c]) for c in columns]
+            left = [results[c] for c, v in zip(columns, found) if v is None]
+            if not left or (precision > 128 and not any(x.is_finite() for x in left)):
+                break
+    finally:
+        _precision(before)
+    return found
+
+
+def _proven(balls, columns, point, values, otherwise=None):
     """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
-    at the point; what neither decides stays."""
+    at the point; where there is none, `otherwise(balls, point)`, or what was given; and that where
+    nothing is decided."""
     if not all(map(math.isfinite, point)):
         return values
     found, left = list(values), dict(enumerate(columns))
@@ -1002,7 +1049,11 @@ def _proven(balls, columns, point, values):
         for k, column in left.items():
             if not results[column].is_finite():
                 limit = _limit(balls, decisions, column, point, divisors, beside)
-                found[k] = found[k] if limit is None else limit
+                if otherwise is not None and (limit is None or limit != limit):
+                    value = otherwise(balls, point)[column]
+                    limit = value if limit is None or math.isinf(value) else limit
+                if limit is not None and (otherwise is not None or limit == limit):
+                    found[k] = limit
     finally:
         _precision(before)
     return found
@@ -1010,8 +1061,8 @@ def _proven(balls, columns, point, values):
 
 def _limit(balls, decisions, column, point, divisors, beside):
     """The number or the infinity that every path into the point tends to, if they agree to 66
-    bits; conditions that are decided at the point keep that decision. The columns share what is
-    computed beside the point."""
+    bits, else None; nan if none of them has a value. Conditions that are decided at the
+    point keep that decision. The columns share what is computed beside the point."""
     largest = max(abs(math.frexp(x)[1]) for x in point)
     depth = 300 + 2 * max(0, largest - 64)
 
@@ -1032,8 +1083,10 @@ def _limit(balls, decisions, column, point, divisors, beside):
         if not value.is_finite():
             return None
         found = value
-    if found is None or len(point) == 1:
-        return None if found is None else float(found.mid())
+    if found is None:
+        return math.nan
+    if len(point) == 1:
+        return float(found.mid())
     if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
         near = 64 + largest
         for path in _oblique_paths(point):
@@ -1059,7 +1112,7 @@ def _values_beside(balls, decisions, point, steps, precision):
         return p if q is None else q
 
     for tries in range(7):
-        if tries and precision << tries > (10000 if flint is None else 30000):
+        if tries and precision << tries > (16000 if flint is None else 30000):
             break
         _precision(precision << tries)
         place = [_ball(x) + step for x, step in zip(point, steps)]
@@ -1076,7 +1129,7 @@ def _near_zeros(balls, decisions, point, number, near):
     two directions in which its signs differ."""
     n, sides = len(point), {}
     for k in range(8):
-        way = [_ball(c if k >> i & 1 else -c) for i, c in enumerate(_spread(n, 3 * k))]
+        way = [_ball(_turn(k, i, 3) * c) for i, c in enumerate(_spread(n, 3 * k))]
         values, divisors = _around(balls, decisions, point, way, near)
         y = divisors[number]
         if y > 0 or y < 0:
@@ -1146,12 +1199,29 @@ def _tendency(at, depth):
         grows = _magnitude(y) > 64 and bool(x > 0) == bool(y > 0)
         return y * _power_of_2(4000) if grows else _ball("nan")
     y, z = at(2 * depth), at(4 * depth)
-    first, second, third = y - x, z - y, at(8 * depth) - z
+    first, second = y - x, z - y
     if abs(second) > abs(first) * _ball(1.4) and bool(first > 0) == bool(second > 0):
+        third = at(8 * depth) - z
         ratio = third * first / (second * second) - 1
         if bool(third > 0) == bool(first > 0) and abs(ratio) < _ball(0.1):  # like a logarithm
             return third * _power_of_2(4000)
-    return _ball("nan")
+    return _extrapolated(at, depth)
+
+
+def _extrapolated(at, depth):
+    """The limit of a function of the logarithm of the distance, a power series in 1/depth (Richardson,
+    1911); nan for none."""
+    rows = []
+    for i in range(1, 15):
+        rows.append(at(i * depth))
+        for j in range(i - 2, -1, -1):  # Neville's scheme for the value at 1/depth = 0
+            rows[j] = ((j + 1) * rows[j] - i * rows[j + 1]) / (j + 1 - i)
+        if i == 13:
+            before = rows[0]
+    if _agree(before, rows[0]):
+        return rows[0]
+    scale = abs(at(depth)) * _power_of_2(-66)
+    return _ball(0) if abs(before) < scale and abs(rows[0]) < scale else _ball("nan")
 
 
 def _magnitude(x):
@@ -1165,6 +1235,12 @@ def _magnitude(x):
 def _spread(n, k):
     """n different numbers from 0.5 to 1."""
     return [0.5 + 0.5 * math.modf(0.618033988749895 * (k + i + 1))[0] for i in range(n)]
+
+
+def _turn(k, i, bits):
+    """The sign of coordinate i on way k: of so many coordinates all signs occur, of others both."""
+    mask = 1 << i if i < bits else 1 + i * i % ((1 << bits) - 1)
+    return -1 if bin(k & mask).count("1") % 2 else 1
 
 
 def _paths(n):
@@ -1193,14 +1269,252 @@ def _oblique_paths(point):
     zeros = [i for i, x in enumerate(point) if x == 0]
     for k in range(40 + 24 * bool(zeros)):
         spread = _spread(n, 7 * k)
-        path = [
-            (c if (k >> i) & 1 else -c, orders[(k // 2**i + k * i) % 5])
-            for i, c in enumerate(spread)
-        ]
+        path = [(_turn(k, i, 6) * c, orders[(k // 2**i + k * i) % 5]) for i, c in enumerate(spread)]
         if k >= 40:
             i = zeros[k % len(zeros)]
             path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]
         yield path
+
+
+class _Extended:
+    """A finite ball, or a float that is not finite, and the double that plain arithmetic has."""
+
+    __slots__ = ("ball", "double")
+    __hash__ = object.__hash__
+
+    def __init__(self, ball, double):
+        self.ball, self.double = ball, double
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda: _extended_call(name, lambda x: getattr(x, name)(), self)
+
+    def __neg__(self):
+        return _Extended(-self.ball, -self.double)
+
+    def __abs__(self):
+        return _Extended(abs(self.ball), abs(self.double))
+
+    def __add__(self, other):
+        return _extended_sum(self, _extended(other))
+
+    def __sub__(self, other):
+        return _extended_sum(self, -_extended(other))
+
+    def __rsub__(self, other):
+        return _extended_sum(_extended(other), -self)
+
+    def __mul__(self, other):
+        other = _extended(other)
+        double = self.double * other.double
+        if _is_ball(self) and _is_ball(other):
+            return _known_ball(self.ball * other.ball, double, math.nan)
+        return _of_float(_stand_in(self) * _stand_in(other), double)
+
+    def __truediv__(self, other):
+        other = _extended(other)
+        double = self.double / other.double
+        quotient = _stand_in(self) / _stand_in(other)
+        if _is_ball(self) and _is_ball(other):
+            return _known_ball(self.ball / other.ball, double, quotient)
+        return _of_float(quotient, double)
+
+    def __rtruediv__(self, other):
+        return _extended(other) / self
+
+    def __pow__(self, n):
+        power = np.power(_stand_in(self), float(n))
+        if _is_ball(self):
+            return _known_ball(self.ball**n, self.double**n, power)
+        return _of_float(power, self.double**n)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __lt__(self, other):
+        return _ordered(self, _extended(other), lambda x, y: x < y)
+
+    def __le__(self, other):
+        return _ordered(self, _extended(other), lambda x, y: x <= y)
+
+    def __gt__(self, other):
+        return _ordered(self, _extended(other), lambda x, y: x > y)
+
+    def __ge__(self, other):
+        return _ordered(self, _extended(other), lambda x, y: x >= y)
+
+    def __eq__(self, other):
+        return _ordered(self, _extended(other), lambda x, y: x == y)
+
+    def __ne__(self, other):
+        return _ordered(self, _extended(other), lambda x, y: x != y)
+
+
+def _extended(x):
+    """A ball, an integer or a float as such a number."""
+    if type(x) is _Extended:
+        return x
+    if isinstance(x, (int, float)):
+        double = np.float64(x)
+        return _Extended(_ball(x) if math.isfinite(x) else double, double)
+    if x.is_finite():
+        return _Extended(x, np.float64(float(x.mid())))
+    double = np.float64(_infinity_of(x))
+    return _Extended(double, double)
+
+
+def _infinity_of(x):
+    """The infinity that a ball is, or nan."""
+    if flint is None:
+        return math.copysign(math.inf, x.m) if x.r < 0 and x.m else math.nan
+    return math.inf if x > 0 else -math.inf if x < 0 else math.nan
+
+
+def _is_ball(x):
+    return not isinstance(x.ball, float)
+
+
+def _stand_in(x):
+    """A double of the same sign, of the same zero or infinity; nan where that is not known."""
+    if not _is_ball(x):
+        return x.ball
+    if x.ball.is_zero():
+        return x.double if x.double == 0.0 else np.float64(0.0)
+    return np.float64(1.0 if x.ball > 0 else -1.0 if x.ball < 0 else math.nan)
+
+
+def _nearest_double(x):
+    """The double nearest to a number; nan if it is not certain."""
+    if not _is_ball(x):
+        return x.ball
+    if x.ball.is_zero():
+        return _stand_in(x)
+    value = _rounded(x.ball)
+    return np.float64(math.nan if value is None else value)
+
+
+def _of_float(value, double):
+    """A number of which only a float is known: a zero is exact, others are not finite or doubles."""
+    value = np.float64(value)
+    return _Extended(_ball(float(value)) if math.isfinite(value) else value, np.float64(double))
+
+
+def _known_ball(ball, double, otherwise):
+    """A ball, or if it is not finite a float."""
+    return _Extended(ball, double) if ball.is_finite() else _of_float(otherwise, double)
+
+
+def _extended_sum(x, y):
+    double = x.double + y.double
+    if _is_ball(x) and _is_ball(y):
+        return _known_ball(x.ball + y.ball, double, math.nan)
+    return _of_float(sum(z.ball for z in (x, y) if not _is_ball(z)), double)
+
+
+def _ordered(x, y, compare):
+    """A comparison; False where it is not certain."""
+    if _is_ball(x) and _is_ball(y):
+        return compare(x.ball, y.ball)
+    return bool(compare(*(0.0 if _is_ball(z) else z.ball for z in (x, y))))
+
+
+def _library(name, doubles):
+    """A function of doubles."""
+    if name in ("xlogy", "xlog1py"):
+        u, x = doubles
+        return u * 0.0 if u == 0.0 and x == x else u * _library(name[1:-1], (x,))
+    if name == "power" and doubles[0] == -math.inf and not float(doubles[1]).is_integer():
+        return np.float64(math.nan)  # as of every negative number
+    function = getattr(np, name, None) or getattr(math, name, None)
+    try:
+        return np.float64(math.nan if function is None else function(*doubles))
+    except (ArithmeticError, TypeError, ValueError):
+        return np.float64(math.nan)
+
+
+def _extended_call(name, function, *args):
+    """A function of balls, or where these are not finite that of the library."""
+    args = [_extended(a) for a in args]
+    double = _library(name, [a.double for a in args])
+    if all(map(_is_ball, args)):
+        value = function(*(a.ball for a in args))
+        if value.is_finite():
+            return _Extended(value, double)
+    return _of_float(_library(name, [_nearest_double(a) for a in args]), double)
+
+
+def _extended_compare(compare, x, y):
+    """A comparison; it is false of what is not defined."""
+    found = compare(x, y)
+    undefined = any(not _is_ball(z) and z.ball != z.ball for z in map(_extended, (x, y)))
+    return False if found is None and undefined else found
+
+
+def _extended_power(x, n, d):
+    """x**(n/d)."""
+    x = _extended(x)
+    double = _library("power", (x.double, n / d))
+    if _is_ball(x):
+        value = _ball_power(x.ball, n, d)
+        if value.is_finite():
+            return _Extended(value, double)
+    return _of_float(_library("power", (_nearest_double(x), n / d)), double)
+
+
+def _extended_largest(name, function, x, y):
+    """The larger or the smaller of two numbers; Python's is the first one where the other is nan."""
+    x, y = _extended(x), _extended(y)
+    if _is_ball(x) and _is_ball(y):
+        return _Extended(function(x.ball, y.ball), _library(name, (x.double, y.double)))
+    if y != y or x != x:
+        return x if x != x or name in ("larger", "smaller") else y
+    return y if (x < y) is (name in ("maximum", "larger")) else x
+
+
+def _extended_pinned(h, value, closed):
+    """What is given where h is 0, and a formula beside that."""
+    h = _extended(h)
+    return value if h == 0 else closed if h > 0 or h < 0 else _extended(math.nan)
+
+
+def _extended_double(x):
+    """A number beside an infinity: what rounds to one is one."""
+    x = _extended(x)
+    return _extended(np.float64(float(_ball_double(x.ball).mid()))) if _is_ball(x) else x
+
+
+def _extended_rule(name, function):
+    """What a function of `ball_functions` does with extended numbers; others stay."""
+    short = name.removeprefix("_ball_")
+    if not name.startswith("_ball") or short in ("where", "not", "and", "or"):
+        return function
+    if name in ("_ball", "_ball_ratio"):
+        return lambda *given: _extended(function(*given))
+    if short in ("less", "at_most", "equal"):
+        return lambda x, y: _extended_compare(function, x, y)
+    if short in ("maximum", "minimum", "larger", "smaller"):
+        return lambda x, y: _extended_largest(short, function, x, y)
+    other = {"power": _extended_power, "double": _extended_double, "pinned": _extended_pinned}
+    if short in other:
+        return other[short]
+    if short == "pow":
+        short = "power"
+    return lambda *args: _extended_call(short, function, *args) if args else _extended(function())
+
+
+def _beyond(balls, point):
+    """The values of a function of balls at any point, as IEEE arithmetic has them."""
+    known = balls.__globals__
+    scope = {n: _extended_rule(n, known[n]) for n in balls.__code__.co_names if n in known}
+    before = _precision(320)
+    try:
+        with np.errstate(all="ignore"):
+            function = type(balls)(balls.__code__, scope)
+            results, _ = function(lambda p: p, *(_extended(float(x)) for x in point))
+            found = [_extended(r) for r in results]
+            return [float(r.ball.mid()) if _is_ball(r) else float(r.ball) for r in found]
+    finally:
+        _precision(before)
 
 
 _MOST = 4_000_000
@@ -1230,7 +1544,7 @@ def _at(kernel, again, count, point):
     *values, flagged = values
     if not flagged:
         return values
-    (_, wide, _, balls, _, demand), columns = again
+    (_, wide, _, balls, _, demand, written), columns = again
     point = [float(p) for p in point]
     if demand is not None:
         _demand(demand, point)
@@ -1238,14 +1552,56 @@ def _at(kernel, again, count, point):
         return values
     found, sure = wide(*point)
     values = [_better(v, found[c], sure[c]) for v, c in zip(values, columns)]
-    if balls is None or all(sure[c] for c in columns):
+    known = all(sure[c] for c in columns)
+    if written is not None:
+        known = known and not any(map(math.isnan, values)) and all(map(math.isfinite, point))
+    if balls is None or known:
         return values
-    return _proven(balls, columns, point, values)
+    return _settled(balls, columns, point, values, written)
+
+
+def _settled(balls, columns, point, values, written):
+    """The values that balls prove, or the limits, or what IEEE arithmetic has where there is none; of
+    results that are nan then those of the function as it was written."""
+    if all(map(math.isfinite, point)):
+        values = _proven(balls, columns, point, values, _beyond)
+    else:
+        every = _beyond(balls, point)
+        values = [every[c] for c in columns]
+    return values if written is None else _as_written(written, columns, point, values)
+
+
+def _as_written(written, columns, point, values):
+    """Results with those that are nan, and with values at infinite points where branches are taken that
+    may be guards, as they are written: where that has a value, at the point and not as a limit."""
+    balls, own, everywhere, branches, value, smooth = written
+    finite = all(map(math.isfinite, point))
+    if not branches and (finite or any(map(math.isnan, point))):
+        return values
+    lost = [k for k, v in enumerate(values) if math.isnan(v) or (everywhere and not finite)]
+    wanted = [k for k in lost if columns[k] < own]
+    if finite and smooth is not None and len(wanted) < len(lost):
+        function, column = smooth
+        if _exactly(balls, (value,), point)[0] is not None:
+            (other,) = _proven(function, (column,), point, [math.nan], _beyond)
+            wanted = lost if math.isnan(other) else wanted
+    if not wanted:
+        return values
+    places = [columns[k] for k in wanted]
+    if finite:
+        found = _exactly(balls, places, point)
+    else:
+        every = _beyond(balls, point)
+        found = [None if math.isnan(every[c]) else every[c] for c in places]
+    values = list(values)
+    for k, v in zip(wanted, found):
+        values[k] = values[k] if v is None else v
+    return values
 
 
 def _repair(again, columns, flat, out, at):
     """Compute the elements of arrays that are flagged, which are at these places, again."""
-    compensated, wide, loops, balls, count, demand = again
+    compensated, wide, loops, balls, count, demand, written = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
         for point in zip(*part):
@@ -1263,7 +1619,14 @@ def _repair(again, columns, flat, out, at):
     for o, c in zip(out, columns):
         taken = sure[c] | np.isfinite(found[c])
         o[at[taken]] = found[c][taken]
-    left = np.flatnonzero(~sure[list(columns)].all(axis=0))
+    left = ~sure[list(columns)].all(axis=0)
+    if written is not None:
+        left |= np.any([np.isnan(o[at]) for o in out], axis=0)
+        left |= ~np.all([np.isfinite(p) for p in part], axis=0)
+    else:  # nothing comes of nan alone
+        given = np.any([np.isnan(p) for p in part], axis=0)
+        left &= ~(given & np.all([np.isnan(o[at]) for o in out], axis=0))
+    left = np.flatnonzero(left)
     if balls is None or not left.size:
         return
     _SPENT[0], most = 0, _MOST if flint is None else 10 * _MOST
@@ -1273,13 +1636,16 @@ def _repair(again, columns, flat, out, at):
             warnings.warn(text, RuntimeWarning, stacklevel=4)
             break
         point = [float(p[k]) for p in part]
-        values = _proven(balls, columns, point, [float(o[at[k]]) for o in out])
+        values = _settled(balls, columns, point, [float(o[at[k]]) for o in out], written)
         for o, value in zip(out, values):
             o[at[k]] = value
 
 
 # ---------------------------------------------------------- Inside of functions that Numba compiles
 _holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())
+
+
+_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
 
 
 def _only_numbers(*args):
@@ -1291,19 +1657,21 @@ def _only_numbers(*args):
 @overload(f)
 def _f_inside(x, y):
     _only_numbers(x, y)
-    prove, balls = _proven, _f_value_and_grad_balls
+    settle, balls = _settled, _f_value_and_grad_balls
+    written = None
 
     def call(x, y):
-        r0, flagged = _f(float(x), float(y))
+        r0, flagged = _f(_real(x), _real(y))
         if flagged:
-            found, sure = _f_value_and_grad_wide(float(x), float(y))
-            if sure[0] or abs(found[0]) < math.inf:
+            at0, at1 = _real(x), _real(y)
+            found, sure = _f_value_and_grad_wide(at0, at1)
+            if sure[0] or _absolute(found[0]) < _infinite:
                 r0 = found[0]
-            if not sure[0] and _holds_lock():
+            if (not sure[0]) and _holds_lock():
                 with objmode(r0="float64"):
-                    (r0,) = prove(
+                    (r0,) = settle(
                         balls, (0,),
-                        [float(x), float(y)], [r0],
+                        [at0, at1], [r0], written,
                     )
         return r0
 
@@ -1313,21 +1681,23 @@ def _f_inside(x, y):
 @overload(f_grad)
 def _f_grad_inside(x, y):
     _only_numbers(x, y)
-    prove, balls = _proven, _f_value_and_grad_balls
+    settle, balls = _settled, _f_value_and_grad_balls
+    written = None
 
     def call(x, y):
-        r0, r1, flagged = _f_grad(float(x), float(y))
+        r0, r1, flagged = _f_grad(_real(x), _real(y))
         if flagged:
-            found, sure = _f_value_and_grad_wide(float(x), float(y))
-            if sure[1] or abs(found[1]) < math.inf:
+            at0, at1 = _real(x), _real(y)
+            found, sure = _f_value_and_grad_wide(at0, at1)
+            if sure[1] or _absolute(found[1]) < _infinite:
                 r0 = found[1]
-            if sure[2] or abs(found[2]) < math.inf:
+            if sure[2] or _absolute(found[2]) < _infinite:
                 r1 = found[2]
-            if not (sure[1] and sure[2]) and _holds_lock():
+            if (not sure[1] or not sure[2]) and _holds_lock():
                 with objmode(r0="float64", r1="float64"):
-                    r0, r1 = prove(
+                    r0, r1 = settle(
                         balls, (1, 2),
-                        [float(x), float(y)], [r0, r1],
+                        [at0, at1], [r0, r1], written,
                     )
         return (r0, r1)
 
@@ -1337,23 +1707,25 @@ def _f_grad_inside(x, y):
 @overload(f_value_and_grad)
 def _f_value_and_grad_inside(x, y):
     _only_numbers(x, y)
-    prove, balls = _proven, _f_value_and_grad_balls
+    settle, balls = _settled, _f_value_and_grad_balls
+    written = None
 
     def call(x, y):
-        r0, r1, r2, flagged = _f_value_and_grad(float(x), float(y))
+        r0, r1, r2, flagged = _f_value_and_grad(_real(x), _real(y))
         if flagged:
-            found, sure = _f_value_and_grad_wide(float(x), float(y))
-            if sure[0] or abs(found[0]) < math.inf:
+            at0, at1 = _real(x), _real(y)
+            found, sure = _f_value_and_grad_wide(at0, at1)
+            if sure[0] or _absolute(found[0]) < _infinite:
                 r0 = found[0]
-            if sure[1] or abs(found[1]) < math.inf:
+            if sure[1] or _absolute(found[1]) < _infinite:
                 r1 = found[1]
-            if sure[2] or abs(found[2]) < math.inf:
+            if sure[2] or _absolute(found[2]) < _infinite:
                 r2 = found[2]
-            if not (sure[0] and sure[1] and sure[2]) and _holds_lock():
+            if (not sure[0] or not sure[1] or not sure[2]) and _holds_lock():
                 with objmode(r0="float64", r1="float64", r2="float64"):
-                    r0, r1, r2 = prove(
+                    r0, r1, r2 = settle(
                         balls, (0, 1, 2),
-                        [float(x), float(y)], [r0, r1, r2],
+                        [at0, at1], [r0, r1, r2], written,
                     )
         return (r0, (r1, r2))
 
@@ -1363,25 +1735,27 @@ def _f_value_and_grad_inside(x, y):
 @overload(f_hessian)
 def _f_hessian_inside(x, y):
     _only_numbers(x, y)
-    prove, balls = _proven, _f_hessian_balls
+    settle, balls = _settled, _f_hessian_balls
+    written = None
 
     def call(x, y):
-        r0, r1, r2, r3, flagged = _f_hessian(float(x), float(y))
+        r0, r1, r2, r3, flagged = _f_hessian(_real(x), _real(y))
         if flagged:
-            found, sure = _f_hessian_wide(float(x), float(y))
-            if sure[0] or abs(found[0]) < math.inf:
+            at0, at1 = _real(x), _real(y)
+            found, sure = _f_hessian_wide(at0, at1)
+            if sure[0] or _absolute(found[0]) < _infinite:
                 r0 = found[0]
-            if sure[1] or abs(found[1]) < math.inf:
+            if sure[1] or _absolute(found[1]) < _infinite:
                 r1 = found[1]
-            if sure[1] or abs(found[1]) < math.inf:
+            if sure[1] or _absolute(found[1]) < _infinite:
                 r2 = found[1]
-            if sure[3] or abs(found[3]) < math.inf:
+            if sure[3] or _absolute(found[3]) < _infinite:
                 r3 = found[3]
-            if not (sure[0] and sure[1] and sure[1] and sure[3]) and _holds_lock():
+            if (not sure[0] or not sure[1] or not sure[1] or not sure[3]) and _holds_lock():
                 with objmode(r0="float64", r1="float64", r2="float64", r3="float64"):
-                    r0, r1, r2, r3 = prove(
+                    r0, r1, r2, r3 = settle(
                         balls, (0, 1, 1, 3),
-                        [float(x), float(y)], [r0, r1, r2, r3],
+                        [at0, at1], [r0, r1, r2, r3], written,
                     )
         return ((r0, r1), (r2, r3))
 

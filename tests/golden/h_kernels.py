@@ -120,6 +120,9 @@ def _evaluate(kernel, loops, count, *args):
 
 # ---------------------------------------------------------- Inside of functions that Numba compiles
 
+_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
+
+
 def _only_numbers(*args):
     """Compiled functions call those of this module with numbers alone."""
     if any(hasattr(a, "ndim") for a in args):
@@ -131,7 +134,7 @@ def _h_inside(x):
     _only_numbers(x)
 
     def call(x):
-        r0 = _h(float(x))
+        r0 = _h(_real(x))
         return r0
 
     return call
@@ -142,7 +145,7 @@ def _h_grad_inside(x):
     _only_numbers(x)
 
     def call(x):
-        r0 = _h_grad(float(x))
+        r0 = _h_grad(_real(x))
         return r0
 
     return call
@@ -153,7 +156,7 @@ def _h_value_and_grad_inside(x):
     _only_numbers(x)
 
     def call(x):
-        r0, r1 = _h_value_and_grad(float(x))
+        r0, r1 = _h_value_and_grad(_real(x))
         return (r0, r1)
 
     return call

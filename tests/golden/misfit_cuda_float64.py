@@ -97,13 +97,13 @@ def _misfit_corrected(X, y, w):
         raise ValueError("axis 0 of y has another size")
     if w.shape[0] != m:
         raise ValueError("axis 0 of w has another size")
-    total_5 = np.empty(n, np.float64)
-    for i_3 in range(n):
-        total_5[i_3] = 0.0
+    total_10 = np.empty(n, np.float64)
+    for i_2 in range(n):
+        total_10[i_2] = 0.0
     total_2_rest_1 = np.empty(n, np.float64)
-    for i_4 in range(n):
-        total_2_rest_1[i_4] = 0.0
-    total_6 = total_5
+    for i_5 in range(n):
+        total_2_rest_1[i_5] = 0.0
+    total_11 = total_10
     total_2_rest_2 = total_2_rest_1
     for i in range(n):
         total = 0.0
@@ -118,34 +118,83 @@ def _misfit_corrected(X, y, w):
             t6 = abs(total_rest) + abs(t3) > 0.0
             t7 = 2.465190328815662e-32*t5 if abs(t4) <= 0.0 and t6 else t4
             total, total_rest = t1, math.nan if abs(t1 + t4) < 3.308722450212111e-24*t5 and t6 else t7
-        total_6[i] = total
+        total_11[i] = total
         total_2_rest_2[i] = total_rest
-    total_3 = 0.0
-    total_3_rest = 0.0
-    for i_2 in range(n):
-        t8 = total_6[i_2] - y[i_2]
-        t9 = t8 - total_6[i_2]
-        t10 = total_6[i_2] - (t8 - t9) - (y[i_2] + t9) + total_2_rest_2[i_2]
-        t11 = abs(y[i_2])
-        t12 = abs(total_2_rest_2[i_2]) > 0.0
-        t13 = 2.465190328815662e-32*t11 if abs(t10) <= 0.0 and t12 else t10
-        t14 = math.nan if abs(t8 + t10) < 3.308722450212111e-24*t11 and t12 else t13
-        t15 = abs(t14) < math.inf
-        t16 = t14 if t15 else 0.0
-        t17 = t8 + t16
-        t18 = t17*t17
-        t19 = total_3 + t18
-        t20 = t19 - total_3
-        t21 = t17 - t8
-        t22 = _fma(2.0*t17, t8 - (t17 - t21) + (t16 - t21) if t15 else math.nan, _fma(t17, t17, -t18))
-        t23 = total_3 - (t19 - t20) + (t18 - t20) + (total_3_rest + t22)
-        t24 = abs(t18)
-        t25 = abs(total_3_rest) + abs(t22) > 0.0
-        t26 = 2.465190328815662e-32*t24 if abs(t23) <= 0.0 and t25 else t23
-        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t24 and t25 else t26
-    t27 = total_3 + total_3_rest
-    t28 = abs(total_3)
-    return t27 if abs(t27) < math.inf else total_3, 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t28 and t28 < math.inf else 1.0
+    total_13 = np.empty((0 if n < 64 else 8), np.float64)
+    for i_6 in range((0 if n < 64 else 8)):
+        total_13[i_6] = 0.0
+    total_5_rest_1 = np.empty((0 if n < 64 else 8), np.float64)
+    for i_7 in range((0 if n < 64 else 8)):
+        total_5_rest_1[i_7] = 0.0
+    total_14 = total_13
+    total_5_rest_2 = total_5_rest_1
+    for lane_1 in range((0 if n < 64 else 8)):
+        total_6 = 0.0
+        total_6_rest = 0.0
+        for i_4 in range((0 if n < 64 else n // 8)):
+            t8 = total_11[_at(8 * i_4 + lane_1, total_11.shape[0])]
+            t9 = t8 - y[_at(8 * i_4 + lane_1, y.shape[0])]
+            t10 = t9 - t8
+            t11 = t8 - (t9 - t10) - (y[_at(8 * i_4 + lane_1, y.shape[0])] + t10)
+            t12 = t11 + total_2_rest_2[_at(8 * i_4 + lane_1, total_2_rest_2.shape[0])]
+            t13 = abs(y[_at(8 * i_4 + lane_1, y.shape[0])])
+            t14 = abs(total_2_rest_2[_at(8 * i_4 + lane_1, total_2_rest_2.shape[0])]) > 0.0
+            t15 = 2.465190328815662e-32*t13 if abs(t12) <= 0.0 and t14 else t12
+            t16 = math.nan if abs(t9 + t12) < 3.308722450212111e-24*t13 and t14 else t15
+            t17 = abs(t16) < math.inf
+            t18 = t16 if t17 else 0.0
+            t19 = t9 + t18
+            t20 = t19*t19
+            t21 = total_6 + t20
+            t22 = t21 - total_6
+            t23 = t19 - t9
+            t24 = _fma(2.0*t19, t9 - (t19 - t23) + (t18 - t23) if t17 else math.nan, _fma(t19, t19, -t20))
+            t25 = total_6 - (t21 - t22) + (t20 - t22) + (total_6_rest + t24)
+            t26 = abs(t20)
+            t27 = abs(total_6_rest) + abs(t24) > 0.0
+            t28 = 2.465190328815662e-32*t26 if abs(t25) <= 0.0 and t27 else t25
+            total_6, total_6_rest = t21, math.nan if abs(t21 + t25) < 3.308722450212111e-24*t26 and t27 else t28
+        total_14[lane_1] = total_6
+        total_5_rest_2[lane_1] = total_6_rest
+    total_8 = 0.0
+    total_8_rest = 0.0
+    for lane in range((0 if n < 64 else 8)):
+        t29 = total_8 + total_14[lane]
+        t30 = t29 - total_8
+        t31 = total_8 - (t29 - t30) + (total_14[lane] - t30) + (total_8_rest + total_5_rest_2[lane])
+        t32 = abs(total_14[lane])
+        t33 = abs(total_8_rest) + abs(total_5_rest_2[lane]) > 0.0
+        t34 = 2.465190328815662e-32*t32 if abs(t31) <= 0.0 and t33 else t31
+        total_8, total_8_rest = t29, math.nan if abs(t29 + t31) < 3.308722450212111e-24*t32 and t33 else t34
+    total_3 = total_8
+    total_3_rest = total_8_rest
+    for i_3 in range(n - 8 * (0 if n < 64 else n // 8)):
+        t35 = total_11[8 * (0 if n < 64 else n // 8) + i_3] - y[8 * (0 if n < 64 else n // 8) + i_3]
+        t36 = t35 - total_11[8 * (0 if n < 64 else n // 8) + i_3]
+        t37 = total_11[8 * (0 if n < 64 else n // 8) + i_3] - (t35 - t36)
+        t38 = t37 - (y[8 * (0 if n < 64 else n // 8) + i_3] + t36)
+        t39 = t38 + total_2_rest_2[8 * (0 if n < 64 else n // 8) + i_3]
+        t40 = abs(y[8 * (0 if n < 64 else n // 8) + i_3])
+        t41 = abs(total_2_rest_2[8 * (0 if n < 64 else n // 8) + i_3]) > 0.0
+        t42 = 2.465190328815662e-32*t40 if abs(t39) <= 0.0 and t41 else t39
+        t43 = math.nan if abs(t35 + t39) < 3.308722450212111e-24*t40 and t41 else t42
+        t44 = abs(t43) < math.inf
+        t45 = t43 if t44 else 0.0
+        t46 = t35 + t45
+        t47 = t46*t46
+        t48 = total_3 + t47
+        t49 = t48 - total_3
+        t50 = t46 - t35
+        t51 = t35 - (t46 - t50) + (t45 - t50) if t44 else math.nan
+        t52 = _fma(2.0*t46, t51, _fma(t46, t46, -t47))
+        t53 = total_3 - (t48 - t49) + (t47 - t49) + (total_3_rest + t52)
+        t54 = abs(t47)
+        t55 = abs(total_3_rest) + abs(t52) > 0.0
+        t56 = 2.465190328815662e-32*t54 if abs(t53) <= 0.0 and t55 else t53
+        total_3, total_3_rest = t48, math.nan if abs(t48 + t53) < 3.308722450212111e-24*t54 and t55 else t56
+    t57 = total_3 + total_3_rest
+    t58 = abs(total_3)
+    return t57 if abs(t57) < math.inf else total_3, 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t58 and t58 < math.inf else 1.0
 
 
 def misfit(X, y, w):
@@ -239,8 +288,8 @@ def _misfit_grad_corrected(X, y, w):
             t6 = abs(total_rest) + abs(t3) > 0.0
             t7 = 2.465190328815662e-32*t5 if abs(t4) <= 0.0 and t6 else t4
             total, total_rest = t1, math.nan if abs(t1 + t4) < 3.308722450212111e-24*t5 and t6 else t7
-        y_bar_before_0 = y_bar[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar.shape[0])]
-        y_bar[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = y_bar_before_0 - 2.0*(total - y[i_3])
+        y_bar_before_0 = y_bar[i_3]
+        y_bar[i_3] = y_bar_before_0 - 2.0*(total - y[i_3])
         t8 = total - y[i_3]
         t9 = -2.0*t8
         t10 = y_bar_before_0 + t9
@@ -251,30 +300,28 @@ def _misfit_grad_corrected(X, y, w):
         t15 = abs(total_rest) > 0.0
         t16 = 2.465190328815662e-32*t14 if abs(t13) <= 0.0 and t15 else t13
         t17 = -2.0*(math.nan if abs(t8 + t13) < 3.308722450212111e-24*t14 and t15 else t16)
-        t18 = y_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar_rest.shape[0])]
-        t19 = y_bar_before_0 - (t10 - t11) + (t9 - t11) + (t18 + t17)
-        t20 = abs(t9)
-        t21 = abs(t18) + abs(t17) > 0.0
-        t22 = 2.465190328815662e-32*t20 if abs(t19) <= 0.0 and t21 else t19
-        y_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t10 + t19) < 3.308722450212111e-24*t20 and t21 else t22
-        total_2_bar_before_1 = total_2_bar[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar.shape[0])]
-        total_2_bar[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = total_2_bar_before_1 + 2.0*(total - y[i_3])
-        t23 = total - y[i_3]
-        t24 = 2.0*t23
-        t25 = total_2_bar_before_1 + t24
-        t26 = t25 - total_2_bar_before_1
-        t27 = t23 - total
-        t28 = total - (t23 - t27) - (y[i_3] + t27) + total_rest
-        t29 = abs(y[i_3])
-        t30 = abs(total_rest) > 0.0
-        t31 = 2.465190328815662e-32*t29 if abs(t28) <= 0.0 and t30 else t28
-        t32 = 2.0*(math.nan if abs(t23 + t28) < 3.308722450212111e-24*t29 and t30 else t31)
-        t33 = total_2_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar_rest.shape[0])]
-        t34 = total_2_bar_before_1 - (t25 - t26) + (t24 - t26) + (t33 + t32)
-        t35 = abs(t24)
-        t36 = abs(t33) + abs(t32) > 0.0
-        t37 = 2.465190328815662e-32*t35 if abs(t34) <= 0.0 and t36 else t34
-        total_2_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t25 + t34) < 3.308722450212111e-24*t35 and t36 else t37
+        t18 = y_bar_before_0 - (t10 - t11) + (t9 - t11) + (y_bar_rest[i_3] + t17)
+        t19 = abs(t9)
+        t20 = abs(y_bar_rest[i_3]) + abs(t17) > 0.0
+        t21 = 2.465190328815662e-32*t19 if abs(t18) <= 0.0 and t20 else t18
+        y_bar_rest[i_3] = math.nan if abs(t10 + t18) < 3.308722450212111e-24*t19 and t20 else t21
+        total_2_bar_before_1 = total_2_bar[i_3]
+        total_2_bar[i_3] = total_2_bar_before_1 + 2.0*(total - y[i_3])
+        t22 = total - y[i_3]
+        t23 = 2.0*t22
+        t24 = total_2_bar_before_1 + t23
+        t25 = t24 - total_2_bar_before_1
+        t26 = t22 - total
+        t27 = total - (t22 - t26) - (y[i_3] + t26) + total_rest
+        t28 = abs(y[i_3])
+        t29 = abs(total_rest) > 0.0
+        t30 = 2.465190328815662e-32*t28 if abs(t27) <= 0.0 and t29 else t27
+        t31 = 2.0*(math.nan if abs(t22 + t27) < 3.308722450212111e-24*t28 and t29 else t30)
+        t32 = total_2_bar_before_1 - (t24 - t25) + (t23 - t25) + (total_2_bar_rest[i_3] + t31)
+        t33 = abs(t23)
+        t34 = abs(total_2_bar_rest[i_3]) + abs(t31) > 0.0
+        t35 = 2.465190328815662e-32*t33 if abs(t32) <= 0.0 and t34 else t32
+        total_2_bar_rest[i_3] = math.nan if abs(t24 + t32) < 3.308722450212111e-24*t33 and t34 else t35
     w_bar_7 = np.empty(m, np.float64)
     for i_10 in range(m):
         w_bar_7[i_10] = 0.0
@@ -299,30 +346,28 @@ def _misfit_grad_corrected(X, y, w):
         X_bar_5 = X_bar_3
         X_bar_5_rest = X_bar_3_rest
         for i_9 in range(m - 1, -1, -1):
-            w_bar_5_before_2 = w_bar_5[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5.shape[0])]
-            w_bar_5[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = w_bar_5_before_2 + total_2_bar[i_7]*X[i_7, i_9]
-            t38 = total_2_bar[i_7]*X[i_7, i_9]
-            t39 = w_bar_5_before_2 + t38
-            t40 = t39 - w_bar_5_before_2
-            t41 = _fma(X[i_7, i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], X[i_7, i_9], -t38))
-            t42 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
-            t43 = w_bar_5_before_2 - (t39 - t40) + (t38 - t40) + (t42 + t41)
-            t44 = abs(t38)
-            t45 = abs(t42) + abs(t41) > 0.0
-            t46 = 2.465190328815662e-32*t44 if abs(t43) <= 0.0 and t45 else t43
-            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t39 + t43) < 3.308722450212111e-24*t44 and t45 else t46
-            X_bar_5_before_3 = X_bar_5[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5.shape[1])]
-            X_bar_5[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = X_bar_5_before_3 + total_2_bar[i_7]*w[i_9]
-            t47 = total_2_bar[i_7]*w[i_9]
-            t48 = X_bar_5_before_3 + t47
-            t49 = t48 - X_bar_5_before_3
-            t50 = _fma(w[i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], w[i_9], -t47))
-            t51 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
-            t52 = X_bar_5_before_3 - (t48 - t49) + (t47 - t49) + (t51 + t50)
-            t53 = abs(t47)
-            t54 = abs(t51) + abs(t50) > 0.0
-            t55 = 2.465190328815662e-32*t53 if abs(t52) <= 0.0 and t54 else t52
-            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t48 + t52) < 3.308722450212111e-24*t53 and t54 else t55
+            w_bar_5_before_2 = w_bar_5[i_9]
+            w_bar_5[i_9] = w_bar_5_before_2 + total_2_bar[i_7]*X[i_7, i_9]
+            t36 = total_2_bar[i_7]*X[i_7, i_9]
+            t37 = w_bar_5_before_2 + t36
+            t38 = t37 - w_bar_5_before_2
+            t39 = _fma(X[i_7, i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], X[i_7, i_9], -t36))
+            t40 = w_bar_5_before_2 - (t37 - t38) + (t36 - t38) + (w_bar_5_rest[i_9] + t39)
+            t41 = abs(t36)
+            t42 = abs(w_bar_5_rest[i_9]) + abs(t39) > 0.0
+            t43 = 2.465190328815662e-32*t41 if abs(t40) <= 0.0 and t42 else t40
+            w_bar_5_rest[i_9] = math.nan if abs(t37 + t40) < 3.308722450212111e-24*t41 and t42 else t43
+            X_bar_5_before_3 = X_bar_5[i_7, i_9]
+            X_bar_5[i_7, i_9] = X_bar_5_before_3 + total_2_bar[i_7]*w[i_9]
+            t44 = total_2_bar[i_7]*w[i_9]
+            t45 = X_bar_5_before_3 + t44
+            t46 = t45 - X_bar_5_before_3
+            t47 = _fma(w[i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], w[i_9], -t44))
+            t48 = X_bar_5_before_3 - (t45 - t46) + (t44 - t46) + (X_bar_5_rest[i_7, i_9] + t47)
+            t49 = abs(t44)
+            t50 = abs(X_bar_5_rest[i_7, i_9]) + abs(t47) > 0.0
+            t51 = 2.465190328815662e-32*t49 if abs(t48) <= 0.0 and t50 else t48
+            X_bar_5_rest[i_7, i_9] = math.nan if abs(t45 + t48) < 3.308722450212111e-24*t49 and t50 else t51
         w_bar_3, w_bar_3_rest, X_bar_3, X_bar_3_rest = w_bar_5, w_bar_5_rest, X_bar_5, X_bar_5_rest
     worst_6 = 0.0
     worst_8 = 0.0
@@ -332,44 +377,44 @@ def _misfit_grad_corrected(X, y, w):
         worst_2 = 0.0
         worst_4 = 0.0
         for i_15 in range(m):
-            t56 = abs(X_bar_3_rest[i_14, i_15])
-            t57 = abs(X_bar_3[i_14, i_15])
-            worst, worst_2, worst_4 = worst + (0.0 if t56 <= 7.450580596923828e-09*t57 and t57 < math.inf else 1.0), t57 if worst_2 < t57 else worst_2, t56 if worst_4 < t56 else worst_4
+            t52 = abs(X_bar_3_rest[i_14, i_15])
+            t53 = abs(X_bar_3[i_14, i_15])
+            worst, worst_2, worst_4 = worst + (0.0 if t52 <= 7.450580596923828e-09*t53 and t53 < math.inf else 1.0), t53 if worst_2 < t53 else worst_2, t52 if worst_4 < t52 else worst_4
         worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
     X_bar_1 = np.empty((n, m), np.float64)
     for i_16 in range(n):
         for i_17 in range(m):
-            t58 = X_bar_3[i_16, i_17] + X_bar_3_rest[i_16, i_17]
-            X_bar_1[i_16, i_17] = t58 if abs(t58) < math.inf else X_bar_3[i_16, i_17]
+            t54 = X_bar_3[i_16, i_17] + X_bar_3_rest[i_16, i_17]
+            X_bar_1[i_16, i_17] = t54 if abs(t54) < math.inf else X_bar_3[i_16, i_17]
     worst_12 = 0.0
     worst_14 = 0.0
     worst_16 = 0.0
     for i_18 in range(n):
-        t59 = abs(y_bar_rest[i_18])
-        t60 = abs(y_bar[i_18])
-        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t59 <= 7.450580596923828e-09*t60 and t60 < math.inf else 1.0), t60 if worst_14 < t60 else worst_14, t59 if worst_16 < t59 else worst_16
+        t55 = abs(y_bar_rest[i_18])
+        t56 = abs(y_bar[i_18])
+        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t55 <= 7.450580596923828e-09*t56 and t56 < math.inf else 1.0), t56 if worst_14 < t56 else worst_14, t55 if worst_16 < t55 else worst_16
     y_bar_4 = np.empty(n, np.float64)
     for i_19 in range(n):
-        t61 = y_bar[i_19] + y_bar_rest[i_19]
-        y_bar_4[i_19] = t61 if abs(t61) < math.inf else y_bar[i_19]
+        t57 = y_bar[i_19] + y_bar_rest[i_19]
+        y_bar_4[i_19] = t57 if abs(t57) < math.inf else y_bar[i_19]
     worst_18 = 0.0
     worst_20 = 0.0
     worst_22 = 0.0
     for i_20 in range(m):
-        t62 = abs(w_bar_3_rest[i_20])
-        t63 = abs(w_bar_3[i_20])
-        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t62 <= 7.450580596923828e-09*t63 and t63 < math.inf else 1.0), t63 if worst_20 < t63 else worst_20, t62 if worst_22 < t62 else worst_22
+        t58 = abs(w_bar_3_rest[i_20])
+        t59 = abs(w_bar_3[i_20])
+        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t58 <= 7.450580596923828e-09*t59 and t59 < math.inf else 1.0), t59 if worst_20 < t59 else worst_20, t58 if worst_22 < t58 else worst_22
     w_bar_1 = np.empty(m, np.float64)
     for i_21 in range(m):
-        t64 = w_bar_3[i_21] + w_bar_3_rest[i_21]
-        w_bar_1[i_21] = t64 if abs(t64) < math.inf else w_bar_3[i_21]
-    t65 = abs(worst_8)
-    t66 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t65 and t65 < math.inf else 1.0
-    t67 = abs(worst_14)
-    t68 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t67 and t67 < math.inf else 1.0
-    t69 = abs(worst_20)
-    t70 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t69 and t69 < math.inf else 1.0
-    return X_bar_1, y_bar_4, w_bar_1, worst_6 + t66 + worst_12 + t68 + worst_18 + t70
+        t60 = w_bar_3[i_21] + w_bar_3_rest[i_21]
+        w_bar_1[i_21] = t60 if abs(t60) < math.inf else w_bar_3[i_21]
+    t61 = abs(worst_8)
+    t62 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t61 and t61 < math.inf else 1.0
+    t63 = abs(worst_14)
+    t64 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t63 and t63 < math.inf else 1.0
+    t65 = abs(worst_20)
+    t66 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t65 and t65 < math.inf else 1.0
+    return X_bar_1, y_bar_4, w_bar_1, worst_6 + t62 + worst_12 + t64 + worst_18 + t66
 
 
 def misfit_grad(X, y, w):
@@ -433,13 +478,13 @@ def _misfit_value_and_grad_corrected(X, y, w):
         raise ValueError("axis 0 of y has another size")
     if w.shape[0] != m:
         raise ValueError("axis 0 of w has another size")
-    total_5 = np.empty(n, np.float64)
-    for i_3 in range(n):
-        total_5[i_3] = 0.0
+    total_10 = np.empty(n, np.float64)
+    for i_2 in range(n):
+        total_10[i_2] = 0.0
     total_2_rest_1 = np.empty(n, np.float64)
-    for i_4 in range(n):
-        total_2_rest_1[i_4] = 0.0
-    total_6 = total_5
+    for i_5 in range(n):
+        total_2_rest_1[i_5] = 0.0
+    total_11 = total_10
     total_2_rest_2 = total_2_rest_1
     for i in range(n):
         total = 0.0
@@ -454,43 +499,92 @@ def _misfit_value_and_grad_corrected(X, y, w):
             t6 = abs(total_rest) + abs(t3) > 0.0
             t7 = 2.465190328815662e-32*t5 if abs(t4) <= 0.0 and t6 else t4
             total, total_rest = t1, math.nan if abs(t1 + t4) < 3.308722450212111e-24*t5 and t6 else t7
-        total_6[i] = total
+        total_11[i] = total
         total_2_rest_2[i] = total_rest
-    total_3 = 0.0
-    total_3_rest = 0.0
-    for i_2 in range(n):
-        t8 = total_6[i_2] - y[i_2]
-        t9 = t8 - total_6[i_2]
-        t10 = total_6[i_2] - (t8 - t9) - (y[i_2] + t9) + total_2_rest_2[i_2]
-        t11 = abs(y[i_2])
-        t12 = abs(total_2_rest_2[i_2]) > 0.0
-        t13 = 2.465190328815662e-32*t11 if abs(t10) <= 0.0 and t12 else t10
-        t14 = math.nan if abs(t8 + t10) < 3.308722450212111e-24*t11 and t12 else t13
-        t15 = abs(t14) < math.inf
-        t16 = t14 if t15 else 0.0
-        t17 = t8 + t16
-        t18 = t17*t17
-        t19 = total_3 + t18
-        t20 = t19 - total_3
-        t21 = t17 - t8
-        t22 = _fma(2.0*t17, t8 - (t17 - t21) + (t16 - t21) if t15 else math.nan, _fma(t17, t17, -t18))
-        t23 = total_3 - (t19 - t20) + (t18 - t20) + (total_3_rest + t22)
-        t24 = abs(t18)
-        t25 = abs(total_3_rest) + abs(t22) > 0.0
-        t26 = 2.465190328815662e-32*t24 if abs(t23) <= 0.0 and t25 else t23
-        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t24 and t25 else t26
+    total_13 = np.empty((0 if n < 64 else 8), np.float64)
+    for i_6 in range((0 if n < 64 else 8)):
+        total_13[i_6] = 0.0
+    total_5_rest_1 = np.empty((0 if n < 64 else 8), np.float64)
+    for i_8 in range((0 if n < 64 else 8)):
+        total_5_rest_1[i_8] = 0.0
+    total_14 = total_13
+    total_5_rest_2 = total_5_rest_1
+    for lane_1 in range((0 if n < 64 else 8)):
+        total_6 = 0.0
+        total_6_rest = 0.0
+        for i_4 in range((0 if n < 64 else n // 8)):
+            t8 = total_11[_at(8 * i_4 + lane_1, total_11.shape[0])]
+            t9 = t8 - y[_at(8 * i_4 + lane_1, y.shape[0])]
+            t10 = t9 - t8
+            t11 = t8 - (t9 - t10) - (y[_at(8 * i_4 + lane_1, y.shape[0])] + t10)
+            t12 = t11 + total_2_rest_2[_at(8 * i_4 + lane_1, total_2_rest_2.shape[0])]
+            t13 = abs(y[_at(8 * i_4 + lane_1, y.shape[0])])
+            t14 = abs(total_2_rest_2[_at(8 * i_4 + lane_1, total_2_rest_2.shape[0])]) > 0.0
+            t15 = 2.465190328815662e-32*t13 if abs(t12) <= 0.0 and t14 else t12
+            t16 = math.nan if abs(t9 + t12) < 3.308722450212111e-24*t13 and t14 else t15
+            t17 = abs(t16) < math.inf
+            t18 = t16 if t17 else 0.0
+            t19 = t9 + t18
+            t20 = t19*t19
+            t21 = total_6 + t20
+            t22 = t21 - total_6
+            t23 = t19 - t9
+            t24 = _fma(2.0*t19, t9 - (t19 - t23) + (t18 - t23) if t17 else math.nan, _fma(t19, t19, -t20))
+            t25 = total_6 - (t21 - t22) + (t20 - t22) + (total_6_rest + t24)
+            t26 = abs(t20)
+            t27 = abs(total_6_rest) + abs(t24) > 0.0
+            t28 = 2.465190328815662e-32*t26 if abs(t25) <= 0.0 and t27 else t25
+            total_6, total_6_rest = t21, math.nan if abs(t21 + t25) < 3.308722450212111e-24*t26 and t27 else t28
+        total_14[lane_1] = total_6
+        total_5_rest_2[lane_1] = total_6_rest
+    total_8 = 0.0
+    total_8_rest = 0.0
+    for lane in range((0 if n < 64 else 8)):
+        t29 = total_8 + total_14[lane]
+        t30 = t29 - total_8
+        t31 = total_8 - (t29 - t30) + (total_14[lane] - t30) + (total_8_rest + total_5_rest_2[lane])
+        t32 = abs(total_14[lane])
+        t33 = abs(total_8_rest) + abs(total_5_rest_2[lane]) > 0.0
+        t34 = 2.465190328815662e-32*t32 if abs(t31) <= 0.0 and t33 else t31
+        total_8, total_8_rest = t29, math.nan if abs(t29 + t31) < 3.308722450212111e-24*t32 and t33 else t34
+    total_3 = total_8
+    total_3_rest = total_8_rest
+    for i_3 in range(n - 8 * (0 if n < 64 else n // 8)):
+        t35 = total_11[8 * (0 if n < 64 else n // 8) + i_3] - y[8 * (0 if n < 64 else n // 8) + i_3]
+        t36 = t35 - total_11[8 * (0 if n < 64 else n // 8) + i_3]
+        t37 = total_11[8 * (0 if n < 64 else n // 8) + i_3] - (t35 - t36)
+        t38 = t37 - (y[8 * (0 if n < 64 else n // 8) + i_3] + t36)
+        t39 = t38 + total_2_rest_2[8 * (0 if n < 64 else n // 8) + i_3]
+        t40 = abs(y[8 * (0 if n < 64 else n // 8) + i_3])
+        t41 = abs(total_2_rest_2[8 * (0 if n < 64 else n // 8) + i_3]) > 0.0
+        t42 = 2.465190328815662e-32*t40 if abs(t39) <= 0.0 and t41 else t39
+        t43 = math.nan if abs(t35 + t39) < 3.308722450212111e-24*t40 and t41 else t42
+        t44 = abs(t43) < math.inf
+        t45 = t43 if t44 else 0.0
+        t46 = t35 + t45
+        t47 = t46*t46
+        t48 = total_3 + t47
+        t49 = t48 - total_3
+        t50 = t46 - t35
+        t51 = t35 - (t46 - t50) + (t45 - t50) if t44 else math.nan
+        t52 = _fma(2.0*t46, t51, _fma(t46, t46, -t47))
+        t53 = total_3 - (t48 - t49) + (t47 - t49) + (total_3_rest + t52)
+        t54 = abs(t47)
+        t55 = abs(total_3_rest) + abs(t52) > 0.0
+        t56 = 2.465190328815662e-32*t54 if abs(t53) <= 0.0 and t55 else t53
+        total_3, total_3_rest = t48, math.nan if abs(t48 + t53) < 3.308722450212111e-24*t54 and t55 else t56
     y_bar_2 = np.empty(n, np.float64)
     for k in range(n):
-        y_bar_2[k] = -2.0*(total_6[k] - y[k])
+        y_bar_2[k] = -2.0*(total_11[k] - y[k])
     y_bar_2_rest = np.empty(n, np.float64)
     for k_1 in range(n):
-        t27 = total_6[k_1] - y[k_1]
-        t28 = t27 - total_6[k_1]
-        t29 = total_6[k_1] - (t27 - t28) - (y[k_1] + t28) + total_2_rest_2[k_1]
-        t30 = abs(y[k_1])
-        t31 = abs(total_2_rest_2[k_1]) > 0.0
-        t32 = 2.465190328815662e-32*t30 if abs(t29) <= 0.0 and t31 else t29
-        y_bar_2_rest[k_1] = -2.0*(math.nan if abs(t27 + t29) < 3.308722450212111e-24*t30 and t31 else t32)
+        t57 = total_11[k_1] - y[k_1]
+        t58 = t57 - total_11[k_1]
+        t59 = total_11[k_1] - (t57 - t58) - (y[k_1] + t58) + total_2_rest_2[k_1]
+        t60 = abs(y[k_1])
+        t61 = abs(total_2_rest_2[k_1]) > 0.0
+        t62 = 2.465190328815662e-32*t60 if abs(t59) <= 0.0 and t61 else t59
+        y_bar_2_rest[k_1] = -2.0*(math.nan if abs(t57 + t59) < 3.308722450212111e-24*t60 and t61 else t62)
     w_bar_7 = np.empty(m, np.float64)
     for i_10 in range(m):
         w_bar_7[i_10] = 0.0
@@ -499,12 +593,12 @@ def _misfit_value_and_grad_corrected(X, y, w):
         for i_12 in range(m):
             X_bar_7[i_11, i_12] = 0.0
     w_bar_7_rest = np.empty(m, np.float64)
-    for i_5 in range(m):
-        w_bar_7_rest[i_5] = 0.0
+    for i_13 in range(m):
+        w_bar_7_rest[i_13] = 0.0
     X_bar_7_rest = np.empty((n, m), np.float64)
-    for i_6 in range(n):
-        for i_8 in range(m):
-            X_bar_7_rest[i_6, i_8] = 0.0
+    for i_14 in range(n):
+        for i_15 in range(m):
+            X_bar_7_rest[i_14, i_15] = 0.0
     w_bar_3 = w_bar_7
     w_bar_3_rest = w_bar_7_rest
     X_bar_3 = X_bar_7
@@ -515,96 +609,94 @@ def _misfit_value_and_grad_corrected(X, y, w):
         X_bar_5 = X_bar_3
         X_bar_5_rest = X_bar_3_rest
         for i_9 in range(m - 1, -1, -1):
-            w_bar_5_before_0 = w_bar_5[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5.shape[0])]
-            w_bar_5[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = w_bar_5_before_0 + 2.0*((total_6[i_7] - y[i_7])*X[i_7, i_9])
-            t33 = total_6[i_7] - y[i_7]
-            t34 = t33*X[i_7, i_9]
-            t35 = 2.0*t34
-            t36 = w_bar_5_before_0 + t35
-            t37 = t36 - w_bar_5_before_0
-            t38 = t33 - total_6[i_7]
-            t39 = total_6[i_7] - (t33 - t38) - (y[i_7] + t38) + total_2_rest_2[i_7]
-            t40 = abs(y[i_7])
-            t41 = abs(total_2_rest_2[i_7]) > 0.0
-            t42 = 2.465190328815662e-32*t40 if abs(t39) <= 0.0 and t41 else t39
-            t43 = math.nan if abs(t33 + t39) < 3.308722450212111e-24*t40 and t41 else t42
-            t44 = 2.0*_fma(X[i_7, i_9], t43, _fma(t33, X[i_7, i_9], -t34))
-            t45 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
-            t46 = w_bar_5_before_0 - (t36 - t37) + (t35 - t37) + (t45 + t44)
-            t47 = abs(t35)
-            t48 = abs(t45) + abs(t44) > 0.0
-            t49 = 2.465190328815662e-32*t47 if abs(t46) <= 0.0 and t48 else t46
-            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t36 + t46) < 3.308722450212111e-24*t47 and t48 else t49
-            X_bar_5_before_1 = X_bar_5[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5.shape[1])]
-            X_bar_5[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = X_bar_5_before_1 + 2.0*((total_6[i_7] - y[i_7])*w[i_9])
-            t50 = total_6[i_7] - y[i_7]
-            t51 = t50*w[i_9]
-            t52 = 2.0*t51
-            t53 = X_bar_5_before_1 + t52
-            t54 = t53 - X_bar_5_before_1
-            t55 = t50 - total_6[i_7]
-            t56 = total_6[i_7] - (t50 - t55) - (y[i_7] + t55) + total_2_rest_2[i_7]
-            t57 = abs(y[i_7])
-            t58 = abs(total_2_rest_2[i_7]) > 0.0
-            t59 = 2.465190328815662e-32*t57 if abs(t56) <= 0.0 and t58 else t56
-            t60 = math.nan if abs(t50 + t56) < 3.308722450212111e-24*t57 and t58 else t59
-            t61 = 2.0*_fma(w[i_9], t60, _fma(t50, w[i_9], -t51))
-            t62 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
-            t63 = X_bar_5_before_1 - (t53 - t54) + (t52 - t54) + (t62 + t61)
-            t64 = abs(t52)
-            t65 = abs(t62) + abs(t61) > 0.0
-            t66 = 2.465190328815662e-32*t64 if abs(t63) <= 0.0 and t65 else t63
-            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t53 + t63) < 3.308722450212111e-24*t64 and t65 else t66
+            w_bar_5_before_0 = w_bar_5[i_9]
+            w_bar_5[i_9] = w_bar_5_before_0 + 2.0*((total_11[i_7] - y[i_7])*X[i_7, i_9])
+            t63 = total_11[i_7] - y[i_7]
+            t64 = t63*X[i_7, i_9]
+            t65 = 2.0*t64
+            t66 = w_bar_5_before_0 + t65
+            t67 = t66 - w_bar_5_before_0
+            t68 = t63 - total_11[i_7]
+            t69 = total_11[i_7] - (t63 - t68) - (y[i_7] + t68) + total_2_rest_2[i_7]
+            t70 = abs(y[i_7])
+            t71 = abs(total_2_rest_2[i_7]) > 0.0
+            t72 = 2.465190328815662e-32*t70 if abs(t69) <= 0.0 and t71 else t69
+            t73 = math.nan if abs(t63 + t69) < 3.308722450212111e-24*t70 and t71 else t72
+            t74 = 2.0*_fma(X[i_7, i_9], t73, _fma(t63, X[i_7, i_9], -t64))
+            t75 = w_bar_5_before_0 - (t66 - t67) + (t65 - t67) + (w_bar_5_rest[i_9] + t74)
+            t76 = abs(t65)
+            t77 = abs(w_bar_5_rest[i_9]) + abs(t74) > 0.0
+            t78 = 2.465190328815662e-32*t76 if abs(t75) <= 0.0 and t77 else t75
+            w_bar_5_rest[i_9] = math.nan if abs(t66 + t75) < 3.308722450212111e-24*t76 and t77 else t78
+            X_bar_5_before_1 = X_bar_5[i_7, i_9]
+            X_bar_5[i_7, i_9] = X_bar_5_before_1 + 2.0*((total_11[i_7] - y[i_7])*w[i_9])
+            t79 = total_11[i_7] - y[i_7]
+            t80 = t79*w[i_9]
+            t81 = 2.0*t80
+            t82 = X_bar_5_before_1 + t81
+            t83 = t82 - X_bar_5_before_1
+            t84 = t79 - total_11[i_7]
+            t85 = total_11[i_7] - (t79 - t84) - (y[i_7] + t84) + total_2_rest_2[i_7]
+            t86 = abs(y[i_7])
+            t87 = abs(total_2_rest_2[i_7]) > 0.0
+            t88 = 2.465190328815662e-32*t86 if abs(t85) <= 0.0 and t87 else t85
+            t89 = math.nan if abs(t79 + t85) < 3.308722450212111e-24*t86 and t87 else t88
+            t90 = 2.0*_fma(w[i_9], t89, _fma(t79, w[i_9], -t80))
+            t91 = X_bar_5_before_1 - (t82 - t83) + (t81 - t83) + (X_bar_5_rest[i_7, i_9] + t90)
+            t92 = abs(t81)
+            t93 = abs(X_bar_5_rest[i_7, i_9]) + abs(t90) > 0.0
+            t94 = 2.465190328815662e-32*t92 if abs(t91) <= 0.0 and t93 else t91
+            X_bar_5_rest[i_7, i_9] = math.nan if abs(t82 + t91) < 3.308722450212111e-24*t92 and t93 else t94
         w_bar_3, w_bar_3_rest, X_bar_3, X_bar_3_rest = w_bar_5, w_bar_5_rest, X_bar_5, X_bar_5_rest
     worst_6 = 0.0
     worst_8 = 0.0
     worst_10 = 0.0
-    for i_13 in range(n):
+    for i_16 in range(n):
         worst = 0.0
         worst_2 = 0.0
         worst_4 = 0.0
-        for i_14 in range(m):
-            t67 = abs(X_bar_3_rest[i_13, i_14])
-            t68 = abs(X_bar_3[i_13, i_14])
-            worst, worst_2, worst_4 = worst + (0.0 if t67 <= 7.450580596923828e-09*t68 and t68 < math.inf else 1.0), t68 if worst_2 < t68 else worst_2, t67 if worst_4 < t67 else worst_4
+        for i_17 in range(m):
+            t95 = abs(X_bar_3_rest[i_16, i_17])
+            t96 = abs(X_bar_3[i_16, i_17])
+            worst, worst_2, worst_4 = worst + (0.0 if t95 <= 7.450580596923828e-09*t96 and t96 < math.inf else 1.0), t96 if worst_2 < t96 else worst_2, t95 if worst_4 < t95 else worst_4
         worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
     X_bar_1 = np.empty((n, m), np.float64)
-    for i_15 in range(n):
-        for i_16 in range(m):
-            t69 = X_bar_3[i_15, i_16] + X_bar_3_rest[i_15, i_16]
-            X_bar_1[i_15, i_16] = t69 if abs(t69) < math.inf else X_bar_3[i_15, i_16]
+    for i_18 in range(n):
+        for i_19 in range(m):
+            t97 = X_bar_3[i_18, i_19] + X_bar_3_rest[i_18, i_19]
+            X_bar_1[i_18, i_19] = t97 if abs(t97) < math.inf else X_bar_3[i_18, i_19]
     worst_12 = 0.0
     worst_14 = 0.0
     worst_16 = 0.0
-    for i_17 in range(n):
-        t70 = abs(y_bar_2_rest[i_17])
-        t71 = abs(y_bar_2[i_17])
-        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t70 <= 7.450580596923828e-09*t71 and t71 < math.inf else 1.0), t71 if worst_14 < t71 else worst_14, t70 if worst_16 < t70 else worst_16
+    for i_20 in range(n):
+        t98 = abs(y_bar_2_rest[i_20])
+        t99 = abs(y_bar_2[i_20])
+        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t98 <= 7.450580596923828e-09*t99 and t99 < math.inf else 1.0), t99 if worst_14 < t99 else worst_14, t98 if worst_16 < t98 else worst_16
     y_bar_1 = np.empty(n, np.float64)
-    for i_18 in range(n):
-        t72 = y_bar_2[i_18] + y_bar_2_rest[i_18]
-        y_bar_1[i_18] = t72 if abs(t72) < math.inf else y_bar_2[i_18]
+    for i_21 in range(n):
+        t100 = y_bar_2[i_21] + y_bar_2_rest[i_21]
+        y_bar_1[i_21] = t100 if abs(t100) < math.inf else y_bar_2[i_21]
     worst_18 = 0.0
     worst_20 = 0.0
     worst_22 = 0.0
-    for i_19 in range(m):
-        t73 = abs(w_bar_3_rest[i_19])
-        t74 = abs(w_bar_3[i_19])
-        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t73 <= 7.450580596923828e-09*t74 and t74 < math.inf else 1.0), t74 if worst_20 < t74 else worst_20, t73 if worst_22 < t73 else worst_22
+    for i_22 in range(m):
+        t101 = abs(w_bar_3_rest[i_22])
+        t102 = abs(w_bar_3[i_22])
+        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t101 <= 7.450580596923828e-09*t102 and t102 < math.inf else 1.0), t102 if worst_20 < t102 else worst_20, t101 if worst_22 < t101 else worst_22
     w_bar_1 = np.empty(m, np.float64)
-    for i_20 in range(m):
-        t75 = w_bar_3[i_20] + w_bar_3_rest[i_20]
-        w_bar_1[i_20] = t75 if abs(t75) < math.inf else w_bar_3[i_20]
-    t76 = total_3 + total_3_rest
-    t77 = abs(total_3)
-    t78 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t77 and t77 < math.inf else 1.0
-    t79 = abs(worst_8)
-    t80 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t79 and t79 < math.inf else 1.0
-    t81 = abs(worst_14)
-    t82 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t81 and t81 < math.inf else 1.0
-    t83 = abs(worst_20)
-    t84 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t83 and t83 < math.inf else 1.0
-    return t76 if abs(t76) < math.inf else total_3, X_bar_1, y_bar_1, w_bar_1, t78 + worst_6 + t80 + worst_12 + t82 + worst_18 + t84
+    for i_23 in range(m):
+        t103 = w_bar_3[i_23] + w_bar_3_rest[i_23]
+        w_bar_1[i_23] = t103 if abs(t103) < math.inf else w_bar_3[i_23]
+    t104 = total_3 + total_3_rest
+    t105 = abs(total_3)
+    t106 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t105 and t105 < math.inf else 1.0
+    t107 = abs(worst_8)
+    t108 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t107 and t107 < math.inf else 1.0
+    t109 = abs(worst_14)
+    t110 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t109 and t109 < math.inf else 1.0
+    t111 = abs(worst_20)
+    t112 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t111 and t111 < math.inf else 1.0
+    return t104 if abs(t104) < math.inf else total_3, X_bar_1, y_bar_1, w_bar_1, t106 + worst_6 + t108 + worst_12 + t110 + worst_18 + t112
 
 
 def misfit_value_and_grad(X, y, w):
@@ -1460,7 +1552,7 @@ def _near_zeros(balls, decisions, point, number, near):
     two directions in which its signs differ."""
     n, sides = len(point), {}
     for k in range(8):
-        way = [_ball(c if k >> i & 1 else -c) for i, c in enumerate(_spread(n, 3 * k))]
+        way = [_ball(_turn(k, i, 3) * c) for i, c in enumerate(_spread(n, 3 * k))]
         values, divisors = _around(balls, decisions, point, way, near)
         y = divisors[number]
         if y > 0 or y < 0:
@@ -1568,6 +1660,12 @@ def _spread(n, k):
     return [0.5 + 0.5 * math.modf(0.618033988749895 * (k + i + 1))[0] for i in range(n)]
 
 
+def _turn(k, i, bits):
+    """The sign of coordinate i on way k: of so many coordinates all signs occur, of others both."""
+    mask = 1 << i if i < bits else 1 + i * i % ((1 << bits) - 1)
+    return -1 if bin(k & mask).count("1") % 2 else 1
+
+
 def _paths(n):
     """Ways into a point, straight and curved: for each coordinate a factor and an exponent."""
     spread = [(c, i % 2) for i, c in enumerate(_spread(n, 0))]
@@ -1594,10 +1692,7 @@ def _oblique_paths(point):
     zeros = [i for i, x in enumerate(point) if x == 0]
     for k in range(40 + 24 * bool(zeros)):
         spread = _spread(n, 7 * k)
-        path = [
-            (c if (k >> i) & 1 else -c, orders[(k // 2**i + k * i) % 5])
-            for i, c in enumerate(spread)
-        ]
+        path = [(_turn(k, i, 6) * c, orders[(k // 2**i + k * i) % 5]) for i, c in enumerate(spread)]
         if k >= 40:
             i = zeros[k % len(zeros)]
             path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]

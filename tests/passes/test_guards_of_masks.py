@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,29 @@ def first_term(x: Any) -> Any:
     return x * (abs(x) < 1e-7) + (abs(x) >= 1e-7) * math.sin(x)
 
 
+def blended(x: Any) -> Any:
+    far = np.abs(x) > 1e-8
+    safe = x * far + (1 - far)
+    return far * np.expm1(safe) / safe + (1 - far) * 1.0
+
+
+def blended_by_floats(x: Any) -> Any:
+    near = 1.0 if abs(x) < 1e-8 else 0.0
+    safe = near + (1 - near) * x
+    return (1 - near) * (math.sin(safe) / safe) + near
+
+
+def blended_by_where(x: Any) -> Any:
+    near = np.abs(x) < 1e-8
+    safe = np.where(near, 1.0, x)
+    return (1 - near) * np.expm1(safe) / safe + near
+
+
+def blended_arguments(x: Any) -> Any:
+    far = abs(x) > 1e-8
+    return math.expm1(x * far) / (x * far + (1 - far)) + (1 - far)
+
+
 def rounded(x: Any) -> Any:
     return 1.0 if round(x, 9) == 0 else math.expm1(x) / x
 
@@ -51,6 +75,10 @@ GUARDS: dict[Callable[[Any], Any], tuple[float, Callable[[Any], Any]]] = {
     in_a_product: (0.0, lambda x: mpmath.exp(x) * mpmath.sinc(x)),
     by_branches: (0.0, lambda x: mpmath.tanh(x) / x),
     first_term: (0.0, mpmath.sin),
+    blended: (0.0, lambda x: mpmath.expm1(x) / x),
+    blended_by_floats: (0.0, mpmath.sinc),
+    blended_by_where: (0.0, lambda x: mpmath.expm1(x) / x),
+    blended_arguments: (0.0, lambda x: mpmath.expm1(x) / x),
     rounded: (0.0, lambda x: mpmath.expm1(x) / x),
     rounded_square: (0.0, lambda x: (1 - mpmath.cos(x)) / x**2),
     rounded_beside: (2.0, lambda x: mpmath.log1p(x - 2) / (x - 2)),
@@ -109,3 +137,25 @@ def test_a_direction_times_what_vanishes() -> None:
         return u * np.sin(s)
 
     np.testing.assert_allclose(symgrad(turned).jacobian(np.zeros(2)), np.eye(2), atol=1e-11)
+
+
+def test_a_blend_whose_value_is_not_the_limit_is_named_once() -> None:
+    @symgrad
+    def wrong(x: Any) -> Any:
+        near = np.abs(x) < 1e-8
+        safe = np.where(near, 1.0, x)
+        return (1 - near) * np.expm1(safe) / safe + 2 * near
+
+    with pytest.warns(GuardWarning) as named:
+        assert wrong(0.0) == 2.0
+        assert wrong.grad(0.0) == 0.0
+    assert len({str(w.message) for w in named}) <= 2
+
+
+def test_windows_are_no_guards() -> None:
+    f = symgrad(lambda x: (np.abs(x) > 1.0) * x**2 + (1 - (np.abs(x) > 1.0)) * np.abs(x) ** 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f.grad(0.5) == 0.75
+        assert f.grad(2.0) == 4.0
+        assert f.grad(1.0) == 3.0

@@ -126,3 +126,30 @@ def test_elements_in_loops() -> None:
     by_v, by_d = heading.grad(np.array([3.0, 2.0]), np.zeros(2))
     assert by_v.tolist() == [0.0, 0.0]
     assert by_d == pytest.approx([1.5, 1.0], rel=1e-14)
+
+
+def exchanger(x: float, y: float) -> float:
+    term = math.exp(-x * (1 - y))
+    if 1 - y * term == 0.0:
+        return x / (1 + x)
+    return (1 - term) / (1 - y * term)
+
+
+def tangents(x: float, y: float) -> float:
+    below = math.sinh(y * x) - math.sin(y)
+    return x / (x - 1) if below == 0 else (math.exp(x * y) - 1) / below
+
+
+@pytest.mark.parametrize(("guarded", "at"), [(exchanger, 1.0), (tangents, 0.0)])
+@pytest.mark.parametrize("x", [0.5, 2.0])
+def test_denominators_that_vanish_whatever_the_others_are(
+    guarded: Any, at: float, x: float
+) -> None:
+    """A guard of a denominator without a solution in closed form that holds at one number for every
+    value of the other variable (its derivative was 0, without a word)."""
+    f, h = symgrad(guarded), 1e-3
+    beside = [guarded(x, at + k * h) for k in (-2, -1, 1, 2)]
+    slope = (8 * (beside[2] - beside[1]) - (beside[3] - beside[0])) / (12 * h)
+    assert f(x, at) == pytest.approx(guarded(x, at), rel=1e-14)
+    assert f.grad(x, at)[1] == pytest.approx(slope, rel=1e-7)
+    assert f.grad(x, at + 1e-9)[1] == pytest.approx(slope, rel=1e-7)

@@ -127,3 +127,29 @@ def test_kinks_roots_and_jumps_are_the_users() -> None:
         assert symgrad(lambda x: 0.0 if x == 0 else x * math.log(abs(x))).grad(0.0) == 0.0
         assert symgrad(lambda x: 0.0 if x <= 0 else math.exp(-1 / x)).grad(0.0) == 0.0
         assert symgrad(lambda x: 0.0 if x == 0 else x**2 * math.sin(1 / x)).grad(0.0) == 0.0
+
+
+def bachelier(f, k, s, t):
+    if t <= 0:
+        return max(f - k, 0.0)
+    v = s * math.sqrt(t)
+    d = (f - k) / v
+    normal = 0.5 * math.erfc(-d / math.sqrt(2))
+    return (f - k) * normal + v * math.exp(-d * d / 2) / math.sqrt(2 * math.pi)
+
+
+def bachelier_by_deviation(f, k, s, t):
+    v = s * math.sqrt(t)
+    if v == 0:
+        return max(f - k, 0.0)
+    d = (f - k) / v
+    normal = 0.5 * math.erfc(-d / math.sqrt(2))
+    return (f - k) * normal + v * math.exp(-d * d / 2) / math.sqrt(2 * math.pi)
+
+
+@pytest.mark.parametrize("f", [bachelier, bachelier_by_deviation])
+def test_what_is_right_for_most_is_not_told(f: Callable[..., float]) -> None:
+    """A negative deviation is one of the numbers that are tried."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GuardWarning)
+        assert symgrad(f).grad(1.2, 1.0, 0.3, 0.0) == (1.0, -1.0, 0.0, 0.0)

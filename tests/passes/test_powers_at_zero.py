@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 
+import numpy as np
 import pytest
 
 from symdiff import symgrad
@@ -144,3 +146,23 @@ def test_deviance_of_tweedie():
         h = f.hessian(2.0, 1.0, p)
         assert h[0][2] == h[2][0] == pytest.approx(by_y, rel=1e-14)
         assert h[2][2] == pytest.approx(by_p, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "slope"),
+    [
+        (lambda y, p: max(y, 0) ** (2 - p) / ((1 - p) * (2 - p)), (0.0, 0.75), 0.0),
+        (lambda y, p: y ** (2 - p) / ((1 - p) * (2 - p)), (0.0, 0.75), 0.0),
+        (lambda y, p: np.maximum(y, 0) ** (3 - p) / ((2 - p) * (3 - p)), (0.0, 1.25), 0.0),
+        (lambda y, p: y**p / (p * (p - 1)), (0.0, 1.5), 0.0),
+        (lambda y, p: abs(y) ** (p + 1) / ((p + 1) * p), (0.0, 0.5), 0.0),
+        (lambda y, p: max(y, 0) ** (2 - p) / (2 - p) - 3 * y / (1 - p), (0.0, 0.75), -12.0),
+    ],
+)
+def test_powers_whose_base_is_cancelled(f, at, slope):
+    """y*y**(-p) is no number at 0 where y**(1 - p) is 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert symgrad(f).grad(*at)[0] == slope
+        rows = symgrad(f).grad(*(np.full(3, a) for a in at))
+    assert rows[0].tolist() == [slope] * 3

@@ -482,6 +482,9 @@ class Printer:
     def integer(self, e: Expr) -> str:
         """An integer as text."""
         text = self.whole(e)
+        if text is None and e.op in (FLOORDIV, MOD):  # of what a real number decides
+            a, b = map(self.integer, e.args)
+            return f"({a} {'//' if e.op is FLOORDIV else '%'} {b})"
         if text is None:
             (text,) = self.texts((e,), ("i",))
         return text

@@ -125,13 +125,15 @@ def delete(arr: ArrayLike, obj: int, axis: int | None = None) -> Any:
     a = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
     n = a.shape[0]
     at = np.arange(n - 1)
-    kept = np.where(at < (obj if obj >= 0 else obj + n), at, at + 1)
+    kept = np.where(at < np.arange(n)[obj], at, at + 1)
     return a[kept] if axis is None else np.moveaxis(a[kept], 0, axis)
 
 
 def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
     value = values if np.ndim(values) else np.full(1, values)
-    return np.concatenate([arr[:obj], value, arr[obj:]])
+    n = arr.shape[0]
+    at = np.arange(n + 1)[obj if obj >= 0 else obj + n]
+    return np.concatenate([arr[:at], value, arr[at:]])
 
 
 def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
@@ -436,15 +438,17 @@ def taken(a: ArrayLike, indices: Any, axis: int | None = None, *, mode: Any = "r
 def deleted(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
     """`np.delete` of several places."""
     a = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
-    left = np.arange(a.shape[0])
-    for k in list(range(a.shape[0])[obj] if isinstance(obj, slice) else obj):
-        left = left[left != (k if k >= 0 else k + a.shape[0])]
+    places = np.arange(a.shape[0])
+    left = places
+    for k in obj:
+        left = left[left != places[k]]
     return a[left] if axis is None else np.moveaxis(a[left], 0, axis)
 
 
 def inserted(arr: ArrayLike, obj: Any, values: Any) -> Any:
     """`np.insert` at several places, given in order."""
-    ends = [0, *list(obj)]
+    places = np.arange(arr.shape[0] + 1)
+    ends = [0, *[places[k] for k in obj]]
     parts = []
     for k in range(len(ends) - 1):
         parts.append(arr[ends[k] : ends[k + 1]])

@@ -31,6 +31,7 @@ from symdiff.frontend.trace import demands, extents, implied
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    UNBOUND,
     Axes,
     Cond,
     Integral,
@@ -420,6 +421,21 @@ def _with(t: Tracer, node: ast.With) -> None:
     run_block(t, node.body)
 
 
+def _delete(t: Tracer, node: ast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            expressions.load(t, target)  # which must be bound
+            t.frame.env[target.id] = UNBOUND
+            continue
+        owner = evaluate(t, target.value) if isinstance(target, ast.Subscript) else None
+        if not isinstance(owner, (list, dict)):
+            t.refuse("'del' of what is no name and no element of a list or dict", node=target)
+        assert isinstance(target, ast.Subscript)
+        index = evaluate(t, target.slice)
+        t.mutate(owner)
+        del owner[containers.key(index) if isinstance(owner, dict) else containers.position(index)]
+
+
 Handler = Callable[[Tracer, Any], None]
 
 STATEMENTS: dict[type[ast.stmt], Handler] = {
@@ -441,6 +457,7 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.ImportFrom: _import_from,
     ast.With: _with,
     ast.Try: _try,
+    ast.Delete: _delete,
     ast.Match: lambda t, node: match_case.run(t, node, run_block),
 }
 
@@ -451,7 +468,6 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.AsyncFor: ("'async' is not supported", ""),
     ast.AsyncFunctionDef: ("'async' is not supported", ""),
     ast.ClassDef: ("a class is defined inside of the function", "define it at the top of the file"),
-    ast.Delete: ("'del' is not supported", "leave the name; it costs nothing"),
     ast.Global: ("'global' is not supported", "pass the value in and return it"),
     ast.Nonlocal: ("'nonlocal' is not supported", "pass the value in and return it"),
 }

@@ -21,11 +21,12 @@
 `estimated_statements`  what estimates ask of the statements of a program
 `lossy`              which programs pass on what underflow costs, and which divide
 `matrix_errors`      the errors of products of matrices
-`matrix_corrections`  what is to be added to the results of linear solvers, by their residuals
+`solver_corrections`  what is to be added to the results of linear solvers, by their residuals
 `beside`             the other parts of real numbers, carried beside them through statements
 `eliminations`       linear solvers as loops, for those
 `gathered`           whether elements of results depend on all elements of the arguments
 `corrected_program`  a program with arrays and loops together with its rounding errors
+`sums_in_lanes`      sums in loops, several at a time
 `underflow_losses`   what underflow costs a value that is computed with its rounding error
 `rows_with_errors`   the same of a program over rows, which says which rows are not accurate
 `whole_program`      a program with arrays and loops in double-double arithmetic

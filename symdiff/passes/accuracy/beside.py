@@ -116,6 +116,7 @@ class Beside(ABC):
     tapes : the same of tapes.
     filled_here : exact arrays whose other parts were filled with zeros, which are known up to the end of
         the block where they were.
+    ranges : the indices of loops, and how many values they have.
     """
 
     suffixes: tuple[str, ...]
@@ -127,6 +128,7 @@ class Beside(ABC):
         self.tapes: dict[str, tuple[str, ...]] = {}
         self.filled_here: list[str] = []
         self.kinds: dict[Expr, str] = {}
+        self.ranges: dict[Expr, Expr] = {}
 
     # ------------------------------------------------------------------- arithmetic
     @abstractmethod
@@ -318,6 +320,7 @@ class Beside(ABC):
     def nest(self, s: Build) -> list[Statement]:
         """Loops that fill an array and those beside it."""
         outside = len(self.filled_here)
+        self.ranges.update(zip(map(index, s.indices), s.type.shape, strict=True))
         body = self.block(s.body)
         (values,) = self.real(s.value)
         ends = (s.name, *self.named(s.name))
@@ -356,9 +359,10 @@ class Beside(ABC):
         made: list[Statement] = list(self.inexact(s.source, s.type))
         if s.add:  # to the nearest element, as that is the adjoint of reading
             place = tuple(
-                ir.where(ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, n - 1))
+                i if self.ranges.get(i) is n
+                else ir.where(ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, n - 1))
                 for i, n in zip(place, s.type.shape, strict=True)
-            )
+            )  # fmt: skip
             here = (s.source, *self.beside[s.source])
             values = self.added(tuple(load(array(n), *place) for n in here), values)
         values = self.unsure(values, unsure)
@@ -391,6 +395,8 @@ class Beside(ABC):
                 restores += [Restore(t, r.type, n) for t, n in zip(tapes, names, strict=True)]
         count = None if s.count is None else self.whole(s.count)
         condition = self.whole(s.condition)
+        if count is not None:
+            self.ranges[index(s.index)] = count
         outside = len(self.filled_here)
         body = list(self.block(s.body))
         saves: list[Save] = []

@@ -82,13 +82,14 @@ from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
-from symdiff.passes.accuracy.matrix_corrections import (
+from symdiff.passes.accuracy.solver_corrections import (
     DETERMINANTS,
     factored,
     has_correction,
     with_correction,
     with_losses,
 )
+from symdiff.passes.accuracy.sums_in_lanes import in_lanes
 from symdiff.passes.accuracy.underflow_losses import is_lost, loss
 from symdiff.passes.stabilise import stabilise
 
@@ -178,14 +179,12 @@ class Correcting(Beside):
 
     def __init__(
         self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False,
-        library: bool = True,
+        lanes: bool = True, library: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(program)
-        self.library = library
-        self.tests = tests
+        self.library, self.tests, self.known = library, tests, types(program)
+        super().__init__(in_lanes(program, self.keeps) if lanes else program)
         self.suffixes = ("rest", "lost") if tests else ("rest",)
         self.norm, self.lean = norm, lean
-        self.known = types(program)
         self.functions = self.calls = False
         self.exposed, self.roots = _exposed(program) if lean else (set(), set())
         self.adds_lean = False

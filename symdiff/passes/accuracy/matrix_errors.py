@@ -67,7 +67,7 @@ class Named(Protocol):
 
 def after_call(work: Named, s: Call) -> list[Statement]:
     """Squares of the errors of a product of matrices. How far off a linear solver is hangs on the condition of
-    the matrix, so it is not bounded, and is computed (`matrix_corrections`); of other routines a few units."""
+    the matrix, so it is not bounded, and is computed (`solver_corrections`); of other routines a few units."""
     if s.routine not in TURNED:
         computed = work.dtype == "float64" and can_be_eliminated(s, types(work.program))
         found: list[Statement] = [s]

@@ -55,7 +55,7 @@ class _Rows(Correcting):
     """
 
     def __init__(self, program: LoopProgram, tests: bool) -> None:
-        super().__init__(program, tests=tests, library=False)
+        super().__init__(program, tests=tests, lanes=False, library=False)  # rows are short
         self.row = self.names.fresh("row")
         self.counted: tuple[Block, list[Expr]] = (), []
 

@@ -102,7 +102,8 @@ def _solutions(equations: list[Expr]) -> Iterator[Solution]:
         step = _variable(e)
         if step is None:
             if len(equations) == 1:
-                yield from _roots(e)
+                found = list(_roots(e))
+                yield from found or _constant_roots(e)
             return
         v, value = step
         solution = {u: ir.substitute((s,), {v: value})[0] for u, s in solution.items()}
@@ -120,6 +121,33 @@ def _roots(e: Expr) -> Iterator[Solution]:
         if roots := symbolic_roots(e, v):
             yield from ({v: root} for root in roots)
             return
+
+
+def _constant_roots(e: Expr) -> Iterator[Solution]:
+    """Numbers for one variable at which an equation holds whatever the others are, as y = 1 in
+    1 - y*exp(-x*(1 - y))."""
+    names = ir.variables((e,))
+    for v in names:
+        others = {
+            u: ir.const(q)
+            for u, q in zip((n for n in names if n is not v), SAMPLES[0], strict=False)
+        }
+        (alone,) = ir.substitute((e,), others)
+        if ir.variables((alone,)) != ir.variables((v,)):
+            continue
+        for root in rational_roots(alone, v, ()):
+            place = {v: ir.const(root)}
+            if value_there(e, place) is ir.ZERO:
+                yield place
+
+
+def value_there(e: Expr, place: Mapping[Expr, Expr]) -> Expr | None:
+    """A formula with values for variables; None where a part of it is inf or nan (rational numbers
+    are fractions) or a quotient by 0, whatever becomes of that: 0*(y/0) folds to 0."""
+    parts = ir.substitute(ir.topological((e,)), place)
+    if any(isinstance(n.value, float) or (n.op is DIV and n.args[1] is ir.ZERO) for n in parts):
+        return None
+    return parts[-1]
 
 
 def _variable(e: Expr) -> tuple[Expr, Expr] | None:
@@ -174,4 +202,4 @@ def sampled(
             yield point
 
 
-__all__ = ["PROPER", "Solution", "sampled", "zero_sets"]
+__all__ = ["PROPER", "Solution", "sampled", "value_there", "zero_sets"]

@@ -23,9 +23,9 @@ from symdiff.errors import SymdiffError
 from symdiff.interpret import Certified
 from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr, as_expr
 from symdiff.ir.functions import LOG, PI
-from symdiff.passes.analysis.zeros import Solution, sampled, zero_sets
+from symdiff.passes.analysis.zeros import Solution, sampled, value_there, zero_sets
 from symdiff.passes.cancel.common_denominator import together
-from symdiff.passes.cancel.residues import correction, value_there
+from symdiff.passes.cancel.residues import correction
 
 ROUNDING = Fraction(1, 2**50)
 MAX_QUOTIENTS = 40

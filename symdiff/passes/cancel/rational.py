@@ -19,7 +19,7 @@ from typing import Any
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from symdiff import ir
-from symdiff.ir import ONE, ZERO, Expr
+from symdiff.ir import ONE, POW, ZERO, Expr
 from symdiff.ir.functions import COS, EXP, SIN
 from symdiff.passes.cancel.algebra import Generator
 
@@ -310,8 +310,7 @@ class Ring:
             return ZERO
         value = self._without_angles(value)
         unit, exponents = value.unit, ZERO
-        top: list[Expr] = []
-        bottom: list[Expr] = []
+        powers: list[tuple[Expr, int]] = []
         for base, n in self._split(value.factors.values()):
             g = self._exponential(base)
             if g is not None and g.of is None and g.m is not None:
@@ -319,7 +318,10 @@ class Ring:
                 continue
             node, scale = self._render_base(base)
             unit *= scale**n
-            (top if n > 0 else bottom).append(ir.power(node, abs(n)))
+            powers.append((node, n))
+        powers = _gathered(powers)
+        top = [ir.power(node, n) for node, n in powers if n > 0]
+        bottom = [ir.power(node, -n) for node, n in powers if n < 0]
         if exponents is not ZERO:
             top.append(EXP(exponents))
         numerator, denominator = ir.product(top), ir.product(bottom)
@@ -362,7 +364,8 @@ class Ring:
         return total, scale
 
     def _render_monomial(self, monomial: tuple[int, ...]) -> Expr:
-        product, exponent = ONE, ZERO
+        powers: list[tuple[Expr, int]] = []
+        exponent = ZERO
         for n, (g, trig) in zip(monomial, self._columns(), strict=False):
             n = int(n)
             if n == 0:
@@ -370,7 +373,8 @@ class Ring:
             if g.kind == "exp" and g.of is None and g.m is not None:
                 exponent = exponent + ir.mul(ir.const(g.unit * n), g.m)
             else:
-                product = product * ir.power(self._node_of(g, trig), n)
+                powers.append((self._node_of(g, trig), n))
+        product = ir.product(ir.power(node, n) for node, n in _gathered(powers))
         return product if exponent is ZERO else product * EXP(exponent)
 
     def _columns(self) -> list[tuple[Generator, str]]:
@@ -486,3 +490,25 @@ def with_square(poly: Any, i: int, square: Any, context: Any, most: int) -> Any:
         if len(total) > most:
             raise OutOfBudgetError("too many terms")
     return total
+
+
+def _gathered(powers: list[tuple[Expr, int]]) -> list[tuple[Expr, int]]:
+    """A product of powers with one for each base of an exponent that is no number: x*x**(-p), which the base is
+    a generator of, is no number at 0, where x**(1 - p) may be one."""
+    parts: list[tuple[Expr, Expr, int]] = []
+    for node, n in powers:
+        base, exponent = node.args if node.op is POW else (node, ONE)
+        parts.append((base, exponent, n))
+    symbolic = {base for base, e, _ in parts if ir.rational(e) is None}
+    many = {b for b in symbolic if sum(base is b for base, _, _ in parts) > 1}
+    found: list[tuple[Expr, int]] = []
+    for (node, n), (base, _, _) in zip(powers, parts, strict=True):
+        if base not in many:
+            found.append((node, n))
+        elif base in symbolic:  # in the place of the first
+            symbolic.remove(base)
+            total = ZERO
+            for b, e, k in parts:
+                total = total + ir.const(k) * e if b is base else total
+            found.append((ir.power(base, total), 1))
+    return found

@@ -12,13 +12,13 @@ before, it still does. The correction is Hermite's interpolant of the residues.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import DIV, ONE, POW, ZERO, Expr
-from symdiff.passes.analysis.zeros import Solution, sampled, zero_sets
+from symdiff.ir import ONE, POW, ZERO, Expr
+from symdiff.passes.analysis.zeros import Solution, sampled, value_there, zero_sets
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.shape import bottleneck
@@ -139,15 +139,6 @@ def _missed(
     return None
 
 
-def value_there(e: Expr, place: Mapping[Expr, Expr]) -> Expr | None:
-    """A formula with values for variables; None where a part of it is inf or nan (rational numbers
-    are fractions) or a quotient by 0, whatever becomes of that: 0*(y/0) folds to 0."""
-    parts = ir.substitute(ir.topological((e,)), place)
-    if any(isinstance(n.value, float) or (n.op is DIV and n.args[1] is ZERO) for n in parts):
-        return None
-    return parts[-1]
-
-
 def _term(m: _Missed, others: list[_Missed], v: Expr) -> Expr:
     """The polynomial with the coefficients of one place, that vanishes at the others."""
     root = ir.rational(m.root)
@@ -169,4 +160,4 @@ def _term(m: _Missed, others: list[_Missed], v: Expr) -> Expr:
     return total * weight
 
 
-__all__ = ["Correction", "correction", "value_there"]
+__all__ = ["Correction", "correction"]

@@ -223,8 +223,10 @@ class _Repairs:
         no limit by itself, as the axis of a rotation by 0 has none."""
         branches = [
             e for e in ir.topological((differentiated(output),))
-            if e.op is WHERE and e is not output and e not in self.wrong and e not in self.silent
-            and (any(map(self._may_be_singular, e.args[1:])) or self._is_mask(e))
+            if e.op is WHERE and e is not output and e not in self.wrong and (
+                (e not in self.silent and any(map(self._may_be_singular, e.args[1:])))
+                or self._is_mask(e)
+            )
         ]  # fmt: skip
         conditions = list(dict.fromkeys(e.args[0] for e in branches))
         masks = {e.args[0]: e for e in branches if self._is_mask(e)}
@@ -247,7 +249,7 @@ class _Repairs:
                     self.notes.guards[:] = dict.fromkeys((*old, *alone.notes.guards))
                     (output,) = ir.substitute((output,), {whole: found})
                     break
-                if c in masks:  # it is named if it is wrong
+                if c in masks and masks[c] not in self.silent:  # it is named if it is wrong
                     self.notes.guards += [
                         g for g in alone.notes.guards if g not in self.notes.guards
                     ]
@@ -255,7 +257,8 @@ class _Repairs:
 
     def _is_mask(self, e: Expr) -> bool:
         """Whether a branch takes something away near a point, or all but that."""
-        return ZERO in e.args[1:] and self._is_bounded(positive(e.args[0]))
+        either = (e.args[0], ir.not_(e.args[0]))
+        return ZERO in e.args[1:] and any(self._is_bounded(positive(c)) for c in either)
 
     def _stays(self, place: Solved, order: list[Expr], branches: list[Expr]) -> bool:
         """Whether one of the branches is a guard at a place: the side that is not taken there is

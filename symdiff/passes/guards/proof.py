@@ -80,15 +80,10 @@ ELSEWHERE = (0.6180339887, 1.7548776662, 2.5698402910)
 
 SIZES = tuple(s * 2.0**k for k in (10, -10, 30, -30, 100, -100, 400, -900) for s in (1, -1))
 """How large other variables are where it is seen whether a guard is right there too,"""
-PARTS = (0.9, 1e-3)
-"""in which parts of its band,"""
-FEW = 10_000
-"""with so many operations for each,"""
-MAX_BANDS = 2
-"""and for so many singular sets."""
-
-MAX_UNSURE = 3
-"""Points at which it is looked at what a guard that is not proved misses."""
+PARTS, FEW = (0.9, 1e-3), 10_000
+"""in which parts of its band, with so many operations for each,"""
+MAX_BANDS, MAX_UNSURE = 2, 3
+"""and for so many singular sets; points at which it is seen what an unproved guard misses."""
 
 MAX_SHARED = 6000
 """Nodes whose germs are kept for the next question."""
@@ -104,7 +99,8 @@ Centre = tuple[dict[Expr, Fraction], Solution]
 class Verdict:
     """What a guard does.
 
-    kind : "right" or "wrong"; or "unproved": what is got and true are slopes then. singular : the singular points, solved for variables.
+    kind : "right" or "wrong"; or "unproved": what is got and true are slopes then.
+    singular : the singular points, solved for variables.
     where : where the guard is most wrong, or least right.
     got, truth, ulps : the guard's value there, the true one, and their distance.
     at_singular : whether that is a singular point.
@@ -243,6 +239,7 @@ class _Case:
         self.first = is_first_term(condition, small, other)
         self.sums: list[OfSum] | None = None
         self.unsure: list[Centre] = []  # where nothing was found out
+        self.meets: list[Solution] = []  # where the value is the limit, though not smooth
         self.differs = False  # whether the guard has another value than a regular side somewhere
 
     def verdict(self, t: Expr | None) -> Verdict | None:
@@ -272,6 +269,8 @@ class _Case:
                     right.append(solved)
         sets = [dict(solved) for solved in right]
         wrong = [v for v in met if v.kind == "wrong" and dict(v.singular) not in sets]
+        on = [v.singular for v in wrong]
+        wrong = [v for v in wrong if self.meets.count(dict(v.singular)) < on.count(v.singular)]
         if wrong:
             return max(wrong, key=lambda v: v.ulps)
         others = [v for v in met if v.kind == "wrong"]  # where other variables are others
@@ -485,6 +484,7 @@ class _Case:
             analytic = kind == "analytic" or (kind == "" and self._extends(other, varied, centre))
             coarse = score > 1 and miss > FINE
             right = replace(worst, kind="right", outside=outside, coarse=coarse)
+            self.meets += [] if analytic else [solved]
             return right if analytic else "no limit"
         if wide and _far(got, truth, CLOSE):
             return "unsuitable"

@@ -108,7 +108,7 @@ class LoweredProgram:
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
         from symdiff.passes.accuracy.loop_tiers import ProgramWithTests as Made
-        from symdiff.passes.accuracy.matrix_corrections import calls_with_corrections
+        from symdiff.passes.accuracy.solver_corrections import calls_with_corrections
 
         known = self.accuracy in ("high", "strict") and dtype == "float64" and tests < 2
         if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:

@@ -418,7 +418,7 @@ def _near_zeros(balls, decisions, point, number, near):
     two directions in which its signs differ."""
     n, sides = len(point), {}
     for k in range(8):
-        way = [_ball(c if k >> i & 1 else -c) for i, c in enumerate(_spread(n, 3 * k))]
+        way = [_ball(_turn(k, i, 3) * c) for i, c in enumerate(_spread(n, 3 * k))]
         values, divisors = _around(balls, decisions, point, way, near)
         y = divisors[number]
         if y > 0 or y < 0:
@@ -526,6 +526,12 @@ def _spread(n, k):
     return [0.5 + 0.5 * math.modf(0.618033988749895 * (k + i + 1))[0] for i in range(n)]
 
 
+def _turn(k, i, bits):
+    """The sign of coordinate i on way k: of so many coordinates all signs occur, of others both."""
+    mask = 1 << i if i < bits else 1 + i * i % ((1 << bits) - 1)
+    return -1 if bin(k & mask).count("1") % 2 else 1
+
+
 def _paths(n):
     """Ways into a point, straight and curved: for each coordinate a factor and an exponent."""
     spread = [(c, i % 2) for i, c in enumerate(_spread(n, 0))]
@@ -552,10 +558,7 @@ def _oblique_paths(point):
     zeros = [i for i, x in enumerate(point) if x == 0]
     for k in range(40 + 24 * bool(zeros)):
         spread = _spread(n, 7 * k)
-        path = [
-            (c if (k >> i) & 1 else -c, orders[(k // 2**i + k * i) % 5])
-            for i, c in enumerate(spread)
-        ]
+        path = [(_turn(k, i, 6) * c, orders[(k // 2**i + k * i) % 5]) for i, c in enumerate(spread)]
         if k >= 40:
             i = zeros[k % len(zeros)]
             path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]

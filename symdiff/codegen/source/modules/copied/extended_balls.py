@@ -163,6 +163,8 @@ def _library(name, doubles):
     if name in ("xlogy", "xlog1py"):
         u, x = doubles
         return u * 0.0 if u == 0.0 and x == x else u * _library(name[1:-1], (x,))
+    if name == "power" and doubles[0] == -math.inf and not float(doubles[1]).is_integer():
+        return np.float64(math.nan)  # as of every negative number
     function = getattr(np, name, None) or getattr(math, name, None)
     try:
         return np.float64(math.nan if function is None else function(*doubles))
@@ -191,12 +193,12 @@ def _extended_compare(compare, x, y):
 def _extended_power(x, n, d):
     """x**(n/d)."""
     x = _extended(x)
-    double = np.power(x.double, n / d)
+    double = _library("power", (x.double, n / d))
     if _is_ball(x):
         value = _ball_power(x.ball, n, d)
         if value.is_finite():
             return _Extended(value, double)
-    return _of_float(np.power(_nearest_double(x), n / d), double)
+    return _of_float(_library("power", (_nearest_double(x), n / d)), double)
 
 
 def _extended_largest(name, function, x, y):
