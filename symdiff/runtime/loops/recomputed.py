@@ -108,8 +108,10 @@ class Recomputed:
                 vanished = wrong and any(map(_vanished, wide))  # no two tiers tell what is left
                 if formula is None and not vanished and agree_all(plain, wide, strict):
                     return _placed(plain, out)
-                if near is not None and not vanished and all(
-                    _is_close(a, b, self._close) for a, b in zip(near, wide, strict=True)
+                if (
+                    near is not None
+                    and not vanished
+                    and all(_is_close(a, b, self._close) for a, b in zip(near, wide, strict=True))
                 ):
                     wrong = 0
                 left = wrong if left < 0 else min(left, wrong)
