@@ -206,11 +206,12 @@ BLOCK = 48
 """Columns that are eliminated one by one, before the others."""
 
 
-def _lu(a: Any) -> tuple[Any, ...]:
-    """Gaussian elimination with partial pivoting, by blocks of columns: the order of the rows, its sign, and
-    the factors. Golub, Van Loan, Matrix Computations (2013), section 3.4."""
+def _eliminated(a: Any) -> tuple[Any, ...]:
+    """Gaussian elimination with partial pivoting, by blocks of columns: the sign of the order of the rows, what
+    makes the matrix upper triangular, which is 1 and -1 in its determinant whatever was rounded, and the
+    triangle. Golub, Van Loan, Matrix Computations (2013), section 3.4."""
     n, rest = len(a), np.array(a, float)
-    order, sign = np.arange(n), 1.0
+    order, sign, one = np.arange(n), 1.0, np.eye(n)
     for first in range(0, n, BLOCK):
         past = min(first + BLOCK, n)
         for k in range(first, past):
@@ -223,10 +224,11 @@ def _lu(a: Any) -> tuple[Any, ...]:
         lower = np.tril(rest[first:past, first:past], -1) + np.eye(past - first)
         rest[first:past, past:] = np.linalg.solve(lower, rest[first:past, past:])
         rest[past:, past:] -= rest[past:, first:past] @ rest[first:past, past:]
-    return order, sign, np.tril(rest, -1) + np.eye(n), np.triu(rest)
+    inverse = np.tril(np.linalg.solve(np.tril(rest, -1) + one, one), -1) + one
+    return sign, inverse @ one[order], np.triu(rest)
 
 
-FACTORS = {"lu": _lu}
+FACTORS = {"eliminated": _eliminated}
 """What corrections of determinants ask for: no derivatives are taken of it."""
 
 ROUTINES: dict[str, Routine] = {

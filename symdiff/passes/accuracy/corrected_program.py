@@ -84,8 +84,8 @@ from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.accuracy.solver_corrections import (
     DETERMINANTS,
-    factored,
     has_correction,
+    triangular,
     with_correction,
     with_losses,
 )
@@ -288,7 +288,7 @@ class Correcting(Beside):
         known = {n: self.sized(self.known[n]) for n in map(name_of, s.args)}
         s = replace(s, results=tuple((n, self.sized(t)) for n, t in s.results))
         if s.routine in DETERMINANTS:
-            first, last = factored(s, rests, known, self.names)
+            first, last = triangular(s, rests, known, self.names)
             return [*first, *self.block((last,))]
         made, rest = with_correction(s, rests, known, self.names)
         ((name, _),) = s.results

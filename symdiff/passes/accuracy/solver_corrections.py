@@ -93,34 +93,31 @@ def with_correction(
     return w.out, name_of(_at_least_second(w, names, result_of(s), rest))
 
 
-def factored(
+def triangular(
     s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names
 ) -> tuple[list[Statement], Statement]:
     """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, to be computed
-    with its roundings. With P A = L U + E a pivot is that of U and, relative to it, its part of the
-    trace of inv(U) inv(L) (E + P dA)."""
+    with its roundings. With M A = U + F, where M has the determinant 1 or -1, a pivot is that of U and, relative
+    to it, its part of the trace of inv(U) (F + M dA)."""
     w, (da,) = _writer(s, rests, known, names)
     a = s.args[0]
     n = w.shape(a)[0]
     square = Type((n, n))
     results = (
-        (names.fresh("order"), Type((n,), "i")), (names.fresh("sign"), REAL),
-        (names.fresh("lower"), square), (names.fresh("upper"), square),
+        (names.fresh("sign"), REAL), (names.fresh("elimination"), square), (names.fresh("upper"), square),
     )  # fmt: skip
-    w.out.append(Call("lu", results, s.args))
+    w.out.append(Call("eliminated", results, s.args))
     w.types.update(results)
-    order, lower, upper = (array(results[k][0], results[k][1].kind) for k in (0, 2, 3))
-    left = _residual(w, (n, n), lambda i, j: load(a, load(order, i), j), lambda i, k: load(lower, i, k),
-                     lambda k, j: load(upper, k, j), n, lambda i: i + ONE)  # fmt: skip
-    if da is not ZERO:
-        left = w.plus(left, w.build((n, n), lambda i, j: load(da, load(order, i), j)))
+    sign, m, upper = (t.leaf(name) for name, t in results)
+    left = _residual(w, (n, n), lambda i, j: load(upper, i, j), lambda i, k: load(m, i, k),
+                     lambda k, j: load(a, k, j), n)  # fmt: skip
+    left = w.plus(w.minus(left), w.times(m, da))
     no_zeros = w.build((n, n), lambda i, j: ir.where(
         ir.and_(ir.eq(i, j), ir.eq(load(upper, i, j), ZERO)), ONE, load(upper, i, j)
     ))  # fmt: skip
-    part = w.call("solve", (n, n), lower, left)
-    part = w.call("solve", (n, n), no_zeros, part)
+    part = w.call("solve", (n, n), no_zeros, left)
     pivot = lambda i: load(upper, i, i) * (ONE + load(part, i, i))
-    return w.out, of_pivots(s, n, pivot, ir.var(results[1][0]), names)
+    return w.out, of_pivots(s, n, pivot, sign, names)
 
 
 def with_losses(
@@ -273,8 +270,8 @@ def _at_least_second(w: Writer, names: Names, x: Expr, rest: Expr) -> Expr:
 __all__ = [
     "DETERMINANTS",
     "calls_with_corrections",
-    "factored",
     "has_correction",
+    "triangular",
     "with_correction",
     "with_losses",
 ]
