@@ -249,3 +249,36 @@ def test_tiny_matrices():
     for scale in (2.0**-700, 2.0**700, 2.0**-1000):
         truth = (exact(b).T * (exact(a * scale) ** -1) * exact(b))[0]
         assert ulps(f(a * scale, b), [truth]) < ULPS
+
+
+def reciprocals(a, b):
+    return np.sum(1 / np.linalg.solve(a, b))
+
+
+def length(a, b):
+    return np.linalg.norm(np.linalg.inv(a) @ b)
+
+
+@pytest.mark.parametrize("f", [reciprocals, length, form])
+@pytest.mark.parametrize("n", [7, 9, 10])
+def test_corrections_whose_squares_count_are_not_believed(f, n):
+    """Of Hilbert's matrices, of condition up to 1e13, also where what follows is no linear function."""
+    a = 1 / (np.arange(n)[:, None] + np.arange(n) + 1.0)
+    x = exact(a) ** -1 * mpmath.ones(n, 1)
+    truth = {
+        reciprocals: mpmath.fsum(1 / v for v in x),
+        length: mpmath.norm(x),
+        form: mpmath.fsum(x),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        assert ulps(symgrad(f)(a, np.ones(n)), [truth[f]]) < ULPS
+
+
+def test_generated_code_has_no_routines_of_our_own():
+    a = matrix(5, 3)
+    f = symgrad(determinant, engine="numba")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        found = f(a)
+    assert found == pytest.approx(float(mpmath.det(exact(a))), rel=1e-13)

@@ -446,14 +446,17 @@ def deleted(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
 
 
 def inserted(arr: ArrayLike, obj: Any, values: Any) -> Any:
-    """`np.insert` at several places, given in order."""
+    """`np.insert` at several places, in their order; several values at one place."""
     places = np.arange(arr.shape[0] + 1)
-    ends = [0, *[places[k] for k in obj]]
-    parts = []
-    for k in range(len(ends) - 1):
-        parts.append(arr[ends[k] : ends[k + 1]])
+    ends = [places[k] for k in obj]
+    if len(ends) == 1 and np.ndim(values) > 0:
+        return np.concatenate([arr[: ends[0]], values, arr[ends[0] :]])
+    parts, before = [], 0
+    for end, k in sorted(zip(ends, range(len(ends)), strict=True)):
+        parts.append(arr[before:end])
         parts.append(np.full(1, values if np.ndim(values) == 0 else values[k]))
-    return np.concatenate([*parts, arr[ends[-1] :]])
+        before = end
+    return np.concatenate([*parts, arr[before:]])
 
 
 TABLE: dict[str, tuple[Any, ...]] = {

@@ -33,6 +33,7 @@ from symdiff.ir.loop_program import (
     load,
     name_of,
     types,
+    walk,
 )
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated
@@ -69,7 +70,7 @@ def after_call(work: Named, s: Call) -> list[Statement]:
     """Squares of the errors of a product of matrices. How far off a linear solver is hangs on the condition of
     the matrix, so it is not bounded, and is computed (`solver_corrections`); of other routines a few units."""
     if s.routine not in TURNED:
-        computed = work.dtype == "float64" and can_be_eliminated(s, types(work.program))
+        computed = work.dtype == "float64" and _has_digits(work.program)
         found: list[Statement] = [s]
         for name, t in s.results:
             if t.kind != "f":
@@ -122,6 +123,13 @@ def after_call(work: Named, s: Call) -> list[Statement]:
     axes = None if len(t.shape) < 2 else (side,)
     work.errors[result] = Error(Fraction(0), array(name), squared, axes)
     return made
+
+
+def _has_digits(program: LoopProgram) -> bool:
+    """Whether all routines of a program have versions with more digits, without which none is computed so."""
+    known = types(program)
+    calls = (s for s in walk(program.block) if isinstance(s, Call) and s.routine not in TURNED)
+    return all(can_be_eliminated(s, known) for s in calls)
 
 
 def _sums(

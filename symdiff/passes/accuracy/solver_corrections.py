@@ -11,7 +11,7 @@ derivative of the routine says what that makes of the result, in its own arithme
 costs a product of matrices in sums of two numbers, which runs in vectors, and one or two further
 calls, where elimination in such arithmetic takes a hundred times as long as the library.
 What is left, of second order, is estimated by the size of the largest correction squared: a
-smaller correction counts as so large.
+smaller correction counts as so large, and where that is more than a rounding all are unknown (nan).
 
 Reference: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 12.
 """
@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import CONST, INF, ONE, ZERO, Expr, const, raw
+from symdiff.ir import CONST, INF, NAN, ONE, ZERO, Expr, const, raw
 from symdiff.ir.linalg.derivatives import Writer, result_of
 from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import (
@@ -52,6 +52,8 @@ LEAST = 4
 """Rows of matrices below which sums and eliminations in loops take less time."""
 
 
+LARGEST = Fraction(1, 2**27)
+"""Of the largest correction, beside the largest element: more is not known, as its square counts."""
 FAR = Fraction(1, 2**200)
 """Of numbers that are far from 1; squared, of what may be lost beside the largest element; its cube, of what is
 then lost of a result."""
@@ -116,7 +118,12 @@ def triangular(
         ir.and_(ir.eq(i, j), ir.eq(load(upper, i, j), ZERO)), ONE, load(upper, i, j)
     ))  # fmt: skip
     part = w.call("solve", (n, n), no_zeros, left)
-    pivot = lambda i: load(upper, i, i) * (ONE + load(part, i, i))
+
+    def pivot(i: Expr) -> Expr:
+        off = load(part, i, i)
+        near = raw(ir.LE, (raw(ir.ABS, (off,)), const(LARGEST)))
+        return load(upper, i, i) * raw(ir.WHERE, (near, ONE + off, NAN))
+
     return w.out, of_pivots(s, n, pivot, sign, names)
 
 
@@ -257,12 +264,13 @@ def _at_least_second(w: Writer, names: Names, x: Expr, rest: Expr) -> Expr:
     (largest, most), block = over_elements(names, places, Type(shape), sizes, [True, True])
     w.out += block
     second = raw(ir.MUL, (most, raw(ir.DIV, (most, largest))))
+    near = raw(ir.LE, (most, raw(ir.MUL, (const(LARGEST), largest))))
 
     def at(*i: Expr) -> Expr:
         own, value = load(rest, *i), load(x, *i)
         exact = ir.and_(ir.eq(own, ZERO), ir.eq(value, ZERO))
         small = ir.and_(ir.lt(ir.abs_(own), second), ir.not_(exact))
-        return raw(ir.WHERE, (small, second, own))
+        return raw(ir.WHERE, (near, raw(ir.WHERE, (small, second, own)), NAN))
 
     return w.build(shape, at)
 

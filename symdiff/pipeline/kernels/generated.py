@@ -167,6 +167,8 @@ def _result(e: Expr, value: Any, result: np.dtype[Any]) -> Any:
 class GeneratedLoops(LoopKernel):
     """A program with arrays and loops by generated source, computed in double precision."""
 
+    library = False
+
     @cached_property
     def _plainly(self) -> _Code:
         return _Code(self.program, self.cache)
@@ -177,7 +179,7 @@ class GeneratedLoops(LoopKernel):
         if self.tiers is None:
             return None
         try:
-            return _Code(self.tiers.corrected(library=False), self.cache)
+            return _Code(self.tiers.corrected(library=self.library), self.cache)
         except UnsupportedError:
             return None
 

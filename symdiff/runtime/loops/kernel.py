@@ -62,6 +62,8 @@ class LoopKernel:
     guards : what computes results at points that the program treats apart.
     """
 
+    library = True  # whether corrected programs may call routines of which only this package knows
+
     def __init__(
         self,
         program: LoopProgram,

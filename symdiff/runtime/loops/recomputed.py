@@ -14,6 +14,7 @@ computed them, and nothing is said.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -244,7 +245,11 @@ class Recomputed:
         try:
             if tier == "corrected":
                 tiers = self.kernel.tiers
-                return self.make(tiers.corrected(), lambda: tiers.corrected(True))
+                first, second = (
+                    functools.partial(tiers.corrected, tests, self.kernel.library)
+                    for tests in (False, True)
+                )
+                return self.make(first(), second)
             return self.make(self.kernel.tiers.double_double())
         except UnsupportedError:
             return None
