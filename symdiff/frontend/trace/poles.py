@@ -9,9 +9,11 @@ denominator vanishes says so, where nothing in its formula does: the branch may 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextvars import ContextVar
 from fractions import Fraction
+from functools import lru_cache
 
 from symdiff import ir
 from symdiff.ir import ABS, EQ, LE, LT, POW, ZERO, Expr
@@ -23,7 +25,9 @@ SMALL = Fraction(1e-3)
 MOST = 64
 """Denominators that are asked about at one branch, the last ones,"""
 LARGEST = 400
-"""of so many nodes at most."""
+"""of so many nodes at most, as conditions and sides are."""
+FEW, SHORT = 8, 60
+"""Quantities of one condition that are looked at, the first ones; and nodes of those whose zeros are solved for."""
 LITTLE = Fraction(1, 10**9)
 """What a tolerance is."""
 
@@ -58,9 +62,10 @@ def _denominators(e: Expr) -> set[Expr]:
 def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """The sides of a branch, the one that is not taken where something is 0 or small with what vanishes there."""
     found = denominators.get()
-    if not found:
+    if not found or len(ir.topological((condition, a, b))) > LARGEST:
         return a, b
-    points = [s for d in _small(condition) for s in ({d: ZERO}, *zero_sets(d))]
+    quantities = dict.fromkeys(itertools.islice(_small(condition), FEW))
+    points = [s for d in quantities for s in ({d: ZERO}, *_zeros(d))]
     for at in points:
         (taken,) = ir.substitute((condition,), at)
         if taken.op is not ir.BOOL:  # what is left are tolerances
@@ -78,6 +83,12 @@ def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
                 shown.add(other)
                 a, b = (a, FILLED(b, other)) if taken.value else (FILLED(a, other), b)
     return a, b
+
+
+@lru_cache(maxsize=512)
+def _zeros(d: Expr) -> tuple[dict[Expr, Expr], ...]:
+    """Where a quantity is zero, if that is soon found."""
+    return tuple(zero_sets(d)) if len(ir.topological((d,))) <= SHORT else ()
 
 
 def _small(condition: Expr) -> Iterator[Expr]:

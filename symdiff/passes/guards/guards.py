@@ -257,8 +257,12 @@ class _Repairs:
 
     def _is_mask(self, e: Expr) -> bool:
         """Whether a branch takes something away near a point, or all but that."""
-        either = (e.args[0], ir.not_(e.args[0]))
-        return ZERO in e.args[1:] and any(self._is_bounded(positive(c)) for c in either)
+        if ZERO not in e.args[1:]:
+            return False
+        if self._is_bounded(positive(e.args[0])):
+            return True
+        regular = not any(map(self._may_be_singular, e.args[1:]))
+        return regular and self._is_bounded(positive(ir.not_(e.args[0])))
 
     def _stays(self, place: Solved, order: list[Expr], branches: list[Expr]) -> bool:
         """Whether one of the branches is a guard at a place: the side that is not taken there is
