@@ -259,7 +259,11 @@ def length(a, b):
     return np.linalg.norm(np.linalg.inv(a) @ b)
 
 
-@pytest.mark.parametrize("f", [reciprocals, length, form])
+def determinant_of(a, b):
+    return np.linalg.det(a) * b[0]
+
+
+@pytest.mark.parametrize("f", [reciprocals, length, form, determinant_of])
 @pytest.mark.parametrize("n", [7, 9, 10])
 def test_corrections_whose_squares_count_are_not_believed(f, n):
     """Of Hilbert's matrices, of condition up to 1e13, also where what follows is no linear function."""
@@ -269,10 +273,41 @@ def test_corrections_whose_squares_count_are_not_believed(f, n):
         reciprocals: mpmath.fsum(1 / v for v in x),
         length: mpmath.norm(x),
         form: mpmath.fsum(x),
+        determinant_of: mpmath.det(exact(a)),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
         assert ulps(symgrad(f)(a, np.ones(n)), [truth[f]]) < ULPS
+
+
+@pytest.mark.parametrize("n", [5, 8])
+def test_small_elements_of_solutions(n):
+    """Each element where columns of matrices are of very different sizes: what is left of the largest is no
+    correction of the smallest."""
+
+    def scaled(a, b, c):
+        return np.linalg.solve(a * c, b) * c
+
+    a, b = matrix(n, 4), np.random.default_rng(1).normal(size=n)
+    c = 2.0 ** -np.arange(0.0, 10.0 * n, 10.0)
+    truth = exact(a) ** -1 * exact(b)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        found = symgrad(scaled)(a, b, c)
+    assert max(ulps([f], [t]) for f, t in zip(found, truth, strict=True)) < ULPS
+
+
+def test_products_that_vanish():
+    """Products of matrices have no second order: what is left of them is what rounding lost."""
+
+    def commutator(a, b):
+        return a @ b - b @ a
+
+    a = np.random.default_rng(5).normal(size=(6, 6))
+    np.testing.assert_array_equal(symgrad(commutator)(a, a), np.zeros((6, 6)))
+    b = a @ a
+    truth = exact(a) * exact(b) - exact(b) * exact(a)
+    assert ulps(symgrad(commutator)(a, b), truth) < ULPS
 
 
 def test_generated_code_has_no_routines_of_our_own():
