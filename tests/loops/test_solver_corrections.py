@@ -138,6 +138,31 @@ def test_derivatives(n, digits, tiers):
     assert "double_double" not in tiers
 
 
+def log_determinant(a):
+    return np.log(np.linalg.det(a))
+
+
+@pytest.mark.parametrize(("n", "digits"), [(3, 2), *CONDITIONS])
+def test_derivatives_of_determinants(n, digits):
+    a = matrix(n, digits, symmetric=True)
+    inverse, det = exact_inverse(a).T, mpmath.det(exact(a))
+    assert ulps(symgrad(log_determinant).grad(a), inverse) < ULPS
+    assert ulps(symgrad(determinant).grad(a), inverse * det) < ULPS
+    direction = np.random.default_rng(3).normal(size=(n, n))
+    by_a = symgrad(log_determinant).hvp((a,), (direction,)) if n < 10 else None
+    if by_a is not None:
+        assert ulps(by_a, -inverse * exact(direction.T) * inverse) < ULPS
+
+
+def test_gradient_of_the_determinant_of_a_singular_matrix():
+    """What has no inverse is as the library computes it, and said to be."""
+    a = np.array([[1.0, 2, 3, 4], [2, 4, 6, 8], [0, 1, 2, 5], [3, 3, 1, 0]])
+    with pytest.warns(AccuracyWarning):
+        found = symgrad(determinant).grad(a)
+    truth = [[30.0, -32, 6, 4], [-15, 16, -3, -2], [0, 0, 0, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(found, truth, atol=1e-13)
+
+
 def test_products_that_cancel():
     q = np.linalg.qr(np.random.default_rng(3).normal(size=(12, 12)))[0]
     a = q * np.sign(np.arange(12) - 5.5) @ q.T  # a @ a is nearly 1
