@@ -132,10 +132,12 @@ def corrected_program(
     return Correcting(program, norm, tests=tests, library=library).whole_program()
 
 
-def corrected_at_once(program: LoopProgram, small: int = SMALL, tests: bool = False) -> LoopProgram:
+def corrected_at_once(
+    program: LoopProgram, small: int = SMALL, tests: bool = False, norm: bool = False
+) -> LoopProgram:
     """The program with its corrections and checks, as a first tier: a check "small" fails where arguments and
     results are more than so many numbers, before anything is computed, and one "accuracy" where
-    a number may not be accurate; with `tests` for what underflow cost as well.
+    a number may not be accurate; with `tests` for what underflow cost as well, with `norm` arrays by their largest elements.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def corrected_at_once(program: LoopProgram, small: int = SMALL, tests: bool = Fa
             for n in shape:
                 size = size * n
             count = count + size
-    made = Correcting(program, lean=small > SMALL, tests=tests).whole_program()
+    made = Correcting(program, norm, lean=small > SMALL, tests=tests).whole_program()
     *outputs, wrong = made.outputs
     first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
     last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
