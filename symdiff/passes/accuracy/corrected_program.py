@@ -87,7 +87,6 @@ from symdiff.passes.accuracy.solver_corrections import (
     has_correction,
     triangular,
     with_correction,
-    with_losses,
 )
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
 from symdiff.passes.accuracy.underflow_losses import is_lost, loss
@@ -290,14 +289,12 @@ class Correcting(Beside):
         if s.routine in DETERMINANTS:
             first, last = triangular(s, rests, known, self.names)
             return [*first, *self.block((last,))]
-        made, rest = with_correction(s, rests, known, self.names)
+        losses = {n: found[1] for n, found in self.beside.items() if len(found) > 1}
+        made, rest, lost = with_correction(
+            s, rests, known, self.names, losses if self.tests else None
+        )
         ((name, _),) = s.results
-        self.beside[name] = (rest,)
-        if self.tests:
-            losses = {n: found[1] for n, found in self.beside.items() if len(found) > 1}
-            statements, lost = with_losses(s, losses, known, self.names)
-            made += statements
-            self.beside[name] = rest, lost
+        self.beside[name] = (rest,) if lost is None else (rest, lost)
         return made
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
