@@ -104,12 +104,6 @@ def array(name: str, kind: str = "f") -> Expr:
     return raw(ARRAY, (), (name, kind))
 
 
-def axis_of(parameter: str, axis: int) -> Expr:
-    """What stands for an axis of a parameter where places are kept: where its size must be what it
-    is."""
-    return index(f"{parameter} {axis}")
-
-
 def load(a: Expr, *indices: Expr) -> Expr:
     """An element of an array; an integer (0 or 1) if the array has kind "i" ("b")."""
     return raw(LOAD, (a, *indices))

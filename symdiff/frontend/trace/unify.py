@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from symdiff.errors import Location
 from symdiff.ir import CONST, EQ, TRUE, Expr, substitute
-from symdiff.ir.loop_program import INDEX, Block, Check, Parameter, Type, axis_of, replaced
+from symdiff.ir.integers import axis_of
+from symdiff.ir.loop_program import INDEX, Block, Check, Parameter, Type, replaced
 
 
 def unified(

@@ -12,6 +12,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.codegen.llvm.entry.elementwise import ARRAY as FIELDS
 from symdiff.ir import Expr, topological
+from symdiff.ir.integers import axis_of
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -20,7 +21,6 @@ from symdiff.ir.loop_program import (
     REAL_OF,
     LoopProgram,
     Parameter,
-    axis_of,
     name_of,
 )
 from symdiff.runtime import builtin
