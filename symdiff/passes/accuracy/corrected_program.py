@@ -85,11 +85,12 @@ from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.accuracy.solver_corrections import (
     BY_PIVOTS,
     by_pivots,
+    calls_with_corrections,
     has_correction,
     with_correction,
 )
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
-from symdiff.passes.accuracy.underflow_losses import is_lost, loss
+from symdiff.passes.accuracy.underflow_losses import RELATIVE, is_lost, loss
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -115,6 +116,10 @@ SMOOTH = (
     *(f for f in CORRECTED if not (f.domain or f.pole or f.cut or f.kink or f is CBRT)),
 )
 """Operations that have no singularity on the real line."""
+LEFT = Fraction(1, 2**50)
+"""Of results of solvers: what may be lost beside their errors, of bounds."""
+FUNCTION, FADED = Fraction(1, 2**63), Fraction(1, 2**51)
+"""What functions are off beside their errors, of their value; exponentials that fade."""
 FADES = -600
 """Exponentials of less are so small that their own errors, of a unit or two, are left out."""
 
@@ -174,7 +179,10 @@ class Correcting(Beside):
     exposed : names of which it would not show.
     roots : the expressions of those.
     adds_lean : whether sums in the array that is added to need not be looked at.
-    tests : whether numbers also have what they lost by underflow (see `underflow_losses`).
+    solves : whether it calls linear solvers.
+    bounded : whether those amplify nothing that functions are off, so that what is left of that is carried, too.
+    tests : whether numbers also have what they lost beside their errors: by underflow (see `underflow_losses`), and of
+        second order in solvers.
     library : whether linear solvers and products of matrices are calls of routines.
     """
 
@@ -182,9 +190,12 @@ class Correcting(Beside):
         self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False,
         lanes: bool = True, library: bool = True,
     ) -> None:  # fmt: skip
-        self.library, self.tests, self.known = library, tests, types(program)
+        self.library, self.known = library, types(program)
+        self.solves = library and calls_with_corrections(program)
+        self.tests = tests or self.solves
+        self.bounded = self.solves and not _solves_functions(program)
         super().__init__(in_lanes(program, self.keeps) if lanes else program)
-        self.suffixes = ("rest", "lost") if tests else ("rest",)
+        self.suffixes = ("rest", "lost") if self.tests else ("rest",)
         self.norm, self.lean = norm, lean
         self.functions = self.calls = False
         self.exposed, self.roots = _exposed(program) if lean else (set(), set())
@@ -229,6 +240,8 @@ class Correcting(Beside):
                 corrected(n, known)
             if self.tests:
                 lost[n] = lost[n] if n in lost else loss(n, known, lost)
+                if self.bounded and n.op in CORRECTED:
+                    lost[n] = raw(ADD, (lost[n], self.of_function(n, known)))
             if n.op is EXP:
                 continue
             if n.op in (ADD, SUB) and (looked_at is None or n in looked_at):
@@ -245,6 +258,13 @@ class Correcting(Beside):
         if not self.tests:
             return list(made)
         return [(*x, lost.get(e, ZERO)) for x, e in zip(made, forms, strict=True)]
+
+    def of_function(self, n: Expr, known: Known) -> Expr:
+        """What the value of a function may be off beside its error."""
+        size, off = raw(ir.ABS, (known[n][0],)), const(FUNCTION)
+        if n.op is EXP:
+            off = raw(WHERE, (raw(LT, (known[n.args[0]][0], const(FADES))), const(FADED), off))
+        return raw(MUL, (off, size))
 
     def looked_at(self, forms: Sequence[Expr], watched: Sequence[bool]) -> set[Expr]:
         """The nodes of which sums are looked at."""
@@ -280,24 +300,21 @@ class Correcting(Beside):
         return ir.or_(fades, CORRECTED[EXP].inside(x))
 
     def keeps(self, s: Call) -> bool:
-        solves = s.routine not in TURNED and s.routine not in BY_PIVOTS
-        return self.library and (solves or not self.tests) and has_correction(s, self.known)
+        return self.library and has_correction(s, self.known)
 
     def call(self, s: Call) -> list[Statement]:
-        rests = {n: found[0] for n, found in self.beside.items()}
         self.calls = True
+        rests = {n: found[0] for n, found in self.beside.items()}
+        losses = {n: found[1] for n, found in self.beside.items() if len(found) > 1}
         known = {n: self.sized(self.known[n]) for n in map(name_of, s.args)}
         s = replace(s, results=tuple((n, self.sized(t)) for n, t in s.results))
+        carried = losses if self.tests else None
         if s.routine in BY_PIVOTS:
-            first, last, found = by_pivots(s, rests, known, self.names)
-            self.beside.update({n: (rest,) for n, rest in found.items()})
+            first, last, found = by_pivots(s, rests, known, self.names, carried)
+            self.beside.update(found)
             return [*first, *self.block(tuple(last))]
-        losses = {n: found[1] for n, found in self.beside.items() if len(found) > 1}
-        made, rest, lost = with_correction(
-            s, rests, known, self.names, losses if self.tests else None
-        )
-        ((name, _),) = s.results
-        self.beside[name] = (rest,) if lost is None else (rest, lost)
+        made, found = with_correction(s, rests, known, self.names, carried)
+        self.beside.update(found)
         return made
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
@@ -350,12 +367,19 @@ class Correcting(Beside):
     # ------------------------------------------------------------------------ results
     @property
     def accepted(self) -> Fraction:
-        if not self.functions:
+        if not self.functions or self.bounded:
             return ARITHMETIC
         return EACH if self.lean or self.calls else FUNCTIONS
 
+    @property
+    def left(self) -> Fraction:
+        """What of a result may be lost beside its error."""
+        return LEFT if self.solves else RELATIVE
+
     def of_each(self, t: Type) -> Expr:
         """The correction of an element of an array that is accepted."""
+        if self.bounded:
+            return const(ARITHMETIC)
         if self.lean:
             each: Expr = const(LEAN) if self.functions else const(LEAN_MOST)
             for n in t.shape if self.functions else ():
@@ -375,7 +399,7 @@ class Correcting(Beside):
             if kind_of(e, self.kinds) != "f":
                 return self.whole(e)
             ((value, rest, *lost),) = self.real(e)
-            wrong += [is_lost(value, x) for x in lost if x is not ZERO]
+            wrong += [is_lost(value, x, self.left) for x in lost if x is not ZERO]
             if rest is ZERO:
                 return value
             wrong.append(is_wrong(const(self.accepted), value, rest))
@@ -390,11 +414,14 @@ class Correcting(Beside):
         value, rest, *lost = (load(array(n), *at) for n in (name, *self.beside[name]))
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
         each = [_infinite(*size) if self.norm else is_wrong(self.of_each(t), value, rest), *size]
-        each += [is_lost(value, x) for x in lost]
+        for x in lost:
+            each.append(raw(ir.ABS, (x,)) if self.norm else is_lost(value, x, self.left))
         (many, biggest, most, *others), block = over_elements(
-            self.names, places, t, each, [False, True, True, False][: len(each)]
+            self.names, places, t, each, [False, True, True, self.norm][: len(each)]
         )
         checks += block
+        if self.norm:
+            others = [is_lost(biggest, x, self.left) for x in others]
         wrong += [many, *others, is_wrong(const(self.accepted), biggest, most)]
         return self.corrected_array(e, t, checks)
 
@@ -425,17 +452,42 @@ def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
     digits cancelled has a correction of its own size, and so have sums, products and smooth functions of it. And the expressions
     that are values of such names."""
     known: dict[Expr, str] = {}
-    made_of: dict[str, set[str]] = {}
-    found: set[str] = set()
+    roots, made_of = _made_of(program)
+    watched = (a for _, e in roots for n in ir.topological((e,)) for a in _watched(n, known))
+    found = _behind({name_of(x) for x in leaves(list(watched))}, made_of)
+    return found, {e for name, e in roots if name in found}
+
+
+def _solves_functions(program: LoopProgram) -> bool:
+    """Whether arguments of linear solvers are made of values of functions."""
+    roots, made_of = _made_of(program)
+    calls = (s for s in walk(program.block) if isinstance(s, Call) and s.routine not in TURNED)
+    found = _behind({name_of(a) for s in calls for a in s.args}, made_of)
+    inside = (e for name, e in roots if name in found)
+    return any(n.op in CORRECTED for n in ir.topological(tuple(inside)))
+
+
+def _behind(names: set[str], made_of: Mapping[str, set[str]]) -> set[str]:
+    """The names and all that they are made of."""
+    found, stack = set(names), list(names)
+    while stack:
+        for name in made_of.get(stack.pop(), ()):
+            if name not in found:
+                found.add(name)
+                stack.append(name)
+    return found
+
+
+def _made_of(program: LoopProgram) -> tuple[list[tuple[str, Expr]], dict[str, set[str]]]:
+    """Names with the expressions that are in their values, and the names in those; "" where they decide."""
     roots: list[tuple[str, Expr]] = []
+    made_of: dict[str, set[str]] = {}
 
     def look(names: Iterable[str], e: Expr) -> None:
         used = {name_of(x) for x in leaves((e,))}
         for name in names:
             made_of.setdefault(name, set()).update(used)
             roots.append((name, e))
-        watched = [a for n in ir.topological((e,)) for a in _watched(n, known)]
-        found.update(name_of(x) for x in leaves(watched))
 
     for s in walk(program.block):
         ends = [n for n, _ in defined(s)]
@@ -453,17 +505,11 @@ def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
                     look((v.tape,), v.value)
                 for r in s.restores:
                     made_of.setdefault(r.name, set()).add(r.tape)
-                look((), s.condition)
+                look(("",), s.condition)
             case _:
                 for e in expressions(s):
-                    look(ends, e)
-    stack = list(found)
-    while stack:
-        for name in made_of.get(stack.pop(), ()):
-            if name not in found:
-                found.add(name)
-                stack.append(name)
-    return found, {e for name, e in roots if name in found}
+                    look(ends or ("",), e)
+    return roots, made_of
 
 
 def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]:

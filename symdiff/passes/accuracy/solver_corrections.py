@@ -45,7 +45,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
-from symdiff.lowering.double_double.arithmetic import two_product, two_sum
+from symdiff.lowering.double_double.arithmetic import Pair, two_product, two_sum
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import cofactors, of_pivots
 from symdiff.passes.accuracy.estimated_statements import over_elements
@@ -68,6 +68,8 @@ def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
     """Whether the errors of a call are computed so."""
     shapes = [known[name_of(a)].shape for a in s.args]
     n = shapes[0][0]
+    if s.routine == "eigh":
+        return True
     if n.op is CONST and n.value < LEAST:
         return False
     if s.routine in TURNED:
@@ -87,8 +89,9 @@ def calls_with_corrections(program: LoopProgram) -> bool:
 def with_correction(
     s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names,
     losses: Mapping[str, str] | None = None,
-) -> tuple[list[Statement], str, str | None]:  # fmt: skip
-    """A call and what computes its errors; the name of these, and of what is lost beside them, if that is carried.
+) -> tuple[list[Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
+    """A call and what computes its errors; the names of these by its results, and of what is lost beside them, if that
+    is carried.
 
     Parameters
     ----------
@@ -98,23 +101,34 @@ def with_correction(
     w, errors = _writer(s, rests, known, names)
     w.types.update({losses[n]: t for n, t in known.items() if losses and n in losses})
     w.out.append(s)
+    found: dict[str, tuple[str, ...]]
     if s.routine in TURNED:
-        assert losses is None
-        return w.out, name_of(_product(w, s, errors)), None
-    rest = _RULES[s.routine](w, s, errors)
-    rest, second = _known(w, names, result_of(s), rest, losses is not None)
-    if losses is None:
-        return w.out, name_of(rest), None
-    return w.out, name_of(rest), name_of(_lost(w, names, s, losses, second))
+        found = {s.results[0][0]: (name_of(_product(w, s, errors)),)}
+        if losses is not None:
+            found[s.results[0][0]] += (name_of(_lost_in_product(w, names, s, losses)),)
+        return w.out, found
+    bounds = [ZERO for _ in s.results] if losses is None else _passed(w, s, losses)
+    found = {}
+    for k, (rest, left) in enumerate(_RULES[s.routine](w, s, errors)):
+        result = result_of(s, k)
+        rest, second = _known(w, names, result, rest, left, losses is not None)
+        found[name_of(result)] = (name_of(rest),)
+        if losses is not None:
+            lost = w.plus(_lost(w, names, s, result, second), bounds[k])
+            found[name_of(result)] += (name_of(lost),)
+    return w.out, found
 
 
 def by_pivots(
-    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names
-) -> tuple[list[Statement], list[Statement], dict[str, str]]:
-    """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, or cofactors, to be
-    computed with its roundings; and names whose errors the former computes. With M A = U + F, where M has the determinant 1
-    or -1, a pivot is that of U and, relative to it, its part of the trace of inv(U) (F + M dA)."""
+    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names,
+    losses: Mapping[str, str] | None = None,
+) -> tuple[list[Statement], list[Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
+    """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, or cofactors, to
+    be computed with its roundings; and the names of the errors and losses of what the former computes. With
+    M A = U + F, where M has the determinant 1 or -1, a pivot is that of U and, relative to it, its part of
+    the trace of inv(U) (F + M dA)."""
     w, (da,) = _writer(s, rests, known, names)
+    w.types.update({losses[n]: t for n, t in known.items() if losses and n in losses})
     a = s.args[0]
     n = w.shape(a)[0]
     square = Type((n, n))
@@ -133,16 +147,36 @@ def by_pivots(
     part = w.call("solve", (n, n), no_zeros, left)
     size = raw(ir.MUL, (raw(REAL_OF, (n,)), _largest(w, names, part)))
     near = raw(ir.LE, (size, const(LARGEST)))
-
-    def pivot(i: Expr) -> Expr:
-        return load(upper, i, i) * raw(WHERE, (near, ONE + load(part, i, i), NAN))
-
+    pivots = w.build((n,), lambda i: load(upper, i, i))
+    rest = w.build((n,), lambda i: raw(
+        WHERE, (near, raw(ir.MUL, (load(upper, i, i), load(part, i, i))), NAN)
+    ))  # fmt: skip
+    found: dict[str, tuple[str, ...]] = {name_of(pivots): (name_of(rest),)}
+    if losses is not None:
+        squared = raw(ir.MUL, (size, size))
+        own = _lost(
+            w, names, s, pivots, lambda i: raw(ir.MUL, (squared, raw(ir.ABS, (load(pivots, i),))))
+        )
+        if name_of(a) in losses:
+            lost = w.times(_sizes(w, m), array(losses[name_of(a)]))
+            passed = w.times(_sizes(w, w.call("inv", (n, n), no_zeros)), lost)
+            own = w.plus(own, w.build((n,), lambda i: raw(
+                ir.MUL, (raw(ir.ABS, (load(pivots, i),)), load(passed, i, i))
+            )))  # fmt: skip
+        found[name_of(pivots)] += (name_of(own),)
     if s.routine != "cofactors":
-        return w.out, [of_pivots(s, n, pivot, sign, names)], {}
+        return w.out, [of_pivots(s, n, lambda i: load(pivots, i), sign, names)], found
     inverse = w.call("solve", (n, n), no_zeros, m)
-    rest, _ = _known(w, names, inverse, _rest_of_inverse(w, a, inverse, da), False)
-    last = cofactors(s, n, pivot, sign, lambda i, j: load(inverse, i, j), names)
-    return w.out, last, {name_of(inverse): name_of(rest)}
+    carried = losses is not None
+    rest, second = _known(w, names, inverse, _rest_of_inverse(w, a, inverse, da), None, carried)
+    found[name_of(inverse)] = (name_of(rest),)
+    if losses is not None:
+        sizes = _sizes(w, inverse)
+        lost = array(losses[name_of(a)]) if name_of(a) in losses else ZERO
+        own = w.plus(_lost(w, names, s, inverse, second), w.times(w.times(sizes, lost), sizes))
+        found[name_of(inverse)] += (name_of(own),)
+    last = cofactors(s, n, lambda i: load(pivots, i), sign, lambda i, j: load(inverse, i, j), names)
+    return w.out, last, found
 
 
 def _writer(
@@ -178,7 +212,11 @@ def _product(w: Writer, s: Call, errors: list[Expr]) -> Expr:
     return rest
 
 
-def _solution(w: Writer, s: Call, errors: list[Expr]) -> Expr:
+Rests = list[tuple[Expr, Callable[..., Expr] | None]]
+"""Of each result, its errors, and what is left of second order, by its indices; None for the square of the largest."""
+
+
+def _solution(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     (a, b), x, (da, db) = s.args, result_of(s), errors
     n = w.shape(a)[0]
     if len(w.shape(b)) == 1:
@@ -189,11 +227,11 @@ def _solution(w: Writer, s: Call, errors: list[Expr]) -> Expr:
         left = _residual(w, w.shape(b), lambda i, j: load(b, i, j), lambda i, k: load(a, i, k),
                          lambda k, j: load(x, k, j), n)  # fmt: skip
     (rest,) = ROUTINES["solve"].jvp(w, s, [da, w.plus(left, db)])
-    return rest
+    return [(rest, None)]
 
 
-def _inverse(w: Writer, s: Call, errors: list[Expr]) -> Expr:
-    return _rest_of_inverse(w, s.args[0], result_of(s), errors[0])
+def _inverse(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+    return [(_rest_of_inverse(w, s.args[0], result_of(s), errors[0]), None)]
 
 
 def _rest_of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> Expr:
@@ -203,7 +241,7 @@ def _rest_of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> Expr:
     return w.times(c, w.plus(left, w.minus(w.times(da, c))))
 
 
-def _factor(w: Writer, s: Call, errors: list[Expr]) -> Expr:
+def _factor(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     (a,), factor, (da,) = s.args, result_of(s), errors
     n = w.shape(a)[0]
     turned = w.transposed(factor)
@@ -211,16 +249,73 @@ def _factor(w: Writer, s: Call, errors: list[Expr]) -> Expr:
     left = _residual(w, w.shape(a), below, lambda i, k: load(factor, i, k),
                      lambda k, j: load(turned, k, j), n, lambda i: i + ONE)  # fmt: skip
     (rest,) = ROUTINES["cholesky"].jvp(w, s, [w.plus(left, da)])
-    return rest
+    return [(rest, None)]
 
 
-_RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor}
+def _eigen(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+    """With K = V' (A V - V L) and Y = I - V' V, eigenvalues are off by the diagonal of K, and vectors by V E, where
+    E[i, j] is K[i, j] over the distance of the values, and Y[i, i]/2: T. Ogita, K. Aishima, Iterative refinement for
+    symmetric eigenvalue decomposition, Japan J. Indust. Appl. Math. 35 (2018). Vectors of values that are not
+    apart are not known, unless nothing is left of them."""
+    (a,), (da,) = s.args, errors
+    values, vectors = result_of(s), result_of(s, 1)
+    shape = n, _ = w.shape(a)
+    whole, turned = w.symmetric(a), w.transposed(vectors)
+
+    def times(i: Expr, j: Expr) -> Pair:
+        return two_product(load(vectors, i, j), load(values, j))
+
+    left = _residual(w, shape, lambda i, j: times(i, j).hi, lambda i, k: load(whole, i, k),
+                     lambda k, j: load(vectors, k, j), n, low=lambda i, j: times(i, j).lo)  # fmt: skip
+    k = w.times(turned, w.plus(w.minus(left), w.times(w.symmetric(da), vectors)))
+    one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
+    skew = _residual(
+        w, shape, one, lambda i, k: load(turned, i, k), lambda k, j: load(vectors, k, j), n
+    )
+
+    def part(i: Expr, j: Expr) -> Expr:
+        own, gap = load(k, i, j), raw(ir.SUB, (load(values, j), load(values, i)))
+        nothing = raw(
+            ir.AND,
+            (raw(ir.LE, (raw(ir.ABS, (own,)), ZERO)), raw(ir.LE, (raw(ir.ABS, (gap,)), ZERO))),
+        )
+        near = raw(ir.LE, (raw(ir.ABS, (own,)), raw(ir.MUL, (const(LARGEST), raw(ir.ABS, (gap,))))))
+        apart = raw(WHERE, (near, raw(ir.DIV, (own, gap)), NAN))
+        half = raw(ir.MUL, (ir.HALF, load(skew, i, j)))
+        return ir.where(ir.eq(i, j), half, raw(WHERE, (nothing, half, apart)))
+
+    def squares(i: Expr, j: Expr) -> Expr:
+        own, gap = (
+            raw(ir.ABS, (load(k, i, j),)),
+            raw(ir.ABS, (raw(ir.SUB, (load(values, j), load(values, i))),)),
+        )
+        near = raw(ir.LE, (own, raw(ir.MUL, (const(LARGEST), gap))))
+        left = raw(WHERE, (near, raw(ir.MUL, (own, raw(ir.DIV, (own, gap)))), own))
+        return ir.where(ir.or_(ir.eq(i, j), ir.le(own, ZERO)), ZERO, left)
+
+    off = _sums_of_rows(w, n, squares)
+    first = w.build((n,), lambda i: load(k, i, i))
+    return [(first, lambda i: load(off, i)), (w.times(vectors, w.build(shape, part)), None)]
+
+
+def _sums_of_rows(w: Writer, n: Expr, value: Callable[[Expr, Expr], Expr]) -> Expr:
+    i, j = (index(w.fresh(c, INTEGER)) for c in "ij")
+    total, end, t = w.fresh("sum", REAL), w.fresh("sum", REAL), Type((n,))
+    carried = Carried(total, REAL, ZERO, raw(ADD, (ir.var(total), value(i, j))), end)
+    name = w.fresh("part", t)
+    loop = Loop(name_of(j), n, (carried,), (), w.fresh("trips", INTEGER))
+    w.out.append(Build(name, t, (name_of(i),), ir.var(end), (loop,)))
+    return array(name)
+
+
+_RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor, "eigh": _eigen}
 
 
 # ------------------------------------------------------------------------- arithmetic
 def _residual(
     w: Writer, shape: tuple[Expr, ...], start: Callable[..., Expr], x: Callable[..., Expr],
     y: Callable[..., Expr], count: Expr, terms: Callable[[Expr], Expr] | None = None,
+    low: Callable[..., Expr] = lambda *i: ZERO,
 ) -> Expr:  # fmt: skip
     """What is left of elements after products are subtracted, whose elements lie side by side as those of
     the result do: with twice the digits, rounded.
@@ -229,18 +324,19 @@ def _residual(
     ----------
     x, y : the factors by their indices but the last, and that of the sum, and by that and the last.
     count : of the products; terms : how many are not zero, by the first index.
+    low : what `start` is off.
     """
     t = Type(shape)
     places = [index(w.fresh("i", INTEGER)) for _ in shape]
     k = index(w.fresh("k", INTEGER))
-    total, low = w.fresh("left", REAL), w.fresh("low", REAL)
+    total, part = w.fresh("left", REAL), w.fresh("low", REAL)
     ends = w.fresh("left", REAL), w.fresh("low", REAL)
     p = two_product(raw(ir.NEG, (x(*places[:-1], k),)), y(k, places[-1]))
     both = two_sum(ir.var(total), p.hi)
     errors = raw(ADD, (both.lo, p.lo))
     carried = (
         Carried(total, REAL, start(*places), both.hi, ends[0]),
-        Carried(low, REAL, ZERO, raw(ADD, (ir.var(low), errors)), ends[1]),
+        Carried(part, REAL, low(*places), raw(ADD, (ir.var(part), errors)), ends[1]),
     )
     upto = count if terms is None else terms(places[0])
     loop = Loop(name_of(k), upto, carried, (), w.fresh("trips", INTEGER))
@@ -252,62 +348,103 @@ def _residual(
 
 # --------------------------------------------------------------------- what is left
 def _known(
-    w: Writer, names: Names, x: Expr, rest: Expr, carried: bool
+    w: Writer, names: Names, x: Expr, rest: Expr, left: Callable[..., Expr] | None, carried: bool
 ) -> tuple[Expr, Callable[..., Expr]]:
     """Corrections where they are known; and what is left of an element beside them, by its indices, which is
     nothing unless it is `carried`."""
-    largest, most = _largest(w, names, x), _largest(w, names, rest)
-    size = raw(ir.MUL, (most, raw(ir.DIV, (most, largest))))
-    near = raw(ir.LE, (most, raw(ir.MUL, (const(LARGEST), largest))))
+    near: Expr = ir.TRUE
+    if left is None:
+        largest, most = _largest(w, names, x), _largest(w, names, rest)
+        size = raw(ir.MUL, (most, raw(ir.DIV, (most, largest))))
+        near = raw(ir.LE, (most, raw(ir.MUL, (const(LARGEST), largest))))
+        left = lambda *i: size
 
     def nothing(*i: Expr) -> Expr:
         own, value = raw(ir.ABS, (load(rest, *i),)), raw(ir.ABS, (load(x, *i),))
         exact = raw(ir.AND, (raw(ir.LE, (own, ZERO)), raw(ir.LE, (value, ZERO))))
-        return raw(ir.OR, (exact, raw(ir.LE, (size, raw(ir.MUL, (const(SECOND), value))))))
+        return ir.or_(exact, raw(ir.LE, (left(*i), raw(ir.MUL, (const(SECOND), value)))))
 
     def correction(*i: Expr) -> Expr:
-        known = near if carried else raw(ir.AND, (near, nothing(*i)))
-        return raw(WHERE, (known, load(rest, *i), NAN))
+        known = near if carried else ir.and_(near, nothing(*i))
+        return ir.where(known, load(rest, *i), NAN)
 
-    return w.build(w.shape(x), correction), lambda *i: raw(WHERE, (nothing(*i), ZERO, size))
+    second = lambda *i: raw(WHERE, (nothing(*i), ZERO, left(*i)))
+    return w.build(w.shape(x), correction), second
 
 
-def _lost(
-    w: Writer, names: Names, s: Call, losses: Mapping[str, str], second: Callable[..., Expr]
-) -> Expr:
-    """What the results of a solver lost beside their corrections: what it makes of what its arguments lost, what is
-    left of second order, and by underflow next to nothing, unless numbers are far from 1; then it is not known."""
-    result = result_of(s)
+def _lost(w: Writer, names: Names, s: Call, result: Expr, second: Callable[..., Expr]) -> Expr:
+    """What is left of second order, and by underflow next to nothing, unless numbers are far from 1; then it
+    is not known."""
     fine: Expr = ir.TRUE
     for a in (*s.args, result):
         size = _largest(w, names, a)
-        fine = ir.and_(fine, ir.and_(ir.le(const(FAR), size), ir.le(size, const(1 / FAR))))
+        fine = ir.and_(fine, _usual(size, FAR))
     by_underflow = raw(WHERE, (fine, raw(ir.MUL, (const(FAR**3), size)), INF))
-    own = w.build(w.shape(result), lambda *i: raw(ADD, (by_underflow, second(*i))))
+    return w.build(w.shape(result), lambda *i: raw(ADD, (by_underflow, second(*i))))
+
+
+def _usual(size: Expr, far: Fraction) -> Expr:
+    """Whether nothing underflows in computing with numbers of at most a size; 0 is exact."""
+    inside = ir.and_(ir.le(const(far), size), ir.le(size, const(1 / far)))
+    return ir.or_(ir.le(size, ZERO), inside)
+
+
+def _lost_in_product(w: Writer, names: Names, s: Call, losses: Mapping[str, str]) -> Expr:
+    """What the elements of a product of matrices lost: what terms lost, and by underflow."""
+    size = raw(ir.MUL, tuple(_largest(w, names, a) for a in s.args))
+    own = raw(WHERE, (_usual(size, FAR**2), raw(ir.MUL, (const(FAR**3), size)), INF))
+    result = result_of(s)
+    found = w.build(w.shape(result), lambda *i: own)
+    for k, a in enumerate(s.args):
+        if name_of(a) in losses:
+            both = [_sizes(w, e) for e in s.args]
+            both[k] = array(losses[name_of(a)])
+            found = w.plus(found, w.call(s.routine, w.shape(result), *both))
+    return found
+
+
+def _passed(w: Writer, s: Call, losses: Mapping[str, str]) -> list[Expr]:
+    """What the results lose by what arguments lost, to first order: the rules of derivatives with sizes."""
     lost = [array(losses[name_of(a)]) if name_of(a) in losses else ZERO for a in s.args]
-    return own if all(e is ZERO for e in lost) else w.plus(own, _BOUNDS[s.routine](w, s, lost))
+    if all(e is ZERO for e in lost):
+        return [ZERO for _ in s.results]
+    return _BOUNDS[s.routine](w, s, lost)
 
 
-def _bound_of_solution(w: Writer, s: Call, lost: list[Expr]) -> Expr:
+def _bound_of_solution(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
     (a, _), (da, db) = s.args, lost
     inverse = _sizes(w, w.call("inv", w.shape(a), a))
-    return w.times(inverse, w.plus(db, w.times(da, _sizes(w, result_of(s)))))
+    return [w.times(inverse, w.plus(db, w.times(da, _sizes(w, result_of(s)))))]
 
 
-def _bound_of_inverse(w: Writer, s: Call, lost: list[Expr]) -> Expr:
+def _bound_of_inverse(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
     inverse = _sizes(w, result_of(s))
-    return w.times(w.times(inverse, lost[0]), inverse)
+    return [w.times(w.times(inverse, lost[0]), inverse)]
 
 
-def _bound_of_factor(w: Writer, s: Call, lost: list[Expr]) -> Expr:
+def _bound_of_factor(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
     factor = result_of(s)
     inverse = _sizes(w, w.call("inv", w.shape(factor), factor))
     middle = w.times(w.times(inverse, lost[0]), w.transposed(inverse))
-    return w.times(_sizes(w, factor), middle)
+    return [w.times(_sizes(w, factor), middle)]
 
 
-_BOUNDS = {"solve": _bound_of_solution, "inv": _bound_of_inverse, "cholesky": _bound_of_factor}
-"""What results lose by what arguments lost, to first order: the rules of derivatives with sizes."""
+def _bound_of_eigen(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
+    values, vectors = result_of(s), _sizes(w, result_of(s, 1))
+    k = w.times(w.times(w.transposed(vectors), w.symmetric(lost[0])), vectors)
+
+    def part(i: Expr, j: Expr) -> Expr:
+        own, gap = load(k, i, j), raw(ir.SUB, (load(values, j), load(values, i)))
+        nothing = ir.or_(ir.eq(i, j), raw(ir.LE, (own, ZERO)))
+        return ir.where(nothing, ZERO, raw(ir.DIV, (own, raw(ir.ABS, (gap,)))))
+
+    own = w.build(w.shape(values), lambda i: load(k, i, i))
+    return [own, w.times(vectors, w.build(w.shape(k), part))]
+
+
+_BOUNDS = {
+    "solve": _bound_of_solution, "inv": _bound_of_inverse, "cholesky": _bound_of_factor, "eigh": _bound_of_eigen,
+}  # fmt: skip
 
 
 def _sizes(w: Writer, a: Expr) -> Expr:

@@ -88,9 +88,9 @@ def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
     return added_up((_times(slope, below[0]), own))
 
 
-def is_lost(value: Expr, lost: Expr) -> Expr:
+def is_lost(value: Expr, lost: Expr, relative: Fraction = RELATIVE) -> Expr:
     """1 where a result lost too much."""
-    fine = raw(LE, (lost, raw(MUL, (const(RELATIVE), _size(value)))))
+    fine = raw(LE, (lost, raw(MUL, (const(relative), _size(value)))))
     either = raw(ir.OR, (fine, raw(LE, (lost, const(ABSOLUTE)))))
     return raw(WHERE, (either, ZERO, ir.ONE))
 
@@ -158,4 +158,4 @@ def _times(x: Expr, lost: Expr) -> Expr:
     return ZERO if lost is ZERO else raw(MUL, (_size(x), lost))
 
 
-__all__ = ["is_lost", "loss"]
+__all__ = ["RELATIVE", "is_lost", "loss"]
