@@ -199,6 +199,76 @@ def test_what_is_computed_before_counts():
     assert ulps(f.grad(t, x, y), [slope]) < ULPS
 
 
+# ------------------------------------------------------------------------- eigenvalues
+def log_eigenvalues(a):
+    return np.sum(np.log(np.linalg.eigvalsh(a)))
+
+
+def values(a):
+    return np.linalg.eigvalsh(a)
+
+
+def root(a):
+    w, v = np.linalg.eigh(a)
+    return (v * np.sqrt(w)) @ v.T
+
+
+def whitened(a, x):
+    w, v = np.linalg.eigh(a)
+    return np.sum((v.T @ x) ** 2 / w)
+
+
+def lower(m):
+    """The derivative by the lower triangle, which is all that is read."""
+    n = m.rows
+    return mpmath.matrix([
+        [m[i, j] if i == j else m[i, j] + m[j, i] if i > j else 0 for j in range(n)]
+        for i in range(n)
+    ])  # fmt: skip
+
+
+def exact_root(a):
+    w, v = mpmath.eigsy(exact(a))
+    return v * mpmath.diag([mpmath.sqrt(e) for e in w]) * v.T
+
+
+@pytest.mark.parametrize(("n", "digits"), [(2, 3), (3, 6), (6, 8), (12, 5)])
+def test_eigenvalues(n, digits):
+    a = matrix(n, digits, symmetric=True)
+    truth = mpmath.eigsy(exact(a), eigvals_only=True)
+    found = symgrad(values)(a)
+    assert max(ulps([f], [t]) for f, t in zip(found, truth, strict=True)) < ULPS
+    assert ulps(symgrad(log_eigenvalues)(a), [mpmath.fsum(map(mpmath.log, truth))]) < ULPS
+    assert ulps(symgrad(log_eigenvalues).grad(a), lower(exact_inverse(a))) < ULPS
+
+
+@pytest.mark.parametrize(("n", "digits"), [(2, 3), (3, 6), (6, 8), (12, 5)])
+def test_functions_of_matrices(n, digits):
+    a, x = matrix(n, digits, symmetric=True), np.random.default_rng(4).normal(size=n)
+    assert ulps(symgrad(root)(a), exact_root(a)) < ULPS
+    y = exact_inverse(a) * exact(x)
+    f = symgrad(whitened)
+    assert ulps(f(a, x), exact(x).T * y) < ULPS
+    by_a, by_x = f.grad(a, x)
+    assert ulps(by_x, 2 * y) < ULPS
+    assert ulps(by_a, lower(-y * y.T)) < ULPS
+
+
+def test_eigenvalues_that_are_equal():
+    """Vectors that nothing turns are any; others of nearly equal values are not known, which is said."""
+    f = symgrad(root)
+    np.testing.assert_array_equal(f(4 * np.eye(5)), 2 * np.eye(5))
+    x = np.arange(1.0, 6)
+    assert ulps(symgrad(values)(np.eye(5) + np.outer(x, x)), [1, 1, 1, 1, 56]) < ULPS
+    near = 0.3 * np.eye(5) + np.outer(y := np.random.default_rng(1).normal(size=5), y)
+    with pytest.warns(AccuracyWarning):
+        found = f(near)
+    assert ulps(found, exact_root(near)) < ULPS
+    weights = np.arange(25.0).reshape(5, 5)
+    with pytest.warns(AccuracyWarning):  # quotients by differences that rounding made
+        symgrad(lambda a: np.sum(root(a) * weights)).grad(near)
+
+
 # --------------------------------------------------------------------------------- edges
 def test_singular_matrices():
     a = np.array([[1.0, 2, 3, 4], [2, 4, 6, 8], [0, 1, 2, 5], [3, 3, 1, 0]])

@@ -137,7 +137,7 @@ def _gaps(w: Writer, values: Expr, k: Expr) -> Expr:
 
     def at(i: Expr, j: Expr) -> Expr:
         gap = load(values, j) - load(values, i)
-        return where(eq(gap, ZERO), ZERO, load(k, i, j) / gap)
+        return where(eq(i, j), ZERO, where(eq(gap, ZERO), ZERO, load(k, i, j) / gap))
 
     return w.build(w.shape(k), at)
 

@@ -53,7 +53,7 @@ def _gaps(w: Writer, sizes: Expr, k: Expr) -> Expr:
     def at(i: Expr, j: Expr) -> Expr:
         x, y = load(sizes, i), load(sizes, j)
         gap = (y - x) * (y + x)
-        return where(eq(gap, ZERO), ZERO, load(k, i, j) / gap)
+        return where(eq(i, j), ZERO, where(eq(gap, ZERO), ZERO, load(k, i, j) / gap))
 
     return w.build(w.shape(k), at)
 

@@ -103,9 +103,10 @@ def with_correction(
     w.out.append(s)
     found: dict[str, tuple[str, ...]]
     if s.routine in TURNED:
-        found = {s.results[0][0]: (name_of(_product(w, s, errors)),)}
+        rest = _product(w, s, errors)
+        found = {s.results[0][0]: (name_of(rest),)}
         if losses is not None:
-            found[s.results[0][0]] += (name_of(_lost_in_product(w, names, s, losses)),)
+            found[s.results[0][0]] += (name_of(_lost_in_product(w, names, s, rest, losses)),)
         return w.out, found
     bounds = [ZERO for _ in s.results] if losses is None else _passed(w, s, losses)
     found = {}
@@ -114,7 +115,7 @@ def with_correction(
         rest, second = _known(w, names, result, rest, left, losses is not None)
         found[name_of(result)] = (name_of(rest),)
         if losses is not None:
-            lost = w.plus(_lost(w, names, s, result, second), bounds[k])
+            lost = w.plus(_lost(w, names, s, result, rest, second), bounds[k])
             found[name_of(result)] += (name_of(lost),)
     return w.out, found
 
@@ -155,7 +156,12 @@ def by_pivots(
     if losses is not None:
         squared = raw(ir.MUL, (size, size))
         own = _lost(
-            w, names, s, pivots, lambda i: raw(ir.MUL, (squared, raw(ir.ABS, (load(pivots, i),))))
+            w,
+            names,
+            s,
+            pivots,
+            rest,
+            lambda i: raw(ir.MUL, (squared, raw(ir.ABS, (load(pivots, i),)))),
         )
         if name_of(a) in losses:
             lost = w.times(_sizes(w, m), array(losses[name_of(a)]))
@@ -173,7 +179,9 @@ def by_pivots(
     if losses is not None:
         sizes = _sizes(w, inverse)
         lost = array(losses[name_of(a)]) if name_of(a) in losses else ZERO
-        own = w.plus(_lost(w, names, s, inverse, second), w.times(w.times(sizes, lost), sizes))
+        own = w.plus(
+            _lost(w, names, s, inverse, rest, second), w.times(w.times(sizes, lost), sizes)
+        )
         found[name_of(inverse)] += (name_of(own),)
     last = cofactors(s, n, lambda i: load(pivots, i), sign, lambda i, j: load(inverse, i, j), names)
     return w.out, last, found
@@ -360,9 +368,9 @@ def _known(
         left = lambda *i: size
 
     def nothing(*i: Expr) -> Expr:
-        own, value = raw(ir.ABS, (load(rest, *i),)), raw(ir.ABS, (load(x, *i),))
-        exact = raw(ir.AND, (raw(ir.LE, (own, ZERO)), raw(ir.LE, (value, ZERO))))
-        return ir.or_(exact, raw(ir.LE, (left(*i), raw(ir.MUL, (const(SECOND), value)))))
+        value = raw(ir.ABS, (load(x, *i),))
+        few = raw(ir.LE, (left(*i), raw(ir.MUL, (const(SECOND), value))))
+        return ir.or_(_exact(x, rest, *i), few)
 
     def correction(*i: Expr) -> Expr:
         known = near if carried else ir.and_(near, nothing(*i))
@@ -372,15 +380,28 @@ def _known(
     return w.build(w.shape(x), correction), second
 
 
-def _lost(w: Writer, names: Names, s: Call, result: Expr, second: Callable[..., Expr]) -> Expr:
+def _lost(
+    w: Writer, names: Names, s: Call, result: Expr, rest: Expr, second: Callable[..., Expr]
+) -> Expr:
     """What is left of second order, and by underflow next to nothing, unless numbers are far from 1; then it
-    is not known."""
+    is not known. Of what is 0 without an error, nothing."""
     fine: Expr = ir.TRUE
     for a in (*s.args, result):
         size = _largest(w, names, a)
         fine = ir.and_(fine, _usual(size, FAR))
     by_underflow = raw(WHERE, (fine, raw(ir.MUL, (const(FAR**3), size)), INF))
-    return w.build(w.shape(result), lambda *i: raw(ADD, (by_underflow, second(*i))))
+
+    def lost(*i: Expr) -> Expr:
+        exact = _exact(result, rest, *i)
+        return raw(WHERE, (exact, ZERO, raw(ADD, (by_underflow, second(*i)))))
+
+    return w.build(w.shape(result), lost)
+
+
+def _exact(x: Expr, rest: Expr, *i: Expr) -> Expr:
+    """Whether an element is 0 without an error."""
+    value, off = (raw(ir.LE, (raw(ir.ABS, (load(e, *i),)), ZERO)) for e in (x, rest))
+    return ir.and_(value, off)
 
 
 def _usual(size: Expr, far: Fraction) -> Expr:
@@ -389,12 +410,14 @@ def _usual(size: Expr, far: Fraction) -> Expr:
     return ir.or_(ir.le(size, ZERO), inside)
 
 
-def _lost_in_product(w: Writer, names: Names, s: Call, losses: Mapping[str, str]) -> Expr:
+def _lost_in_product(
+    w: Writer, names: Names, s: Call, rest: Expr, losses: Mapping[str, str]
+) -> Expr:
     """What the elements of a product of matrices lost: what terms lost, and by underflow."""
     size = raw(ir.MUL, tuple(_largest(w, names, a) for a in s.args))
     own = raw(WHERE, (_usual(size, FAR**2), raw(ir.MUL, (const(FAR**3), size)), INF))
     result = result_of(s)
-    found = w.build(w.shape(result), lambda *i: own)
+    found = w.build(w.shape(result), lambda *i: raw(WHERE, (_exact(result, rest, *i), ZERO, own)))
     for k, a in enumerate(s.args):
         if name_of(a) in losses:
             both = [_sizes(w, e) for e in s.args]
@@ -426,7 +449,8 @@ def _bound_of_factor(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
     factor = result_of(s)
     inverse = _sizes(w, w.call("inv", w.shape(factor), factor))
     middle = w.times(w.times(inverse, lost[0]), w.transposed(inverse))
-    return [w.times(_sizes(w, factor), middle)]
+    bound = w.times(_sizes(w, factor), middle)
+    return [w.build(w.shape(factor), lambda i, j: ir.where(ir.lt(i, j), ZERO, load(bound, i, j)))]
 
 
 def _bound_of_eigen(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
