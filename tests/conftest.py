@@ -1,7 +1,8 @@
 """Fixtures for all tests: golden files and samples of the function table; and which are slow.
 
 Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
-`pytest -n auto -m "not slow" --measure` writes that file anew. The shortest case of each test function stays
+`pytest -n auto -m "not slow" --measure` writes that file anew; `--measure=default` measures those that are
+not slow as yet, and keeps what the file says of the others. The shortest case of each test function stays
 in the default suite if it takes less than `SHORT`, and so does what is marked `kept`.
 `.ci/run` runs the measured ones, and one in `SHARE` of the marked ones, by their names, so that it takes
 less than 25 minutes on two processors.
@@ -13,6 +14,7 @@ import gc
 import os
 import random
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -46,19 +48,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--measure",
-        action="store_true",
+        nargs="?",
+        const="all",
+        choices=("all", "default"),
         help="write to tests/durations.txt which of the tests that run take long",
     )
 
 
 # --------------------------------------------------------------------------- durations
 def pytest_configure(config: pytest.Config) -> None:
+    _keep_bytecode(config)
     if config.getoption("--measure") and config.args != config.getini("testpaths"):
         raise pytest.UsageError("--measure looks at all tests together: name none")
 
 
+def _keep_bytecode(config: pytest.Config) -> None:
+    """Where Python is told to leave no bytecode beside the source, processes that are started
+    find it elsewhere until the end, and do not compile all of symdiff each time."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and "PYTHONPYCACHEPREFIX" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="symdiff-bytecode-")
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+        config.add_cleanup(folder.cleanup)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--measure"):
+    if config.getoption("--measure") == "all":
         return
     known = durations()
     for item in items:
@@ -131,7 +145,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config: Any = session.config
     if config.getoption("--measure") and not hasattr(config, "workerinput"):
-        rows = [f"{_measured[k]:.2f} {k}\n" for k in sorted(slow_ones(_measured))]
+        known = durations() if config.getoption("--measure") == "default" else {}
+        measured = known | _measured
+        rows = [f"{measured[k]:.2f} {k}\n" for k in sorted(slow_ones(measured))]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
 
 
