@@ -35,7 +35,7 @@ DURATIONS = Path(__file__).parent / "durations.txt"
 DEFAULT = 230.0
 """Seconds that all tests which are not slow take together, of one processor: those that take
 longest are slow, as many as it needs."""
-SHORT = 0.3
+SHORT = 0.6
 """Seconds that the shortest case of a test function may take to stay in any case."""
 SHARE = 3
 
