@@ -32,7 +32,7 @@ hypothesis.settings.load_profile("symdiff")
 GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-DEFAULT = 230.0
+DEFAULT = 270.0
 """Seconds that all tests which are not slow take together, of one processor: those that take
 longest are slow, as many as it needs."""
 SHORT = 0.6
