@@ -32,22 +32,21 @@ from symdiff.ir.loop_program import (
 )
 
 MINORS = 3
-"""Rows up to which cofactors are written as minors."""
+"""Rows, if their number is known, up to which cofactors are written as minors."""
 
 
-def can_be_eliminated(s: Call, known: Mapping[str, Type]) -> bool:
+def can_be_eliminated(s: Call) -> bool:
     """Whether a call can be written so."""
-    if s.routine != "cofactors":
-        return s.routine in ("solve", "inv", "det", "slogdet", "cholesky")
-    n = known[name_of(s.args[0])].shape[0]
-    return n.op is CONST and 1 <= n.value <= MINORS
+    return s.routine in ("solve", "inv", "det", "slogdet", "cholesky", "cofactors")
 
 
 def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
     """The statements of a solver."""
     n = known[name_of(s.args[0])].shape[0]
+    if s.routine == "cofactors" and n.op is CONST and 1 <= n.value <= MINORS:
+        return [_minors(s, int(n.value), names)]
     if s.routine == "cofactors":
-        return [_cofactors(s, int(n.value), names)]
+        return _cofactors(s, known, names)
     if s.routine == "cholesky":
         return _triangle(s, n, names)
     made, reduced, sign = _reduced(s, known, n, names)
@@ -81,7 +80,19 @@ def of_pivots(
     return Loop(name_of(i), n, carried, (), names.fresh("trips"))
 
 
-def _cofactors(s: Call, n: int, names: Names) -> Statement:
+def _cofactors(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
+    """The determinant times the transposed inverse: not known where the matrix is singular."""
+    ((name, t),) = s.results
+    inverse = Call("inv", ((names.fresh("inverse"), t),), s.args)
+    det = Call("det", ((names.fresh("determinant"), REAL),), s.args)
+    i, j = (index(names.fresh(c)) for c in "ij")
+    turned = load(array(inverse.results[0][0]), j, i)
+    value = ir.var(det.results[0][0]) * turned
+    made = [*eliminated(inverse, known, names), *eliminated(det, known, names)]
+    return [*made, Build(name, t, (name_of(i), name_of(j)), value)]
+
+
+def _minors(s: Call, n: int, names: Names) -> Statement:
     """Minors, of rows and columns that follow in a circle: so they have the signs of their places."""
     ((name, t),), (a,) = s.results, s.args
     i, j = (index(names.fresh(c)) for c in "ij")
