@@ -12,6 +12,7 @@ Stability of Numerical Algorithms (2002), section 14.4.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import CONST, ONE, ZERO, Expr, const
@@ -32,12 +33,12 @@ from symdiff.ir.loop_program import (
 )
 
 MINORS = 3
-"""Rows, if their number is known, up to which cofactors are written as minors."""
+"""Rows up to which cofactors are written as minors."""
 
 
 def can_be_eliminated(s: Call) -> bool:
     """Whether a call can be written so."""
-    return s.routine in ("solve", "inv", "det", "slogdet", "cholesky", "cofactors")
+    return s.routine in ("solve", "inv", "det", "slogdet", "cofactors", "cholesky")
 
 
 def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
@@ -45,11 +46,12 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
     n = known[name_of(s.args[0])].shape[0]
     if s.routine == "cofactors" and n.op is CONST and 1 <= n.value <= MINORS:
         return [_minors(s, int(n.value), names)]
-    if s.routine == "cofactors":
-        return _cofactors(s, known, names)
     if s.routine == "cholesky":
         return _triangle(s, n, names)
     made, reduced, sign = _reduced(s, known, n, names)
+    if s.routine == "cofactors":
+        inverse = lambda i, j: load(reduced, i, n + j) / load(reduced, i, i)
+        return [*made, *cofactors(s, n, lambda i: load(reduced, i, i), sign, inverse, names)]
     if s.routine in ("solve", "inv"):
         ((name, t),) = s.results
         places = [index(names.fresh(i)) for i in "ij"[: len(t.shape)]]
@@ -80,16 +82,20 @@ def of_pivots(
     return Loop(name_of(i), n, carried, (), names.fresh("trips"))
 
 
-def _cofactors(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
-    """The determinant times the transposed inverse: not known where the matrix is singular."""
+def cofactors(
+    s: Call, n: Expr, pivot: Callable[[Expr], Expr], sign: Expr,
+    inverse: Callable[[Expr, Expr], Expr], names: Names,
+) -> list[Statement]:  # fmt: skip
+    """Cofactors of a matrix from its pivots and its inverse; nan where it is singular."""
     ((name, t),) = s.results
-    inverse = Call("inv", ((names.fresh("inverse"), t),), s.args)
-    det = Call("det", ((names.fresh("determinant"), REAL),), s.args)
     i, j = (index(names.fresh(c)) for c in "ij")
-    turned = load(array(inverse.results[0][0]), j, i)
-    value = ir.var(det.results[0][0]) * turned
-    made = [*eliminated(inverse, known, names), *eliminated(det, known, names)]
-    return [*made, Build(name, t, (name_of(i), name_of(j)), value)]
+    determinant = names.fresh("determinant")
+    pivots = of_pivots(
+        replace(s, routine="det", results=((determinant, REAL),)), n, pivot, sign, names
+    )
+    size = ir.var(determinant)
+    value = ir.where(ir.eq(size, ZERO), ir.NAN, size * inverse(j, i))
+    return [pivots, Build(name, t, (name_of(i), name_of(j)), value)]
 
 
 def _minors(s: Call, n: int, names: Names) -> Statement:
@@ -143,7 +149,7 @@ def _reduced(
     a, width = s.args[0], n
     i, j = (index(names.fresh(c)) for c in "ij")
     value = load(a, i, j)
-    if s.routine == "inv":
+    if s.routine in ("inv", "cofactors"):
         width, right = n + n, ir.where(ir.eq(j - n, i), ONE, ZERO)
         value = ir.where(ir.lt(j, n), value, right)
     elif s.routine == "solve":
@@ -196,4 +202,4 @@ def _reduced(
     return made, array(after), last
 
 
-__all__ = ["can_be_eliminated", "eliminated", "of_pivots"]
+__all__ = ["can_be_eliminated", "cofactors", "eliminated", "of_pivots"]
