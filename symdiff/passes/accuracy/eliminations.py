@@ -189,9 +189,7 @@ def _reduced(
         ir.and_(ir.eq(q, k), ir.not_(ir.eq(pivot, ZERO))), ZERO, here - factor * load(rows, k, q)
     )
     done = ir.or_(ir.eq(p, k), ir.lt(q, k))
-    value = ir.where(
-        done, here, rest
-    )  # zeros are written: computed, they would be of unknown error
+    value = ir.where(done, here, rest)  # zeros that are computed have errors that are not known
     subtract = Build(less, t, (name_of(p), name_of(q)), value)
     sign, last = ir.var(names.fresh("sign")), ir.var(names.fresh("sign"))
     turned = ir.where(ir.eq(found, k), sign, -sign)
