@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from symdiff.ir import (
     HALF,
+    INF,
     NAN,
     ONE,
     ZERO,
@@ -23,6 +24,7 @@ from symdiff.ir import (
     lt,
     mul,
     neg,
+    or_,
     power,
     sqrt,
     where,
@@ -45,6 +47,21 @@ def sign_of_gamma(x: Expr) -> Expr:
     odd = eq(whole - mul(const(2), FLOOR(div(whole, const(2)))), ONE)
     below = where(eq(x, whole), NAN, where(odd, neg(ONE), ONE))
     return where(le(ZERO, x), ONE, where(lt(x, ZERO), below, NAN))
+
+
+def _below(x: Expr, y: Expr) -> Expr:
+    """Whether one of two numbers is negative."""
+    return or_(lt(x, ZERO), lt(y, ZERO))
+
+
+def _relative_entropy(x: Expr, y: Expr) -> Expr:
+    none = and_(eq(x, ZERO), eq(y, ZERO))
+    return where(none, XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y)))
+
+
+def _power_of_positive(x: Expr, y: Expr) -> Expr:
+    """nan of negative numbers, whose whole powers are real."""
+    return where(lt(x, ZERO), NAN, power(x, y))
 
 
 _degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
@@ -87,7 +104,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
     "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
-    "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
+    "scipy.special.entr": lambda x: where(lt(x, ZERO), neg(INF), neg(mul(x, LOG(x)))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": normal_below,
     "scipy.special.ndtri": normal_quantile,
@@ -121,22 +138,24 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
     "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
-    "scipy.special.rel_entr": lambda x, y: where(
-        and_(eq(x, ZERO), eq(y, ZERO)), XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y))
-    ),
-    "scipy.special.kl_div": lambda x, y: COMPOSITES["scipy.special.rel_entr"](x, y) - x + y,
+    "scipy.special.rel_entr": lambda x, y: where(_below(x, y), INF, _relative_entropy(x, y)),
+    "scipy.special.kl_div": lambda x, y: where(_below(x, y), INF, _relative_entropy(x, y) - x + y),
     "scipy.special.huber": lambda d, r: where(
-        le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))
+        lt(d, ZERO),
+        INF,
+        where(le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))),
     ),
-    "scipy.special.pseudo_huber": lambda d, r: mul(
-        power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE
+    "scipy.special.pseudo_huber": lambda d, r: where(
+        lt(d, ZERO), INF, mul(power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE)
     ),
-    "scipy.special.boxcox": lambda x, k: where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k)),
+    "scipy.special.boxcox": lambda x, k: where(
+        lt(x, ZERO), NAN, where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k))
+    ),
     "scipy.special.boxcox1p": lambda x, k: where(
         eq(k, ZERO), LOG1P(x), div(EXPM1(mul(k, LOG1P(x))), k)
     ),
     "scipy.special.inv_boxcox": lambda y, k: where(
-        eq(k, ZERO), EXP(y), power(mul(k, y) + ONE, div(ONE, k))
+        eq(k, ZERO), EXP(y), _power_of_positive(mul(k, y) + ONE, div(ONE, k))
     ),
     "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),
     "scipy.special.cosm1": lambda x: mul(const(-2), power(SIN(div(x, const(2))), 2)),
