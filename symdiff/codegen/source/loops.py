@@ -450,7 +450,7 @@ class Printer:
             seen.add(e)
             if not (text := self.leaf(e)):
                 stack.extend(e.args)
-            elif text != e.value:
+            elif e.op is not ir.VAR or text != e.value:
                 found[e] = var(text)
         return found
 
