@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
@@ -25,6 +26,7 @@ from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
+from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
@@ -368,17 +370,28 @@ def masked(program: Program, captured: Program) -> Program:
     signs = Signs(program.assumptions)
     outputs = []
     for output, written in zip(program.outputs, captured.outputs, strict=True):
-        enforced, strict = _enforced(output), _enforced(written)
+        enforced, strict = set(map(_plainer, _enforced(output))), _enforced(written)
         if len(captured.outputs) == 1:
             nodes = ir.topological((written,))
             strict.update(set(program.domain) - {domain_of(n.op, n.args) for n in nodes})
         inside = TRUE
         for condition in program.domain:
-            if condition not in enforced and signs.holds(condition) is not True:
+            if _plainer(condition) not in enforced and signs.holds(condition) is not True:
                 held = condition if condition in strict else _unless_outside(condition)
                 inside = ir.and_(inside, held)
         outputs.append(ir.where(inside, output, NAN))
     return replace(program, outputs=tuple(outputs), domain=())
+
+
+def _plainer(condition: Expr) -> Any:
+    """The same for powers that are defined together, as those with the exponents a, -a and a + 1."""
+    if condition.op is ir.OR and condition.args[1].op is ir.EQ:
+        inside, (_, exponent) = condition.args[0], condition.args[1].args
+        terms = linear(exponent)
+        if terms and terms.pop(ir.ONE, Fraction(0)).denominator == 1:
+            turned = {v: -q for v, q in terms.items()}
+            return inside, frozenset((frozenset(terms.items()), frozenset(turned.items())))
+    return condition
 
 
 def _unless_outside(condition: Expr) -> Expr:

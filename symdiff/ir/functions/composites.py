@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from symdiff.ir import (
     HALF,
+    INF,
     NAN,
     ONE,
     ZERO,
@@ -23,6 +24,7 @@ from symdiff.ir import (
     lt,
     mul,
     neg,
+    or_,
     power,
     sqrt,
     where,
@@ -57,6 +59,19 @@ _BESSEL = (
     ("k", "", KV),
     ("k", "e", KVE),
 )
+
+
+def _entropy(x: Expr, y: Expr) -> Expr:
+    """x*log(x/y), where neither is negative."""
+    both = and_(eq(x, ZERO), eq(y, ZERO))
+    return where(both, XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y)))
+
+
+def _infinite(outside: Expr, inside: Expr) -> Expr:
+    """What is infinite outside of where it is defined, as in convex optimisation."""
+    return where(outside, INF, inside)
+
+
 COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.sqrt": sqrt,
     "numpy.sqrt": sqrt,
@@ -87,7 +102,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
     "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
-    "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
+    "scipy.special.entr": lambda x: where(lt(x, ZERO), neg(INF), neg(mul(x, LOG(x)))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": normal_below,
     "scipy.special.ndtri": normal_quantile,
@@ -121,17 +136,19 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
     "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
-    "scipy.special.rel_entr": lambda x, y: where(
-        and_(eq(x, ZERO), eq(y, ZERO)), XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y))
+    "scipy.special.rel_entr": lambda x, y: _infinite(or_(lt(x, ZERO), lt(y, ZERO)), _entropy(x, y)),
+    "scipy.special.kl_div": lambda x, y: _infinite(
+        or_(lt(x, ZERO), lt(y, ZERO)), _entropy(x, y) - x + y
     ),
-    "scipy.special.kl_div": lambda x, y: COMPOSITES["scipy.special.rel_entr"](x, y) - x + y,
-    "scipy.special.huber": lambda d, r: where(
-        le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))
+    "scipy.special.huber": lambda d, r: _infinite(
+        lt(d, ZERO), where(le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d)))
     ),
-    "scipy.special.pseudo_huber": lambda d, r: mul(
-        power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE
+    "scipy.special.pseudo_huber": lambda d, r: _infinite(
+        lt(d, ZERO), mul(power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE)
     ),
-    "scipy.special.boxcox": lambda x, k: where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k)),
+    "scipy.special.boxcox": lambda x, k: where(
+        lt(x, ZERO), NAN, where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k))
+    ),
     "scipy.special.boxcox1p": lambda x, k: where(
         eq(k, ZERO), LOG1P(x), div(EXPM1(mul(k, LOG1P(x))), k)
     ),
