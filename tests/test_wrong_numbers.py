@@ -212,20 +212,6 @@ def test_no_nan_beside_a_filled_point() -> None:
     assert f.grad(0.0, 2.25)[1] == pytest.approx(scipy.special.polygamma(2, 2.25), rel=1e-14)
 
 
-@pytest.mark.parametrize("name", ["rel_entr", "kl_div", "huber", "pseudo_huber", "boxcox", "entr"])
-def test_outside_of_where_scipy_defines_them(name: str) -> None:
-    plain = getattr(scipy.special, name)
-    signs = (-1.0, -0.25, 0.0, 0.5)
-    pairs = [(x, y) for x in signs for y in signs] if name != "entr" else [(x,) for x in signs]
-    f = symgrad((lambda x: plain(x)) if name == "entr" else (lambda x, y: plain(x, y)))
-    columns = [np.array(c) for c in zip(*pairs, strict=True)]
-    with np.errstate(all="ignore"):
-        np.testing.assert_allclose(f(*columns), plain(*columns), rtol=1e-14)
-        assert [f(*p) for p in pairs] == pytest.approx(
-            [float(plain(*p)) for p in pairs], nan_ok=True
-        )
-
-
 # ------------------------------------------------------------------------- fuzzing
 @pytest.mark.slow
 def test_two_minutes_of_random_programs(tmp_path: Path) -> None:

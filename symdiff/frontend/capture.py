@@ -195,10 +195,12 @@ def _capture(
                 if t.rows_of_lists or numbers is None:
                     t.must_not_be_lazy()
                 else:
+                    _no_short_integers(t, map(python_kind, numbers[0]))
                     return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs, kinds)
+            _no_short_integers(t, kinds)
             if plan.of_integers:
-                return Program(parameters.name, real, (), tree, kinds=tuple(kinds))
+                return Program(parameters.name, real, (), tree, kinds=_kinds(t, kinds))
             if plan.numbers is not None and _has_arrays(tree):
                 raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
@@ -220,6 +222,18 @@ def _capture(
         )
         return found if plan.shapes is None or t.by_rows else _of_elements(t, found, plan)
     return _program(t, parameters.name, real, outputs, tree, kinds)
+
+
+def _no_short_integers(t: Tracer, kinds: Iterable[str]) -> None:
+    """Refuse to return integers where the function made some of 32 bits."""
+    if t.narrowed is not None and any(k.endswith("i") for k in kinds):
+        raise t.narrowed
+
+
+def _kinds(t: Tracer, found: Iterable[str]) -> tuple[str, ...]:
+    """What results are of arguments that are traced as integers; with an integer more where Python
+    has to say whether a power of one is an error."""
+    return (*found, "i") if t.integer_powers else tuple(found)
 
 
 def _located(t: Tracer, run: Callable[[], Any]) -> Any:
@@ -285,10 +299,10 @@ def _loop_program(
         masked(v.expr, v.defined, t.facts) if isinstance(v, Scalar) else v for v in outputs
     )
     given = [plan.parameter(n) for n in real]
-    params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
+    params, block, roots, met = unified(given, list(t.checks.values()), tuple(t.block), roots)
     block = prune.pruned(block, roots)
     inside = (e for s in loop_program.walk(block) for e in loop_program.expressions(s))
-    locations = _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
+    locations = met | _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
     used = loop_program.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
@@ -316,7 +330,7 @@ def _elements(
     """An elementwise function of arrays, as one of numbers."""
     outputs, tree, reads = numbers
     if plan.of_integers:
-        return Program(name, real, (), tree, kinds=tuple(map(python_kind, outputs)))
+        return Program(name, real, (), tree, kinds=_kinds(t, map(python_kind, outputs)))
     noted = list(t.locations)
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.slopes = dict.fromkeys(ir.substitute(tuple(t.slopes), reads))

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ONE, WHERE, Expr
-from symdiff.ir.loop_program import FLOORDIV, INDEX, MOD, kind_of
+from symdiff.ir.loop_program import FLOORDIV, INDEX, MOD, index, kind_of
 
 
 def linear(e: Expr) -> Expr:
@@ -57,6 +57,12 @@ def _sum(terms: Mapping[Expr, Fraction]) -> Expr:
 SHORT = 2**20
 """The largest denominator of a number that is short in binary: sums and products of a few are
 exact in floating point."""
+
+
+def axis_of(parameter: str, axis: int) -> Expr:
+    """What stands for an axis of a parameter where places are kept: where its size must be what it
+    is."""
+    return index(f"{parameter} {axis}")
 
 
 def quotient(e: Expr) -> tuple[Expr, int] | None:

@@ -153,9 +153,13 @@ def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
 # ------------------------------------------------------------------------- kinds
 _DTYPES: dict[Any, str] = {
     float: "f", np.float64: "f", "float": "f", "float64": "f", "f8": "f", "d": "f",
-    int: "i", np.int64: "i", np.int32: "i", np.intp: "i", "int": "i", "int64": "i",
+    int: "i", np.int64: "i", np.intp: "i", "int": "i", "int64": "i",
     bool: "b", np.bool_: "b", "bool": "b",
 }  # fmt: skip
+
+
+_NARROW = (np.int32, "int32", "i4", "i")
+"""Integers that are fine for indices; in results they would be of 64 bits."""
 
 
 def dtype_kind(dtype: Any) -> str | None:
@@ -165,6 +169,11 @@ def dtype_kind(dtype: Any) -> str | None:
         dtype = dtype.type
     if dtype in _DTYPES:
         return _DTYPES[dtype]
+    if dtype in _NARROW:
+        t = active.get()
+        message = "integers of 32 bits are returned, which a traced function has with 64"
+        t.narrowed = t.narrowed or t.error(message, "convert to int, or to float")
+        return "i"
     raise Refused(
         f"dtype {getattr(dtype, '__name__', dtype)} is not supported",
         "a traced function computes with real numbers; float, int and bool are known",

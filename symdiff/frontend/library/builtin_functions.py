@@ -50,6 +50,7 @@ from symdiff.frontend.trace.values import (
     is_single,
     number,
     of_integers,
+    of_one_kind,
     python_kind,
 )
 from symdiff.ir import functions, loop_program
@@ -137,6 +138,7 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
 def _one_of(op: ir.Op, a: Any, b: Any) -> Any:
     """Python's maximum or minimum of two numbers: nothing is larger or smaller than nan, which a
     number outside of its domain is, too."""
+    of_one_kind(a, b)
     facts = active.get().facts
     if as_real(b).expr is ir.NAN:
         return a

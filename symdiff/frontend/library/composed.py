@@ -342,14 +342,20 @@ def scipy_cholesky(a: ArrayLike, lower: bool = False) -> Any:
 
 
 def vecdot(x1: ArrayLike, x2: ArrayLike, axis: int = -1) -> Any:
+    if np.ndim(x1) < 1 or np.ndim(x2) < 1:
+        raise ValueError("np.vecdot() of a number, where NumPy takes vectors only")
     return np.sum(x1 * x2, axis=axis)
 
 
 def matvec(x1: ArrayLike, x2: ArrayLike) -> Any:
+    if np.ndim(x1) < 2:
+        raise ValueError("np.matvec() of a vector, where NumPy takes matrices only")
     return np.sum(x1 * x2[..., None, :], axis=-1)
 
 
 def vecmat(x1: ArrayLike, x2: ArrayLike) -> Any:
+    if np.ndim(x2) < 2:
+        raise ValueError("np.vecmat() of a vector, where NumPy takes matrices only")
     return np.sum(x1[..., :, None] * x2, axis=-2)
 
 
@@ -421,7 +427,26 @@ def mean_of_list(data: Any) -> Any:
 
 
 def median_of_list(data: Any) -> Any:
-    return float(np.median(np.array(data)))
+    return float(np.median(_sortable(data)))
+
+
+def low_median_of_list(data: Any) -> Any:
+    ordered = np.sort(_sortable(data))
+    return float(ordered[(len(ordered) - 1) // 2])
+
+
+def high_median_of_list(data: Any) -> Any:
+    ordered = np.sort(_sortable(data))
+    return float(ordered[len(ordered) // 2])
+
+
+def _sortable(data: Any) -> Any:
+    values = np.array(data)
+    if np.any(np.isnan(values)):
+        raise ValueError(
+            "nan, which Python's sort leaves where it is, among the numbers of a median"
+        )
+    return values
 
 
 def whole_variance_of_list(data: Any) -> Any:
@@ -481,6 +506,8 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "statistics.mean": (mean_of_list, 1),
     "statistics.fmean": (mean_of_list, 1),
     "statistics.median": (median_of_list, 1),
+    "statistics.median_low": (low_median_of_list, 1),
+    "statistics.median_high": (high_median_of_list, 1),
     "statistics.variance": (variance_of_list, 1),
     "statistics.pvariance": (whole_variance_of_list, 1),
     "statistics.stdev": (deviation_of_list, 1),

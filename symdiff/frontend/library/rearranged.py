@@ -130,7 +130,7 @@ def delete(arr: ArrayLike, obj: int, axis: int | None = None) -> Any:
 
 
 def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
-    value = values if np.ndim(values) else np.full(1, values)
+    value = np.asarray(values if np.ndim(values) else np.full(1, values)).astype(arr.dtype)
     n = arr.shape[0]
     at = np.arange(n + 1)[obj if obj >= 0 else obj + n]
     return np.concatenate([arr[:at], value, arr[at:]])
@@ -447,6 +447,7 @@ def deleted(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
 
 def inserted(arr: ArrayLike, obj: Any, values: Any) -> Any:
     """`np.insert` at several places, in their order; several values at one place."""
+    values = np.asarray(values).astype(arr.dtype)
     places = np.arange(arr.shape[0] + 1)
     ends = [places[k] for k in obj]
     if len(ends) == 1 and np.ndim(values) > 0:

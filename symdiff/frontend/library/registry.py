@@ -24,7 +24,13 @@ from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, as_float, is_number, is_single
+from symdiff.frontend.trace.values import (
+    Refused,
+    as_float,
+    is_number,
+    is_single,
+    of_whole_kind,
+)
 from symdiff.ir import Expr, Op, functions
 
 Implementation = Callable[..., Any]
@@ -140,6 +146,8 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             usual = whole[name] if name in whole else _sized(name, entries.get(name))
             if module == "math" and attribute not in _OF_LISTS:
                 usual = _numbers(name, usual)
+            if attribute in ("power", "pow") and module == "numpy":
+                usual = _power(usual)
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
             table[id(function)] = function, _extended(name, usual)
@@ -162,6 +170,16 @@ def _shorthand(build: Callable[..., Expr]) -> Implementation:
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
         _check(kwargs)
         return arrays.elementwise(lambda *v: scalars.compose(build, v), *args)
+
+    return implementation
+
+
+def _power(usual: Implementation) -> Implementation:
+    """Of integers: whether a negative power is an error, Python has to say."""
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        t.integer_powers |= all(map(of_whole_kind, args))
+        return usual(t, *args, **kwargs)
 
     return implementation
 

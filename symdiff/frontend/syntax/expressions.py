@@ -146,6 +146,11 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
                 found = records.special(t, value, "__neg__")
                 if found is not NotImplemented:
                     return found
+            if _is_truth_of_numpy(t, value):
+                raise Refused(
+                    "'-' of a truth value of NumPy, which it refuses",
+                    "negate it with ~ or np.logical_not, or make a number of it first: 1.0*(a > 0)",
+                )
             return t.note(arrays.elementwise(scalars.negative, value), node)
         case ast.UAdd():
             if is_number(value):
@@ -155,6 +160,13 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
             if isinstance(value, Cond) and not t.array_parameters:
                 raise Refused("'~' of a truth value, which is -1 or -2 in Python", "write 'not'")
             return arrays.elementwise(_invert, value)
+
+
+def _is_truth_of_numpy(t: Tracer, value: Any) -> bool:
+    """Whether it is an array of truth values, or one that may be an element of one."""
+    return getattr(value, "kind", "") == "b" or (
+        isinstance(value, Cond) and bool(t.array_parameters)
+    )
 
 
 def _invert(value: Any) -> Any:

@@ -35,6 +35,8 @@ from symdiff.frontend.trace.values import (
     describe,
     is_number,
     is_single,
+    of_integers,
+    of_whole_kind,
     python_kind,
 )
 from symdiff.ir import TRUE, ZERO
@@ -149,6 +151,8 @@ def _of_texts(op: type[ast.operator], a: Any, b: Any) -> Any:
 
 def _no_negative_power(t: Tracer, a: Any, b: Any) -> None:
     """Refuse negative powers of arrays of integers, as NumPy does."""
+    if of_integers.get() and not isinstance(b, int):
+        t.integer_powers |= of_whole_kind(a) and of_whole_kind(b)
     if getattr(a, "kind", "") != "i" or not scalars.is_whole(b):
         return
     message = "a negative integer power of an array of integers"

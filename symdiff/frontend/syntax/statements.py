@@ -321,7 +321,9 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
         exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         name = t.frame.source.segment(exc)
     if t.path is TRUE and not t.levels:
-        t.refuse(f"the function raises {name}".rstrip() + " when traced", "it does so for every real argument")  # fmt: skip
+        said = _said(t, node)
+        text = f"the function raises {name}".rstrip() + " when traced" + (said and f": {said}")
+        t.refuse(text, "it does so for every real argument")
     leaves = loop_program.leaves((t.path,))
     kind = "value"
     if not leaves or any(e.op is ir.VAR for e in leaves):

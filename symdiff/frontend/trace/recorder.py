@@ -122,6 +122,8 @@ class Recorder(Interface):
         self.compiled = 0
         self.numbers_only: tuple[str, str, bool] | None = None
         self.took_single = False
+        self.integer_powers = False
+        self.narrowed: UnsupportedError | None = None
         self.singles: dict[Expr, None] = {}
         self.decisive: dict[Expr, None] = {}
         self.guessed: frozenset[str] = frozenset()

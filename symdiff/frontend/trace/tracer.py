@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     array_of,
     is_number,
+    of_one_kind,
 )
 from symdiff.ir import FALSE, TRUE, Expr, loop_program
 
@@ -293,6 +294,7 @@ class Tracer(Conditions):
         if is_number(a) and is_number(b):
             if type(a) is type(b) and isinstance(a, int) and a == b:
                 return a
+            of_one_kind(a, b)
             return scalars.select(c, self.defined(c), a, b, bool(self.array_parameters))
         if isinstance(a, SymArray) or isinstance(b, SymArray):
             return self._merge_arrays(c, a, b)

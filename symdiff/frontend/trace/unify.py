@@ -13,16 +13,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from symdiff.errors import Location
 from symdiff.ir import CONST, EQ, TRUE, Expr, substitute
+from symdiff.ir.integers import axis_of
 from symdiff.ir.loop_program import INDEX, Block, Check, Parameter, Type, replaced
 
 
 def unified(
     params: Sequence[Parameter], checks: Sequence[Check], block: Block, roots: Sequence[Expr]
-) -> tuple[tuple[Parameter, ...], Block, tuple[Expr, ...]]:
-    """The parameters, the block with the checks that are left before it, and the roots."""
+) -> tuple[tuple[Parameter, ...], Block, tuple[Expr, ...], dict[Expr, Location]]:
+    """The parameters, the block with the checks that are left before it, and the roots; and where
+    the sizes of axes must be what they are, by `axis_of`."""
     sizes = {n for p in params for n in p.type.shape}
     names: dict[Expr, Expr] = {}
+    places: dict[Expr, Location | None] = {}
 
     def named(n: Expr) -> Expr:
         while n in names:
@@ -41,9 +45,11 @@ def unified(
             names[a] = b
         elif a.op is INDEX and b.op is INDEX:
             names[b] = a
+        for n in check.condition.args:
+            places.setdefault(n, check.location)
     mapping = {n: named(n) for n in names}
     if not mapping:
-        return tuple(params), (*checks, *block), tuple(roots)
+        return tuple(params), (*checks, *block), tuple(roots), {}
     left = []
     for check in checks:
         (condition,) = substitute((check.condition,), mapping)
@@ -53,4 +59,9 @@ def unified(
         replace(p, type=Type(tuple(mapping.get(n, n) for n in p.type.shape), p.type.kind))
         for p in params
     )
-    return sized, (*left, *replaced(block, mapping)), substitute(roots, mapping)
+    met = {
+        axis_of(p.name, k): place
+        for p in params for k, n in enumerate(p.type.shape)
+        if (place := places.get(n)) is not None
+    }  # fmt: skip
+    return sized, (*left, *replaced(block, mapping)), substitute(roots, mapping), met

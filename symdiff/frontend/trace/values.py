@@ -421,6 +421,18 @@ def python_kind(value: Any) -> str:
     return "i" if isinstance(value, (int, Whole, Integral)) else "f"
 
 
+def of_whole_kind(value: Any) -> bool:
+    """Whether it is integers: a number or an array."""
+    return getattr(value, "kind", "") == "i" or (is_number(value) and python_kind(value) == "i")
+
+
+def of_one_kind(a: Any, b: Any) -> None:
+    """Refuse one of a truth value and a float where arguments are traced as integers: NumPy's
+    functions compute in float16 of truth values alone, so Python has to say."""
+    if of_integers.get() and {python_kind(a), python_kind(b)} == {"b", "f"}:
+        raise Refused("one of a truth value and a float")
+
+
 def is_single(value: Any) -> bool:
     """Whether it is an array that is known to have one element: Python takes its truth."""
     return isinstance(value, SymArray) and bool(value.shape) and all(n is ONE for n in value.shape)
@@ -495,6 +507,8 @@ def from_outside(value: Any) -> Any:
 
 
 def _from_numpy(value: Any) -> Any:
+    if isinstance(value, (str, bytes)):
+        return str(value) if isinstance(value, str) else bytes(value)
     if isinstance(value, np.bool_):
         return bool(value)
     if isinstance(value, np.integer):

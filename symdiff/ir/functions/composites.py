@@ -49,6 +49,21 @@ def sign_of_gamma(x: Expr) -> Expr:
     return where(le(ZERO, x), ONE, where(lt(x, ZERO), below, NAN))
 
 
+def _below(x: Expr, y: Expr) -> Expr:
+    """Whether one of two numbers is negative."""
+    return or_(lt(x, ZERO), lt(y, ZERO))
+
+
+def _relative_entropy(x: Expr, y: Expr) -> Expr:
+    none = and_(eq(x, ZERO), eq(y, ZERO))
+    return where(none, XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y)))
+
+
+def _power_of_positive(x: Expr, y: Expr) -> Expr:
+    """nan of negative numbers, whose whole powers are real."""
+    return where(lt(x, ZERO), NAN, power(x, y))
+
+
 _degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
 _radians = functools.partial(mul, const(Fraction(math.pi) / 180))
 _BESSEL = (
@@ -59,19 +74,6 @@ _BESSEL = (
     ("k", "", KV),
     ("k", "e", KVE),
 )
-
-
-def _entropy(x: Expr, y: Expr) -> Expr:
-    """x*log(x/y), where neither is negative."""
-    both = and_(eq(x, ZERO), eq(y, ZERO))
-    return where(both, XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y)))
-
-
-def _infinite(outside: Expr, inside: Expr) -> Expr:
-    """What is infinite outside of where it is defined, as in convex optimisation."""
-    return where(outside, INF, inside)
-
-
 COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.sqrt": sqrt,
     "numpy.sqrt": sqrt,
@@ -136,15 +138,15 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
     "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
-    "scipy.special.rel_entr": lambda x, y: _infinite(or_(lt(x, ZERO), lt(y, ZERO)), _entropy(x, y)),
-    "scipy.special.kl_div": lambda x, y: _infinite(
-        or_(lt(x, ZERO), lt(y, ZERO)), _entropy(x, y) - x + y
+    "scipy.special.rel_entr": lambda x, y: where(_below(x, y), INF, _relative_entropy(x, y)),
+    "scipy.special.kl_div": lambda x, y: where(_below(x, y), INF, _relative_entropy(x, y) - x + y),
+    "scipy.special.huber": lambda d, r: where(
+        lt(d, ZERO),
+        INF,
+        where(le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))),
     ),
-    "scipy.special.huber": lambda d, r: _infinite(
-        lt(d, ZERO), where(le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d)))
-    ),
-    "scipy.special.pseudo_huber": lambda d, r: _infinite(
-        lt(d, ZERO), mul(power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE)
+    "scipy.special.pseudo_huber": lambda d, r: where(
+        lt(d, ZERO), INF, mul(power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE)
     ),
     "scipy.special.boxcox": lambda x, k: where(
         lt(x, ZERO), NAN, where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k))
@@ -153,7 +155,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
         eq(k, ZERO), LOG1P(x), div(EXPM1(mul(k, LOG1P(x))), k)
     ),
     "scipy.special.inv_boxcox": lambda y, k: where(
-        eq(k, ZERO), EXP(y), power(mul(k, y) + ONE, div(ONE, k))
+        eq(k, ZERO), EXP(y), _power_of_positive(mul(k, y) + ONE, div(ONE, k))
     ),
     "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),
     "scipy.special.cosm1": lambda x: mul(const(-2), power(SIN(div(x, const(2))), 2)),

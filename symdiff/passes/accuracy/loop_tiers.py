@@ -40,8 +40,10 @@ from symdiff.ir import (
     where,
 )
 from symdiff.ir.loop_program import (
+    FLOORDIV,
     INDEX,
     LOAD,
+    MOD,
     REAL,
     Block,
     Build,
@@ -261,7 +263,8 @@ class _Testing:
                 continue
             seen.add(e)
             number = kind_of(e, self.kinds) == "i" and e.op is not CONST
-            if e.op is LOAD or (number and self._is_whole(e)):
+            divided = e.op in (FLOORDIV, MOD)  # of integers, which reals may have chosen
+            if e.op is LOAD or (number and (divided or self._is_whole(e))):
                 name = self.names.setdefault(e, var(f"leaf {len(self.names)}"))
                 self.over[name] = e
             else:

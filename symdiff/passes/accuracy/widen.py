@@ -177,7 +177,8 @@ class _Widening:
                 return _outside(found, self._domain(e))
         if op in RULES:
             return _outside(_function(e, wides), self._domain(e))
-        return Wide(wides[0].pair, INF, _any_invalid(wides))
+        invalid = _any_invalid(wides)  # then it is nan; else nothing is known
+        return Wide(Pair(ir.where(invalid, NAN, wides[0].hi), wides[0].pair.lo), INF, invalid)
 
     def _domain(self, e: Expr) -> Choice:
         return self.choice(f.domain(e.op, e.args))

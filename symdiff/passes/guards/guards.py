@@ -33,7 +33,7 @@ from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.guards.meant import Meant
-from symdiff.passes.guards.proof import CLOSE, Place, Prover, Solved, Verdict
+from symdiff.passes.guards.proof import CLOSE, Prover
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
     clamp_of,
@@ -55,6 +55,7 @@ from symdiff.passes.guards.shape import (
 )
 from symdiff.passes.guards.tolerances import settings, tolerances
 from symdiff.passes.guards.users import Users, is_reached
+from symdiff.passes.guards.verdicts import Place, Solved, Verdict
 
 NEAR = Fraction(1, 2**60)
 """Within this of 0, relative to values for other variables, a limit is taken to be 0."""

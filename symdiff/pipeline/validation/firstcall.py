@@ -13,19 +13,21 @@ from __future__ import annotations
 
 import copy
 import io
+import linecache
 import math
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 from flint import arb
 
 from symdiff import ir
-from symdiff.errors import UnsupportedError, VerificationError
+from symdiff.errors import Location, UnsupportedError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.loops import ORDERS, Precise, run
@@ -400,6 +402,8 @@ def _compare(
     shapes = [np.shape(v) for v in values]
     elementwise = any(len(s) > n for s, n in zip(shapes, takes.values(), strict=True))
     plain, error = _plainly(call, values)
+    if error is not None and NEGATIVE_POWER in str(error):
+        raise _refused_by_numpy(error)
     floats = all(np.asarray(v).dtype == np.float64 for v in values)
     if error is None and again is not None and dtype is None and floats:
         _no_shorter(name, plain, program)
@@ -462,6 +466,18 @@ def _no_shorter(name: str, plain: Any, program: Program | LoopProgram) -> None:
                 f"{name} returns {found} in plain Python, for arguments of float64",
                 hint=f"leave conversions to {found} out, or pass arguments of that dtype",
             )
+
+
+NEGATIVE_POWER = "negative integer powers"
+"""What NumPy says of an integer to one, where real numbers have a value."""
+
+
+def _refused_by_numpy(error: Exception) -> VerificationError:
+    """An error that has to do with kinds of numbers only, at the user's line."""
+    at = extract_tb(error.__traceback__)[-1]
+    place = Location(at.filename, at.lineno or 1, (at.colno or 0) + 1, linecache.getline(at.filename, at.lineno or 1))  # fmt: skip
+    hint = "make real numbers of the integers first, as 1.0*a"
+    return VerificationError(f"{type(error).__name__} in plain Python: {error}", place, hint)
 
 
 def _raises(error: Exception) -> bool:

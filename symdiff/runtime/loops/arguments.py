@@ -12,6 +12,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.codegen.llvm.entry.elementwise import ARRAY as FIELDS
 from symdiff.ir import Expr, topological
+from symdiff.ir.integers import axis_of
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -74,15 +75,18 @@ def laid_out(value: Any, dtype: np.dtype[Any]) -> Array:
 
 def mismatch(p: Parameter, axis: int, size: int, known: int, program: LoopProgram) -> ShapeError:
     """The error about the size of an axis that others contradict."""
-    n = p.type.shape[axis]
+    n, at = p.type.shape[axis], program.locations.get(axis_of(p.name, axis))
+    hint = "" if at is None else "pass arrays whose sizes fit"
     if n.op is ir.CONST:
-        return ShapeError(f"axis {axis} of {p.name} has the size {size}, not {known}")
+        return ShapeError(f"axis {axis} of {p.name} has the size {size}, not {known}", at, hint)
     other, place = next(
         (q.name, q.type.shape.index(n)) for q in program.params if n in q.type.shape
     )
     return ShapeError(
         f"axis {axis} of {p.name} has the size {size}, axis {place} of {other} has the size "
-        f"{known}; both are {name_of(n)}"
+        f"{known}; both are {name_of(n)}",
+        at,
+        hint,
     )
 
 
