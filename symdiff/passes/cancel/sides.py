@@ -69,6 +69,7 @@ def sides_of_kinks(
     of: Iterable[Expr] = (),
     second: bool = False,
     steps: Mapping[Expr, Expr] | None = None,
+    slopes: Iterable[Expr] = (),
 ) -> tuple[Expr, ...]:
     """The outputs, derivatives of what is given, with means of sides where slopes of a kink are
     multiplied. Signs are slopes where they are those of an absolute value in it, or of an exponentially
@@ -80,11 +81,12 @@ def sides_of_kinks(
         told apart differ.
     steps : where signs that are no slopes jump, and where the function is continuous all the same:
         only there their sides count; see `signsquares.steps_of`.
+    slopes : where signs jump that are slopes, though the absolute values are not to be seen any more.
     """
     outputs = tuple(outputs)
     order = ir.topological((*outputs, *of))
     steps = steps or {}
-    sizes = {place(e.args[-1])[0] for e in order if e.op in (ABS, IVE)}
+    sizes = {place(e.args[-1])[0] for e in order if e.op in (ABS, IVE)} | set(slopes)
     signs = {place(e.args[0])[0] for e in order if e.op is SIGN}
     written = signs - sizes - set(steps)
     if signs <= written and not any(e.op is TAKEN for e in order):
