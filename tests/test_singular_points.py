@@ -237,3 +237,24 @@ def test_sums_with_negative_terms_have_no_kink_that_could_be_filled() -> None:
     assert math.isnan(slope(0.0, 0.0, -2.0)[1])
     assert slope(1.0, 1.0, -1.0)[0] == math.inf
     assert math.isnan(symgrad(lambda x, y: math.sqrt(x**2 - y**2)).grad(0.0, 0.0)[1])
+
+
+def _third(square: Any) -> Any:
+    """(t - sin(t))/t**3."""
+    t = np.sqrt(square)
+    return (t - np.sin(t)) / (square * t)
+
+
+def test_coefficients_beside_branches_over_arrays_are_completed() -> None:
+    """A quotient whose divisor is a product is one function of the norm, whatever it is multiplied by."""
+
+    def moved(w: Any, v: Any) -> Any:
+        turned = np.cross(w, v)
+        return v + _third(w @ w) * np.cross(w, turned)
+
+    def bent(w: Any) -> Any:
+        return _third(w @ w) * np.where(w > 5, w * w, w * w - w)
+
+    v = np.array([0.4, -0.5, 0.6])
+    assert np.array_equal(symgrad(moved, wrt=["w"]).jacobian(np.zeros(3), v), np.zeros((3, 3)))
+    np.testing.assert_allclose(symgrad(bent).jacobian(np.zeros(2)), -np.eye(2) / 6, rtol=1e-15)

@@ -20,7 +20,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.interpret.limits import Approach, Limit
 from symdiff.interpret.rounding import Format, format_of, unique_rounding
 from symdiff.ir import Expr
-from symdiff.ir.functions import COS, SIN, TAN
+from symdiff.ir.functions import COS, LOG, SIN, TAN
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -310,7 +310,8 @@ class _Search:
         return Answer(value, "budget" if limit.kind == "open" else "pole")
 
     def _is_written(self, root: int) -> bool:
-        """Whether what is not finite in a value comes from infinite constants alone."""
+        """Whether what is not finite in a value comes from infinite constants alone, or from logarithms of 0,
+        which have one limit on all paths."""
         stack, seen = [self.tape.nodes[root]], set()
         while stack:
             e = stack.pop()
@@ -332,10 +333,13 @@ class _Search:
                     for a, y in values
                     if not isinstance(y, bool) and not (y is not None and y.is_finite())
                 ]
-                if not far:
+                if not far and not self._is_logarithm_of_zero(e):
                     return False
                 stack += far
         return True
+
+    def _is_logarithm_of_zero(self, e: Expr) -> bool:
+        return e.op is LOG and (self.known or {}).get(self.tape.index[e.args[0]]) == 0
 
     def _deep(self) -> list[bool]:
         """Which nodes depend on numbers that are very large or small."""

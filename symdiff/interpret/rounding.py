@@ -68,6 +68,8 @@ FLOAT32 = Format(24, -149, 128)
 
 def format_of(dtype: Any) -> Format:
     """The format of a NumPy dtype or its name."""
+    if dtype == "float64":  # as most callers say it
+        return FLOAT64
     name = np.dtype(dtype).name
     if name == "float64":
         return FLOAT64

@@ -5,13 +5,16 @@ After:   x[0]**2 + x[1]**2
 
 So what is known of functions of numbers (proven values, limits at points where a formula is
 undefined) holds for it too. Loops whose number of iterations depends on real values, and
-routines that choose a pivot, have no such formula.
+routines that choose an order, have no such formula; determinants and what is solved are quotients of
+minors.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +24,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Numbers, run
 from symdiff.ir import Expr, Op
+from symdiff.ir.functions import LOG
 from symdiff.ir.loop_program import LoopProgram
 
 
@@ -90,6 +94,8 @@ class Formulas(Numbers):
 
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
         """The results of a routine of a library."""
+        if name in SOLVERS:
+            return SOLVERS[name](self, *map(self._reals, args))
         if name != "matmul":
             raise UnsupportedError(f"{name} has no formula")
         a, b = args
@@ -99,6 +105,105 @@ class Formulas(Numbers):
         if self.left < 0:
             raise TooLong
         return (a @ b,)
+
+    def _reals(self, a: Any) -> Any:
+        """A matrix of expressions, whose operations are counted."""
+        made = np.empty(np.shape(a), object)
+        for i in np.ndindex(*made.shape):
+            made[i] = self.real(a[i])
+        return made
+
+    def dot(self, x: Any, y: Any) -> Expr:
+        """The sum of products; of equal numbers of factors."""
+        self.left -= 2 * len(x)
+        if self.left < 0:
+            raise TooLong
+        products = (a * b for a, b in zip(x, y, strict=True))
+        return functools.reduce(ir.add, products, ir.ZERO)
+
+    def minors(self, a: Any) -> list[dict[tuple[int, ...], Expr]]:
+        """Of the last k rows the minors for all choices of k columns, for each k. Nothing is divided, so they are
+        exact where the elements are."""
+        n = a.shape[1]
+        found: list[dict[tuple[int, ...], Expr]] = [{(): ir.ONE}]
+        for row in a[::-1]:
+            below = found[-1]
+            found.append({
+                columns: self.dot(
+                    [row[j] if q % 2 == 0 else -row[j] for q, j in enumerate(columns)],
+                    [below[columns[:q] + columns[q + 1 :]] for q in range(len(columns))],
+                )
+                for columns in itertools.combinations(range(n), len(found))
+            })  # fmt: skip
+        return found
+
+
+# ------------------------------------------------------------------------ solvers
+def _det(f: Formulas, a: Any) -> tuple[Any, ...]:
+    return (f.minors(a)[-1][tuple(range(len(a)))],)
+
+
+def _slogdet(f: Formulas, a: Any) -> tuple[Any, ...]:
+    (d,) = _det(f, a)
+    return f.apply(ir.SIGN, [d]), f.apply(LOG, [ir.abs_(d)])
+
+
+def _cofactors(f: Formulas, a: Any) -> tuple[Any, ...]:
+    """Laplace's expansion: minors of the rows above times those of the rows below."""
+    n = len(a)
+    below, above = f.minors(a), f.minors(a[::-1])
+    made = np.empty(a.shape, object)
+    for i, j in np.ndindex(n, n):
+        columns = [k for k in range(n) if k != j]
+        left, right = [], []
+        for places in itertools.combinations(range(n - 1), i):
+            rest = tuple(columns[k] for k in range(n - 1) if k not in places)
+            turns = sum(places) - sum(range(i)) + i * (i - 1) // 2 + i + j
+            minor = above[i][tuple(columns[k] for k in places)]
+            left.append(minor if turns % 2 == 0 else -minor)
+            right.append(below[n - 1 - i][rest])
+        made[i, j] = f.dot(left, right)
+    return (made,)
+
+
+def _inv(f: Formulas, a: Any) -> tuple[Any, ...]:
+    (cofactors,) = _cofactors(f, a)
+    d = f.dot(a[0], cofactors[0])
+    made = np.empty(a.shape, object)
+    for i, j in np.ndindex(*a.shape):
+        made[i, j] = f.apply(ir.DIV, [cofactors[j, i], d])
+    return (made,)
+
+
+def _solve(f: Formulas, a: Any, b: Any) -> tuple[Any, ...]:
+    """By Cramer's rule."""
+    (cofactors,) = _cofactors(f, a)
+    d = f.dot(a[0], cofactors[0])
+    made = np.empty(b.shape, object)
+    for i in np.ndindex(*b.shape):
+        column = b[:, i[1]] if b.ndim > 1 else b
+        made[i] = f.apply(ir.DIV, [f.dot(cofactors[:, i[0]], column), d])
+    return (made,)
+
+
+def _cholesky(f: Formulas, a: Any) -> tuple[Any, ...]:
+    made = np.full(a.shape, ir.ZERO, object)
+    for j in range(len(a)):
+        for i in range(j, len(a)):
+            left = a[i, j] - f.dot(made[i, :j], made[j, :j])
+            made[i, j] = ir.sqrt(left) if i == j else f.apply(ir.DIV, [left, made[j, j]])
+    return (made,)
+
+
+SOLVERS: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "cholesky": _cholesky,
+    "cofactors": _cofactors,
+    "det": _det,
+    "inv": _inv,
+    "slogdet": _slogdet,
+    "solve": _solve,
+}
+"""Solvers of linear systems without pivots: of few rows, as there are 2**rows minors."""
 
 
 def unrolled(

@@ -71,7 +71,7 @@ def with_loops(
             return [replace(s, body=go(s.body))]
         if not isinstance(s, Call) or keeps(s):
             return [s]
-        if can_be_eliminated(s, known):
+        if can_be_eliminated(s):
             return eliminated(s, known, names)
         if s.routine not in TURNED:
             raise UnsupportedError(f"{s.routine} has no version with more digits")

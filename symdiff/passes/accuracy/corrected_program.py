@@ -83,9 +83,9 @@ from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.accuracy.solver_corrections import (
-    DETERMINANTS,
+    BY_PIVOTS,
+    by_pivots,
     has_correction,
-    triangular,
     with_correction,
 )
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
@@ -132,10 +132,12 @@ def corrected_program(
     return Correcting(program, norm, tests=tests, library=library).whole_program()
 
 
-def corrected_at_once(program: LoopProgram, small: int = SMALL, tests: bool = False) -> LoopProgram:
+def corrected_at_once(
+    program: LoopProgram, small: int = SMALL, tests: bool = False, norm: bool = False
+) -> LoopProgram:
     """The program with its corrections and checks, as a first tier: a check "small" fails where arguments and
     results are more than so many numbers, before anything is computed, and one "accuracy" where
-    a number may not be accurate; with `tests` for what underflow cost as well.
+    a number may not be accurate; with `tests` for what underflow cost as well, with `norm` arrays by their largest elements.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def corrected_at_once(program: LoopProgram, small: int = SMALL, tests: bool = Fa
             for n in shape:
                 size = size * n
             count = count + size
-    made = Correcting(program, lean=small > SMALL, tests=tests).whole_program()
+    made = Correcting(program, norm, lean=small > SMALL, tests=tests).whole_program()
     *outputs, wrong = made.outputs
     first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
     last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
@@ -278,7 +280,7 @@ class Correcting(Beside):
         return ir.or_(fades, CORRECTED[EXP].inside(x))
 
     def keeps(self, s: Call) -> bool:
-        solves = s.routine not in TURNED and s.routine not in DETERMINANTS
+        solves = s.routine not in TURNED and s.routine not in BY_PIVOTS
         return self.library and (solves or not self.tests) and has_correction(s, self.known)
 
     def call(self, s: Call) -> list[Statement]:
@@ -286,9 +288,10 @@ class Correcting(Beside):
         self.calls = True
         known = {n: self.sized(self.known[n]) for n in map(name_of, s.args)}
         s = replace(s, results=tuple((n, self.sized(t)) for n, t in s.results))
-        if s.routine in DETERMINANTS:
-            first, last = triangular(s, rests, known, self.names)
-            return [*first, *self.block((last,))]
+        if s.routine in BY_PIVOTS:
+            first, last, found = by_pivots(s, rests, known, self.names)
+            self.beside.update({n: (rest,) for n, rest in found.items()})
+            return [*first, *self.block(tuple(last))]
         losses = {n: found[1] for n, found in self.beside.items() if len(found) > 1}
         made, rest, lost = with_correction(
             s, rests, known, self.names, losses if self.tests else None

@@ -12,6 +12,7 @@ Stability of Numerical Algorithms (2002), section 14.4.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import CONST, ONE, ZERO, Expr, const
@@ -35,22 +36,22 @@ MINORS = 3
 """Rows up to which cofactors are written as minors."""
 
 
-def can_be_eliminated(s: Call, known: Mapping[str, Type]) -> bool:
+def can_be_eliminated(s: Call) -> bool:
     """Whether a call can be written so."""
-    if s.routine != "cofactors":
-        return s.routine in ("solve", "inv", "det", "slogdet", "cholesky")
-    n = known[name_of(s.args[0])].shape[0]
-    return n.op is CONST and 1 <= n.value <= MINORS
+    return s.routine in ("solve", "inv", "det", "slogdet", "cofactors", "cholesky")
 
 
 def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
     """The statements of a solver."""
     n = known[name_of(s.args[0])].shape[0]
-    if s.routine == "cofactors":
-        return [_cofactors(s, int(n.value), names)]
+    if s.routine == "cofactors" and n.op is CONST and 1 <= n.value <= MINORS:
+        return [_minors(s, int(n.value), names)]
     if s.routine == "cholesky":
         return _triangle(s, n, names)
     made, reduced, sign = _reduced(s, known, n, names)
+    if s.routine == "cofactors":
+        inverse = lambda i, j: load(reduced, i, n + j) / load(reduced, i, i)
+        return [*made, *cofactors(s, n, lambda i: load(reduced, i, i), sign, inverse, names)]
     if s.routine in ("solve", "inv"):
         ((name, t),) = s.results
         places = [index(names.fresh(i)) for i in "ij"[: len(t.shape)]]
@@ -81,7 +82,23 @@ def of_pivots(
     return Loop(name_of(i), n, carried, (), names.fresh("trips"))
 
 
-def _cofactors(s: Call, n: int, names: Names) -> Statement:
+def cofactors(
+    s: Call, n: Expr, pivot: Callable[[Expr], Expr], sign: Expr,
+    inverse: Callable[[Expr, Expr], Expr], names: Names,
+) -> list[Statement]:  # fmt: skip
+    """Cofactors of a matrix from its pivots and its inverse; nan where it is singular."""
+    ((name, t),) = s.results
+    i, j = (index(names.fresh(c)) for c in "ij")
+    determinant = names.fresh("determinant")
+    pivots = of_pivots(
+        replace(s, routine="det", results=((determinant, REAL),)), n, pivot, sign, names
+    )
+    size = ir.var(determinant)
+    value = ir.where(ir.eq(size, ZERO), ir.NAN, size * inverse(j, i))
+    return [pivots, Build(name, t, (name_of(i), name_of(j)), value)]
+
+
+def _minors(s: Call, n: int, names: Names) -> Statement:
     """Minors, of rows and columns that follow in a circle: so they have the signs of their places."""
     ((name, t),), (a,) = s.results, s.args
     i, j = (index(names.fresh(c)) for c in "ij")
@@ -132,7 +149,7 @@ def _reduced(
     a, width = s.args[0], n
     i, j = (index(names.fresh(c)) for c in "ij")
     value = load(a, i, j)
-    if s.routine == "inv":
+    if s.routine in ("inv", "cofactors"):
         width, right = n + n, ir.where(ir.eq(j - n, i), ONE, ZERO)
         value = ir.where(ir.lt(j, n), value, right)
     elif s.routine == "solve":
@@ -167,8 +184,12 @@ def _reduced(
     rows = array(swapped)
     pivot = load(rows, k, k)
     factor = ir.where(ir.eq(pivot, ZERO), ZERO, load(rows, p, k) / pivot)
-    rest = load(rows, p, q) - factor * load(rows, k, q)
-    value = ir.where(ir.eq(p, k), load(rows, p, q), rest)
+    here = load(rows, p, q)
+    rest = ir.where(
+        ir.and_(ir.eq(q, k), ir.not_(ir.eq(pivot, ZERO))), ZERO, here - factor * load(rows, k, q)
+    )
+    done = ir.or_(ir.eq(p, k), ir.lt(q, k))
+    value = ir.where(done, here, rest)  # zeros that are computed have errors that are not known
     subtract = Build(less, t, (name_of(p), name_of(q)), value)
     sign, last = ir.var(names.fresh("sign")), ir.var(names.fresh("sign"))
     turned = ir.where(ir.eq(found, k), sign, -sign)
@@ -185,4 +206,4 @@ def _reduced(
     return made, array(after), last
 
 
-__all__ = ["can_be_eliminated", "eliminated", "of_pivots"]
+__all__ = ["can_be_eliminated", "cofactors", "eliminated", "of_pivots"]

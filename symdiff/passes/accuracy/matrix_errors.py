@@ -127,9 +127,8 @@ def after_call(work: Named, s: Call) -> list[Statement]:
 
 def _has_digits(program: LoopProgram) -> bool:
     """Whether all routines of a program have versions with more digits, without which none is computed so."""
-    known = types(program)
     calls = (s for s in walk(program.block) if isinstance(s, Call) and s.routine not in TURNED)
-    return all(can_be_eliminated(s, known) for s in calls)
+    return all(can_be_eliminated(s) for s in calls)
 
 
 def _sums(

@@ -47,7 +47,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.double_double.arithmetic import two_product, two_sum
 from symdiff.lowering.loops.matmul import TURNED
-from symdiff.passes.accuracy.eliminations import of_pivots
+from symdiff.passes.accuracy.eliminations import cofactors, of_pivots
 from symdiff.passes.accuracy.estimated_statements import over_elements
 
 LEAST = 4
@@ -61,7 +61,7 @@ SECOND = Fraction(1, 2**51)
 FAR = Fraction(1, 2**200)
 """Of numbers that are far from 1; squared, of what may be lost beside the largest element; its cube, of what is
 then lost of a result."""
-DETERMINANTS = ("det", "slogdet")
+BY_PIVOTS = ("det", "slogdet", "cofactors")
 
 
 def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
@@ -72,7 +72,7 @@ def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
         return False
     if s.routine in TURNED:
         return all(len(shape) == 2 for shape in shapes)
-    return s.routine in ("solve", "inv", "cholesky", *DETERMINANTS)
+    return s.routine in ("solve", "inv", "cholesky", *BY_PIVOTS)
 
 
 def calls_with_corrections(program: LoopProgram) -> bool:
@@ -108,12 +108,12 @@ def with_correction(
     return w.out, name_of(rest), name_of(_lost(w, names, s, losses, second))
 
 
-def triangular(
+def by_pivots(
     s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names
-) -> tuple[list[Statement], Statement]:
-    """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, to be computed
-    with its roundings. With M A = U + F, where M has the determinant 1 or -1, a pivot is that of U and, relative
-    to it, its part of the trace of inv(U) (F + M dA)."""
+) -> tuple[list[Statement], list[Statement], dict[str, str]]:
+    """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, or cofactors, to be
+    computed with its roundings; and names whose errors the former computes. With M A = U + F, where M has the determinant 1
+    or -1, a pivot is that of U and, relative to it, its part of the trace of inv(U) (F + M dA)."""
     w, (da,) = _writer(s, rests, known, names)
     a = s.args[0]
     n = w.shape(a)[0]
@@ -137,7 +137,12 @@ def triangular(
     def pivot(i: Expr) -> Expr:
         return load(upper, i, i) * raw(WHERE, (near, ONE + load(part, i, i), NAN))
 
-    return w.out, of_pivots(s, n, pivot, sign, names)
+    if s.routine != "cofactors":
+        return w.out, [of_pivots(s, n, pivot, sign, names)], {}
+    inverse = w.call("solve", (n, n), no_zeros, m)
+    rest, _ = _known(w, names, inverse, _rest_of_inverse(w, a, inverse, da), False)
+    last = cofactors(s, n, pivot, sign, lambda i, j: load(inverse, i, j), names)
+    return w.out, last, {name_of(inverse): name_of(rest)}
 
 
 def _writer(
@@ -188,7 +193,10 @@ def _solution(w: Writer, s: Call, errors: list[Expr]) -> Expr:
 
 
 def _inverse(w: Writer, s: Call, errors: list[Expr]) -> Expr:
-    (a,), c, (da,) = s.args, result_of(s), errors
+    return _rest_of_inverse(w, s.args[0], result_of(s), errors[0])
+
+
+def _rest_of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> Expr:
     one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
     left = _residual(w, w.shape(a), one, lambda i, k: load(a, i, k), lambda k, j: load(c, k, j),
                      w.shape(a)[0])  # fmt: skip
@@ -316,9 +324,9 @@ def _largest(w: Writer, names: Names, x: Expr) -> Expr:
 
 
 __all__ = [
-    "DETERMINANTS",
+    "BY_PIVOTS",
+    "by_pivots",
     "calls_with_corrections",
     "has_correction",
-    "triangular",
     "with_correction",
 ]

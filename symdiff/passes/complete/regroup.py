@@ -6,6 +6,9 @@ After:   (1 + k*theta**2)*(theta/r)
 Before:  (1 - cos(r))*(x/r)*(x/r)
 After:   x*x*((1 - cos(r))/r/r)
 
+Before:  (sqrt(s) - sin(sqrt(s)))/(s*sqrt(s))*x
+After:   x*((sqrt(s) - sin(sqrt(s)))/(s*sqrt(s)))
+
 Requires: any DAG.
 Ensures: equal values. Products are only regrouped where a factor above vanishes together
 with a denominator, as functions of the lowest node on which both depend alone.
@@ -14,6 +17,7 @@ with a denominator, as functions of the lowest node on which both depend alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
@@ -22,7 +26,7 @@ from symdiff.passes.analysis.dependence import Dependence
 from symdiff.passes.analysis.roots import rational_roots
 from symdiff.passes.guards.shape import bottleneck, is_small
 from symdiff.series.coefficients import is_zero
-from symdiff.series.germs import AtPoint
+from symdiff.series.germs import AtPoint, Germs
 
 MAX_FACTORS = 8
 
@@ -39,7 +43,8 @@ def regrouped(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 class _Regroup:
     def __init__(self) -> None:
         self.below = Dependence()
-        self.zeros: dict[Expr, tuple[Expr, list[AtPoint]] | None] = {}
+        self.zeros: dict[Expr, tuple[Expr, list[Fraction]] | None] = {}
+        self.values: dict[tuple[Expr, Fraction], AtPoint] = {}
 
     def rule(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
         e = ir.rebuild(e, args)
@@ -55,10 +60,34 @@ class _Regroup:
                 rest = [f for f in above if f not in near]
                 others = [u for u in under if u is not d]
                 quotient = ir.product(near)
-                for _ in range(under.count(d)):
-                    quotient = quotient / d
+                if beside := self._beside(near, d, under):
+                    for u in beside:
+                        others.remove(u)
+                    quotient = quotient / ir.product([u for u in under if u not in others])
+                else:
+                    for _ in range(under.count(d)):
+                        quotient = quotient / d
                 return ir.product(rest) / ir.product(others) * quotient
         return e
+
+    def _beside(self, near: list[Expr], d: Expr, under: list[Expr]) -> list[Expr]:
+        """The other divisors that vanish where d does, as many as the factors above are small enough for."""
+        others = [u for u in under if u is not d and self._vanishes_with(u, d)]
+        if not others:
+            return []
+        t, places = self.zeros[d] or (d, [])
+        for place in places:
+            orders = _orders(t, place, {*near, *others, d})
+            if not all(n in orders for n in (*near, d)):
+                continue
+            left = sum(orders[f] for f in near) - orders[d] * under.count(d)
+            found = []
+            for u in dict.fromkeys(others):
+                if 0 < orders.get(u, 0) * others.count(u) <= left:
+                    found += [u] * others.count(u)
+                    left -= orders[u] * others.count(u)
+            return found
+        return []
 
     def _vanishes_with(self, f: Expr, d: Expr) -> bool:
         """Whether f is a function of what d is, and 0 where that is 0."""
@@ -73,17 +102,37 @@ class _Regroup:
         if bottleneck((f, d), d) is not t:
             return False
         try:
-            return any((v := p.of(f)) is not None and is_zero(v) for p in places)
+            return any((v := self._at(t, r).of(f)) is not None and is_zero(v) for r in places)
         except (SymdiffError, ArithmeticError):
             return False
 
-    def _zeros(self, d: Expr) -> tuple[Expr, list[AtPoint]] | None:
+    def _at(self, t: Expr, point: Fraction) -> AtPoint:
+        return self.values.setdefault((t, point), AtPoint(t, point))
+
+    def _zeros(self, d: Expr) -> tuple[Expr, list[Fraction]] | None:
         if not self.below.on(d) or not is_small((d,)):
             return None
         t = bottleneck((d,), d)
         if t is None:
             return None
-        return t, [AtPoint(t, r) for r in rational_roots(d, t, (), self.below)]
+        return t, list(rational_roots(d, t, (), self.below))
+
+
+def _orders(t: Expr, point: Fraction, wanted: set[Expr]) -> dict[Expr, int]:
+    """To which order nodes vanish at a point of t, all in the same unit, of those whose series are found."""
+    varying = {t}
+    nodes = []
+    for n in ir.topological(wanted):
+        if n is not t and any(a in varying for a in n.args):
+            varying.add(n)
+            nodes.append(n)
+    try:
+        germs = Germs(t, point, nodes)
+        unit = {t: germs.right.ramification} if point == 0 else {}
+        streams = germs.right.streams
+        return unit | {n: streams[n].valuation() for n in wanted if n is not t and n in streams}
+    except (SymdiffError, ArithmeticError, RecursionError):
+        return {}
 
 
 def _flat(e: Expr, above: list[Expr], under: list[Expr]) -> bool:

@@ -3,6 +3,7 @@
 `guards`        the pass: the right ones are repaired, the wrong ones named
 `shape`         what guards look like
 `proof`         whether the guarded value is the limit
+`verdicts`      what is found out about a guard
 `users`         what is above nodes of a formula
 `meant`         questions about variables that stand for formulas
 `slopes`        what derivatives of a guard miss that could not be proved right

@@ -10,7 +10,7 @@ Ensures: the number is a lower bound, within a part in 4096.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from symdiff.interpret import Certified
 from symdiff.ir import Expr
@@ -18,6 +18,7 @@ from symdiff.passes.complete.taylor import WORK
 
 WIDEST = 4
 """Bands reach at most 2**WIDEST from the point."""
+WIDE = 2.0 ** (WIDEST + 1)
 NARROWEST = -1000
 BEYOND = (1.53, 2.03, 3.07, 5.09, 10.3, 60.7, 1.01e3, 1.03e6)
 """Where, beyond a band, the condition must not hold again. No numbers that are likely to lead from one singular
@@ -31,15 +32,35 @@ def value_at_zero(e: Expr, params: Sequence[Expr]) -> float:
     return Certified(params, [e], (), WORK).at([0.0] * len(params))[0]
 
 
-def reach_along(taken: Expr, params: Sequence[Expr], direction: Direction) -> float:
-    """How far a condition holds from 0 along a direction: 0, or inf if too far."""
+def reaches(
+    taken: Expr, params: Sequence[Expr], directions: Iterable[Direction]
+) -> dict[Direction, float] | None:
+    """How far a condition holds from 0 along each direction; None if too far along one."""
+    ways = list(directions)
+    if not ways:
+        return {}
     program = Certified(params, [taken], (), WORK)
+    if any(_holds(program, d, WIDE) for d in ways):  # most that reach too far are found here
+        return None
+    found: dict[Direction, float] = {}
+    for d in ways:
+        found[d] = _reach_along(program, d)
+        if found[d] == math.inf:
+            return None
+    return found
+
+
+def _holds(program: Certified, direction: Direction, size: float) -> bool:
+    return program.at([w * size for w in direction]) == (1.0,)
+
+
+def _reach_along(program: Certified, direction: Direction) -> float:
+    """How far a condition that does not hold at `WIDE` holds from 0 along a direction: 0, or inf if it
+    holds again farther on."""
 
     def holds(size: float) -> bool:
-        return program.at([w * size for w in direction]) == (1.0,)
+        return _holds(program, direction, size)
 
-    if holds(2.0 ** (WIDEST + 1)):
-        return math.inf
     if not holds(2.0**NARROWEST):
         return 0.0
     low, high = NARROWEST, WIDEST + 1
@@ -66,4 +87,4 @@ def turns_of(n: int) -> list[list[int]]:
     ]
 
 
-__all__ = ["Direction", "reach_along", "turns_of", "value_at_zero"]
+__all__ = ["Direction", "reaches", "turns_of", "value_at_zero"]

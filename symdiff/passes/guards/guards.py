@@ -33,7 +33,7 @@ from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.guards.meant import Meant
-from symdiff.passes.guards.proof import CLOSE, Place, Prover, Solved, Verdict
+from symdiff.passes.guards.proof import CLOSE, Prover
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
     clamp_of,
@@ -55,6 +55,7 @@ from symdiff.passes.guards.shape import (
 )
 from symdiff.passes.guards.tolerances import settings, tolerances
 from symdiff.passes.guards.users import Users, is_reached
+from symdiff.passes.guards.verdicts import Place, Solved, Verdict
 
 NEAR = Fraction(1, 2**60)
 """Within this of 0, relative to values for other variables, a limit is taken to be 0."""
@@ -578,13 +579,13 @@ def _worth(v: Verdict | None) -> int:
 
 def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
     """Whether a guarded value is far from the function, as it can be where it is the limit only
-    for some values of other variables; where the function has no value, if it has no limit for some.
-    A limit of 0 is as far from all of them."""
+    for some values of other variables; of 0 all values are as far. Where the function has no value, it is nan,
+    and `pipeline.written` says what there is."""
     if small is ZERO and not v.partly:  # of which nothing is a small part
         return FALSE
     near, distance = Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other)
     if v.partly:  # no arithmetic tells that a limit is exactly 0
-        return ir.not_(ir.le(distance, near + ir.const(NEAR * Fraction(v.scale))))
+        near = near + ir.const(NEAR * Fraction(v.scale))
     return ir.lt(near, distance)
 
 

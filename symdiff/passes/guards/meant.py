@@ -17,7 +17,8 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.ir.functions import SQUARES
-from symdiff.passes.guards.proof import Prover, Verdict
+from symdiff.passes.guards.proof import Prover
+from symdiff.passes.guards.verdicts import Verdict
 
 MOST_CASES = 12
 """Ways in which conditions on integers may be decided."""

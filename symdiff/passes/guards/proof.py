@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
@@ -30,7 +30,7 @@ from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
-from symdiff.passes.guards.extent import Direction, reach_along, turns_of, value_at_zero
+from symdiff.passes.guards.extent import Direction, reaches, turns_of, value_at_zero
 from symdiff.passes.guards.shape import (
     bottleneck,
     differentiated,
@@ -49,6 +49,7 @@ from symdiff.passes.guards.smooth import (
     is_smooth_quantity,
     of_sums,
 )
+from symdiff.passes.guards.verdicts import QUANTITY, Verdict
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
 
@@ -85,49 +86,25 @@ PARTS, FEW = (0.9, 1e-3), 10_000
 MAX_BANDS, MAX_UNSURE = 2, 3
 """and for so many singular sets; points at which it is seen what an unproved guard misses."""
 
+MAX_KNOWN = 4096
+"""Questions whose answers are kept."""
 MAX_SHARED = 6000
 """Nodes whose germs are kept for the next question."""
 
-QUANTITY = ir.var("the guarded quantity")
-Place = tuple[tuple[Expr, Fraction], ...]
-"""A point, or the value of a quantity on which alone the guard depends."""
-Solved = tuple[tuple[Expr, Expr], ...]
 Centre = tuple[dict[Expr, Fraction], Solution]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a guard does.
+_Asked = tuple[Expr, Expr, Expr, int, bool, bool]
+_Found = tuple[Verdict | None, Verdict | None]
+_known: dict[_Asked, _Found] = {}
+"""Of questions without facts, the answer, and what an open one misses: the same branches are
+met again in each block, each derivative and each formula that is looked through."""
 
-    kind : "right" or "wrong"; or "unproved": what is got and true are slopes then.
-    singular : the singular points, solved for variables.
-    where : where the guard is most wrong, or least right.
-    got, truth, ulps : the guard's value there, the true one, and their distance.
-    at_singular : whether that is a singular point.
-    outside : whether the guard is also the value where the other side has none.
-    coarse : whether it is right as the limit, but not as the value of the whole band.
-    local : whether it is right only for some values of the variables that do not lead away
-        from the singular points.
-    partly : whether it is local as the other side has no limit for some of them, or another.
-    scale : the size of the values that were met.
-    missed : where it is another for most of them, the worst that was met.
-    regular : whether the other side is not singular there: the guard is a shortcut to its value.
-    """
 
-    kind: Literal["right", "wrong", "unproved"]
-    where: Place
-    got: float
-    truth: float
-    ulps: float
-    singular: Solved
-    at_singular: bool
-    outside: bool = False
-    coarse: bool = False
-    local: bool = False
-    partly: bool = False
-    scale: float = 1.0
-    missed: Verdict | None = None
-    regular: bool = False
+def _stand_ins(roots: Iterable[Expr]) -> dict[Expr, Expr]:
+    """Names for variables by which equal questions are found to be equal."""
+    own = (v for v in ir.variables(roots) if v is not QUANTITY)
+    return {v: ir.var(f"guarded {k}") for k, v in enumerate(own)}
 
 
 class Prover:
@@ -141,8 +118,7 @@ class Prover:
     def __init__(self, facts: Iterable[Expr] = ()) -> None:
         self.facts = tuple(facts)
         self.signs = Signs(self.facts)
-        self._known: dict[tuple[Expr, Expr, Expr, int, bool], Verdict | None] = {}
-        self._open: dict[object, Verdict] = {}
+        self._known: dict[_Asked, _Found] = {} if self.facts else _known
         self.unproved: Verdict | None = None
         self._germs: dict[tuple[Expr, int], Germs] = {}
 
@@ -181,19 +157,29 @@ class Prover:
         if t is not None:
             sides = self.signs.side(t)
             small, other = ir.substitute((small, other), {t: QUANTITY})
-        key = condition, small, other, sides, band
-        if key not in self._known:
-            case = _Case(self, condition, small, other, sides, band)
-            try:
-                self._known[key] = case.verdict(t)
-                if self._known[key] is None and (seen := case.missed()) is not None:
-                    self._open[key] = seen
-            except (SymdiffError, NotImplementedError, TypeError, ArithmeticError):
-                self._known[key] = None
-        verdict = self._known[key]
-        if (unproved := self._open.get(key)) is not None:
-            self.unproved = unproved if t is None else _named(unproved, t)
-        return verdict if verdict is None or t is None else _named(verdict, t)
+        names: dict[Expr, Expr] = {}
+        if not self.facts:  # which name variables
+            names = _stand_ins((condition, small, other))
+            condition, small, other = ir.substitute((condition, small, other), names)
+        kinked = t is not None and t.op.kink is not None
+        key = condition, small, other, sides, band, kinked
+        if (found := self._known.get(key)) is None:
+            found = self._judged(key)
+            if len(self._known) >= MAX_KNOWN:
+                self._known.pop(next(iter(self._known)), None)
+            self._known[key] = found
+        back = {stands: v for v, stands in names.items()} | ({} if t is None else {QUANTITY: t})
+        verdict, unproved = (v if v is None else v.named(back) for v in found)
+        self.unproved = unproved if unproved is not None else self.unproved
+        return verdict
+
+    def _judged(self, key: _Asked) -> _Found:
+        case = _Case(self, *key)
+        try:
+            verdict = case.verdict()
+            return verdict, case.missed() if verdict is None else None
+        except (SymdiffError, NotImplementedError, TypeError, ArithmeticError):
+            return None, None
 
     def germ(self, v: Expr, nodes: Sequence[Expr], e: Expr) -> str:
         """What the last of the nodes above v, e, is at 0; "" if open. What other questions found
@@ -213,27 +199,15 @@ class Prover:
         return "" if kind in ("undecided", "unknown") else kind
 
 
-def _named(verdict: Verdict, t: Expr) -> Verdict:
-    """The verdict in terms of the quantity that it was found for."""
-    return replace(
-        verdict,
-        where=tuple((t if e is QUANTITY else e, x) for e, x in verdict.where),
-        singular=tuple(
-            (t if e is QUANTITY else e, ir.substitute((x,), {QUANTITY: t})[0])
-            for e, x in verdict.singular
-        ),
-        missed=None if verdict.missed is None else _named(verdict.missed, t),
-    )
-
-
 class _Case:
     """One guard, as functions of `QUANTITY` or of several variables."""
 
     def __init__(
-        self, prover: Prover, condition: Expr, small: Expr, other: Expr, sides: int, band: bool
-    ) -> None:
+        self, prover: Prover, condition: Expr, small: Expr, other: Expr, sides: int, band: bool,
+        kinked: bool,
+    ) -> None:  # fmt: skip
         self.condition, self.small, self.other = condition, small, other
-        self.prover, self.sides, self.band = prover, sides, band
+        self.prover, self.sides, self.band, self.kinked = prover, sides, band, kinked
         self.bands: list[tuple[Solution, float]] = []  # singular sets, and how far a guard reaches
         self.params = ir.variables((condition, small, other))
         self.first = is_first_term(condition, small, other)
@@ -242,10 +216,10 @@ class _Case:
         self.meets: list[Solution] = []  # where the value is the limit, though not smooth
         self.differs = False  # whether the guard has another value than a regular side somewhere
 
-    def verdict(self, t: Expr | None) -> Verdict | None:
+    def verdict(self) -> Verdict | None:
         if not 0 < len(self.params) <= MAX_VARIABLES:
             return None
-        if t is not None and t.op.kink is not None and not self._even():
+        if self.kinked and not self._even():
             return None
         met: list[Verdict] = []
         right: list[Solution] = []
@@ -405,11 +379,10 @@ class _Case:
         condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
         taken = ir.where(condition, 1, 0)
         inside = value_at_zero(taken, self.params) == 1
-        reach = {}
-        if self.band:
-            reach = {d: reach_along(taken, self.params, d) for d in self._directions(varied)}
-            if math.inf in reach.values():
-                return "unsuitable"
+        ways = self._directions(varied) if self.band else ()
+        reach = reaches(taken, self.params, ways)
+        if reach is None:
+            return "unsuitable"
         if not inside and not any(reach.values()):
             return None
         if all(s is not solved for s, _ in self.bands) and len(self.bands) < MAX_BANDS:
@@ -597,4 +570,4 @@ def _far(got: Answer, truth: Answer, tolerance: float) -> bool:
     return abs(got.value - truth.value) > tolerance * abs(truth.value)
 
 
-__all__ = ["Prover", "Verdict"]
+__all__ = ["Prover"]

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 
 from symdiff import ir
 from symdiff.ir import WHERE, Expr
-from symdiff.passes.guards.proof import Place
+from symdiff.passes.guards.verdicts import Place
 
 
 class Users:

@@ -111,7 +111,10 @@ class LoweredProgram:
         from symdiff.passes.accuracy.solver_corrections import calls_with_corrections
 
         known = self.accuracy in ("high", "strict") and dtype == "float64" and tests < 2
-        if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
+        if not (known and self.reads_flags and has_flags()) or self.by_rows:
+            return None
+        solves = calls_with_corrections(self.source)
+        if self.norm and not solves:  # estimates by norms are seldom large
             return None
         strict = self.accuracy == "strict"
         estimates = estimated(
@@ -119,12 +122,12 @@ class LoweredProgram:
         )
         if estimates.bounded:
             return None
-        if estimates.joint or calls_with_corrections(self.source):
+        if estimates.joint or solves:
             most = ANY  # that takes as long for many numbers, but for a small factor
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None
         try:
-            made = corrected_at_once(ready(self.exact), most, tests > 0)
+            made = corrected_at_once(ready(self.exact), most, tests > 0, self.norm)
         except UnsupportedError:
             return None
         flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWS)

@@ -1,0 +1,70 @@
+"""What is found out about a guard.
+
+Requires: a verdict in stand-ins for variables and quantities.
+Ensures: the same verdict in what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from symdiff import ir
+from symdiff.ir import Expr
+
+QUANTITY = ir.var("the guarded quantity")
+"""What a guard is about, where it depends on that alone."""
+Place = tuple[tuple[Expr, Fraction], ...]
+"""A point, or the value of a quantity on which alone the guard depends."""
+Solved = tuple[tuple[Expr, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a guard does.
+
+    kind : "right" or "wrong"; or "unproved": what is got and true are slopes then.
+    singular : the singular points, solved for variables.
+    where : where the guard is most wrong, or least right.
+    got, truth, ulps : the guard's value there, the true one, and their distance.
+    at_singular : whether that is a singular point.
+    outside : whether the guard is also the value where the other side has none.
+    coarse : whether it is right as the limit, but not as the value of the whole band.
+    local : whether it is right only for some values of the variables that do not lead away
+        from the singular points.
+    partly : whether it is local as the other side has no limit for some of them, or another.
+    scale : the size of the values that were met.
+    missed : where it is another for most of them, the worst that was met.
+    regular : whether the other side is not singular there: the guard is a shortcut to its value.
+    """
+
+    kind: Literal["right", "wrong", "unproved"]
+    where: Place
+    got: float
+    truth: float
+    ulps: float
+    singular: Solved
+    at_singular: bool
+    outside: bool = False
+    coarse: bool = False
+    local: bool = False
+    partly: bool = False
+    scale: float = 1.0
+    missed: Verdict | None = None
+    regular: bool = False
+
+    def named(self, names: Mapping[Expr, Expr]) -> Verdict:
+        """The verdict in terms of what variables stand for."""
+        return replace(
+            self,
+            where=tuple((names.get(e, e), x) for e, x in self.where),
+            singular=tuple(
+                (names.get(e, e), ir.substitute((x,), names)[0]) for e, x in self.singular
+            ),
+            missed=None if self.missed is None else self.missed.named(names),
+        )
+
+
+__all__ = ["QUANTITY", "Place", "Solved", "Verdict"]
