@@ -14,6 +14,7 @@ multiples of signs is the mean of the sides, as before.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from functools import lru_cache
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, TRUE, VAR, WHERE, ZERO, Expr
@@ -91,6 +92,7 @@ def _at_step(values: tuple[Expr, ...], u: Expr, side: int) -> tuple[Expr, ...]:
     return ir.substitute(found, {u: ZERO}) if u.op is VAR else found
 
 
+@lru_cache(maxsize=4096)
 def place(a: Expr, b: Expr = ZERO) -> Place:
     """Where a and b meet: the same for all multiples and odd powers of their difference."""
     if (q := ir.rational(a)) is not None:
