@@ -235,3 +235,39 @@ def test_norms_of_norms():
         (0.0, 0.5 / math.sqrt(1.25), 0.0, 1 / math.sqrt(1.25), -1.0), rel=1e-15
     )
     assert f.grad(1.0, 0.0, 0.0, 1.0, 0.2) == (0.0, 0.0, 0.0, 0.0, -1.0)
+
+
+def box(x, y, b):
+    outside = math.hypot(max(abs(x) - b, 0), max(abs(y) - b, 0))
+    return outside + min(max(abs(x) - b, abs(y) - b), 0)
+
+
+def box_of_a_root(x, y, b):
+    outside = np.sqrt(np.maximum(abs(x) - b, 0) ** 2 + 4 * np.minimum((b - abs(y)) / 2, 0) ** 2)
+    return outside + min(max(abs(x) - b, abs(y) - b), 0)
+
+
+def box_of_three(x, y, b):
+    inside = min(max(abs(x) - b, abs(y) - b, -b), 0)
+    return math.hypot(max(abs(x) - b, 0), max(abs(y) - b, 0), max(-b, 0)) + inside
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("distance", [box, box_of_a_root, box_of_three])
+def test_distances_of_boxes_on_their_edges(distance) -> None:
+    """On an edge both sides have the slope 1: outside it is the norm's, inside the minimum's."""
+    f = symgrad(distance)
+    assert f.grad(1.0, 0.25, 1.0) == (1.0, 0.0, -1.0)
+    assert f.grad(0.25, -1.0, 1.0) == (0.0, -1.0, -1.0)
+    if distance is not box_of_three:
+        assert f.hessian(1.0, 0.25, 1.0) == ((0.0,) * 3,) * 3
+    assert f.grad(1.5, 1.0, 1.0) == (1.0, 0.0, -1.0)
+    assert f.hessian(1.5, 1.0, 1.0)[1] == (0.0, 1.0, -1.0)  # the mean of 0 and 2
+
+
+def test_norms_of_clamps_alone() -> None:
+    f = symgrad(lambda x, y: math.hypot(max(x, 0), max(y, 0)))
+    assert f.grad(0.0, -1.0) == (0.5, 0.0)  # that of max(x, 0)
+    assert f.grad(0.0, 0.0) == (0.0, 0.0)
+    assert f.grad(-1.0, -1.0) == (0.0, 0.0)
+    assert f.grad(3.0, 4.0) == pytest.approx((0.6, 0.8), rel=1e-15)

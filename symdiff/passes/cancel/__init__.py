@@ -4,6 +4,7 @@
 `algebra`              nodes as rational functions of independent generators
 `rational`             exact fractions in factored form, and back to nodes
 `common_denominator`   a formula as one quotient
+`like_powers`          products of powers of one base
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
 `sides`                products of slopes of maxima and minima in derivatives
