@@ -101,7 +101,7 @@ def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any]) -> 
 
 def _product_with(log: Callable[[float], float], edge: float) -> Callable[[float, float], float]:
     def product(x: float, y: float) -> float:
-        if x == 0.0 and y == y:
+        if x == 0.0 and not math.isnan(y):
             return 0.0
         return x * (log(y) if y > edge else -math.inf if y == edge else math.nan)
 
