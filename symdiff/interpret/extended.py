@@ -19,7 +19,7 @@ from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import FLOAT64, unique_rounding
 from symdiff.ir import Expr
-from symdiff.ir.functions import EXTREMES, LARGER, PINNED, SMALLER, XLOG1PY, XLOGY
+from symdiff.ir.functions import EXTREMES, LARGER, PINNED, SMALLER
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def extended_value(
 ) -> Value:
     """The ball of a node with infinities allowed; nan where IEEE gives nan."""
     v = tape.run([arb(x) for x in point], prec, fixed)
-    scope = {tape.nodes[i].value: float(point[k]) for i, k in tape.slots}
+    scope = {tape.nodes[i].value: np.float64(point[k]) for i, k in tape.slots}
     for i, e in enumerate(tape.nodes):
         if not e.args or i in fixed:
             continue
@@ -69,15 +69,10 @@ def _quotient(a: Value, b: Value, e: Expr, scope: Mapping[str, Any]) -> Value:
 
 def _zero(e: Expr, scope: Mapping[str, Any]) -> float:
     """A node that is exactly zero, with the sign that arithmetic of doubles gives it."""
-    if e.op is ir.VAR:
-        return float(scope[e.value])
-    if e.op is ir.CONST:
-        return 0.0
     from symdiff.interpret.loops import Doubles, evaluate  # formulas are printed without NumPy
 
     with np.errstate(all="ignore"):
-        doubles = {name: np.float64(x) for name, x in scope.items()}
-        found = float(evaluate(e, Doubles(), doubles))
+        found = float(evaluate(e, Doubles(), scope))
     return found if found == 0.0 else 0.0
 
 
@@ -87,8 +82,8 @@ def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any]) -> 
     floats = [
         _zero(n, scope) if a.is_zero() else _float(a) for n, a in zip(e.args, args, strict=True)
     ]
-    if op in _PRODUCTS:
-        return arb(_PRODUCTS[op](*floats))
+    if op.edges is not None and (known := op.edges(*floats)) is not None:
+        return arb(known)
     function: Any = np.power if op is ir.POW else _callable(op.names)
     if function is None:
         return UNKNOWN
@@ -97,19 +92,6 @@ def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any]) -> 
             return arb(float(function(*floats)))
         except (ArithmeticError, ValueError):
             return UNKNOWN
-
-
-def _product_with(log: Callable[[float], float], edge: float) -> Callable[[float, float], float]:
-    def product(x: float, y: float) -> float:
-        if x == 0.0 and not math.isnan(y):
-            return 0.0
-        return x * (log(y) if y > edge else -math.inf if y == edge else math.nan)
-
-    return product
-
-
-_PRODUCTS = {XLOGY: _product_with(math.log, 0.0), XLOG1PY: _product_with(math.log1p, -1.0)}
-"""What SciPy alone has, which takes long to import; formulas are printed without NumPy, too."""
 
 
 def _float(a: Value) -> float:
