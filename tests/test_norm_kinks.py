@@ -235,3 +235,55 @@ def test_norms_of_norms():
         (0.0, 0.5 / math.sqrt(1.25), 0.0, 1 / math.sqrt(1.25), -1.0), rel=1e-15
     )
     assert f.grad(1.0, 0.0, 0.0, 1.0, 0.2) == (0.0, 0.0, 0.0, 0.0, -1.0)
+
+
+def _box_of_numbers(x, y):
+    a, b = abs(x) - 1, abs(y) - 1
+    return math.hypot(max(a, 0), max(b, 0)) + min(max(a, b), 0)
+
+
+def _box_of_roots(x, y):
+    a, b = abs(x) - 1, abs(y) - 1
+    return math.sqrt(max(a, 0) ** 2 + max(0.0, b) ** 2) + min(max(a, b), 0)
+
+
+def _box(p):
+    q = np.abs(p) - 1
+    return np.linalg.norm(np.maximum(q, 0)) + min(np.max(q), 0.0)
+
+
+def _boxes(p):
+    q = np.abs(p) - 1
+    return np.sum(np.sqrt(np.sum(np.maximum(q, 0) ** 2, axis=1)) + np.minimum(np.max(q, axis=1), 0))
+
+
+EDGES = {
+    (1.0, 0.5): (1.0, 0.0),
+    (-0.25, -1.0): (0.0, -1.0),
+    (0.5, 0.0): (1.0, 0.0),
+    (3.0, 0.0): (1.0, 0.0),
+}
+"""Points of a box, on its edges, inside and outside, with the slopes of the distance from it."""
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("f", [_box_of_numbers, _box_of_roots])
+def test_distances_from_boxes_of_numbers(f):
+    f = symgrad(f)
+    assert {p: f.grad(*p) for p in EDGES} == EDGES
+    assert f.hessian(1.0, 0.5) == ((0.0, 0.0), (0.0, 0.0))
+
+
+@pytest.mark.filterwarnings("error")
+def test_distances_from_boxes_of_arrays():
+    points, slopes = np.array(list(EDGES)), np.array(list(EDGES.values()))
+    assert np.array_equal([symgrad(_box).grad(p) for p in points], slopes)
+    assert np.array_equal(symgrad(_boxes).grad(points), slopes)
+    assert np.array_equal(symgrad(_box).hessian(points[0]), np.zeros((2, 2)))
+
+
+def test_the_edge_of_a_norm_is_that_of_a_maximum():
+    f = symgrad(lambda x, y: math.hypot(max(x, 0), max(y, 0)))
+    assert f.grad(0.0, -1.0) == (0.5, 0.0)
+    assert f.grad(0.0, 1.0) == (0.0, 1.0)
+    assert f.grad(-1.0, -1.0) == (0.0, 0.0)

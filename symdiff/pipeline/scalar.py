@@ -26,6 +26,7 @@ from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.cancel.edges import with_edges
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.cancel.signsquares import squares_of_signs, steps_of
 from symdiff.passes.complete.complete import (
@@ -214,6 +215,8 @@ def _derived(
     by : for each, by which variables of the values it is taken; () if that is not said.
     whole : makes them of the values' outputs, or of others; None: as `slopes`.
     """
+    base = replace(base, outputs=with_edges(base.outputs))
+    values = values and replace(values, outputs=with_edges(values.outputs))
     p = replace(base, tree=tree, corners=())
     p = notes.stage("differentiate", p, lambda: slopes(base.outputs))
 

@@ -6,6 +6,7 @@
 `common_denominator`   a formula as one quotient
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
+`edges`                norms of positive parts where these begin
 `sides`                products of slopes of maxima and minima in derivatives
 `meeting`              sides that there are where kinks meet
 `branch_sides`         absolute values, maxima and minima in branches that know the sign
