@@ -7,6 +7,7 @@ arguments, and each has its expression, its source and its report.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import GenericAlias
@@ -538,25 +539,24 @@ class SymbolicFunction(Called[P, R_co]):
     ) -> Inlined | Placed:
         """What is inlined for leaves, with derivatives nested as the arguments are."""
         if isinstance(found, Inlined):
-            return Inlined(regrouped(self, found.tree, nodes), found.domain)
+            return replace(found, tree=regrouped(self, found.tree, nodes))
         tree = regrouped(self, found.program.tree, nodes)
         return Placed(replace(found.program, tree=tree), found.values)
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)
-        program = self._source.program(static, shapes)
+        program = self._source.inlined(static, shapes)
         include(self._source.captures)
         if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
             met = self._source.stretches(static, shapes)
             return Placed(replace(program, stretches=met), tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
-        conditions = (*program.domain, *program.assumptions)
-        found = ir.substitute((*program.outputs, *conditions), mapping)
-        count, asserted = len(program.outputs), len(program.assumptions)
-        last = len(found) - asserted
-        tree = map_objects(found[:count].__getitem__, program.tree, pytrees.as_traced)
-        return Inlined(tree, found[count:last], found[last:])
+        groups = (program.outputs, program.domain, program.assumptions, program.slopes)
+        found = iter(ir.substitute([e for group in groups for e in group], mapping))
+        outputs, *rest = (tuple(itertools.islice(found, len(group))) for group in groups)
+        tree = map_objects(outputs.__getitem__, program.tree, pytrees.as_traced)
+        return Inlined(tree, *rest)
 
     def __reduce__(self) -> Any:
         if self._parent is not None:

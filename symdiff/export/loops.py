@@ -12,7 +12,7 @@ import numpy as np
 from symdiff.codegen.source.index_notation import formula_lines, loop_lines
 from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.face import PLAIN, Face
-from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
+from symdiff.codegen.source.modules.loops import ArrayFunction, Guards, array_module_source
 from symdiff.codegen.source.python import IMPORTS
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
@@ -166,8 +166,9 @@ def array_module(
     parts = [
         ArrayFunction(
             p.suffix, readable(p.program), p.summary, loop_pipeline.final(p.program),
-            *(_tiers(p.program) if compensated else ()),
-        )._replace(apart=_apart(p.program, parts[0].program, wrt) if p.suffix else None)
+            *(_tiers(p.program) if compensated else (None, None, None)),
+            _guards(p.program, parts[0].program, wrt) if p.suffix else None,
+        )
         for p in parts
     ]  # fmt: skip
     return array_module_source(
@@ -180,14 +181,21 @@ def array_module(
     )
 
 
-def _apart(program: LoopProgram, value: LoopProgram, wrt: Sequence[str]) -> LoopProgram | None:
-    """Which conditions of guards hold that only the decorator understands, at run time."""
+def _guards(program: LoopProgram, value: LoopProgram, wrt: Sequence[str]) -> Guards | None:
+    """The points of guards that only a run shows."""
     found = guarded_points(program, value, wrt)
-    return loop_pipeline.final(met(program, found)) if found.points else None
+    if not found.points:
+        return None
+    points = tuple((p.place, p.centre, p.radius) for p in found.points)
+    params = enumerate(program.params)
+    moved = tuple(k for k, p in params if p.name in wrt and p.type.kind == "f")
+    return Guards(loop_pipeline.final(met(program, found)), points, moved)
 
 
-def _tiers(program: LoopProgram) -> tuple[LoopProgram, ...]:
-    """The program with its rounding errors, for double-double arithmetic and for balls; nothing if it
+def _tiers(
+    program: LoopProgram,
+) -> tuple[LoopProgram | None, LoopProgram | None, LoopProgram | None]:
+    """The program with its rounding errors, for double-double arithmetic and for balls; None if it
     uses what has none."""
     from symdiff.pipeline.lowered.loops import LoweredProgram
 
@@ -196,7 +204,7 @@ def _tiers(program: LoopProgram) -> tuple[LoopProgram, ...]:
         first = lowered.corrected(library=False)
         return first, lowered.statements(stable=True), lowered.statements()
     except UnsupportedError:
-        return ()
+        return None, None, None
 
 
 def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:

@@ -333,6 +333,7 @@ def _elements(
         return Program(name, real, (), tree, kinds=_kinds(t, map(python_kind, outputs)))
     noted = list(t.locations)
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
+    t.slopes = dict.fromkeys(ir.substitute(tuple(t.slopes), reads))
     t.locations = known
     program = _program(t, name, real, outputs, tree, [python_kind(v) for v in outputs])
     stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
@@ -372,7 +373,10 @@ def _program(
     conditions = needed(defined, assumptions)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
     found = tuple(kinds) if set(kinds) != {"f"} else ()
-    return Program(name, params, roots, tree, conditions, assumptions, locations, kinds=found)
+    return Program(
+        name, params, roots, tree, conditions, assumptions, locations, kinds=found,
+        slopes=_of_reals(tuple(t.slopes)),
+    )  # fmt: skip
 
 
 def _of_reals(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -131,6 +131,8 @@ class Program:
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value;
         empty if all are floats.
     corners : where outputs have another value than their formulas, which are undefined there.
+    slopes : what vanishes where signs in the outputs jump that are slopes of absolute values: these have
+        sides, as the derivatives have that they stand in; the signs that a user wrote are steps.
     """
 
     name: str
@@ -144,6 +146,7 @@ class Program:
     taken: str = field(default="", compare=False)
     kinds: tuple[str, ...] = ()
     corners: tuple[Corner, ...] = ()
+    slopes: tuple[Expr, ...] = ()
 
     def __str__(self) -> str:
         """Its outputs, and what holds where it is defined, as assignments: what they share has names."""
@@ -165,13 +168,13 @@ class Program:
         return next((self.locations[n] for n in below if n in self.locations), None)
 
 
-def with_corners(program: Program) -> Program:
-    """The program with the values at its corners in its outputs."""
+def with_corners(program: Program, joined: Callable[[Expr, Expr, Expr], Expr] = where) -> Program:
+    """The program with the values at its corners in its outputs, put there by `joined`."""
     if not program.corners:
         return program
     outputs = list(program.outputs)
     for c in program.corners:
-        outputs[c.output] = where(c.condition, c.value, outputs[c.output])
+        outputs[c.output] = joined(c.condition, c.value, outputs[c.output])
     return replace(program, outputs=tuple(outputs), corners=())
 
 

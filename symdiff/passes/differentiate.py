@@ -20,13 +20,15 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
-from symdiff.ir.functions import ROOT_SLOPE, SQUARES, UNIT, XLOGY
+from symdiff.ir.functions import EXTREMES, HYPOT, MAXIMA, ROOT_SLOPE, SQUARES, UNIT, XLOGY
 from symdiff.passes.analysis.quadratic import squared_in
 
 Path = tuple[Expr, ...]
 """Conditions that must all hold; () is always."""
 
 MAX_NORM_TERMS = 64
+MAX_CLAMPS = 4
+"""Clamps in a norm that are told apart."""
 
 
 def gradient(output: Expr, wrt: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -97,13 +99,59 @@ def multiplied(tangent: Expr, partial: Expr) -> Expr:
 
 def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     """The outputs before they are differentiated: the slope of a norm is 0 where that is 0, but the
-    slope has no derivative there that would say so."""
+    slope has no derivative there that would say so. And a norm of clamps is the only one that counts
+    where all others are met: the kink there is that of a maximum, `hypot(max(x, 0), max(y, 0))` is
+    max(x, 0) for negative y."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        return args[0] / args[1] if n.op is UNIT and is_slope(n) else ir.rebuild(n, args)
+        if n.op is UNIT and is_slope(n):
+            return args[0] / args[1]
+        return _apart(n, ir.rebuild(n, args))
 
-    found = any(map(is_slope, ir.topological(outputs)))
-    return ir.transform(outputs, rule) if found else tuple(outputs)
+    order = ir.topological(outputs)
+    found = any(map(is_slope, order))
+    if not found and not any(n.op in EXTREMES for n in order):
+        return tuple(outputs)
+    return ir.transform(outputs, rule)
+
+
+Clamp = tuple[Expr, Expr]
+"""The absolute value of a clamp, and the condition that it is met, beside which that is 0, too."""
+
+
+def _apart(n: Expr, made: Expr) -> Expr:
+    """A norm of clamps, with the cases where all but one of them are met."""
+    clamps = _clamps(n) or []
+    if not 1 < len(clamps) <= MAX_CLAMPS:
+        return made
+    for i, (size, _) in enumerate(clamps):
+        others = (*clamps[:i], *clamps[i + 1 :])
+        made = ir.where(all_of(tuple(met for _, met in others)), size, made)
+    return made
+
+
+def _clamps(n: Expr) -> list[Clamp] | None:
+    """The clamps that a norm is made of; None if there is anything else in it."""
+    terms = [(Fraction(1), a, 2) for a in n.args] if n.op is HYPOT else None
+    if n.op is POW and ir.rational(n.args[1]) == Fraction(1, 2):
+        terms = squares(n.args[0])
+    found: list[Clamp] = []
+    for weight, w, k in terms or ():
+        inner = [_clamp(w)] if w.op is not HYPOT else _clamps(w)
+        if inner is None or None in inner or (k > 2 and len(inner) > 1):
+            return None
+        root = ir.power(ir.const(weight), ir.HALF)
+        found += [(root * ir.power(c[0], k // 2), c[1]) for c in inner if c is not None]
+    return found
+
+
+def _clamp(e: Expr) -> Clamp | None:
+    factor, clamp = ir.scaled(e)
+    if clamp.op not in EXTREMES or ZERO not in clamp.args:
+        return None
+    at, up = clamp.args[clamp.args[0] is ZERO], clamp.op in MAXIMA
+    size = ir.const(abs(factor)) * (clamp if up else -clamp)
+    return size, ir.lt(at, ZERO) if up else ir.lt(ZERO, at)
 
 
 def is_slope(n: Expr) -> bool:

@@ -18,9 +18,9 @@ import numpy as np
 from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError
 from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
-from symdiff.ir.functions import BUILTIN
+from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import LoopProgram, Stretches
-from symdiff.ir.program import Made, OptimizedProgram, Program, Tree
+from symdiff.ir.program import Made, OptimizedProgram, Program, Tree, with_corners
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
 from symdiff.pipeline.protocol import Pipeline
@@ -255,6 +255,11 @@ class Source:
                     found = self.programs.setdefault(id(raw), made)
         return found[1]
 
+    def inlined(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
+        """The same, to be called in another function: values at corners are those of a point."""
+        found = self.program(static, shapes)
+        return with_corners(found, pinned) if isinstance(found, Program) else found
+
     def _derived(self, program: Any) -> Any:
         """A captured program after the steps of the path."""
         if not self.path:
@@ -309,7 +314,7 @@ class Source:
         how = mode()
         key = None
         if not own and self.keep:
-            key = cache.key("optimized", encode(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
+            key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
                 optimized, known, off, fault = _unpacked(raw, stored[0])
@@ -509,7 +514,7 @@ def _alike(a: Program, b: Program) -> bool:
     """Whether two programs are the same function."""
     if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
         return False
-    return repr(a.tree) == repr(b.tree) and a.kinds == b.kinds
+    return repr(a.tree) == repr(b.tree) and (a.kinds, a.slopes) == (b.kinds, b.slopes)
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

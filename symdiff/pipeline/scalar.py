@@ -13,22 +13,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
+from symdiff.ir.functions import TAKEN
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.program import OptimizedProgram, Program, Tree, with_corners
 from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
+from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.cancel.edges import with_edges
 from symdiff.passes.cancel.sides import sides_of_kinks
-from symdiff.passes.cancel.signsquares import squares_of_signs, steps_of
+from symdiff.passes.cancel.signsquares import place, slopes_of, squares_of_signs, steps_of
 from symdiff.passes.complete.complete import (
     Completions,
     closed_forms,
@@ -215,25 +217,33 @@ def _derived(
     by : for each, by which variables of the values it is taken; () if that is not said.
     whole : makes them of the values' outputs, or of others; None: as `slopes`.
     """
-    base = replace(base, outputs=with_edges(base.outputs))
-    values = values and replace(values, outputs=with_edges(values.outputs))
-    p = replace(base, tree=tree, corners=())
+    of = (values or base).outputs
+    known = {place(u)[0] for u in base.slopes}
+    steps = steps_of(of, known)
+    p = replace(base, tree=tree, corners=(), slopes=slopes_of(of, steps, base.slopes))
     p = notes.stage("differentiate", p, lambda: slopes(base.outputs))
 
     def sides() -> tuple[Expr, ...]:
-        of = (values or base).outputs
-        steps = steps_of(of)
         found = squares_of_signs(p.outputs, but=steps)
         if not last:
             return found
-        return sides_of_kinks(found, (*of, *base.outputs), values is not None, steps)
+        second = values is not None or _has_slopes(base)
+        return sides_of_kinks(found, (*of, *base.outputs), second, steps, p.slopes)
 
     p = notes.stage("signsquares", p, sides)
     p = notes.stage("cancel", p, lambda: cancel(p.outputs, notes.cancel))
     if not by or not last or "complete" in notes.without:
         return p
-    of, derive = (values or base).outputs, whole or slopes
+    derive = whole or slopes
     return replace(p, corners=tuple(corners(p.outputs, by, of, derive, base.assumptions)))
+
+
+def _has_slopes(program: Program) -> bool:
+    """Whether slopes of kinks are in it, as it is made of derivatives."""
+    order = ir.topological(program.outputs)
+    signs = {place(e.args[0])[0] for e in order if e.op is ir.SIGN}
+    known = {place(u)[0] for u in program.slopes}
+    return any(e.op is TAKEN for e in order) or not signs.isdisjoint(known)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -360,17 +370,28 @@ def masked(program: Program, captured: Program) -> Program:
     signs = Signs(program.assumptions)
     outputs = []
     for output, written in zip(program.outputs, captured.outputs, strict=True):
-        enforced, strict = _enforced(output), _enforced(written)
+        enforced, strict = set(map(_plainer, _enforced(output))), _enforced(written)
         if len(captured.outputs) == 1:
             nodes = ir.topological((written,))
             strict.update(set(program.domain) - {domain_of(n.op, n.args) for n in nodes})
         inside = TRUE
         for condition in program.domain:
-            if condition not in enforced and signs.holds(condition) is not True:
+            if _plainer(condition) not in enforced and signs.holds(condition) is not True:
                 held = condition if condition in strict else _unless_outside(condition)
                 inside = ir.and_(inside, held)
         outputs.append(ir.where(inside, output, NAN))
     return replace(program, outputs=tuple(outputs), domain=())
+
+
+def _plainer(condition: Expr) -> Any:
+    """The same for powers that are defined together, as those with the exponents a, -a and a + 1."""
+    if condition.op is ir.OR and condition.args[1].op is ir.EQ:
+        inside, (_, exponent) = condition.args[0], condition.args[1].args
+        terms = linear(exponent)
+        if terms and terms.pop(ir.ONE, Fraction(0)).denominator == 1:
+            turned = {v: -q for v, q in terms.items()}
+            return inside, frozenset((frozenset(terms.items()), frozenset(turned.items())))
+    return condition
 
 
 def _unless_outside(condition: Expr) -> Expr:

@@ -14,6 +14,7 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
@@ -33,6 +34,10 @@ SIMPLE = (*ir.ARITHMETIC, *ir.COMPARISONS, ABS, AND, NOT, OR)
 """Operations of conditions that are cheap enough to be computed for every element."""
 BOTH = ("value_and_gradient", "jvp", "vjp")
 """Derivations whose outputs begin with the values."""
+ASIDE = 2.0**-26
+"""How far from a guard its value is compared with those of the function, and how well they agree."""
+FIRST = ("gradient", "value_and_gradient", "jacobian")
+"""Derivations whose outputs are derivatives by one parameter after the other."""
 
 
 class Written:
@@ -76,6 +81,7 @@ class Written:
         slopes = [k for k in lost if k >= self.values]
         if not self.branches and (finite or any(map(math.isnan, point))):
             return list(found)
+        along = slopes if finite else []
         if slopes and not (finite and self._rescued(point)):
             slopes = []
         result = list(found)
@@ -84,7 +90,57 @@ class Written:
             for k in (*values, *slopes):
                 if answers[k].status == "exact" or not (finite or math.isnan(answers[k].value)):
                     result[k] = answers[k].value
+        for k in along:
+            if (slope := self._along(k, point)) is not None:
+                result[k] = slope
         return result
+
+    def _along(self, k: int, point: Sequence[float]) -> float | None:
+        """A derivative by one variable, of the function on the line on which that alone changes: where a guard is
+        met at one point of that, the limit, if the guard's value is that of the function, though there may be
+        none on other lines. None if there is no such derivative."""
+        names = self._by(k)
+        if len(set(names)) != 1:
+            return None
+        i, made = self.program.params.index(names[0]), self._reference()
+        others = list(zip(self.program.params, point, strict=False))
+        fixed = {ir.var(p): ir.const(Fraction(x)) for p, x in others if p != names[0]}
+        root, *captured = ir.substitute((made[k], *self.program.outputs), fixed)
+        if _guarded(captured) is FALSE:  # which holds all along the line, or nowhere
+            there = self._program("derived").at_with_status(point)[k]
+            return float(there.value) if there.status == "exact" else None
+        (slope,) = _certified(names[:1], (root,), BUDGET).at_with_status([point[i]])
+        if slope.status not in ("exact", "limit"):
+            return None
+        h = (abs(point[i]) or 1.0) * ASIDE
+        rows = [[x if j != i else x + d for j, (_, x) in enumerate(others)] for d in (0.0, h, -h)]
+        here, *beside = (self._program("value").at_with_status(row)[0].value for row in rows)
+        far = [
+            abs(x - here) > 2 * h * abs(slope.value) + ASIDE * max(abs(here), abs(x))
+            for x in beside
+        ]
+        return None if any(far) or not all(map(math.isfinite, beside)) else float(slope.value)
+
+    def _reference(self) -> Sequence[Expr]:
+        """What the kernel computes, in closed form."""
+        if "reference" not in self._made:
+            program, notes = self.program, scalar.Notes()
+            for kind, by in self.path:
+                program = scalar.derive(program, kind, by, notes)
+            self._made["reference"] = scalar.optimized(program, notes).reference
+        found: Sequence[Expr] = self._made["reference"]
+        return found
+
+    def _by(self, k: int) -> tuple[str, ...]:
+        """By what an output is a derivative; () if that is not said."""
+        if len(self.path) != 1 or len(self.program.outputs) != 1:
+            return ()
+        ((kind, names),) = self.path
+        if kind == "derivative":
+            return tuple(names)
+        if kind == "hessian":
+            return names[k // len(names)], names[k % len(names)]
+        return (names[k - self.values],) if kind in FIRST else ()
 
     def _rescued(self, point: Sequence[float]) -> bool:
         """Whether the function has a value at a point as it was written alone."""
@@ -99,11 +155,9 @@ class Written:
 
     def _program(self, what: str) -> Any:
         if what not in self._made:
-            from symdiff.interpret import Certified
-
             made = self.formulas(what)
             budget = None if what == "smooth" else BUDGET
-            self._made[what] = Certified(made.params, made.outputs, (), budget)
+            self._made[what] = _certified(made.params, made.outputs, budget)
         return self._made[what]
 
     def formulas(self, what: str) -> Program:
@@ -120,6 +174,12 @@ class Written:
         for kind, by in self.path:
             program = scalar.derive(program, kind, by, notes)
         return program
+
+
+def _certified(params: Sequence[Any], outputs: Sequence[Expr], budget: int | None) -> Any:
+    from symdiff.interpret import Certified
+
+    return Certified(params, outputs, (), budget)
 
 
 def _guarded(outputs: Sequence[Expr]) -> Expr:

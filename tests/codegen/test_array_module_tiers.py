@@ -310,3 +310,72 @@ def test_no_limit_of_many_coordinates(tmp_path):
             pytest.warns(RuntimeWarning, match="weighted: 1 results may have lost digits"),
         ):
             assert math.isnan(scope["weighted"](x))
+
+
+def of_powers(x, k):
+    return np.sum(x) if k == 0 else (np.prod(1 + k * x) - 1) / k
+
+
+def of_norms(x):
+    s = np.linalg.norm(x)
+    if s == 0:
+        return 0.0
+    return np.tanh(s) / s * (x[0] + 2 * x[1])
+
+
+def in_a_band(x, t):
+    return np.mean(x) if abs(t) < 1e-8 else np.log(np.mean(np.exp(t * x))) / t
+
+
+def no_guard(x):
+    return 3.0 if np.linalg.norm(x) == 0 else np.sum(x)
+
+
+ONE_TWO = np.array([1.0, 2.0])
+
+
+@pytest.mark.parametrize(("f", "at", "slopes", "told"), [
+    (of_powers, (ONE_TWO, 0.0), [1.0, 1.0, 2.0], False),  # 3 + 2*k
+    (of_norms, (np.zeros(2),), [1.0, 2.0], False),
+    (in_a_band, (ONE_TWO, 3e-9), [0.5, 0.5, 0.125], False),
+    (no_guard, (np.zeros(2),), [0.0, 0.0], True),
+])  # fmt: skip
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+def test_guards_that_only_a_run_shows(f, at, slopes, told, accuracy, tmp_path):
+    g = symgrad(f, accuracy=accuracy)
+    g(*at)
+    g.save(tmp_path / "k.py")
+    scope = run((tmp_path / "k.py").read_text())
+    given = [np.float64(v) if isinstance(v, float) else v for v in at]
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        found = scope[f"{f.__name__}_grad"](*given)
+        value, again = scope[f"{f.__name__}_value_and_grad"](*given)
+    assert [w.category for w in said] == [RuntimeWarning] * 2 * told
+    assert value == pytest.approx(f(*at), rel=1e-9)
+    for gradient in (found, again):
+        parts = gradient if isinstance(gradient, tuple) else (gradient,)
+        got = [float(v) for part in parts for v in np.ravel(part)]
+        assert got == pytest.approx(slopes, rel=1e-8)
+
+
+def log_det(a):
+    return np.linalg.slogdet(a)[1]
+
+
+def inverted(a):
+    return np.sum(np.linalg.inv(a) ** 2)
+
+
+@pytest.mark.parametrize("f", [log_det, inverted])
+def test_eliminations_are_not_flagged_where_nothing_is_lost(f, tmp_path):
+    """The derivative of log|det(A)| is inv(A).T, that of sum(B**2) with B = inv(A) is -2 B.T B B.T."""
+    a = np.random.default_rng(0).normal(size=(5, 5)) + 2 * np.eye(5)
+    scope, exact = module(f, a, tmp_path), flint.arb_mat(a.tolist()).inv()
+    turned = exact.transpose()
+    truth = turned if f is log_det else turned * exact * turned * -2
+    *_, wrong = scope[f"_{f.__name__}_corrected"](a)
+    assert not wrong
+    *found, wrong = scope[f"_{f.__name__}_grad_corrected"](a)
+    assert not wrong
+    assert all(close(found[0][i, j], truth[i, j], 4) for i in range(5) for j in range(5))

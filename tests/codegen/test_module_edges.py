@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
+from fractions import Fraction
 
 import flint
 import numpy as np
@@ -275,3 +276,16 @@ def test_what_is_left_of_a_tiny_argument():
                 value, slope = scope["remainder_value_and_grad"](np.float64(x))
             assert slope == 1 / 3
             assert value == pytest.approx(x / 3, rel=1e-15, abs=5e-324)
+
+
+def log_remainder(x):
+    return math.log1p(x) - x
+
+
+def test_remainders_below_the_normal_numbers():
+    scope = played(log_remainder)
+    for scope["flint"] in (flint, None):
+        for x in (1e-150, 1e-155, -1e-158, 1e-160):
+            with np.errstate(all="ignore"):
+                found = scope["log_remainder"](np.float64(x))
+            assert found == float(-(Fraction(x) ** 2) / 2)

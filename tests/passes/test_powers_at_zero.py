@@ -166,3 +166,48 @@ def test_powers_whose_base_is_cancelled(f, at, slope):
         assert symgrad(f).grad(*at)[0] == slope
         rows = symgrad(f).grad(*(np.full(3, a) for a in at))
     assert rows[0].tolist() == [slope] * 3
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("f", "at", "value", "slope", "bend"),
+    [
+        (lambda x, a, b: x**a * x**b, (0.0, 0.5, 0.5), 0.0, 1.0, 0.0),
+        (lambda x, a, b: x**a * x**b, (0.0, 1.5, -0.5), 0.0, 1.0, 0.0),
+        (lambda x, a, b: x**a / x**b, (0.0, 3.0, 1.0), 0.0, 0.0, 2.0),
+        (lambda x, a: x**a / x, (0.0, 2.0), 0.0, 1.0, 0.0),
+        (lambda x, p: x * x ** (1 - p), (0.0, 1.9), 0.0, math.inf, -math.inf),
+        (lambda x, a, b: x**a * math.exp(x) * x**b / (1 + x), (0.0, 0.5, 0.5), 0.0, 1.0, 0.0),
+    ],
+)
+def test_products_of_powers_of_one_base(f, at, value, slope, bend):
+    g = symgrad(f)
+    assert (g(*at), g.grad(*at)[0], g.hessian(*at)[0][0]) == (value, slope, bend)
+    rows = g.grad(*(np.full(2, a) for a in at))[0]
+    assert rows.tolist() == [slope] * 2
+
+
+def test_products_of_powers_keep_their_domain():
+    f = symgrad(lambda x, a, b: x**a * x**b)
+    assert math.isnan(f(-2.0, 0.5, 0.5))
+    assert f(-2.0, 2.0, 1.0) == -8.0
+    assert str(symgrad(lambda x, a: x * x**a).expr) == "x**(a + 1)"
+
+
+def deviance_of_zeros(y, mu, p):
+    if p == 1:
+        return 2 * ((y * math.log(y / mu) if y > 0 else 0) - y + mu)
+    left = max(y, 0) ** (2 - p) / ((1 - p) * (2 - p))
+    return 2 * (left - y * mu ** (1 - p) / (1 - p) + mu ** (2 - p) / (2 - p))
+
+
+def test_guards_on_lines():
+    """At y = 0 there is a limit at p = 1 for this y and for larger ones, and none for smaller ones."""
+    f = symgrad(deviance_of_zeros)
+    log = math.log(2)  # the deviance of y = 0 is 2*mu**(2 - p)/(2 - p)
+    assert f(0.0, 2.0, 1.0) == 4.0
+    by_mu, by_p = f.grad(0.0, 2.0, 1.0)[1:]
+    assert (by_mu, by_p) == (2.0, pytest.approx(4 - 4 * log, rel=1e-15))
+    assert f.diff("p", "p")(0.0, 2.0, 1.0) == pytest.approx(4 * log**2 - 8 * log + 8, rel=1e-14)
+    rows = f.grad(np.array([0.0, 0.0]), np.array([2.0, 1.0]), 1.0)[2]
+    assert rows.tolist() == [by_p, 2.0]

@@ -95,11 +95,13 @@ class Inlined:
     tree : an `Expr`, or a nested tuple, list or NumPy object array of them.
     domain : conditions outside of which the values are nan.
     assumptions : conditions that the arguments must satisfy.
+    slopes : where signs in them jump that are slopes of absolute values.
     """
 
     tree: Any
     domain: tuple[Expr, ...] = ()
     assumptions: tuple[Expr, ...] = ()
+    slopes: tuple[Expr, ...] = ()
 
 
 _GIVE_PYTHON_NUMBERS = (float, int, round, divmod, math.fsum)
@@ -476,6 +478,7 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
             defined = join(defined, c)
         for c in result.assumptions:
             _assumed(t, c)
+        t.slopes.update(dict.fromkeys(result.slopes))
         return _from_tree(tree, lambda e: defined)
     roots = tuple(_leaves(tree))
     needs = scalars.domain_of(roots)

@@ -64,13 +64,15 @@ def _elements(t: Tracer, program: Program, values: Sequence[Any]) -> Any:
 
     def output(k: int) -> Any:
         roots = (program.outputs[k], *program.domain)
+        last = len(program.domain)
 
         def apply(*args: Any) -> Real:
             given = [as_real(a) for a in args]
             mapping = dict(zip(names, (a.expr for a in given), strict=True))
-            e, *domain = ir.substitute(roots, mapping)
+            e, *rest = ir.substitute((*roots, *program.slopes), mapping)
+            t.slopes.update(dict.fromkeys(rest[last:]))
             inside = ir.TRUE
-            for c in (*(a.defined for a in given), *domain):
+            for c in (*(a.defined for a in given), *rest[:last]):
                 inside = ir.and_(inside, c)
             return Real(e, inside)
 

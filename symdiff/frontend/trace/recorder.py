@@ -87,6 +87,7 @@ class Recorder(Interface):
         self.path: Expr = TRUE
         self.facts: frozenset[Expr] = frozenset()
         self.assumptions: list[Expr] = []
+        self.slopes: dict[Expr, None] = {}
         self.executions: list[Expr] = []
         self.locations: dict[Expr, tuple[Source, ast.AST]] = {}
         self.texts: dict[Expr, str] = {}

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from symdiff.ir import CONST, HALF, ONE, ZERO, Op, const, div, eq, mul, neg, power, where
+from symdiff.ir import (
+    AND,
+    CONST,
+    HALF,
+    ONE,
+    ZERO,
+    Expr,
+    Op,
+    abs_,
+    const,
+    div,
+    eq,
+    mul,
+    neg,
+    power,
+    where,
+)
 from symdiff.ir.functions.selection import TAKEN
 
 EXTENDED = Op(
@@ -46,6 +62,19 @@ PINNED: Op = Op(
 )  # fmt: skip
 """A formula with the value that it is given where h = 0. That is the value of a point: no
 branch, which would count beside it as well; made by `passes.complete.removable`."""
+
+
+def pinned(condition: Expr, value: Expr, closed: Expr) -> Expr:
+    """A formula with the value that it is given where all of several equations hold."""
+    distance, equations = ZERO, [condition]
+    while equations:
+        e = equations.pop()
+        if e.op is AND:
+            equations += e.args
+        else:
+            distance = distance + abs_(e.args[0] - e.args[1])
+    return PINNED(distance, value, closed)
+
 
 FILLED = Op(
     "filled", 2, partials=lambda value, u: (ONE, None),

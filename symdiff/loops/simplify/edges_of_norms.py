@@ -4,7 +4,10 @@ Before:  for i: total = total + max(u[i], 0)**2;  sqrt(total)
 After:   for i: total = ..., largest = max(largest, u[i]);  where(total <= 0, max(largest, 0), sqrt(total))
 
 Requires: a program that is to be differentiated.
-Ensures: equal values; see `symdiff.passes.cancel.edges`.
+Ensures: equal values. Where one of the parts begins and the others are 0 beside the point too, the norm has the
+slopes 0 and 1 by it, as a maximum has, and their mean at the edge: not 0, the least of the slopes that a norm
+has where it is pointed. So what a distance is outside of a box meets what it is inside. Of numbers the rule of
+norms knows that.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symdiff import ir
-from symdiff.ir import ADD, HALF, LE, POW, ZERO, Expr, var
+from symdiff.ir import ADD, HALF, LE, MUL, POW, WHERE, ZERO, Expr, var
 from symdiff.ir.functions import MAXIMA, MAXIMUM, SQUARES
 from symdiff.ir.loop_program import (
     LOAD,
@@ -33,7 +36,6 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.loops.context import names_of
-from symdiff.passes.cancel.edges import at_edge, part, with_edges
 
 BELOW = ir.const(-1)
 """Where the largest part begins: below 0, nothing is asked of it."""
@@ -92,18 +94,22 @@ def edges_of_norms(program: LoopProgram) -> LoopProgram:
     for t in wanted:
         if t.op is LOAD and t.args[0] in arrays:
             largest[t] = load(arrays[t.args[0]], *t.args[1:])
-    found = {n: at_edge(n, t, largest[t]) for n, t in roots.items() if t in largest}
+    found = {n: _at_edge(n, t, largest[t]) for n, t in roots.items() if t in largest}
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         return found[n] if n in found else ir.rebuild(n, args)
 
     def mapped(e: Expr) -> Expr:
-        made = e if found.keys().isdisjoint(ir.topological((e,))) else ir.transform((e,), rule)[0]
-        return with_edges((made,))[0]
+        return e if found.keys().isdisjoint(ir.topological((e,))) else ir.transform((e,), rule)[0]
 
     return replace(
         program, block=mapped_block(block, mapped), outputs=tuple(map(mapped, program.outputs))
     )
+
+
+def _at_edge(norm: Expr, size: Expr, largest: Expr) -> Expr:
+    """A norm, and where a size says that it is 0 the positive part of the largest of what it is made of."""
+    return ir.raw(WHERE, (ir.raw(LE, (size, ZERO)), MAXIMUM(largest, ZERO), norm))
 
 
 def _total(root: Expr) -> Expr:
@@ -117,7 +123,24 @@ def _part(c: Carried) -> Expr | None:
     if c.init is not ZERO or c.next.op is not ADD:
         return None
     terms = [a for a in c.next.args if a is not var(c.name)]
-    return part(terms[0]) if len(terms) == 1 else None
+    return _root(terms[0]) if len(terms) == 1 else None
+
+
+def _root(e: Expr) -> Expr | None:
+    """u in max(u, 0)**2, and the root of c times u in c*max(u, 0)**2."""
+    if e.op is MUL and (c := ir.rational(e.args[0])) is not None and c > 0:
+        inner = _root(e.args[1])
+        return None if inner is None else ir.sqrt(e.args[0]) * inner
+    if e.op is MUL and e.args[0] is e.args[1]:
+        return _above(e.args[0])
+    return _above(e.args[0]) if e.op is POW and ir.rational(e.args[1]) == 2 else None
+
+
+def _above(e: Expr) -> Expr | None:
+    """u in max(u, 0)."""
+    if e.op not in MAXIMA or ZERO not in e.args:
+        return None
+    return e.args[0] if e.args[1] is ZERO else e.args[1]
 
 
 __all__ = ["edges_of_norms"]

@@ -184,8 +184,12 @@ def _reduced(
     rows = array(swapped)
     pivot = load(rows, k, k)
     factor = ir.where(ir.eq(pivot, ZERO), ZERO, load(rows, p, k) / pivot)
-    rest = load(rows, p, q) - factor * load(rows, k, q)
-    value = ir.where(ir.eq(p, k), load(rows, p, q), rest)
+    here = load(rows, p, q)
+    rest = ir.where(
+        ir.and_(ir.eq(q, k), ir.not_(ir.eq(pivot, ZERO))), ZERO, here - factor * load(rows, k, q)
+    )
+    done = ir.or_(ir.eq(p, k), ir.lt(q, k))
+    value = ir.where(done, here, rest)  # zeros that are computed have errors that are not known
     subtract = Build(less, t, (name_of(p), name_of(q)), value)
     sign, last = ir.var(names.fresh("sign")), ir.var(names.fresh("sign"))
     turned = ir.where(ir.eq(found, k), sign, -sign)

@@ -4,9 +4,9 @@
 `algebra`              nodes as rational functions of independent generators
 `rational`             exact fractions in factored form, and back to nodes
 `common_denominator`   a formula as one quotient
+`like_powers`          products of powers of one base
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
-`edges`                norms of positive parts where these begin
 `sides`                products of slopes of maxima and minima in derivatives
 `meeting`              sides that there are where kinks meet
 `branch_sides`         absolute values, maxima and minima in branches that know the sign

@@ -26,6 +26,7 @@ from symdiff.ir import Expr
 from symdiff.passes.analysis.fingerprint import NOTHING, REMOVABLE, Fingerprints
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.cancel.algebra import Generator, Generators, is_rational
+from symdiff.passes.cancel.like_powers import like_powers
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
 from symdiff.passes.cancel.shared_exponential import relate
 
@@ -60,7 +61,7 @@ class Notes:
 
 def cancel(outputs: Iterable[Expr], notes: Notes | None = None) -> tuple[Expr, ...]:
     """Cancel in every node of the DAG, children first."""
-    outputs = relate(outputs, _lowest)
+    outputs = like_powers(relate(outputs, _lowest))
     notes = notes if notes is not None else Notes()
     order = ir.topological(outputs)
     fingerprints = Fingerprints(Generators().scan(order))

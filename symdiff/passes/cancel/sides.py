@@ -16,6 +16,7 @@ where the budget ends, second derivatives are that of all sides if they agree, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from symdiff import ir
 from symdiff.ir import (
@@ -68,6 +69,7 @@ def sides_of_kinks(
     of: Iterable[Expr] = (),
     second: bool = False,
     steps: Mapping[Expr, Expr] | None = None,
+    slopes: Iterable[Expr] = (),
 ) -> tuple[Expr, ...]:
     """The outputs, derivatives of what is given, with means of sides where slopes of a kink are
     multiplied. Signs are slopes where they are those of an absolute value in it, or of an exponentially
@@ -79,11 +81,12 @@ def sides_of_kinks(
         told apart differ.
     steps : where signs that are no slopes jump, and where the function is continuous all the same:
         only there their sides count; see `signsquares.steps_of`.
+    slopes : where signs jump that are slopes, though the absolute values are not to be seen any more.
     """
     outputs = tuple(outputs)
     order = ir.topological((*outputs, *of))
     steps = steps or {}
-    sizes = {place(e.args[-1])[0] for e in order if e.op in (ABS, IVE)}
+    sizes = {place(e.args[-1])[0] for e in order if e.op in (ABS, IVE)} | set(slopes)
     signs = {place(e.args[0])[0] for e in order if e.op is SIGN}
     written = signs - sizes - set(steps)
     if signs <= written and not any(e.op is TAKEN for e in order):
@@ -277,13 +280,12 @@ class _Choices:
         """Whether a slope jumps where u vanishes, by itself or by what it is a slope of."""
         if place(*n.args)[0] is u:
             return True
-        inside = ir.topological(n.args)
-        self.work -= len(inside)
-        found = (m for m in inside if m.op in (ABS, *EXTREMES))
-        if self.work <= 0 or not any(place(*m.args)[0] is u for m in found):
+        size, kinks = _inside(n.args)
+        self.work -= size
+        if self.work <= 0 or u not in kinks:
             return False
         for side in (1, -1):
-            self.work -= len(inside)
+            self.work -= size
             args = tuple(_beside(a, u, side) for a in n.args)
             if args != n.args and place(*args)[0] is u:
                 return True
@@ -299,13 +301,11 @@ class _Choices:
                 own, _ = place(*n.args)
                 if n.op is SIGN and own in self.written:
                     continue
-                for m in ir.topological(n.args):
-                    if m.op in (ABS, *EXTREMES):
-                        u, _ = place(*m.args)
-                        if self._counts(u):
-                            found[u] = None
-                            if u is not own:
-                                within.add(u)
+                for u in _inside(n.args)[1]:
+                    if self._counts(u):
+                        found[u] = None
+                        if u is not own:
+                            within.add(u)
                 if self._counts(own):
                     found[own] = None
         return list(found), within
@@ -315,6 +315,13 @@ class _Choices:
         if self.second and _is_even_power(u):
             return not any(e.op in (ABS, *EXTREMES, WHERE) for e in ir.topological((u,)))
         return not _has_one_side(u)
+
+
+@lru_cache(maxsize=1024)
+def _inside(args: tuple[Expr, ...]) -> tuple[int, dict[Expr, None]]:
+    """How many nodes are below some, and what vanishes at the kinks among them, in their order."""
+    nodes = ir.topological(args)
+    return len(nodes), dict.fromkeys(place(*m.args)[0] for m in nodes if m.op in (ABS, *EXTREMES))
 
 
 def _sides(u: Expr, known: tuple[Side, ...]) -> list[int]:

@@ -14,10 +14,11 @@ multiples of signs is the mean of the sides, as before.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from functools import lru_cache
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, TRUE, VAR, WHERE, ZERO, Expr
-from symdiff.ir.functions import domain
+from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, TRUE, VAR, WHERE, ZERO, Expr
+from symdiff.ir.functions import IVE, domain
 
 MAX_SIGNS = 8
 """Signs that are looked at in one program."""
@@ -49,14 +50,24 @@ def squares_of_signs(
     return outputs
 
 
-def steps_of(values: Iterable[Expr]) -> dict[Expr, Expr]:
-    """Where signs that a user wrote jump: for what vanishes there, the condition under which the
+def slopes_of(
+    values: Iterable[Expr], steps: Container[Expr], known: Iterable[Expr] = ()
+) -> tuple[Expr, ...]:
+    """What vanishes at kinks of absolute values, whose slopes are signs in derivatives; with those that
+    are known of the values."""
+    nodes = ir.topological(values)
+    found = (place(e.args[-1])[0] for e in nodes if e.op in (ABS, IVE))
+    return tuple(dict.fromkeys((*known, *(u for u in found if u not in steps))))
+
+
+def steps_of(values: Iterable[Expr], slopes: Container[Expr] = ()) -> dict[Expr, Expr]:
+    """Where signs that a user wrote jump, and none that are slopes: for what vanishes there, the condition under which the
     values are continuous all the same, as abs(x)*sign(x) and sign(x)**2*expm1(x) are. Elsewhere
     such a sign is the step that it is written as, 0 at 0, and none of its sides counts."""
     values = tuple(values)
     found: dict[Expr, Expr] = {}
     for e in ir.topological(values):
-        if e.op is SIGN and (u := place(e.args[0])[0]) not in found:
+        if e.op is SIGN and (u := place(e.args[0])[0]) not in found and u not in slopes:
             here = _at_step(values, u, 0)
             condition = TRUE
             for side in (1, -1):
@@ -81,6 +92,7 @@ def _at_step(values: tuple[Expr, ...], u: Expr, side: int) -> tuple[Expr, ...]:
     return ir.substitute(found, {u: ZERO}) if u.op is VAR else found
 
 
+@lru_cache(maxsize=4096)
 def place(a: Expr, b: Expr = ZERO) -> Place:
     """Where a and b meet: the same for all multiples and odd powers of their difference."""
     if (q := ir.rational(a)) is not None:
@@ -187,4 +199,4 @@ def _is_total(n: Expr) -> bool:
     return n.op is not WHERE and domain(n.op, n.args) is TRUE
 
 
-__all__ = ["place", "squares_of_signs", "steps_of"]
+__all__ = ["place", "slopes_of", "squares_of_signs", "steps_of"]

@@ -579,13 +579,13 @@ def _worth(v: Verdict | None) -> int:
 
 def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
     """Whether a guarded value is far from the function, as it can be where it is the limit only
-    for some values of other variables; where the function has no value, if it has no limit for some.
-    A limit of 0 is as far from all of them."""
+    for some values of other variables; of 0 all values are as far. Where the function has no value, it is nan,
+    and `pipeline.written` says what there is."""
     if small is ZERO and not v.partly:  # of which nothing is a small part
         return FALSE
     near, distance = Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other)
     if v.partly:  # no arithmetic tells that a limit is exactly 0
-        return ir.not_(ir.le(distance, near + ir.const(NEAR * Fraction(v.scale))))
+        near = near + ir.const(NEAR * Fraction(v.scale))
     return ir.lt(near, distance)
 
 

@@ -25,6 +25,7 @@ candidates.
 `check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
 `familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
+`known_bases`   Powers and logarithms of numbers, by fewer of them; hyperbolic functions...
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
 `polynomials`   Polynomials, written as short as is found
@@ -56,6 +57,7 @@ from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.familiar import readable
 from symdiff.passes.simplify.frame import Frame, inside, window
+from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
 from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
@@ -64,6 +66,8 @@ CANDIDATES = 800
 """Candidates that are measured for one formula."""
 ALTOGETHER, LEAST = 2400, 60
 """For all formulas of a call, and for each of them even then."""
+AGAIN = 2
+"""How often what was found is looked at again."""
 WORSE = 2
 """Operations by which an intermediate formula may be longer."""
 MOST_TRIED = 12
@@ -155,6 +159,9 @@ def _short(
     ops = {n.op for n in nodes}
     if not ops.isdisjoint(SHIFTED) and (fewer := shifted(start)) is not start:
         starts.append(fewer)
+    for other_bases in (of_numbers, as_exponentials):
+        if not ops.isdisjoint(BASES) and (fewer := other_bases(start)) is not start:
+            starts.append(fewer)
     roots = radicals.as_roots(start) if HYPOT in ops else start
     if roots is not start:
         starts.append(roots)
@@ -183,7 +190,24 @@ def _short(
                 shorter = gain > 0 if short.nonzero else gain >= 0
             if shorter:
                 best = short
+    before = start
+    for _ in range(AGAIN):  # by other functions, or without a root, more may be found
+        first = of_numbers(best.formula)
+        alike = first is best.formula and _functions(first) == _functions(before)
+        if best.nonzero or alike:
+            break
+        more = _from(first, start, costs, budget, domain, windows)
+        found = [f for f in more if not f.nonzero and costs.shorter(f.formula, best.formula)]
+        if not found:
+            break
+        before, best = best.formula, found[0]
     return best
+
+
+def _functions(e: Expr) -> set[Expr]:
+    """What windows of a formula have as generators beside variables."""
+    whole = (n for n in ir.topological((e,)) if n.args)
+    return {n for n in whole if n.op not in RATIONAL_OPS and ir.integer(n.args[-1]) is None}
 
 
 def _from(

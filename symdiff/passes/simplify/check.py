@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
-from flint import arb
+from flint import arb, fmpq
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
@@ -187,31 +187,37 @@ def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool
             continue
         ((m, c),) = direction.items()
         for quarter in (1, 3):
-            fixed = _fixed(tape, m, quarter / c)
+            fixed, others = _fixed(tape, m, quarter / c)
             for k in range(2):
-                values = tape.run(_point(count, k, count), PRECISION, fixed)
+                values = tape.run(_point(count, k, count), PRECISION, fixed, others.get)
                 a, b = (values[i] for i in tape.roots[:2])
                 if _is_finite(a) and not _is_finite(b):
                     return False
     return True
 
 
-def _fixed(tape: Tape, m: Expr, quarters: Fraction) -> dict[int, Any]:
-    """The sines, cosines and tangents of multiples of an angle, at that many quarter turns."""
+def _fixed(tape: Tape, m: Expr, quarters: Fraction) -> tuple[dict[int, Any], dict[int, arb]]:
+    """The sines, cosines and tangents of multiples of an angle, at that many quarter turns: those that
+    are whole numbers or infinite, and the others."""
     found: dict[int, Any] = {}
+    others: dict[int, arb] = {}
     for i, e in enumerate(tape.nodes):
         if e.op not in (SIN, COS, TAN):
             continue
         direction = linear(e.args[0]) or {}
         turn = direction.get(m, Fraction(0)) * quarters
-        if len(direction) != 1 or m not in direction or turn.denominator != 1:
+        if len(direction) != 1 or m not in direction:
+            continue
+        if turn.denominator != 1:
+            half = arb(fmpq(turn.numerator, 2 * turn.denominator))
+            others[i] = {SIN: half.sin_pi, COS: half.cos_pi, TAN: half.tan_pi}[e.op]()
             continue
         sine, cosine = ((0, 1), (1, 0), (0, -1), (-1, 0))[turn.numerator % 4]
         if e.op is TAN:
             found[i] = math.inf if cosine == 0 else Fraction(0)  # 1/tan(x) is 0 there
         else:
             found[i] = Fraction(sine if e.op is SIN else cosine)
-    return found
+    return found, others
 
 
 def _divisors(nodes: Iterable[Expr]) -> list[Expr]:

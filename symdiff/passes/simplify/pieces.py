@@ -91,6 +91,21 @@ def multiplied(nodes: list[Expr]) -> Expr:
     return product
 
 
+def joined(unit: Fraction, base: Expr, n: int) -> tuple[Fraction, int]:
+    """A number and an integer power of the base of some other power, as a number and such a power: the number
+    alone where it is one of these, or the power is not all of it."""
+    number = ir.rational(base)
+    if unit == 1 or number is None or number <= 0 or number == 1:
+        return unit, n
+    whole = unit * number**n
+    k = round(_log(abs(whole)) / _log(number))
+    return (whole / number**k, k) if abs(whole) == number**k else (whole, 0)
+
+
+def _log(q: Fraction) -> float:
+    return math.log(q.numerator) - math.log(q.denominator)
+
+
 def turned(e: Expr) -> list[Expr]:
     """The negative of a formula, its sign in one of its sums."""
     if e.op in (ir.ADD, ir.SUB):

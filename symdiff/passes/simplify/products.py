@@ -12,12 +12,13 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
+from symdiff.ir.formula_text import terms
 from symdiff.ir.functions import EXP
 from symdiff.passes.cancel.rational import Factored, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import gathered, times
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import is_number, multiplied, negated, roots_of_numbers
+from symdiff.passes.simplify.pieces import is_number, joined, multiplied, negated, roots_of_numbers
 
 Around = tuple[int, int, int]
 """Operations of some factors, how many are above the line, how many below."""
@@ -178,6 +179,9 @@ class Products:
             elif known:
                 over.append(base if known == 1 else ir.power(base, ir.const(known)))
         for base, exponent in symbolic.items():
+            if base.op is ir.CONST and (n := _whole_part(exponent)):
+                unit, more = joined(unit, base, n)
+                exponent = ir.add(exponent, ir.const(more - n))
             if self.costs.formulas.starts_with_minus(exponent):
                 under.append(ir.power(base, negated(exponent)))
             else:
@@ -218,6 +222,11 @@ class Products:
             q = ir.rational(e.args[1]) if e.op is ir.POW else None
             found = self._columns[i] = (e, 1) if q is None else (e.args[0], q)
         return found
+
+
+def _whole_part(exponent: Expr) -> int:
+    """The integer that an exponent adds."""
+    return sum(sign * (ir.integer(term) or 0) for sign, term in terms(exponent))
 
 
 __all__ = ["Products"]

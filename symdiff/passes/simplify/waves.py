@@ -35,29 +35,65 @@ def forms(frame: Frame, value: Factored, writer: Writer) -> Iterator[Expr]:
         if not chosen or len(chosen) > 3:
             continue
         columns = [(frame.index[str(a.s)], frame.index[str(a.c)]) for a in chosen]
-        inner = [
-            f for f in value.factors.values()
-            if f[1] > 0 and any(f[0].degrees()[i] or f[0].degrees()[j] for i, j in columns)
-        ]  # fmt: skip
-        total = frame.ring.context.constant(1)
-        for base, n in inner:
-            if n > MAX_DEGREE:
-                return
-            total = total * base**n
-        if not inner or len(total) > MAX_TERMS:
-            continue
-        made = _waves(frame, kind, columns, total)
-        if made is None or len(made) > MAX_TERMS:
-            continue
-        rest = {k: f for k, f in value.factors.items() if f not in inner}
-        outside = writer.write(Factored(value.unit, rest))
-        yield ir.mul(outside, _written(frame, kind, [a.of for a in chosen], made, writer))
+        angles = [a.of for a in chosen]
+        above, below = (
+            {k: f for k, f in value.factors.items() if side * f[1] > 0 and _is_of(f[0], columns)}
+            for side in (1, -1)
+        )
+        top = _sum_of(frame, kind, columns, above, angles, writer)
+        bottom = _sum_of(frame, kind, columns, below, angles, writer)
+        pairs: list[tuple[Expr | None, Expr | None]] = [(top, None)]
+        if len(chosen) > 1 and bottom is not None:
+            pairs.append((top, bottom))
+        for over, under in pairs:
+            if over is None:
+                continue
+            inner = {**above, **(below if under is not None else {})}
+            rest = {k: f for k, f in value.factors.items() if k not in inner}
+            made = ir.mul(writer.write(Factored(value.unit, rest)), over)
+            yield made if under is None else ir.div(made, under)
+
+
+def _is_of(base: Any, columns: list[tuple[int, int]]) -> bool:
+    degrees = base.degrees()
+    return any(degrees[i] or degrees[j] for i, j in columns)
+
+
+def _sum_of(
+    frame: Frame,
+    kind: int,
+    columns: list[tuple[int, int]],
+    factors: dict[str, tuple[Any, int]],
+    angles: list[Expr],
+    writer: Writer,
+) -> Expr | None:
+    """The product of some factors, to the sizes of their powers, as such a sum."""
+    total = frame.ring.context.constant(1)
+    for base, n in factors.values():
+        if abs(n) > MAX_DEGREE:
+            return None
+        total = total * base ** abs(n)
+    if not factors or len(total) > MAX_TERMS:
+        return None
+    made = _waves(frame, kind, columns, total)
+    if made is None or len(made) > MAX_TERMS:
+        return None
+    return _written(frame, kind, angles, made, writer)
 
 
 def apart(frame: Frame, e: Expr) -> Expr | None:
     """The sines and cosines of two angles by those of half their sum and half their difference,
-    where these are shorter: `sin(x + y) + sin(x - y)` by functions of x and y."""
-    nodes = [n for n in frame.nodes if n.op in (SIN, COS)]
+    where these are shorter: `sin(x + y) + sin(x - y)` by functions of x and y; and the hyperbolic ones."""
+    for functions in ((SIN, COS), (SINH, COSH)):
+        found = _apart(frame, e, functions)
+        if found is not None:
+            return found
+    return None
+
+
+def _apart(frame: Frame, e: Expr, functions: tuple[ir.Op, ir.Op]) -> Expr | None:
+    sine, cosine = functions
+    nodes = [n for n in frame.nodes if n.op in functions]
     angles = list(dict.fromkeys(n.args[0] for n in nodes))
     if len(angles) != 2 or len(nodes) > MAX_TERMS or e.op not in (ir.ADD, ir.SUB, ir.MUL, ir.DIV):
         return None
@@ -69,9 +105,10 @@ def apart(frame: Frame, e: Expr) -> Expr | None:
     new: dict[Expr, Expr] = {}
     for node in nodes:
         sign = 1 if node.args[0] is angles[0] else -1
-        first, second = (SIN, COS) if node.op is SIN else (COS, SIN)
-        one, other = ir.mul(first(p), COS(q)), ir.mul(second(p), SIN(q))
-        new[node] = ir.add(one, other) if (sign > 0) is (node.op is SIN) else ir.sub(one, other)
+        first, second = functions if node.op is sine else (cosine, sine)
+        one, other = ir.mul(first(p), cosine(q)), ir.mul(second(p), sine(q))
+        alike = node.op is sine or sine is SINH  # cos(p + q) has the other sign
+        new[node] = ir.add(one, other) if (sign > 0) is alike else ir.sub(one, other)
     return ir.substitute((e,), new)[0]
 
 

@@ -27,6 +27,7 @@ FILES = (
     "extended_balls",
     "by_tiers",
     "arrays_by_tiers",
+    "limits_at_guards",
 )
 """In the order in which they are copied."""
 BALLS = frozenset(
@@ -153,7 +154,7 @@ _OWN = frozenset(
 """What modules define beside copies."""
 _ENDS = (
     "", "_loop", "_loops", "_again", "_wide", "_balls", "_compensated", "_corrected", "_broken",
-    "_demand", "_inside", "_written", "_written_balls", "_apart",
+    "_demand", "_inside", "_written", "_written_balls", "_apart", "_found", "_guards",
 )  # fmt: skip
 """Of the names of what belongs to a function."""
 

@@ -38,6 +38,22 @@ MAX_LINES = 40
 """A longer program is not repeated in the docstring."""
 
 
+class Guards(NamedTuple):
+    """Points that are treated apart.
+
+    Attributes
+    ----------
+    met : which of their conditions hold.
+    points : of each condition the place of the parameter that it is of, if it is of one, its centre there
+        and its radius.
+    moved : the places of the parameters by which is differentiated.
+    """
+
+    met: LoopProgram
+    points: tuple[tuple[int | None, float, float], ...]
+    moved: tuple[int, ...]
+
+
 class ArrayFunction(NamedTuple):
     """One function of a module.
 
@@ -50,8 +66,7 @@ class ArrayFunction(NamedTuple):
     corrected : the same with its rounding errors, and how many results may not be accurate as one
         more output; None if there is no such form.
     wide, reference : the same for double-double arithmetic, and for balls; None as above.
-    apart : which conditions hold of points that are treated apart, of derivatives; None if there are
-        none.
+    guards : points that are treated apart, of derivatives; None if there are none.
     """
 
     suffix: str
@@ -61,7 +76,7 @@ class ArrayFunction(NamedTuple):
     corrected: LoopProgram | None = None
     wide: LoopProgram | None = None
     reference: LoopProgram | None = None
-    apart: LoopProgram | None = None
+    guards: Guards | None = None
 
 
 def array_module_source(
@@ -89,20 +104,26 @@ def array_module_source(
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
     kernels: list[str] = []
     again = _Again()
+    looked_at = [f for f in functions if f.guards and dtype == "float64"]
     for full, f in zip(names, functions, strict=True):
         texts = [loop_source(f"_{stem(full)}", f.emitted or f.program, dtype=dtype)[0]]
         if f.corrected:
             texts.append(loop_source(f"_{stem(full)}_corrected", f.corrected, dtype=dtype)[0])
             again.add(full, f)
-        if f.apart:
-            texts.append(loop_source(f"_{stem(full)}_apart", f.apart, dtype=dtype)[0])
-        kernels.append("\n\n".join([*texts, _wrapper(full, f, dtype, face, name)]))
+        if f.guards:
+            texts.append(loop_source(f"_{stem(full)}_apart", f.guards.met, dtype=dtype)[0])
+        beside = f in looked_at or (bool(looked_at) and not f.suffix)
+        if beside:
+            texts.append(_without_guards(full, f))
+        if f in looked_at:
+            texts.append(_beside(full, name, f))
+        kernels.append("\n\n".join([*texts, _wrapper(full, f, dtype, face, name, beside)]))
     on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
     data = {n: v for f in functions for n, v in f.program.data.items()}
     parts = [
         docstring(_facts(name, functions, version, dtype, "cuda" in targets, face)),
         "",
-        _imports(kernels, any(f.corrected for f in functions), any(f.apart for f in functions)),
+        _imports(kernels, any(f.corrected for f in functions), any(f.guards for f in functions)),
         "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]",
         f'__version__ = "{version}"',
         *(f"{n} = np.array({_literal(v)})" for n, v in sorted(data.items())),
@@ -114,6 +135,8 @@ def array_module_source(
     used.append(_GIVEN)
     if face.fixed:
         used.append(CHECK_FIXED)
+    if looked_at:
+        again.uses("_at_guard")
     texts = [*used, *kernels, *again.parts()]
     if on_device:
         given = [
@@ -157,10 +180,14 @@ class _Again:
         self.texts.append(text)
         self._used |= used
 
+    def uses(self, helper: str) -> None:
+        """A helper that the public functions call."""
+        self._used.add(helper)
+
     def parts(self) -> list[str]:
         """All texts with the helpers that they use."""
         if not self.texts:
-            return []
+            return [copies(self._used)] if self._used else []
         tables = []
         for op in self._functions:
             text, names = function_helper(op)
@@ -248,8 +275,9 @@ def _shape(p: Parameter) -> str:
     return ", ".join(sizes) + ("," if len(sizes) == 1 else "")
 
 
-def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> str:
-    """The public function: it converts the arguments and nests the results."""
+def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str, beside: bool) -> str:
+    """The public function: it converts the arguments and nests the results. `beside`: whether points
+    that are treated apart are looked at."""
     params = [p.name for p in f.program.params]
     used = (
         "np",
@@ -261,6 +289,9 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         "_has_tiny",
         f"_{stem(name)}_again",
         f"_{stem(name)}_apart",
+        f"_{stem(name)}_found",
+        f"_{stem(name)}_guards",
+        "_at_guard",
         "warnings",
         "RuntimeWarning",
     )
@@ -272,30 +303,65 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         shape = tuple(map(_whole, p.type.shape))
         body.append(f'{n} = _given("{main}: {p.name}", {n}, {kind}, {shape})')
     lines = [def_line(name, params, shown, face), indent("\n".join(body), "    ")]
-    if f.apart:
+    given, nested = f"({', '.join(local)},)", f"    return {_nested(f.program.tree)}"
+    if beside:
+        lines.append(f"    r = _{stem(name)}_found({given})")
+        if f.guards:
+            lines += [
+                f"    if np.any(_{stem(name)}_apart({', '.join(local)})):",
+                f'        r = _at_guard("{name}", _{stem(name)}_guards, {given}, r)',
+            ]
+        return "\n".join([*lines, nested]) + "\n"
+    if f.guards:
         text = f"{name}: at a point that is treated apart, derivatives are as written there"
         lines += [
             f"    if np.any(_{stem(name)}_apart({', '.join(local)})):",
             f"        warnings.warn({text!r}, RuntimeWarning, stacklevel=2)",
         ]
     call = f"_{stem(name)}({', '.join(local)})"
-    count = len(f.program.outputs)
     if f.corrected:
-        found, wrong = (_fresh(n, shown) for n in ("found", "wrong"))
-        lines.append(f"    *{found}, {wrong} = _{stem(name)}_corrected({', '.join(local)})")
-        given = f'"{name}", ({", ".join(local)},), {found}'
+        names = [_fresh(n, shown) for n in ("found", "wrong")]
         lines += [
-            f"    if {wrong} or _has_tiny(({', '.join(local)},)):",
-            f"        {found} = _computed_again({given}, _{stem(name)}, *_{stem(name)}_again)",
-            f"    r = {found}",
-            f"    return {_nested(f.program.tree)}",
+            indent(_tiers(name, names, ", ".join(local)), "    "),
+            f"    r = {names[0]}",
+            nested,
         ]
         return "\n".join(lines) + "\n"
+    count = len(f.program.outputs)
     if count == 1 and f.program.tree == 0:
         return "\n".join([*lines, f"    return {call}"]) + "\n"
     lines.append(f"    r = {call}" if count > 1 else f"    r = ({call},)")
-    lines.append(f"    return {_nested(f.program.tree)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, nested]) + "\n"
+
+
+def _tiers(name: str, names: Sequence[str], given: str) -> str:
+    """The lines that compute results with their rounding errors, and again where they lost digits."""
+    found, wrong = names
+    return (
+        f"*{found}, {wrong} = _{stem(name)}_corrected({given})\n"
+        f"if {wrong} or _has_tiny(({given},)):\n"
+        f'    {found} = _computed_again("{name}", ({given},), {found}, _{stem(name)}, *_{stem(name)}_again)'
+    )
+
+
+def _without_guards(name: str, f: ArrayFunction) -> str:
+    """The function that computes all results, whatever guards say, from converted arguments."""
+    if f.corrected:
+        body = _tiers(name, ("found", "wrong"), "*args").replace("(*args,)", "args")
+    else:
+        call = f"_{stem(name)}(*args)"
+        body = f"found = {call if len(f.program.outputs) > 1 else f'({call},)'}"
+    return f"def _{stem(name)}_found(args):\n" + indent(body, "    ") + "\n    return found\n"
+
+
+def _beside(name: str, main: str, f: ArrayFunction) -> str:
+    """What computes derivatives at points that are treated apart."""
+    assert f.guards is not None
+    functions = [f"_{stem(name)}_found", f"_{stem(main)}_found", f"_{stem(name)}_apart"]
+    return (
+        f"_{stem(name)}_guards = (\n"
+        f"    {', '.join(functions)},\n    {f.guards.points}, {f.guards.moved},\n)\n"
+    )
 
 
 def _whole(n: Expr) -> int | None:

@@ -10,4 +10,5 @@
 `extended_balls`   balls beside infinities and nan, as IEEE arithmetic has these
 `by_tiers`         from a call of a module's function to its results, tier by tier
 `arrays_by_tiers`   the same of functions with arrays and loops
+`limits_at_guards`  their derivatives at points that a program treats apart; calls from Python use it, too
 """
