@@ -1,7 +1,8 @@
 """Fixtures for all tests: golden files and samples of the function table; and which are slow.
 
 Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
-`pytest -n auto -m "not slow" --measure` writes that file anew. The shortest case of each test function stays
+`pytest -n auto -m "not slow" --measure` writes that file anew; `--measure=default` measures those that are
+not slow as yet, and keeps what the file says of the others. The shortest case of each test function stays
 in the default suite if it takes less than `SHORT`, and so does what is marked `kept`.
 `.ci/run` runs the measured ones, and one in `SHARE` of the marked ones, by their names, so that it takes
 less than 25 minutes on two processors.
@@ -12,7 +13,9 @@ from __future__ import annotations
 import gc
 import os
 import random
+import re
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -28,12 +31,14 @@ hypothesis.settings.register_profile("symdiff", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("symdiff")
 
 GOLDEN = Path(__file__).parent / "golden"
+MEASURED = re.compile(r"(\bmean) \S+, worst \S+ ulp")
+"""What the mathematical library of a machine decides in generated texts."""
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-DEFAULT = 230.0
+DEFAULT = 270.0
 """Seconds that all tests which are not slow take together, of one processor: those that take
 longest are slow, as many as it needs."""
-SHORT = 0.3
+SHORT = 0.6
 """Seconds that the shortest case of a test function may take to stay in any case."""
 SHARE = 3
 
@@ -46,19 +51,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--measure",
-        action="store_true",
+        nargs="?",
+        const="all",
+        choices=("all", "default"),
         help="write to tests/durations.txt which of the tests that run take long",
     )
 
 
 # --------------------------------------------------------------------------- durations
 def pytest_configure(config: pytest.Config) -> None:
+    _keep_bytecode(config)
     if config.getoption("--measure") and config.args != config.getini("testpaths"):
         raise pytest.UsageError("--measure looks at all tests together: name none")
 
 
+def _keep_bytecode(config: pytest.Config) -> None:
+    """Where Python is told to leave no bytecode beside the source, processes that are started
+    find it elsewhere until the end, and do not compile all of symdiff each time."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and "PYTHONPYCACHEPREFIX" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="symdiff-bytecode-")
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+        config.add_cleanup(folder.cleanup)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--measure"):
+    if config.getoption("--measure") == "all":
         return
     known = durations()
     for item in items:
@@ -131,7 +148,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config: Any = session.config
     if config.getoption("--measure") and not hasattr(config, "workerinput"):
-        rows = [f"{_measured[k]:.2f} {k}\n" for k in sorted(slow_ones(_measured))]
+        known = durations() if config.getoption("--measure") == "default" else {}
+        measured = known | _measured
+        rows = [f"{measured[k]:.2f} {k}\n" for k in sorted(slow_ones(measured))]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
 
 
@@ -144,10 +163,10 @@ def _nothing_kept() -> None:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """`golden(file name, text)`: the text is that of the file, byte for byte."""
+    """`golden(file name, text)`: the text is that of the file, byte for byte, but for measured errors."""
 
     def check(name: str, text: str) -> None:
-        path = GOLDEN / name
+        path, text = GOLDEN / name, MEASURED.sub(r"\1 ..., worst ... ulp", text)
         if request.config.getoption("--update-golden"):
             path.write_text(text, encoding="utf-8", newline="\n")
         assert path.read_bytes() == text.encode(), f"see {path}; --update-golden rewrites it"

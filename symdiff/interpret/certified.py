@@ -130,7 +130,7 @@ class Certified:
 
     @property
     def deep(self) -> Deep:
-        """The outputs where functions are far from home."""
+        """The outputs where functions are farther from their limits than any precision reaches."""
         if self._deep is None:
             self._deep = Deep(self._variables, self.outputs)
         return self._deep
@@ -215,7 +215,7 @@ class _Search:
         return singular | self.undecided
 
     def _look_deep(self, pending: set[int]) -> None:
-        """Settle what is flagged only because functions are far from home."""
+        """Decide what is flagged only because functions are that close to their limits."""
         deep, prec = self.program.deep, PRECISIONS[1]
         places = {root: k for k, root in enumerate(self.tape.roots)}
         balls = deep.plain(self.inputs, prec)

@@ -320,13 +320,15 @@ def weighted_squares(u: Expr) -> list[Expr] | None:
 
 
 def _squared(e: Expr) -> tuple[Expr, Expr] | None:
-    """What is squared in a product, and the other factors; None if nothing is. Equal factors make
-    a square too, as in w*y*y."""
+    """What is squared in a product, and the other factors; None if nothing is, or there are too
+    many. Equal factors make a square too, as in w*y*y."""
     stack, w, rest = [e], None, ONE
     single: list[Expr] = []
     while stack:
         n = stack.pop()
         k = ir.integer(n.args[1]) if n.op is POW else None
+        if len(single) > MAX_NORM_TERMS:
+            return None
         if n.op is MUL:
             stack.extend(reversed(n.args))
         elif n.op is DIV:
@@ -347,6 +349,7 @@ def _squared(e: Expr) -> tuple[Expr, Expr] | None:
 def squares(u: Expr) -> list[tuple[Fraction, Expr, int]] | None:
     """u as a sum of at least two terms c*w**n with c > 0 and n even, else None."""
     terms: list[tuple[Fraction, Expr, int]] = []
+    sums, again = set[Expr](), 0
     stack = [(Fraction(1), u)]
     while stack:
         factor, e = stack.pop()
@@ -354,7 +357,9 @@ def squares(u: Expr) -> list[tuple[Fraction, Expr, int]] | None:
         weight *= factor
         if w.op is ADD:
             stack.extend((weight, a) for a in reversed(w.args))
-            if len(stack) > MAX_NORM_TERMS:
+            again += w in sums
+            sums.add(w)
+            if len(stack) > MAX_NORM_TERMS or again > MAX_NORM_TERMS:
                 return None
             continue
         n = ir.integer(w.args[1]) if w.op is POW else None

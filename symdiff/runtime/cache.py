@@ -46,6 +46,8 @@ _sizes: dict[Path, tuple[int, int]] = {}
 
 _checked = [0]
 """How many modules had been imported when the files were last found unchanged."""
+CHANGED = -1
+"""The same where they have changed: nothing is kept from then on, and nobody looks again."""
 
 
 class Info(NamedTuple):
@@ -104,13 +106,14 @@ def _digest() -> str:
 def _is_current() -> bool:
     """Whether the code that runs is what `_digest` tells. Modules are imported when they are
     needed first: after an upgrade in place those that follow are of another version."""
-    if not _digest():
+    if not _digest() or _checked[0] == CHANGED:
         return False
     imported = len(sys.modules)
     if imported == _checked[0]:
         return True
     files, now = _imported(), package.files()
     if files is None or now is None or now.signature != files.signature:
+        _checked[0] = CHANGED
         return False
     if files.are_settled and not _path(files.signature, _PACKAGE).exists():
         _write(files.signature, _PACKAGE, _digest().encode())

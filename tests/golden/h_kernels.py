@@ -10,9 +10,9 @@ Cancelled factors:
     x - 2 in (x**2 - 4)/(x - 2)
 
 Measured error:
-    bit-uniform    mean 0.00, worst 0.5 ulp (64 points)
-    ordinary       mean 0.03, worst 0.5 ulp (64 points)
-    near-singular  mean 0.13, worst 0.5 ulp (31 points)
+    bit-uniform    mean ..., worst ... ulp (64 points)
+    ordinary       mean ..., worst ... ulp (64 points)
+    near-singular  mean ..., worst ... ulp (31 points)
 
 Scalars or arrays; arrays broadcast and give arrays.
 float32 arrays are computed in double precision and returned as float32.

@@ -112,8 +112,12 @@ def test_nothing_is_kept_by_a_process_whose_files_change(root, fresh, monkeypatc
     name = cache.key("k")
     (root / "a" / "x.py").write_text("value = 2\n")
     monkeypatch.setattr(cache, "_checked", [0])  # a module was imported
-    cache.store(name, b"code of two versions", ())
+    looked = []
+    monkeypatch.setattr(package, "files", lambda files=package.files: looked.append(1) or files())
+    for _ in range(3):
+        cache.store(name, b"code of two versions", ())
     assert cache.load(name) is None
+    assert len(looked) == 1
     fresh()
     assert cache.key("k") != name
     cache.store(cache.key("k"), b"code", ())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.validation.mutants import Mutant, chosen, mutants
+from tests.validation.mutants import TESTS, Mutant, chosen, mutants
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +24,11 @@ SAMPLE = [m for m in ALL if m.old not in HARMLESS][3::11]
 def test_the_text_that_is_changed_is_there(m: Mutant) -> None:
     module = import_module(f"symdiff.{m.where}")
     assert m.old in Path(str(module.__file__)).read_text(encoding="utf-8")
+
+
+def test_the_tests_that_are_named_are_there() -> None:
+    named = " ".join((*TESTS.values(), *(m.tests for m in ALL))).split()
+    assert {name for name in named if not (ROOT / name).is_file()} == set()
 
 
 def test_a_sample_is_spread_over_all_kinds() -> None:

@@ -117,12 +117,16 @@ def _formula(e: Expr, program: LoopProgram, others: set[str]) -> Formula:
     leaves: dict[Expr, Expr] = {}
     names: dict[str, str] = {}
     whole, fixed = set(), set()
+    seen: set[Expr] = set()
     stack = [e]
     while stack:
         n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
         integer = kind_of(n) == "i" and n.op is not CONST
-        if n in leaves or not (integer or n.op in (VAR, LOAD)):
-            stack.extend(() if n in leaves else reversed(n.args))
+        if not (integer or n.op in (VAR, LOAD)):
+            stack.extend(reversed(n.args))
             continue
         text = _text(n)
         name = taken.fresh("".join(c if c.isalnum() else "_" for c in text).strip("_") or "k")

@@ -129,7 +129,7 @@ class Scopes(Generic[ScopeT, StoredT]):
         assert not isinstance(found, str)
         return found
 
-    def home(self, *nodes: Expr) -> ScopeT:
+    def scope_of(self, *nodes: Expr) -> ScopeT:
         """The outermost scope that knows every name in the nodes."""
         known = self.scope.outermost
         deepest = self.root
@@ -146,7 +146,7 @@ class Scopes(Generic[ScopeT, StoredT]):
     def is_known(self, e: Expr) -> bool:
         """Whether an expression can be computed here."""
         try:
-            self.home(e)
+            self.scope_of(e)
         except KeyError:
             return False
         return True
@@ -159,7 +159,7 @@ class Scopes(Generic[ScopeT, StoredT]):
         table: Callable[[ScopeT], dict[Hashable, str]] = attrgetter("values"),
     ) -> str:
         """A value that depends on nodes, made once where they are known."""
-        scope = self.home(*nodes)
+        scope = self.scope_of(*nodes)
         known = table(scope)
         found = known.get(key)
         if found is None:
@@ -181,7 +181,7 @@ class Scopes(Generic[ScopeT, StoredT]):
             n, ready = stack.pop()
             if ready:
                 order.append(n)
-            elif n.args and n not in seen and n not in table(self.home(n)):
+            elif n.args and n not in seen and n not in table(self.scope_of(n)):
                 seen.add(n)
                 stack.append((n, True))
                 stack += [(a, False) for a in reversed(below(n)) if a.op is not ARRAY]
@@ -191,14 +191,14 @@ class Scopes(Generic[ScopeT, StoredT]):
         """The value of an expression, of its own kind."""
         if not e.args:
             return self.leaf(e)
-        found = self.home(e).values.get(e)
+        found = self.scope_of(e).values.get(e)
         if found is not None:
             return found
         for n in self.missing(e, below=self.needs):
-            scope = self.home(n)
+            scope = self.scope_of(n)
             made = self.element(n, scope) if n.op is LOAD else self.operation(n, scope)
             scope.values[n] = made
-        return self.home(e).values[e]
+        return self.scope_of(e).values[e]
 
     def needs(self, n: Expr) -> Sequence[Expr]:
         """The operands that are printed before an operation."""

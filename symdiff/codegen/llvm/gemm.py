@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from symdiff.codegen.llvm.printer import Lanes
 
-CELLS = ("c", "ldc", "a", "ras", "cas", "b", "rbs", "cbs", "n", "depth")
+FRAME = ("c", "ldc", "a", "ras", "cas", "b", "rbs", "cbs", "n", "depth")
 """What the frame holds, 64 bits each: addresses of the first elements; the strides from row to
 row of C, and from row to row and column to column of A and B, in elements; the columns of B,
 and its rows."""

@@ -448,23 +448,28 @@ class Printer:
             if e in seen:
                 continue
             seen.add(e)
-            if e.op is ir.VAR:
-                if self.name(e.value) != e.value:
-                    found[e] = var(self.name(e.value))
-            elif e.op is LOAD and e.args[0].value[1] == "f":
-                found[e] = var(self.element_of(e))
-            elif e.op is REAL_OF:
-                found[e] = var(f"float({self.integer(e.args[0])})")
-            elif e.op in (INDEX, LOAD, FLOORDIV, MOD):
-                text = self.integer(e)
-                if self.dtype == "float32":
-                    text = f"{self.real}({text})"
-                elif e.op in (FLOORDIV, MOD):
-                    text = f"({text})"
-                found[e] = var(text)
-            else:
+            if not (text := self.leaf(e)):
                 stack.extend(e.args)
+            elif e.op is not ir.VAR or text != e.value:
+                found[e] = var(text)
         return found
+
+    def leaf(self, e: Expr) -> str:
+        """The text of a variable, an element of an array or an integer; "" of what has operands."""
+        if e.op is ir.VAR:
+            return self.name(e.value)
+        if e.op is LOAD and e.args[0].value[1] == "f":
+            return self.element_of(e)
+        return self.real_of(e) if e.op in (REAL_OF, INDEX, LOAD, FLOORDIV, MOD) else ""
+
+    def real_of(self, e: Expr) -> str:
+        """An integer as a real number."""
+        if e.op is REAL_OF:
+            return f"float({self.integer(e.args[0])})"
+        text = self.integer(e)
+        if self.dtype == "float32":
+            return f"{self.real}({text})"
+        return f"({text})" if e.op in (FLOORDIV, MOD) else text
 
     def element_of(self, e: Expr) -> str:
         """An element of an array, at an index that is in range."""

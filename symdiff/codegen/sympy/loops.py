@@ -181,12 +181,14 @@ class _Translator:
     def leaves(self, e: Expr) -> list[Expr]:
         """The topmost elements, integers and names in an expression."""
         found: dict[Expr, None] = {}
+        seen: set[Expr] = set()
         stack = [e]
         while stack:
             n = stack.pop()
             if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF, ir.VAR):
                 found[n] = None
-            else:
+            elif n not in seen:
+                seen.add(n)
                 stack.extend(n.args)
         return list(found)
 

@@ -48,10 +48,13 @@ def divided(by: Expr, found: Expr) -> None:
 
 def _denominators(e: Expr) -> set[Expr]:
     """What a product divides by."""
-    found = set()
+    found, seen = set(), set()
     stack = [e]
     while stack:
         n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
         if n.op is ir.DIV:
             found.add(n.args[1])
         if n.op in (ir.DIV, ir.MUL, ir.NEG, POW):

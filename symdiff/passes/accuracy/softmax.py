@@ -54,20 +54,36 @@ def _is_computed(exponent: Expr) -> bool:
 
 
 def _factors(e: Expr) -> tuple[list[Expr], list[Expr]]:
-    """What a quotient multiplies, and what it divides by."""
-    if e.op is NEG:
-        above, below = _factors(e.args[0])
-        return [ir.const(-1), *above], below
-    if e.op not in (MUL, DIV):
-        return [e], []
-    (a, b), (c, d) = map(_factors, e.args)
-    if e.op is DIV:
-        c, d = d, c
-    return [*a, *c], [*b, *d]
+    """What a quotient multiplies, and what it divides by; itself if these are too many."""
+    parts: tuple[list[Expr], list[Expr]] = [], []
+    stack = [(e, 0)]
+    while stack:
+        n, side = stack.pop()
+        if n.op in (MUL, DIV):
+            stack += (n.args[1], side ^ (n.op is DIV)), (n.args[0], side)
+        elif n.op is NEG:
+            parts[side].append(ir.const(-1))
+            stack.append((n.args[0], side))
+        else:
+            parts[side].append(n)
+        if len(parts[0]) + len(parts[1]) > MAX_FACTORS:
+            return [e], []
+    return parts
 
 
 def _terms(e: Expr) -> list[Expr]:
-    return [t for a in e.args for t in _terms(a)] if e.op is ADD else [e]
+    """The terms of a sum; itself if these are too many."""
+    found: list[Expr] = []
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n.op is ADD:
+            stack += n.args[::-1]
+        else:
+            found.append(n)
+        if len(found) > MAX_TERMS:
+            return [e]
+    return found
 
 
 def _less(terms: Sequence[Expr], part: Expr) -> Expr:

@@ -83,9 +83,14 @@ def _function_loci(op: Op) -> Iterator[Expr]:
 
 
 def _factors(d: Expr) -> Iterator[Expr]:
+    """Each factor of a product once."""
+    seen: set[Expr] = set()
     stack = [d]
     while stack:
         e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
         if e.op is MUL:
             stack.extend(e.args)
         elif e.op is NEG or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):

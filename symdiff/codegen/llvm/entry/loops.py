@@ -19,7 +19,7 @@ API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented"
        "PyLong_FromLongLong", "PyBool_FromLong", "PyTuple_New", "PyTuple_SetItem",
        "Py_IncRef", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread",
        "PyObject_CallNoArgs")  # fmt: skip
-"""The addresses in the global `nest.api`, which must be filled before the first call."""
+"""The addresses in the global `loops.api`, which must be filled before the first call."""
 
 RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs", "makes",
           "watching", "used", "account", "no_ones", "tried", "refused",
@@ -391,7 +391,7 @@ refuse:
 
 
 def print_entry(type_offset: int, value_offset: int) -> str:
-    """A module with the builtin `nest(*arguments)`.
+    """A module with the builtin `loops(*arguments)`.
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """

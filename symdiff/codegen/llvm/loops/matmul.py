@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symdiff.codegen.llvm import jit
-from symdiff.codegen.llvm.gemm import CELLS, Gemm
+from symdiff.codegen.llvm.gemm import FRAME, Gemm
 from symdiff.codegen.llvm.loops.parallel import Parts
 from symdiff.codegen.llvm.loops.scoped import Stored
 from symdiff.ir import ONE, Expr
@@ -56,7 +56,7 @@ class Products(Parts):
         values = (
             made.address, n, a.address, a.down, a.across, b.address, b.down, b.across, n, depth,
         )  # fmt: skip
-        frame = self.variable(f"[{len(CELLS)} x i64]")
+        frame = self.variable(f"[{len(FRAME)} x i64]")
         for k, value in enumerate(values):
             kind = "ptr" if k in (0, 2, 5) else "i64"
             place = self.emit("ptr", f"getelementptr i64, ptr {frame}, i64 {k}")

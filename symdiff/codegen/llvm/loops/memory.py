@@ -364,7 +364,7 @@ class Memory(Expressions):
     def allocate(self, shape: tuple[Expr, ...], kind: str) -> Slot:
         """A place for an array, in the outermost scope that knows its size."""
         size = self.bytes_of(shape, kind)
-        scope = self.home(*shape)
+        scope = self.scope_of(*shape)
         scope.allocates = True
         address = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})", scope)
         self.require(f"icmp ne ptr {address}, null", NO_MEMORY, scope)

@@ -196,12 +196,12 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         for n in self.missing(e, _VECTORS, self._below):
             if not self.varies(n):
                 continue
-            scope = self.home(n)
+            scope = self.scope_of(n)
             if n.op is LOAD:
                 scope.vectors[n] = self.elements(n, scope)
             else:
                 scope.vectors[n] = self._operation(n, self.packed, self.vector, self.reals, scope)
-        return self.home(e).vectors[e]
+        return self.scope_of(e).vectors[e]
 
     def _below(self, n: Expr) -> Sequence[Expr]:
         """What a vector needs as vectors; a load sees to its indices itself."""

@@ -34,7 +34,7 @@ class Systems(Products):
             columns = sizes[1:] or ["1"]
             given += [f"ptr {a.address}", f"i64 {sizes[0]}", *(f"i64 {n}" for n in columns)]
         for result, (_, t) in zip(results, s.results, strict=True):
-            place = result.address if result is not None else self.cell_of(record, at)
+            place = result.address if result is not None else self.word_of(record, at)
             given.append(f"ptr {place}")
             at += 1 + len(t.shape)
         status = self.variable("i32")
@@ -46,7 +46,7 @@ class Systems(Products):
             self.scope.lines.append(f"store i32 {asked}, ptr {status}")
         return self.emit("i32", f"load i32, ptr {status}")
 
-    def cell_of(self, record: str, k: int) -> str:
+    def word_of(self, record: str, k: int) -> str:
         """The address of a word of a record."""
         return self.emit("ptr", f"getelementptr i64, ptr {record}, i64 {k}")
 

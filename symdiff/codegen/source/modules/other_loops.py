@@ -22,13 +22,9 @@ from symdiff.codegen.source.loops import Printer
 from symdiff.codegen.source.modules.helpers import CACHED, definitions
 from symdiff.codegen.source.modules.second_tier import LARGEST_POWER, WideWriter, direct
 from symdiff.codegen.source.modules.third_tier import BallWriter, NoBalls, has_balls
-from symdiff.ir import Expr, Op, rational, var
+from symdiff.ir import Expr, Op, rational
 from symdiff.ir.loop_program import (
     ARRAY,
-    FLOORDIV,
-    INDEX,
-    LOAD,
-    MOD,
     REAL_OF,
     Build,
     Loop,
@@ -104,26 +100,9 @@ class _OtherNumbers(Printer):
                 result[k] = self.exact(f"float({result[k]})")
         return [result[k] for k in range(len(roots))]
 
-    def leaves(self, roots: Sequence[Expr]) -> dict[Expr, Expr]:
-        found: dict[Expr, Expr] = {}
-        seen: set[Expr] = set()
-        stack = list(roots)
-        while stack:
-            e = stack.pop()
-            if e in seen:
-                continue
-            seen.add(e)
-            if e.op is ir.VAR:
-                if self.name(e.value) != e.value:
-                    found[e] = var(self.name(e.value))
-            elif e.op is LOAD and e.args[0].value[1] == "f":
-                found[e] = var(self.element_of(e))
-            elif e.op in (REAL_OF, INDEX, LOAD, FLOORDIV, MOD):
-                of = e.args[0] if e.op is REAL_OF else e
-                found[e] = var(self.exact(f"float({self.integer(of)})"))
-            else:
-                stack.extend(e.args)
-        return found
+    def real_of(self, e: Expr) -> str:
+        of = e.args[0] if e.op is REAL_OF else e
+        return self.exact(f"float({self.integer(of)})")
 
 
 class _Wide(_OtherNumbers):
