@@ -141,3 +141,23 @@ def test_places_that_a_rounded_number_decides(t: float) -> None:
     if t > 0:
         found, _ = symgrad(lambda x, t: np.repeat(x, int(t))).jacobian(x, t)
         np.testing.assert_array_equal(found, np.repeat(np.eye(3), int(t), axis=0))
+
+
+@pytest.mark.parametrize(
+    ("f", "points"),
+    [
+        (lambda v: sp.erfi(v) + sp.spence(v * v), [-0.7, 0.3, 1.0]),
+        (lambda v: sp.eval_legendre(5, v) * sp.eval_chebyu(2, v) + sp.eval_jacobi(3, 0.5, -0.25, v), [0.3, 1.4]),
+        (lambda v: sp.eval_genlaguerre(4, 1.5, v) + sp.eval_hermite(3, v) * sp.eval_gegenbauer(1, 0.7, v), [0.3]),
+        (lambda v: sp.jvp(1.5, v) * sp.kvp(0, v, 2), [0.3, 2.0]),
+        (lambda v: sp.chdtr(3.0, v) + sp.fdtrc(3.0, 4.0, v) * sp.agm(v, 2.0), [0.3, 1.4]),
+        (lambda v: sp.powm1(v, 1e-8) * sp.sindg(40 * v) + sp.inv_boxcox1p(v, 0.5), [0.3, 1.4]),
+    ],
+)  # fmt: skip
+def test_special_functions(f: Callable[..., Any], points: list[float]) -> None:
+    s = symgrad(f)
+    for v in points:
+        np.testing.assert_allclose(s(v), f(v), rtol=1e-12)
+        h = 1e-4
+        slope = (8 * (f(v + h) - f(v - h)) - f(v + 2 * h) + f(v - 2 * h)) / (12 * h)
+        np.testing.assert_allclose(s.grad(v), slope, rtol=1e-7, atol=1e-9)

@@ -271,3 +271,30 @@ def test_norms_of_clamps_alone() -> None:
     assert f.grad(0.0, 0.0) == (0.0, 0.0)
     assert f.grad(-1.0, -1.0) == (0.0, 0.0)
     assert f.grad(3.0, 4.0) == pytest.approx((0.6, 0.8), rel=1e-15)
+
+
+def _box(p):
+    q = np.abs(p) - 1
+    return np.linalg.norm(np.maximum(q, 0)) + min(np.max(q), 0.0)
+
+
+def _boxes(p):
+    q = np.abs(p) - 1
+    return np.sum(np.sqrt(np.sum(np.maximum(q, 0) ** 2, axis=1)) + np.minimum(np.max(q, axis=1), 0))
+
+
+EDGES = {
+    (1.0, 0.5): (1.0, 0.0),
+    (-0.25, -1.0): (0.0, -1.0),
+    (0.5, 0.0): (1.0, 0.0),
+    (3.0, 0.0): (1.0, 0.0),
+}
+"""Points of a box, on its edges, inside and outside, with the slopes of the distance from it."""
+
+
+@pytest.mark.filterwarnings("error")
+def test_distances_from_boxes_of_arrays():
+    points, slopes = np.array(list(EDGES)), np.array(list(EDGES.values()))
+    assert np.array_equal([symgrad(_box).grad(p) for p in points], slopes)
+    assert np.array_equal(symgrad(_boxes).grad(points), slopes)
+    assert np.array_equal(symgrad(_box).hessian(points[0]), np.zeros((2, 2)))

@@ -29,7 +29,7 @@ from symdiff.frontend.pytrees import Trees
 from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.syntax import calls
+from symdiff.frontend.syntax import calls, records
 from symdiff.frontend.trace.defined import masked, needed
 from symdiff.frontend.trace.poles import denominators
 from symdiff.frontend.trace.recorder import Retrace, active
@@ -266,6 +266,10 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         if hasattr(value, "_fields"):
             return Made.of(type(value), parts)
         return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, Record) and records.LOCAL in vars(value.made_of):
+        raise Refused(
+            "an object of a class that is defined inside of it", "define the class outside"
+        )
     if isinstance(value, Record) and dataclasses.is_dataclass(value.made_of):
         names = fields_of(value.made_of)
         return Made.of(value.made_of, [_flatten(t, value.fields[n], outputs, kinds) for n in names])

@@ -82,6 +82,8 @@ def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any]) -> 
     floats = [
         _zero(n, scope) if a.is_zero() else _float(a) for n, a in zip(e.args, args, strict=True)
     ]
+    if op.edges is not None and (known := op.edges(*floats)) is not None:
+        return arb(known)
     function: Any = np.power if op is ir.POW else _callable(op.names)
     if function is None:
         return UNKNOWN

@@ -77,3 +77,17 @@ def test_arrays_in_which_nothing_hides_are_kept():
     r = np.sqrt(1 + x**2)
     slope = ((np.cos(r) / r - np.sin(r) / r**2) + 1) * x / r
     np.testing.assert_allclose(symgrad(f).grad(x), slope, rtol=1e-14)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("near", [lambda d: np.abs(d) < 1e-9, lambda d: d == 0])
+def test_guards_of_quotients_by_arrays_that_are_quotients(near):
+    """v/(2/tan(d)) was singular at 0, as it was written, though v*tan(d)/2 is not."""
+
+    def paths(v, d):
+        radius = 2.0 / np.tan(d)
+        return np.sum(np.where(near(d), 0.0, v / radius))
+
+    found = symgrad(paths).grad(np.array([1.0, 3.0]), np.array([0.0, 0.5]))
+    np.testing.assert_allclose(found[0], [0.0, np.tan(0.5) / 2], rtol=1e-15)
+    np.testing.assert_allclose(found[1], [0.5, 1.5 / np.cos(0.5) ** 2], rtol=1e-15)

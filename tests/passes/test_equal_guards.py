@@ -50,3 +50,17 @@ def test_facts_are_about_their_own_variables():
     (_,) = guards((guarded(x, x, ir.ONE),), (ir.lt(1, x),))
     (repaired,) = guards((guarded(y, y, ir.ONE),))
     assert repaired is F.EXPM1(y) / y
+
+
+def test_what_a_maximum_is_beside_nan_is_no_guard(monkeypatch):
+    """max(a, b) is a where b is nan, so where a is singular both sides are."""
+    asked: list[proof._Case] = []
+    made = proof._Case.__init__
+    monkeypatch.setattr(
+        proof._Case, "__init__", lambda case, *of: asked.append(case) or made(case, *of)
+    )
+    monkeypatch.setattr(proof, "_known", {})
+    a = F.EXPM1(x) / x + ir.sqrt(x)
+    branch = ir.where(ir.le(ir.ZERO, x), F.LARGER(a, y), a)
+    assert guards((branch,)) == (branch,)
+    assert not asked

@@ -70,7 +70,7 @@ def test_every_identity_holds(identity: object) -> None:
         ("4*eps*((s/r)**12-(s/r)**6)", "r", "24*eps*s**6*(r**6 - 2*s**6)/r**13"),
         # exponents and angles that are multiples of one another
         ("1/(1+exp(-(w*x+b)))", "w", "x/(2*(cosh(b + w*x) + 1))"),
-        ("k*T/h*exp(dS/R)*exp(-dH/(R*T))", "T", "k*(R + dH/T)*exp((dS - dH/T)/R)/(R*h)"),
+        ("k*T/h*exp(dS/R)*exp(-dH/(R*T))", "T", "k*(R*T + dH)*exp((dS - dH/T)/R)/(R*T*h)"),
         ("log(tan(x/2+pi/4))", "x", "1/cos(x)"),
         ("(sin(x)+cos(x))/(sin(x)-cos(x))", "x", "2/(sin(2*x) - 1)"),
         # roots, of any degree, and numbers in them

@@ -158,6 +158,12 @@ def snapshot(a: SymArray) -> SymArray:
     return lazy(a.shape, a.kind, formula(a), needs(a))
 
 
+_VIEWED = (
+    "an array that may show a selection by a condition is changed",
+    "make a copy of it first: np.copy(...)",
+)
+
+
 def symbolic(t: Tracer, value: Any) -> SymArray:
     """Any array, nested sequence or number as a symbolic array. How many rows a list has is remembered: one that
     has none becomes an array without a second axis."""
@@ -169,7 +175,10 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
         )
         return value.items
     if isinstance(value, Selected):
-        return t.compacted(value)
+        made = t.compacted(value)
+        if any(v is value for v in t.frame.env.values()):
+            made.memory.fixed = _VIEWED
+        return made
     if is_number(value):
         return from_formula((), value)
     if isinstance(value, (list, tuple)) and _holds_symbolic(value):

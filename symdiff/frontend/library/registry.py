@@ -15,7 +15,14 @@ import numpy as np
 from symdiff.frontend.arrays import selecting
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
-from symdiff.frontend.library import composed, distributions, methods, record_copies, scientific
+from symdiff.frontend.library import (
+    composed,
+    distributions,
+    methods,
+    record_copies,
+    scientific,
+    special_orders,
+)
 from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.numpy import keywords, truth_values
 from symdiff.frontend.library.numpy.small import names as numpy_names
@@ -130,7 +137,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
     entries |= python_names.TABLE | library_names.TABLE
     entries |= numpy_names.TABLE | record_copies.TABLE
-    written = composed.TABLE | scientific.TABLE
+    written = composed.TABLE | scientific.TABLE | special_orders.TABLE
     whole = {name: _composed(*entry) for name, entry in written.items()}
     names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
     table: dict[int, tuple[Any, Implementation]] = {}
@@ -151,7 +158,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
             table[id(function)] = function, _extended(name, usual)
-    for fun, build in distributions.EXACT.items():
+    for fun, build in (distributions.EXACT | special_orders.EXACT).items():
         table[id(fun)] = fun, _shorthand(build)
     return table
 

@@ -2,7 +2,7 @@
 
 `statements`       running statements
 `for_while`        `for` and `while`
-`try_except`       `try` around a value that may divide by zero
+`try_except`       `try` around a value that may divide by zero, and `finally`
 `match_case`       `match`, as branches
 `expressions`      evaluating expressions
 `comprehensions`   comprehensions and generator expressions
@@ -12,4 +12,5 @@
 `inlining`         programs inside of a function that is being traced
 `containers`       elements, keys and positions of containers
 `records`          objects of the user's classes
+`local_classes`    classes that are defined inside of the function
 """

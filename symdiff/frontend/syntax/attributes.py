@@ -51,6 +51,8 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
         return records.attribute(t, owner, name)
     if isinstance(owner, records.Super):
         return records.of_parent(t, owner, name)
+    if isinstance(owner, type) and records.LOCAL in vars(owner):
+        return records.of_local_class(t, owner, name)
     if isinstance(owner, known.METHOD_OWNERS) and not hasattr(owner, "_fields"):
         found = getattr(owner, name, None)
         if isinstance(found, BuiltinMethodType):

@@ -34,7 +34,8 @@ from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.syntax import inlining, records
 from symdiff.frontend.syntax.containers import plain
-from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace import closures, demands, scalars
+from symdiff.frontend.trace.closures import Closure, assigned_names
 from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -62,28 +63,6 @@ MAX_DEPTH = 400
 """Calls inside of calls; a recursion that goes deeper does not end."""
 
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Closure:
-    """A function or lambda defined inside of the traced function."""
-
-    node: FunctionNode
-    home: Frame
-    defaults: tuple[Any, ...]
-    keyword_defaults: Mapping[str, Any]
-
-    @classmethod
-    def make(cls, t: Tracer, node: FunctionNode) -> Closure:
-        a = node.args
-        defaults = tuple(t.evaluate(d) for d in a.defaults)
-        keywords = zip(a.kwonlyargs, a.kw_defaults, strict=True)
-        named = {p.arg: t.evaluate(d) for p, d in keywords if d is not None}
-        return cls(node, t.frame, defaults, named)
-
-    @property
-    def name(self) -> str:
-        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,25 +205,6 @@ def _foreign(t: Tracer, function: Any) -> Refused:
 
 
 @functools.lru_cache(maxsize=1024)
-def assigned_names(node: FunctionNode) -> frozenset[str]:
-    """The local names of a function: its parameters and what its body assigns."""
-    a = node.args
-    found = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if p}
-    stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
-    while stack:
-        n = stack.pop()
-        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
-            found.add(n.id)
-        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(n.name)
-        elif isinstance(n, (ast.Import, ast.ImportFrom)):
-            found |= {(x.asname or x.name).partition(".")[0] for x in n.names}
-        elif not isinstance(n, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):  # fmt: skip
-            stack.extend(ast.iter_child_nodes(n))
-    return frozenset(found)
-
-
-@functools.lru_cache(maxsize=1024)
 def _first_yield(node: FunctionNode) -> ast.AST | None:
     """The first `yield` of a function, if there is one."""
     stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
@@ -317,6 +277,7 @@ def inline(
         frame = Frame(
             function.name, home.source, lambda n: look_up(home, n), lambda: assigned_names(node)
         )
+        frame.home = home
         defaults, named = function.defaults, function.keyword_defaults
     else:
         try:
@@ -343,6 +304,7 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
     """What a function returns, with its parameters bound in the frame."""
     frame.birth, frame.path = t.tick(), t.path
     t.frame = frame
+    closures.share(t, frame, node)
     if frame.may_yield:
         _check_kind(t, node)
     if isinstance(node, ast.Lambda):
@@ -357,6 +319,8 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
         outer = frame.caller[0].flow
         outer.returned, outer.raised = TRUE, True
         return None
+    if flow.value is None and frame.caller is not None:
+        return None  # on every path
     if not t.certain(flow.returned):
         missing = t.text(ir.not_(flow.returned))
         t.refuse(

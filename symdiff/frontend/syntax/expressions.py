@@ -16,7 +16,7 @@ from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.syntax import attributes, calls, comprehensions, records
 from symdiff.frontend.syntax.containers import elements, key, position, subscript, text_of
 from symdiff.frontend.syntax.operators import binary, compare, truth
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import closures, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
@@ -103,7 +103,8 @@ def _name(t: Tracer, node: ast.Name) -> Any:
 def load(t: Tracer, node: ast.Name) -> Any:
     """The value of a name, as it is bound on this path."""
     name, frame = node.id, t.frame
-    value = frame.env.get(name, UNBOUND)
+    cell = frame.cells.get(name)
+    value = frame.env.get(name, UNBOUND) if cell is None else cell[name]
     if value is UNBOUND:
         t.at = node
         if name in frame.local_names():
@@ -246,7 +247,7 @@ def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
     if t.frame.name == comprehensions.NAME:
         t.refuse("':=' inside of a comprehension", "assign the name in a loop", node)
     value = evaluate(t, node.value)
-    t.frame.env[node.target.id] = value
+    closures.bind(t, node.target.id, value)
     return value
 
 
@@ -330,7 +331,7 @@ def _fstring(t: Tracer, node: ast.JoinedStr) -> str | Text:
 
 
 def _lambda(t: Tracer, node: ast.Lambda) -> Any:
-    return calls.Closure.make(t, node)
+    return closures.Closure.make(t, node)
 
 
 def _call(t: Tracer, node: ast.Call) -> Any:

@@ -19,12 +19,18 @@ from typing import Any
 
 from symdiff.frontend.arrays.symbolic import write_down_costly
 from symdiff.frontend.loops.slots import arrays
+from symdiff.frontend.trace.closures import Closure
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Record, Refused
+from symdiff.frontend.trace.values import Method, Record, Refused
 
 _HIDDEN = ("__new__", "__getattribute__", "__getattr__", "__setattr__", "__delattr__")
 """Methods with which a class decides itself what its objects are."""
 
+
+LOCAL = "__symdiff_local__"
+"""What a class has that is defined inside of the traced function."""
+
+_FUNCTIONS = (FunctionType, Closure)
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "numba", "sympy"}
 
@@ -39,11 +45,12 @@ def makes(function: Any) -> bool:
     hidden = _HIDDEN[:-2] if frozen is not None and frozen.frozen else _HIDDEN
     for base in function.__mro__[:-1]:
         package = base.__module__.partition(".")[0]
-        if package in _LIBRARIES and base.__module__ not in ("abc", "typing"):
+        known = LOCAL in vars(base) or base.__module__ in ("abc", "typing")
+        if package in _LIBRARIES and not known:
             return False
         if type(base) not in (type, ABCMeta) or any(n in vars(base) for n in hidden):
             return False
-    return isinstance(function.__init__, FunctionType) or function.__init__ is object.__init__
+    return isinstance(function.__init__, _FUNCTIONS) or function.__init__ is object.__init__
 
 
 def make(t: Tracer, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record:
@@ -88,7 +95,7 @@ def _fill(
     for key in left:
         raise Refused(f"'{name}' has no parameter '{key}'")
     after = inspect.getattr_static(made.made_of, "__post_init__", None)
-    if isinstance(after, FunctionType):
+    if isinstance(after, _FUNCTIONS):
         t.inline(after, (made,), {})
 
 
@@ -97,19 +104,38 @@ def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) ->
     static = _of_class(owner, name, start)
     if name in owner.fields and not isinstance(static, property) and start is None:
         return t.wrap(owner.fields[name])
-    if isinstance(static, FunctionType):
-        return MethodType(static, owner)
-    if isinstance(static, property) and isinstance(static.fget, FunctionType):
+    if isinstance(static, _FUNCTIONS):
+        return _bound(static, owner, name)
+    if isinstance(static, property) and isinstance(static.fget, _FUNCTIONS):
         return t.inline(static.fget, (owner,), {})
-    if isinstance(static, functools.cached_property) and isinstance(static.func, FunctionType):
+    if isinstance(static, functools.cached_property) and isinstance(static.func, _FUNCTIONS):
         return t.inline(static.func, (owner,), {})
     if isinstance(static, staticmethod):
         return t.wrap(static.__func__)
-    if isinstance(static, classmethod) and isinstance(static.__func__, FunctionType):
-        return MethodType(static.__func__, owner.made_of)
+    if isinstance(static, classmethod) and isinstance(static.__func__, _FUNCTIONS):
+        return _bound(static.__func__, owner.made_of, name)
     if static is _MISSING or hasattr(type(static), "__get__"):
         raise Refused(f"an object of '{owner.made_of.__name__}' has no attribute '{name}' here")
     return t.wrap(static)
+
+
+def of_local_class(t: Tracer, owner: type, name: str) -> Any:
+    """`owner.name` of a class that is defined inside of the traced function."""
+    static = next((vars(c)[name] for c in owner.__mro__ if name in vars(c)), _MISSING)
+    if isinstance(static, classmethod):
+        return _bound(static.__func__, owner, name)
+    if isinstance(static, staticmethod):
+        return t.wrap(static.__func__)
+    if static is _MISSING or not (isinstance(static, _FUNCTIONS) or not hasattr(static, "__get__")):
+        raise Refused(f"attribute '{name}' of the class '{owner.__name__}'")
+    return t.wrap(static)
+
+
+def _bound(function: Any, owner: Any, name: str) -> Any:
+    """A method of an object, or of a class."""
+    if isinstance(function, FunctionType):
+        return MethodType(function, owner)
+    return Method(lambda t, o, *args, **kwargs: t.inline(function, (o, *args), kwargs), owner, name)
 
 
 _MISSING = object()
@@ -128,7 +154,7 @@ def assign(t: Tracer, owner: Record, name: str, value: Any) -> None:
     """`owner.name = value`."""
     static, cls = _of_class(owner, name), owner.made_of
     if isinstance(static, property):
-        if not isinstance(static.fset, FunctionType):
+        if not isinstance(static.fset, _FUNCTIONS):
             raise Refused(f"property '{name}' of '{cls.__name__}' is assigned")
         t.inline(static.fset, (owner, value), {})
         return
@@ -172,7 +198,7 @@ def of_parent(t: Tracer, found: Super, name: str) -> Any:
         return functools.partial(_nothing)
     if (params := vars(owner).get("__dataclass_params__")) is not None and params.init:
         raise Refused("the constructor of a dataclass is called by a class made of it")
-    return MethodType(vars(owner)["__init__"], found.owner)
+    return _bound(vars(owner)["__init__"], found.owner, name)
 
 
 def _nothing() -> None:
@@ -190,7 +216,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 def special(t: Tracer, owner: Record, name: str, *args: Any, **kwargs: Any) -> Any:
     """`type(owner).name(owner, *args)`; NotImplemented where it has no such method."""
     found = _of_class(owner, name)
-    if not isinstance(found, FunctionType):
+    if not isinstance(found, _FUNCTIONS):
         return NotImplemented
     return t.inline(found, (owner, *args), kwargs)
 

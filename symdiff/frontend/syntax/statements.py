@@ -20,14 +20,14 @@ from symdiff.frontend.syntax import (
     containers,
     expressions,
     for_while,
+    local_classes,
     match_case,
     operators,
     records,
     try_except,
 )
-from symdiff.frontend.syntax.calls import Closure
 from symdiff.frontend.syntax.expressions import evaluate
-from symdiff.frontend.trace import demands, extents, implied
+from symdiff.frontend.trace import closures, demands, extents, implied
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -88,7 +88,7 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
                 value.memory.name = value.memory.name or target.id.strip("_")
             for a in slots.arrays(value):
                 symbolic.write_down_costly(t, a, target.id)
-            t.frame.env[target.id] = value
+            closures.bind(t, target.id, value)
         case ast.Tuple() | ast.List():
             _unpack(t, target, value)
         case ast.Subscript():
@@ -210,7 +210,12 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         t.at = node
         if isinstance(old, Scalar) and _aliased(t, target.id, old):
             demands.changed_in_call(old)
-        t.frame.env[target.id] = t.note(_changed(t, op, old, value), node)
+        if isinstance(old, Selected) and _aliased(t, target.id, old):
+            raise Refused(
+                "a selection by a condition that another name shows is changed",
+                f"make another array of it: {target.id} = {target.id} + ...",
+            )
+        closures.bind(t, target.id, t.note(_changed(t, op, old, value), node))
         return
     assert isinstance(target, (ast.Subscript, ast.Attribute))
     owner = evaluate(t, target.value)
@@ -255,11 +260,17 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
     return new
 
 
-def _aliased(t: Tracer, name: str, value: Scalar) -> bool:
-    """Whether another name has the value too."""
+def _aliased(t: Tracer, name: str, value: Scalar | Selected) -> bool:
+    """Whether another name has the value too; a selection also, whose memory it may be."""
+
+    def shows(v: Any) -> bool:
+        if isinstance(v, Selected) and isinstance(value, Selected):
+            return v.items.memory is value.items.memory and v.present is value.present
+        return v is value or (isinstance(v, (list, tuple)) and any(map(shows, v)))
+
     frame, own = t.frame, name
     while True:
-        if any(v is value and n != own for n, v in frame.env.items()):
+        if any(n != own and shows(v) for n, v in frame.env.items()):
             return True
         if frame.caller is None:
             return False
@@ -379,7 +390,7 @@ def _function(t: Tracer, node: ast.FunctionDef) -> None:
             "decorate it outside of the function",
             node.decorator_list[0],
         )
-    t.frame.env[node.name] = Closure.make(t, node)
+    closures.bind(t, node.name, closures.Closure.make(t, node))
 
 
 def _import(t: Tracer, node: ast.Import) -> None:
@@ -387,7 +398,7 @@ def _import(t: Tracer, node: ast.Import) -> None:
         module = _module(t, alias.name)
         if alias.asname is None:
             module = importlib.import_module(alias.name.partition(".")[0])
-        t.frame.env[alias.asname or alias.name.partition(".")[0]] = module
+        closures.bind(t, alias.asname or alias.name.partition(".")[0], module)
 
 
 def _import_from(t: Tracer, node: ast.ImportFrom) -> None:
@@ -397,7 +408,7 @@ def _import_from(t: Tracer, node: ast.ImportFrom) -> None:
             t.refuse(f"cannot import '{alias.name}' from '{node.module}'")
         found = getattr(module, alias.name)
         captures.attribute(module, alias.name, found)
-        t.frame.env[alias.asname or alias.name] = t.wrap(found)
+        closures.bind(t, alias.asname or alias.name, t.wrap(found))
 
 
 def _module(t: Tracer, name: str) -> Any:
@@ -427,7 +438,7 @@ def _delete(t: Tracer, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
             expressions.load(t, target)  # which must be bound
-            t.frame.env[target.id] = UNBOUND
+            closures.bind(t, target.id, UNBOUND)
             continue
         owner = evaluate(t, target.value) if isinstance(target, ast.Subscript) else None
         if not isinstance(owner, (list, dict)):
@@ -455,11 +466,13 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.Expr: _expression,
     ast.Pass: _pass,
     ast.FunctionDef: _function,
+    ast.ClassDef: local_classes.define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.With: _with,
     ast.Try: _try,
     ast.Delete: _delete,
+    ast.Nonlocal: closures.declare,
     ast.Match: lambda t, node: match_case.run(t, node, run_block),
 }
 
@@ -469,8 +482,6 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),
     ast.AsyncFunctionDef: ("'async' is not supported", ""),
-    ast.ClassDef: ("a class is defined inside of the function", "define it at the top of the file"),
     ast.Global: ("'global' is not supported", "pass the value in and return it"),
-    ast.Nonlocal: ("'nonlocal' is not supported", "pass the value in and return it"),
 }
 """Statements that are refused, with the reason and a hint."""

@@ -4,7 +4,8 @@ Before:  try: return sin(x)/x
          except ZeroDivisionError: return 1.0
 After:   return sin(x)/x if x != 0 else 1.0
 
-Where all numbers are NumPy's, which raise no errors of arithmetic, what is tried is all there is.
+Where all numbers are NumPy's, which raise no errors of arithmetic, what is tried is all there is; so
+where handlers raise errors only. What stands in `finally` runs after it.
 Anything else that is tried is refused; so are other numbers of NumPy, which are divided by zero
 without an error.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.frames import Flow
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Integral,
@@ -30,6 +32,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Whole,
 )
+from symdiff.ir import FALSE, TRUE
 
 REFUSED = "'try' is not supported", "test the condition with 'if' instead"
 
@@ -60,6 +63,12 @@ def attempt(
     leave: Callable[[Tracer, Any], None],
 ) -> None:
     """Run a `try` statement, with what runs statements, binds targets and returns."""
+    if node.finalbody:
+        _finally(t, node, run_block)
+        return
+    if all(isinstance(h.body[-1], ast.Raise) and len(h.body) == 1 for h in node.handlers):
+        run_block(t, [*node.body, *node.orelse])  # an error stays an error
+        return
     if _cannot_fail(t, node):
         for part in (node.body, node.orelse):
             run_block(t, part)
@@ -106,6 +115,47 @@ def attempt(
         succeed()
     else:
         run_block(t, handler.body)
+
+
+def _finally(
+    t: Tracer, node: ast.Try, run_block: Callable[[Tracer, Sequence[ast.stmt]], None]
+) -> None:
+    """What is tried, and then the last part, however that was left; an error stays one."""
+    for n in (n for s in node.finalbody for n in ast.walk(s)):
+        if isinstance(n, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+            t.refuse(
+                f"'{type(n).__name__.lower()}' in 'finally'", "leave after the 'try' statement", n
+            )
+    inner: Sequence[ast.stmt] = node.body
+    if node.handlers:
+        caught = ast.Try(node.body, node.handlers, node.orelse, [])
+        inner = [ast.copy_location(caught, node)]
+    run_block(t, inner)
+    flow = t.frame.flow
+    names = ir.or_(flow.broken, flow.continued) is FALSE  # nobody reads them who has returned
+    if flow.skips() not in (TRUE, FALSE):
+        for part in node.finalbody:
+            if not (_is_idle(part) or (names and _binds_names(part))):
+                t.refuse(
+                    "'finally' after a return or break under a condition",
+                    "leave after the 'try' statement",
+                    part,
+                )
+    t.frame.flow = Flow()
+    run_block(t, node.finalbody)
+    t.frame.flow = flow
+
+
+def _binds_names(s: ast.stmt) -> bool:
+    return isinstance(s, ast.Assign) and all(isinstance(target, ast.Name) for target in s.targets)
+
+
+def _is_idle(s: ast.stmt) -> bool:
+    """Whether a statement changes no values: `pass`, a text, `np.seterr(...)`."""
+    value = s.value if isinstance(s, ast.Expr) else None
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Attribute) and value.func.attr == "seterr"
+    return isinstance(s, ast.Pass) or isinstance(value, ast.Constant)
 
 
 _ARITHMETIC = (ZeroDivisionError, FloatingPointError, OverflowError, ArithmeticError)

@@ -8,6 +8,7 @@
 `facts`          what is known of conditions: whether they hold here, and their text
 `tracer`         branches: both sides are run, then merged
 `frames`         local names of calls, and what branches and loop steps restore
+`closures`       functions defined inside, and the names that they share
 `aliases`        which lists, dicts and arrays are the same object
 `decisions`      how conditions follow from each other
 `constants`      conditions between constants, decided rigorously

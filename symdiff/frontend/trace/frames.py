@@ -35,11 +35,17 @@ class Flow:
 
 
 class Frame:
-    """One call being traced: its local names and where other names come from."""
+    """One call being traced: its local names and where other names come from.
+
+    Attributes
+    ----------
+    home : the call in which the function was defined; None of a function of the user's world.
+    cells : of names that calls share, the dicts that hold them; see `closures`.
+    """
 
     __slots__ = (
-        "birth", "caller", "env", "flow", "local_names", "may_yield", "name", "outer", "path",
-        "source",
+        "birth", "caller", "cells", "env", "flow", "home", "local_names", "may_yield", "name",
+        "outer", "path", "source",
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +59,8 @@ class Frame:
         self.caller = caller
         self.name, self.source, self.outer, self.local_names = name, source, outer, local_names
         self.env: dict[str, Any] = {}
+        self.home: Frame | None = None
+        self.cells: Mapping[str, dict[str, Any]] = {}
         self.flow = Flow()
         self.birth, self.path, self.may_yield = 0, TRUE, True
 
@@ -106,11 +114,14 @@ def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> Any:
 
 def child_frame(home: Frame, name: str) -> Frame:
     """A scope inside of another one, such as a comprehension's."""
-    return Frame(name, home.source, lambda n: look_up(home, n), lambda: (), home.caller)
+    made = Frame(name, home.source, lambda n: look_up(home, n), lambda: (), home.caller)
+    made.home = home
+    return made
 
 
 def look_up(frame: Frame, name: str) -> Any:
-    value = frame.env.get(name, UNBOUND)
+    cell = frame.cells.get(name)
+    value = frame.env.get(name, UNBOUND) if cell is None else cell[name]
     if value is UNBOUND and name not in frame.local_names():
         return frame.outer(name)
     return value

@@ -18,7 +18,7 @@ from functools import lru_cache
 from symdiff import ir
 from symdiff.ir import ABS, EQ, LE, LT, POW, ZERO, Expr
 from symdiff.ir.functions import FILLED
-from symdiff.passes.analysis.zeros import zero_sets
+from symdiff.passes.analysis.zeros import divisors, zero_sets
 
 SMALL = Fraction(1e-3)
 """A quantity that is bounded by more is not said to be small."""
@@ -40,26 +40,10 @@ def divided(by: Expr, found: Expr) -> None:
     noted = denominators.get()
     if noted is None or by.op is ir.CONST or (found.op is ir.DIV and found.args[1] is by):
         return
-    left = _denominators(found)
-    for p in (by, *_denominators(by)):
+    left = divisors(found)
+    for p in (by, *divisors(by)):
         if p not in left:
             noted.setdefault(p)
-
-
-def _denominators(e: Expr) -> set[Expr]:
-    """What a product divides by."""
-    found, seen = set(), set()
-    stack = [e]
-    while stack:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        if n.op is ir.DIV:
-            found.add(n.args[1])
-        if n.op in (ir.DIV, ir.MUL, ir.NEG, POW):
-            stack += n.args[:1] if n.op in (ir.DIV, POW) else n.args
-    return found - {ir.ONE}
 
 
 def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:

@@ -33,12 +33,12 @@ from symdiff.ir.functions.bessel import IV, IVE, JV, KV, KVE, YV
 from symdiff.ir.functions.elliptic import ELLIPE, ELLIPK
 from symdiff.ir.functions.exponential import EXP, EXPM1, LOG, LOG1P, LOGADDEXP, XLOGY
 from symdiff.ir.functions.gamma import GAMMA, LGAMMA, POLYGAMMA
-from symdiff.ir.functions.incomplete import BETAINC
+from symdiff.ir.functions.incomplete import BETAINC, GAMMAINC, GAMMAINCC
 from symdiff.ir.functions.integrals import EXPINT, of_whole_order
 from symdiff.ir.functions.named_numbers import LN2, LN10, PI
 from symdiff.ir.functions.normal import ERFC, normal_below, normal_quantile
 from symdiff.ir.functions.selection import FLOOR, TRUNC
-from symdiff.ir.functions.trigonometric import SIN
+from symdiff.ir.functions.trigonometric import COS, SIN, TAN
 
 
 def sign_of_gamma(x: Expr) -> Expr:
@@ -47,6 +47,11 @@ def sign_of_gamma(x: Expr) -> Expr:
     odd = eq(whole - mul(const(2), FLOOR(div(whole, const(2)))), ONE)
     below = where(eq(x, whole), NAN, where(odd, neg(ONE), ONE))
     return where(le(ZERO, x), ONE, where(lt(x, ZERO), below, NAN))
+
+
+def _of_degrees(x: Expr) -> Expr:
+    """With pi itself, so that sines of whole half-turns are 0, as in SciPy."""
+    return mul(div(PI(), const(180)), x)
 
 
 def _below(x: Expr, y: Expr) -> Expr:
@@ -156,6 +161,39 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.inv_boxcox": lambda y, k: where(
         eq(k, ZERO), EXP(y), _power_of_positive(mul(k, y) + ONE, div(ONE, k))
+    ),
+    "scipy.special.inv_boxcox1p": lambda y, k: where(
+        eq(k, ZERO), EXPM1(y), EXPM1(div(LOG1P(mul(k, y)), k))
+    ),
+    "scipy.special.powm1": lambda x, y: where(
+        lt(ZERO, x), EXPM1(mul(y, LOG(x))), power(x, y) - ONE
+    ),
+    "scipy.special.softplus": lambda x: LOGADDEXP(ZERO, x),
+    "scipy.special.sindg": lambda x: SIN(_of_degrees(x)),
+    "scipy.special.cosdg": lambda x: COS(_of_degrees(x)),
+    "scipy.special.tandg": lambda x: TAN(_of_degrees(x)),
+    "scipy.special.cotdg": lambda x: div(ONE, TAN(_of_degrees(x))),
+    "scipy.special.radian": lambda d, m, s: _of_degrees(
+        d + div(m, const(60)) + div(s, const(3600))
+    ),
+    "scipy.special.agm": lambda a, b: div(
+        mul(div(PI(), const(4)), a + b), ELLIPK(ZERO, power(div(a - b, a + b), 2))
+    ),
+    "scipy.special.chdtr": lambda v, x: where(
+        lt(x, ZERO), ONE, GAMMAINC(mul(HALF, v), mul(HALF, x))
+    ),
+    "scipy.special.chdtrc": lambda v, x: where(
+        lt(x, ZERO), ONE, GAMMAINCC(mul(HALF, v), mul(HALF, x))
+    ),
+    "scipy.special.gdtr": lambda a, b, x: GAMMAINC(b, mul(a, x)),
+    "scipy.special.gdtrc": lambda a, b, x: GAMMAINCC(b, mul(a, x)),
+    "scipy.special.pdtr": lambda k, m: GAMMAINCC(FLOOR(k) + ONE, m),
+    "scipy.special.pdtrc": lambda k, m: GAMMAINC(FLOOR(k) + ONE, m),
+    "scipy.special.fdtr": lambda a, b, x: BETAINC(
+        mul(HALF, a), mul(HALF, b), div(mul(a, x), mul(a, x) + b)
+    ),
+    "scipy.special.fdtrc": lambda a, b, x: BETAINC(
+        mul(HALF, b), mul(HALF, a), div(b, mul(a, x) + b)
     ),
     "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),
     "scipy.special.cosm1": lambda x: mul(const(-2), power(SIN(div(x, const(2))), 2)),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import INF, NAN, ONE, ZERO, Expr, Op, abs_, and_, div, eq, le, lt, neg, where
 from symdiff.ir.functions.columns import LARGEST_PARAMETER, by_balls, flint, slope_by, unknown
-from symdiff.ir.functions.exponential import EXP
+from symdiff.ir.functions.exponential import EXP, LOG
 from symdiff.ir.functions.selection import TRUNC
 
 LARGEST, SMALLEST = 750.0, -800.0
@@ -77,11 +78,24 @@ EXPINT: Op = Op(
 )  # fmt: skip
 
 
+SPENCE: Op = Op(
+    "spence", 1,
+    partials=lambda x: (div(LOG(x), ONE - x),),
+    domain=lambda x: le(ZERO, x), fold=lambda x: Fraction(0) if x == 1 else None,
+    names=("scipy.special.spence",),
+    sympy=lambda sp, x: sp.polylog(2, 1 - x),
+    **by_balls(
+        "spence", lambda x: (1 - x).polylog(2) if x >= 0 else flint().arb("nan"),
+        lambda x: math.nan if x < 0 or math.isinf(x) else None,
+    ),
+)  # fmt: skip
+
+
 def of_whole_order(n: Expr, x: Expr) -> Expr:
     """The exponential integral of the integer that SciPy makes of an order."""
     return where(lt(n, ZERO), NAN, EXPINT(TRUNC(n), x))
 
 
 ENTRIES: tuple[Op, ...] = (
-    EXPI, EXPINT, EXPINT_BY_ORDER,
+    EXPI, EXPINT, EXPINT_BY_ORDER, SPENCE,
 )  # fmt: skip

@@ -64,6 +64,16 @@ ERFC: Op = Op(
 )  # fmt: skip
 
 
+ERFI: Op = Op(
+    "erfi", 1, monotone=True, sign="same",
+    partials=lambda x: (mul(div(const(2), sqrt(PI())), EXP(power(x, 2))),),
+    simplify=odd("erfi"), fold=at_zero(0),
+    names=("scipy.special.erfi",),
+    sympy=lambda sp, x: sp.erfi(x),
+    **by_balls("erfi", lambda x: x.erfi(), lambda x: x if math.isinf(x) else None),
+)  # fmt: skip
+
+
 def normal_below(x: Expr) -> Expr:
     """The normal distribution function."""
     return mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))
@@ -118,5 +128,5 @@ def normal_quantile(p: Expr) -> Expr:
 
 
 ENTRIES: tuple[Op, ...] = (
-    ERF, ERFC, ERFINV, ERFCINV,
+    ERF, ERFC, ERFI, ERFINV, ERFCINV,
 )  # fmt: skip

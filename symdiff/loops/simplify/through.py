@@ -5,17 +5,18 @@ After:   s[i] = arctan(sqrt(x[i]**2 + y[i]**2))/sqrt(x[i]**2 + y[i]**2)
 
 Requires: a valid program, not differentiated yet.
 Ensures: equal values. An element is replaced by its formula only in expressions in which more
-can be completed then; elsewhere arrays stay, and nothing is computed twice.
+can be completed, or a guard is understood, then; elsewhere arrays stay, and nothing is computed twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from symdiff.ir import Expr, substitute, topological
-from symdiff.ir.functions import EXP, LOG
+from symdiff.ir import DIV, WHERE, Expr, rebuild, substitute, topological, transform
+from symdiff.ir.functions import EXP, EXTENDED, FILLED, LOG
 from symdiff.ir.loop_program import LOAD, Block, Build, index, mapped_block, name_of, walk
 from symdiff.passes.analysis.roots import loci
+from symdiff.passes.analysis.zeros import divisors
 from symdiff.passes.complete.removable import meaning
 
 MAX_NODES = 150
@@ -58,10 +59,29 @@ def _through(e: Expr, builds: dict[str, Build], simplify: Pass) -> Expr:
         }
         if not elements:
             break
-        (whole,) = substitute((whole,), elements)
+        (whole,) = substitute((_with_poles(whole, elements),), elements)
     if whole is e or not any(next(loci(n), None) is not None for n in topological((e,))):
         return e
     return whole if _completed(whole, simplify) > _completed(e, simplify) else e
+
+
+def _with_poles(e: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
+    """An expression with branches, in which quotients by an element say what that divides by, if it is to be
+    written out as a quotient: v/(2/tan(d)) is v*tan(d)/2, and was singular at d = 0."""
+    poles = {element: divisors(value) for element, value in mapping.items()}
+    order = topological((e,))
+    if not any(n.op is WHERE for n in order):
+        return e
+    if not any(n.op is DIV and poles.get(n.args[1]) for n in order):
+        return e
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = rebuild(n, args)
+        for p in poles.get(n.args[1], ()) if n.op is DIV else ():
+            made = FILLED(made, p)
+        return made
+
+    return transform((e,), rule)[0]
 
 
 def _logarithms(e: Expr, builds: dict[str, Build]) -> Expr:
@@ -85,8 +105,10 @@ def _formula(build: Build, indices: Sequence[Expr]) -> Expr:
 
 
 def _completed(e: Expr, simplify: Pass) -> int:
-    """How many completed functions the expression becomes one of."""
-    return sum(meaning(n.op) is not None for n in topological(simplify((e,))))
+    """How many completed functions the expression becomes one of, less the branches that are left and are
+    no guards of a function."""
+    found = topological(simplify((e,)))
+    return sum((meaning(n.op) is not None or n.op is EXTENDED) - (n.op is WHERE) for n in found)
 
 
 __all__ = ["looked_through"]

@@ -202,4 +202,20 @@ def sampled(
             yield point
 
 
-__all__ = ["PROPER", "Solution", "sampled", "value_there", "zero_sets"]
+def divisors(e: Expr) -> set[Expr]:
+    """What a product divides by."""
+    found, seen = set(), set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if n.op is ir.DIV:
+            found.add(n.args[1])
+        if n.op in (ir.DIV, ir.MUL, ir.NEG, ir.POW):
+            stack += n.args[:1] if n.op in (ir.DIV, ir.POW) else n.args
+    return found - {ir.ONE}
+
+
+__all__ = ["PROPER", "Solution", "divisors", "sampled", "value_there", "zero_sets"]

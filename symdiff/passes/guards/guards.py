@@ -28,7 +28,7 @@ from typing import Literal
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, CONST, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
-from symdiff.ir.functions import EXTENDED, TAKEN
+from symdiff.ir.functions import EXTENDED, EXTREMES, TAKEN
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.enclosing import Contexts
@@ -298,6 +298,8 @@ class _Repairs:
             loose = {p: tolerances(positive(p), (small, other)) if easy else [] for p in parts}
             if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
                 continue
+            if small.op in EXTREMES and other in small.args:
+                continue  # singular where the other side is: what Python's max is beside nan
             plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
             if not parts or not (
                 self._may_be_singular(plain) or self._are_shortcuts(parts, small, plain)

@@ -47,7 +47,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import HYPOT, TAKEN
+from symdiff.ir.functions import EXP, HYPOT, TAKEN
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
@@ -205,9 +205,10 @@ def _short(
 
 
 def _functions(e: Expr) -> set[Expr]:
-    """What windows of a formula have as generators beside variables."""
-    whole = (n for n in ir.topological((e,)) if n.args)
-    return {n for n in whole if n.op not in RATIONAL_OPS and ir.integer(n.args[-1]) is None}
+    """What windows of a formula have as generators beside variables and exponentials; of powers the base."""
+    whole = (n for n in ir.topological((e,)) if n.args and n.op is not EXP)
+    other = (n for n in whole if n.op not in RATIONAL_OPS and ir.integer(n.args[-1]) is None)
+    return {n.args[0] if n.op is POW else n for n in other}
 
 
 def _from(

@@ -414,6 +414,13 @@ def _finfo(t: Tracer, dtype: Any) -> Any:
     return np.finfo(dtype)
 
 
+def _seterr(t: Tracer, **kinds: Any) -> Any:
+    """It changes no numbers, unless errors are to be raised."""
+    if "raise" in kinds.values() or "call" in kinds.values():
+        raise Refused("np.seterr() that raises errors", "test the operands with 'if' instead")
+    return t.own(dict(np.geterr()))
+
+
 def _nan_like(t: Tracer, shape: Any, dtype: Any = None) -> Any:
     return _filled(t, shape, Real(ir.NAN, ir.FALSE), dtype_kind(dtype) or "f")
 
@@ -429,6 +436,7 @@ _mean = _reduction(_mean_of)
 _OF_NUMPY_2 = [getattr(np, n) for n in ("matrix_transpose", "permute_dims") if hasattr(np, n)]
 TABLE: dict[str, Function] = {
     "numpy.array": _array, "numpy.asarray": _asarray, "numpy.asanyarray": _asarray, "numpy.copy": _array,
+    "numpy.seterr": _seterr,
     "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, dtype_kind(dtype) or "f"),
     "numpy.ones": lambda t, shape, dtype=None: _filled(t, shape, 1, dtype_kind(dtype) or "f"),
     "numpy.full": lambda t, shape, value, dtype=None: _filled(t, shape, value, dtype_kind(dtype)),

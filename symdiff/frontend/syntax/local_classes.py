@@ -1,0 +1,108 @@
+"""Classes that are defined inside of the traced function: dataclasses and plain ones.
+
+Each run of the definition makes a class whose methods are closures; `records` does the rest.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+from abc import ABC, ABCMeta, abstractmethod
+from typing import Any, ClassVar
+
+from symdiff.frontend.syntax import records
+from symdiff.frontend.trace.closures import Closure, bind
+from symdiff.frontend.trace.frames import Frame, child_frame
+from symdiff.frontend.trace.tracer import Tracer
+
+OUTSIDE = "define it at the top of the file"
+
+
+def define(t: Tracer, node: ast.ClassDef) -> None:
+    """`class C: ...`."""
+    if node.keywords:
+        t.refuse("a class with a metaclass is defined inside of the function", OUTSIDE, node)
+    bases = tuple(t.evaluate(b) for b in node.bases)
+    for b, at in zip(bases, node.bases, strict=True):
+        if b not in (object, ABC) and not (isinstance(b, type) and records.makes(b)):
+            t.refuse("a class made of this one is defined inside of the function", OUTSIDE, at)
+    makers = [_maker(t, d) for d in node.decorator_list]
+    around = child_frame(t.frame, node.name)
+    members = _members(t, node, around)
+    kind: type = ABCMeta if any(type(b) is ABCMeta for b in bases) else type
+    members |= {records.LOCAL: True, "__module__": str(t.frame.outer("__name__"))}
+    made: Any = kind(node.name, bases, members)
+    for options in reversed(makers):
+        try:
+            made = dataclasses.dataclass(**options)(made)
+        except (TypeError, ValueError) as error:
+            t.refuse(f"{type(error).__name__} when traced: {error}", "", node)
+    around.env["__class__"] = made
+    bind(t, node.name, made)
+
+
+def _maker(t: Tracer, decorator: ast.expr) -> dict[str, Any]:
+    """The options of `@dataclass`."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    options = decorator.keywords if isinstance(decorator, ast.Call) else []
+    if t.evaluate(called) is not dataclasses.dataclass or any(k.arg is None for k in options):
+        t.refuse("a class inside of the function has a decorator", OUTSIDE, decorator)
+    return {str(k.arg): t.evaluate(k.value) for k in options}
+
+
+def _members(t: Tracer, node: ast.ClassDef, around: Frame) -> dict[str, Any]:
+    """What the body of a class defines, and its annotations."""
+    home, inside = t.frame, child_frame(t.frame, node.name)
+    annotations: dict[str, Any] = {}
+    t.frame = inside
+    for s in node.body:
+        t.step(s)
+        match s:
+            case ast.FunctionDef():
+                inside.env[s.name] = _method(t, s, around)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                text = home.source.segment(s.annotation)
+                if "InitVar" in text or "KW_ONLY" in text:
+                    t.refuse("a field for the constructor only", OUTSIDE, s)
+                annotations[name] = ClassVar if "ClassVar" in text else object
+                if s.value is not None:
+                    inside.env[name] = _default(t, s.value)
+            case ast.Assign():
+                t.run_block([s])
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                pass
+            case _:
+                t.refuse("this statement in a class inside of the function", OUTSIDE, s)
+    t.frame = home
+    return {**inside.env, "__annotations__": annotations}
+
+
+def _default(t: Tracer, value: ast.expr) -> Any:
+    """What a field is by default; `field(...)` is called as Python calls it."""
+    if isinstance(value, ast.Call) and t.evaluate(value.func) is dataclasses.field:
+        return dataclasses.field(**{str(k.arg): t.evaluate(k.value) for k in value.keywords})
+    return t.evaluate(value)
+
+
+_WRAPPERS = (property, staticmethod, classmethod, functools.cached_property)
+
+
+def _method(t: Tracer, node: ast.FunctionDef, around: Frame) -> Any:
+    """A method, with its decorators."""
+    made: Any = dataclasses.replace(Closure.make(t, node), home=around)
+    for d in reversed(node.decorator_list):
+        if isinstance(d, ast.Attribute) and d.attr == "setter" and isinstance(d.value, ast.Name):
+            of = t.frame.env.get(d.value.id)
+            if isinstance(of, property):
+                made = property(of.fget, made)
+                continue
+        wrapper = t.evaluate(d)
+        if wrapper in _WRAPPERS:
+            made = wrapper(made)
+        elif wrapper is not abstractmethod:
+            t.refuse("a method of a class inside of the function has a decorator", OUTSIDE, d)
+    return made
+
+
+__all__ = ["define"]
