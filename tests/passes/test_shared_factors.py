@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from symdiff import ir
-from symdiff.frontend.trace.poles import _denominators
 from symdiff.ir import ONE, Expr
 from symdiff.passes.accuracy.softmax import share
 from symdiff.passes.analysis.roots import loci
+from symdiff.passes.analysis.zeros import divisors
 from symdiff.passes.differentiate import gradient, squares
 from tests.work import calls
 
@@ -37,7 +37,7 @@ SUM = fibonacci(operator.add, X * X, Y * Y)
         lambda: list(loci(ONE / PRODUCT)),
         lambda: gradient(ir.sqrt(PRODUCT), (X, Y)),
         lambda: squares(SUM),
-        lambda: _denominators(PRODUCT),
+        lambda: divisors(PRODUCT),
     ],
     ids=["share", "share_of_sums", "loci", "product_below_a_root", "squares", "denominators"],
 )

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from symdiff.errors import UnsupportedError
 from symdiff.ir import ONE, OPS, ZERO, Expr, const, div, neg, power
 from symdiff.ir.functions import EXP, PI, POLYGAMMA
 
@@ -65,6 +66,7 @@ def formulas() -> dict[str, Callable[..., Any]]:
         "FallingFactorial": lambda x, k: _factors(x, k, -1),
         "KroneckerDelta": lambda i, j: sp.Piecewise((1, sp.Eq(i, j)), (0, True)),
         "sinc": lambda x: _call("np.sinc", x / sp.pi),
+        "polylog": _polylogarithm,
         "lowergamma": lambda a, x: _call("scipy.special.gammainc", a, x) * sp.gamma(a),
         "uppergamma": lambda a, x: _call("scipy.special.gammaincc", a, x) * sp.gamma(a),
         "betainc_regularized": lambda a, b, low, high: _share(a, b, high) - _share(a, b, low),
@@ -76,6 +78,22 @@ def _call(name: str, *args: Any) -> Any:
     import sympy
 
     return sympy.Function(name, real=True)(*args)
+
+
+def _polylogarithm(s: Any, x: Any) -> Any:
+    """Of order 2 a function of SciPy (DLMF 25.12.1), of lower ones elementary (25.12.11, 25.14.2)."""
+    import sympy as sp
+
+    if s == 2:
+        return _call("scipy.special.spence", 1 - x)
+    if s == 1:
+        return -sp.log(1 - x)
+    if s == 0:
+        return x / (1 - x)
+    raise UnsupportedError(
+        f"symdiff knows polylog of the orders 0, 1 and 2, not {s}",
+        hint="expand it, or truncate its series",
+    )
 
 
 def _share(a: Any, b: Any, x: Any) -> Any:
