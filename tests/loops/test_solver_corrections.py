@@ -271,6 +271,49 @@ def test_eigenvalues_that_are_equal():
         symgrad(lambda a: np.sum(root(a) * weights)).grad(near)
 
 
+# --------------------------------------------------------------------- singular values
+def singular(a):
+    return np.linalg.svd(a, compute_uv=False)
+
+
+def volume(a):
+    return np.sum(np.log(np.linalg.svd(a, compute_uv=False)))
+
+
+def rotation(a):
+    u, _, vt = np.linalg.svd(a, full_matrices=False)
+    return u @ vt
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "digits"), [(3, 3, 6), (6, 6, 8), (8, 4, 5), (4, 7, 3), (12, 12, 7)]
+)
+def test_singular_values(m, n, digits):
+    rng, k = np.random.default_rng(m), min(m, n)
+    left, right = (np.linalg.qr(rng.normal(size=(s, k)))[0] for s in (m, n))
+    a = (left * 3 * np.logspace(0, -digits, k)) @ right.T
+    u, s, v = mpmath.svd_r(exact(a))
+    found = symgrad(singular)(a)
+    assert max(ulps([f], [t]) for f, t in zip(found, s, strict=True)) < ULPS
+    assert ulps(symgrad(volume)(a), [mpmath.fsum(map(mpmath.log, s))]) < ULPS
+    assert ulps(symgrad(volume).grad(a), u * mpmath.diag([1 / e for e in s]) * v) < ULPS
+    assert ulps(symgrad(rotation)(a), u * v) < ULPS
+
+
+def test_singular_matrices_have_norms():
+    """What is not known of vectors of values that vanish counts as much as the values."""
+    x = np.random.default_rng(0).normal(size=(6, 2))
+    a = x @ x.T
+    u, s, v = mpmath.svd_r(exact(a))
+    f = symgrad(lambda a: np.linalg.norm(a, 2))
+    assert ulps(f(a), [s[0]]) < ULPS
+    assert ulps(f.grad(a), u[:, 0] * v[0, :]) < ULPS
+    assert ulps(symgrad(lambda a: np.linalg.norm(a, "nuc"))(a), [mpmath.fsum(s)]) < ULPS
+    assert f(np.zeros((3, 3))) == 0.0
+    with pytest.warns(AccuracyWarning):
+        symgrad(singular)(a)
+
+
 # --------------------------------------------------------------------------------- edges
 def test_singular_matrices():
     a = np.array([[1.0, 2, 3, 4], [2, 4, 6, 8], [0, 1, 2, 5], [3, 3, 1, 0]])

@@ -128,7 +128,7 @@ def after_call(work: Named, s: Call) -> list[Statement]:
 def _has_digits(program: LoopProgram) -> bool:
     """Whether all routines of a program have versions with more digits, without which none is computed so."""
     calls = (s for s in walk(program.block) if isinstance(s, Call) and s.routine not in TURNED)
-    return all(can_be_eliminated(s) or s.routine == "eigh" for s in calls)
+    return all(can_be_eliminated(s) or s.routine in ("eigh", "svd") for s in calls)
 
 
 def _sums(

@@ -30,10 +30,7 @@ from symdiff.ir.loop_program import (
     INTEGER,
     REAL,
     REAL_OF,
-    Build,
     Call,
-    Carried,
-    Loop,
     LoopProgram,
     Names,
     Statement,
@@ -45,17 +42,24 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
-from symdiff.lowering.double_double.arithmetic import Pair, two_product, two_sum
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import cofactors, of_pivots
 from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.spectral_corrections import (
+    LARGEST,
+    Rests,
+    bound_of_eigen,
+    bound_of_singular,
+    eigen,
+    residual,
+    singular,
+    sizes_of,
+)
 
 LEAST = 4
 """Rows of matrices below which sums and eliminations in loops take less time."""
 
 
-LARGEST = Fraction(1, 2**27)
-"""Of the largest correction, beside the largest element: more is not known, as its square counts."""
 SECOND = Fraction(1, 2**51)
 """Of an element: what of second order counts as nothing."""
 FAR = Fraction(1, 2**200)
@@ -68,7 +72,7 @@ def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
     """Whether the errors of a call are computed so."""
     shapes = [known[name_of(a)].shape for a in s.args]
     n = shapes[0][0]
-    if s.routine == "eigh":
+    if s.routine in ("eigh", "svd"):
         return True
     if n.op is CONST and n.value < LEAST:
         return False
@@ -139,7 +143,7 @@ def by_pivots(
     w.out.append(Call("eliminated", results, s.args))
     w.types.update(results)
     sign, m, upper = (t.leaf(name) for name, t in results)
-    left = _residual(w, (n, n), lambda i, j: load(upper, i, j), lambda i, k: load(m, i, k),
+    left = residual(w, (n, n), lambda i, j: load(upper, i, j), lambda i, k: load(m, i, k),
                      lambda k, j: load(a, k, j), n)  # fmt: skip
     left = w.plus(w.minus(left), w.times(m, da))
     no_zeros = w.build((n, n), lambda i, j: ir.where(
@@ -164,8 +168,8 @@ def by_pivots(
             lambda i: raw(ir.MUL, (squared, raw(ir.ABS, (load(pivots, i),)))),
         )
         if name_of(a) in losses:
-            lost = w.times(_sizes(w, m), array(losses[name_of(a)]))
-            passed = w.times(_sizes(w, w.call("inv", (n, n), no_zeros)), lost)
+            lost = w.times(sizes_of(w, m), array(losses[name_of(a)]))
+            passed = w.times(sizes_of(w, w.call("inv", (n, n), no_zeros)), lost)
             own = w.plus(own, w.build((n,), lambda i: raw(
                 ir.MUL, (raw(ir.ABS, (load(pivots, i),)), load(passed, i, i))
             )))  # fmt: skip
@@ -177,7 +181,7 @@ def by_pivots(
     rest, second = _known(w, names, inverse, _rest_of_inverse(w, a, inverse, da), None, carried)
     found[name_of(inverse)] = (name_of(rest),)
     if losses is not None:
-        sizes = _sizes(w, inverse)
+        sizes = sizes_of(w, inverse)
         lost = array(losses[name_of(a)]) if name_of(a) in losses else ZERO
         own = w.plus(
             _lost(w, names, s, inverse, rest, second), w.times(w.times(sizes, lost), sizes)
@@ -211,7 +215,7 @@ def _product(w: Writer, s: Call, errors: list[Expr]) -> Expr:
     x: Callable[[Expr, Expr], Expr] = lambda i, k: load(a, k, i) if turned[0] else load(a, i, k)
     if turned[1]:
         b = w.transposed(b)
-    rest = _residual(w, w.shape(c), lambda i, j: load(c, i, j), x, lambda k, j: load(b, k, j),
+    rest = residual(w, w.shape(c), lambda i, j: load(c, i, j), x, lambda k, j: load(b, k, j),
                      w.shape(a)[0 if turned[0] else 1])  # fmt: skip
     rest = w.minus(rest)
     for left, right in ((da, w.plus(s.args[1], db)), (s.args[0], db)):
@@ -220,19 +224,15 @@ def _product(w: Writer, s: Call, errors: list[Expr]) -> Expr:
     return rest
 
 
-Rests = list[tuple[Expr, Callable[..., Expr] | None]]
-"""Of each result, its errors, and what is left of second order, by its indices; None for the square of the largest."""
-
-
 def _solution(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     (a, b), x, (da, db) = s.args, result_of(s), errors
     n = w.shape(a)[0]
     if len(w.shape(b)) == 1:
         t = w.transposed(a)
-        left = _residual(w, (n,), lambda i: load(b, i), lambda k: load(x, k),
+        left = residual(w, (n,), lambda i: load(b, i), lambda k: load(x, k),
                          lambda k, i: load(t, k, i), n)  # fmt: skip
     else:
-        left = _residual(w, w.shape(b), lambda i, j: load(b, i, j), lambda i, k: load(a, i, k),
+        left = residual(w, w.shape(b), lambda i, j: load(b, i, j), lambda i, k: load(a, i, k),
                          lambda k, j: load(x, k, j), n)  # fmt: skip
     (rest,) = ROUTINES["solve"].jvp(w, s, [da, w.plus(left, db)])
     return [(rest, None)]
@@ -244,7 +244,7 @@ def _inverse(w: Writer, s: Call, errors: list[Expr]) -> Rests:
 
 def _rest_of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> Expr:
     one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
-    left = _residual(w, w.shape(a), one, lambda i, k: load(a, i, k), lambda k, j: load(c, k, j),
+    left = residual(w, w.shape(a), one, lambda i, k: load(a, i, k), lambda k, j: load(c, k, j),
                      w.shape(a)[0])  # fmt: skip
     return w.times(c, w.plus(left, w.minus(w.times(da, c))))
 
@@ -254,104 +254,13 @@ def _factor(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     n = w.shape(a)[0]
     turned = w.transposed(factor)
     below = lambda i, j: ir.where(ir.lt(i, j), load(a, j, i), load(a, i, j))
-    left = _residual(w, w.shape(a), below, lambda i, k: load(factor, i, k),
+    left = residual(w, w.shape(a), below, lambda i, k: load(factor, i, k),
                      lambda k, j: load(turned, k, j), n, lambda i: i + ONE)  # fmt: skip
     (rest,) = ROUTINES["cholesky"].jvp(w, s, [w.plus(left, da)])
     return [(rest, None)]
 
 
-def _eigen(w: Writer, s: Call, errors: list[Expr]) -> Rests:
-    """With K = V' (A V - V L) and Y = I - V' V, eigenvalues are off by the diagonal of K, and vectors by V E, where
-    E[i, j] is K[i, j] over the distance of the values, and Y[i, i]/2: T. Ogita, K. Aishima, Iterative refinement for
-    symmetric eigenvalue decomposition, Japan J. Indust. Appl. Math. 35 (2018). Vectors of values that are not
-    apart are not known, unless nothing is left of them."""
-    (a,), (da,) = s.args, errors
-    values, vectors = result_of(s), result_of(s, 1)
-    shape = n, _ = w.shape(a)
-    whole, turned = w.symmetric(a), w.transposed(vectors)
-
-    def times(i: Expr, j: Expr) -> Pair:
-        return two_product(load(vectors, i, j), load(values, j))
-
-    left = _residual(w, shape, lambda i, j: times(i, j).hi, lambda i, k: load(whole, i, k),
-                     lambda k, j: load(vectors, k, j), n, low=lambda i, j: times(i, j).lo)  # fmt: skip
-    k = w.times(turned, w.plus(w.minus(left), w.times(w.symmetric(da), vectors)))
-    one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
-    skew = _residual(
-        w, shape, one, lambda i, k: load(turned, i, k), lambda k, j: load(vectors, k, j), n
-    )
-
-    def part(i: Expr, j: Expr) -> Expr:
-        own, gap = load(k, i, j), raw(ir.SUB, (load(values, j), load(values, i)))
-        nothing = raw(
-            ir.AND,
-            (raw(ir.LE, (raw(ir.ABS, (own,)), ZERO)), raw(ir.LE, (raw(ir.ABS, (gap,)), ZERO))),
-        )
-        near = raw(ir.LE, (raw(ir.ABS, (own,)), raw(ir.MUL, (const(LARGEST), raw(ir.ABS, (gap,))))))
-        apart = raw(WHERE, (near, raw(ir.DIV, (own, gap)), NAN))
-        half = raw(ir.MUL, (ir.HALF, load(skew, i, j)))
-        return ir.where(ir.eq(i, j), half, raw(WHERE, (nothing, half, apart)))
-
-    def squares(i: Expr, j: Expr) -> Expr:
-        own, gap = (
-            raw(ir.ABS, (load(k, i, j),)),
-            raw(ir.ABS, (raw(ir.SUB, (load(values, j), load(values, i))),)),
-        )
-        near = raw(ir.LE, (own, raw(ir.MUL, (const(LARGEST), gap))))
-        left = raw(WHERE, (near, raw(ir.MUL, (own, raw(ir.DIV, (own, gap)))), own))
-        return ir.where(ir.or_(ir.eq(i, j), ir.le(own, ZERO)), ZERO, left)
-
-    off = _sums_of_rows(w, n, squares)
-    first = w.build((n,), lambda i: load(k, i, i))
-    return [(first, lambda i: load(off, i)), (w.times(vectors, w.build(shape, part)), None)]
-
-
-def _sums_of_rows(w: Writer, n: Expr, value: Callable[[Expr, Expr], Expr]) -> Expr:
-    i, j = (index(w.fresh(c, INTEGER)) for c in "ij")
-    total, end, t = w.fresh("sum", REAL), w.fresh("sum", REAL), Type((n,))
-    carried = Carried(total, REAL, ZERO, raw(ADD, (ir.var(total), value(i, j))), end)
-    name = w.fresh("part", t)
-    loop = Loop(name_of(j), n, (carried,), (), w.fresh("trips", INTEGER))
-    w.out.append(Build(name, t, (name_of(i),), ir.var(end), (loop,)))
-    return array(name)
-
-
-_RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor, "eigh": _eigen}
-
-
-# ------------------------------------------------------------------------- arithmetic
-def _residual(
-    w: Writer, shape: tuple[Expr, ...], start: Callable[..., Expr], x: Callable[..., Expr],
-    y: Callable[..., Expr], count: Expr, terms: Callable[[Expr], Expr] | None = None,
-    low: Callable[..., Expr] = lambda *i: ZERO,
-) -> Expr:  # fmt: skip
-    """What is left of elements after products are subtracted, whose elements lie side by side as those of
-    the result do: with twice the digits, rounded.
-
-    Parameters
-    ----------
-    x, y : the factors by their indices but the last, and that of the sum, and by that and the last.
-    count : of the products; terms : how many are not zero, by the first index.
-    low : what `start` is off.
-    """
-    t = Type(shape)
-    places = [index(w.fresh("i", INTEGER)) for _ in shape]
-    k = index(w.fresh("k", INTEGER))
-    total, part = w.fresh("left", REAL), w.fresh("low", REAL)
-    ends = w.fresh("left", REAL), w.fresh("low", REAL)
-    p = two_product(raw(ir.NEG, (x(*places[:-1], k),)), y(k, places[-1]))
-    both = two_sum(ir.var(total), p.hi)
-    errors = raw(ADD, (both.lo, p.lo))
-    carried = (
-        Carried(total, REAL, start(*places), both.hi, ends[0]),
-        Carried(part, REAL, low(*places), raw(ADD, (ir.var(part), errors)), ends[1]),
-    )
-    upto = count if terms is None else terms(places[0])
-    loop = Loop(name_of(k), upto, carried, (), w.fresh("trips", INTEGER))
-    name = w.fresh("residual", t)
-    value = raw(ADD, tuple(map(ir.var, ends)))
-    w.out.append(Build(name, t, tuple(map(name_of, places)), value, (loop,)))
-    return array(name)
+_RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor, "eigh": eigen, "svd": singular}
 
 
 # --------------------------------------------------------------------- what is left
@@ -420,7 +329,7 @@ def _lost_in_product(
     found = w.build(w.shape(result), lambda *i: raw(WHERE, (_exact(result, rest, *i), ZERO, own)))
     for k, a in enumerate(s.args):
         if name_of(a) in losses:
-            both = [_sizes(w, e) for e in s.args]
+            both = [sizes_of(w, e) for e in s.args]
             both[k] = array(losses[name_of(a)])
             found = w.plus(found, w.call(s.routine, w.shape(result), *both))
     return found
@@ -436,43 +345,26 @@ def _passed(w: Writer, s: Call, losses: Mapping[str, str]) -> list[Expr]:
 
 def _bound_of_solution(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
     (a, _), (da, db) = s.args, lost
-    inverse = _sizes(w, w.call("inv", w.shape(a), a))
-    return [w.times(inverse, w.plus(db, w.times(da, _sizes(w, result_of(s)))))]
+    inverse = sizes_of(w, w.call("inv", w.shape(a), a))
+    return [w.times(inverse, w.plus(db, w.times(da, sizes_of(w, result_of(s)))))]
 
 
 def _bound_of_inverse(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
-    inverse = _sizes(w, result_of(s))
+    inverse = sizes_of(w, result_of(s))
     return [w.times(w.times(inverse, lost[0]), inverse)]
 
 
 def _bound_of_factor(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
     factor = result_of(s)
-    inverse = _sizes(w, w.call("inv", w.shape(factor), factor))
+    inverse = sizes_of(w, w.call("inv", w.shape(factor), factor))
     middle = w.times(w.times(inverse, lost[0]), w.transposed(inverse))
-    bound = w.times(_sizes(w, factor), middle)
+    bound = w.times(sizes_of(w, factor), middle)
     return [w.build(w.shape(factor), lambda i, j: ir.where(ir.lt(i, j), ZERO, load(bound, i, j)))]
 
 
-def _bound_of_eigen(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
-    values, vectors = result_of(s), _sizes(w, result_of(s, 1))
-    k = w.times(w.times(w.transposed(vectors), w.symmetric(lost[0])), vectors)
-
-    def part(i: Expr, j: Expr) -> Expr:
-        own, gap = load(k, i, j), raw(ir.SUB, (load(values, j), load(values, i)))
-        nothing = ir.or_(ir.eq(i, j), raw(ir.LE, (own, ZERO)))
-        return ir.where(nothing, ZERO, raw(ir.DIV, (own, raw(ir.ABS, (gap,)))))
-
-    own = w.build(w.shape(values), lambda i: load(k, i, i))
-    return [own, w.times(vectors, w.build(w.shape(k), part))]
-
-
 _BOUNDS = {
-    "solve": _bound_of_solution, "inv": _bound_of_inverse, "cholesky": _bound_of_factor, "eigh": _bound_of_eigen,
+    "solve": _bound_of_solution, "inv": _bound_of_inverse, "cholesky": _bound_of_factor, "eigh": bound_of_eigen, "svd": bound_of_singular,
 }  # fmt: skip
-
-
-def _sizes(w: Writer, a: Expr) -> Expr:
-    return w.build(w.shape(a), lambda *i: raw(ir.ABS, (load(a, *i),)))
 
 
 def _largest(w: Writer, names: Names, x: Expr) -> Expr:

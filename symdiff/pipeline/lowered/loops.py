@@ -133,6 +133,13 @@ class LoweredProgram:
         flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWS)
         return Made(made, (), flags, most)
 
+    @property
+    def solves(self) -> bool:
+        """Whether it calls linear solvers."""
+        from symdiff.passes.accuracy.solver_corrections import calls_with_corrections
+
+        return calls_with_corrections(self.source)
+
     def rows_at_once(self, tests: bool) -> LoopProgram | None:
         """A program of rows with its rounding errors, and one more output that says which rows are not
         accurate (see `passes.accuracy.rows_with_errors`); None where doubles serve: if what has error tests

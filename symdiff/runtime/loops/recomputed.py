@@ -225,12 +225,13 @@ class Recomputed:
         self, tier: str, values: Sequence[Any], result: np.dtype[Any]
     ) -> tuple[list[Any] | None, int]:
         """The outputs of a tier, "corrected" or "double_double", if it has all functions; and how many of
-        them are not accurate. "corrected" may be what calls began with: that need not be compiled again."""
+        them are not accurate. "corrected" may be what calls began with: that need not be compiled again, unless it is all there is for
+        solvers: it takes no 0 for one."""
         if tier == "corrected" and (code := self.kernel.first_code("float64")) is not None:
             try:
                 return code.run(values, None, result), 0
             except NotAtOnceError as error:
-                if error.results is not None:
+                if error.results is not None and not self.kernel.tiers.solves:
                     return list(error.results), 1
         if tier not in self._kernels:
             self._kernels[tier] = self._made_kernel(tier)

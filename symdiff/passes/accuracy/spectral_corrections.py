@@ -1,0 +1,305 @@
+"""The rounding errors of eigenvalues, singular values and their vectors, to first order.
+
+Before:  w, v = eigh(a)
+After:   r = a v - v w, computed without errors; w_rest = diagonal of v' r;
+         v_rest = v e, where e[i, j] = (v' r)[i, j]/(w[j] - w[i])
+
+Requires: the errors of the arguments, of each result of a call.
+Ensures: what is to be added to each result, and what is left of second order. Vectors of values that are not
+apart are not known (nan), unless nothing is left of them.
+
+Reference: T. Ogita, K. Aishima, Iterative refinement for symmetric eigenvalue decomposition, Japan J. Indust. Appl.
+Math. 35 (2018); Iterative refinement for singular value decomposition based on matrix multiplication, J. Comput.
+Appl. Math. 369 (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ADD, NAN, ONE, WHERE, ZERO, Expr, const, raw
+from symdiff.ir.linalg.derivatives import Writer, result_of
+from symdiff.ir.loop_program import (
+    INTEGER,
+    REAL,
+    Build,
+    Call,
+    Carried,
+    Loop,
+    Type,
+    array,
+    index,
+    load,
+    name_of,
+)
+from symdiff.lowering.double_double.arithmetic import Pair, two_product, two_sum
+
+LARGEST = Fraction(1, 2**27)
+"""Of the largest correction, beside the largest element: more is not known, as its square counts."""
+
+Element = Callable[[Expr], Expr]
+Entry = Callable[[Expr, Expr], Expr]
+Rests = list[tuple[Expr, Callable[..., Expr] | None]]
+"""Of each result, its errors, and what is left of second order, by its indices; None for the square of the largest."""
+
+
+def eigen(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+    """With K = V' (A V - V W) and Y = I - V' V, values are off by the diagonal of K, and vectors by V E, where
+    E[i, j] is K[i, j] over the distance of the values, and Y[i, i]/2."""
+    (a,), (da,) = s.args, errors
+    values, v = result_of(s), result_of(s, 1)
+    (n,) = w.shape(values)
+    whole, turned = w.symmetric(a), w.transposed(v)
+    k = w.times(turned, _off(w, whole, v, v, values, w.symmetric(da)))
+    skew = _skew(w, v, turned)
+    gap: Entry = lambda i, j: raw(ir.SUB, (load(values, j), load(values, i)))
+    part: Entry = lambda i, j: _apart(load(k, i, j), gap(i, j), load(skew, i, j))
+    e = w.build((n, n), lambda i, j: ir.where(ir.eq(i, j), _half(load(skew, i, i)), part(i, j)))
+    left = _of_values(w, n, lambda i, j: _size(load(k, i, j)), lambda i, j: _size(gap(i, j)))
+    first = w.build((n,), lambda i: load(k, i, i))
+    return [(first, lambda i: load(left, i)), _of_vectors(w, w.times(v, e))]
+
+
+def singular(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+    """With P = U' (A V - U S), Q = V' (A' U - V S), Y = I - U' U and Z = I - V' V, values are off by the diagonal of
+    P + S (Z - Y)/2, and vectors by U E and V F and what P and Q do not reach, over the values, where E and F
+    are made of P and Q over the distances of squares."""
+    (a,), (da,) = s.args, errors
+    u, values, right = (result_of(s, k) for k in range(3))
+    (n,) = w.shape(values)
+    v, back = w.transposed(right), w.transposed(u)
+    of_u = _off(w, a, v, u, values, da)
+    of_v = _off(w, w.transposed(a), u, v, values, da if da is ZERO else w.transposed(da))
+    p, q = w.times(back, of_u), w.times(right, of_v)
+    y, z = _skew(w, u, back), _skew(w, v, right)
+    size: Element = lambda i: load(values, i)
+
+    def gap(i: Expr, j: Expr) -> Expr:
+        less, more = raw(ir.SUB, (size(j), size(i))), raw(ADD, (size(j), size(i)))
+        return raw(ir.MUL, (less, more))
+
+    def both(p: Expr, q: Expr, skew: Expr) -> Expr:
+        """E, or F with P and Q exchanged."""
+
+        def at(i: Expr, j: Expr) -> Expr:
+            k = raw(ADD, (
+                raw(ir.MUL, (load(p, i, j), size(j))), raw(ir.MUL, (load(q, i, j), size(i)))
+            ))  # fmt: skip
+            off = _apart(k, gap(i, j), load(skew, i, j))
+            return ir.where(ir.eq(i, j), _half(load(skew, i, i)), off)
+
+        return w.build((n, n), at)
+
+    def beside(u: Expr, p: Expr, off: Expr) -> tuple[Expr, Expr]:
+        """What the columns do not reach, and the lengths of that; nothing of a square matrix but what was rounded."""
+        left = w.plus(off, w.minus(w.times(u, p)))
+        return left, _sums_of_columns(w, left, n)
+
+    def over_values(left: Expr) -> Expr:
+        none: Entry = lambda i, j: raw(ir.LE, (_size(load(left, i, j)), ZERO))
+        return w.build(w.shape(left), lambda i, j: raw(
+            WHERE, (none(i, j), ZERO, raw(ir.DIV, (load(left, i, j), size(j))))
+        ))  # fmt: skip
+
+    half: Element = lambda i: _half(
+        raw(ir.MUL, (size(i), raw(ir.SUB, (load(z, i, i), load(y, i, i)))))
+    )
+    first = w.build((n,), lambda i: raw(ADD, (load(p, i, i), half(i))))
+    mean: Entry = lambda i, j: _half(_size(raw(ADD, (load(p, i, j), load(q, i, j)))))
+    near = _of_values(w, n, mean, lambda i, j: _size(raw(ir.SUB, (size(j), size(i)))))
+    (beside_u, out_u), (beside_v, out_v) = beside(u, p, of_u), beside(v, q, of_v)
+    out = w.build((n,), lambda i: ir.sqrt(raw(ADD, (load(out_u, i), load(out_v, i)))))
+    left: Element = lambda i: raw(ADD, (load(near, i), _by_distance(load(out, i), size(i))))
+    du = w.plus(w.times(u, both(p, q, y)), over_values(beside_u))
+    dv = w.plus(w.times(v, both(q, p, z)), over_values(beside_v))
+    (du, of_du), (dv, of_dv) = _of_vectors(w, du), _of_vectors(w, dv)
+    return [(du, of_du), (first, left), (w.transposed(dv), lambda i, j: of_dv(j, i))]
+
+
+# -------------------------------------------------------------------------- bounds
+def bound_of_eigen(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
+    """What values and vectors lose by what the matrix lost."""
+    values, vectors = result_of(s), sizes_of(w, result_of(s, 1))
+    k = w.times(w.times(w.transposed(vectors), w.symmetric(lost[0])), vectors)
+    gap: Entry = lambda i, j: raw(ir.SUB, (load(values, j), load(values, i)))
+    own = w.build(w.shape(values), lambda i: load(k, i, i))
+    return [own, _at_most_all(w, w.times(vectors, _over_gaps(w, k, gap)))]
+
+
+def bound_of_singular(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
+    """The same of singular values."""
+    values = result_of(s, 1)
+    u, v = (sizes_of(w, e) for e in (result_of(s), w.transposed(result_of(s, 2))))
+    (d,) = lost
+    k = w.times(w.times(w.transposed(u), d), v)
+    both = w.plus(k, w.transposed(k))
+    gap: Entry = lambda i, j: raw(ir.SUB, (load(values, j), load(values, i)))
+    own = w.build(w.shape(values), lambda i: load(k, i, i))
+    off = _over_gaps(w, both, gap)
+    over: Element = lambda m: w.build(w.shape(m), lambda i, j: raw(
+        WHERE, (raw(ir.LE, (load(m, i, j), ZERO)), ZERO, raw(ir.DIV, (load(m, i, j), load(values, j))))
+    ))  # fmt: skip
+    of_u = w.plus(w.times(u, w.plus(off, over(k))), over(w.times(d, v)))
+    turned = w.transposed(d)
+    of_v = w.plus(w.times(v, w.plus(off, over(w.transposed(k)))), over(w.times(turned, u)))
+    return [_at_most_all(w, of_u), own, w.transposed(_at_most_all(w, of_v))]
+
+
+def _at_most_all(w: Writer, lost: Expr) -> Expr:
+    """Bounds of elements of columns of length 1."""
+    return w.build(w.shape(lost), lambda i, j: raw(
+        WHERE, (raw(ir.LE, (load(lost, i, j), const(2))), load(lost, i, j), const(2))
+    ))  # fmt: skip
+
+
+def _over_gaps(w: Writer, k: Expr, gap: Callable[[Expr, Expr], Expr]) -> Expr:
+    def part(i: Expr, j: Expr) -> Expr:
+        nothing = ir.or_(ir.eq(i, j), raw(ir.LE, (load(k, i, j), ZERO)))
+        return ir.where(nothing, ZERO, raw(ir.DIV, (load(k, i, j), _size(gap(i, j)))))
+
+    return w.build(w.shape(k), part)
+
+
+# -------------------------------------------------------------------------- parts
+def _off(w: Writer, a: Expr, v: Expr, u: Expr, values: Expr, da: Expr) -> Expr:
+    """A V - U S, with the error of A."""
+    times: Callable[[Expr, Expr], Pair] = lambda i, j: two_product(load(u, i, j), load(values, j))
+    left = residual(
+        w, w.shape(u), lambda i, j: times(i, j).hi, lambda i, k: load(a, i, k),
+        lambda k, j: load(v, k, j), w.shape(v)[0], low=lambda i, j: times(i, j).lo,
+    )  # fmt: skip
+    return w.plus(w.minus(left), w.times(da, v))
+
+
+def _skew(w: Writer, v: Expr, turned: Expr) -> Expr:
+    """I - V' V."""
+    n = w.shape(v)[1]
+    one: Entry = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
+    return residual(
+        w, (n, n), one, lambda i, k: load(turned, i, k), lambda k, j: load(v, k, j), w.shape(v)[0]
+    )
+
+
+def _apart(own: Expr, gap: Expr, skew: Expr) -> Expr:
+    """How far a vector is turned to another; half of what they are not orthogonal where nothing turns them."""
+    nothing = raw(ir.AND, (raw(ir.LE, (_size(own), ZERO)), raw(ir.LE, (_size(gap), ZERO))))
+    near = raw(ir.LE, (_size(own), raw(ir.MUL, (const(LARGEST), _size(gap)))))
+    return raw(WHERE, (nothing, _half(skew), raw(WHERE, (near, raw(ir.DIV, (own, gap)), NAN))))
+
+
+def _of_vectors(w: Writer, rest: Expr) -> tuple[Expr, Entry]:
+    """The corrections of columns of length 1, and what is left of their elements; of columns whose corrections are
+    not small nothing is known but their length."""
+    squares = _sums_of_columns(w, rest, w.shape(rest)[1])
+    near: Element = lambda j: raw(ir.LE, (load(squares, j), const(LARGEST**2)))
+    known = w.build(w.shape(rest), lambda i, j: raw(WHERE, (near(j), load(rest, i, j), ZERO)))
+    return known, lambda i, j: raw(WHERE, (near(j), load(squares, j), const(2)))
+
+
+def _of_values(w: Writer, n: Expr, own: Entry, gap: Entry) -> Expr:
+    """What values are off of second order by others: the squares of the parts off the diagonal over the distances;
+    or the length of those parts, of values that are not apart."""
+
+    def near(i: Expr, j: Expr) -> Expr:
+        return raw(ir.LE, (own(i, j), raw(ir.MUL, (const(LARGEST), gap(i, j)))))
+
+    def square(i: Expr, j: Expr) -> Expr:
+        return raw(ir.MUL, (own(i, j), own(i, j)))
+
+    def far(i: Expr, j: Expr) -> Expr:
+        nothing = raw(ir.LE, (own(i, j), ZERO))
+        here = ir.and_(near(i, j), ir.not_(nothing))
+        return raw(WHERE, (here, raw(ir.DIV, (square(i, j), gap(i, j))), ZERO))
+
+    one = _sums_of_rows(w, n, far)
+    other = _sums_of_rows(w, n, lambda i, j: raw(WHERE, (near(i, j), ZERO, square(i, j))))
+    return w.build((n,), lambda i: raw(ADD, (load(one, i), ir.sqrt(load(other, i)))))
+
+
+def _by_distance(own: Expr, gap: Expr) -> Expr:
+    """The square of a part over a distance, or the part where that is not far less."""
+    far = raw(ir.LE, (own, raw(ir.MUL, (const(LARGEST), gap))))
+    square = raw(ir.MUL, (own, raw(ir.DIV, (own, gap))))
+    return raw(WHERE, (raw(ir.LE, (own, ZERO)), ZERO, raw(WHERE, (far, square, own))))
+
+
+def _sums_of_rows(w: Writer, n: Expr, value: Callable[[Expr, Expr], Expr]) -> Expr:
+    """The sums over rows of what is off the diagonal."""
+    return _sums(w, n, n, lambda i, j: ir.where(ir.eq(i, j), ZERO, value(i, j)))
+
+
+def _sums_of_columns(w: Writer, m: Expr, n: Expr) -> Expr:
+    """The sums of the squares of columns."""
+    return _sums(w, n, w.shape(m)[0], lambda i, j: raw(ir.MUL, (load(m, j, i), load(m, j, i))))
+
+
+def _sums(w: Writer, n: Expr, count: Expr, value: Callable[[Expr, Expr], Expr]) -> Expr:
+    i, j = (index(w.fresh(c, INTEGER)) for c in "ij")
+    total, end, t = w.fresh("sum", REAL), w.fresh("sum", REAL), Type((n,))
+    carried = Carried(total, REAL, ZERO, raw(ADD, (ir.var(total), value(i, j))), end)
+    name = w.fresh("part", t)
+    loop = Loop(name_of(j), count, (carried,), (), w.fresh("trips", INTEGER))
+    w.out.append(Build(name, t, (name_of(i),), ir.var(end), (loop,)))
+    return array(name)
+
+
+def _size(e: Expr) -> Expr:
+    return raw(ir.ABS, (e,))
+
+
+def _half(e: Expr) -> Expr:
+    return raw(ir.MUL, (ir.HALF, e))
+
+
+def sizes_of(w: Writer, a: Expr) -> Expr:
+    """The elements of a matrix without their signs."""
+    return w.build(w.shape(a), lambda *i: _size(load(a, *i)))
+
+
+# ------------------------------------------------------------------------- arithmetic
+def residual(
+    w: Writer, shape: tuple[Expr, ...], start: Callable[..., Expr], x: Callable[..., Expr],
+    y: Callable[..., Expr], count: Expr, terms: Callable[[Expr], Expr] | None = None,
+    low: Callable[..., Expr] = lambda *i: ZERO,
+) -> Expr:  # fmt: skip
+    """What is left of elements after products are subtracted, whose elements lie side by side as those of
+    the result do: with twice the digits, rounded.
+
+    Parameters
+    ----------
+    x, y : the factors by their indices but the last, and that of the sum, and by that and the last.
+    count : of the products; terms : how many are not zero, by the first index.
+    low : what `start` is off.
+    """
+    t = Type(shape)
+    places = [index(w.fresh("i", INTEGER)) for _ in shape]
+    k = index(w.fresh("k", INTEGER))
+    total, part = w.fresh("left", REAL), w.fresh("low", REAL)
+    ends = w.fresh("left", REAL), w.fresh("low", REAL)
+    p = two_product(raw(ir.NEG, (x(*places[:-1], k),)), y(k, places[-1]))
+    both = two_sum(ir.var(total), p.hi)
+    errors = raw(ADD, (both.lo, p.lo))
+    carried = (
+        Carried(total, REAL, start(*places), both.hi, ends[0]),
+        Carried(part, REAL, low(*places), raw(ADD, (ir.var(part), errors)), ends[1]),
+    )
+    upto = count if terms is None else terms(places[0])
+    loop = Loop(name_of(k), upto, carried, (), w.fresh("trips", INTEGER))
+    name = w.fresh("residual", t)
+    value = raw(ADD, tuple(map(ir.var, ends)))
+    w.out.append(Build(name, t, tuple(map(name_of, places)), value, (loop,)))
+    return array(name)
+
+
+__all__ = [
+    "LARGEST",
+    "Rests",
+    "bound_of_eigen",
+    "bound_of_singular",
+    "eigen",
+    "residual",
+    "singular",
+    "sizes_of",
+]
