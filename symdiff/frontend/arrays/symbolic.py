@@ -15,6 +15,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays.small import asarray
 from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.aliases import shown
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.extents import common_shape, extent, positive, repeated, same_size
 from symdiff.frontend.trace.recorder import active, numbers_only
@@ -176,7 +177,7 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
         return value.items
     if isinstance(value, Selected):
         made = t.compacted(value)
-        if any(v is value for v in t.frame.env.values()):
+        if shown(t.frame, value):
             made.memory.fixed = _VIEWED
         return made
     if is_number(value):

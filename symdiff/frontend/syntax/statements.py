@@ -28,6 +28,7 @@ from symdiff.frontend.syntax import (
 )
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import closures, demands, extents, implied
+from symdiff.frontend.trace.aliases import shown
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -210,11 +211,6 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         t.at = node
         if isinstance(old, Scalar) and _aliased(t, target.id, old):
             demands.changed_in_call(old)
-        if isinstance(old, Selected) and _aliased(t, target.id, old):
-            raise Refused(
-                "a selection by a condition that another name shows is changed",
-                f"make another array of it: {target.id} = {target.id} + ...",
-            )
         closures.bind(t, target.id, t.note(_changed(t, op, old, value), node))
         return
     assert isinstance(target, (ast.Subscript, ast.Attribute))
@@ -248,6 +244,11 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         t.mutate(old)
         old.extend(more)
         return old
+    if isinstance(old, Selected) and shown(t.frame, old) > 1:
+        raise Refused(
+            "a selection by a condition that another name shows is changed",
+            "make another array of it: a = a + ...",
+        )
     new = operators.binary(t, op, old, value)
     if isinstance(old, SymArray):
         storing.store(t, old, Ellipsis, new)
@@ -260,12 +261,10 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
     return new
 
 
-def _aliased(t: Tracer, name: str, value: Scalar | Selected) -> bool:
-    """Whether another name has the value too; a selection also, whose memory it may be."""
+def _aliased(t: Tracer, name: str, value: Scalar) -> bool:
+    """Whether another name has the value too."""
 
     def shows(v: Any) -> bool:
-        if isinstance(v, Selected) and isinstance(value, Selected):
-            return v.items.memory is value.items.memory and v.present is value.present
         return v is value or (isinstance(v, (list, tuple)) and any(map(shows, v)))
 
     frame, own = t.frame, name

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from symdiff.frontend.trace.frames import Container, Frame
-from symdiff.frontend.trace.values import Record, Refused, SmallArray, describe
+from symdiff.frontend.trace.values import Record, Refused, Selected, SmallArray, describe
 
 MOST = 2000
 """Containers among which references are looked for; with more, any may be shared."""
@@ -33,6 +33,38 @@ def containers(value: Any) -> Iterator[Any]:
     elif isinstance(value, dict):
         for key in sorted(value, key=repr):  # the same order for dicts of the same keys
             yield from containers(value[key])
+
+
+def shown(frame: Frame, value: Selected) -> int:
+    """In how many places a selection by a condition is kept, of all names that calls and functions
+    inside have, and in what these hold. With more than `MOST` of them, it may be in several."""
+    stack: list[Any] = [frame]
+    seen: dict[int, Any] = {}
+    count = 0
+    while stack:
+        v = stack.pop()
+        if isinstance(v, Selected):
+            count += v.items.memory is value.items.memory and v.present is value.present
+            continue
+        inner = hasattr(type(v), "keyword_defaults")  # a function that is defined in a call
+        home = v.home if isinstance(v, Frame) or inner else None
+        inside = isinstance(home, Frame) or isinstance(v, (Frame, list, tuple, dict, Record))
+        if not inside or id(v) in seen:
+            continue
+        seen[id(v)] = v
+        if len(seen) > MOST:
+            return 2
+        if isinstance(home, Frame):
+            stack.append(home)
+        if isinstance(v, Frame):
+            stack += (v.env, *v.cells.values(), v.caller and v.caller[0])
+        elif isinstance(v, Record):
+            stack.append(v.fields)
+        elif isinstance(v, (list, tuple)):
+            stack += v
+        elif isinstance(v, dict):
+            stack += v.values()
+    return count
 
 
 class Aliases:

@@ -179,12 +179,8 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.agm": lambda a, b: div(
         mul(div(PI(), const(4)), a + b), ELLIPK(ZERO, power(div(a - b, a + b), 2))
     ),
-    "scipy.special.chdtr": lambda v, x: where(
-        lt(x, ZERO), ONE, GAMMAINC(mul(HALF, v), mul(HALF, x))
-    ),
-    "scipy.special.chdtrc": lambda v, x: where(
-        lt(x, ZERO), ONE, GAMMAINCC(mul(HALF, v), mul(HALF, x))
-    ),
+    "scipy.special.chdtr": lambda v, x: GAMMAINC(mul(HALF, v), mul(HALF, x)),
+    "scipy.special.chdtrc": lambda v, x: GAMMAINCC(mul(HALF, v), mul(HALF, x)),
     "scipy.special.gdtr": lambda a, b, x: GAMMAINC(b, mul(a, x)),
     "scipy.special.gdtrc": lambda a, b, x: GAMMAINCC(b, mul(a, x)),
     "scipy.special.pdtr": lambda k, m: GAMMAINCC(FLOOR(k) + ONE, m),

@@ -62,7 +62,8 @@ def _primes(base: Expr) -> dict[int, int]:
     assert q is not None
     for n, sign in ((q.numerator, 1), (q.denominator, -1)):
         if n > LARGEST:
-            return {}
+            found[n] = found.get(n, 0) + sign
+            continue
         p = 2
         while n > 1:
             while n % p == 0:
