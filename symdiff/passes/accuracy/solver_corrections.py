@@ -10,8 +10,8 @@ for arguments that are a little different; how different is computed with twice 
 derivative of the routine says what that makes of the result, in its own arithmetic. So a solver
 costs a product of matrices in sums of two numbers, which runs in vectors, and one or two further
 calls, where elimination in such arithmetic takes a hundred times as long as the library.
-What is left, of second order, is estimated by the size of the largest correction squared. Where that is more
-than a rounding of an element, its correction is unknown (nan), or that is what it lost, where losses are carried.
+What is left, of second order, is estimated by the correction of the correction. Where that is more than a
+rounding of an element, its correction is unknown (nan), or that is what it lost, where losses are carried.
 Products of matrices have no second order but that of the errors of both factors, which is computed.
 
 Reference: N. Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 12.
@@ -178,7 +178,7 @@ def by_pivots(
         return w.out, [of_pivots(s, n, lambda i: load(pivots, i), sign, names)], found
     inverse = w.call("solve", (n, n), no_zeros, m)
     carried = losses is not None
-    rest, second = _known(w, names, inverse, _rest_of_inverse(w, a, inverse, da), None, carried)
+    rest, second = _known(w, names, inverse, *_of_inverse(w, a, inverse, da), carried)
     found[name_of(inverse)] = (name_of(rest),)
     if losses is not None:
         sizes = sizes_of(w, inverse)
@@ -234,22 +234,35 @@ def _solution(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     else:
         left = residual(w, w.shape(b), lambda i, j: load(b, i, j), lambda i, k: load(a, i, k),
                          lambda k, j: load(x, k, j), n)  # fmt: skip
-    (rest,) = ROUTINES["solve"].jvp(w, s, [da, w.plus(left, db)])
-    return [(rest, None)]
+    left = w.plus(left, db)
+    (rest,) = ROUTINES["solve"].jvp(w, s, [da, left])
+    left = w.plus(left, w.minus(w.times(da, w.plus(x, rest))))
+    again = w.call("solve", w.shape(b), a, w.plus(left, w.minus(w.times(a, rest))))
+    return [(rest, lambda *i: _further(again, *i))]
 
 
 def _inverse(w: Writer, s: Call, errors: list[Expr]) -> Rests:
-    return [(_rest_of_inverse(w, s.args[0], result_of(s), errors[0]), None)]
+    return [_of_inverse(w, s.args[0], result_of(s), errors[0])]
 
 
-def _rest_of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> Expr:
+def _of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> tuple[Expr, Callable[..., Expr]]:
+    """The errors of an inverse, and what is left."""
     one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
     left = residual(w, w.shape(a), one, lambda i, k: load(a, i, k), lambda k, j: load(c, k, j),
-                     w.shape(a)[0])  # fmt: skip
-    return w.times(c, w.plus(left, w.minus(w.times(da, c))))
+                    w.shape(a)[0])  # fmt: skip
+    rest = w.times(c, w.plus(left, w.minus(w.times(da, c))))
+    left = w.plus(left, w.minus(w.times(da, w.plus(c, rest))))
+    again = w.times(c, w.plus(left, w.minus(w.times(a, rest))))
+    return rest, lambda *i: _further(again, *i)
+
+
+def _further(again: Expr, *i: Expr) -> Expr:
+    """What is left of an element, by the correction of its correction, which is as far off as that."""
+    return raw(ir.MUL, (const(4), raw(ir.ABS, (load(again, *i),))))
 
 
 def _factor(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+    """With the correction as L E, what is left is of the size of L E E': small rows of L have large parts of that."""
     (a,), factor, (da,) = s.args, result_of(s), errors
     n = w.shape(a)[0]
     turned = w.transposed(factor)
@@ -257,7 +270,9 @@ def _factor(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     left = residual(w, w.shape(a), below, lambda i, k: load(factor, i, k),
                      lambda k, j: load(turned, k, j), n, lambda i: i + ONE)  # fmt: skip
     (rest,) = ROUTINES["cholesky"].jvp(w, s, [w.plus(left, da)])
-    return [(rest, None)]
+    part = sizes_of(w, w.call("solve", w.shape(a), factor, rest))
+    square = w.times(sizes_of(w, factor), w.times(part, w.transposed(part)))
+    return [(rest, lambda i, j: ir.where(ir.lt(i, j), ZERO, load(square, i, j)))]
 
 
 _RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor, "eigh": eigen, "svd": singular}
@@ -265,16 +280,12 @@ _RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor, "eigh": eige
 
 # --------------------------------------------------------------------- what is left
 def _known(
-    w: Writer, names: Names, x: Expr, rest: Expr, left: Callable[..., Expr] | None, carried: bool
+    w: Writer, names: Names, x: Expr, rest: Expr, left: Callable[..., Expr], carried: bool
 ) -> tuple[Expr, Callable[..., Expr]]:
     """Corrections where they are known; and what is left of an element beside them, by its indices, which is
     nothing unless it is `carried`."""
-    near: Expr = ir.TRUE
-    if left is None:
-        largest, most = _largest(w, names, x), _largest(w, names, rest)
-        size = raw(ir.MUL, (most, raw(ir.DIV, (most, largest))))
-        near = raw(ir.LE, (most, raw(ir.MUL, (const(LARGEST), largest))))
-        left = lambda *i: size
+    largest, most = _largest(w, names, x), _largest(w, names, rest)
+    near = raw(ir.LE, (most, raw(ir.MUL, (const(LARGEST), largest))))
 
     def nothing(*i: Expr) -> Expr:
         value = raw(ir.ABS, (load(x, *i),))

@@ -41,8 +41,8 @@ LARGEST = Fraction(1, 2**27)
 
 Element = Callable[[Expr], Expr]
 Entry = Callable[[Expr, Expr], Expr]
-Rests = list[tuple[Expr, Callable[..., Expr] | None]]
-"""Of each result, its errors, and what is left of second order, by its indices; None for the square of the largest."""
+Rests = list[tuple[Expr, Callable[..., Expr]]]
+"""Of each result, its errors, and what is left of second order, by its indices."""
 
 
 def eigen(w: Writer, s: Call, errors: list[Expr]) -> Rests:
