@@ -22,6 +22,7 @@
 `lossy`              which programs pass on what underflow costs, and which divide
 `matrix_errors`      the errors of products of matrices
 `solver_corrections`  what is to be added to the results of linear solvers, by their residuals
+`spectral_corrections`  the same of eigenvalues, singular values and their vectors
 `beside`             the other parts of real numbers, carried beside them through statements
 `eliminations`       linear solvers as loops, for those
 `gathered`           whether elements of results depend on all elements of the arguments
