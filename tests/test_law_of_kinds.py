@@ -144,6 +144,20 @@ def test_places_that_a_rounded_number_decides(t: float) -> None:
 
 
 @pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: sp.rel_entr(v, -1.0),
+        lambda v: sp.kl_div(-1.0, v),
+        lambda v: sp.gdtr(-2.0, 1.0, v),
+        lambda v: sp.pdtrc(v, 1.0),
+    ],
+)
+@pytest.mark.parametrize("v", [math.nan, -0.5, 0.5])
+def test_special_functions_outside_of_their_domain(f: Callable[..., Any], v: float) -> None:
+    np.testing.assert_allclose(symgrad(f)(v), f(v), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
     ("f", "points"),
     [
         (lambda v: sp.erfi(v) + sp.spence(v * v), [-0.7, 0.3, 1.0]),

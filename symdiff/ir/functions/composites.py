@@ -54,9 +54,19 @@ def _of_degrees(x: Expr) -> Expr:
     return mul(div(PI(), const(180)), x)
 
 
-def _below(x: Expr, y: Expr) -> Expr:
-    """Whether one of two numbers is negative."""
-    return or_(lt(x, ZERO), lt(y, ZERO))
+def _infinite_below(x: Expr, y: Expr, value: Expr) -> Expr:
+    """Infinite where one of two numbers is negative and none is nan."""
+
+    def unless_nan(x: Expr, e: Expr) -> Expr:
+        return where(le(ZERO, x), e, where(lt(x, ZERO), e, NAN))
+
+    below = where(or_(lt(x, ZERO), lt(y, ZERO)), unless_nan(x, unless_nan(y, INF)), NAN)
+    return where(and_(le(ZERO, x), le(ZERO, y)), value, below)
+
+
+def _not_below(x: Expr, value: Expr) -> Expr:
+    """nan of negative numbers."""
+    return where(lt(x, ZERO), NAN, value)
 
 
 def _relative_entropy(x: Expr, y: Expr) -> Expr:
@@ -143,8 +153,8 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
     "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
-    "scipy.special.rel_entr": lambda x, y: where(_below(x, y), INF, _relative_entropy(x, y)),
-    "scipy.special.kl_div": lambda x, y: where(_below(x, y), INF, _relative_entropy(x, y) - x + y),
+    "scipy.special.rel_entr": lambda x, y: _infinite_below(x, y, _relative_entropy(x, y)),
+    "scipy.special.kl_div": lambda x, y: _infinite_below(x, y, _relative_entropy(x, y) - x + y),
     "scipy.special.huber": lambda d, r: where(
         lt(d, ZERO),
         INF,
@@ -181,10 +191,10 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.chdtr": lambda v, x: GAMMAINC(mul(HALF, v), mul(HALF, x)),
     "scipy.special.chdtrc": lambda v, x: GAMMAINCC(mul(HALF, v), mul(HALF, x)),
-    "scipy.special.gdtr": lambda a, b, x: GAMMAINC(b, mul(a, x)),
-    "scipy.special.gdtrc": lambda a, b, x: GAMMAINCC(b, mul(a, x)),
-    "scipy.special.pdtr": lambda k, m: GAMMAINCC(FLOOR(k) + ONE, m),
-    "scipy.special.pdtrc": lambda k, m: GAMMAINC(FLOOR(k) + ONE, m),
+    "scipy.special.gdtr": lambda a, b, x: _not_below(x, GAMMAINC(b, mul(a, x))),
+    "scipy.special.gdtrc": lambda a, b, x: _not_below(x, GAMMAINCC(b, mul(a, x))),
+    "scipy.special.pdtr": lambda k, m: _not_below(k, GAMMAINCC(FLOOR(k) + ONE, m)),
+    "scipy.special.pdtrc": lambda k, m: _not_below(k, GAMMAINC(FLOOR(k) + ONE, m)),
     "scipy.special.fdtr": lambda a, b, x: BETAINC(
         mul(HALF, a), mul(HALF, b), div(mul(a, x), mul(a, x) + b)
     ),
