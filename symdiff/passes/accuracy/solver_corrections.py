@@ -289,8 +289,7 @@ def _known(
 
     def nothing(*i: Expr) -> Expr:
         value = raw(ir.ABS, (load(x, *i),))
-        few = raw(ir.LE, (left(*i), raw(ir.MUL, (const(SECOND), value))))
-        return ir.or_(_exact(x, rest, *i), few)
+        return raw(ir.LE, (left(*i), raw(ir.MUL, (const(SECOND), value))))
 
     def correction(*i: Expr) -> Expr:
         known = near if carried else ir.and_(near, nothing(*i))
@@ -304,7 +303,7 @@ def _lost(
     w: Writer, names: Names, s: Call, result: Expr, rest: Expr, second: Callable[..., Expr]
 ) -> Expr:
     """What is left of second order, and by underflow next to nothing, unless numbers are far from 1; then it
-    is not known. Of what is 0 without an error, nothing."""
+    is not known; of what is 0 without an error, nothing."""
     fine: Expr = ir.TRUE
     for a in (*s.args, result):
         size = _largest(w, names, a)
@@ -312,8 +311,8 @@ def _lost(
     by_underflow = raw(WHERE, (fine, raw(ir.MUL, (const(FAR**3), size)), INF))
 
     def lost(*i: Expr) -> Expr:
-        exact = _exact(result, rest, *i)
-        return raw(WHERE, (exact, ZERO, raw(ADD, (by_underflow, second(*i)))))
+        own = raw(WHERE, (_exact(result, rest, *i), ZERO, by_underflow))
+        return raw(ADD, (own, second(*i)))
 
     return w.build(w.shape(result), lost)
 

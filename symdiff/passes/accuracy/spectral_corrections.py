@@ -59,7 +59,7 @@ def eigen(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     e = w.build((n, n), lambda i, j: ir.where(ir.eq(i, j), _half(load(skew, i, i)), part(i, j)))
     left = _of_values(w, n, lambda i, j: _size(load(k, i, j)), lambda i, j: _size(gap(i, j)))
     first = w.build((n,), lambda i: load(k, i, i))
-    return [(first, lambda i: load(left, i)), _of_vectors(w, w.times(v, e))]
+    return [(first, lambda i: load(left, i)), _of_vectors(w, v, w.times(v, e))]
 
 
 def singular(w: Writer, s: Call, errors: list[Expr]) -> Rests:
@@ -114,7 +114,7 @@ def singular(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     left: Element = lambda i: raw(ADD, (load(near, i), _by_distance(load(out, i), size(i))))
     du = w.plus(w.times(u, both(p, q, y)), over_values(beside_u))
     dv = w.plus(w.times(v, both(q, p, z)), over_values(beside_v))
-    (du, of_du), (dv, of_dv) = _of_vectors(w, du), _of_vectors(w, dv)
+    (du, of_du), (dv, of_dv) = _of_vectors(w, u, du), _of_vectors(w, v, dv)
     return [(du, of_du), (first, left), (w.transposed(dv), lambda i, j: of_dv(j, i))]
 
 
@@ -189,13 +189,19 @@ def _apart(own: Expr, gap: Expr, skew: Expr) -> Expr:
     return raw(WHERE, (nothing, _half(skew), raw(WHERE, (near, raw(ir.DIV, (own, gap)), NAN))))
 
 
-def _of_vectors(w: Writer, rest: Expr) -> tuple[Expr, Entry]:
+def _of_vectors(w: Writer, v: Expr, rest: Expr) -> tuple[Expr, Entry]:
     """The corrections of columns of length 1, and what is left of their elements; of columns whose corrections are
-    not small nothing is known but their length."""
+    not small nothing is known but their length, whatever is 0 in them."""
     squares = _sums_of_columns(w, rest, w.shape(rest)[1])
     near: Element = lambda j: raw(ir.LE, (load(squares, j), const(LARGEST**2)))
     known = w.build(w.shape(rest), lambda i, j: raw(WHERE, (near(j), load(rest, i, j), ZERO)))
-    return known, lambda i, j: raw(WHERE, (near(j), load(squares, j), const(2)))
+
+    def left(i: Expr, j: Expr) -> Expr:
+        zero, none = (raw(ir.LE, (_size(load(e, i, j)), ZERO)) for e in (v, known))
+        few = raw(WHERE, (ir.and_(zero, none), ZERO, load(squares, j)))
+        return raw(WHERE, (near(j), few, const(2)))
+
+    return known, left
 
 
 def _of_values(w: Writer, n: Expr, own: Entry, gap: Entry) -> Expr:
