@@ -55,7 +55,7 @@ from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import TURNING
-from symdiff.passes.simplify.familiar import readable
+from symdiff.passes.simplify.familiar import readable, with_like_terms
 from symdiff.passes.simplify.frame import Frame, inside, window
 from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
 from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
@@ -149,11 +149,16 @@ def _short(
         return Short(e)
     if tree_sizes((start,))[start] > MAX_OPERATIONS:
         return Short(e)
+    start = with_like_terms(start)
     starts = [start]
-    if other is not None:
-        other = start if other is e else readable(other)
-        if other is not start and tree_sizes((other,))[other] <= MAX_OPERATIONS:
-            starts.append(other)
+    if other is not None and other is not e:
+        other = readable(other)
+        if tree_sizes((other,))[other] <= MAX_OPERATIONS:
+            other = with_like_terms(other)
+            if other is not start:
+                starts.append(other)
+    elif other is not None:
+        other = start
     nodes = ir.topological(starts)
     costs = Costs(nodes, literals)
     ops = {n.op for n in nodes}

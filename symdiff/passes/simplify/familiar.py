@@ -38,6 +38,8 @@ from symdiff.ir.functions import (
 from symdiff.passes.differentiate import all_of, weighted_squares
 from symdiff.passes.simplify.truth import is_total, tidied
 
+_ADDED = (ADD, SUB, NEG)
+
 PRECISION = 128
 """Bits to which numbers are computed."""
 
@@ -57,6 +59,57 @@ def readable(e: Expr) -> Expr:
         return made
 
     return ir.transform((e,), rule)[0]
+
+
+def with_like_terms(e: Expr) -> Expr:
+    """With terms of sums that differ in a number only as one: `x - a + x - b` as `2*x - a - b`."""
+    inner: set[Expr] = set()
+    outer = {e}
+    for node in ir.topological((e,)):
+        (inner if node.op in _ADDED else outer).update(node.args)
+    if not any(node.op in _ADDED for node in inner):
+        return e
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = ir.rebuild(node, args)
+        return _gathered(made) if node in outer and node.op in _ADDED else made
+
+    return ir.transform((e,), rule)[0]
+
+
+def _gathered(e: Expr) -> Expr:
+    rows = dict[frozenset[tuple[Expr, Expr]], Fraction]()
+    found = terms(e)
+    for sign, term in found:
+        unit, parts = factors(term)
+        key = frozenset(parts)
+        if len(key) < len(parts):
+            return e
+        rows[key] = rows.get(key, Fraction(0)) + sign * unit
+    if len(rows) == len(found):
+        return e
+    total = ir.ZERO
+    for sign, term in found:
+        unit, parts = factors(term)
+        total_unit = rows.pop(frozenset(parts), None)
+        if total_unit is None:
+            continue
+        if total_unit == sign * unit:
+            made = term
+        elif total_unit or all(_is_total(*f) for f in parts):
+            made = ir.const(sign * total_unit)
+            for base, exponent in parts:
+                made = ir.mul(made, ir.power(base, exponent))
+        else:
+            return e  # 0 only where it is defined
+        total = ir.add(total, _signed(sign, made))
+    return total
+
+
+def _is_total(base: Expr, exponent: Expr) -> bool:
+    """Whether a power is defined and finite for all numbers."""
+    n = ir.integer(exponent)
+    return n is not None and n > 0 and base.op is VAR
 
 
 def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -242,4 +295,4 @@ def _without_infinities(e: Expr) -> Expr:
     return e
 
 
-__all__ = ["readable"]
+__all__ = ["readable", "with_like_terms"]
