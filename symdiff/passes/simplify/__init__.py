@@ -26,6 +26,7 @@ candidates.
 `familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
 `known_bases`   Powers and logarithms of numbers, by fewer of them; hyperbolic functions...
+`on_domain`     Forms that are equal on the domain of a function, where they may be defi...
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
 `polynomials`   Polynomials, written as short as is found
@@ -47,7 +48,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import EXP, HYPOT, TAKEN
+from symdiff.ir.functions import EXP, HYPOT, TAKEN, XLOG1PY, XLOGY
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
@@ -58,6 +59,7 @@ from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.familiar import readable, with_like_terms
 from symdiff.passes.simplify.frame import Frame, inside, window
 from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
+from symdiff.passes.simplify.on_domain import as_powers
 from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
@@ -167,9 +169,12 @@ def _short(
     for other_bases in (of_numbers, as_exponentials):
         if not ops.isdisjoint(BASES) and (fewer := other_bases(start)) is not start:
             starts.append(fewer)
+    if not (domain is None or domain is e) and (powers := as_powers(start)) is not start:
+        starts.append(powers)
     roots = radicals.as_roots(start) if HYPOT in ops else start
     if roots is not start:
         starts.append(roots)
+    strange = {XLOGY, XLOG1PY} & ops - {n.op for n in ir.topological((start if domain is None else domain,))}
     best = Short(start)
     if len(starts) > 1 and starts[1] is other and compare(other, start, False, domain):
         best = Short(other)  # cancelled to what is undefined at zero
@@ -193,6 +198,10 @@ def _short(
             if bool(short.nonzero) is not bool(best.nonzero):  # a condition is worth an operation
                 gain = costs.length(best.formula) - costs.length(short.formula)
                 shorter = gain > 0 if short.nonzero else gain >= 0
+            if strange and (found_strange := _has_any(short.formula, strange)) is not _has_any(
+                best.formula, strange
+            ):
+                shorter = not found_strange  # nobody writes those
             if shorter:
                 best = short
     before = start
@@ -246,6 +255,10 @@ def _in_bases(e: Expr) -> set[Expr]:
     zero, the derivative exists for some exponents only."""
     bases = {n.args[0] for n in ir.topological((e,)) if n.op is POW and not ir.rational(n.args[1])}
     return set(ir.variables(bases))
+
+
+def _has_any(e: Expr, ops: set[ir.Op]) -> bool:
+    return any(n.op in ops for n in ir.topological((e,)))
 
 
 Windows = dict[Any, Candidates]
