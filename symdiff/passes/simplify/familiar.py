@@ -137,6 +137,8 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
             a = ir.ZERO  # as it is written only for its derivatives
         if a is ir.ZERO and _is_kink(condition, b):
             return b
+        if (sign := _by_sign(condition, a, b)) is not None:
+            return sign
         if b.op is ir.WHERE and b.args[1] is a:  # the same in two branches
             condition, b = ir.or_(condition, b.args[0]), b.args[2]
         return ir.where(tidied(condition), a, b)
@@ -216,12 +218,11 @@ def _step(args: tuple[Expr, ...]) -> Expr | None:
         return None
     unit, found = factors(product)
     ties = [f for f in found if f[0].op is ir.WHERE and f[1] is ONE]
+    ties = [f for f in ties if set(f[0].args[0].args) == set(condition.args)]
     if len(ties) != 1:
         return None
     tie, half, whole = ties[0][0].args
-    if tie.op is not ir.EQ or set(tie.args) != set(condition.args):
-        return None
-    if half is not ir.HALF or whole is not ONE:
+    if tie.op is not ir.EQ or half is not ir.HALF or whole is not ONE:
         return None
     low, high = condition.args
     sign = ir.neg(ir.SIGN(low)) if high is ir.ZERO else ir.SIGN(ir.sub(high, low))
@@ -235,9 +236,32 @@ def _step(args: tuple[Expr, ...]) -> Expr | None:
     return made
 
 
+def _by_sign(condition: Expr, equal: Expr, rest: Expr) -> Expr | None:
+    """Numbers for equal, smaller and larger sides by a sign, as for Heaviside's function; a third
+    branch of such sides is the last one."""
+    if condition.op is not ir.EQ or rest.op is not ir.WHERE or rest.args[0].op is not ir.LT:
+        return None
+    (low, high), less, more = rest.args[0].args, rest.args[1], rest.args[2]
+    if {low, high} != set(condition.args):
+        return None
+    if more.op is ir.WHERE and more.args[0] is ir.lt(high, low):
+        if more.args[2] is not ir.NAN:
+            return None
+        more = more.args[1]
+    elif not all(n.op in _TOTAL for n in ir.topological((low, high))):
+        return None  # the last branch is that of nan too
+    z, p, q = (ir.rational(v) for v in (equal, less, more))
+    if z is None or p is None or q is None or 2 * z != p + q:
+        return None
+    if low is ir.ZERO:
+        low, high, p, q = high, low, q, p
+    difference = low if high is ir.ZERO else ir.sub(low, high)
+    return ir.add(ir.mul(ir.const((q - p) / 2), ir.SIGN(difference)), ir.const(z))
+
+
 _TOTAL = frozenset(
     (ADD, SUB, NEG, MUL, VAR, ir.CONST, ir.ABS, ir.SIGN, *EXTREMES, SIN, COS, TANH, ATAN)
-)
+) | {ir.WHERE, ir.EQ, ir.LE, ir.LT}
 """Operations that are defined and finite for all numbers."""
 
 
