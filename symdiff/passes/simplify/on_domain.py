@@ -9,10 +9,11 @@ be done, the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import DIV, MUL, ONE, POW, ZERO, Expr
+from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr
 from symdiff.ir.formula_text import factors, terms
 from symdiff.ir.functions import EXP, GAMMA, LGAMMA, LOG, XLOG1PY, XLOGY
 
@@ -27,6 +28,24 @@ def as_powers(e: Expr) -> Expr:
         return _one_root(made) if made.op is MUL or made.op is DIV else made
 
     return ir.transform((e,), rule)[0]
+
+
+def logarithms_apart(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """With logarithms of products of several sums as sums of logarithms, whose slopes are the same."""
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = ir.rebuild(node, args)
+        if made.op is not LOG or made.args[0].op not in (MUL, DIV):
+            return made
+        unit, found = factors(made.args[0])
+        if sum(base.op in (ADD, SUB) for base, _ in found) < 2:
+            return made
+        total: Expr = LOG(ir.const(unit)) if unit > 0 and unit != 1 else ZERO
+        for base, exponent in found:
+            total = ir.add(total, ir.mul(exponent, LOG(base)))
+        return total
+
+    return ir.transform(outputs, rule)
 
 
 def _powers(e: Expr) -> Expr:
@@ -87,4 +106,4 @@ def _one_root(e: Expr) -> Expr:
     return made
 
 
-__all__ = ["as_powers"]
+__all__ = ["as_powers", "logarithms_apart"]
