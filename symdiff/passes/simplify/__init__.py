@@ -174,7 +174,9 @@ def _short(
     roots = radicals.as_roots(start) if HYPOT in ops else start
     if roots is not start:
         starts.append(roots)
-    strange = {XLOGY, XLOG1PY} & ops - {n.op for n in ir.topological((start if domain is None else domain,))}
+    strange = {XLOGY, XLOG1PY} & ops - {
+        n.op for n in ir.topological((start if domain is None else domain,))
+    }
     best = Short(start)
     if len(starts) > 1 and starts[1] is other and compare(other, start, False, domain):
         best = Short(other)  # cancelled to what is undefined at zero

@@ -318,9 +318,7 @@ class Candidates:
             if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
                 continue
             try:
-                plain = not (
-                    self.frame.angles or any(self._is_quotient(t) for _, t in terms(base))
-                )
+                plain = not (self.frame.angles or any(self._is_quotient(t) for _, t in terms(base)))
                 if plain and (n != 1 or below < 2):
                     continue  # polynomials are written as such
                 rest = ring.const(unit)
@@ -346,7 +344,6 @@ class Candidates:
                 local = ir.mul(local, ir.power(written.get(k, base), exponent))
             found.append(local)
         return found
-
 
     def _distributed(self, rest: Factored, base: Expr) -> Expr | None:
         """The terms of a sum times what is beside it, if some denominator vanishes in each."""
