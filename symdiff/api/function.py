@@ -391,8 +391,8 @@ class SymbolicFunction(Called[P, R_co]):
 
     @property
     def numba(self) -> Any:
-        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
-        where the function itself may be called, too. Numbers give numbers, arrays broadcast."""
+        """The Numba dispatcher of this function: to be called in `@njit` functions, where the function
+        itself may be called, too. Arrays broadcast where it is a function of numbers."""
         return inspection.numba_dispatcher(self)
 
     @property

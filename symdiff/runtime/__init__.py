@@ -11,6 +11,7 @@
 `cache`        compiled kernels on disk
 `package`      which code this is: the digest that keys the cache
 `numba_bridge` functions of numbers, linked into what Numba compiles
+`numba_arrays` programs with arrays and loops, called by what Numba compiles
 `generated_modules`  modules of generated source, imported from files
 `outcome`      what callbacks of compiled code tell once it has returned
 `signals`      signals that come while a kernel runs
