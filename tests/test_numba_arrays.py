@@ -12,7 +12,7 @@ from numba import njit, prange
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
-from symdiff.runtime.numba_arrays import Argument, implementation
+from symdiff.runtime.inside_numba.by_address import Argument, implementation
 
 RNG = np.random.default_rng(5)
 M, V, W = RNG.normal(size=(5, 3)), RNG.normal(size=3), RNG.normal(size=5)

@@ -404,7 +404,7 @@ class SymbolicFunction(Called[P, R_co]):
     @property
     def _numba_type_(self) -> Any:
         """What Numba asks for when it meets the function in a program that it compiles."""
-        from symdiff.runtime.numba_bridge import type_of
+        from symdiff.runtime.inside_numba.numba_dispatcher import type_of
 
         return type_of(self)
 

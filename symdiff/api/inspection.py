@@ -133,7 +133,7 @@ def numba_dispatcher(f: Any) -> Any:
     f._fresh()
     found = f._numba.get("cpu")
     if found is None:
-        from symdiff.runtime.numba_bridge import dispatcher
+        from symdiff.runtime.inside_numba.numba_dispatcher import dispatcher
 
         given = f._source.parameters
         found = dispatcher(f.__name__, given.real, lambda s: _for_numba(f, s), given.defaults)
@@ -143,7 +143,7 @@ def numba_dispatcher(f: Any) -> Any:
 
 def _for_numba(f: Any, shapes: Any) -> Any:
     """What a function computes for arguments of these ranks and kinds."""
-    from symdiff.runtime.numba_bridge import Numbers
+    from symdiff.runtime.inside_numba.numba_dispatcher import Numbers
 
     static = f._default_static()
     raw = f._source.raw(static, shapes)

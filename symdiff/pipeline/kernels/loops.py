@@ -27,8 +27,8 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
+    from symdiff.runtime.inside_numba.by_address import ArrayProgram
     from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
-    from symdiff.runtime.numba_arrays import ArrayProgram
 
 
 class ArrayKernels:
@@ -147,7 +147,7 @@ class ArrayKernels:
         function: Callable[..., Any],
     ) -> ArrayProgram:
         """A captured program as code that Numba compiles calls it; `function` is what Python calls."""
-        from symdiff.runtime.numba_arrays import ArrayProgram
+        from symdiff.runtime.inside_numba.by_address import ArrayProgram
 
         program, kernel = self.compiled(raw, static, shapes)
         count, o = len(program.outputs), self._options

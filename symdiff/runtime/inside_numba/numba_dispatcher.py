@@ -1,6 +1,6 @@
 """Functions that Numba compiles into its callers: kernels of numbers, and calls of those of arrays.
 
-Programs with arrays and loops are called by their addresses (`numba_arrays`). Of functions of numbers
+Programs with arrays and loops are called by their addresses (`by_address`). Of functions of numbers
 the IR that is linked is the one that `runtime.scalar.compiled.Point` compiles, under names of its own:
 an intrinsic adds it to the code library of the caller, so LLVM inlines it there, and there is no
 second compiler's rounding. Elements whose error test fails go to the double-double kernel, by its
@@ -32,7 +32,12 @@ from symdiff.codegen.llvm.ball_calls import BALLS
 from symdiff.errors import DomainError, TargetError, UnsupportedError
 from symdiff.ir.loop_program import ARRAY
 from symdiff.ir.program import OptimizedProgram, Tree, tree_text
-from symdiff.runtime.numba_arrays import Argument, ArrayProgram, implementation, in_python
+from symdiff.runtime.inside_numba.by_address import (
+    Argument,
+    ArrayProgram,
+    implementation,
+    in_python,
+)
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
