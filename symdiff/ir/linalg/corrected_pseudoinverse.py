@@ -89,12 +89,12 @@ def _sum(terms: Pair) -> Pair:
     """The sum over the first axis, of halves."""
     while len(terms[0]) > 1:
         n = len(terms[0])
-        odd = tuple(t[n - n % 2 :] for t in terms)
         both = _sum_of_pairs(
             (terms[0][: n // 2], terms[1][: n // 2]),
             (terms[0][n // 2 : n - n % 2], terms[1][n // 2 : n - n % 2]),
         )
-        terms = tuple(np.concatenate(t) for t in zip(both, odd, strict=True))
+        high, low = (np.concatenate([t, u[n - n % 2 :]]) for t, u in zip(both, terms, strict=True))
+        terms = high, low
     return terms[0][0], terms[1][0]
 
 
