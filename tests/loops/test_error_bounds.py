@@ -169,3 +169,17 @@ def test_the_report_says_what_is_promised(level, words):
     f(np.ones(2), np.ones((3, 2)))
     (told,) = [x for x in f.report().findings if x.kind == "accuracy"]
     assert words in told.text
+
+
+def test_sums_on_the_way_count():
+    """What an array is after two statements says nothing of what it was between them."""
+
+    def back_and_forth(x):
+        y = np.zeros(2)
+        for _ in range(100):
+            y = y + x * 0.1
+            y = y - x * 0.1
+        return y + x * 1e-12
+
+    x = np.array([3.9, 0.3])
+    np.testing.assert_allclose(symgrad(back_and_forth)(x), 1e-12 * x, rtol=1e-15)

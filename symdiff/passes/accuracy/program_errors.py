@@ -171,6 +171,8 @@ class ProgramErrors(Propagation):
         if found is None or self.underflows:
             return None
         before, term = found
+        if before not in s.value.args:  # sums on the way may be larger: (y + a) - a
+            return None
         name = name_of(before.args[0])
         inside, source = self.collecting[name], self.errors.get(name, EXACT)
 
