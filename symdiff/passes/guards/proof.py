@@ -144,6 +144,9 @@ class Prover:
             (acts,) = ir.substitute((condition,), {u: QUANTITY})
             if is_smooth_quantity(u, acts, QUANTITY):
                 return self._of(roots, u, kind)
+        own = ir.variables((about,))  # a quantity with a branch point: of what it is a function
+        if len(own) == 1 and t is None and not is_simple(condition, False):
+            return self._of(roots, own[0], kind)
         return None
 
     def _of(self, roots: tuple[Expr, Expr, Expr], t: Expr | None, kind: Kind) -> Verdict | None:
