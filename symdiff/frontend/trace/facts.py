@@ -39,6 +39,8 @@ class Conditions(Recorder):
             return value
         if kind is Choice:
             return self.resolve(value, "this value")
+        if isinstance(value, (np.ndarray, np.generic)):
+            self.numpy_numbers = True
         if isinstance(value, np.ndarray):
             found = self._outside.get(id(value))
             if found is None:

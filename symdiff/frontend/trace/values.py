@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, where
+from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, ne, where
 from symdiff.ir.loop_program import kind_of
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
@@ -77,6 +77,12 @@ class Integral(Real):
     __slots__ = ()
 
 
+class Bare(Real):
+    """A number that is an array without axes in NumPy, as what `np.where` gives."""
+
+    __slots__ = ()
+
+
 class Ratio(Real):
     """An integer that is not known, divided by one that is: once, so that rounding the quotient
     to a double does not reach the next integer.
@@ -95,6 +101,19 @@ class Ratio(Real):
 
 class Cond(Scalar):
     """A truth value that is not known when traced."""
+
+    __slots__ = ()
+
+
+class Undecided(Cond):
+    """A truth value if the numbers that it is made of are NumPy's, the integer 0 or 1 if they are
+    Python's: a product of truth values."""
+
+    __slots__ = ()
+
+
+class Mixed(Integral):
+    """An integer on one path and a truth value on another."""
 
     __slots__ = ()
 
@@ -520,7 +539,16 @@ def _from_numpy(value: Any) -> Any:
     raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
 
 
-KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "i", Ratio: "f", Whole: "i"}
+KINDS = {
+    bool: "b",
+    int: "i",
+    Cond: "b",
+    Real: "f",
+    Integral: "i",
+    Ratio: "f",
+    Whole: "i",
+    Bare: "f",
+}
 
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
@@ -557,6 +585,9 @@ def cast(value: Any, kind: str) -> Any:
     if kind == "f":
         found = as_real(value)
         return as_float(found) if isinstance(found, (Whole, Integral)) else found
+    if kind == "b" and is_number(value) and not isinstance(value, Cond):
+        x = as_real(value)  # what is not 0 is true, nan too
+        return bool(value) if isinstance(value, int) else Cond(ne(x.expr, ZERO), x.defined)
     if kind == "i" and isinstance(value, Cond):
         return Integral(as_real(value).expr, value.defined)
     if kind == "i" and not isinstance(value, (int, Whole, Integral)):
