@@ -9,6 +9,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.trace import implied
 from symdiff.frontend.trace.decisions import ALWAYS
+from symdiff.frontend.trace.outside import from_outside
 from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
     UNBOUND,
@@ -20,7 +21,6 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     Unusable,
     describe,
-    from_outside,
     join,
 )
 from symdiff.ir import TRUE, Expr

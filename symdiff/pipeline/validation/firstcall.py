@@ -417,9 +417,9 @@ def _compare(
         got = None if again is None else again(values)
         try:
             check(values, plain, ours, got)
-        except VerificationError as error:
+        except VerificationError as found:
             # Python's floats take the format of short NumPy numbers inside of the function
-            if error.apart > SHORT * largest(values):
+            if found.apart > SHORT * largest(values):
                 raise
             wide = [np.float64(v) if type(v) is float else v for v in values]
             plain, error = _plainly(call, wide)
