@@ -393,8 +393,8 @@ class SymbolicFunction(Called[P, R_co]):
 
     @property
     def numba(self) -> Any:
-        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
-        where the function itself may be called, too. Numbers give numbers, arrays broadcast."""
+        """The Numba dispatcher of this function: to be called in `@njit` functions, where the function
+        itself may be called, too. Arrays broadcast where it is a function of numbers."""
         return inspection.numba_dispatcher(self)
 
     @property
@@ -406,7 +406,7 @@ class SymbolicFunction(Called[P, R_co]):
     @property
     def _numba_type_(self) -> Any:
         """What Numba asks for when it meets the function in a program that it compiles."""
-        from symdiff.runtime.numba_bridge import type_of
+        from symdiff.runtime.inside_numba.numba_dispatcher import type_of
 
         return type_of(self)
 

@@ -129,19 +129,28 @@ def source(f: Any, target: str) -> str:
 
 
 def numba_dispatcher(f: Any) -> Any:
-    """The Numba dispatcher of a function of numbers, as it is now."""
+    """The Numba dispatcher of a function, as it is now."""
     f._fresh()
     found = f._numba.get("cpu")
     if found is None:
-        from symdiff.runtime.numba_bridge import dispatcher
+        from symdiff.runtime.inside_numba.numba_dispatcher import dispatcher
 
-        static = f._default_static()
-        f._source.scalar(static)
-        optimized, kernel = f._compiled(static)
         given = f._source.parameters
-        found = dispatcher(f.__name__, given.real, optimized, kernel, given.defaults)
+        found = dispatcher(f.__name__, given.real, lambda s: _for_numba(f, s), given.defaults)
         f._numba["cpu"] = found
     return found
+
+
+def _for_numba(f: Any, shapes: Any) -> Any:
+    """What a function computes for arguments of these ranks and kinds."""
+    from symdiff.runtime.inside_numba.numba_dispatcher import Numbers
+
+    static = f._default_static()
+    raw = f._source.raw(static, shapes)
+    if not isinstance(raw, LoopProgram):
+        optimized, tiered = f._compiled(static, shapes)
+        return Numbers(optimized, tiered, f)
+    return f._arrays.for_numba(raw, static, shapes, f)
 
 
 def numba_device_function(f: Any) -> Any:

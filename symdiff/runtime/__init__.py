@@ -3,6 +3,7 @@
 `scalar/`      functions of numbers, on numbers and on arrays element by element
 `loops/`       programs with arrays and loops
 `cuda/`        on CUDA devices
+`inside_numba/` functions inside of those that Numba compiles
 `protocols`    what kernels ask of lowered functions
 `custom_calls` kernels that XLA calls, in programs of JAX
 `dispatch`     what a call of a function meets first
@@ -10,7 +11,6 @@
 `threads`      a range of elements over a pool of threads
 `cache`        compiled kernels on disk
 `package`      which code this is: the digest that keys the cache
-`numba_bridge` functions of numbers, linked into what Numba compiles
 `generated_modules`  modules of generated source, imported from files
 `outcome`      what callbacks of compiled code tell once it has returned
 `signals`      signals that come while a kernel runs

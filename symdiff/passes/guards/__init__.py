@@ -2,6 +2,7 @@
 
 `guards`        the pass: the right ones are repaired, the wrong ones named
 `shape`         what guards look like
+`clamps`        clamps and epsilons
 `proof`         whether the guarded value is the limit
 `verdicts`      what is found out about a guard
 `users`         what is above nodes of a formula

@@ -31,12 +31,12 @@ from symdiff.ir import ABS, ADD, AND, CONST, FALSE, LE, LT, SUB, TRUE, WHERE, ZE
 from symdiff.ir.functions import EXTENDED, EXTREMES, TAKEN
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
+from symdiff.passes.guards.clamps import clamp_of, is_clamped
 from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.guards.meant import Meant
 from symdiff.passes.guards.proof import CLOSE, Prover
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
-    clamp_of,
     differentiated,
     disjuncts,
     domain,
@@ -47,15 +47,13 @@ from symdiff.passes.guards.shape import (
     is_half_line,
     is_small,
     joint_branch,
-    may_be_guard,
     near_and_beyond,
     positive,
     rounded_to_zero,
-    without_epsilon,
 )
 from symdiff.passes.guards.tolerances import settings, tolerances
 from symdiff.passes.guards.users import Users, is_reached
-from symdiff.passes.guards.verdicts import Place, Solved, Verdict
+from symdiff.passes.guards.verdicts import Kind, Place, Solved, Verdict
 
 NEAR = Fraction(1, 2**60)
 """Within this of 0, relative to values for other variables, a limit is taken to be 0."""
@@ -130,7 +128,7 @@ def guards(
         outputs = contexts.simplify(outputs)
         origin = _Origin(origin, contexts.origin)
         order = ir.topological(outputs)
-    if not any(e.op is WHERE or may_be_guard(e) for e in order):
+    if not any(e.op is WHERE or clamp_of(e) for e in order):
         return filled(outputs)
     prover = Meant(Prover(facts), meant, integers)
     for _ in range(MAX_ROUNDS):
@@ -196,7 +194,7 @@ class _Repairs:
             new[e] = r
         result = tuple(self.around(new[o]) for o in outputs)
         for m in ir.topological(result):
-            if m not in self.silent and may_be_guard(m):
+            if m not in self.silent and clamp_of(m) is not None:
                 result = self._bounded(result, m)
         return result
 
@@ -470,13 +468,16 @@ class _Repairs:
         return about is part, None
 
     def _ask(
-        self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
+        self, condition: Expr, small: Expr, other: Expr, about: Expr, kind: Kind = "guard"
     ) -> Verdict | None:
         self.questions += 1
         if self.questions > MAX_QUESTIONS:
             self.notes.over_budget.append(self.written.get(other, other))
             return None
-        found = self.prover.verdict(condition, small, other, about, band)
+        if kind == "guard" and is_small((small, other)):
+            inside = self.contexts.inside(small, condition, True, real=True)
+            kind = "clamp" if is_clamped(condition, inside, other) else kind
+        found = self.prover.verdict(condition, small, other, about, kind)
         if found is None and (unproved := self.prover.prover.unproved) is not None:
             self.unproved.append((condition, unproved))
         return found
@@ -498,14 +499,9 @@ class _Repairs:
     # -------------------------------------------------------- clamps and epsilons
     def _bounded(self, outputs: tuple[Expr, ...], m: Expr) -> tuple[Expr, ...]:
         """Look for singularities that the clamp or epsilon m keeps away from."""
-        clamp = clamp_of(m)
-        if clamp is not None:
-            condition, inside, plain = clamp
-            epsilon: float | Fraction = abs(ir.rational(inside) or Fraction(0))
-        elif (without := without_epsilon(m)) is not None:
-            condition, inside, (plain, epsilon) = TRUE, m, without
-        else:
+        if (clamp := clamp_of(m)) is None:
             return outputs
+        condition, inside, plain, epsilon = clamp
         free: dict[Expr, Expr] = {m: plain}
         singular: set[Expr] = set()  # what may be singular without m
         settled: set[Expr] = set()
@@ -524,9 +520,10 @@ class _Repairs:
             if asked > MAX_ANCESTORS:
                 break
             small = ir.substitute((e,), {m: inside})[0]
-            verdict = self._ask(condition, small, other, plain) if clamp is not None else None
+            always = condition is TRUE
+            verdict = None if always else self._ask(condition, small, other, plain, "clamp")
             if verdict is None:
-                verdict = self._ask(condition, small, other, plain, band=False)
+                verdict = self._ask(condition, small, other, plain, "epsilon")
                 if verdict is not None and not verdict.truth and abs(verdict.got) <= epsilon:
                     continue  # zero but for less than what the epsilon itself adds
             if verdict is None:

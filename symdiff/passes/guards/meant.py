@@ -18,7 +18,7 @@ from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.ir.functions import SQUARES
 from symdiff.passes.guards.proof import Prover
-from symdiff.passes.guards.verdicts import Verdict
+from symdiff.passes.guards.verdicts import Kind, Verdict
 
 MOST_CASES = 12
 """Ways in which conditions on integers may be decided."""
@@ -42,13 +42,13 @@ class Meant:
         self.all = {**self.values, **{SQUARES(v): e for v, e in self.values.items()}}
 
     def verdict(
-        self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
+        self, condition: Expr, small: Expr, other: Expr, about: Expr, kind: Kind = "guard"
     ) -> Verdict | None:
         """See `Prover.verdict`."""
         roots = ir.substitute((condition, small, other, about), self.all)
         found: list[Verdict] = []
         for case in itertools.islice(self._cases(roots), MOST_CASES + 1):
-            one = self.prover.verdict(case[0], case[1], case[2], case[3], band)
+            one = self.prover.verdict(case[0], case[1], case[2], case[3], kind)
             if one is None or one.kind == "wrong" or len(found) == MOST_CASES:
                 return None if one is None or found else self._named(one)
             found.append(one)

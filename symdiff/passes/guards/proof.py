@@ -49,7 +49,8 @@ from symdiff.passes.guards.smooth import (
     is_smooth_quantity,
     of_sums,
 )
-from symdiff.passes.guards.verdicts import QUANTITY, Verdict
+from symdiff.passes.guards.verdicts import QUANTITY, Kind, Verdict
+from symdiff.process.locks import Lock
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
 
@@ -94,11 +95,12 @@ MAX_SHARED = 6000
 Centre = tuple[dict[Expr, Fraction], Solution]
 
 
-_Asked = tuple[Expr, Expr, Expr, int, bool, bool]
+_Asked = tuple[Expr, Expr, Expr, int, Kind, bool]
 _Found = tuple[Verdict | None, Verdict | None]
 _known: dict[_Asked, _Found] = {}
 """Of questions without facts, the answer, and what an open one misses: the same branches are
 met again in each block, each derivative and each formula that is looked through."""
+_lock = Lock()
 
 
 def _stand_ins(roots: Iterable[Expr]) -> dict[Expr, Expr]:
@@ -123,30 +125,30 @@ class Prover:
         self._germs: dict[tuple[Expr, int], Germs] = {}
 
     def verdict(
-        self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
+        self, condition: Expr, small: Expr, other: Expr, about: Expr, kind: Kind = "guard"
     ) -> Verdict | None:
         """What to think of `where(condition, small, other)`; None: it is no guard.
 
         `about` is the condition, or the quantity that a clamp or epsilon bounds.
-        With band=False it is only asked whether `small` is right where `other` is
-        singular and the condition holds, however far that reaches.
+        Of an epsilon it is only asked whether `small` is right where `other` is singular and the
+        condition holds, however far that reaches; a clamp's value need not be the limit to rounding.
         """
         roots = (condition, small, other)
         self.unproved = None
         if not is_small(roots):
             return None
         t = bottleneck(roots, about)
-        if (found := self._of(roots, t, band)) is not None:
+        if (found := self._of(roots, t, kind)) is not None:
             return found
         for u in itertools.islice(quantities(roots, about), MAX_QUANTITIES):
-            if u is t or self._of(roots, u, band) is None:
+            if u is t or self._of(roots, u, kind) is None:
                 continue
             (acts,) = ir.substitute((condition,), {u: QUANTITY})
             if is_smooth_quantity(u, acts, QUANTITY):
-                return self._of(roots, u, band)
+                return self._of(roots, u, kind)
         return None
 
-    def _of(self, roots: tuple[Expr, Expr, Expr], t: Expr | None, band: bool) -> Verdict | None:
+    def _of(self, roots: tuple[Expr, Expr, Expr], t: Expr | None, kind: Kind) -> Verdict | None:
         """The verdict on a guard as a function of t and of what does not depend on it."""
         condition, small, other = roots
         sides = 0
@@ -162,12 +164,13 @@ class Prover:
             names = _stand_ins((condition, small, other))
             condition, small, other = ir.substitute((condition, small, other), names)
         kinked = t is not None and t.op.kink is not None
-        key = condition, small, other, sides, band, kinked
+        key = condition, small, other, sides, kind, kinked
         if (found := self._known.get(key)) is None:
             found = self._judged(key)
-            if len(self._known) >= MAX_KNOWN:
-                self._known.pop(next(iter(self._known)), None)
-            self._known[key] = found
+            with _lock:
+                while len(self._known) >= MAX_KNOWN:
+                    del self._known[next(iter(self._known))]
+                self._known[key] = found
         back = {stands: v for v, stands in names.items()} | ({} if t is None else {QUANTITY: t})
         verdict, unproved = (v if v is None else v.named(back) for v in found)
         self.unproved = unproved if unproved is not None else self.unproved
@@ -203,11 +206,12 @@ class _Case:
     """One guard, as functions of `QUANTITY` or of several variables."""
 
     def __init__(
-        self, prover: Prover, condition: Expr, small: Expr, other: Expr, sides: int, band: bool,
+        self, prover: Prover, condition: Expr, small: Expr, other: Expr, sides: int, kind: Kind,
         kinked: bool,
     ) -> None:  # fmt: skip
         self.condition, self.small, self.other = condition, small, other
-        self.prover, self.sides, self.band, self.kinked = prover, sides, band, kinked
+        self.prover, self.sides, self.kinked = prover, sides, kinked
+        self.kind, self.band = kind, kind != "epsilon"
         self.bands: list[tuple[Solution, float]] = []  # singular sets, and how far a guard reaches
         self.params = ir.variables((condition, small, other))
         self.first = is_first_term(condition, small, other)
@@ -233,7 +237,9 @@ class _Case:
             if outcome == "unsuitable" and any(s.items() < solved.items() for s in right):
                 outcome = "no limit"  # a part of a set where the guard is right elsewhere
             self.unsure += [(centre, solved)] * (outcome == "no limit")
-            if outcome == "unsuitable" or (outcome == "no limit" and len(self.params) == 1):
+            if outcome == "unsuitable":
+                return None
+            if outcome == "no limit" and self.band and len(self.params) == 1:
                 return None
             partly = partly or outcome == "no limit"
             outside = outside or outcome == "outside"
@@ -451,9 +457,14 @@ class _Case:
         wide = max(reach.values(), default=0.0) > NARROW * scale
         miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
         close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
+        ends = self.kind == "clamp" and miss <= FINE
         constant = not set(_across(solved)) <= set(ir.variables((small,)))
         stands = constant or (miss <= FINE and self.first)
-        if score <= 1 or (close and (stands or is_taylor(small, other, self.params, varied))):
+        if (
+            score <= 1
+            or ends
+            or (close and (stands or is_taylor(small, other, self.params, varied)))
+        ):
             analytic = kind == "analytic" or (kind == "" and self._extends(other, varied, centre))
             coarse = score > 1 and miss > FINE
             right = replace(worst, kind="right", outside=outside, coarse=coarse)

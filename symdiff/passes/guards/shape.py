@@ -14,15 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
+from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SUB, TRUE, VAR, WHERE, Expr
 from symdiff.ir.functions import (
-    COPYSIGN,
     COS,
     EXTENDED,
     EXTREMES,
     FILLED,
     HYPOT,
-    MAXIMA,
     ROUND,
     SIN,
     TAN,
@@ -258,43 +256,6 @@ def joint_branch(e: Expr) -> tuple[Expr, Expr, Expr] | None:
     return None
 
 
-def clamp_of(e: Expr) -> tuple[Expr, Expr, Expr] | None:
-    """(when it acts, the value then, the quantity otherwise) of max(u, eps) and the
-    like, and of a branch that replaces a quantity by a constant."""
-    if e.op in EXTREMES:
-        for c, u in (e.args, e.args[::-1]):
-            if (q := ir.rational(c)) is not None and 0 < abs(q) <= TINY:
-                return (ir.lt(u, c) if e.op in MAXIMA else ir.lt(c, u)), c, u
-    if e.op is WHERE:
-        condition, a, b = e.args
-        for holds, c, u in ((condition, a, b), (positive(ir.not_(condition)), b, a)):
-            if ir.rational(c) is not None and u.op is not ir.CONST and holds.op is not OR:
-                return holds, c, u
-    return None
-
-
-def without_epsilon(e: Expr) -> tuple[Expr, Fraction] | None:
-    """u and eps in u + eps, and in u + eps*sign(u)."""
-    if e.op not in (ADD, SUB):
-        return None
-    for u, term in (e.args, e.args[::-1]):
-        factor, rest = ir.scaled(term)
-        if (q := ir.rational(term)) is not None:
-            factor, rest = q, ir.ONE
-        if u.op is not ir.CONST and 0 < abs(factor) <= TINY and _is_unit(rest):
-            return u if u is e.args[0] or e.op is ADD else ir.neg(u), abs(factor)
-    return None
-
-
-def _is_unit(e: Expr) -> bool:
-    """Whether a node is 1, -1, or the sign of something."""
-    if e.op is SIGN or e.op is COPYSIGN:
-        return e.op is SIGN or e.args[0].op is ir.CONST
-    if e.op is WHERE:
-        return all(abs(ir.rational(a) or 0) == 1 for a in e.args[1:])
-    return abs(ir.rational(e) or 0) == 1
-
-
 def is_small(roots: Iterable[Expr]) -> bool:
     seen: set[Expr] = set()
     stack = list(roots)
@@ -460,14 +421,8 @@ def _reaches(roots: Sequence[Expr], t: Expr, variables: set[Expr] | None = None)
     return False
 
 
-def may_be_guard(e: Expr) -> bool:
-    """Whether a node is a clamp or carries an epsilon."""
-    return clamp_of(e) is not None or without_epsilon(e) is not None
-
-
 __all__ = [
     "bottleneck",
-    "clamp_of",
     "differentiated",
     "disjuncts",
     "domain",
@@ -480,10 +435,8 @@ __all__ = [
     "is_simple",
     "is_small",
     "joint_branch",
-    "may_be_guard",
     "near_and_beyond",
     "positive",
     "quantities",
     "was_singular",
-    "without_epsilon",
 ]  # fmt: skip

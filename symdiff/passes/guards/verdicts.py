@@ -16,6 +16,9 @@ from symdiff.ir import Expr
 
 QUANTITY = ir.var("the guarded quantity")
 """What a guard is about, where it depends on that alone."""
+Kind = Literal["guard", "clamp", "epsilon"]
+"""What is asked about: a branch; a clamp, which stands for the value at the end of its band; or what is always
+added."""
 Place = tuple[tuple[Expr, Fraction], ...]
 """A point, or the value of a quantity on which alone the guard depends."""
 Solved = tuple[tuple[Expr, Expr], ...]
@@ -67,4 +70,4 @@ class Verdict:
         )
 
 
-__all__ = ["QUANTITY", "Place", "Solved", "Verdict"]
+__all__ = ["QUANTITY", "Kind", "Place", "Solved", "Verdict"]

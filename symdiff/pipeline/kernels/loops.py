@@ -27,6 +27,7 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
+    from symdiff.runtime.inside_numba.by_address import ArrayProgram
     from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
 
 
@@ -137,6 +138,22 @@ class ArrayKernels:
         ones, keep = not raw.stretches.pairs, self._options.cache
         entry = entry_of(kernel.code("float64", first=True), ones, keep, integers)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
+
+    def for_numba(
+        self,
+        raw: LoopProgram,
+        static: Mapping[str, Any],
+        shapes: Shapes,
+        function: Callable[..., Any],
+    ) -> ArrayProgram:
+        """A captured program as code that Numba compiles calls it; `function` is what Python calls."""
+        from symdiff.runtime.inside_numba.by_address import ArrayProgram
+
+        program, kernel = self.compiled(raw, static, shapes)
+        count, o = len(program.outputs), self._options
+        direct = o.engine != "numba" and o.accuracy != "certified" and o.dtype in (None, "float64")
+        kinds = raw.kinds if raw.kinds and not self._source.path else "f" * count
+        return ArrayProgram(raw, kernel, kinds, function, direct, of_numbers(program))
 
     def compiled(
         self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes | None

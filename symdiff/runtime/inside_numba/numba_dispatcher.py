@@ -1,6 +1,7 @@
-"""Kernels of functions of numbers, as functions that Numba compiles into its callers.
+"""Functions that Numba compiles into its callers: kernels of numbers, and calls of those of arrays.
 
-The IR that is linked is the one that `runtime.scalar.compiled.Point` compiles, under names of its own:
+Programs with arrays and loops are called by their addresses (`by_address`). Of functions of numbers
+the IR that is linked is the one that `runtime.scalar.compiled.Point` compiles, under names of its own:
 an intrinsic adds it to the code library of the caller, so LLVM inlines it there, and there is no
 second compiler's rounding. Elements whose error test fails go to the double-double kernel, by its
 address; what that cannot decide goes to ball arithmetic, by a callback, where the thread that
@@ -20,16 +21,23 @@ import functools
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.ball_calls import BALLS
 from symdiff.errors import DomainError, TargetError, UnsupportedError
+from symdiff.ir.loop_program import ARRAY
 from symdiff.ir.program import OptimizedProgram, Tree, tree_text
+from symdiff.runtime.inside_numba.by_address import (
+    Argument,
+    ArrayProgram,
+    implementation,
+    in_python,
+)
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -47,64 +55,51 @@ _alive: list[Any] = []
 process."""
 
 
+class Numbers(NamedTuple):
+    """A function of numbers: what it computes, its compiled tiers, and what Python calls."""
+
+    optimized: OptimizedProgram
+    tiered: Tiered
+    function: Callable[..., Any]
+
+
 def dispatcher(
     name: str,
     params: Sequence[str],
-    optimized: OptimizedProgram,
-    tiered: Tiered,
+    program: Callable[[Mapping[str, Any]], Numbers | ArrayProgram],
     defaults: Mapping[str, Any] | None = None,
 ) -> Any:
-    """A Numba dispatcher that computes the outputs of an optimized program, nested as it says.
+    """A Numba dispatcher that computes the outputs of a function, nested as it says.
 
     Parameters
     ----------
     name, params : what the function and its parameters are called.
-    optimized : what is computed.
-    tiered : its compiled tiers.
+    program : what is computed for arguments of given ranks and kinds.
     defaults : values of parameters that may be left out; those that are numbers count.
 
     Returns
     -------
-    A dispatcher of `numba.njit`. It takes numbers (computed in double precision), or arrays and
-    numbers, which broadcast to arrays of doubles.
+    A dispatcher of `numba.njit`. It takes numbers (computed in double precision) and arrays;
+    functions of numbers broadcast.
     """
     import numba
     from numba import types
     from numba.extending import overload
 
-    own = getattr(tiered.kernel, "inside", None)
-    flat = _intrinsic(optimized, tiered) if own is None else _flat(own())
-    count = len(optimized.outputs)
-    names = [f"a{k}" for k in range(len(optimized.params))]
-    inside: dict[str, Any] = {"flat": flat, "np": np}
+    names = [f"a{k}" for k in range(len(params))]
     given = ", ".join(names)
-    several = f"({given},)" if names else "()"
-    numbers = f"def numbers({given}):\n    v = flat({several})\n    return {_nested(optimized.tree, 'v')}\n"
-    numpy_arrays = [
-        f"def broadcast({given}):",
-        f"    shape = np.broadcast_shapes({', '.join(f'np.shape({a})' for a in names)})",
-        *(f"    b{k} = np.broadcast_to(np.asarray({a}), shape)" for k, a in enumerate(names)),
-        *(f"    r{k} = np.empty(shape, np.float64)" for k in range(count)),
-        "    for i in np.ndindex(shape):",
-        f"        v = flat(({', '.join(f'b{k}[i]' for k in range(len(names)))},))",
-        *(f"        r{k}[i] = v[{k}]" for k in range(count)),
-        f"    v = ({', '.join(f'r{k}' for k in range(count))},)",
-        f"    return {_nested(optimized.tree, 'v')}",
-    ]
-    # The texts are made of numbers and the names above only.
-    exec(numbers, inside)
-    if names:
-        exec("\n".join(numpy_arrays), inside)
-
     scope: dict[str, Any] = {}
     exec(f"def stub({given}): raise NotImplementedError", scope)
 
     def choose(*args: Any) -> Callable[..., Any] | None:
-        if all(isinstance(a, (types.Number, types.Boolean)) for a in args):
-            return inside["numbers"]  # type: ignore[no-any-return]
-        if all(isinstance(a, (types.Number, types.Boolean, types.Array)) for a in args):
-            return inside["broadcast"]  # type: ignore[no-any-return]
-        return None
+        taken = [_argument(a, types) for a in args]
+        if any(a is None for a in taken):
+            return None
+        known = [a for a in taken if a is not None]
+        shapes = {
+            p: (a.rank, a.kind if a.rank else "f") for p, a in zip(params, known, strict=True)
+        }
+        return _chosen(program(shapes), known)
 
     exec(f"def chosen({given}): return choose({given})", {"choose": choose}, scope)
     overload(scope["stub"])(scope["chosen"])
@@ -115,6 +110,60 @@ def dispatcher(
     safe = name if name.isidentifier() else "function"
     exec(f"def {safe}({taken}): return stub({called})", outer)
     return numba.njit(outer[safe])
+
+
+def _argument(kind: Any, types: Any) -> Argument | None:
+    """An argument of a type of Numba's; None if no function takes such."""
+    rank, element = (kind.ndim, kind.dtype) if isinstance(kind, types.Array) else (0, kind)
+    if isinstance(element, types.Boolean):
+        return Argument(rank, "b", False)
+    if isinstance(element, types.Integer):
+        return Argument(rank, "i", element == types.int64)
+    return (
+        Argument(rank, "f", element == types.float64) if isinstance(element, types.Float) else None
+    )
+
+
+def _chosen(made: Numbers | ArrayProgram, args: Sequence[Argument]) -> Callable[..., Any]:
+    """The function that Numba compiles for such arguments."""
+    import numba
+
+    over = any(a.rank for a in args)
+    given = [f"a{k}" for k in range(len(args))]
+    arrays: Collection[int] = ()
+    flat: Any
+    if isinstance(made, ArrayProgram):
+        tree, count = made.kernel.program.tree, len(made.kinds)
+        over = over and made.of_numbers
+        single = [Argument(0, "f", True) for _ in args] if over else args
+        flat = _flat(numba.njit(implementation(made, single)))
+        arrays = [k for k, e in enumerate(made.kernel.program.outputs) if e.op is ARRAY]
+    else:
+        tree, count = made.optimized.tree, len(made.optimized.outputs)
+        own = getattr(made.tiered.kernel, "inside", None)
+        try:
+            flat = _intrinsic(made.optimized, made.tiered) if own is None else _flat(own())
+        except UnsupportedError:  # of functions that ball arithmetic alone computes
+            alone = in_python(made.optimized.name, made.function, tree, len(args), count)
+            flat = _flat(numba.njit(alone))
+    scope: dict[str, Any] = {"flat": flat, "np": np}
+    several = f"({', '.join(given)},)" if given else "()"
+    lines = [f"v = flat({several})"]
+    if over:
+        lines = [
+            f"shape = np.broadcast_shapes({', '.join(f'np.shape({a})' for a in given)})",
+            *(f"b{k} = np.broadcast_to(np.asarray({a}), shape)" for k, a in enumerate(given)),
+            *(f"r{k} = np.empty(shape, np.float64)" for k in range(count)),
+            "for i in np.ndindex(shape):",
+            f"    v = flat(({', '.join(f'b{k}[i]' for k in range(len(given)))},))",
+            *(f"    r{k}[i] = v[{k}]" for k in range(count)),
+            f"v = ({', '.join(f'r{k}' for k in range(count))},)",
+        ]
+    text = "\n    ".join([*lines, f"return {_nested(tree, 'v', arrays)}"])
+    exec(
+        f"def function({', '.join(given)}):\n    {text}", scope
+    )  # of numbers and the names above only
+    return scope["function"]  # type: ignore[no-any-return]
 
 
 def type_of(function: Any) -> Any:
@@ -193,8 +242,8 @@ def _types() -> Any:
     return SymbolicType
 
 
-def _nested(tree: Tree, values: str) -> str:
-    """The result, of a tuple of the outputs."""
+def _nested(tree: Tree, values: str, arrays: Collection[int] = ()) -> str:
+    """The result, of a tuple of the outputs, of which some are arrays."""
     if _has_dict(tree):
         raise TargetError(
             "a result that is a dict, in a function that Numba compiles",
@@ -202,7 +251,10 @@ def _nested(tree: Tree, values: str) -> str:
         )
 
     def array(t: Any) -> str:
-        items = ", ".join(f"{values}[{int(i)}]" for i in t.ravel())
+        places = [int(i) for i in t.ravel()]
+        items = ", ".join(f"{values}[{i}]" for i in places)
+        if places and places[0] in arrays:
+            return f"np.stack(({items},)).reshape({t.shape} + {values}[{places[0]}].shape)"
         return f"np.array([{items}]).reshape({t.shape})" if t.size else f"np.zeros({t.shape})"
 
     return tree_text(tree, lambda i: f"{values}[{i}]", array)

@@ -1,0 +1,438 @@
+"""Kernels of programs with arrays and loops, called by functions that Numba compiles.
+
+Before:  loss.grad(w)                       inside of an `@njit` function
+After:   a frame of words for the kernel (`codegen.llvm.loops.kernel`), filled from the arrays of the caller,
+         and a call of the kernel by its address; results are arrays of Numba's
+
+No Python runs in a call that the kernel serves. The first call goes to the function itself, which compares it
+with plain Python, and so do calls that end in anything but results within their error bounds: an index out
+of range, sizes that NumPy would repeat, digits that are lost. Threads that do not hold Python's lock, as those
+of `prange`, must not wait for it: there what lost digits is nan, and what else is left raises an error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.codegen.llvm.loops.kernel import FIXED
+from symdiff.errors import TargetError
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    Call,
+    LoopProgram,
+    Type,
+    kind_of,
+    name_of,
+    types,
+    walk,
+)
+from symdiff.ir.program import Tree, flatten_like, nested
+from symdiff.runtime.loops.call import Code
+from symdiff.runtime.loops.kernel import LoopKernel
+
+STATE = ("served", "larger", "finish", "again", "used", "many")
+"""What changes from call to call: whether the function itself has served one, so that its kernel is compared with
+plain Python; and, once there is one, the kernel for many numbers, and what belongs to it."""
+
+_NUMPY = {"f": "np.float64", "i": "np.int64", "b": "np.bool_"}
+_NUMBA = {"f": "float64", "i": "int64", "b": "boolean"}
+_DTYPES = {"f": np.float64, "i": np.int64, "b": np.bool_}
+_PYTHON: dict[str, Callable[[Any], Any]] = {"f": float, "i": int, "b": bool}
+
+
+@dataclass(frozen=True)
+class ArrayProgram:
+    """What is called.
+
+    Attributes
+    ----------
+    raw : the captured program.
+    kernel : of the program that is computed.
+    kinds : of each result "f", "i" or "b".
+    function : the same in Python.
+    direct : whether the kernel may be called without Python.
+    of_numbers : whether it takes and gives numbers only; of arrays it is called for each element.
+    """
+
+    raw: LoopProgram
+    kernel: LoopKernel
+    kinds: Sequence[str]
+    function: Callable[..., Any]
+    direct: bool
+    of_numbers: bool
+
+
+class Argument(NamedTuple):
+    """The type of an argument.
+
+    Attributes
+    ----------
+    rank : how many axes it has; 0 for a number.
+    kind : "f", "i" or "b".
+    plain : whether it is made of doubles or of integers of 64 bits.
+    """
+
+    rank: int
+    kind: str
+    plain: bool
+
+
+class Result(NamedTuple):
+    """A result: "f", "i" or "b", and of how many axes."""
+
+    kind: str
+    rank: int
+
+    @property
+    def numba(self) -> str:
+        """Numba's name of its type."""
+        axes = ", ".join([":"] * (self.rank - 1) + ["::1"])
+        return f"{_NUMBA[self.kind]}[{axes}]" if self.rank else _NUMBA[self.kind]
+
+    def of(self, value: Any) -> Any:
+        """A value of Python's as Numba takes it."""
+        made: Any = (
+            np.ascontiguousarray(value, _DTYPES[self.kind])
+            if self.rank
+            else _PYTHON[self.kind](value)
+        )
+        return made
+
+
+def implementation(made: ArrayProgram, args: Sequence[Argument]) -> Callable[..., Any]:
+    """The function that Numba compiles for such arguments: from them to the tuple of all outputs.
+
+    Raises
+    ------
+    TargetError : for results that compiled code cannot have.
+    """
+    program = made.kernel.program
+    if nested(made.raw.kinds):
+        raise TargetError(
+            "a list that is computed as an array, in a function that Numba compiles",
+            hint="return an array",
+        )
+    known = types(program)
+    ranks = [len(known[name_of(e)].shape) if e.op is ARRAY else 0 for e in program.outputs]
+    results = [Result(*pair) for pair in zip(made.kinds, ranks, strict=True)]
+    python = _in_python(made.function, program.tree, results)
+    code = _direct_code(made, args)
+    if code is None:
+        return _function(program.name, python, len(args), results)
+    direct = _Direct(code, made, args)
+    return _function(program.name, direct.served(python), len(args), results, direct)
+
+
+def in_python(
+    name: str, function: Callable[..., Any], tree: Tree, params: int, results: int
+) -> Callable[..., Any]:
+    """The same for a function of numbers that compiled code cannot compute: Python is asked."""
+    made = [Result("f", 0)] * results
+    return _function(name, _in_python(function, tree, made), params, made)
+
+
+def _function(
+    name: str,
+    python: Callable[..., Any],
+    params: int,
+    results: Sequence[Result],
+    direct: _Direct | None = None,
+) -> Callable[..., Any]:
+    """The text that Numba compiles: a direct call, if there is one, and what it leaves to Python."""
+    scope = _names() | {"python": python}
+    scope["refusal"] = (
+        f"{name}: in a parallel loop, whose threads do not hold Python's lock, it cannot be called before it was "
+        "called elsewhere, nor where it needs Python or raises an error"
+    )
+    given = ", ".join(f"a{k}" for k in range(params))
+    names = [f"r{k}" for k in range(len(results))]
+    declared = ", ".join(f"{n}={r.numba!r}" for n, r in zip(names, results, strict=True))
+    lines = ["done = False", "held = holds_lock() != 0", "many = -1"]
+    if direct is not None:
+        lines += direct.lines()
+        scope |= direct.scope
+    lines += [
+        "if not done:",
+        "    if held:",
+        f"        with objmode({declared}):",
+        f"            {', '.join(names)} = python({given})",
+    ]
+    if direct is not None:
+        unknown = [
+            f"        {n}{'[...]' if r.rank else ''} = np.nan"
+            for n, r in zip(names, results, strict=True)
+            if r.kind == "f"
+        ]
+        lines += ["    elif many >= 0:", *(unknown or ["        pass"])]
+    lines += ["    else:", "        raise RuntimeError(refusal)", f"return ({', '.join(names)},)"]
+    text = f"def call({given}):\n" + "\n".join("    " + line for line in lines)
+    exec(text, scope)  # made of numbers and the names above only
+    return scope["call"]  # type: ignore[no-any-return]
+
+
+def _in_python(
+    function: Callable[..., Any], tree: Tree, results: Sequence[Result]
+) -> Callable[..., Any]:
+    """The function, whose results are as compiled code has them: one, or a tuple."""
+
+    def python(*args: Any) -> Any:
+        found: Any = function(*(_in_64_bits(a) for a in args))
+        flat = flatten_like(tree, found, len(results), "the result")
+        made = tuple(r.of(v) for r, v in zip(results, flat, strict=True))
+        return made if len(made) != 1 else made[0]
+
+    return python
+
+
+def _in_64_bits(value: Any) -> Any:
+    """An argument as kernels take it."""
+    if not isinstance(value, np.ndarray) or value.dtype.itemsize in (1, 8):
+        return value
+    return value.astype(np.float64 if value.dtype.kind == "f" else np.int64)
+
+
+def _direct_code(made: ArrayProgram, args: Sequence[Argument]) -> Code | None:
+    """The kernel, if a call without Python can be told from those that need it."""
+    raw, program = made.raw, made.kernel.program
+    if not made.direct or raw.by_rows or raw.stretches.single:
+        return None
+    if any(e.args for pair in raw.stretches.pairs for e in pair):
+        return None  # which of those are 1 does not show in the arguments
+    if any(
+        e.op is not ARRAY and kind_of(e) != kind
+        for e, kind in zip(program.outputs, made.kinds, strict=True)
+    ):
+        return None
+    for p, a in zip(program.params, args, strict=True):
+        if p.type.kind == "b" or len(p.type.shape) != a.rank or (p.type.kind, a.kind) == ("i", "f"):
+            return None
+    code = made.kernel.code("float64", first=True)
+    axes = [n for t in (*(p.type for p in program.params), *code.layout.outputs) for n in t.shape]
+    if not code.all_known or any(_axis(n) is None for n in axes):
+        return None
+    return code
+
+
+def _axis(n: ir.Expr) -> int | str | None:
+    """A size that is known, or its name; None for a formula."""
+    if n.op is INDEX:
+        return name_of(n)
+    size = ir.integer(n) if n.op is ir.CONST else None
+    return size if size is not None and size >= 0 else None
+
+
+class _Direct:
+    """The lines that call a kernel by its address."""
+
+    def __init__(self, code: Code, made: ArrayProgram, args: Sequence[Argument]) -> None:
+        self.code, self.made, self.args = code, made, args
+        self.layout, self.program = code.layout, made.kernel.program
+        template = np.frombuffer(
+            code.pack(*(0 if v is None else v for v in code.frame)), np.int64
+        ).copy()
+        self.state = (ctypes.c_int64 * len(STATE))()
+        code.ask_larger(self.join)
+        self.scope: dict[str, Any] = {
+            "template": template, "code": code.outcome.finish,
+            "state_at": ctypes.addressof(self.state), "kernel": _address(code.watched or code.function),
+            "finish": _address(code.finish), "used_at": ctypes.addressof(code.outcome.used),
+        }  # fmt: skip
+        _alive.append((self, code, self.state))
+
+    def served(self, python: Callable[..., Any]) -> Callable[..., Any]:
+        """The function in Python, once the call that goes there has told what it has to; after it the kernel counts
+        as compared."""
+
+        def call(*args: Any) -> Any:
+            self.code.outcome.finish()
+            if self.code.larger is not None:
+                self.code.larger.outcome.finish()
+            found = python(*args)
+            self.state[STATE.index("served")] = 1
+            return found
+
+        return call
+
+    def join(self, other: Code) -> None:
+        """There is a kernel for the calls that this one leaves to another."""
+        _alive.append(other)
+        at = dict(zip(STATE, range(len(STATE)), strict=True))
+        self.state[at["finish"]] = _address(other.finish)
+        self.state[at["again"]] = other.callbacks[FIXED.index("again") - 1]
+        self.state[at["used"]] = ctypes.addressof(other.outcome.used)
+        self.state[at["many"]] = other.many
+        self.state[at["larger"]] = _address(other.watched or other.function)  # lets it be called
+
+    def lines(self) -> list[str]:
+        """From the arguments `a0`, ... to the results `r0`, ...; `done` says whether they are right, `many`
+        is not negative where they lost digits."""
+        many, raised = self.code.many, FIXED.index("raised")
+        lines = [
+            "frame = template.copy()",
+            "reals = frame.view(np.float64)",
+            "fits = True",
+        ]
+        alive = self._arguments(lines)
+        self._results(lines)
+        served = f"word_at(state_at, {STATE.index('served')}) != 0"
+        ready = f"held and {served}" if calls_routines(self.program) else f"(not held or {served})"
+        lines += [
+            f"if fits and {ready}:",
+            "    if not held:",
+            f"        frame[{FIXED.index('again')}] = 0",
+            f"        frame[{FIXED.index('parallel')}] = 0",
+            "    used, last = used_at, finish",
+            "    status = invoke(kernel, frame.ctypes.data)",
+            f"    lost = {many}",
+        ]
+        if self.code.at_once:
+            lines += [
+                f"    larger = word_at(state_at, {STATE.index('larger')})",
+                f"    if status == {many} and larger != 0:",
+                "        release(finish, frame.ctypes.data)",
+                "        if held:",
+                f"            frame[{FIXED.index('again')}] = word_at(state_at, {STATE.index('again')})",
+                f"        used = word_at(state_at, {STATE.index('used')})",
+                f"        last = word_at(state_at, {STATE.index('finish')})",
+                f"        lost = word_at(state_at, {STATE.index('many')})",
+                "        status = invoke(larger, frame.ctypes.data)",
+                f"    elif status == {many}:",
+                "        lost = status + 1",
+            ]
+        lines += [
+            f"    if status == 0 and frame[{raised}] == 0:",
+            "        done = True",
+            "    else:",
+            "        many = status - lost if status != 0 else 0",
+            "        release(last, frame.ctypes.data)",
+            "    if held and word_at(used, 0) != 0:  # something is to be told",
+            "        done = False",
+            *self._numbers("    "),
+            f"alive = {' + '.join(alive) or '0'}",
+        ]
+        return lines
+
+    def _arguments(self, lines: list[str]) -> list[str]:
+        """Put them into the frame; what must live while the kernel runs."""
+        alive, known = [], set[str]()
+        ones = not self.made.raw.stretches.pairs
+        for k, (p, place) in enumerate(zip(self.program.params, self.layout.places, strict=False)):
+            if not p.type.shape:
+                where = "reals" if p.type.kind == "f" else "frame"
+                lines.append(f"{where}[{place}] = {'float' if p.type.kind == 'f' else 'int'}(a{k})")
+                continue
+            a = self.args[k]
+            as_it_is = a.plain and a.kind == p.type.kind
+            text = f"a{k}" if as_it_is else f"a{k}.astype({_NUMPY[p.type.kind]})"
+            lines.append(f"b{k} = np.ascontiguousarray({text})")
+            lines.append(f"frame[{place}] = b{k}.ctypes.data")
+            alive.append(f"b{k}.size")
+            for axis, n in enumerate(p.type.shape):
+                size, is_called = f"b{k}.shape[{axis}]", _axis(n)
+                if not isinstance(is_called, str):
+                    lines.append(f"fits = fits and {size} == {is_called}")
+                elif is_called in known:
+                    lines.append(f"fits = fits and {size} == frame[{self.layout.sizes[is_called]}]")
+                else:
+                    known.add(is_called)
+                    lines.append(f"frame[{self.layout.sizes[is_called]}] = {size}")
+                if not ones:
+                    lines.append(f"fits = fits and {size} != 1")
+        return alive
+
+    def _results(self, lines: list[str]) -> None:
+        """Make room for them."""
+        for k, (t, place) in enumerate(zip(self.layout.outputs, self.layout.results, strict=True)):
+            if t.shape:
+                sizes = [_axis(n) for n in t.shape]
+                shape = ", ".join(
+                    f"frame[{self.layout.sizes[n]}]" if isinstance(n, str) else str(n)
+                    for n in sizes
+                )
+                lines.append(f"r{k} = np.empty(({shape},), {_NUMPY[t.kind]})")
+                lines.append(f"frame[{place}] = r{k}.ctypes.data")
+            else:
+                lines.append(f"r{k} = {_zero(t)}")
+
+    def _numbers(self, indent: str) -> list[str]:
+        """Read the results that are numbers."""
+        texts = {"f": "reals[{}]", "i": "frame[{}]", "b": "frame[{}] != 0"}
+        return [
+            f"{indent}r{k} = {texts[t.kind].format(place)}"
+            for k, (t, place) in enumerate(
+                zip(self.layout.outputs, self.layout.results, strict=True)
+            )
+            if not t.shape
+        ]
+
+
+def _zero(t: Type) -> str:
+    return {"f": "0.0", "i": "0", "b": "False"}[t.kind]
+
+
+def calls_routines(program: LoopProgram) -> bool:
+    """Whether it calls libraries, through Python."""
+    return any(isinstance(s, Call) for s in walk(program.block))
+
+
+_alive: list[Any] = []
+"""What compiled code of Numba's has the addresses of, which lives as long as the process."""
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+@cache
+def _intrinsics() -> dict[str, Any]:
+    """`invoke(address, frame)` calls a kernel, `release(address, frame)` frees what one that failed has kept, and
+    `word_at(address, k)` reads a word."""
+    from llvmlite import ir as llvm
+    from numba import types
+    from numba.extending import intrinsic
+
+    word, byte = llvm.IntType(64), llvm.IntType(8)
+
+    def caller(result: Any, returned: Any) -> Any:
+        @intrinsic  # type: ignore[untyped-decorator]
+        def call(typingctx: Any, address: Any, frame: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                kind = llvm.FunctionType(returned, [byte.as_pointer()])
+                at, record = values
+                function = builder.inttoptr(at, kind.as_pointer())
+                found = builder.call(function, [builder.inttoptr(record, byte.as_pointer())])
+                return context.get_dummy_value() if result is types.none else found
+
+            return result(types.int64, types.int64), codegen
+
+        return call
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def word_at(typingctx: Any, address: Any, k: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            place = builder.gep(builder.inttoptr(values[0], word.as_pointer()), [values[1]])
+            return builder.load(place)
+
+        return types.int64(types.int64, types.int64), codegen
+
+    return {
+        "invoke": caller(types.int32, llvm.IntType(32)),
+        "release": caller(types.none, llvm.VoidType()),
+        "word_at": word_at,
+    }
+
+
+def _names() -> dict[str, Any]:
+    """What the compiled text calls."""
+    from numba import objmode, types
+
+    lock = types.ExternalFunction("PyGILState_Check", types.int32())
+    return {"np": np, "objmode": objmode, "holds_lock": lock} | _intrinsics()

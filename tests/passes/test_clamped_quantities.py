@@ -1,0 +1,110 @@
+"""Quantities that are kept away from 0, as people write it, beside the formula without: the derivative is that of the
+formula, or there is a warning."""
+
+import math
+import warnings
+
+import pytest
+
+from symdiff import symgrad
+from symdiff.errors import GuardWarning
+
+E = 1e-8
+
+
+def copied(u: float) -> float:
+    return math.copysign(max(abs(u), E), u)
+
+
+def replaced(u: float) -> float:
+    if abs(u) < E:
+        u = E
+    return u
+
+
+def replaced_with_sign(u: float) -> float:
+    if abs(u) < E:
+        u = -E if u < 0 else E
+    return u
+
+
+def step_times_size(u: float) -> float:
+    return (1.0 if u >= 0 else -1.0) * max(abs(u), E)
+
+
+def both_sides(u: float) -> float:
+    return max(u, E) if u >= 0 else min(u, -E)
+
+
+def moved(u: float) -> float:
+    return u + math.copysign(E, u)
+
+
+CLAMPS = (copied, replaced, replaced_with_sign, step_times_size, both_sides)
+
+
+@pytest.mark.parametrize("clamp", CLAMPS, ids=lambda f: f.__name__)
+def test_the_derivative_is_that_of_the_formula(clamp):
+    def f(x):
+        d = clamp(x - 1)
+        return math.expm1(d) / d
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g = symgrad(f)
+        # expm1(d)/d = 1 + d/2 + d**2/6 + ...
+        assert g.grad(1.0) == pytest.approx(1 / 2, rel=1e-12)
+        assert g.grad(1 + 2.0**-30) == pytest.approx(1 / 2 + 2.0**-30 / 3, rel=1e-12)
+        assert g.grad(1 - 2.0**-30) == pytest.approx(1 / 2 - 2.0**-30 / 3, rel=1e-12)
+        assert g.hessian(1.0) == pytest.approx(1 / 3, rel=1e-12)
+        assert g(1 + 2.0**-30) == pytest.approx(f(1 + 2.0**-30), rel=2.0**-23)
+
+
+@pytest.mark.parametrize("clamp", (*CLAMPS, moved), ids=lambda f: f.__name__)
+def test_denominators_alone_are_named(clamp):
+    f = symgrad(lambda x: math.sin(x - 1) / clamp(x - 1))
+    with pytest.warns(GuardWarning, match="not the limit|not the value"):
+        f.grad(1.0)
+
+
+def test_differences_of_two_variables():
+    def f(x, y):
+        d = copied(x - y)
+        return (math.exp(x) - math.exp(y)) / d
+
+    with pytest.warns(GuardWarning, match="not the limit"):
+        symgrad(f).grad(1.0, 1.0)
+
+
+def test_epsilons_beside_other_constants_and_other_singular_points():
+    with pytest.warns(GuardWarning, match="not the limit"):
+        symgrad(lambda x: math.sin(x - 1) / (x - 1 + 1e-9)).grad(1.0)
+    with pytest.warns(GuardWarning, match="not the limit"):
+        symgrad(lambda x: math.log1p(x) / (x + 1e-9)).grad(0.0)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: math.sin(x) / copied(2 + x),  # it never acts where something is singular
+        lambda x: x * x / copied(x + 1),  # a pole
+        lambda x: math.sin(x) / max(abs(x), E),  # a jump
+        lambda x: math.sin(x) / (x - 0.9999),
+        lambda x: math.copysign(abs(x) + 1.0, x) * x,
+    ],
+)
+def test_what_is_no_guard_keeps_silent(f):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert symgrad(f).grad(0.5) == pytest.approx(
+            (f(0.5 + 1e-6) - f(0.5 - 1e-6)) / 2e-6, rel=1e-6
+        )
+
+
+def test_values_in_a_clamp_that_is_visible_stay_as_written():
+    def f(x):
+        d = math.copysign(max(abs(x), 1e-4), x)
+        return math.expm1(d) / d
+
+    with pytest.warns(GuardWarning, match="not the limit"):
+        assert symgrad(f)(0.0) == pytest.approx(f(0.0), rel=1e-15)

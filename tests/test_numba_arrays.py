@@ -1,0 +1,182 @@
+"""Programs with arrays and loops, called by functions that Numba compiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit, prange
+
+from symdiff import symgrad
+from symdiff.errors import SymdiffError
+from symdiff.runtime.inside_numba.by_address import Argument, implementation
+
+RNG = np.random.default_rng(5)
+M, V, W = RNG.normal(size=(5, 3)), RNG.normal(size=3), RNG.normal(size=5)
+A = M.T @ M + np.eye(3)
+
+
+@symgrad
+def loss(w, x, y):
+    return np.mean(np.log1p(np.exp(-y * (x @ w)))) + 0.5 * np.sum(w**2)
+
+
+@symgrad
+def norm(v):
+    return np.sqrt(np.sum(v**2))
+
+
+@symgrad
+def quotient(d):
+    return np.sum(1 - np.cos(d)) / np.sum(d**2)
+
+
+@symgrad
+def smoothed(d):
+    e = 0.0
+    for value in d:
+        e = 0.9 * e + 0.1 * value
+    return e
+
+
+@symgrad
+def several(x):
+    return np.sum(x), 2 * x, len(x), x[0] > 0, x > 0
+
+
+@symgrad
+def halved(x):
+    while x > 1:
+        x = x / 2
+    return x
+
+
+@symgrad
+def picked(x, k):
+    return x[k] * x[0]
+
+
+@symgrad
+def apart(a, b):
+    return np.sum((a - b) ** 2, axis=1)
+
+
+def same(found: Any, expected: Any) -> None:
+    """Alike to the last bit and in their types."""
+    if isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+        return
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+FEW = [
+    (smoothed.grad, (W,)),
+    (quotient.grad, (np.array([1e-9, 2e-9]),)),
+]
+MORE = [
+    (loss.value_and_grad, (V, M, np.sign(W))),
+    (loss, (V, RNG.normal(size=(1000, 3)), np.sign(RNG.normal(size=1000)))),
+    (norm.grad, (np.zeros(3),)),
+    (quotient.hessian, (np.array([0.1, 0.2]),)),
+    (several, (V,)),
+    (halved, (5.0,)),
+    (halved.grad, (np.array([5.0, 0.5, 17.0]),)),
+    (picked.grad, (V, 2)),
+    (apart, (M, V)),
+    (apart, (M[:, :1], V)),
+    (apart, (M.T[:3], V[:1])),
+    (apart.jacobian, (M, V)),
+    (symgrad(lambda a, b: np.linalg.solve(a, b)), (A, V)),
+    (symgrad(lambda x: np.array([x, 2 * x * x[0]])), (V,)),
+    (symgrad(lambda x: np.array([x[0] * x[1], math.sin(x[2])])).jacobian, (V,)),
+    (symgrad(lambda x: x[x > 0]), (V,)),
+    (symgrad(lambda x: np.mean(x * x)), (M.astype(np.float32),)),
+    (symgrad(lambda x: np.mean(x * x)), (np.arange(5, dtype=np.int32),)),
+]
+
+
+@pytest.mark.parametrize(
+    ("f", "args"), FEW + [pytest.param(*case, marks=pytest.mark.slow) for case in MORE]
+)
+def test_as_in_python(f: Any, args: tuple[Any, ...]) -> None:
+    call = njit(lambda *given: f(*given))
+    wide = {np.dtype(np.float32): float, np.dtype(np.int32): int}  # 64 bits there
+    expected = f(
+        *(a.astype(wide[a.dtype]) if getattr(a, "dtype", None) in wide else a for a in args)
+    )
+    for _ in range(3):  # the first call is the function's own, which is compared with Python
+        same(call(*args), expected)
+
+
+def test_no_python_runs_in_calls_that_are_right() -> None:
+    calls = []
+
+    def counting(*args: Any) -> Any:
+        calls.append(args)
+        return norm.grad(*args)
+
+    shapes = {"v": (1, "f")}
+    made = norm.grad._arrays.for_numba(norm.grad._source.raw({}, shapes), {}, shapes, counting)
+    call: Callable[..., Any] = njit(implementation(made, [Argument(1, "f", True)]))
+    for _ in range(5):
+        same(call(V)[0], norm.grad(V))
+    assert len(calls) == 1
+    same(call(np.array([1e300, 1e300]))[0], norm.grad(np.array([1e300, 1e300])))
+
+
+def test_errors_are_those_of_the_function() -> None:
+    call = njit(lambda x, k: picked(x, k))
+    assert call(V, 1) == V[1] * V[0]
+    with pytest.raises(IndexError, match="an index is out of range"):
+        call(V, 7)
+    assert call(V, -1) == V[-1] * V[0]
+    between = njit(lambda a, b: apart(a, b))
+    with pytest.raises(
+        SymdiffError, match="axis 0 of b has the size 2, axis 1 of a has the size 3"
+    ):
+        between(M, V[:2])
+
+
+@pytest.mark.slow
+def test_threads_that_do_not_hold_the_lock() -> None:
+    @njit(parallel=True)
+    def rows(m):
+        out = np.empty_like(m)
+        for i in prange(len(m)):
+            out[i] = norm.grad(m[i])
+        return out
+
+    @njit(parallel=True)
+    def lost(m):
+        out = np.empty_like(m)
+        for i in prange(len(m)):
+            out[i] = quotient.grad(m[i])
+        return out
+
+    np.testing.assert_array_equal(rows(M), [norm.grad(row) for row in M])
+    found = lost(M * np.array([1.0, 1e-9, 1.0]))
+    expected = np.array([quotient.grad(row) for row in M * np.array([1.0, 1e-9, 1.0])])
+    assert np.all(np.isnan(found) | (found == expected))
+
+
+def test_what_python_alone_computes() -> None:
+    special = pytest.importorskip("scipy.special")
+    bessel = symgrad(lambda x: special.j0(x) * x)
+    call = njit(lambda x: bessel.grad(x))
+    assert call(1.5) == bessel.grad(1.5)
+
+    @njit(parallel=True)
+    def rows(x):
+        out = np.empty_like(x)
+        for i in prange(len(x)):
+            out[i] = bessel(x[i])
+        return out
+
+    with pytest.raises(RuntimeError, match="do not hold Python's lock"):
+        rows(V)
