@@ -382,7 +382,7 @@ class Formulas:
             return self._size_of_product(e)
         if not op.boolean and op is not CONST and e.args and op not in (POLYGAMMA, UNIT):
             count = 1
-            for a in e.args:
+            for a in _arguments(e):
                 size, negative, _ = self._sizes[a] if a in self._sizes else self._measured(a)
                 count += size + negative
             return count, False, False
@@ -431,7 +431,7 @@ class Formulas:
 
     # ---------------------------------------------------- functions, conditions
     def _function(self, e: Expr) -> Form:
-        op, args = e.op, [self.of(a) for a in e.args]
+        op, args = e.op, [self.of(a) for a in _arguments(e)]
         if op is WHERE:
             return self._call("where", args)
         if op is PI:
@@ -476,6 +476,17 @@ class Formulas:
         else:
             sign = other if opposite else same
         return f"{self.text(left)} {sign} {self.text(right)}"
+
+
+def _arguments(e: Expr) -> Sequence[Expr]:
+    """The arguments of a function as written: `max(x, y, z)` is `max(max(x, y), z)`."""
+    if e.op not in EXTREMES or e.args[0].op is not e.op:
+        return e.args
+    found: list[Expr] = []
+    while e.op is (first := e.args[0]).op:
+        found.append(e.args[1])
+        e = first
+    return *e.args, *reversed(found)
 
 
 def _gathered(found: Factors) -> Factors:

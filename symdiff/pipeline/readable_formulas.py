@@ -26,6 +26,7 @@ from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.simplify import MAX_OPERATIONS, Short, short_forms, simplify
 from symdiff.passes.simplify.check import is_defined
 from symdiff.passes.simplify.decimals import as_written, decimals_of
+from symdiff.passes.simplify.on_domain import logarithms_apart
 from symdiff.pipeline.scalar import Notes, derivative, value
 
 MOST_POINTS = 4
@@ -59,6 +60,7 @@ def short_derivative(
     made = derivative(program, names, notes)
 
     def chain(outputs: Sequence[Expr]) -> Sequence[Expr]:
+        outputs = logarithms_apart(outputs)
         for name in names:
             outputs = pushforward(outputs, {ir.var(name): ir.ONE})
         return outputs

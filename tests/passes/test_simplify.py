@@ -118,6 +118,21 @@ def test_every_identity_holds(identity: object) -> None:
         # only where the derivative exists for some exponents only
         ("x**a*exp(-b*x)", "x", "x**a*(a/x - b)*exp(-b*x)  # x != 0"),
         ("log(x**2+a**2)", "x", "2*x/(a**2 + x**2)"),
+        # like terms, logarithms of products, denominators under terms
+        ("(x-a)*(x-b)*(x-c)", "x", "(2*x - a - b)*(x - c) + (x - a)*(x - b)"),
+        ("sqrt((x-a)*(x-b))", "x", "(2*x - a - b)/(2*sqrt((x - a)*(x - b)))"),
+        ("log((x-a)*(x-b)*(x-c))", "x", "1/(x - c) + 1/(x - b) + 1/(x - a)"),
+        # on the domain of the function: one root, densities
+        ("acosh(x)", "x", "1/sqrt(x**2 - 1)"),
+        ("x*acosh(x)-sqrt(x**2-1)", "x", "acosh(x)"),
+        ("sqrt(x)*sqrt(y)", "x", "sqrt(y/x)/2"),
+        ("gammainc(a,x)", "x", "x**(a - 1)*exp(-x)/gamma(a)"),
+        ("betainc(2,3,x)", "x", "12*x*(1 - x)**2"),
+        # slopes of several maxima
+        ("max(max(x,y),z)", "x", "(sign(max(x, y) - z) + 1)*(sign(x - y) + 1)/4"),
+        ("heaviside(x-a,0.5)*x", "x", "(sign(x - a) + 1)/2"),
+        ("x*heaviside(x,1)", "x", "where(x == 0, 1, where(x < 0, 0, where(x > 0, 1, nan)))"),
+        ("x*max(a,b,c)", "x", "max(a, b, c)"),
         # sums of waves as products, branches of one condition as one, sums within products
         ("A*sin(k*x-w*t)+A*sin(k*x+w*t)", "x", "2*A*k*cos(k*x)*cos(t*w)"),
         ("1/x**a", "x", "-a/x**(a + 1)"),

@@ -26,6 +26,7 @@ candidates.
 `familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
 `known_bases`   Powers and logarithms of numbers, by fewer of them; hyperbolic functions...
+`on_domain`     Forms that are equal on the domain of a function, where they may be defi...
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
 `polynomials`   Polynomials, written as short as is found
@@ -47,7 +48,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import EXP, HYPOT, TAKEN
+from symdiff.ir.functions import EXP, HYPOT, TAKEN, XLOG1PY, XLOGY
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
@@ -55,9 +56,10 @@ from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import TURNING
-from symdiff.passes.simplify.familiar import readable
+from symdiff.passes.simplify.familiar import readable, with_like_terms
 from symdiff.passes.simplify.frame import Frame, inside, window
 from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
+from symdiff.passes.simplify.on_domain import as_powers
 from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
@@ -149,11 +151,16 @@ def _short(
         return Short(e)
     if tree_sizes((start,))[start] > MAX_OPERATIONS:
         return Short(e)
+    start = with_like_terms(start)
     starts = [start]
-    if other is not None:
-        other = start if other is e else readable(other)
-        if other is not start and tree_sizes((other,))[other] <= MAX_OPERATIONS:
-            starts.append(other)
+    if other is not None and other is not e:
+        other = readable(other)
+        if tree_sizes((other,))[other] <= MAX_OPERATIONS:
+            other = with_like_terms(other)
+            if other is not start:
+                starts.append(other)
+    elif other is not None:
+        other = start
     nodes = ir.topological(starts)
     costs = Costs(nodes, literals)
     ops = {n.op for n in nodes}
@@ -162,9 +169,14 @@ def _short(
     for other_bases in (of_numbers, as_exponentials):
         if not ops.isdisjoint(BASES) and (fewer := other_bases(start)) is not start:
             starts.append(fewer)
+    if not (domain is None or domain is e) and (powers := as_powers(start)) is not start:
+        starts.append(powers)
     roots = radicals.as_roots(start) if HYPOT in ops else start
     if roots is not start:
         starts.append(roots)
+    strange = {XLOGY, XLOG1PY} & ops - {
+        n.op for n in ir.topological((start if domain is None else domain,))
+    }
     best = Short(start)
     if len(starts) > 1 and starts[1] is other and compare(other, start, False, domain):
         best = Short(other)  # cancelled to what is undefined at zero
@@ -188,6 +200,10 @@ def _short(
             if bool(short.nonzero) is not bool(best.nonzero):  # a condition is worth an operation
                 gain = costs.length(best.formula) - costs.length(short.formula)
                 shorter = gain > 0 if short.nonzero else gain >= 0
+            if strange and (found_strange := _has_any(short.formula, strange)) is not _has_any(
+                best.formula, strange
+            ):
+                shorter = not found_strange  # nobody writes those
             if shorter:
                 best = short
     before = start
@@ -241,6 +257,10 @@ def _in_bases(e: Expr) -> set[Expr]:
     zero, the derivative exists for some exponents only."""
     bases = {n.args[0] for n in ir.topological((e,)) if n.op is POW and not ir.rational(n.args[1])}
     return set(ir.variables(bases))
+
+
+def _has_any(e: Expr, ops: set[ir.Op]) -> bool:
+    return any(n.op in ops for n in ir.topological((e,)))
 
 
 Windows = dict[Any, Candidates]

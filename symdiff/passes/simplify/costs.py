@@ -31,7 +31,7 @@ class Costs:
     def __init__(self, given: Iterable[Expr] = (), literals: Sequence[Fraction] = ()) -> None:
         self.formulas = Formulas(literals)
         nodes = set(given)
-        self.given = {e.op for e in nodes} | {ir.ADD, ir.SUB}
+        self.given = {e.op for e in nodes} | {ir.ADD, ir.SUB, ir.CONST}
         self.functions = {e for e in nodes if e.op not in ir.ARITHMETIC}
         self.turned = {ir.raw(ir.SUB, e.args[::-1]) for e in nodes if e.op is ir.SUB} - nodes
         self._known: dict[Expr, tuple[Any, ...]] = {}

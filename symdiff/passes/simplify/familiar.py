@@ -38,6 +38,8 @@ from symdiff.ir.functions import (
 from symdiff.passes.differentiate import all_of, weighted_squares
 from symdiff.passes.simplify.truth import is_total, tidied
 
+_ADDED = (ADD, SUB, NEG)
+
 PRECISION = 128
 """Bits to which numbers are computed."""
 
@@ -57,6 +59,57 @@ def readable(e: Expr) -> Expr:
         return made
 
     return ir.transform((e,), rule)[0]
+
+
+def with_like_terms(e: Expr) -> Expr:
+    """With terms of sums that differ in a number only as one: `x - a + x - b` as `2*x - a - b`."""
+    inner: set[Expr] = set()
+    outer = {e}
+    for node in ir.topological((e,)):
+        (inner if node.op in _ADDED else outer).update(node.args)
+    if not any(node.op in _ADDED for node in inner):
+        return e
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = ir.rebuild(node, args)
+        return _gathered(made) if node in outer and node.op in _ADDED else made
+
+    return ir.transform((e,), rule)[0]
+
+
+def _gathered(e: Expr) -> Expr:
+    rows = dict[frozenset[tuple[Expr, Expr]], Fraction]()
+    found = terms(e)
+    for sign, term in found:
+        unit, parts = factors(term)
+        key = frozenset(parts)
+        if len(key) < len(parts):
+            return e
+        rows[key] = rows.get(key, Fraction(0)) + sign * unit
+    if len(rows) == len(found):
+        return e
+    total = ir.ZERO
+    for sign, term in found:
+        unit, parts = factors(term)
+        total_unit = rows.pop(frozenset(parts), None)
+        if total_unit is None:
+            continue
+        if total_unit == sign * unit:
+            made = term
+        elif total_unit or all(_is_total(*f) for f in parts):
+            made = ir.const(sign * total_unit)
+            for base, exponent in parts:
+                made = ir.mul(made, ir.power(base, exponent))
+        else:
+            return e  # 0 only where it is defined
+        total = ir.add(total, _signed(sign, made))
+    return total
+
+
+def _is_total(base: Expr, exponent: Expr) -> bool:
+    """Whether a power is defined and finite for all numbers."""
+    n = ir.integer(exponent)
+    return n is not None and n > 0 and base.op is VAR
 
 
 def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -84,6 +137,8 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
             a = ir.ZERO  # as it is written only for its derivatives
         if a is ir.ZERO and _is_kink(condition, b):
             return b
+        if (sign := _by_sign(condition, a, b)) is not None:
+            return sign
         if b.op is ir.WHERE and b.args[1] is a:  # the same in two branches
             condition, b = ir.or_(condition, b.args[0]), b.args[2]
         return ir.where(tidied(condition), a, b)
@@ -163,12 +218,11 @@ def _step(args: tuple[Expr, ...]) -> Expr | None:
         return None
     unit, found = factors(product)
     ties = [f for f in found if f[0].op is ir.WHERE and f[1] is ONE]
+    ties = [f for f in ties if set(f[0].args[0].args) == set(condition.args)]
     if len(ties) != 1:
         return None
     tie, half, whole = ties[0][0].args
-    if tie.op is not ir.EQ or set(tie.args) != set(condition.args):
-        return None
-    if half is not ir.HALF or whole is not ONE:
+    if tie.op is not ir.EQ or half is not ir.HALF or whole is not ONE:
         return None
     low, high = condition.args
     sign = ir.neg(ir.SIGN(low)) if high is ir.ZERO else ir.SIGN(ir.sub(high, low))
@@ -182,9 +236,32 @@ def _step(args: tuple[Expr, ...]) -> Expr | None:
     return made
 
 
+def _by_sign(condition: Expr, equal: Expr, rest: Expr) -> Expr | None:
+    """Numbers for equal, smaller and larger sides by a sign, as for Heaviside's function; a third
+    branch of such sides is the last one."""
+    if condition.op is not ir.EQ or rest.op is not ir.WHERE or rest.args[0].op is not ir.LT:
+        return None
+    (low, high), less, more = rest.args[0].args, rest.args[1], rest.args[2]
+    if {low, high} != set(condition.args):
+        return None
+    if more.op is ir.WHERE and more.args[0] is ir.lt(high, low):
+        if more.args[2] is not ir.NAN:
+            return None
+        more = more.args[1]
+    elif not all(n.op in _TOTAL for n in ir.topological((low, high))):
+        return None  # the last branch is that of nan too
+    z, p, q = (ir.rational(v) for v in (equal, less, more))
+    if z is None or p is None or q is None or 2 * z != p + q:
+        return None
+    if low is ir.ZERO:
+        low, high, p, q = high, low, q, p
+    difference = low if high is ir.ZERO else ir.sub(low, high)
+    return ir.add(ir.mul(ir.const((q - p) / 2), ir.SIGN(difference)), ir.const(z))
+
+
 _TOTAL = frozenset(
     (ADD, SUB, NEG, MUL, VAR, ir.CONST, ir.ABS, ir.SIGN, *EXTREMES, SIN, COS, TANH, ATAN)
-)
+) | {ir.WHERE, ir.EQ, ir.LE, ir.LT}
 """Operations that are defined and finite for all numbers."""
 
 
@@ -242,4 +319,4 @@ def _without_infinities(e: Expr) -> Expr:
     return e
 
 
-__all__ = ["readable"]
+__all__ = ["readable", "with_like_terms"]
