@@ -208,10 +208,13 @@ def cross(
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> Any:
     """The shortest solution; its derivative by the matrix is the one at constant rank."""
-    x = np.linalg.pinv(a) @ b
+    if rcond is None:
+        least = 2.0**-52 * max(a.shape)
+    else:
+        least = 2.0**-52 if rcond == -1 else rcond
+    x = np.linalg.pinv(a, least) @ b
     rest = np.sum((b - a @ x) ** 2, axis=0)
     sizes = np.linalg.svd(a, compute_uv=False)
-    least = 2.0**-52 * max(a.shape) if rcond is None else rcond
     return x, rest, np.sum(np.where(sizes > least * sizes[0], 1, 0)), sizes
 
 
@@ -404,7 +407,7 @@ def scipy_norm(a: ArrayLike, ord: Any = None, axis: Any = None, keepdims: bool =
 
 
 def scipy_pseudoinverse(a: ArrayLike) -> Any:
-    return np.linalg.pinv(a)
+    return np.linalg.pinv(a, 2.0**-52 * max(a.shape))
 
 
 def scipy_eigh(a: ArrayLike, *, lower: bool = True) -> Any:

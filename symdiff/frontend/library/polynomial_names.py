@@ -30,7 +30,13 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = 0.0) -> Any:
 
 
 def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Any:
-    return np.linalg.pinv(np.vander(x, deg + 1)) @ y
+    powers = [np.ones(len(x))]
+    for _ in range(deg):
+        powers = [x * powers[0], *powers]
+    a = np.stack(powers, axis=1)
+    lengths = np.sqrt(np.sum(a * a, axis=0))
+    found = np.linalg.pinv(a / lengths, 2.0**-52 * len(x)) @ y
+    return (found.T / lengths).T
 
 
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:

@@ -3,5 +3,6 @@
 `routines`       one table entry each
 `derivatives`    what their rules are written with
 `svd`            singular values and pseudoinverses
+`corrected_pseudoinverse`  those with their rounding errors
 `reference`      the same in ball arithmetic
 """

@@ -115,11 +115,23 @@ def _signs(vectors: Matrix, library: Callable[[Any], Any], a: Matrix) -> Any:
     return np.where(along < 0, -1, 1).astype(object)
 
 
-def pinv(a: Matrix) -> tuple[Any]:
-    """The pseudoinverse of a matrix of full rank."""
-    if a.shape[0] >= a.shape[1]:
-        return matmul(inv(matmul(a.T, a)[0])[0], a.T)
-    return matmul(a.T, inv(matmul(a, a.T)[0])[0])
+def difference(y: Matrix, a: Matrix, x: Matrix) -> tuple[Any]:
+    """What is left of a matrix without a product."""
+    return (y - matmul(a, x)[0],)
+
+
+def pinv(a: Matrix, least: Matrix) -> tuple[Any]:
+    """The pseudoinverse, by the singular values that are larger than so many times the largest."""
+    if a.shape[0] < a.shape[1]:
+        return (pinv(a.T, least)[0].T,)
+    square = matmul(a.T, a)[0]
+    sizes = np.linalg.svd(a.astype(float), compute_uv=False)
+    if sizes[-1] > 2 * float(least[0]) * sizes[0]:
+        return matmul(inv(square)[0], a.T)
+    squares, v = eigh(square)
+    limit = (least[0] * squares[-1].sqrt()) ** 2
+    over = np.array([1 / x if x > limit else arb(0) for x in squares] + [None], object)[:-1]
+    return matmul(matmul(v * over, v.T)[0], a.T)
 
 
 def svd(a: Matrix) -> tuple[Any, Any, Any]:

@@ -10,14 +10,16 @@ their argument only, so the derivative by what is above it is zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from symdiff.ir import HALF, ONE, ZERO, Expr, eq, lt, where
 from symdiff.ir.linalg import reference as algebra
+from symdiff.ir.linalg.corrected_pseudoinverse import corrected_pseudoinverse
 from symdiff.ir.linalg.derivatives import Routine, Writer, result_of
-from symdiff.ir.linalg.svd import PINV, SVD
+from symdiff.ir.linalg.svd import DIFFERENCE, PINV, SVD
 from symdiff.ir.loop_program import Call, Type, array, load, name_of
 
 
@@ -228,8 +230,10 @@ def _eliminated(a: Any) -> tuple[Any, ...]:
     return sign, inverse @ one[order], np.triu(rest)
 
 
-FACTORS = {"eliminated": _eliminated}
-"""What corrections of determinants ask for: no derivatives are taken of it."""
+FACTORS: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "eliminated": _eliminated, "corrected_pinv": corrected_pseudoinverse,
+}  # fmt: skip
+"""What corrections ask for: no derivatives are taken of it."""
 
 ROUTINES: dict[str, Routine] = {
     "matmul": Routine(
@@ -270,6 +274,7 @@ ROUTINES: dict[str, Routine] = {
     ),
     "svd": SVD,
     "pinv": PINV,
+    "difference": DIFFERENCE,
     "sort": Routine(
         lambda a: (np.sort(a),), algebra.sort, _sort_jvp, _sort_vjp, "np.sort({0})"
     ),

@@ -10,18 +10,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from symdiff.ir import ZERO, Expr, eq, where
+from symdiff.ir import HALF, ZERO, Expr, eq, lt, raw, where
 from symdiff.ir.linalg import reference as algebra
 from symdiff.ir.linalg.derivatives import Routine, Writer, result_of
-from symdiff.ir.loop_program import Call, load
+from symdiff.ir.loop_program import REAL_OF, Call, load
 
 
 # ------------------------------------------------------------------ pseudoinverses
-def _rest(w: Writer, a: Expr, p: Expr) -> Expr:
-    """I - A P, which projects onto what A does not reach."""
-    product = w.times(a, p)
-    at = lambda i, j: where(eq(i, j), 1, ZERO) - load(product, i, j)
-    return w.build(w.shape(product), at)
+def _left_of(w: Writer, y: Expr, a: Expr, x: Expr) -> Expr:
+    """Y - A X."""
+    return w.call("difference", w.shape(y), y, a, x)
+
+
+def _unless_full(w: Writer, reached: Expr, size: Expr, part: Expr) -> Expr:
+    """What a matrix does not reach of rows or columns: nothing, if its rank is their number. The rank is the trace of
+    the projection P A."""
+    n = w.shape(reached)[0]
+    rank = w.total(n, lambda i: load(reached, i, i))
+    full = lt(raw(REAL_OF, (size,)), rank + HALF)
+    return w.build(w.shape(part), lambda i, j: where(full, ZERO, load(part, i, j)))
 
 
 def _pinv_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
@@ -29,21 +36,36 @@ def _pinv_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
     a, p, d = s.args[0], result_of(s), dots[0]
     if d is ZERO:
         return [ZERO]
-    turned, back = w.transposed(d), w.transposed(p)
+    turned, back, reached = w.transposed(d), w.transposed(p), w.times(p, a)
     first = w.minus(w.times(w.times(p, d), p))
-    second = w.times(w.times(w.times(p, back), turned), _rest(w, a, p))
-    third = w.times(w.times(_rest(w, p, a), turned), w.times(back, p))
+    y = w.times(w.times(p, back), turned)
+    second = _unless_full(w, reached, w.shape(a)[0], _left_of(w, y, w.times(y, a), p))
+    y = w.times(w.times(turned, back), p)
+    third = _unless_full(w, reached, w.shape(a)[1], _left_of(w, y, reached, y))
     return [w.plus(first, w.plus(second, third))]
 
 
 def _pinv_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
-    """The transposed of the map above."""
+    """The transposed of the map above. No matrix has as many columns as A has rows."""
     a, p, bar = s.args[0], result_of(s), bars[0]
-    turned, back = w.transposed(bar), w.transposed(p)
-    first = w.minus(w.times(w.times(back, bar), back))
-    second = w.times(w.times(_rest(w, a, p), turned), w.times(p, back))
-    third = w.times(w.times(w.times(back, p), turned), _rest(w, p, a))
-    return [w.plus(first, w.plus(second, third))]
+    turned, back, reached = w.transposed(bar), w.transposed(p), w.times(p, a)
+    first = w.minus(w.times(back, w.times(bar, back)))
+    y = w.times(turned, w.times(p, back))
+    second = _unless_full(w, reached, w.shape(a)[0], _left_of(w, y, a, w.times(p, y)))
+    y = w.times(back, w.times(p, turned))
+    third = _unless_full(w, reached, w.shape(a)[1], _left_of(w, y, y, reached))
+    return [w.plus(first, w.plus(second, third)), ZERO]
+
+
+def _difference_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
+    (_, a, x), (dy, da, dx) = s.args, dots
+    return [w.plus(dy, w.minus(w.plus(w.times(da, x), w.times(a, dx))))]
+
+
+def _difference_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
+    (_, a, x), (bar,) = s.args, bars
+    by_a, by_x = w.times(bar, w.transposed(x)), w.times(w.transposed(a), bar)
+    return [bar, w.minus(by_a), w.minus(by_x)]
 
 
 # ----------------------------------------------------------------- singular values
@@ -122,8 +144,21 @@ def _odd(w: Writer, k: Expr) -> Expr:
 
 
 PINV = Routine(
-    lambda a: (np.linalg.pinv(a),), algebra.pinv, _pinv_jvp, _pinv_vjp, "np.linalg.pinv({0})"
+    lambda a, least: (np.linalg.pinv(a, least[0]),),
+    algebra.pinv,
+    _pinv_jvp,
+    _pinv_vjp,
+    "np.linalg.pinv({0}, {1}[0])",
 )
+"""By the matrix and the size of the singular values that count as 0, in an array of one: relative to the largest."""
+DIFFERENCE = Routine(
+    lambda y, a, x: (y - a @ x,),
+    algebra.difference,
+    _difference_jvp,
+    _difference_vjp,
+    "{0} - {1} @ {2}",
+)
+"""What is left of a matrix without a product: a routine, as that may be nothing but what was rounded."""
 SVD = Routine(
     lambda a: tuple(np.linalg.svd(a, full_matrices=False)), algebra.svd, _svd_jvp, _svd_vjp,
     "np.linalg.svd({0}, False)",

@@ -23,6 +23,7 @@
 `matrix_errors`      the errors of products of matrices
 `solver_corrections`  what is to be added to the results of linear solvers, by their residuals
 `spectral_corrections`  the same of eigenvalues, singular values and their vectors
+`pseudoinverse_corrections`  the same of pseudoinverses
 `beside`             the other parts of real numbers, carried beside them through statements
 `eliminations`       linear solvers as loops, for those
 `gathered`           whether elements of results depend on all elements of the arguments

@@ -30,7 +30,7 @@ from symdiff.ir.loop_program import (
     types,
 )
 
-MIXING = ("solve", "inv", "det", "slogdet", "cofactors")
+MIXING = ("solve", "inv", "det", "slogdet", "cofactors", "pinv")
 """Routines that have each element of a matrix in each of their results."""
 Sizes = frozenset[Expr] | None
 """The axes over all of which a value collects; None of a constant, which has all that can be asked."""

@@ -38,6 +38,7 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated
 from symdiff.passes.accuracy.propagation import EXACT, Error, element
+from symdiff.passes.accuracy.solver_corrections import OF_ANY_SIZE
 
 MEAN = Fraction(1, 2)
 """As of `estimates`."""
@@ -128,7 +129,7 @@ def after_call(work: Named, s: Call) -> list[Statement]:
 def _has_digits(program: LoopProgram) -> bool:
     """Whether all routines of a program have versions with more digits, without which none is computed so."""
     calls = (s for s in walk(program.block) if isinstance(s, Call) and s.routine not in TURNED)
-    return all(can_be_eliminated(s) or s.routine in ("eigh", "svd") for s in calls)
+    return all(can_be_eliminated(s) or s.routine in OF_ANY_SIZE for s in calls)
 
 
 def _sums(

@@ -45,6 +45,12 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import cofactors, of_pivots
 from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.pseudoinverse_corrections import (
+    bound_of_difference,
+    bound_of_pseudoinverse,
+    difference,
+    pseudoinverse,
+)
 from symdiff.passes.accuracy.spectral_corrections import (
     LARGEST,
     Rests,
@@ -65,6 +71,8 @@ SECOND = Fraction(1, 2**51)
 FAR = Fraction(1, 2**200)
 """Of numbers that are far from 1; squared, of what may be lost beside the largest element; its cube, of what is
 then lost of a result."""
+OF_ANY_SIZE = ("eigh", "svd", "pinv", "difference")
+"""Routines that are corrected whatever their matrices are."""
 BY_PIVOTS = ("det", "slogdet", "cofactors")
 
 
@@ -72,7 +80,7 @@ def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
     """Whether the errors of a call are computed so."""
     shapes = [known[name_of(a)].shape for a in s.args]
     n = shapes[0][0]
-    if s.routine in ("eigh", "svd"):
+    if s.routine in OF_ANY_SIZE:
         return True
     if n.op is CONST and n.value < LEAST:
         return False
@@ -104,7 +112,8 @@ def with_correction(
     """
     w, errors = _writer(s, rests, known, names)
     w.types.update({losses[n]: t for n, t in known.items() if losses and n in losses})
-    w.out.append(s)
+    if s.routine != "pinv":  # is computed by its rule
+        w.out.append(s)
     found: dict[str, tuple[str, ...]]
     if s.routine in TURNED:
         rest = _product(w, s, errors)
@@ -112,9 +121,10 @@ def with_correction(
         if losses is not None:
             found[s.results[0][0]] += (name_of(_lost_in_product(w, names, s, rest, losses)),)
         return w.out, found
+    rests_of_results = _RULES[s.routine](w, s, errors)
     bounds = [ZERO for _ in s.results] if losses is None else _passed(w, s, losses)
     found = {}
-    for k, (rest, left) in enumerate(_RULES[s.routine](w, s, errors)):
+    for k, (rest, left) in enumerate(rests_of_results):
         result = result_of(s, k)
         rest, second = _known(w, names, result, rest, left, losses is not None)
         found[name_of(result)] = (name_of(rest),)
@@ -275,7 +285,10 @@ def _factor(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     return [(rest, lambda i, j: ir.where(ir.lt(i, j), ZERO, load(square, i, j)))]
 
 
-_RULES = {"solve": _solution, "inv": _inverse, "cholesky": _factor, "eigh": eigen, "svd": singular}
+_RULES = {
+    "solve": _solution, "inv": _inverse, "cholesky": _factor, "eigh": eigen, "svd": singular,
+    "pinv": pseudoinverse, "difference": difference,
+}  # fmt: skip
 
 
 # --------------------------------------------------------------------- what is left
@@ -295,8 +308,7 @@ def _known(
         known = near if carried else ir.and_(near, nothing(*i))
         return ir.where(known, load(rest, *i), NAN)
 
-    second = lambda *i: raw(WHERE, (nothing(*i), ZERO, left(*i)))
-    return w.build(w.shape(x), correction), second
+    return w.build(w.shape(x), correction), left
 
 
 def _lost(
@@ -373,7 +385,8 @@ def _bound_of_factor(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
 
 
 _BOUNDS = {
-    "solve": _bound_of_solution, "inv": _bound_of_inverse, "cholesky": _bound_of_factor, "eigh": bound_of_eigen, "svd": bound_of_singular,
+    "solve": _bound_of_solution, "inv": _bound_of_inverse, "cholesky": _bound_of_factor, "eigh": bound_of_eigen,
+    "svd": bound_of_singular, "pinv": bound_of_pseudoinverse, "difference": bound_of_difference,
 }  # fmt: skip
 
 
@@ -388,6 +401,7 @@ def _largest(w: Writer, names: Names, x: Expr) -> Expr:
 
 __all__ = [
     "BY_PIVOTS",
+    "OF_ANY_SIZE",
     "by_pivots",
     "calls_with_corrections",
     "has_correction",

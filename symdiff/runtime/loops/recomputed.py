@@ -118,6 +118,8 @@ class Recomputed:
                     wrong = 0
                 left = wrong if left < 0 else min(left, wrong)
                 found = list(map(filled, found, wide))
+            elif near is not None:
+                found = list(map(filled, found, near))
         if (
             left
             and formula is None

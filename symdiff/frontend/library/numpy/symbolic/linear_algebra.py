@@ -344,9 +344,17 @@ def _least(n: Expr, m: Expr) -> Expr:
     return ir.where(ir.lt(n, m), n, m)
 
 
-def _pinv(t: Tracer, value: Any) -> Any:
+LEAST = ir.const(1e-15)
+"""NumPy's limit of singular values that count as 0."""
+
+
+def _pinv(t: Tracer, value: Any, rcond: Any = None) -> Any:
     a = _matrix(t, value, "np.linalg.pinv()")
-    return routine(t, "pinv", [(a.shape[::-1], "f")], a)[0]
+    if rcond is not None and not is_number(rcond):
+        raise Refused(f"np.linalg.pinv() with {describe(rcond)}", "pass one number as its limit")
+    limit = LEAST if rcond is None else formula(reals(symbolic.from_formula((), rcond)))
+    least = lazy((ONE,), "f", limit)
+    return routine(t, "pinv", [(a.shape[::-1], "f")], a, least)[0]
 
 
 def _svd(t: Tracer, value: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
