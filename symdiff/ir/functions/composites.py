@@ -75,6 +75,13 @@ def _relative_entropy(x: Expr, y: Expr) -> Expr:
     return where(none, XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y)))
 
 
+def _of_degrees_of_freedom(a: Expr, b: Expr, x: Expr, value: Expr, last: Expr) -> Expr:
+    """nan where two numbers are not positive and finite, or a third is negative; another value where that is infinite."""
+    finite = and_(lt(a, INF), lt(b, INF))
+    inside = and_(and_(lt(ZERO, a), lt(ZERO, b)), le(ZERO, x))
+    return where(inside, where(eq(x, INF), last, where(finite, value, NAN)), NAN)
+
+
 _degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
 _radians = functools.partial(mul, const(Fraction(math.pi) / 180))
 _BESSEL = (
@@ -189,11 +196,11 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.gdtrc": lambda a, b, x: _not_below(x, GAMMAINCC(b, mul(a, x))),
     "scipy.special.pdtr": lambda k, m: _not_below(k, GAMMAINCC(FLOOR(k) + ONE, m)),
     "scipy.special.pdtrc": lambda k, m: _not_below(k, GAMMAINC(FLOOR(k) + ONE, m)),
-    "scipy.special.fdtr": lambda a, b, x: BETAINC(
-        mul(HALF, a), mul(HALF, b), div(mul(a, x), mul(a, x) + b)
+    "scipy.special.fdtr": lambda a, b, x: _of_degrees_of_freedom(
+        a, b, x, BETAINC(mul(HALF, a), mul(HALF, b), div(mul(a, x), mul(a, x) + b)), ONE
     ),
-    "scipy.special.fdtrc": lambda a, b, x: BETAINC(
-        mul(HALF, b), mul(HALF, a), div(b, mul(a, x) + b)
+    "scipy.special.fdtrc": lambda a, b, x: _of_degrees_of_freedom(
+        a, b, x, BETAINC(mul(HALF, b), mul(HALF, a), div(b, mul(a, x) + b)), ZERO
     ),
     "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),
     "scipy.special.cosm1": lambda x: mul(const(-2), power(SIN(div(x, const(2))), 2)),
