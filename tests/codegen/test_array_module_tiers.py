@@ -4,11 +4,13 @@ same program run on balls of many bits, or known."""
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import math
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import flint
 import numpy as np
@@ -16,9 +18,11 @@ import pytest
 from flint import arb, ctx
 
 from symdiff import symgrad
+from symdiff.codegen.source.modules import copied
 from symdiff.errors import SymdiffError
 from symdiff.export.measured import run
 
+COPIED = Path(copied.__file__).parent
 TIERS = ("all", "double-double", "integers")
 
 
@@ -421,3 +425,24 @@ def test_calls_by_compiled_functions(tmp_path):
     assert math.isnan(found[1])  # that needs Python's lock
     with pytest.raises(TypingError, match="an array of float64 with 1 axes"):
         njit(lambda x, d: value(x, d))(x.astype(np.float32), d)
+
+
+@pytest.mark.parametrize(("f", "x"), CASES[:2], ids=[f.__name__ for f, _ in CASES[:2]])
+def test_no_name_of_a_module_is_bound_twice(f, x, tmp_path):
+    made = symgrad(f)
+    made(x)
+    made.save(tmp_path / "k.py")
+    names: list[str] = []
+    for node in ast.parse((tmp_path / "k.py").read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign):
+            names += [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    helpers = [
+        n for path in COPIED.glob("*.py")
+        for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
+        for n in [node.name]
+    ]  # fmt: skip
+    assert len(names) == len(set(names))
+    own = {n for n in names if n in ("_real", "_as_integer", "_absolute", "_must_be", "_any_tiny")}
+    assert own and not own & set(helpers)

@@ -22,7 +22,7 @@ from symdiff.ir.program import Tree, tree_text
 IMPORTS = "from numba import njit, objmode, types\nfrom numba.core.errors import TypingError\n"
 HELPER = '''
 _holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())
-_real, _integer, _absolute = float, int, abs  # as parameters may be called
+_real, _as_integer, _absolute = float, int, abs  # as parameters may be called
 
 
 def _must_be(*given):
@@ -61,7 +61,7 @@ def inside_source(
     guarded : whether points are treated apart: then the public function is called in any case.
     """
     kernel = f"_{stem(full)}" + ("_corrected" if corrected else "")
-    used = [kernel, "_must_be", "_holds_lock", "_real", "_integer", "_absolute", "_TINY", "_any_tiny",
+    used = [kernel, "_must_be", "_holds_lock", "_real", "_as_integer", "_absolute", "_TINY", "_any_tiny",
             "objmode", "np", "math"]  # fmt: skip
     params = [p.name for p in program.params]
     every = public_names(all_names(face, params), used)
@@ -77,7 +77,7 @@ def inside_source(
         kind = _KINDS[t.kind if t is not None else kind_of(e)]
         declared.append((n, f"{kind}{axes}"))
     given = [
-        n if p.type.shape else f"{'_real' if p.type.kind == 'f' else '_integer'}({n})"
+        n if p.type.shape else f"{'_real' if p.type.kind == 'f' else '_as_integer'}({n})"
         for n, p in zip(local, program.params, strict=True)
     ]
     target = tree_text(tree, names.__getitem__, str)
