@@ -104,6 +104,7 @@ def main() -> None:
     from symdiff.ir.formula_text import Formulas
     from symdiff.passes.simplify import short_forms
     from symdiff.passes.simplify.decimals import decimals_of
+    from symdiff.passes.simplify.on_domain import logarithms_apart
     from symdiff.pipeline import readable_formulas as formulas
     from symdiff.pipeline import scalar as pipeline
 
@@ -115,7 +116,8 @@ def main() -> None:
         program = parse(expression)
         d, x = slope(expression, name)
         made = formulas.closed_for_people(pipeline.derivative(program, [name]).outputs)
-        chain = pipeline.pushforward(program.outputs, {ir.var(name): ir.ONE})
+        apart = logarithms_apart(program.outputs)
+        chain = pipeline.pushforward(apart, {ir.var(name): ir.ONE})
         decimals = decimals_of(program.outputs, program.outputs, expression)
         own = []
         for turn in ("warm", "") if k < len(lines) else ("cleared", "again", ""):

@@ -135,3 +135,79 @@ def test_truth_values_whose_meaning_is_not_known_are_refused() -> None:
 def test_functions_of_integers_that_are_floats(f: Callable[..., Any]) -> None:
     same(f, X)
     assert isinstance(symgrad(f)(X), list) is isinstance(f(X), list)
+
+
+def test_truth_values_of_numpy_and_of_python() -> None:
+    """Their sums and products differ; what may be either is refused, at the line or by the argument."""
+    of_python = symgrad(lambda x: ((x > 0) + (x < 5)) * x)
+    assert of_python(1.0) == 2.0
+    assert of_python.grad(1.0) == 2.0
+    for call in (of_python, of_python.grad):
+        for number in (np.float64(1.0), np.array(1.0)):
+            with pytest.raises(SymdiffError, match="x is a number of NumPy's"):
+                call(number)
+    same(lambda x: (x > 0) * (x < 5), 1.0)
+    same(lambda x: abs(x > 0), 1.0)
+    same(lambda x: (x > 0) * (x < 5) * np.sin(x), np.float64(1.0))
+    for f in (
+        lambda x: ((np.sin(x) > 0) + (x > 0)) * x,
+        lambda x: ((np.abs(0.4) > 0) + (np.sin(0.4) < 1)) * x,
+        lambda x: ((np.float64(0.4) > 0) + (x < 1)) * x,
+        lambda x: (np.any(x > 0) + np.all(x > 0)) * x,
+        lambda x: (np.max([x > 0, x < 0]) + True) * x,
+        lambda x: (np.sin(x) > 0) // True * x,
+    ):
+        with pytest.raises(SymdiffError, match=r"test_truth_values.py:\d+.* of two truth values"):
+            symgrad(f)(1.0)
+    for f in (lambda x: (np.sin(x) > 0) * (x > 0), lambda x: abs(np.sin(x) > 0)):
+        with pytest.raises(
+            SymdiffError, match=r"test_truth_values.py:\d+.*a product of truth values"
+        ):
+            symgrad(f)(1.0)
+    with pytest.raises(SymdiffError, match="on one path"):
+        symgrad(lambda x: True if x > 0 else 2)(1.0)
+
+
+def test_kinds_of_numbers_that_decide() -> None:
+    """Whether a number is Python's or NumPy's is not known; arrays without axes are known."""
+    same(lambda x: isinstance(x, float) * x, 1.5)
+    same(lambda x: isinstance(x, (int, np.floating, float)) * x, np.float64(1.5))
+    same(lambda x: isinstance(x > 1, (bool, np.bool_)) * x, 1.5)
+    same(lambda x: isinstance(np.sin(x), np.ndarray) * x, 1.5)
+    for make in (
+        lambda x: np.where(x > 0, x, 1),
+        lambda x: np.roll(x, 1),
+        lambda x: np.full_like(x, 2.0),
+    ):
+        same(lambda x, make=make: isinstance(make(x), np.ndarray) * x, 1.5)
+        same(lambda x, make=make: isinstance(make(x), float) * x, 1.5)
+        same(lambda x, make=make: isinstance(make(x) * 2, np.ndarray) * x, 1.5)
+    for f in (lambda x: isinstance(x, np.float64) * x, lambda x: isinstance(np.sin(x), np.generic) * x,
+              lambda x: isinstance(x > 0, bool) * x):  # fmt: skip
+        with pytest.raises(SymdiffError, match="one of NumPy's decides"):
+            symgrad(f)(1.5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.zeros(2, bool), lambda: np.zeros((), bool), lambda: np.array(True), lambda: np.zeros_like(True),
+        lambda: np.array([True, False]),
+    ],
+)  # fmt: skip
+def test_what_arrays_of_truth_values_hold(make: Any) -> None:
+    """Numbers are cast when they are stored: 2 is true."""
+
+    def known(x: Any) -> Any:
+        m = make()
+        m[...] = 2
+        return m * x
+
+    def computed(x: Any) -> Any:
+        m = make()
+        m[...] = x - 1.5
+        return m * x
+
+    for x in (1.5, 0.5):
+        same(known, x)
+        same(computed, x)

@@ -40,7 +40,7 @@ def note(
     pays."""
     if not may_be_used(f, shapes) or f._emitted.get(id(raw)) != (optimized, kernel):
         return
-    if raw.kinds and not f._source.path:
+    if (raw.kinds and not f._source.path) or raw.of_python:
         return  # which entries do not know of
     if not f._source.has_one_kernel(static, shapes):
         return

@@ -20,6 +20,7 @@ from symdiff.pipeline.validation.settings import mode
 from symdiff.pipeline.written import Written
 from symdiff.runtime import cache
 from symdiff.runtime.loops.call import ComputationError, ElementError
+from symdiff.runtime.scalar.elementwise import ArgumentError
 from symdiff.runtime.scalar.fallback import Tiered, unproven
 
 STEPS = 1_000_000
@@ -108,6 +109,17 @@ def compare_python(
     done = verify(source.name, captured, real, plain, compiled, self._options.dtype, smooth)
     if done and name is not None:
         cache.store(name, b"", ())
+
+
+def must_be_of_python(self: Function, real: Sequence[Any]) -> None:
+    """Refuse numbers of NumPy's, of a function that is right for Python's only."""
+    for name, v in zip(self._source.parameters.real, real, strict=True):
+        if isinstance(v, np.generic) or (isinstance(v, np.ndarray) and not v.ndim):
+            raise ArgumentError(
+                f"{name} is a number of NumPy's; {self.__name__} adds or returns truth values that are "
+                "integers of Python's numbers only",
+                hint=f"pass float({name})",
+            )
 
 
 def unwrapped(function: Function) -> Callable[..., Any] | None:

@@ -217,6 +217,8 @@ class SymbolicFunction(Called[P, R_co]):
                 self._route = None if static else self._arrays.route(raw)
                 entries.use_for_program(self, raw, real, static)
             return result
+        if raw.of_python:
+            firstcalls.must_be_of_python(self, real)
         optimized, kernel = self._compiled(static, shapes)
         if out is None:
             values = kernel.interpreted(real) if entries.may_be_used(self, shapes) else None

@@ -30,6 +30,7 @@ from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.syntax import calls, records
+from symdiff.frontend.trace.counted_truth import of_a_kind
 from symdiff.frontend.trace.defined import masked, needed
 from symdiff.frontend.trace.poles import denominators
 from symdiff.frontend.trace.recorder import Retrace, active
@@ -195,6 +196,8 @@ def _capture(
                 if t.rows_of_lists or numbers is None:
                     t.must_not_be_lazy()
                 else:
+                    for v in numbers[0]:
+                        of_a_kind(t, v)
                     _no_short_integers(t, map(python_kind, numbers[0]))
                     return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs, kinds)
@@ -215,6 +218,8 @@ def _capture(
         domains.reset(known)
         denominators.reset(divided)
     if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
+        if t.of_python is not None:
+            raise t.of_python
         found = replace(
             _loop_program(t, parameters.name, real, plan, outputs, tree),
             kinds=tuple(kinds),
@@ -258,6 +263,7 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
     if isinstance(value, SymArray) and not value.shape:
         value = symbolic.element(value, ())
     if isinstance(value, (Scalar, int)):
+        value = of_a_kind(t, value)
         outputs.append(as_real(value))
         kinds.append(python_kind(value))
         return len(outputs) - 1
@@ -379,7 +385,7 @@ def _program(
     found = tuple(kinds) if set(kinds) != {"f"} else ()
     return Program(
         name, params, roots, tree, conditions, assumptions, locations, kinds=found,
-        slopes=_of_reals(tuple(t.slopes)),
+        slopes=_of_reals(tuple(t.slopes)), of_python=t.of_python is not None,
     )  # fmt: skip
 
 

@@ -444,9 +444,13 @@ def _tendency(at: Callable[[int], Value], k: int) -> Limit:
     far = k * 4 // 3
     a, b = at(k), at(far)
     if _vanished(a) and _vanished(b):
-        return Limit("finite", arb(0))
+        grows = a != 0 and b != 0 and _size(b) - _size(a) >= 16  # to a pole, though not yet large
+        return Limit("none") if grows else Limit("finite", arb(0))
     if _close(a, b):
-        return Limit("finite", b)
+        moves = a != b and abs(at(far * 4 // 3) - b) > abs(
+            b - a
+        )  # as a logarithm beside a large number
+        return Limit("infinite", 1 if b > a else -1) if moves else Limit("finite", b)
     drop = VANISHED if _vanished(b) else _size(a) - _size(b)
     if drop >= 16:
         if _vanished(b):

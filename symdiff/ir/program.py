@@ -131,6 +131,7 @@ class Program:
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value;
         empty if all are floats.
     corners : where outputs have another value than their formulas, which are undefined there.
+    of_python : whether it is right for Python's numbers only: of NumPy's, truth values add up otherwise.
     slopes : what vanishes where signs in the outputs jump that are slopes of absolute values: these have
         sides, as the derivatives have that they stand in; the signs that a user wrote are steps.
     """
@@ -147,6 +148,7 @@ class Program:
     kinds: tuple[str, ...] = ()
     corners: tuple[Corner, ...] = ()
     slopes: tuple[Expr, ...] = ()
+    of_python: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         """Its outputs, and what holds where it is defined, as assignments: what they share has names."""

@@ -38,6 +38,7 @@ from symdiff.passes.complete.complete import (
     expand_completed,
     pinned_forms,
 )
+from symdiff.passes.complete.indeterminate import indeterminate_powers
 from symdiff.passes.complete.powers import corners
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
@@ -102,6 +103,7 @@ def optimized(program: Program, notes: Notes | None = None) -> OptimizedProgram:
     program = with_corners(program)
     expand = closed_forms if "bands" in notes.without else expand_completed
     last = run(notes.log, "bands", lambda: replace(program, outputs=tuple(expand(program.outputs))))
+    last = replace(last, outputs=indeterminate_powers(last.outputs))
     finish = without_far_constants if "stabilise" in notes.without else stabilise
     last = run(notes.log, "stabilise", lambda: replace(last, outputs=tuple(finish(last.outputs))))
     return OptimizedProgram(

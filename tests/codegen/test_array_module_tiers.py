@@ -4,10 +4,13 @@ same program run on balls of many bits, or known."""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import math
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import flint
 import numpy as np
@@ -15,9 +18,11 @@ import pytest
 from flint import arb, ctx
 
 from symdiff import symgrad
+from symdiff.codegen.source.modules import copied
 from symdiff.errors import SymdiffError
 from symdiff.export.measured import run
 
+COPIED = Path(copied.__file__).parent
 TIERS = ("all", "double-double", "integers")
 
 
@@ -381,3 +386,63 @@ def test_eliminations_are_not_flagged_where_nothing_is_lost(f, tmp_path):
     *found, wrong = scope[f"_{f.__name__}_grad_corrected"](a)
     assert not wrong
     assert all(close(found[0][i, j], truth[i, j], 4) for i in range(5) for j in range(5))
+
+
+def scaled_quotient(abs, d, k=1.0):
+    return k * np.sum(1 - np.cos(abs)) / np.sum(abs**2) * d[0]
+
+
+@pytest.mark.slow
+def test_calls_by_compiled_functions(tmp_path):
+    """With a parameter called as what they use, defaults, digits that are lost, in threads, and refusals."""
+    from numba import njit, prange
+    from numba.core.errors import TypingError
+
+    x, d = np.array([0.3, 0.2, 0.5]), np.array([2.0])
+    made = symgrad(scaled_quotient)
+    made(x, d)
+    made.save(tmp_path / "k.py")
+    spec = importlib.util.spec_from_file_location("k", tmp_path / "k.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    value, slopes = module.scaled_quotient, module.scaled_quotient_grad
+    call = njit(lambda x, d: (value(x, d, k=2.0), slopes(abs=x, d=d)))
+    for at in (x, 1e-9 * x, 1e-170 * x):
+        found, expected = call(at, d), (value(at, d, k=2.0), slopes(at, d))
+        assert found[0] == expected[0]
+        for a, b in zip(found[1], expected[1], strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    @njit(parallel=True)
+    def rows(m, d):
+        out = np.empty(len(m))
+        for i in prange(len(m)):
+            out[i] = value(m[i], d)
+        return out
+
+    found = rows(np.array([x, 1e-170 * x]), d)
+    assert found[0] == value(x, d)
+    assert math.isnan(found[1])  # that needs Python's lock
+    with pytest.raises(TypingError, match="an array of float64 with 1 axes"):
+        njit(lambda x, d: value(x, d))(x.astype(np.float32), d)
+
+
+@pytest.mark.parametrize(("f", "x"), CASES[:2], ids=[f.__name__ for f, _ in CASES[:2]])
+def test_no_name_of_a_module_is_bound_twice(f, x, tmp_path):
+    made = symgrad(f)
+    made(x)
+    made.save(tmp_path / "k.py")
+    names: list[str] = []
+    for node in ast.parse((tmp_path / "k.py").read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign):
+            names += [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    helpers = [
+        n for path in COPIED.glob("*.py")
+        for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
+        for n in [node.name]
+    ]  # fmt: skip
+    assert len(names) == len(set(names))
+    own = {n for n in names if n in ("_real", "_as_integer", "_absolute", "_must_be", "_any_tiny")}
+    assert own and not own & set(helpers)

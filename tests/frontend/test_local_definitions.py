@@ -183,10 +183,34 @@ def raised(x):
     return y * w
 
 
+rate = 3.0
+
+
+def names_in_classes(x):
+    rate, a, b = 10.0, 1.0, 2.0
+
+    class Read:
+        double = rate + 1
+
+    class Bound:
+        rate = rate + 1
+        a = 7.0
+        sizes = (a, b)
+        inside = [a for _ in sizes] + [s * b for s in sizes]
+        read = lambda self: a * self.rate
+
+        def method(self):
+            return a + rate
+
+    return (
+        x * Read.double + Bound.rate * x**2 + sum(Bound.inside) + Bound().read() * Bound().method()
+    )
+
+
 @pytest.mark.parametrize(
     ("f", "args"),
     [
-        (summed, (X,)), (nested, (0.7,)), (searched, (X,)), (swapped, (0.7, 1.3)), (points, (0.7,)),
+        (names_in_classes, (0.7,)), (summed, (X,)), (nested, (0.7,)), (searched, (X,)), (swapped, (0.7, 1.3)), (points, (0.7,)),
         (inherited, (0.7,)), (state, (X,)), (at_last, (0.5, 1.5)), (appended, (0.5,)),
         (raised, (2.0,)),
     ],

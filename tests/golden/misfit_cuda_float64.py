@@ -22,8 +22,9 @@ import math
 import warnings
 
 import numpy as np
-from numba import njit
-from numba.extending import intrinsic
+from numba import njit, objmode, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload
 
 try:
     import flint  # balls: what double-double arithmetic leaves flagged
@@ -1861,6 +1862,87 @@ def _computed_again(name, args, near, plain, wide, balls):
         text = f"{name}: {left} results may have lost digits, or are not finite"
         warnings.warn(text, RuntimeWarning, stacklevel=3)
     return best
+
+
+# ---------------------------------------------------------- Inside of functions that Numba compiles
+_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())
+_real, _as_integer, _absolute = float, int, abs  # as parameters may be called
+
+
+def _must_be(*given):
+    """Compiled functions call those of this module with arrays of doubles, or of integers where they take those."""
+    for a, rank, kind in given:
+        if getattr(a, "ndim", 0) != rank or (rank and str(a.dtype) != kind):
+            wanted = f"an array of {kind} with {rank} axes" if rank else "a number"
+            raise TypingError(f"{a} is not what this module takes here: {wanted}")
+
+
+@njit(error_model="numpy")
+def _any_tiny(a):
+    """Whether an element is so small that products of few such may underflow."""
+    return np.any((np.abs(a) < _TINY) & (a != 0.0))
+
+
+@overload(misfit)
+def _misfit_inside(X, y, w):
+    _must_be((X, 2, "float64"), (y, 1, "float64"), (w, 1, "float64"))
+    python = misfit
+
+    def call(X, y, w):
+        r0, wrong = _misfit_corrected(X, y, w)
+        if wrong or _any_tiny(X) or _any_tiny(y) or _any_tiny(w):
+            held = _holds_lock()
+            if held:
+                with objmode(r0='float64'):
+                    r0 = python(X, y, w)
+            else:
+                r0 = math.nan
+        return r0
+
+    return call
+
+
+@overload(misfit_grad)
+def _misfit_grad_inside(X, y, w):
+    _must_be((X, 2, "float64"), (y, 1, "float64"), (w, 1, "float64"))
+    python = misfit_grad
+
+    def call(X, y, w):
+        r0, r1, r2, wrong = _misfit_grad_corrected(X, y, w)
+        if wrong or _any_tiny(X) or _any_tiny(y) or _any_tiny(w):
+            held = _holds_lock()
+            if held:
+                with objmode(r0='float64[:, ::1]', r1='float64[::1]', r2='float64[::1]'):
+                    (r0, r1, r2) = python(X, y, w)
+            else:
+                r0[...] = math.nan
+                r1[...] = math.nan
+                r2[...] = math.nan
+        return (r0, r1, r2)
+
+    return call
+
+
+@overload(misfit_value_and_grad)
+def _misfit_value_and_grad_inside(X, y, w):
+    _must_be((X, 2, "float64"), (y, 1, "float64"), (w, 1, "float64"))
+    python = misfit_value_and_grad
+
+    def call(X, y, w):
+        r0, r1, r2, r3, wrong = _misfit_value_and_grad_corrected(X, y, w)
+        if wrong or _any_tiny(X) or _any_tiny(y) or _any_tiny(w):
+            held = _holds_lock()
+            if held:
+                with objmode(r0='float64', r1='float64[:, ::1]', r2='float64[::1]', r3='float64[::1]'):
+                    (r0, (r1, r2, r3)) = python(X, y, w)
+            else:
+                r0 = math.nan
+                r1[...] = math.nan
+                r2[...] = math.nan
+                r3[...] = math.nan
+        return (r0, (r1, r2, r3))
+
+    return call
 
 
 try:

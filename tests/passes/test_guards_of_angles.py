@@ -101,3 +101,33 @@ def test_functions_that_begin_at_a_point_keep_the_branch_that_is_taken(function,
     f = symgrad(function)
     assert f.grad(0.0) == slope
     assert f.grad(-1.0) == 0.0
+
+
+ANGLES = {
+    "angle < eps": lambda a: a < 1e-8,
+    "angle == 0": lambda a: a == 0,
+    "sin < eps": lambda a: math.sin(a) < 1e-8,
+    "sin <= 0": lambda a: math.sin(a) <= 0,
+    "abs(sin) < eps": lambda a: abs(math.sin(a)) < 1e-8,
+}
+
+
+@pytest.mark.parametrize("name", ANGLES)
+def test_a_guard_on_an_arc_cosine_has_the_slopes_of_the_function(name):
+    """Where directions coincide, their cosine is at the end of its domain, and the angle has a branch point."""
+    guarded = ANGLES[name]
+
+    def weight(t, cosine):
+        a = math.acos(cosine)
+        return 1 - t if guarded(a) else math.sin((1 - t) * a) / math.sin(a)
+
+    f = symgrad(weight)
+    s = 0.7  # sin(s*a)/sin(a) = s + s*(1 - s**2)/3*(1 - cosine) + ...
+    slope = -s * (1 - s * s) / 3
+    assert f(0.3, 1.0) == 0.7
+    assert f.grad(0.3, 1.0) == pytest.approx((-1.0, slope), rel=1e-14)
+    (_, mixed), (_, bend) = f.hessian(0.3, 1.0)
+    assert mixed == pytest.approx((1 - 3 * s * s) / 3, rel=1e-14)
+    assert bend == pytest.approx(slope * (s * s - 4) / 5, rel=1e-14)
+    assert f.grad(0.3, 1 - 1e-12)[1] == pytest.approx(slope, rel=1e-11)
+    assert f.grad(0.3, -1.0 + 1e-12)[1] != pytest.approx(0.0)  # a pole of the other end

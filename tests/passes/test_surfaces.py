@@ -209,3 +209,15 @@ def test_derivatives_of_high_order_of_a_completed_function() -> None:
     assert g(1.0, 1.0) == pytest.approx(0.5889736245330207, rel=1e-15)
     assert g(0.0, 0.0) == 0.0
     assert g.grad(0.75, 0.75)[0] == pytest.approx(0.2674121407378174, rel=1e-15)
+
+
+def test_derivatives_of_derivatives_of_a_function_of_four_variables_that_is_completed() -> None:
+    """Beside guards the operation that stands for it is looked at for singular points."""
+
+    def arc(v: float, w: float, dt: float, th: float) -> float:
+        if abs(w) < 1e-6:
+            return v * dt * math.cos(th)
+        return v / w * (math.sin(th + w * dt) - math.sin(th))
+
+    f = symgrad(arc)
+    assert f.diff("w").grad(1.0, 0.0, 2.0, 0.0) == pytest.approx((0.0, -8 / 3, 0.0, -2.0))

@@ -11,6 +11,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import array_in_call, integer_hint
+from symdiff.frontend.trace.outside import from_outside
 from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.values import (
     Cond,
@@ -27,7 +28,6 @@ from symdiff.frontend.trace.values import (
     as_real,
     cast,
     describe,
-    from_outside,
     is_number,
     join,
     number,

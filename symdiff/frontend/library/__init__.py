@@ -2,6 +2,7 @@
 
 `registry`            all of them, as objects
 `builtin_functions`   Python's own
+`instances`           isinstance
 `standard`            math, functools, itertools, operator
 `record_copies`       dataclasses and copy
 `methods`             methods of Python's containers and strings

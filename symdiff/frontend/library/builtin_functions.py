@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-import numbers
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays import selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library.instances import is_instance
 from symdiff.frontend.library.numpy.symbolic.linear_algebra import sort
 from symdiff.frontend.library.numpy.symbolic.reductions import total as array_total
 from symdiff.frontend.loops import sequences
@@ -22,7 +20,7 @@ from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_eleme
 from symdiff.frontend.syntax.containers import elements, plain, text_of
 from symdiff.frontend.syntax.operators import binary, truth
 from symdiff.frontend.trace import constants, demands, implied, scalars
-from symdiff.frontend.trace.counted_truth import of_truth
+from symdiff.frontend.trace.counted_truth import absolute_of, of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.extents import extent, nonnegative, positive
 from symdiff.frontend.trace.recorder import active, numbers_only
@@ -226,8 +224,8 @@ minimum = _extreme(functions.SMALLER, lambda a, b: a < b)
 def absolute(t: Tracer, value: Any) -> Any:
     if isinstance(value, int):
         return abs(value)
-    if isinstance(value, Cond) and t.array_parameters:
-        return value  # NumPy's truth values stay such
+    if isinstance(value, Cond) and not of_integers.get():
+        return absolute_of(value)
     return arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), of_truth(value))
 
 
@@ -323,23 +321,6 @@ def _bool(t: Tracer, value: Any = False) -> Any:
 
 def _complex(t: Tracer, *args: Any) -> Any:
     raise Refused("a complex number is used", "symdiff differentiates real functions")
-
-
-def is_instance(t: Tracer, value: Any, types: Any) -> bool:
-    wanted = types if isinstance(types, tuple) else (types,)
-    if isinstance(value, Record):
-        return issubclass(value.made_of, wanted)
-    if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & {*wanted}:
-        raise Refused("the type of a number decides what is computed")  # which Python does then
-    if isinstance(value, (Whole, Integral)):
-        return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
-    if isinstance(value, Real):
-        return any(c in (float, numbers.Number, numbers.Real, np.floating, np.float64, object) for c in wanted)  # fmt: skip
-    if isinstance(value, Cond):
-        return any(c in (bool, np.bool_, object) for c in wanted)
-    if isinstance(value, (SmallArray, SymArray)):
-        return any(c in (np.ndarray, object) for c in wanted)
-    return isinstance(value, wanted)
 
 
 def _len(t: Tracer, value: Any) -> Any:

@@ -40,6 +40,7 @@ from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
+    Bare,
     Cond,
     Method,
     Real,
@@ -87,6 +88,20 @@ _GIVE_PYTHON_NUMBERS = (float, int, round, divmod, math.fsum)
 """Functions that make numbers of Python of those of NumPy, which divide by zero with an error."""
 
 
+_BARE = frozenset((
+    "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "block", "broadcast_to", "copy", "cov",
+    "empty_like", "full_like", "i0", "ones_like", "pad", "permute_dims", "require", "reshape", "resize", "roll",
+    "select", "squeeze", "tile", "transpose", "where", "zeros_like",
+))  # fmt: skip
+"""Functions of NumPy's that make arrays without axes of numbers."""
+
+
+def _of_numpy(function: Any) -> bool:
+    """Whether a function that is known gives numbers of NumPy's."""
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, np.ufunc) or module.partition(".")[0] in ("numpy", "scipy")
+
+
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The value of `function(*args, **kwargs)`."""
     if isinstance(function, Closure):
@@ -97,7 +112,11 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if getattr(function, "__module__", None) == "math" or function in _GIVE_PYTHON_NUMBERS:
         t.python_numbers = True
     if (implementation := known.find(function)) is not None:
+        of_numpy = _of_numpy(function)
+        t.numpy_numbers |= of_numpy
         result = numpy_calls.applied(t, function, implementation, args, kwargs)
+        if of_numpy and type(result) is Real and function.__name__ in _BARE:
+            return Bare(result.expr, result.defined)
         if getattr(function, "__module__", None) == "math":
             t.executed(result)  # it raises outside of its domain, whoever uses the result
         return result

@@ -16,6 +16,7 @@ from symdiff.frontend.arrays.small import asarray, elementwise
 from symdiff.frontend.pytrees import as_traced
 from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.extents import same_size
+from symdiff.frontend.trace.outside import from_outside
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Real,
@@ -25,7 +26,6 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     dimensions,
-    from_outside,
     is_number,
 )
 from symdiff.ir import Expr, loop_program

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from symdiff.frontend.syntax import records
 from symdiff.frontend.trace.closures import Closure, bind
-from symdiff.frontend.trace.frames import Frame, child_frame
+from symdiff.frontend.trace.frames import Frame, child_frame, class_frame
 from symdiff.frontend.trace.tracer import Tracer
 
 OUTSIDE = "define it at the top of the file"
@@ -53,7 +53,7 @@ def _maker(t: Tracer, decorator: ast.expr) -> dict[str, Any]:
 
 def _members(t: Tracer, node: ast.ClassDef, around: Frame) -> dict[str, Any]:
     """What the body of a class defines, and its annotations."""
-    home, inside = t.frame, child_frame(t.frame, node.name)
+    home, inside = t.frame, class_frame(t.frame, node.name, _bound(node))
     annotations: dict[str, Any] = {}
     t.frame = inside
     for s in node.body:
@@ -76,6 +76,18 @@ def _members(t: Tracer, node: ast.ClassDef, around: Frame) -> dict[str, Any]:
                 t.refuse("this statement in a class inside of the function", OUTSIDE, s)
     t.frame = home
     return {**inside.env, "__annotations__": annotations}
+
+
+def _bound(node: ast.ClassDef) -> set[str]:
+    """The names that the body of a class binds."""
+    found = {s.name for s in node.body if isinstance(s, ast.FunctionDef)}
+    for s in node.body:
+        if isinstance(s, ast.Assign) or (isinstance(s, ast.AnnAssign) and s.value is not None):
+            targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+            found |= {
+                n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)
+            }
+    return found
 
 
 def _default(t: Tracer, value: ast.expr) -> Any:

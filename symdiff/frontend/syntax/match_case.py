@@ -19,7 +19,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symdiff.frontend.library.builtin_functions import is_instance
+from symdiff.frontend.library.instances import is_instance
 from symdiff.frontend.syntax import operators, records
 from symdiff.frontend.syntax.expressions import condition, evaluate
 from symdiff.frontend.trace import scalars

@@ -32,6 +32,7 @@ from symdiff.frontend.trace.values import (
     Stream,
     SymArray,
     Text,
+    Undecided,
     describe,
     is_number,
     is_single,
@@ -75,7 +76,9 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     if isinstance(a, (str, Text)) or isinstance(b, (str, Text)):
         return _of_texts(op, a, b)
     if is_number(a) and is_number(b) and op is not ast.MatMult:
-        return scalars.binary(_of_truth(t, op, a, b), a, b)
+        if isinstance(a, (bool, Cond)) and isinstance(b, (bool, Cond)):
+            return _of_truth(t, op, a, b)
+        return scalars.binary(op, a, b)
     if _is_mask(a) and _is_mask(b):  # as NumPy has it
         if op in _SHORT:
             raise Refused(
@@ -165,21 +168,22 @@ def _no_negative_power(t: Tracer, a: Any, b: Any) -> None:
 _SHORT = (ast.FloorDiv, ast.Mod, ast.Pow)
 
 
-def _of_truth(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> type[ast.operator]:
-    """The operator of two numbers; of two truth values what that means for NumPy's. Elements of
-    arrays have those, numbers may have Python's, which are integers."""
-    if not t.array_parameters or not isinstance(a, (bool, Cond)) or not isinstance(b, (bool, Cond)):
-        return op
-    if isinstance(a, bool) and isinstance(b, bool):
-        return op
-    if op is ast.Mult:
-        return ast.BitAnd
-    if op is ast.Add or op in _SHORT:
-        raise Refused(
-            f"'{scalars.SYMBOLS[op]}' of two truth values, which NumPy's are no integers for",
-            "count with int(a > 0) + int(b > 0), or write (a > 0) | (b > 0)",
-        )
-    return op
+def _of_truth(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of two truth values: NumPy's have other sums and products than Python's, which are
+    integers. Elements of arrays and results of NumPy's functions have NumPy's; arguments may."""
+    known = isinstance(a, bool) and isinstance(b, bool)
+    if known and not t.of_numpy():
+        return scalars.binary(op, a, b)
+    if op is ast.Add or (op in _SHORT and t.of_numpy()):
+        message = f"'{scalars.SYMBOLS[op]}' of two truth values, which NumPy's are no integers for"
+        hint = "count with int(a > 0) + int(b > 0), or write (a > 0) | (b > 0)"
+        if t.of_numpy():
+            raise Refused(message, hint)
+        t.of_python = t.of_python or t.error(message, hint)
+    if op is ast.Mult and not known and not of_integers.get():
+        found = scalars.conjunction(a, b)
+        return Undecided(found.expr, found.defined) if isinstance(found, Cond) else found
+    return scalars.binary(op, a, b)
 
 
 def _is_mask(value: Any) -> bool:

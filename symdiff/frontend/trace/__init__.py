@@ -1,6 +1,7 @@
 """The state of a trace, and the numbers and conditions that it computes with.
 
 `values`         what a traced function computes with
+`outside`        values of the user's world
 `scalars`        operations on real numbers and truth values, with the conditions they need
 `implied`        what follows from conditions that hold
 `interface`      what a trace asks of the interpreter above it

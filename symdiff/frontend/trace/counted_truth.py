@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from symdiff.frontend.trace import scalars
-from symdiff.frontend.trace.values import Cond, as_real
+from symdiff.frontend.trace.values import Cond, Mixed, Refused, Undecided, as_real, of_integers
 
 
 def of_truth(value: Any) -> Any:
@@ -14,6 +14,30 @@ def of_truth(value: Any) -> Any:
     if isinstance(value, bool):
         return int(value)
     return scalars.integral(as_real(value)) if isinstance(value, Cond) else value
+
+
+def of_a_kind(t: Any, value: Any) -> Any:
+    """What is returned: refused if it is an integer or a truth value, as what is passed decides. Of
+    numbers that may be Python's it is an integer, and a call with those of NumPy's is refused."""
+    if of_integers.get() or not isinstance(value, (Undecided, Mixed)):
+        return value
+    if isinstance(value, Mixed):
+        raise Refused(
+            "a truth value on one path and an integer on another", "return int(...) or bool(...)"
+        )
+    message = (
+        "a product of truth values, which is an integer of Python's and a truth value of NumPy's"
+    )
+    hint = "write (a > 0) & (b > 0), or int(a > 0) * int(b > 0)"
+    if t.of_numpy():
+        raise Refused(message, hint)
+    t.of_python = t.of_python or t.error(message, hint)
+    return scalars.integral(as_real(value))
+
+
+def absolute_of(value: Cond) -> Cond:
+    """What `abs` makes of a truth value that is not known: NumPy's stays, Python's is an integer."""
+    return Undecided(value.expr, value.defined)
 
 
 def difference_of(a: Any, b: Any) -> Any:

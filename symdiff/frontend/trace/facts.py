@@ -9,6 +9,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.trace import implied
 from symdiff.frontend.trace.decisions import ALWAYS
+from symdiff.frontend.trace.outside import from_outside
 from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
     UNBOUND,
@@ -20,7 +21,6 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     Unusable,
     describe,
-    from_outside,
     join,
 )
 from symdiff.ir import TRUE, Expr
@@ -39,6 +39,8 @@ class Conditions(Recorder):
             return value
         if kind is Choice:
             return self.resolve(value, "this value")
+        if isinstance(value, (np.ndarray, np.generic)):
+            self.numpy_numbers = True
         if isinstance(value, np.ndarray):
             found = self._outside.get(id(value))
             if found is None:

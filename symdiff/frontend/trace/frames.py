@@ -40,11 +40,12 @@ class Frame:
     Attributes
     ----------
     home : the call in which the function was defined; None of a function of the user's world.
+    hidden : whether it is the body of a class, whose names functions and comprehensions in it do not see.
     cells : of names that calls share, the dicts that hold them; see `closures`.
     """
 
     __slots__ = (
-        "birth", "caller", "cells", "env", "flow", "home", "local_names", "may_yield", "name",
+        "birth", "caller", "cells", "env", "flow", "hidden", "home", "local_names", "may_yield", "name",
         "outer", "path", "source",
     )  # fmt: skip
 
@@ -63,6 +64,11 @@ class Frame:
         self.cells: Mapping[str, dict[str, Any]] = {}
         self.flow = Flow()
         self.birth, self.path, self.may_yield = 0, TRUE, True
+        self.hidden = False
+
+    def scope(self) -> Frame:
+        """Where functions and comprehensions that are defined here look names up."""
+        return self.home.scope() if self.hidden and self.home is not None else self
 
 
 @dataclass(slots=True)
@@ -114,8 +120,21 @@ def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> Any:
 
 def child_frame(home: Frame, name: str) -> Frame:
     """A scope inside of another one, such as a comprehension's."""
+    home = home.scope()
     made = Frame(name, home.source, lambda n: look_up(home, n), lambda: (), home.caller)
     made.home = home
+    return made
+
+
+def class_frame(home: Frame, name: str, bound: Iterable[str]) -> Frame:
+    """The body of a class: names that it binds somewhere are global ones before, never those of the
+    function around."""
+    made, outside, own = child_frame(home, name), home, frozenset(bound)
+    while outside.home is not None:
+        outside = outside.home
+    around = made.outer
+    made.outer = lambda n: outside.outer(n) if n in own else around(n)
+    made.hidden = True
     return made
 
 

@@ -118,7 +118,8 @@ class Recorder(Interface):
         self.array_parameters: frozenset[str] = frozenset()
         self.by_rows = False
         self.lazy = self.one_by_one = False
-        self.python_numbers = False
+        self.python_numbers = self.numpy_numbers = False
+        self.of_python: UnsupportedError | None = None
         self.compiled = 0
         self.numbers_only: tuple[str, str, bool] | None = None
         self.took_single = False
@@ -244,6 +245,10 @@ class Recorder(Interface):
     def _place(self) -> Region | None:
         """The branch or loop step that is being traced."""
         return next((r for r in reversed(self.regions) if not r.transparent), None)
+
+    def of_numpy(self) -> bool:
+        """Whether there are numbers of NumPy's: elements of arrays, results of its functions."""
+        return self.numpy_numbers or bool(self.array_parameters)
 
     # ----------------------------------------------------- statements and memory
     def emit(self, statement: loop_program.Statement) -> None:

@@ -36,8 +36,10 @@ from symdiff.frontend.trace.values import (
     UNBOUND,
     Choice,
     Cond,
+    Integral,
     Maybe,
     Memory,
+    Mixed,
     Record,
     Refused,
     SmallArray,
@@ -295,7 +297,11 @@ class Tracer(Conditions):
             if type(a) is type(b) and isinstance(a, int) and a == b:
                 return a
             of_one_kind(a, b)
-            return scalars.select(c, self.defined(c), a, b, bool(self.array_parameters))
+            found = scalars.select(c, self.defined(c), a, b, bool(self.array_parameters))
+            mixed = isinstance(found, Integral) and isinstance(a, (bool, Cond)) is not isinstance(
+                b, (bool, Cond)
+            )
+            return Mixed(found.expr, found.defined) if mixed else found
         if isinstance(a, SymArray) or isinstance(b, SymArray):
             return self._merge_arrays(c, a, b)
         if type(a) is not type(b):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, where
+from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, ne, where
 from symdiff.ir.loop_program import kind_of
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
@@ -77,6 +77,12 @@ class Integral(Real):
     __slots__ = ()
 
 
+class Bare(Real):
+    """A number that is an array without axes in NumPy, as what `np.where` gives."""
+
+    __slots__ = ()
+
+
 class Ratio(Real):
     """An integer that is not known, divided by one that is: once, so that rounding the quotient
     to a double does not reach the next integer.
@@ -95,6 +101,19 @@ class Ratio(Real):
 
 class Cond(Scalar):
     """A truth value that is not known when traced."""
+
+    __slots__ = ()
+
+
+class Undecided(Cond):
+    """A truth value if the numbers that it is made of are NumPy's, the integer 0 or 1 if they are
+    Python's: a product of truth values."""
+
+    __slots__ = ()
+
+
+class Mixed(Integral):
+    """An integer on one path and a truth value on another."""
 
     __slots__ = ()
 
@@ -480,47 +499,16 @@ def dimensions(count: int) -> str:
     return "1 dimension" if count == 1 else f"{count} dimensions"
 
 
-def from_outside(value: Any) -> Any:
-    """A Python value met in the user's world, as the tracer represents it."""
-    kind = type(value)
-    if kind is float or kind is Fraction:
-        return number(value)
-    if kind is ExactReal:
-        return Real(value.exact)
-    if isinstance(value, np.generic):
-        return _from_numpy(value)
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "biuf":
-            raise Refused(f"an array of dtype {value.dtype} is used", "use real numbers")
-        if value.size > MAX_ARRAY:
-            raise Refused(
-                f"an array of {value.size} elements is used",
-                f"arrays are traced element by element, up to {MAX_ARRAY} of them",
-            )
-        items = np.empty(value.shape, object)
-        items.ravel()[:] = [from_outside(v) for v in value.ravel()]
-        small = SmallArray(items, value.dtype.kind.replace("u", "i"))
-        return small if value.ndim else items.item()
-    if isinstance(value, complex):
-        raise Refused("a complex number is used", "symdiff differentiates real functions")
-    return number(float(value)) if isinstance(value, float) else value
-
-
-def _from_numpy(value: Any) -> Any:
-    if isinstance(value, (str, bytes)):
-        return str(value) if isinstance(value, str) else bytes(value)
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, np.integer):
-        return int(value)
-    if isinstance(value, np.floating):
-        if not np.isfinite(value):
-            return number(float(value))
-        return number(Fraction(*value.as_integer_ratio()))
-    raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
-
-
-KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "i", Ratio: "f", Whole: "i"}
+KINDS = {
+    bool: "b",
+    int: "i",
+    Cond: "b",
+    Real: "f",
+    Integral: "i",
+    Ratio: "f",
+    Whole: "i",
+    Bare: "f",
+}
 
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
@@ -557,6 +545,9 @@ def cast(value: Any, kind: str) -> Any:
     if kind == "f":
         found = as_real(value)
         return as_float(found) if isinstance(found, (Whole, Integral)) else found
+    if kind == "b" and is_number(value) and not isinstance(value, Cond):
+        x = as_real(value)  # what is not 0 is true, nan too
+        return bool(value) if isinstance(value, int) else Cond(ne(x.expr, ZERO), x.defined)
     if kind == "i" and isinstance(value, Cond):
         return Integral(as_real(value).expr, value.defined)
     if kind == "i" and not isinstance(value, (int, Whole, Integral)):

@@ -37,6 +37,7 @@ from symdiff.ir.functions.incomplete import BETAINC, GAMMAINC, GAMMAINCC
 from symdiff.ir.functions.integrals import EXPINT, of_whole_order
 from symdiff.ir.functions.named_numbers import LN2, LN10, PI
 from symdiff.ir.functions.normal import ERFC, normal_below, normal_quantile
+from symdiff.ir.functions.roots_and_norms import HYPOT
 from symdiff.ir.functions.selection import FLOOR, TRUNC
 from symdiff.ir.functions.trigonometric import COS, SIN, TAN
 
@@ -74,9 +75,11 @@ def _relative_entropy(x: Expr, y: Expr) -> Expr:
     return where(none, XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y)))
 
 
-def _power_of_positive(x: Expr, y: Expr) -> Expr:
-    """nan of negative numbers, whose whole powers are real."""
-    return where(lt(x, ZERO), NAN, power(x, y))
+def _of_degrees_of_freedom(a: Expr, b: Expr, x: Expr, value: Expr, last: Expr) -> Expr:
+    """nan where two numbers are not positive and finite, or a third is negative; another value where that is infinite."""
+    finite = and_(lt(a, INF), lt(b, INF))
+    inside = and_(and_(lt(ZERO, a), lt(ZERO, b)), le(ZERO, x))
+    return where(inside, where(eq(x, INF), last, where(finite, value, NAN)), NAN)
 
 
 _degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
@@ -160,9 +163,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
         INF,
         where(le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))),
     ),
-    "scipy.special.pseudo_huber": lambda d, r: where(
-        lt(d, ZERO), INF, mul(power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE)
-    ),
+    "scipy.special.pseudo_huber": lambda d, r: where(lt(d, ZERO), INF, mul(d, HYPOT(d, r) - d)),
     "scipy.special.boxcox": lambda x, k: where(
         lt(x, ZERO), NAN, where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k))
     ),
@@ -170,7 +171,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
         eq(k, ZERO), LOG1P(x), div(EXPM1(mul(k, LOG1P(x))), k)
     ),
     "scipy.special.inv_boxcox": lambda y, k: where(
-        eq(k, ZERO), EXP(y), _power_of_positive(mul(k, y) + ONE, div(ONE, k))
+        eq(k, ZERO), EXP(y), EXP(div(LOG1P(mul(k, y)), k))
     ),
     "scipy.special.inv_boxcox1p": lambda y, k: where(
         eq(k, ZERO), EXPM1(y), EXPM1(div(LOG1P(mul(k, y)), k))
@@ -195,11 +196,11 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.gdtrc": lambda a, b, x: _not_below(x, GAMMAINCC(b, mul(a, x))),
     "scipy.special.pdtr": lambda k, m: _not_below(k, GAMMAINCC(FLOOR(k) + ONE, m)),
     "scipy.special.pdtrc": lambda k, m: _not_below(k, GAMMAINC(FLOOR(k) + ONE, m)),
-    "scipy.special.fdtr": lambda a, b, x: BETAINC(
-        mul(HALF, a), mul(HALF, b), div(mul(a, x), mul(a, x) + b)
+    "scipy.special.fdtr": lambda a, b, x: _of_degrees_of_freedom(
+        a, b, x, BETAINC(mul(HALF, a), mul(HALF, b), div(mul(a, x), mul(a, x) + b)), ONE
     ),
-    "scipy.special.fdtrc": lambda a, b, x: BETAINC(
-        mul(HALF, b), mul(HALF, a), div(b, mul(a, x) + b)
+    "scipy.special.fdtrc": lambda a, b, x: _of_degrees_of_freedom(
+        a, b, x, BETAINC(mul(HALF, b), mul(HALF, a), div(b, mul(a, x) + b)), ZERO
     ),
     "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),
     "scipy.special.cosm1": lambda x: mul(const(-2), power(SIN(div(x, const(2))), 2)),

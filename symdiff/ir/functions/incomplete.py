@@ -4,6 +4,8 @@ distribution, which is made of them."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from symdiff.ir import (
@@ -140,6 +142,10 @@ GAMMAINCC: Op = Op(
 
 
 # ------------------------------------------------------------------------------ beta
+NEXT_TO_AN_END = 2.0**-60
+"""Shares of so little, or of all but so little, are computed from that end alone."""
+
+
 def _share(a: Any, b: Any, x: Any) -> Any:
     """From the end that is nearer."""
     library = flint()
@@ -147,11 +153,17 @@ def _share(a: Any, b: Any, x: Any) -> Any:
         return library.arb("nan")
     if a.is_zero() or b.is_zero() or x.is_zero() or (1 - x).is_zero():
         return library.arb(1 if (1 - x).is_zero() or (a.is_zero() and x > 0) else 0)
-    direct = x.beta_lower(a, b, 1)
-    if direct.rel_accuracy_bits() >= min(ENOUGH, library.ctx.prec // 2):
-        return direct
-    other = 1 - (1 - x).beta_lower(b, a, 1)
-    return other if other.rel_accuracy_bits() > direct.rel_accuracy_bits() else direct
+    end = 1 - x
+    ways: list[Callable[[], Any]]
+    ways = [partial(x.beta_lower, a, b, 1), lambda: 1 - end.beta_lower(b, a, 1)]
+    near, far = ways if x.mid() <= library.arb(0.5) else ways[::-1]
+    found = near()
+    if found.rel_accuracy_bits() >= min(ENOUGH, library.ctx.prec // 2):
+        return found
+    if x < NEXT_TO_AN_END or end < NEXT_TO_AN_END:  # from the other one it takes minutes
+        return found
+    other = far()
+    return other if other.rel_accuracy_bits() > found.rel_accuracy_bits() else found
 
 
 def _least(a: float, b: float, x: float) -> float:

@@ -30,7 +30,11 @@ TRIED = (Fraction(0), Fraction(1), Fraction(-1), Fraction(2))
 """Arguments at which a function may have a value that is looked for."""
 
 _templates: WeakKeyDictionary[Op, tuple[Expr, ...]] = WeakKeyDictionary()
-_SLOTS = tuple(ir.var(f"argument {i}") for i in range(3))
+
+
+def _slots(count: int) -> list[Expr]:
+    """Variables that stand for the arguments of a function."""
+    return [ir.var(f"argument {i}") for i in range(count)]
 
 
 def loci(e: Expr, whole: bool = False) -> Iterator[Expr]:
@@ -48,7 +52,7 @@ def loci(e: Expr, whole: bool = False) -> Iterator[Expr]:
     template = _templates.get(e.op)
     if template is None:
         template = _templates[e.op] = tuple(_function_loci(e.op))
-    slots = dict(zip(_SLOTS, e.args, strict=False))
+    slots = dict(zip(_slots(len(e.args)), e.args, strict=True))
     yield from ir.substitute(template, slots)
 
 
@@ -64,7 +68,7 @@ def _own_loci(e: Expr) -> Iterator[Expr]:
 def _function_loci(op: Op) -> Iterator[Expr]:
     """The loci of the derivatives of a function."""
     seen = {op}
-    stack = [op(*_SLOTS[: op.arity])]
+    stack = [op(*_slots(op.arity))]
     while stack:
         e = stack.pop()
         if e.op.partials is None:

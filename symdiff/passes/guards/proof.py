@@ -50,6 +50,7 @@ from symdiff.passes.guards.smooth import (
     of_sums,
 )
 from symdiff.passes.guards.verdicts import QUANTITY, Kind, Verdict
+from symdiff.process.locks import Lock
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
 
@@ -99,6 +100,7 @@ _Found = tuple[Verdict | None, Verdict | None]
 _known: dict[_Asked, _Found] = {}
 """Of questions without facts, the answer, and what an open one misses: the same branches are
 met again in each block, each derivative and each formula that is looked through."""
+_lock = Lock()
 
 
 def _stand_ins(roots: Iterable[Expr]) -> dict[Expr, Expr]:
@@ -144,6 +146,9 @@ class Prover:
             (acts,) = ir.substitute((condition,), {u: QUANTITY})
             if is_smooth_quantity(u, acts, QUANTITY):
                 return self._of(roots, u, kind)
+        own = ir.variables((about,))  # a quantity with a branch point: of what it is a function
+        if len(own) == 1 and t is None and not is_simple(condition, False):
+            return self._of(roots, own[0], kind)
         return None
 
     def _of(self, roots: tuple[Expr, Expr, Expr], t: Expr | None, kind: Kind) -> Verdict | None:
@@ -165,9 +170,10 @@ class Prover:
         key = condition, small, other, sides, kind, kinked
         if (found := self._known.get(key)) is None:
             found = self._judged(key)
-            if len(self._known) >= MAX_KNOWN:
-                self._known.pop(next(iter(self._known)), None)
-            self._known[key] = found
+            with _lock:
+                while len(self._known) >= MAX_KNOWN:
+                    del self._known[next(iter(self._known))]
+                self._known[key] = found
         back = {stands: v for v, stands in names.items()} | ({} if t is None else {QUANTITY: t})
         verdict, unproved = (v if v is None else v.named(back) for v in found)
         self.unproved = unproved if unproved is not None else self.unproved

@@ -149,14 +149,14 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
     for e in part.args if part.op is AND else (part,):
         if e.op not in ir.COMPARISONS:
             continue
-        if (angle := _small_angle(e)) is not None:
-            size = ir.abs_(angle[0])
-            near = ir.eq(angle[0], 0) if e.op is EQ else e.op(size, ir.const(Fraction(angle[1])))
-            beyond = ir.and_(e, ir.le(MOST_ANGLE, size))
+        if (split := _about_angle(e)) is not None:
+            near, beyond = split
         elif e.op is not EQ and (side := _half_line(e)) is not None:
             u, bound = side
             near = e.op(ir.abs_(u), bound) if bound else ir.eq(u, 0)
             beyond = ir.lt(u, 0)
+            if (split := _about_angle(near)) is not None:
+                near, beyond = split[0], ir.or_(beyond, split[1])
         elif not _is_algebraic(e) and (nearby := beside(e)) not in (None, TRUE):
             assert nearby is not None
             near, beyond = ir.and_(e, nearby), ir.and_(e, ir.not_(nearby))
@@ -164,6 +164,15 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
             continue
         return ir.substitute((part,), {e: near})[0], ir.substitute((part,), {e: beyond})[0]
     return None
+
+
+def _about_angle(e: Expr) -> tuple[Expr, Expr] | None:
+    """A comparison that bounds a function of an angle as what it says of the angle near 0, and of larger ones."""
+    if (angle := _small_angle(e)) is None:
+        return None
+    size = ir.abs_(angle[0])
+    near = ir.eq(angle[0], 0) if e.op is EQ else e.op(size, ir.const(Fraction(angle[1])))
+    return near, ir.and_(e, ir.le(MOST_ANGLE, size))
 
 
 def is_half_line(part: Expr) -> bool:

@@ -9,11 +9,11 @@ be done, the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr
+from symdiff.ir import ADD, DIV, MUL, ONE, POW, SUB, ZERO, Expr
 from symdiff.ir.formula_text import factors, terms
 from symdiff.ir.functions import EXP, GAMMA, LGAMMA, LOG, XLOG1PY, XLOGY
 
@@ -35,17 +35,27 @@ def logarithms_apart(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
     def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(node, args)
-        if made.op is not LOG or made.args[0].op not in (MUL, DIV):
+        if made.op is not LOG or made.args[0].op not in (MUL, DIV, POW):
             return made
-        unit, found = factors(made.args[0])
+        found = list(_bases(made.args[0], ONE))
         if sum(base.op in (ADD, SUB) for base, _ in found) < 2:
             return made
-        total: Expr = LOG(ir.const(unit)) if unit > 0 and unit != 1 else ZERO
+        total: Expr = ZERO
         for base, exponent in found:
             total = ir.add(total, ir.mul(exponent, LOG(base)))
         return total
 
     return ir.transform(outputs, rule)
+
+
+def _bases(e: Expr, scale: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """The bases of a product that are no numbers, with exponents; roots of products too."""
+    for base, exponent in factors(e)[1]:
+        exponent = ir.mul(scale, exponent)
+        if base.op is MUL or base.op is DIV:
+            yield from _bases(base, exponent)
+        else:
+            yield base, exponent
 
 
 def _powers(e: Expr) -> Expr:

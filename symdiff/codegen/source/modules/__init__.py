@@ -7,6 +7,7 @@
 `again`         what computes flagged elements again
 `face`          first lines and docstrings of public functions
 `inside`        public functions, called by what Numba compiles
+`arrays_inside` the same of functions with arrays
 `helpers`       the functions that a module uses of `copied`
 `copied/`       plain Python of which modules contain copies
 `loops`         functions with arrays and loops

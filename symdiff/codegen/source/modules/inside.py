@@ -71,8 +71,8 @@ def inside_source(
         used += [f"_{stem(group.name)}_wide", f"_{main}_broken"]
     every = public_names(all_names(face, params), used)
     local, fixed = every[: len(params)], every[len(params) :]
-    shown = _parameters(params, every, face)
-    r, at, flagged, found, sure, broken, settle, in_balls, as_written = _fresh(
+    shown = parameters(params, every, face)
+    r, at, flagged, found, sure, broken, settle, in_balls, as_written = fresh(
         ("r", "at", "flagged", "found", "sure", "broken", "settle", "balls", "written"), every
     )
     single = dtype == "float32"
@@ -144,7 +144,7 @@ def _balls(
     ]
 
 
-def _parameters(params: Sequence[str], local: Sequence[str], face: Face) -> str:
+def parameters(params: Sequence[str], local: Sequence[str], face: Face) -> str:
     """Parameters with their defaults, in the order of the user's function."""
     names, fixed = all_names(face, params), {p: value or "None" for p, value in face.fixed}
     known = {p: k for k, (p, _, _) in enumerate(face.parameters)}
@@ -157,7 +157,7 @@ def _parameters(params: Sequence[str], local: Sequence[str], face: Face) -> str:
     return ", ".join(f"{shown}={given[p]}" if p in given else shown for p, shown in both)
 
 
-def _fresh(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+def fresh(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     """Names that no parameter begins with."""
     found = []
     for name in names:
@@ -167,4 +167,4 @@ def _fresh(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     return found
 
 
-__all__ = ["IMPORTS", "LOCK", "NUMBERS", "inside_source", "nests"]
+__all__ = ["IMPORTS", "LOCK", "NUMBERS", "fresh", "inside_source", "nests", "parameters"]

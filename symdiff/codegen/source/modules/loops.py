@@ -13,6 +13,7 @@ import numpy as np
 
 from symdiff.codegen.source.index_notation import loop_lines
 from symdiff.codegen.source.loops import HELPERS, loop_source
+from symdiff.codegen.source.modules import arrays_inside
 from symdiff.codegen.source.modules.cuda.loops import cuda_array_parts
 from symdiff.codegen.source.modules.cuda.scalar import check_targets, cuda_name
 from symdiff.codegen.source.modules.face import (
@@ -27,6 +28,7 @@ from symdiff.codegen.source.modules.face import (
     public_names,
 )
 from symdiff.codegen.source.modules.helpers import FLINT, FUSED, HELPER, copies, stem
+from symdiff.codegen.source.modules.inside import nests
 from symdiff.codegen.source.modules.other_loops import ball_loops, wide_loops
 from symdiff.codegen.source.modules.second_tier import function_helper
 from symdiff.codegen.source.python import IMPORTS, docstring
@@ -123,7 +125,12 @@ def array_module_source(
     parts = [
         docstring(_facts(name, functions, version, dtype, "cuda" in targets, face)),
         "",
-        _imports(kernels, any(f.corrected for f in functions), any(f.guards for f in functions)),
+        _imports(
+            kernels,
+            any(f.corrected for f in functions),
+            any(f.guards for f in functions),
+            dtype == "float64" and any(nests(f.program.tree) for f in functions),
+        ),
         "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]",
         f'__version__ = "{version}"',
         *(f"{n} = np.array({_literal(v)})" for n, v in sorted(data.items())),
@@ -138,6 +145,25 @@ def array_module_source(
     if looked_at:
         again.uses("_at_guard")
     texts = [*used, *kernels, *again.parts()]
+    inside = [
+        arrays_inside.inside_source(
+            full,
+            f.emitted or f.program,
+            f.program.tree,
+            bool(f.corrected),
+            bool(f.guards),
+            face,
+            name,
+        )
+        for full, f in zip(names, functions, strict=True)
+        if dtype == "float64" and nests(f.program.tree)
+    ]
+    if inside:
+        title = "Inside of functions that Numba compiles"
+        head = f"# {'-' * (97 - len(title))} {title}\n"
+        every = "\n".join(inside)
+        texts.append(head + arrays_inside.HELPER)
+        texts += [*([arrays_inside.TINY] if "_any_tiny(" in every else []), *inside]
     if on_device:
         given = [
             (full, f.emitted or f.program, f.summary, _nested(f.program.tree))
@@ -217,13 +243,17 @@ def _given(name, value, kind, shape):
 '''
 
 
-def _imports(kernels: Sequence[str], again: bool, warns: bool) -> str:
-    """What the text imports."""
+def _imports(kernels: Sequence[str], again: bool, warns: bool, inside: bool) -> str:
+    """What the text imports; `inside`: what functions that Numba compiles may call."""
     lines = IMPORTS
     if again or warns:
         lines = lines.replace("import math\n", "import math\nimport warnings\n")
-    if again or any("_fma(" in k for k in kernels):
-        lines = lines.rstrip("\n") + "\nfrom numba.extending import intrinsic\n"
+    extending = ["intrinsic"] if again or any("_fma(" in k for k in kernels) else []
+    if inside:
+        lines = lines.replace("from numba import njit\n", arrays_inside.IMPORTS)
+        extending.append("overload")
+    if extending:
+        lines = lines.rstrip("\n") + f"\nfrom numba.extending import {', '.join(extending)}\n"
     return lines + FLINT if again else lines
 
 

@@ -30,6 +30,7 @@ from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import used_as_array
+from symdiff.frontend.trace.outside import from_outside
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
@@ -44,7 +45,6 @@ from symdiff.frontend.trace.values import (
     as_float,
     as_real,
     describe,
-    from_outside,
     is_number,
     number,
     python_kind,

@@ -1,0 +1,69 @@
+"""`isinstance` of what is traced, where Python's numbers and NumPy's are not told apart."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Bare,
+    Cond,
+    Integral,
+    Real,
+    Record,
+    Refused,
+    SmallArray,
+    SymArray,
+    Whole,
+    of_integers,
+)
+
+_EITHER: dict[str, tuple[Any, ...]] = {
+    "f": (float, numbers.Number, numbers.Complex, numbers.Real, object),
+    "i": (int, numbers.Number, numbers.Complex, numbers.Real, numbers.Rational, numbers.Integral, object),
+    "b": (object,),
+}  # fmt: skip
+"""What both a number of Python's and one of NumPy's are; whole numbers are taken for Python's."""
+_NUMPY: dict[str, tuple[Any, ...]] = {
+    "f": (np.float64, np.floating, np.inexact, np.number, np.generic),
+    "i": (np.int64, np.signedinteger, np.integer, np.number, np.generic),
+    "b": (np.bool_, np.generic),
+}
+_PYTHON = bool, int, numbers.Number, numbers.Complex, numbers.Real, numbers.Integral
+"""What a truth value is, if it is one of Python's."""
+
+
+def is_instance(t: Tracer, value: Any, types: Any) -> bool:
+    """`isinstance(value, types)`."""
+    wanted = set(types) if isinstance(types, tuple) else {types}
+    if isinstance(value, Record):
+        return issubclass(value.made_of, tuple(wanted))
+    if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & wanted:
+        raise Refused("the type of a number decides what is computed")  # which Python does then
+    if isinstance(value, Bare):
+        return bool({np.ndarray, object} & wanted)
+    if isinstance(value, (Whole, Integral)):
+        return _of_number("i", wanted)
+    if isinstance(value, Real):
+        return _of_number("f", wanted)
+    if isinstance(value, Cond):
+        return _of_number("b", wanted)
+    if isinstance(value, (SmallArray, SymArray)):
+        return bool({np.ndarray, object} & wanted)
+    return isinstance(value, types)
+
+
+def _of_number(kind: str, wanted: set[Any]) -> bool:
+    if wanted.intersection(_EITHER[kind]):
+        return True
+    of_numpy = bool(wanted.intersection(_NUMPY[kind]))
+    of_python = kind == "b" and bool(wanted.intersection(_PYTHON))
+    if of_numpy is not of_python:
+        raise Refused(
+            "whether a number is one of NumPy's decides", "ask for both, as (bool, np.bool_)"
+            if kind == "b" else "ask for float or int, which a number of Python's is, too",
+        )  # fmt: skip
+    return of_numpy

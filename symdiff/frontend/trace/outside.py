@@ -1,0 +1,50 @@
+"""Python values of the user's world, as a trace has them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.trace.values import MAX_ARRAY, ExactReal, Real, Refused, SmallArray, number
+
+
+def from_outside(value: Any) -> Any:
+    """A Python value met in the user's world, as the tracer represents it."""
+    kind = type(value)
+    if kind is float or kind is Fraction:
+        return number(value)
+    if kind is ExactReal:
+        return Real(value.exact)
+    if isinstance(value, np.generic):
+        return _from_numpy(value)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biuf":
+            raise Refused(f"an array of dtype {value.dtype} is used", "use real numbers")
+        if value.size > MAX_ARRAY:
+            raise Refused(
+                f"an array of {value.size} elements is used",
+                f"arrays are traced element by element, up to {MAX_ARRAY} of them",
+            )
+        items = np.empty(value.shape, object)
+        items.ravel()[:] = [from_outside(v) for v in value.ravel()]
+        small = SmallArray(items, value.dtype.kind.replace("u", "i"))
+        return small if value.ndim else items.item()
+    if isinstance(value, complex):
+        raise Refused("a complex number is used", "symdiff differentiates real functions")
+    return number(float(value)) if isinstance(value, float) else value
+
+
+def _from_numpy(value: Any) -> Any:
+    if isinstance(value, (str, bytes)):
+        return str(value) if isinstance(value, str) else bytes(value)
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, np.floating):
+        if not np.isfinite(value):
+            return number(float(value))
+        return number(Fraction(*value.as_integer_ratio()))
+    raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
