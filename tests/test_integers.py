@@ -16,6 +16,7 @@ from symdiff import symgrad
 from symdiff.frontend import capture
 from symdiff.ir.loop_program import Check, LoopProgram, walk
 from symdiff.runtime.loops.call import WideIntegerError
+from symdiff.runtime.scalar.elementwise import ArgumentError
 
 Vector = np.ndarray
 
@@ -429,3 +430,43 @@ def test_a_signal_interrupts(f: Callable[..., Any], args: tuple[Any, ...]) -> No
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+NARROW = np.arange(3, dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    ("fun", "most"),
+    [
+        (lambda x, a: np.sum(x * (a * a)), 2**15),
+        (lambda x, a: x * (a * a), 2**15),
+        (lambda x, a: np.sum((2 * a - 1) * x), 2**28),
+        (lambda x, a: np.sum(x * a**3), 2**10),
+        (lambda x, a: np.sum(x * np.sum(a.copy() * a)), 2**14),
+        (lambda x, a: np.sum(x) * (a @ a), 2**14),
+    ],
+)
+def test_integers_of_32_bits_that_wrap_around_are_refused(fun, most) -> None:
+    f, x = symgrad(fun, wrt="x"), np.ones(3)
+    for a in (NARROW, np.array([1, -3, most], np.int32)):
+        np.testing.assert_array_equal(f(x, a), fun(x, a))
+    for call in (f, f.jacobian):
+        with pytest.raises(ArgumentError, match="argument a is of dtype int32, and what"):
+            call(x, np.array([1, -3, 4 * most], np.int32))
+        call(x, np.array([1, -3, 4 * most]))
+    with pytest.raises(ArgumentError, match="argument a is of dtype int32, and what"):
+        f.map(np.ones((2, 3)), np.full((2, 3), -4 * most, np.int32))
+
+
+def test_integers_of_32_bits_beside_floats_are_exact() -> None:
+    large = np.array([2**31 - 1, -(2**31), 0], np.int32)
+    for fun in (
+        lambda x, a: np.sum(x * a),
+        lambda x, a: np.sum(x) * np.sum(a),
+        lambda x, a: np.sum(x[a == 0]),
+        lambda x, a: x * a * a,
+    ):
+        f = symgrad(fun)
+        np.testing.assert_array_equal(f(np.ones(3), large), fun(np.ones(3), large))
+    picked = symgrad(lambda x, a: np.sum(x[a]))
+    assert picked(np.arange(3.0), NARROW) == 3.0

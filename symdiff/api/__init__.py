@@ -13,6 +13,7 @@
 `numpy_ufunc`     elementwise functions as ufuncs of NumPy
 `narrow_arguments` calls with float32: the dtypes of NumPy in the results
 `whole_arguments` calls with integers: those of Python in the results
+`wrapping_integers` calls with integers of 32 bits, whose arithmetic must not wrap around
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
 `custom_rule`     a user's own elementary function
 `calculus`        `simplify` and `diff`: formulas in, formulas out

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls
+from symdiff.api import firstcalls, wrapping_integers
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Shapes, pytrees
@@ -274,6 +274,7 @@ def mapped(
     mapped = [a == 0 for a in axes]
     if any(m and not np.ndim(v) for m, v in zip(mapped, real, strict=True)):
         raise SymdiffError("map() over a number", hint="its entry of axes should be None")
+    wrapping_integers.must_fit(f, real, static, mapped)
     shapes = f._source.shapes(static, real, mapped)
     raw = f._source.raw(static, shapes)
     if not any(mapped):

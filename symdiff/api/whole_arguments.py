@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.api.firstcalls import in_python
+from symdiff.api.wrapping_integers import must_fit
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import Check, LoopProgram, walk
 from symdiff.ir.program import fields_of, made_object
@@ -69,6 +70,7 @@ def result(
         return plain
     if not any(whole):
         return NotImplemented
+    must_fit(self, real, static)
     return matched(plain, self._run(wide, static, None), choose)
 
 

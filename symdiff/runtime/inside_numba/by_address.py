@@ -193,10 +193,9 @@ def _in_python(
 
 
 def _in_64_bits(value: Any) -> Any:
-    """An argument as kernels take it."""
-    if not isinstance(value, np.ndarray) or value.dtype.itemsize in (1, 8):
-        return value
-    return value.astype(np.float64 if value.dtype.kind == "f" else np.int64)
+    """An argument, as doubles if it is of narrower floats."""
+    narrow = isinstance(value, np.ndarray) and value.dtype in (np.float32, np.float16)
+    return value.astype(np.float64) if narrow else value
 
 
 def _direct_code(made: ArrayProgram, args: Sequence[Argument]) -> Code | None:
@@ -214,6 +213,8 @@ def _direct_code(made: ArrayProgram, args: Sequence[Argument]) -> Code | None:
     for p, a in zip(program.params, args, strict=True):
         if p.type.kind == "b" or len(p.type.shape) != a.rank or (p.type.kind, a.kind) == ("i", "f"):
             return None
+        if a.rank and a.kind == "i" and not a.plain:
+            return None  # NumPy's arithmetic of such may wrap around
     code = made.kernel.code("float64", first=True)
     axes = [n for t in (*(p.type for p in program.params), *code.layout.outputs) for n in t.shape]
     if not code.all_known or any(_axis(n) is None for n in axes):
