@@ -69,9 +69,9 @@ def adds_once(s: Loop, name: str) -> bool:
     return found and len(adds) == 1
 
 
-def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr] | None:
+def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr, list[Expr]] | None:
     """Of an array that is another one plus a term, element by element: the element of that array, one of
-    the given names, and the term."""
+    the given names, the term, and the sums on the way, which may be larger: `(y + a) - a`."""
     places = tuple(map(index, s.indices))
     found = [
         e for e in topological((s.value,))
@@ -80,7 +80,9 @@ def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr] | None:
     if len(found) != 1:
         return None
     e, before = s.value, found[0]
+    sums = []
     while e is not before:
+        sums.append(e)
         if e.op not in (ir.ADD, ir.SUB):
             return None
         a, b = e.args
@@ -91,7 +93,7 @@ def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr] | None:
         if before in topological((b,)):
             return None
         e = a
-    return before, ir.substitute((s.value,), {before: ZERO})[0]
+    return before, ir.substitute((s.value,), {before: ZERO})[0], sums
 
 
 def values_of(s: Statement) -> Sequence[Expr]:

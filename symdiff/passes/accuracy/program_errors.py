@@ -8,6 +8,7 @@ Requires, ensures: see `estimates`.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -170,9 +171,7 @@ class ProgramErrors(Propagation):
         found = added_to(s, self.collecting)
         if found is None or self.underflows:
             return None
-        before, term = found
-        if before not in s.value.args:  # sums on the way may be larger: (y + a) - a
-            return None
+        before, term, sums = found
         name = name_of(before.args[0])
         inside, source = self.collecting[name], self.errors.get(name, EXACT)
 
@@ -187,7 +186,9 @@ class ProgramErrors(Propagation):
         self.collecting[s.name] = inside
         collected = element(source._replace(squared=False), before.args[1:])
         collected = collected if source.squared else collected**2
-        rounded = ir.where(ir.eq(term, ZERO), ZERO, (ir.HALF * s.value) ** 2)
+        rounded = functools.reduce(ir.add, ((ir.HALF * e) ** 2 for e in sums), ZERO)
+        if len(sums) == 1:
+            rounded = ir.where(ir.eq(term, ZERO), ZERO, rounded)
         return collected + self.units(term, self.error(term)) ** 2 + rounded
 
     def keep(self, e: Expr) -> None:
