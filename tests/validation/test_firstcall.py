@@ -168,3 +168,12 @@ def test_numbers_below_the_normal_ones_are_compared():
     assert _verified(lambda x, y, z: x * y * z, values)
     with pytest.raises(VerificationError):
         _verified(lambda x, y, z: x * y * z * (1 + 1e-6), values, lambda x, y, z: x * y * z)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: np.log(x**2), lambda x: np.sum(np.log2(x**2)), lambda x: np.log10(x * x) + x]
+)
+def test_logarithms_of_powers_near_one(f) -> None:
+    """What Python rounds before the logarithm cancels in it."""
+    x = np.array([0.999999993707119, 1.0000000040963783])
+    np.testing.assert_allclose(symgrad(f)(x), f(x), rtol=1e-7)

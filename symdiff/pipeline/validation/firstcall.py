@@ -32,6 +32,7 @@ from symdiff.frontend.trace.constants import is_closed
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.loops import ORDERS, Precise, run
+from symdiff.ir import functions
 from symdiff.ir.loop_program import Call, LoopProgram, walk
 from symdiff.ir.program import Program, flatten_like
 from symdiff.pipeline.validation.broken_off import TooLong, limited
@@ -178,9 +179,10 @@ class _Disturbed(_InRange):
 
 
 def _is_composite(op: ir.Op) -> bool:
-    """Whether libraries compute a function from others, so that their result is right for an
-    argument that differs by rounding (`np.sinc(300.0)` is not 0)."""
-    return op.libm is None and op.partials is not None and op.kink is None and op.arity > 0
+    """Whether results are right for an argument that differs by rounding: of what libraries compute from
+    others (`np.sinc(300.0)` is not 0), and of logarithms, as those of powers are captured as products."""
+    composed = op.libm is None and op.partials is not None and op.kink is None and op.arity > 0
+    return composed or op in (functions.LOG, functions.LOG2, functions.LOG10)
 
 
 def verify(
@@ -566,8 +568,7 @@ def _same_leaf(
         )
     if result is not None and np.shape(result) != w.shape:
         raise VerificationError(
-            f"{name} returns the shape {w.shape} in plain Python, but {np.shape(result)} as "
-            "compiled",
+            f"{name} returns the shape {w.shape} in plain Python, but {np.shape(result)} as compiled",
             hint=HINT,
         )
     unit = max(unit, UNITS.get(w.dtype, 1.0))
