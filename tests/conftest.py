@@ -35,7 +35,7 @@ MEASURED = re.compile(r"(\bmean) \S+, worst \S+ ulp")
 """What the mathematical library of a machine decides in generated texts."""
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-DEFAULT = 270.0
+DEFAULT = 190.0
 """Seconds that all tests which are not slow take together, of one processor: those that take
 longest are slow, as many as it needs."""
 SHORT = 0.6
