@@ -165,6 +165,24 @@ def test_threads_that_do_not_hold_the_lock() -> None:
     assert np.all(np.isnan(found) | (found == expected))
 
 
+@pytest.mark.slow
+def test_flagged_values_are_nan_in_threads_that_do_not_hold_the_lock() -> None:
+    """Those of elements, which have error tests of their own."""
+    mixed = symgrad(lambda x: np.exp(x[::-1]) - 1 - x)
+
+    @njit(parallel=True)
+    def rows(m):
+        out = np.empty_like(m)
+        for i in prange(len(m)):
+            out[i] = mixed(m[i])
+        return out
+
+    m = np.array([[math.expm1(1.0), 1.0], [2.0, math.expm1(2.0)]])
+    found = rows(m)
+    np.testing.assert_array_equal(np.isnan(found), [[True, False], [False, True]])
+    np.testing.assert_array_equal(found[[0, 1], [1, 0]], [mixed(m[0])[1], mixed(m[1])[0]])
+
+
 def test_what_python_alone_computes() -> None:
     special = pytest.importorskip("scipy.special")
     bessel = symgrad(lambda x: special.j0(x) * x)

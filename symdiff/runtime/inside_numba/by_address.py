@@ -242,7 +242,7 @@ class _Direct:
         self.state = (ctypes.c_int64 * len(STATE))()
         code.ask_larger(self.join)
         self.scope: dict[str, Any] = {
-            "template": template, "code": code.outcome.finish,
+            "template": template, "unknown_at": _unknown().address,
             "state_at": ctypes.addressof(self.state), "kernel": _address(code.watched or code.function),
             "finish": _address(code.finish), "used_at": ctypes.addressof(code.outcome.used),
         }  # fmt: skip
@@ -288,7 +288,7 @@ class _Direct:
         lines += [
             f"if fits and {ready}:",
             "    if not held:",
-            f"        frame[{FIXED.index('again')}] = 0",
+            f"        frame[{FIXED.index('again')}] = unknown_at",
             f"        frame[{FIXED.index('parallel')}] = 0",
             "    used, last = used_at, finish",
             "    status = invoke(kernel, frame.ctypes.data)",
@@ -429,6 +429,18 @@ def _intrinsics() -> dict[str, Any]:
         "release": caller(types.none, llvm.VoidType()),
         "word_at": word_at,
     }
+
+
+@cache
+def _unknown() -> Any:
+    """What computes flagged values again in threads that must not wait for Python: they are nan (`again` of
+    `codegen.llvm.loops.fallback`)."""
+    import numba
+
+    def unknown(which: Any, stage: Any, leaves: Any, result: Any) -> None:
+        result[0] = np.nan
+
+    return numba.cfunc("void(int64, int64, voidptr, CPointer(float64))")(unknown)
 
 
 def _names() -> dict[str, Any]:
