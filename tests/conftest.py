@@ -40,7 +40,7 @@ DEFAULT = 190.0
 longest are slow, as many as it needs."""
 SHORT = 0.6
 """Seconds that the shortest case of a test function may take to stay in any case."""
-SHARE, MEASURED_SHARE = 3, 2
+SHARE, MEASURED_SHARE = 3, 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
