@@ -4,8 +4,8 @@ Tests are slow that are marked so, or that `durations.txt` says took long when t
 `pytest -n auto -m "not slow" --measure` writes that file anew; `--measure=default` measures those that are
 not slow as yet, and keeps what the file says of the others. The shortest case of each test function stays
 in the default suite if it takes less than `SHORT`, and so does what is marked `kept`.
-`.ci/run` runs one in `MEASURED_SHARE` of the measured ones, and one in `SHARE` of the marked ones, by their names, so
-that it takes less than 30 minutes on two processors; `pytest -m slow` runs all.
+`.ci/run` runs one in `SHARE` of those, by their names, so that it takes less than 30 minutes on two processors;
+`pytest -m slow` runs all.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DEFAULT = 190.0
 longest are slow, as many as it needs."""
 SHORT = 0.6
 """Seconds that the shortest case of a test function may take to stay in any case."""
-SHARE, MEASURED_SHARE = 3, 3
+SHARE = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -84,8 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         measured = item.nodeid in known and not marked and not kept
         if measured:
             item.add_marker("slow")
-        share = MEASURED_SHARE if measured else SHARE
-        if (measured or marked) and zlib.crc32(item.nodeid.encode()) % share == 0:
+        if (measured or marked) and zlib.crc32(item.nodeid.encode()) % SHARE == 0:
             item.add_marker("ci")
 
 
