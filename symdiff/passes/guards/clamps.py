@@ -129,6 +129,8 @@ def _step(e: Expr) -> Fraction:
 def _signed(e: Expr) -> Clamp | None:
     """What is u, or u away from 0 by a small number, but near 0, where it is one small number above 0 and one below."""
     for u in itertools.islice(_bases(e), MAX_QUANTITIES):
+        if not _is_of(e, u):
+            continue
         (m,) = ir.substitute((e,), {u: QUANTITY, ir.neg(u): -QUANTITY})
         if (ends := _piecewise(m)) is None:
             continue
@@ -140,6 +142,20 @@ def _signed(e: Expr) -> Clamp | None:
             return Clamp(TRUE, e, u, epsilon)
         return Clamp(ir.lt(ir.abs_(u), ir.const(epsilon)), inside, u, epsilon)
     return None
+
+
+def _is_of(e: Expr, u: Expr) -> bool:
+    """Whether it is a short formula of this quantity alone."""
+    seen, stack = {u, ir.neg(u)}, [e]
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if n.op is ir.VAR or len(seen) > MAX_LOOKED:
+            return False
+        stack.extend(n.args)
+    return True
 
 
 def _bases(e: Expr) -> Iterator[Expr]:

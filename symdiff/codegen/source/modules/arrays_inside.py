@@ -100,9 +100,10 @@ def inside_source(
             lines += [*_condition(lost), f"    {held} = _holds_lock()", f"    if {held}:"]
             lines += ["        " + line for line in again]
             lines.append("    else:")
-            for n, kind in declared:
-                if kind.startswith("float64"):
-                    lines.append(f"        {n}{'[...]' if '[' in kind else ''} = math.nan")
+            real = [(n, "[" in kind) for n, kind in declared if kind.startswith("float64")]
+            lines += [f"        {n}{'[...]' if array else ''} = math.nan" for n, array in real]
+            if not real:
+                lines.append(f"        raise RuntimeError({f'{full}: it needs Python here'!r})")
     lines.append(f"return {target}")
     wanted = ", ".join(
         f'({n}, {len(p.type.shape)}, "{_KINDS[p.type.kind]}")'
