@@ -157,7 +157,9 @@ def test_what_is_believed_is_no_fault_elsewhere() -> None:
 ])  # fmt: skip
 def test_what_is_no_domain(wrong: Any) -> None:
     for x in (0.5, V):
-        with pytest.raises(SymdiffError, match=r"domain|param|expr|unexpected|condition|tuple") as e:
+        with pytest.raises(
+            SymdiffError, match=r"domain|param|expr|unexpected|condition|tuple"
+        ) as e:
             symgrad(lambda x: np.sum(x * x), domain=wrong)(x)
         assert not isinstance(e.value, DomainError)
 
