@@ -333,7 +333,7 @@ class ArrayKernels:
         """What is called before a kernel of rows: with "fast", and where the kernel would often flag a value, what
         computes rows of few numbers, of the given shapes, in vectors over rows, and of others with their
         rounding errors."""
-        from symdiff.loops.rows_as_formulas import columns
+        from symdiff.loops.fixed_rows import columns
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.row_formulas import CorrectedRow
         from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce

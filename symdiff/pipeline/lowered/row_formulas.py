@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from symdiff.ir import FALSE, Expr
-from symdiff.loops.rows_as_formulas import Columns
+from symdiff.loops.fixed_rows import Columns
 from symdiff.runtime.protocols import Tier
 
 
