@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +11,25 @@ import pytest
 
 from symdiff import ir, symgrad
 from symdiff.ir import ZERO, const, var
-from symdiff.ir.loop_program import array, index, load
+from symdiff.ir.functions import EXP
+from symdiff.ir.loop_program import (
+    Build,
+    Loop,
+    array,
+    expressions,
+    index,
+    load,
+    replaced,
+    walk,
+)
+from symdiff.ir.verify.loops import faults
 from symdiff.loops.simplify.copies import without_copies
+from symdiff.lowering.loops.vector_ready import ready
 from symdiff.passes.accuracy.common_factors import with_common_factors
 from symdiff.passes.accuracy.one_signed import never_negative
 
 from .programs import MATRIX, VECTOR, M, N, at, build, function, loop, update
-from .test_simplify import C, K, R
+from .test_simplify import C, K, R, _same
 
 RANDOM = np.random.default_rng(5)
 
@@ -97,3 +110,27 @@ def test_common_factors_stand_outside_of_inner_loops() -> None:
     point = {var("x"): const(-3), var("g"): const(5), var("h"): const(-7), var("e"): const(11)}
     values = {ir.substitute(ir.substitute((f,), names), point)[0] for f in (e, made)}
     assert values == {const(30 + 15 * 7 * 11)}
+
+
+def test_functions_of_elements_around_inner_loops_are_computed_ahead() -> None:
+    x, inside = at("x", R), EXP(at("x", R)) * at("d", R, C)
+    program = function({"d": MATRIX, "x": VECTOR}, [
+        build("z", "k", ZERO),
+        loop("r", N, {"b": (array("z"), array("b_inner_end"), VECTOR)}, [
+            loop("c", M, {"b_inner": (array("b"), array("b_1"), VECTOR)}, [
+                update("b_1", "b_inner", R, inside, add=True),
+            ]),
+        ]),
+    ], array("b_end"))  # fmt: skip
+    after = ready(program)
+    assert faults(after) == []
+    ahead = [s for s in after.block if isinstance(s, Build) and s.value.op is EXP]
+    assert [s.type for s in ahead] == [VECTOR]
+    (nest,) = (s for s in after.block if isinstance(s, Loop))
+    assert not any(n.op is EXP for s in walk(nest.body) for n in ir.topological(expressions(s)))
+    assert _same(program, after, [[[0.3, 0.5, 0.7], [1.0, 2.0, 3.0]], [0.25, -1.5]])
+    shifted = ir.substitute((inside,), {x: at("x", R + 1)})[0]  # that need not be an element
+    for other in (shifted, EXP(at("b_inner", R)) * at("d", R, C)):
+        nested = replaced(program.block, {inside: other})
+        kept = ready(replace(program, block=nested))
+        assert not any(isinstance(s, Build) and s.value.op is EXP for s in kept.block)

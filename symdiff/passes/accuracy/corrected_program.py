@@ -78,7 +78,7 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.loops.matmul import TURNED
-from symdiff.lowering.target import SMALL
+from symdiff.lowering.target import FMA, SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
@@ -106,6 +106,8 @@ LEAN, LEAN_MOST = Fraction(1, 2**38), Fraction(1, 2**20)
 of itself; and at most, as errors of second order then are of 2**-40."""
 SECOND = Fraction(1, 2**105)
 """Of the terms of a sum: errors of second order."""
+OWN = Fraction(1, 2**52)
+"""Of errors: those of second order."""
 NOTHING = Fraction(1, 2**78)
 """Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
 than `ARITHMETIC`."""
@@ -357,16 +359,13 @@ class Correcting(Beside):
         return (*total, raw(ADD, (x[2], y[2]))) if self.tests else total
 
     def inexact_sum(self, total: tuple[Expr, Expr], x: Parts, y: Parts) -> tuple[Expr, Expr]:
-        """A sum of which nothing else need be known: where the errors of its terms cancel, as they do where all of it
-        vanishes, errors of second order are left, so that it does not pass for exact."""
+        """A sum of which nothing else need be known: where all of it vanishes, errors of second order are left, so
+        that it does not pass for exact."""
         value, rest = total
         errors = [d for d in (x[1], y[1]) if d is not ZERO]
         if value.op not in (ADD, SUB) or len(errors) < 2:
             return total  # if but one term has an error, a sum that is exact keeps it
-        some = raw(MUL, (const(SECOND), raw(ir.ABS, (x[0] if y[0].op is VAR else y[0],))))
-        inexact = raw(LT, (ZERO, raw(ir.ABS, (errors[0],))))
-        vanished = raw(ir.AND, (raw(ir.EQ, (rest, ZERO)), inexact))
-        return value, raw(WHERE, (vanished, some, rest))
+        return value, raw(FMA, (const(OWN), raw(ir.ABS, (errors[0],)), rest))
 
     def known_sum(self, total: Parts, x: Parts, y: Parts) -> Parts:
         """A sum: its correction is not known where both the terms and their corrections cancel, as
