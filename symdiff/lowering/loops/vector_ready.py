@@ -191,17 +191,29 @@ def _ahead(block: Block, names: Names, known: Mapping[str, Type]) -> Block:
     made: list[Statement] = []
     for s in block:
         if isinstance(s, Loop) and any(isinstance(b, Loop) for b in s.body):
-            while (e := _of_elements(s, known)) is not None:
-                ahead, i = names.fresh("ahead"), names.fresh(s.index)
-                (value,) = substitute((e,), {index(s.index): index(i)})
-                t = Type((s.count,))
-                known[ahead] = t
-                made.append(Build(ahead, t, (i,), value))
-                (s,) = replaced((s,), {e: load(array(ahead), index(s.index))})
+            builds, s = _functions_ahead(s, names, known)
+            made += builds
         if isinstance(s, (Build, Loop)):
             s = replace(s, body=_ahead(s.body, names, known))
         made.append(s)
     return tuple(made)
+
+
+def _functions_ahead(
+    s: Loop, names: Names, known: dict[str, Type]
+) -> tuple[list[Statement], Statement]:
+    """The arrays of what a loop computes of elements by functions, and the loop that reads them."""
+    made: list[Statement] = []
+    left: Statement = s
+    while isinstance(left, Loop) and left.count is not None:
+        e = _of_elements(left, known)
+        if e is None:
+            break
+        ahead, i = names.fresh("ahead"), names.fresh(left.index)
+        here, known[ahead] = index(left.index), Type((left.count,))
+        made.append(Build(ahead, known[ahead], (i,), substitute((e,), {here: index(i)})[0]))
+        (left,) = replaced((left,), {e: load(array(ahead), here)})
+    return made, left
 
 
 def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
