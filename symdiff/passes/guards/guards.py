@@ -28,7 +28,7 @@ from typing import Literal
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, CONST, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
-from symdiff.ir.functions import EXTENDED, EXTREMES, TAKEN
+from symdiff.ir.functions import EXTENDED, EXTREMES, SLOPES
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.clamps import clamp_of, is_clamped
@@ -374,7 +374,7 @@ class _Repairs:
             split = None
             if v is None:
                 split = near_and_beyond(self._with_set(part)[0])
-            if split is not None and any(n.op is TAKEN for n in ir.topological((small, plain))):
+            if split is not None and any(n.op in SLOPES for n in ir.topological((small, plain))):
                 split = None  # a derivative's branch, no user's guard
             if split is not None:
                 whole, v = self._part(split[0], small, plain)
@@ -393,7 +393,7 @@ class _Repairs:
         derivatives of maxima are none, which say what is the mean of both sides."""
         if not self.shortcuts or not any(map(is_equation, parts)):
             return False
-        return not any(n.op is TAKEN for n in ir.topological((small, plain)))
+        return not any(n.op in SLOPES for n in ir.topological((small, plain)))
 
     def _may_act_nearby(self, part: Expr) -> bool:
         return near_and_beyond(part) is not None or self._is_bounded(part)
