@@ -379,7 +379,9 @@ def _callback(tiered: Tiered, function: Callable[..., Any]) -> int:
     return address
 
 
-def _proven(tiered: Tiered, function: Callable[..., Any], point: Sequence[float]) -> list[ctypes.c_double | float]:
+def _proven(
+    tiered: Tiered, function: Callable[..., Any], point: Sequence[float]
+) -> list[ctypes.c_double | float]:
     """The outputs at a point; where arguments are not what they must be, the error of the function itself."""
     try:
         tiered.demand(point)
