@@ -35,9 +35,9 @@ MEASURED = re.compile(r"(\bmean) \S+, worst \S+ ulp")
 """What the mathematical library of a machine decides in generated texts."""
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-DEFAULT = 190.0
-"""Seconds that all tests which are not slow take together, of one processor: those that take
-longest are slow, as many as it needs."""
+DEFAULT = 200.0
+"""Seconds that all tests which are not slow take together, of one processor and with no kernels kept of
+earlier runs: those that take longest are slow, as many as it needs."""
 SHORT = 0.6
 """Seconds that the shortest case of a test function may take to stay in any case."""
 SHARE = 3
@@ -61,8 +61,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # --------------------------------------------------------------------------- durations
 def pytest_configure(config: pytest.Config) -> None:
     _keep_bytecode(config)
-    if config.getoption("--measure") and config.args != config.getini("testpaths"):
-        raise pytest.UsageError("--measure looks at all tests together: name none")
+    if config.getoption("--measure"):
+        if config.args != config.getini("testpaths"):
+            raise pytest.UsageError("--measure looks at all tests together: name none")
+        if not hasattr(config, "workerinput"):
+            _compile_anew(config)
+
+
+def _compile_anew(config: pytest.Config) -> None:
+    """Kernels that earlier runs have kept are not used: tests take as long as in a fresh clone."""
+    folder = tempfile.TemporaryDirectory(prefix="symdiff-measured-")
+    os.environ["SYMDIFF_CACHE_DIR"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 def _keep_bytecode(config: pytest.Config) -> None:

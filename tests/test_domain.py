@@ -139,6 +139,40 @@ def test_a_violation_is_refused(case: int) -> None:
         off(*bad)
 
 
+def test_what_is_believed_is_no_fault_elsewhere() -> None:
+    """What is returned where an unchecked domain is left is not compared with plain Python."""
+    for fun in (abs, lambda x: np.sqrt(x**2), lambda x: np.sum(np.sqrt(x**2)), lambda x: x if x > 0 else -x):  # fmt: skip
+        f = symgrad(lambda x, fun=fun: fun(x) * 2, static="fun", domain={"x": (0, None)}, check_domain=False)  # fmt: skip
+        for x in (-2.0, np.float64(-1.0)):
+            f(x)
+        assert f(3.0) == 6.0
+    elementwise = symgrad(lambda x: np.sqrt(x**2), domain="x > 0", check_domain=False)
+    assert elementwise(np.array([2.0, -2.0]))[0] == 2.0
+
+
+@pytest.mark.parametrize("wrong", [
+    {"x": 0}, {"x": None}, {"x": (0, 1, 2)}, {"x": ("a", 1)}, {"x": (1j, 2)}, {"x": {0, 1}}, {"x": True},
+    {"x": (1, 0)}, {"x": (math.nan, 1)}, {"x": (math.inf, None)}, {"x": "positive"}, {"x": "> 0"}, {"x": ""},
+    {"x": "(0, 1)"}, {"y": (0, 1)}, {"y": "y > 0"}, {0: (0, 1)}, [("x", (0, 1))], 0, "x >", "x + 1",
+])  # fmt: skip
+def test_what_is_no_domain(wrong: Any) -> None:
+    for x in (0.5, V):
+        with pytest.raises(
+            SymdiffError, match=r"domain|param|expr|unexpected|condition|tuple"
+        ) as e:
+            symgrad(lambda x: np.sum(x * x), domain=wrong)(x)
+        assert not isinstance(e.value, DomainError)
+
+
+@pytest.mark.parametrize("domain", [{"x": "x > 0"}, {"x": "0 < x and x < 5"}, {"x": [0, 5]}, {"x": np.array([0.0, 5])}])  # fmt: skip
+def test_other_ways_to_say_it(domain: Any) -> None:
+    for fun in (lambda x: np.log(x * x), lambda x: np.sum(np.log(x * x))):
+        f = symgrad(fun, domain=domain)
+        assert np.allclose(f(V), fun(V), rtol=1e-15)
+        with pytest.raises(DomainError):
+            f(V - 2.5)
+
+
 @pytest.mark.parametrize("accuracy", ["fast", "strict", "certified"])
 def test_every_accuracy(accuracy: str) -> None:
     f = symgrad(log_of_square, accuracy=accuracy)

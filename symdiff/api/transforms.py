@@ -78,7 +78,7 @@ def symgrad(
         names; by default all that occur, sorted by name.
     wrt : names or positions of the parameters to differentiate by; default all real ones.
     static : further parameters to specialise on, as Python values.
-    domain : what is known of the arguments: `{"x": (0, None)}` or `"x > 0"`.
+    domain : what is known of the arguments: `{"x": (0, None)}`, `{"x": "x > 0"}` or `"x > 0"`.
     dtype : float32 or float64, to compute in whatever the arguments are.
     target : "cpu"; "cuda" computes on a CUDA device, "auto" there where arguments lie.
     accuracy : "fast", "norm", "high", "strict" or "certified"; "norm" is "high", but each element of an
@@ -94,7 +94,7 @@ def symgrad(
         within what rounding can explain; a `VerificationError` says where they differ. Once
         for a source and a kind of arguments, also over processes.
     check_domain : whether calls raise a `DomainError` where an `assert` or `domain` does not hold;
-        if not, they are believed.
+        if not, they are believed, and what is returned elsewhere is not specified.
     engine : "llvm", or "numba" for kernels of generated source that Numba compiles, where LLVM is
         not to be used directly; on the CPU, slower to compile and to call.
 

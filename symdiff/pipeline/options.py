@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir.program import Program
 
-Domain = Mapping[str, tuple[float | None, float | None]] | str | None
+Domain = Mapping[str, tuple[float | None, float | None] | str] | str | None
 
 ACCURACIES = ("fast", "norm", "high", "strict", "certified")
 ENGINES = ("llvm", "numba")
@@ -74,21 +75,49 @@ def _dtype(given: Any) -> Any:
 
 
 def conditions(domain: Domain, program: Program) -> list[ir.Expr]:
-    """What `domain=` says, as conditions on the parameters."""
+    """What `domain=` says, as conditions on the parameters.
+
+    Raises
+    ------
+    SymdiffError : where it is neither a condition nor bounds or conditions by the names of parameters.
+    """
     if domain is None:
         return []
     if isinstance(domain, str):
-        from symdiff.frontend.formula.parse import parse_condition
-
-        return [parse_condition(domain, program.params)]
+        return [_condition(domain, program)]
+    if not isinstance(domain, Mapping):
+        raise SymdiffError(f"domain is {domain!r}", hint=DOMAIN_HINT)
     facts = []
     for name, bounds in domain.items():
         if name not in program.params:
             raise SymdiffError(f"domain names '{name}', which {program.name} does not take")
-        low, high = bounds
+        if isinstance(bounds, str):
+            facts.append(_condition(bounds, program))
+            continue
+        low, high = _bounds(name, bounds)
         x = ir.var(name)
-        if low is not None and low != -np.inf:
+        if low != -np.inf:
             facts.append(ir.le(low, x))
-        if high is not None and high != np.inf:
+        if high != np.inf:
             facts.append(ir.le(x, high))
     return facts
+
+
+DOMAIN_HINT = 'such as {"x": (0, None)}, {"x": "x > 0"} or "x > 0 and y > x"'
+
+
+def _condition(text: str, program: Program) -> ir.Expr:
+    from symdiff.frontend.formula.parse import parse_condition
+
+    return parse_condition(text, program.params)
+
+
+def _bounds(name: str, bounds: Any) -> tuple[Any, Any]:
+    """The least and the greatest value that a parameter may have, infinite where there is none."""
+    given = tuple(bounds) if isinstance(bounds, Sequence | np.ndarray) else ()
+    if len(given) != 2 or not all(b is None or isinstance(b, Real) for b in given):
+        raise SymdiffError(f"domain of '{name}' is {bounds!r}", hint=DOMAIN_HINT)
+    low, high = -np.inf if given[0] is None else given[0], np.inf if given[1] is None else given[1]
+    if not low <= high or low == np.inf or high == -np.inf:
+        raise SymdiffError(f"domain of '{name}' is empty: {bounds!r}")
+    return low, high

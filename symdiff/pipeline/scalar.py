@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
-from symdiff.ir.functions import TAKEN
+from symdiff.ir.functions import SLOPES
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.program import OptimizedProgram, Program, Tree, with_corners
 from symdiff.loops.trees import bundle, joined, of_jacobian
@@ -245,7 +245,7 @@ def _has_slopes(program: Program) -> bool:
     order = ir.topological(program.outputs)
     signs = {place(e.args[0])[0] for e in order if e.op is ir.SIGN}
     known = {place(u)[0] for u in program.slopes}
-    return any(e.op is TAKEN for e in order) or not signs.isdisjoint(known)
+    return any(e.op in SLOPES for e in order) or not signs.isdisjoint(known)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:

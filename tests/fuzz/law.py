@@ -6,22 +6,30 @@ Each line of a program is run when it is drawn, so that every name has a value o
 a known shape. What is compared: how results nest, the type of containers, shapes, kinds of numbers,
 values; and derivatives of the sum of all results, along a random direction, with differences of
 the plain program in long doubles. A refusal is no fault, but it is counted.
+
+Most of the time goes into LLVM's passes. `--light 10` has kernels compiled with few of them, but for
+those of every tenth program.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
+import llvmlite.binding as llvm
 import numpy as np
 
 from symdiff import SymdiffError, symgrad
+from symdiff.codegen.llvm import jit
 from tests.fuzz.arrays import SlowError, limited, loaded
 from tests.fuzz.command import run
 from tests.fuzz.law_lines import (
@@ -284,6 +292,8 @@ class Outcome:
 
     kind: str
     detail: str = ""
+    slope: bool = False
+    """Whether a derivative was compared."""
 
     @property
     def failed(self) -> bool:
@@ -424,7 +434,27 @@ def _derivative(source: Any, plain: Any, compiled: Any, want: Any) -> Outcome:
         return Outcome("derivative crash", f"{type(e).__name__}: {e}")
     if not abs(found - slope) <= 1e-6 * (1 + abs(slope)):
         return Outcome("derivative", f"{found} for {slope}")
-    return Outcome("fine")
+    return Outcome("fine", slope=True)
+
+
+@contextlib.contextmanager
+def lightly_compiled(folder: Path) -> Iterator[None]:
+    """While kernels are compiled with few of LLVM's passes, and kept in a folder of their own."""
+    machine = jit._machine
+
+    def few(module: Any, made: Any) -> None:
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.run(module, llvm.create_pass_builder(made, llvm.create_pipeline_tuning_options()))
+
+    kept = {"SYMDIFF_CACHE_DIR": str(folder / "light")}
+    with (
+        patch.dict(os.environ, kept),
+        patch.object(jit, "_tidy", few),
+        patch.object(jit, "_machine", lambda opt: machine(0)),
+    ):
+        yield
 
 
 @dataclass
@@ -432,19 +462,26 @@ class Tally:
     kinds: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
     failures: list[tuple[Any, Outcome]] = field(default_factory=list)
+    slopes: int = 0
+    """Programs of which a derivative was compared."""
 
 
 def fuzz(programs: int, seed: int, folder: Path, say: Callable[[str], None] = lambda _: None,
-         accuracy: str = "fast", refused: bool = False) -> Tally:  # fmt: skip
+         accuracy: str = "fast", refused: bool = False, light: int = 1) -> Tally:  # fmt: skip
+    """`light`: of so many programs, one is compiled with all of LLVM's passes."""
     tally = Tally()
     for k in range(programs):
         source = Generator(seed + k).program()
+        compiled = lightly_compiled(folder) if k % light else contextlib.nullcontext()
         try:
-            with limited(SECONDS):
+            with compiled, limited(SECONDS):
                 outcome = examined(source, folder, accuracy)
         except SlowError:
             outcome = Outcome("slow")
         tally.kinds[outcome.kind] += 1
+        tally.slopes += outcome.slope
+        if k % 500 == 499:
+            say(f"{k + 1} programs, {tally.slopes} with a derivative: {dict(tally.kinds)}")
         if "refused" in outcome.kind:
             tally.refusals[outcome.detail.splitlines()[0].split(": ", 1)[-1]] += 1
         if refused and "refused" in outcome.kind:
@@ -461,7 +498,7 @@ def fuzz(programs: int, seed: int, folder: Path, say: Callable[[str], None] = la
 
 
 def report(tally: Tally) -> None:
-    print(dict(tally.kinds))
+    print(dict(tally.kinds), f"derivatives compared: {tally.slopes}")
     for text, count in tally.refusals.most_common(40):
         print(count, text)
 
@@ -473,6 +510,10 @@ def main() -> int:
         __doc__,
         accuracy=("--accuracy", {"default": "fast"}),
         refused=("--refused", {"action": "store_true", "help": "print what is refused, too"}),
+        light=(
+            "--light",
+            {"type": int, "default": 1, "help": "all of LLVM's passes for one of so many"},
+        ),
     )
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
+import signal
 import sys
 import tempfile
 import warnings
@@ -44,6 +46,7 @@ import numpy as np
 from tests.validation import loop_mutants
 
 SECONDS = 240
+"""Of processor time that a trial may take, so that a busy machine does not change what is found."""
 
 
 @dataclass(frozen=True)
@@ -439,6 +442,7 @@ def mutants() -> list[Mutant]:
 
 def _trial(m: Mutant, answer: Any) -> None:
     os.environ["SYMDIFF_CACHE_DIR"] = tempfile.mkdtemp()  # of kernels that may be wrong
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     try:
         plant(m)
     except Exception as error:
@@ -453,12 +457,15 @@ def tried(m: Mutant) -> str:
     answer = context.SimpleQueue()
     process = context.Process(target=_trial, args=(m, answer))
     process.start()
-    process.join(SECONDS)
+    process.join(20 * SECONDS)
     if process.is_alive():
         process.kill()
         process.join()
-        return "nothing within its time"
-    return answer.get() if not answer.empty() else "NOT TRIED: the process ended"
+        return "nothing: it waits for ever"
+    if not answer.empty():
+        return answer.get()
+    ended = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
+    return "nothing within its time" if ended else "NOT TRIED: the process ended"
 
 
 def prepare() -> None:

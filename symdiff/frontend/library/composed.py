@@ -42,10 +42,15 @@ def _at_place(ordered: ArrayLike, n: int, q: Any, axis: int | None, keepdims: bo
     after = np.minimum(below + 1, n - 1)
     part = place - below
     found = ordered[below] + part * (ordered[after] - ordered[below])
-    found = np.where(np.isnan(ordered[n - 1]), math.nan, found)
+    found = _nan_beside(ordered[n - 1], found)
     if keepdims:
         return np.expand_dims(found, 0 if axis is None else axis)
     return found
+
+
+def _nan_beside(last: ArrayLike, found: ArrayLike) -> ArrayLike:
+    """What was found, or nan if the last of what was sorted is; so are then the slopes, as those of maxima are."""
+    return np.where(np.isnan(last), np.maximum(last, found), found)
 
 
 def percentile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -60,7 +65,7 @@ def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any
     found = np.mean(ordered, axis=0)  # of nothing: nan
     if n > 0:
         found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
-        found = np.where(np.isnan(ordered[n - 1]), math.nan, found)  # which is sorted to the end
+        found = _nan_beside(ordered[n - 1], found)
     if keepdims:
         return np.expand_dims(found, 0 if axis is None else axis)
     return found

@@ -19,7 +19,7 @@ from symdiff.ir import (
     power,
     where,
 )
-from symdiff.ir.functions.selection import TAKEN
+from symdiff.ir.functions.selection import SLOPES
 
 EXTENDED = Op(
     "extended", 2,
@@ -87,5 +87,5 @@ FILLED = Op(
 
 MARKS = (DETACHED, EXTENDED, FILLED, SQUARES)
 """What says something of its first argument, whose value it has: only derivatives are its own."""
-DERIVED = (*MARKS, TAKEN, ROOT_SLOPE)
+DERIVED = (*MARKS, *SLOPES, ROOT_SLOPE)
 """What only derivatives ask for: written out before anything is computed."""

@@ -27,6 +27,7 @@ from symdiff.ir import (
     lt,
     mul,
     neg,
+    not_,
     raw,
     where,
 )
@@ -120,14 +121,23 @@ COPYSIGN: Op = Op(
 )  # fmt: skip
 
 
-TAKEN: Op = Op(
-    "taken", 2, sign="positive",
-    partials=lambda a, b: (ZERO, ZERO), simplify=lambda a, b: {TRUE: HALF, FALSE: ONE}.get(eq(a, b)),
-    sympy=lambda sp, a, b: sp.Piecewise((sp.Rational(1, 2), sp.Eq(a, b)), (1, True)),
-    expand=lambda a, b: where(eq(a, b), HALF, ONE),
-    kink=lambda a, b: a - b, kink_rule="a tie gives the mean of the sides",
-)  # fmt: skip
-"""The slope of max(a, b) by a, which counts only where b <= a."""
+def _slope(name: str, elsewhere: Callable[[Expr, Expr], Expr]) -> Op:
+    """The slope of max(a, b) by a, which counts only where not a < b: 1 or `elsewhere`, and 1/2 at a tie."""
+    return Op(
+        name, 2, sign="positive", partials=lambda a, b: (ZERO, ZERO),
+        simplify=lambda a, b: {TRUE: HALF, FALSE: elsewhere(a, b)}.get(eq(a, b)),
+        sympy=lambda sp, a, b: sp.Piecewise((sp.Rational(1, 2), sp.Eq(a, b)), (1, True)),
+        expand=lambda a, b: where(eq(a, b), HALF, elsewhere(a, b)),
+        kink=lambda a, b: a - b, kink_rule="a tie gives the mean of the sides",
+    )  # fmt: skip
+
+
+TAKEN: Op = _slope("taken", lambda a, b: where(lt(b, a), ONE, NAN))
+"""That of `np.maximum`, nan beside nan."""
+HELD: Op = _slope("held", lambda a, b: ONE)
+"""That of Python's `max`, which is a beside nan."""
+SLOPES = (TAKEN, HELD)
+"""Slopes of what has the value of one of two arguments."""
 
 
 def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
@@ -140,13 +150,19 @@ def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
     return found if b.op is CONST else where(raw(EQ, (b, b)), found, b)
 
 
-def _one_of(name: str, sign: int, expand: Callable[..., Expr], *names: str) -> Op:
-    """The larger (for `sign` 1) or smaller (-1) of two numbers; `expand` says what it is beside nan."""
-    at_least = le if sign > 0 else lambda a, b: le(b, a)
+def _one_of(name: str, sign: int, slope: Op, expand: Callable[..., Expr], *names: str) -> Op:
+    """The larger (for `sign` 1) or smaller (-1) of two numbers; `expand` says what it is beside nan, and
+    `slope` what its slopes are: no argument is out that is not on the other side."""
+
+    def live(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+        x, y = (a, b)[::sign]
+        return not_(lt(x, y)), not_(lt(y, x)) if slope is TAKEN else le(x, y)
+
     return Op(
         name, 2, names=names, expand=expand,
-        partials=lambda a, b: (TAKEN(a, b), TAKEN(b, a))[::sign],
-        live=lambda a, b: (at_least(b, a), at_least(a, b)),
+        partials=lambda a, b: (slope(a, b), slope(b, a))[::sign],
+        slope=lambda a, b: (ONE, ONE),
+        live=live,
         simplify=lambda a, b: a if a is b else None,
         fold=lambda a, b: max(a, b) if sign > 0 else min(a, b),
         sympy=lambda sp, a, b: sp.Max(a, b) if sign > 0 else sp.Min(a, b),
@@ -156,12 +172,19 @@ def _one_of(name: str, sign: int, expand: Callable[..., Expr], *names: str) -> O
     )  # fmt: skip
 
 
-MAXIMUM: Op = _one_of("maximum", 1, lambda a, b: _extreme(lt, a, b), "numpy.maximum", "numpy.fmax")
-MINIMUM: Op = _one_of(
-    "minimum", -1, lambda a, b: _extreme(lambda u, v: lt(v, u), a, b), "numpy.minimum", "numpy.fmin"
+MAXIMUM: Op = _one_of(
+    "maximum", 1, TAKEN, lambda a, b: _extreme(lt, a, b), "numpy.maximum", "numpy.fmax"
 )
-LARGER = _one_of("larger", 1, lambda a, b: where(lt(a, b), b, a))
-SMALLER = _one_of("smaller", -1, lambda a, b: where(lt(b, a), b, a))
+MINIMUM: Op = _one_of(
+    "minimum",
+    -1,
+    TAKEN,
+    lambda a, b: _extreme(lambda u, v: lt(v, u), a, b),
+    "numpy.minimum",
+    "numpy.fmin",
+)
+LARGER = _one_of("larger", 1, HELD, lambda a, b: where(lt(a, b), b, a))
+SMALLER = _one_of("smaller", -1, HELD, lambda a, b: where(lt(b, a), b, a))
 """Python's `max(a, b)` and `min(a, b)`, which are a where b is nan, and nan where a is."""
 MAXIMA, MINIMA = (MAXIMUM, LARGER), (MINIMUM, SMALLER)
 EXTREMES = (*MAXIMA, *MINIMA)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ABS, NAN, SIGN, ZERO, Expr
-from symdiff.ir.functions import TAKEN
+from symdiff.ir.functions import SLOPES
 from symdiff.ir.loop_program import LoopProgram, expressions, mapped_block, walk
 
 
@@ -26,7 +26,7 @@ def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProg
     captured : what it is derived from: signs that are written there are steps, whose slope is 0.
     """
     written = _operations(captured)
-    ops = {TAKEN, SIGN} if ABS in written and SIGN not in written else {TAKEN}
+    ops = {*SLOPES, SIGN} if ABS in written and SIGN not in written else {*SLOPES}
     if ops.isdisjoint(_operations(program)):
         return program
 
@@ -34,7 +34,7 @@ def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProg
         made = ir.rebuild(n, args)
         if n.op not in ops or made.op is not n.op:
             return made
-        a, b = args if n.op is TAKEN else (*args, ZERO)
+        a, b = args if n.op in SLOPES else (*args, ZERO)
         return ir.where(ir.eq(a, b), NAN, made)
 
     def one(e: Expr) -> Expr:

@@ -38,7 +38,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import EXTREMES, IVE, MAXIMA, TAKEN
+from symdiff.ir.functions import EXTREMES, HELD, IVE, LARGER, MAXIMA, SLOPES, SMALLER
 from symdiff.passes.cancel.meeting import (
     Side,
     dependent,
@@ -89,7 +89,7 @@ def sides_of_kinks(
     sizes = {place(e.args[-1])[0] for e in order if e.op in (ABS, IVE)} | set(slopes)
     signs = {place(e.args[0])[0] for e in order if e.op is SIGN}
     written = signs - sizes - set(steps)
-    if signs <= written and not any(e.op is TAKEN for e in order):
+    if signs <= written and not any(e.op in SLOPES for e in order):
         return outputs
     if len(order) > MAX_NODES:
         return outputs
@@ -121,7 +121,7 @@ def _factors(e: Expr) -> tuple[Expr, Expr]:
             factors.append(ir.const(-1))
         else:
             factors.append(n)
-    slopes = [n for n in ir.topological(factors) if n.op in (TAKEN, SIGN)]
+    slopes = [n for n in ir.topological(factors) if n.op in (*SLOPES, SIGN)]
     about = set(ir.leaves(slopes))
     free = [n for n in factors if n.op is not CONST and about.isdisjoint(ir.leaves((n,)))]
     rest = [n for n in factors if n not in free]
@@ -167,6 +167,7 @@ class _Choices:
             if not nested:
                 return ir.where(kink, unknown, self.of(e, known, done))
             above, below = (self._on(_beside(e, u, s), known, done) for s in (1, -1))
+            below = ir.where(ir.le(u, ir.INF), below, _beside(e, u, 0))  # nan is on no side
             return ir.where(kink, unknown, ir.where(ir.lt(ZERO, u), above, below))
         return e
 
@@ -263,7 +264,7 @@ class _Choices:
             parts = [known[a] for a in n.args]
             if n.op.boolean:
                 found = 0
-            elif n.op in (TAKEN, SIGN) and any(self._is_slope(n, u) for u in loci):
+            elif n.op in (*SLOPES, SIGN) and any(self._is_slope(n, u) for u in loci):
                 found = 1
             elif n.op in (ADD, SUB, NEG, WHERE):
                 found = max(parts)
@@ -297,7 +298,7 @@ class _Choices:
         found: dict[Expr, None] = {}
         within: set[Expr] = set()
         for n in ir.topological((e,)):
-            if n.op in (TAKEN, SIGN):
+            if n.op in (*SLOPES, SIGN):
                 own, _ = place(*n.args)
                 if n.op is SIGN and own in self.written:
                     continue
@@ -382,21 +383,23 @@ def _is_even_power(u: Expr) -> bool:
 
 
 def _beside(e: Expr, u: Expr, side: int) -> Expr:
-    """An expression as it is where u has a sign, with values and slopes of that side."""
+    """An expression as it is where u has a sign, with values and slopes of that side; for 0: where it is nan."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        if n.op in (ABS, SIGN, TAKEN, *EXTREMES):
+        if n.op in (ABS, SIGN, *SLOPES, *EXTREMES):
             at, turn = place(*args)
+            if at is u and not side:
+                return ONE if n.op is HELD else args[0] if n.op in (LARGER, SMALLER) else NAN
             if at is u:
                 turn *= side
                 if n.op is ABS:
                     return args[0] if turn > 0 else -args[0]
                 if n.op is SIGN:
                     return ir.const(turn)
-                if n.op is TAKEN:
+                if n.op in SLOPES:
                     return ONE if turn > 0 else ZERO
                 return args[0 if (turn > 0) == (n.op in MAXIMA) else 1]
-        if ZERO in args and (n.op is MUL or (n.op is DIV and args[0] is ZERO)):
+        if side and ZERO in args and (n.op is MUL or (n.op is DIV and args[0] is ZERO)):
             return ZERO  # all along that side, whatever the other factor comes to at its end
         return ir.rebuild(n, args)
 

@@ -30,7 +30,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, Expr, Op
-from symdiff.ir.functions import DERIVED, DETACHED, PINNED, ROOT_SLOPE
+from symdiff.ir.functions import DERIVED, DETACHED, PINNED, ROOT_SLOPE, SLOPES
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
@@ -390,7 +390,7 @@ def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         found = function.branches(order, readable_forms((function.readable_form(order),))[0])
         return _at(found, function, args)
 
-    return _replaced(outputs, form)
+    return _replaced(outputs, form, SLOPES)
 
 
 def limits_at(output: Expr) -> dict[Expr, Expr]:
@@ -426,7 +426,8 @@ def _in_closed_form(outputs: Iterable[Expr], name: str, pinned: bool = False) ->
                 return function.pinned(order, args[0], result)
         return result
 
-    return _replaced(outputs, form, kept=(DETACHED, ROOT_SLOPE) if pinned else ())
+    kept = SLOPES if name == "readable_form" else (DETACHED, ROOT_SLOPE) if pinned else ()
+    return _replaced(outputs, form, kept)
 
 
 __all__ = [

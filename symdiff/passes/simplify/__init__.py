@@ -48,7 +48,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import EXP, HYPOT, TAKEN, XLOG1PY, XLOGY
+from symdiff.ir.functions import EXP, HYPOT, SLOPES, XLOG1PY, XLOGY
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
@@ -131,11 +131,22 @@ def short_forms(
 
 
 def _written_out(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The formulas with slopes at ties as branches."""
-    return ir.transform(
-        outputs,
-        lambda e, args: where(eq(*args), HALF, ONE) if e.op is TAKEN else ir.rebuild(e, args),
-    )
+    """The formulas with slopes at ties as branches, of real numbers: without those for nan."""
+    outputs = tuple(outputs)
+    tied = {frozenset(n.args) for n in ir.topological(outputs) if n.op in SLOPES}
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op in SLOPES:
+            return where(eq(*args), HALF, ONE)
+        if e.op is ir.WHERE:
+            low, high = args[0].args[:2] if args[0].op in (ir.LE, ir.LT) else (e, e)
+            if args[0].op is ir.LE and high is ir.INF:
+                return args[1]
+            if args[0].op is ir.LT and args[1] is ir.ZERO and frozenset(e.args[0].args) in tied:
+                return where(ir.le(high, low), args[2], args[1])
+        return ir.rebuild(e, args)
+
+    return ir.transform(outputs, rule)
 
 
 def _short(

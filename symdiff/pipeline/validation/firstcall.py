@@ -283,22 +283,19 @@ def _ours(program: Program | LoopProgram, values: Sequence[Any], unit: float) ->
         outputs = ir.transform(program.outputs, rule)
         with exclusive(PRECISION):
             names = [*map(ir.var, program.params), rounded, signed, library]
-            tape = Tape(names, (*outputs, *program.domain))
+            tape = Tape(names, (*outputs, *program.domain, *program.assumptions))
             if len(tape.nodes) > STEPS:
                 raise TooLong
+            disturbances = arb(1, UNIT), arb(0, NOUGHT), arb(1, OF_LIBRARIES)
             v = tape.run(
-                [
-                    *(arb(float(x)) for x in values),
-                    arb(1, UNIT),
-                    arb(0, NOUGHT),
-                    arb(1, OF_LIBRARIES),
-                ],
+                [*(arb(float(x)) for x in values), *disturbances],
                 PRECISION,
                 amend=lambda _, value: numbers.rounded(value),
             )
             balls = [v[r] for r in tape.roots]
-        inside = balls[len(program.outputs) :]
-        if not all(i is True for i in inside):
+        conditions = balls[len(program.outputs) :]
+        inside, believed = conditions[: len(program.domain)], conditions[len(program.domain) :]
+        if not all(i is True for i in inside) or any(i is False for i in believed):
             raise _Open
         return Ours(tuple(balls[: len(program.outputs)]), program.tree)
     try:
