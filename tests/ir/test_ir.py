@@ -53,7 +53,7 @@ def test_a_root_of_a_negative_number() -> None:
 
 
 @pytest.mark.parametrize("build", [ir.add, ir.sub, ir.mul, ir.div])
-def test_arithmetic_with_nan_is_nan(build: Any) -> None:
+def test_arithmetic_with_nan_is_nan(build: Callable[..., ir.Expr]) -> None:
     for other in (ir.var("x"), ir.const(0), ir.const(math.inf)):
         assert build(other, math.nan) is build(math.nan, other) is ir.NAN
 
