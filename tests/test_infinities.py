@@ -87,6 +87,21 @@ def test_all_derivatives_of_a_power_of_zero() -> None:
     assert math.isinf(f.grad(0.0))
 
 
+POWERS_OF_ZERO = [
+    lambda y: 0.0 ** (2 * y), lambda y: 0.0 ** (y + 1), lambda y: 0.0 ** (y**2), lambda y: np.power(0.0, y) * y,
+    lambda y: 0.0**y * np.sin(y), lambda y: np.exp(0.0**y), lambda y: (0.0**y) ** 2, lambda y: 0**y + 0.0 ** (y / 3),
+    lambda y: np.where(y > 0, 0.0**y, 1.0), lambda y: 1 / (1 + 0.0**y), lambda y: 0.0**y / y, lambda y: 0.0 ** np.exp(y),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", POWERS_OF_ZERO)
+def test_what_powers_of_zero_are_made_into_is_constant(f: Any) -> None:
+    s, y = symgrad(f), np.array([2.0, 0.5, 1.0, 3.0])
+    np.testing.assert_array_equal(s(y), f(y))
+    for d in (s.grad, s.diff("y", "y")):
+        np.testing.assert_array_equal(d(y), np.zeros(4))
+
+
 @pytest.mark.parametrize("function", [math.sinh, math.atan, math.tanh, math.expm1])
 def test_what_has_the_sign_of_an_inverse_is_zero_at_infinity(function):
     f = symgrad(lambda x: 1.0 if function(1 / x) == 0 else 2.0)

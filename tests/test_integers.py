@@ -69,6 +69,41 @@ def distances(x: Vector) -> Any:
     return total
 
 
+def cycles(x: Vector) -> Any:
+    k, total = 2, 0.0
+    for i in range(len(x)):
+        k = (k + 1) % 3
+        total += x[i] ** (k + 1)
+    return total
+
+
+def on_and_off(x: Vector) -> Any:
+    w, total = 0, 0.0
+    for v in x:
+        w = 1 - w
+        if w:
+            total += v**2
+        w = -w
+    return total
+
+
+def downwards(x: Vector) -> Any:
+    w, total = 7, 0.0
+    for i in range(len(x) - 1, -1, -1):
+        total += w * x[i] ** 2
+        w = max(w - 2, -5)
+    return total
+
+
+def tables(x: Vector) -> Any:
+    w, total = 1, 0.0
+    for v in x:
+        w = 3 * w % 7
+        for _ in range(w):
+            total += v**2 * w
+    return total
+
+
 def largest(x: Vector) -> Any:
     w, total = 9, 0.0
     for i in range(len(x)):
@@ -268,7 +303,7 @@ def continued_fractions(x: Vector) -> Any:
     return total
 
 
-NARROW = [signs, steps, swaps, halves, turns, distances, largest, ups_and_downs,
+NARROW = [cycles, on_and_off, downwards, tables, signs, steps, swaps, halves, turns, distances, largest, ups_and_downs,
           two_at_once, short_random_numbers, reciprocals]  # fmt: skip
 WIDE = [squares, factorials, tens, binomials, fibonacci, random_numbers, powers, odd_powers, collatz,
         roots, last_digits, afterwards, on_one_side, compared, as_index, double_factorials,

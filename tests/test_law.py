@@ -178,6 +178,21 @@ def test_numbers_beside_arrays() -> None:
     same(symgrad(annotated)(V, M), np.sum(V) * M)
 
 
+BESIDE_ANNOTATED = [
+    lambda x, y: x * y, lambda x, y: np.sum(x * y), lambda x, y: x + np.sin(y), lambda x, y: y, lambda x, y: np.sum(y) + x[0],
+    lambda x, y: np.dot(x, y), lambda x, y: np.where(y > 1, x, 2 * y), lambda x, y: y.T if np.ndim(y) else y, lambda x, y: np.stack([x, y + 0 * x]),
+    lambda x, y: np.exp(-y) / len(x), lambda x, y: np.max(x) * y, lambda x, y: x / (1 + y**2), lambda x, y: y - np.mean(y),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", BESIDE_ANNOTATED)
+def test_an_annotation_says_nothing_of_other_parameters(f: Any) -> None:
+    f.__annotations__ = {"x": Array["n"]}
+    s = symgrad(f)
+    for y in (V + 1, 2.0, np.array([[1.0], [3.0]]) if f is BESIDE_ANNOTATED[0] else V):
+        same(s(V, y), f(V, y))
+
+
 def test_one_function_both_ways() -> None:
     def f(x):
         return np.sum(x * x) if np.ndim(x) else x
@@ -460,6 +475,31 @@ def test_what_is_more_than_an_array_is_refused_by_name(made: Any) -> None:
         for call in (symgrad(f), symgrad(f).grad):
             with pytest.raises(SymdiffError, match=type(x).__name__):
                 call(x)
+
+
+MASKED = np.ma.MaskedArray([1.0, 2.0], [False, True])
+
+
+@pytest.mark.parametrize("call", [
+    lambda: symgrad(lambda x: x.mean())(MASKED), lambda: symgrad(lambda x: x[0] * x[1])(MASKED), lambda: symgrad(lambda x: np.sin(x))(MASKED),
+    lambda: symgrad(lambda x, y: x * y)(2.0, MASKED), lambda: symgrad(lambda x, y: np.dot(x, y)).grad(np.ones(2), MASKED),
+    lambda: symgrad(lambda q: q[0] * 2)([MASKED, 1.0]), lambda: symgrad(lambda q: np.sum(q["a"])).grad({"a": MASKED}),
+    lambda: symgrad(lambda x: np.sum(x)).vjp(MASKED, 1.0), lambda: symgrad(lambda x: 2 * x).jvp((np.ones(2),), (MASKED,)),
+    lambda: symgrad(lambda x: x**2).jacobian(MASKED), lambda: symgrad(lambda x: np.sum(x**3)).hessian(MASKED),
+    lambda: symgrad(lambda x: np.sum(x**3)).value_and_grad(MASKED), lambda: symgrad(lambda x: x if x > 0 else -x)(MASKED),
+    lambda: symgrad(lambda x: 2 * x).vjp((np.ones(2),), MASKED), lambda: symgrad(lambda x: np.sum(x**3)).hvp((np.ones(2),), (MASKED,)),
+    lambda: symgrad(lambda x: x * MASKED)(2.0), lambda: symgrad(lambda x: x * MASKED[:1])(2.0), lambda: symgrad(lambda x: x * np.mean(MASKED))(2.0),
+    lambda: symgrad(lambda x, w: np.sum(x * w), static="w")(np.ones(2), MASKED), lambda: symgrad(lambda x, w=MASKED: np.sum(x * w))(np.ones(2)),
+])  # fmt: skip
+def test_masked_arrays_are_refused_in_every_call(call: Any) -> None:
+    with pytest.raises(SymdiffError, match="MaskedArray"):
+        call()
+
+
+@pytest.mark.parametrize("w", [1j, np.array([1j]), np.array(["a"])])
+def test_static_values_that_are_no_numbers_are_refused_by_name(w: Any) -> None:
+    with pytest.raises(SymdiffError, match="static parameter 'w'"):
+        symgrad(lambda x, w: np.sum(x * w), static="w")(V, w)
 
 
 def test_kinds_of_arrays() -> None:

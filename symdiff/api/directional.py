@@ -270,7 +270,10 @@ def _is_zero(entry: Any) -> bool:
 
 
 def _real(entry: Any) -> Any:
-    """An entry of a vector, whose small integers are real numbers; larger ones are looked at."""
+    """An entry of a vector, whose small integers are real numbers; larger ones are looked at.
+    It is nothing more than an array, as arguments are."""
+    if hasattr(entry, "__array__") and type(entry) not in elementwise.NUMERIC:
+        entry = elementwise.plain("vector", entry)
     if not isinstance(entry, (np.ndarray, np.generic)):
         return entry
     if entry.dtype.kind not in "biu" or entry.dtype.itemsize > 4:

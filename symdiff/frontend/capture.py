@@ -173,7 +173,11 @@ def _capture(
                 frame.source.location(node),
                 "give it a value in the call",
             )
-        values[name] = t.wrap(given.get(name, parameters.defaults.get(name)))
+        try:
+            values[name] = t.wrap(given.get(name, parameters.defaults.get(name)))
+        except Refused as refusal:
+            message = f"static parameter '{name}': {refusal.message}"
+            raise UnsupportedError(message, frame.source.location(node), refusal.hint) from None
 
     def run() -> Any:
         if parameters.direct:

@@ -56,6 +56,8 @@ AGREE = 66
 """Bits to which two values on a path must agree to count as its limit."""
 VANISHED = 1200
 """A number below 2**-VANISHED rounds to zero in every format."""
+STEADY = arb(2) ** -30
+"""How exactly values must grow as a logarithm does while they are not large beside where they began."""
 NODES = 14
 """Depths from which a slow limit is extrapolated."""
 REFUTING = 400_000
@@ -447,10 +449,11 @@ def _tendency(at: Callable[[int], Value], k: int) -> Limit:
         grows = a != 0 and b != 0 and _size(b) - _size(a) >= 16  # to a pole, though not yet large
         return Limit("none") if grows else Limit("finite", arb(0))
     if _close(a, b):
-        moves = a != b and abs(at(far * 4 // 3) - b) > abs(
+        if a != b and abs(at(far * 4 // 3) - b) > abs(
             b - a
-        )  # as a logarithm beside a large number
-        return Limit("infinite", 1 if b > a else -1) if moves else Limit("finite", b)
+        ):  # as a logarithm beside a large number
+            return _growth(at, k)
+        return Limit("finite", b)
     drop = VANISHED if _vanished(b) else _size(a) - _size(b)
     if drop >= 16:
         if _vanished(b):
@@ -463,24 +466,32 @@ def _tendency(at: Callable[[int], Value], k: int) -> Limit:
         return Limit("finite", d) if _close(c, d) else Limit("none")
     if drop <= -16:
         if a.sgn() == b.sgn() and _size(b) > 64:
-            return Limit("infinite", 1 if b > 0 else -1)
+            beyond = at(far * 4 // 3), at(2 * far)  # a wave has other signs there, or is small
+            if all(v.sgn() == b.sgn() and _size(v) > 64 for v in beyond):
+                return Limit("infinite", 1 if b > 0 else -1)
         return Limit("none")
-    c, d = at(2 * k), at(4 * k)
-    if (grown := _slow_growth(a, c, d, lambda: at(8 * k))).kind == "infinite":
+    if (grown := _growth(at, k)).kind == "infinite":
         return grown
     return _extrapolated(at, k)
 
 
-def _slow_growth(a: Value, b: Value, c: Value, last: Callable[[], Value]) -> Limit:
-    """Whether values at doubling depths grow like a power of log t."""
+def _growth(at: Callable[[int], Value], k: int) -> Limit:
+    """Whether values at doubling depths grow as a power of 1/t, or of log t: what moves by more and more may turn,
+    as sin(log t) does, or come to an end, as t**0.0001 does, which is 1 + 0.0001*log t for long."""
+    a, b, c = at(k), at(2 * k), at(4 * k)
     first, second = b - a, c - b
     if first.sgn() != second.sgn() or not abs(second) > arb(1.4) * abs(first):
         return Limit("none")
-    third = last() - c
-    steady = abs(third * first / second**2 - 1) < arb(0.1)
-    if third.sgn() == first.sgn() and steady:
-        return Limit("infinite", 1 if first > 0 else -1)
-    return Limit("none")
+    d = at(8 * k)
+    third, sign = d - c, 1 if first > 0 else -1
+    if third.sgn() != first.sgn():
+        return Limit("none")
+    towards = d.sgn() == sign
+    if towards and _size(d) - max(_size(c), 0) > 2 * k and _size(c) >= _size(b):
+        return Limit("infinite", sign)
+    distance = abs(third * first / second**2 - 1)
+    far = towards and a.sgn() == sign and abs(d) > 2 * abs(a)
+    return Limit("infinite", sign) if distance < (arb(0.1) if far else STEADY) else Limit("none")
 
 
 def _extrapolated(at: Callable[[int], Value], k: int) -> Limit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import linecache
 import math
 
 import numpy as np
@@ -63,6 +64,30 @@ def test_signatures_are_kept(f, tmp_path):
     scope = run((tmp_path / "m.py").read_text())
     for name in (f.__name__, f"{f.__name__}_grad", f"{f.__name__}_value_and_grad"):
         assert same_signature(scope[name], f), name
+
+
+@pytest.mark.parametrize("signature", [
+    "r_", "out", "x0, x1", "x, /, y", "x, *, scale", "t, nan=2.0", "i, j, n=3", "out0, out, *, x=1.5",
+    "lambda_, re_", "np_, math_=2.0", "r, r_, _r", "self, other",
+])  # fmt: skip
+def test_names_order_defaults_and_docstrings_are_kept(signature, tmp_path):
+    names = [n.split("=")[0] for n in signature.split(", ") if n not in "/*"]
+    terms = " + ".join(f"{k + 2}*{n}**2" for k, n in enumerate(names))
+    text = f'import math\n\ndef f({signature}):\n    """Said of f."""\n    return math.sin({names[0]}) + {terms}\n'
+    linecache.cache[str(tmp_path)] = len(text), None, text.splitlines(True), str(tmp_path)
+    scope = {}
+    exec(compile(text, str(tmp_path), "exec"), scope)
+    f = scope["f"]
+    symgrad(f, accuracy="fast").save(tmp_path / "m.py")
+    made = run((tmp_path / "m.py").read_text())
+    given = {
+        n: 0.25 + k for k, n in enumerate(names) if inspect.signature(f).parameters[n].kind != 0
+    }
+    first = [0.5] if len(given) < len(names) else []
+    for name in ("f", "f_grad", "f_value_and_grad"):
+        assert same_signature(made[name], f), name
+    assert "Said of f." in made["f"].__doc__
+    assert made["f"](*first, **given) == pytest.approx(f(*first, **given), rel=1e-15)
 
 
 def test_fixed_parameters_take_their_value(tmp_path):

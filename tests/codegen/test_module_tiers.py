@@ -399,6 +399,16 @@ def test_calls_by_compiled_functions(tmp_path):
 
     x = np.linspace(0.1, 2.0, 300)
     np.testing.assert_array_equal(every(x), slopes(x)[0])
+
+    @njit(parallel=True)
+    def roots(b):
+        out = np.empty_like(b)
+        for i in prange(b.size):
+            out[i] = quadratic(1.0, b[i], 1.0)
+        return out
+
+    b = np.array([3.0, 1e200, 1e9, 1e220])
+    np.testing.assert_array_equal(roots(b), [root.quad(1.0, v, 1.0) for v in b])
     with pytest.raises(TypingError, match="call it in a loop"):
         njit(lambda x: quadratic(x, x, x))(x)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff import symgrad
+from symdiff import SymdiffError, symgrad
 from tests.frontend.tracing import agrees_on_sizes
 
 CASES: list[Any] = []
@@ -711,3 +711,14 @@ def test_extremes_of_nothing_beside_a_first_element() -> None:
     f = symgrad(lambda x: np.max(x, initial=0.5))
     assert f(np.zeros(0)) == 0.5 and f(np.array([0.25, 0.75])) == 0.75
     np.testing.assert_array_equal(f.grad(np.array([0.25, 0.75])), [0.0, 1.0])
+
+
+def test_arguments_that_say_what_is_done_anyway() -> None:
+    """`dtype=None` and `casting="same_kind"`, as NumPy's own functions pass them on."""
+    x = np.array([1.0, -2.0])
+    for f in (lambda x: np.vstack((x, x), dtype=None, casting="same_kind"), lambda x: np.hstack((x, x), casting="same_kind"),
+              lambda x: np.concatenate((x, 2 * x), axis=0, dtype=None), lambda x: np.stack([x, x], dtype=None), lambda x: np.pad(x, 1, mode="constant"),
+              lambda x: np.sum(x, dtype=None, out=None)):  # fmt: skip
+        np.testing.assert_array_equal(symgrad(f)(x), f(x))
+    with pytest.raises(SymdiffError, match="dtype"):
+        symgrad(lambda x: np.vstack((x, x), dtype=np.float32))(x)

@@ -27,7 +27,7 @@ import math
 import warnings
 
 import numpy as np
-from numba import njit, objmode, prange, types
+from numba import njit, objmode, prange
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
@@ -1642,8 +1642,6 @@ def _repair(again, columns, flat, out, at):
 
 
 # ---------------------------------------------------------- Inside of functions that Numba compiles
-_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())
-
 
 _real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
 
@@ -1667,7 +1665,7 @@ def _f_inside(x, y):
             found, sure = _f_value_and_grad_wide(at0, at1)
             if sure[0] or _absolute(found[0]) < _infinite:
                 r0 = found[0]
-            if (not sure[0]) and _holds_lock():
+            if not sure[0]:
                 with objmode(r0="float64"):
                     (r0,) = settle(
                         balls, (0,),
@@ -1693,7 +1691,7 @@ def _f_grad_inside(x, y):
                 r0 = found[1]
             if sure[2] or _absolute(found[2]) < _infinite:
                 r1 = found[2]
-            if (not sure[1] or not sure[2]) and _holds_lock():
+            if not sure[1] or not sure[2]:
                 with objmode(r0="float64", r1="float64"):
                     r0, r1 = settle(
                         balls, (1, 2),
@@ -1721,7 +1719,7 @@ def _f_value_and_grad_inside(x, y):
                 r1 = found[1]
             if sure[2] or _absolute(found[2]) < _infinite:
                 r2 = found[2]
-            if (not sure[0] or not sure[1] or not sure[2]) and _holds_lock():
+            if not sure[0] or not sure[1] or not sure[2]:
                 with objmode(r0="float64", r1="float64", r2="float64"):
                     r0, r1, r2 = settle(
                         balls, (0, 1, 2),
@@ -1751,7 +1749,7 @@ def _f_hessian_inside(x, y):
                 r2 = found[1]
             if sure[3] or _absolute(found[3]) < _infinite:
                 r3 = found[3]
-            if (not sure[0] or not sure[1] or not sure[1] or not sure[3]) and _holds_lock():
+            if not sure[0] or not sure[1] or not sure[1] or not sure[3]:
                 with objmode(r0="float64", r1="float64", r2="float64", r3="float64"):
                     r0, r1, r2, r3 = settle(
                         balls, (0, 1, 1, 3),

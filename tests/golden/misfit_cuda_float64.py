@@ -22,7 +22,7 @@ import math
 import warnings
 
 import numpy as np
-from numba import njit, objmode, types
+from numba import njit, objmode
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
@@ -1865,7 +1865,6 @@ def _computed_again(name, args, near, plain, wide, balls):
 
 
 # ---------------------------------------------------------- Inside of functions that Numba compiles
-_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())
 _real, _as_integer, _absolute = float, int, abs  # as parameters may be called
 
 
@@ -1891,12 +1890,8 @@ def _misfit_inside(X, y, w):
     def call(X, y, w):
         r0, wrong = _misfit_corrected(X, y, w)
         if wrong or _any_tiny(X) or _any_tiny(y) or _any_tiny(w):
-            held = _holds_lock()
-            if held:
-                with objmode(r0='float64'):
-                    r0 = python(X, y, w)
-            else:
-                r0 = math.nan
+            with objmode(r0='float64'):
+                r0 = python(X, y, w)
         return r0
 
     return call
@@ -1910,14 +1905,8 @@ def _misfit_grad_inside(X, y, w):
     def call(X, y, w):
         r0, r1, r2, wrong = _misfit_grad_corrected(X, y, w)
         if wrong or _any_tiny(X) or _any_tiny(y) or _any_tiny(w):
-            held = _holds_lock()
-            if held:
-                with objmode(r0='float64[:, ::1]', r1='float64[::1]', r2='float64[::1]'):
-                    (r0, r1, r2) = python(X, y, w)
-            else:
-                r0[...] = math.nan
-                r1[...] = math.nan
-                r2[...] = math.nan
+            with objmode(r0='float64[:, ::1]', r1='float64[::1]', r2='float64[::1]'):
+                (r0, r1, r2) = python(X, y, w)
         return (r0, r1, r2)
 
     return call
@@ -1931,15 +1920,8 @@ def _misfit_value_and_grad_inside(X, y, w):
     def call(X, y, w):
         r0, r1, r2, r3, wrong = _misfit_value_and_grad_corrected(X, y, w)
         if wrong or _any_tiny(X) or _any_tiny(y) or _any_tiny(w):
-            held = _holds_lock()
-            if held:
-                with objmode(r0='float64', r1='float64[:, ::1]', r2='float64[::1]', r3='float64[::1]'):
-                    (r0, (r1, r2, r3)) = python(X, y, w)
-            else:
-                r0 = math.nan
-                r1[...] = math.nan
-                r2[...] = math.nan
-                r3[...] = math.nan
+            with objmode(r0='float64', r1='float64[:, ::1]', r2='float64[::1]', r3='float64[::1]'):
+                (r0, (r1, r2, r3)) = python(X, y, w)
         return (r0, (r1, r2, r3))
 
     return call

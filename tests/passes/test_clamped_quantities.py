@@ -108,3 +108,34 @@ def test_values_in_a_clamp_that_is_visible_stay_as_written():
 
     with pytest.warns(GuardWarning, match="not the limit"):
         assert symgrad(f)(0.0) == pytest.approx(f(0.0), rel=1e-15)
+
+
+def test_a_maximum_with_a_small_number_is_a_guard_near_the_point_and_a_branch_elsewhere():
+    def f(x):
+        d = max(x - 1, E)
+        return math.expm1(d) / d
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g = symgrad(f)
+        for x in (1.0, 1 + 2.0**-30):
+            assert g(x) == f(x)
+            assert g.grad(x) == pytest.approx(1 / 2 + (x - 1) / 3, rel=1e-12)
+        assert g.grad(0.5) == g.hessian(0.5) == 0.0
+        assert g(0.5) == pytest.approx(f(0.5), rel=2.0**-52)
+        assert (
+            symgrad(lambda x: math.log(max(x, 1e-10))).grad(1e-11) == 0.0
+        )  # a floor: there is no limit below
+
+
+def test_a_clamped_size_has_the_slopes_of_the_function_of_that_size():
+    def f(x):
+        d = max(abs(x), E)
+        return math.expm1(d) / d
+
+    g = symgrad(f)
+    assert (
+        g.grad(2.0**-30) == -g.grad(-(2.0**-30)) == pytest.approx(1 / 2 + 2.0**-30 / 3, rel=1e-12)
+    )
+    assert g.grad(0.0) == 0.0
+    assert g.hessian(2.0**-30) == pytest.approx(1 / 3, rel=1e-6)

@@ -9,7 +9,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.trace import implied
 from symdiff.frontend.trace.decisions import ALWAYS
-from symdiff.frontend.trace.outside import from_outside
+from symdiff.frontend.trace.outside import from_outside, must_be_plain
 from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
     UNBOUND,
@@ -50,6 +50,7 @@ class Conditions(Recorder):
 
     def _data(self, value: np.ndarray[Any, Any]) -> Any:
         """An array of the user's that is known when traced."""
+        must_be_plain(value)
         if value.size <= self.size_limit or not value.ndim:
             return from_outside(value)
         array = self.array_of_data(value)

@@ -20,6 +20,7 @@ def from_outside(value: Any) -> Any:
     if isinstance(value, np.generic):
         return _from_numpy(value)
     if isinstance(value, np.ndarray):
+        must_be_plain(value)
         if value.dtype.kind not in "biuf":
             raise Refused(f"an array of dtype {value.dtype} is used", "use real numbers")
         if value.size > MAX_ARRAY:
@@ -34,6 +35,23 @@ def from_outside(value: Any) -> Any:
     if isinstance(value, complex):
         raise Refused("a complex number is used", "symdiff differentiates real functions")
     return number(float(value)) if isinstance(value, float) else value
+
+
+def must_be_plain(value: np.ndarray) -> None:
+    """Refuse arrays that would lose their mask, units or operators.
+
+    Raises
+    ------
+    Refused : for them.
+    """
+    kind = type(value)
+    if kind in (np.ndarray, np.memmap):
+        return
+    called = f"{kind.__module__}.{kind.__qualname__}"
+    hint = "use np.asarray() of it"
+    if isinstance(value, np.ma.MaskedArray):
+        hint = "its mask would be lost: use .filled(...) of it, or its mask as an array"
+    raise Refused(f"a {called} is used, which symdiff does not compute with", hint)
 
 
 def _from_numpy(value: Any) -> Any:

@@ -5,6 +5,7 @@
 `promote`            an element that a loop changes, in a number
 `chains`             the states of an array that a loop changes element by element
 `tabulate`           loops that fill arrays, as arrays given by their indices
+`copies`             arrays that loops only copy
 `fuse`               elements of an array, computed where they are used
 `repeated`           what several statements compute, computed once
 `deltas`             sums over Kronecker deltas

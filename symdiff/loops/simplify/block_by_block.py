@@ -32,6 +32,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.prune import pruned
 from symdiff.loops.simplify.branches import of_sums
+from symdiff.loops.simplify.copies import without_copies
 from symdiff.loops.simplify.deltas import contracted
 from symdiff.loops.simplify.exponents import scaled
 from symdiff.loops.simplify.forwarding import rewritten
@@ -84,6 +85,8 @@ def simplified(
     block, roots = contracted(block, roots)
     block, roots = rewritten(gathered(block, names), roots)
     block = fused(pruned(block, roots, tapes), roots, late=late)
+    if late:
+        block, roots = without_copies(block, roots)
     return pruned(block, roots, tapes), roots
 
 

@@ -182,10 +182,12 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
     if known.second:
         if op is MUL:
             return _product(args[0], args[1], second=True)
-        if op is DIV:
-            args = [args[0], ordered(args[1])]
-        elif op is POW or op in CORRECTED:
-            args = [*map(ordered, args)]
+        if op is DIV or op is POW or op in CORRECTED:
+            first = 1 if op is DIV else 0
+            args = [
+                x if k < first or _is_rounded_once(a, known) else ordered(x)
+                for k, (a, x) in enumerate(zip(n.args, args, strict=True))
+            ]
     if op is POW:
         q = rational(n.args[1])
         assert q is not None
@@ -372,6 +374,11 @@ def _fma(a: Expr, b: Expr, c: Expr) -> Expr:
     return raw(MUL, (a, b)) if c is ZERO else raw(FMA, (a, b, c))
 
 
+def _is_rounded_once(e: Expr, known: Known) -> bool:
+    """Whether all that a number lacks is its own rounding."""
+    return e.op in (ADD, SUB, MUL) and all(known[a][1] is ZERO for a in e.args)
+
+
 def _negative(e: Expr) -> Expr:
     q = rational(e)
     if q is not None:
@@ -397,8 +404,8 @@ def _plain(e: Expr, known: Known) -> Expr:
 def _argument(e: Expr, known: Known) -> Corrected:
     """A sum rounded to the nearest double, and the rest."""
     value, correction = corrected(e, known)
-    if e.op in (ADD, SUB, MUL) and all(known[a][1] is ZERO for a in e.args):
-        return value, correction  # all it lacks is its own rounding
+    if _is_rounded_once(e, known):
+        return value, correction
     high = _add(value, correction)
     return high, raw(SUB, (correction, raw(SUB, (high, value))))
 

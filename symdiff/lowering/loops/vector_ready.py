@@ -4,6 +4,7 @@
     what a loop carries without changing it       is not carried
     additions to one element in a loop            are collected in a number, added once
     functions of the sum that a build computes    are applied in a build of their own
+    functions of elements, around inner loops     as well
     products of matrices                          are calls, see `nestmatrices`
 
 Before:  y[i] = tanh(sum_j a[i, j]*x[j])
@@ -16,7 +17,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symdiff.ir import POW, TRUE, ZERO, Expr, add, integer, substitute, topological, var, where
+from symdiff.ir import (
+    CONST,
+    POW,
+    TRUE,
+    ZERO,
+    Expr,
+    add,
+    integer,
+    substitute,
+    topological,
+    var,
+    where,
+)
 from symdiff.ir.blocks import with_inside
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -29,12 +42,14 @@ from symdiff.ir.loop_program import (
     LoopProgram,
     Names,
     Statement,
+    Type,
     Update,
     array,
     defined,
     expressions,
     index,
     inner,
+    kind_of,
     leaves,
     load,
     name_of,
@@ -53,6 +68,7 @@ def ready(program: LoopProgram) -> LoopProgram:
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
+    block = _ahead(block, names, {n: t for n, t in types(program).items() if t.shape})
     return with_products(replace(program, block=block, outputs=outputs))
 
 
@@ -167,6 +183,64 @@ def _split(s: Build, names: Names) -> list[Statement]:
         Build(part, s.type, s.indices, used[0], s.body),
         Build(s.name, s.type, indices, value),
     ]
+
+
+def _ahead(block: Block, names: Names, known: Mapping[str, Type]) -> Block:
+    """The block, with what loops around others apply functions to computed before them."""
+    known = {**known, **{n: t for s in block for n, t in defined(s) if t.shape}}
+    made: list[Statement] = []
+    for s in block:
+        if isinstance(s, Loop) and any(isinstance(b, Loop) for b in s.body):
+            builds, s = _functions_ahead(s, names, known)
+            made += builds
+        if isinstance(s, (Build, Loop)):
+            s = replace(s, body=_ahead(s.body, names, known))
+        made.append(s)
+    return tuple(made)
+
+
+def _functions_ahead(
+    s: Loop, names: Names, known: dict[str, Type]
+) -> tuple[list[Statement], Statement]:
+    """The arrays of what a loop computes of elements by functions, and the loop that reads them."""
+    made: list[Statement] = []
+    left: Statement = s
+    while isinstance(left, Loop) and left.count is not None:
+        e = _of_elements(left, known)
+        if e is None:
+            break
+        ahead, i = names.fresh("ahead"), names.fresh(left.index)
+        here, known[ahead] = index(left.index), Type((left.count,))
+        made.append(Build(ahead, known[ahead], (i,), substitute((e,), {here: index(i)})[0]))
+        (left,) = replaced((left,), {e: load(array(ahead), here)})
+    return made, left
+
+
+def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
+    """The largest expression that applies functions to elements of arrays at the index of a loop, and to nothing
+    else that the loop changes."""
+    if s.count is None or s.condition is not TRUE:
+        return None
+    own = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+    here = index(s.index)
+    fits: dict[Expr, bool] = {}
+    roots = [e for b in walk(s.body) for e in expressions(b)]
+    for n in topological(roots):
+        if n.op is LOAD:
+            name = name_of(n.args[0])
+            t = known.get(name)
+            fits[n] = name not in own and t == Type((s.count,)) and n.args[1:] == (here,)
+        elif n.args:
+            fits[n] = all(fits[a] for a in n.args)
+        else:
+            fits[n] = n is here or n.op is CONST or name_of(n) not in own
+    ends = {a for n in fits if not fits[n] for a in n.args} | {*roots}
+    for e in reversed(fits):
+        if fits[e] and e.args and e.op is not LOAD and e in ends and kind_of(e) == "f":
+            elements = [n for n in topological((e,)) if n.op is LOAD]
+            if any(_costly(e, n) for n in elements):
+                return e
+    return None
 
 
 def _costly(e: Expr, leaf: Expr) -> bool:

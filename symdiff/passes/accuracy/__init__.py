@@ -13,6 +13,7 @@
 `softmax`            the softmax rewrite: exponentials over their sum as logistic functions
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `propagation`        the error of an expression from those of the names in it
+`common_factors`     errors with what their terms have in common in front
 `carried_errors`     what is assumed of the error of a carried value
 `joint_errors`       the covariance of the errors of numbers that a loop computes from each other
 `program_errors`     the errors of the names of a program with arrays and loops, computed beside it
@@ -28,6 +29,7 @@
 `eliminations`       linear solvers as loops, for those
 `gathered`           whether elements of results depend on all elements of the arguments
 `corrected_program`  a program with arrays and loops together with its rounding errors
+`one_signed`         which numbers are never negative
 `sums_in_lanes`      sums in loops, several at a time
 `underflow_losses`   what underflow costs a value that is computed with its rounding error
 `rows_with_errors`   the same of a program over rows, which says which rows are not accurate

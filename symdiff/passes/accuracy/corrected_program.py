@@ -78,10 +78,11 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.loops.matmul import TURNED
-from symdiff.lowering.target import SMALL
+from symdiff.lowering.target import FMA, SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.one_signed import Signed, never_negative
 from symdiff.passes.accuracy.solver_corrections import (
     BY_PIVOTS,
     by_pivots,
@@ -91,6 +92,7 @@ from symdiff.passes.accuracy.solver_corrections import (
 )
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
 from symdiff.passes.accuracy.underflow_losses import RELATIVE, is_lost, loss
+from symdiff.passes.analysis.signs import NEGATIVE, POSITIVE, Signs
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -104,6 +106,8 @@ LEAN, LEAN_MOST = Fraction(1, 2**38), Fraction(1, 2**20)
 of itself; and at most, as errors of second order then are of 2**-40."""
 SECOND = Fraction(1, 2**105)
 """Of the terms of a sum: errors of second order."""
+OWN = Fraction(1, 2**52)
+"""Of errors: those of second order."""
 NOTHING = Fraction(1, 2**78)
 """Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
 than `ARITHMETIC`."""
@@ -174,9 +178,10 @@ class Correcting(Beside):
     functions : whether there are any; calls : of routines, which amplify errors as much as those of functions.
     norm : whether arrays are accepted by their largest elements.
     known : the types of the program's names.
-    lean : whether sums are looked at only where it would not show in the correction of the result that both
-        they and their corrections cancelled. To look at each takes as long as all the rest.
-    exposed : names of which it would not show.
+    exposed : names of which it would not show in the correction of the result that both sums in them and their
+        corrections cancelled. To look at each sum takes as long as all the rest.
+    lean : whether sums in others are not looked at. If not, what vanishes there does not pass for exact.
+    signed : which names are never negative: sums of terms of one sign do not cancel.
     roots : the expressions of those.
     adds_lean : whether sums in the array that is added to need not be looked at.
     solves : whether it calls linear solvers.
@@ -198,15 +203,16 @@ class Correcting(Beside):
         self.suffixes = ("rest", "lost") if self.tests else ("rest",)
         self.norm, self.lean = norm, lean
         self.functions = self.calls = False
-        self.exposed, self.roots = _exposed(program) if lean else (set(), set())
+        self.exposed, self.roots = _exposed(program)
+        self.signed = Signed(never_negative(self.program))
         self.adds_lean = False
 
     def real(self, *outputs: Expr) -> list[Parts]:
-        watched = [e in self.roots for e in outputs] if self.lean else None
+        watched = [e in self.roots for e in outputs]
         return self.numbers(*self.over(outputs), watched) if outputs else []
 
     def update(self, s: Update) -> list[Statement]:
-        self.adds_lean = self.lean and s.name not in self.exposed
+        self.adds_lean = s.name not in self.exposed
         return super().update(s)
 
     def pairs(
@@ -232,6 +238,8 @@ class Correcting(Beside):
         lost = {v: p[2] for v, p in leaves.items() if len(p) > 2}
         inside: Expr = TRUE
         looked_at = None if watched is None else self.looked_at(forms, watched)
+        names = {v: p[0] for v, p in leaves.items()}
+        signs = self.signed.over(names, forms)
         for n in nodes:
             if n.op is EXP:
                 fine = self.exponential(n, known)
@@ -244,9 +252,13 @@ class Correcting(Beside):
                     lost[n] = raw(ADD, (lost[n], self.of_function(n, known)))
             if n.op is EXP:
                 continue
-            if n.op in (ADD, SUB) and (looked_at is None or n in looked_at):
-                value, rest = self.known_sum(known[n], *(known[a] for a in n.args))
-                known[n] = value, rest
+            if n.op in (ADD, SUB) and not _has_one_sign(n, signs):
+                terms = [known[a] for a in n.args]
+                if looked_at is None or n in looked_at:
+                    value, rest = self.known_sum(known[n], *terms)
+                    known[n] = value, rest
+                elif not self.lean:
+                    known[n] = self.inexact_sum(known[n], *terms)
             if n.op is WHERE and n.args[0].op in (LT, LE) and {*n.args[0].args} == {*n.args[1:]}:
                 known[n] = _with_nan(known[n], [known[a][0] for a in n.args[1:]])
             if n.op not in CORRECTED:
@@ -340,8 +352,20 @@ class Correcting(Beside):
         a, b = ir.var("left"), ir.var("right")
         known.update({a: (x[0], x[1]), b: (y[0], y[1])})
         total: Parts = corrected(raw(ADD, (a, b)), known)
-        total = total if self.adds_lean else self.known_sum(total, x, y)
+        if not self.adds_lean:
+            total = self.known_sum(total, x, y)
+        elif not self.lean:
+            total = self.inexact_sum((total[0], total[1]), x, y)
         return (*total, raw(ADD, (x[2], y[2]))) if self.tests else total
+
+    def inexact_sum(self, total: tuple[Expr, Expr], x: Parts, y: Parts) -> tuple[Expr, Expr]:
+        """A sum of which nothing else need be known: where all of it vanishes, errors of second order are left, so
+        that it does not pass for exact."""
+        value, rest = total
+        errors = [d for d in (x[1], y[1]) if d is not ZERO]
+        if value.op not in (ADD, SUB) or len(errors) < 2:
+            return total  # if but one term has an error, a sum that is exact keeps it
+        return value, raw(FMA, (const(OWN), raw(ir.ABS, (errors[0],)), rest))
 
     def known_sum(self, total: Parts, x: Parts, y: Parts) -> Parts:
         """A sum: its correction is not known where both the terms and their corrections cancel, as
@@ -405,7 +429,7 @@ class Correcting(Beside):
             wrong.append(is_wrong(const(self.accepted), value, rest))
             if self.lean:  # what vanished may not be 0
                 wrong.append(raw(WHERE, (raw(LT, (ZERO, raw(ir.ABS, (value,)))), ZERO, ONE)))
-            return _together(value, rest)
+            return together(value, rest)
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
         if t.kind != "f" or name not in self.beside:
             return e
@@ -429,7 +453,7 @@ class Correcting(Beside):
         """An array with its corrections."""
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        total = _together(load(e, *at), load(array(self.beside[name_of(e)][0]), *at))
+        total = together(load(e, *at), load(array(self.beside[name_of(e)][0]), *at))
         sums = self.names.fresh(name_of(e))
         checks.append(Build(sums, t, tuple(places), total))
         return array(sums)
@@ -522,13 +546,21 @@ def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]
     return raw(WHERE, (there, value, NAN)), raw(WHERE, (there, rest, NAN))
 
 
+def _has_one_sign(n: Expr, signs: Signs) -> bool:
+    """Whether both terms of a sum or a difference add up."""
+    a, b = (signs.of(x) for x in n.args)
+    if n.op is SUB:
+        return not (a & NEGATIVE or b & POSITIVE) or not (a & POSITIVE or b & NEGATIVE)
+    return not ((a | b) & NEGATIVE) or not ((a | b) & POSITIVE)
+
+
 def _is_power(n: Expr) -> bool:
     """Whether a node is a product of as many equal factors."""
     q = ir.rational(n.args[1]) if n.op is ir.POW else None
     return q is not None and q.denominator == 1 and q > 0
 
 
-def _together(value: Expr, rest: Expr) -> Expr:
+def together(value: Expr, rest: Expr) -> Expr:
     """The sum; a value that is not finite stays."""
     total = raw(ADD, (value, rest))
     return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
@@ -546,4 +578,4 @@ def is_wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
 
 
-__all__ = ["Correcting", "corrected_at_once", "corrected_program", "is_wrong"]
+__all__ = ["Correcting", "corrected_at_once", "corrected_program", "is_wrong", "together"]

@@ -159,6 +159,10 @@ class ProgramErrors(Propagation):
         name = self.names.fresh(f"{s.name}_error")
         squares = self.collected_squares(s)
         value = self.units(s.value, found) if squares is None else squares
+        if s.value.op is VAR:  # which need not be summed again
+            (value,) = ir.substitute(
+                (value,), {s.value: load(array(s.name), *map(index, s.indices))}
+            )
         self.mark(value)
         made = Build(name, s.type, s.indices, value, pruned(unchecked(body), (value,)))
         made = self.copied(made)

@@ -43,6 +43,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.target import ARRAY_CHAIN
 from symdiff.passes.accuracy.bounds import FUNCTION_ERROR, Bounds
+from symdiff.passes.accuracy.common_factors import with_common_factors
 from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.residual import Bound
 from symdiff.passes.analysis.band_extent import series_in_bands
@@ -317,8 +318,8 @@ class Propagation:
     def units(self, e: Expr, found: Error) -> Expr:
         """An error as an expression."""
         if found.k == 0:
-            return found.more
-        return const(found.k) * self.size(e) + found.more
+            return with_common_factors(found.more)
+        return with_common_factors(const(found.k) * self.size(e) + found.more)
 
     def size(self, e: Expr) -> Expr:
         return e if e.op is VAR and name_of(e) in self.positive else ir.abs_(e)

@@ -53,7 +53,7 @@ from symdiff.passes.guards.shape import (
 )
 from symdiff.passes.guards.tolerances import settings, tolerances
 from symdiff.passes.guards.users import Users, is_reached
-from symdiff.passes.guards.verdicts import Kind, Place, Solved, Verdict
+from symdiff.passes.guards.verdicts import BEST, Kind, Place, Solved, Verdict, worth
 
 NEAR = Fraction(1, 2**60)
 """Within this of 0, relative to values for other variables, a limit is taken to be 0."""
@@ -66,8 +66,6 @@ MAX_SUMS = 3
 """Sums with a mask that are looked at as well, from the inside out."""
 MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
-BEST = 3
-"""What the verdict on a guard is worth that is right for all other variables."""
 MAX_ROUNDS = 4
 """How often guards are looked at, as those that cut out the same may be one."""
 
@@ -380,9 +378,9 @@ class _Repairs:
                 whole, v = self._part(split[0], small, plain)
                 if v is not None and v.regular and is_half_line(part):
                     v, split = None, None  # two formulas that meet there: no guard
-            if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):
+            if best is None or worth(v) >= worth(best[1]) + (worth(v) != 1):
                 best, values = (whole, v, split, fine), tolerance
-            if _worth(v) == BEST:
+            if worth(v) == BEST:
                 break
         assert best is not None
         self.set = values
@@ -420,7 +418,7 @@ class _Repairs:
                 if not self._is_bounded(about) or self._may_be_singular(value):
                     break
                 v = self._ask(about, one, two, about) if is_small((about, one, two)) else None
-                if _worth(v) == BEST:
+                if worth(v) == BEST:
                     break
             self.set = before
             if v is None or v.kind == "wrong":
@@ -520,8 +518,7 @@ class _Repairs:
             if asked > MAX_ANCESTORS:
                 break
             small = ir.substitute((e,), {m: inside})[0]
-            always = condition is TRUE
-            verdict = None if always else self._ask(condition, small, other, plain, "clamp")
+            verdict, beyond = self._as_clamp(condition, small, other, plain)
             if verdict is None:
                 verdict = self._ask(condition, small, other, plain, "epsilon")
                 if verdict is not None and not verdict.truth and abs(verdict.got) <= epsilon:
@@ -534,9 +531,20 @@ class _Repairs:
             if verdict.kind == "right":
                 if verdict.local:
                     other = ir.where(_far(e, other, verdict), e, other)
-                coarse = verdict.coarse or verdict.local
+                other = ir.where(beyond, e, other)
+                coarse = verdict.coarse or verdict.local or beyond is not FALSE
                 return ir.substitute(outputs, {e: EXTENDED(e, other) if coarse else other})
         return outputs
+
+    def _as_clamp(
+        self, condition: Expr, small: Expr, other: Expr, plain: Expr
+    ) -> tuple[Verdict | None, Expr]:
+        """What to think of a clamp, and where it stays, as max(u, eps) does where u is negative."""
+        v = None if condition is TRUE else self._ask(condition, small, other, plain, "clamp")
+        if v is None and (half := near_and_beyond(condition)) is not None:
+            v = self._ask(half[0], small, other, plain, "clamp")
+            return (v, half[1]) if v is not None and v.kind == "right" else (None, FALSE)
+        return v, FALSE
 
     def _may_be_singular(self, e: Expr) -> bool:
         if e not in self.singular:
@@ -569,11 +577,6 @@ class _Repairs:
             if (low > -inf or signs.nonnegative(u)) and (high < inf or signs.nonnegative(-u)):
                 return True
         return False
-
-
-def _worth(v: Verdict | None) -> int:
-    """How good it is to have a verdict, if there are several: one on smaller tolerances if all are wrong."""
-    return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
 
 
 def _far(small: Expr, other: Expr, v: Verdict) -> Expr:

@@ -144,7 +144,10 @@ class Prover:
             if u is t or self._of(roots, u, kind) is None:
                 continue
             (acts,) = ir.substitute((condition,), {u: QUANTITY})
-            if is_smooth_quantity(u, acts, QUANTITY):
+            size = (
+                kind == "clamp" and u is about and u.op is ABS
+            )  # a function of that, kept away from 0
+            if size or is_smooth_quantity(u, acts, QUANTITY):
                 return self._of(roots, u, kind)
         own = ir.variables((about,))  # a quantity with a branch point: of what it is a function
         if len(own) == 1 and t is None and not is_simple(condition, False):
@@ -226,7 +229,7 @@ class _Case:
     def verdict(self) -> Verdict | None:
         if not 0 < len(self.params) <= MAX_VARIABLES:
             return None
-        if self.kinked and not self._even():
+        if self.kinked and self.kind != "clamp" and not self._even():
             return None
         met: list[Verdict] = []
         right: list[Solution] = []

@@ -16,6 +16,8 @@ from symdiff.ir import Expr
 
 QUANTITY = ir.var("the guarded quantity")
 """What a guard is about, where it depends on that alone."""
+BEST = 3
+"""What the verdict on a guard is worth that is right for all other variables."""
 Kind = Literal["guard", "clamp", "epsilon"]
 """What is asked about: a branch; a clamp, which stands for the value at the end of its band; or what is always
 added."""
@@ -70,4 +72,9 @@ class Verdict:
         )
 
 
-__all__ = ["QUANTITY", "Kind", "Place", "Solved", "Verdict"]
+def worth(v: Verdict | None) -> int:
+    """How good it is to have a verdict, if there are several: one on smaller tolerances if all are wrong."""
+    return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
+
+
+__all__ = ["BEST", "QUANTITY", "Kind", "Place", "Solved", "Verdict", "worth"]

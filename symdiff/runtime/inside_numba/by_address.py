@@ -7,12 +7,13 @@ After:   a frame of words for the kernel (`codegen.llvm.loops.kernel`), filled f
 No Python runs in a call that the kernel serves. The first call goes to the function itself, which compares it
 with plain Python, and so do calls that end in anything but results within their error bounds: an index out
 of range, sizes that NumPy would repeat, digits that are lost. Threads that do not hold Python's lock, as those
-of `prange`, must not wait for it: there what lost digits is nan, and what else is left raises an error.
+of `prange`, wait for it, as Numba gives it up while they run.
 """
 
 from __future__ import annotations
 
 import ctypes
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,21 +27,23 @@ from symdiff.errors import TargetError
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
-    Call,
     LoopProgram,
     Type,
     kind_of,
     name_of,
     types,
-    walk,
 )
 from symdiff.ir.program import Tree, flatten_like, nested
+from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.loops.call import Code
 from symdiff.runtime.loops.kernel import LoopKernel
 
-STATE = ("served", "larger", "finish", "again", "used", "many")
+STATE = ("served", "larger", "finish", "again", "used")
 """What changes from call to call: whether the function itself has served one, so that its kernel is compared with
 plain Python; and, once there is one, the kernel for many numbers, and what belongs to it."""
+
+DONE, RAISED, UNKNOWN = range(3)
+"""How a call of Python went: well, with an error that waits to be raised, or with one that cannot be raised."""
 
 _NUMPY = {"f": "np.float64", "i": "np.int64", "b": "np.bool_"}
 _NUMBA = {"f": "float64", "i": "int64", "b": "boolean"}
@@ -147,47 +150,73 @@ def _function(
     direct: _Direct | None = None,
 ) -> Callable[..., Any]:
     """The text that Numba compiles: a direct call, if there is one, and what it leaves to Python."""
-    scope = _names() | {"python": python}
-    scope["refusal"] = (
-        f"{name}: in a parallel loop, whose threads do not hold Python's lock, it cannot be called before it was "
-        "called elsewhere, nor where it needs Python or raises an error"
-    )
+    unknown = all(r.kind == "f" and (direct is not None or not r.rank) for r in results)
+    asked = _Asked(name, python, results, unknown)
+    scope = _names() | {"python": asked, "Pending": Pending}
+    scope["refusal"] = f"{name}: an error in a thread that does not hold Python's lock"
     given = ", ".join(f"a{k}" for k in range(params))
     names = [f"r{k}" for k in range(len(results))]
-    declared = ", ".join(f"{n}={r.numba!r}" for n, r in zip(names, results, strict=True))
-    lines = ["done = False", "held = holds_lock() != 0", "many = -1"]
+    answers = [f"p{k}" for k in range(len(results))]
+    declared = ", ".join(f"{p}={r.numba!r}" for p, r in zip(answers, results, strict=True))
+    lines = ["done = False", "held = holds_lock() != 0"]
     if direct is not None:
         lines += direct.lines()
         scope |= direct.scope
     lines += [
         "if not done:",
-        "    if held:",
-        f"        with objmode({declared}):",
-        f"            {', '.join(names)} = python({given})",
+        f"    with objmode(state='int64', {declared}):",
+        f"        state, {', '.join(answers)} = python(held, {given})",
+        f"    if state == {DONE}:",
+        *(f"        {n} = {p}" for n, p in zip(names, answers, strict=True)),
     ]
-    if direct is not None:
-        unknown = [
+    if unknown:
+        lines.append(f"    elif state == {UNKNOWN}:")
+        lines += [
             f"        {n}{'[...]' if r.rank else ''} = np.nan"
             for n, r in zip(names, results, strict=True)
-            if r.kind == "f"
-        ]
-        lines += ["    elif many >= 0:", *(unknown or ["        pass"])]
-    lines += ["    else:", "        raise RuntimeError(refusal)", f"return ({', '.join(names)},)"]
+        ] or ["        pass"]
+    lines += ["    else:", "        raise Pending(refusal)", f"return ({', '.join(names)},)"]
     text = f"def call({given}):\n" + "\n".join("    " + line for line in lines)
     exec(text, scope)  # made of numbers and the names above only
     return scope["call"]  # type: ignore[no-any-return]
 
 
+class _Asked:
+    """What compiled code asks for results: how it went, and they. It never raises an error, which Numba would
+    leave behind in a `try`: it waits for compiled code to raise it, or is told where results may be unknown."""
+
+    def __init__(
+        self, name: str, python: Callable[..., Any], results: Sequence[Result], unknown: bool
+    ) -> None:
+        self.name, self.python, self.unknown = name, python, unknown
+        self.nothing = tuple(
+            np.empty((0,) * r.rank, _DTYPES[r.kind]) if r.rank else r.of(0) for r in results
+        )
+
+    def __call__(self, held: bool, *args: Any) -> tuple[Any, ...]:
+        try:
+            return DONE, *self.python(*args)
+        except BaseException as error:
+            if self.unknown and not held:
+                tell(self.name, error)
+                return UNKNOWN, *self.nothing
+            wait(error)
+            return RAISED, *self.nothing
+
+    def __reduce__(self) -> Any:
+        """Numba must not keep code on disk that has addresses of this process."""
+        raise pickle.PicklingError(f"{self.name} belongs to this process")
+
+
 def _in_python(
     function: Callable[..., Any], tree: Tree, results: Sequence[Result]
 ) -> Callable[..., Any]:
-    """The function, whose results are as compiled code has them: one, or a tuple."""
+    """The function, whose results are as compiled code has them: a tuple."""
 
     def python(*args: Any) -> Any:
         found: Any = function(*(_in_64_bits(a) for a in args))
         flat = flatten_like(tree, found, len(results), "the result")
-        made = tuple(r.of(v) for r, v in zip(results, flat, strict=True))
-        return made if len(made) != 1 else made[0]
+        return tuple(r.of(v) for r, v in zip(results, flat, strict=True))
 
     return python
 
@@ -242,7 +271,7 @@ class _Direct:
         self.state = (ctypes.c_int64 * len(STATE))()
         code.ask_larger(self.join)
         self.scope: dict[str, Any] = {
-            "template": template, "unknown_at": _unknown().address,
+            "template": template,
             "state_at": ctypes.addressof(self.state), "kernel": _address(code.watched or code.function),
             "finish": _address(code.finish), "used_at": ctypes.addressof(code.outcome.used),
         }  # fmt: skip
@@ -269,12 +298,10 @@ class _Direct:
         self.state[at["finish"]] = _address(other.finish)
         self.state[at["again"]] = other.callbacks[FIXED.index("again") - 1]
         self.state[at["used"]] = ctypes.addressof(other.outcome.used)
-        self.state[at["many"]] = other.many
         self.state[at["larger"]] = _address(other.watched or other.function)  # lets it be called
 
     def lines(self) -> list[str]:
-        """From the arguments `a0`, ... to the results `r0`, ...; `done` says whether they are right, `many`
-        is not negative where they lost digits."""
+        """From the arguments `a0`, ... to the results `r0`, ...; `done` says whether they are right."""
         many, raised = self.code.many, FIXED.index("raised")
         lines = [
             "frame = template.copy()",
@@ -283,38 +310,29 @@ class _Direct:
         ]
         alive = self._arguments(lines)
         self._results(lines)
-        served = f"word_at(state_at, {STATE.index('served')}) != 0"
-        ready = f"held and {served}" if calls_routines(self.program) else f"(not held or {served})"
         lines += [
-            f"if fits and {ready}:",
+            f"if fits and word_at(state_at, {STATE.index('served')}) != 0:",
             "    if not held:",
-            f"        frame[{FIXED.index('again')}] = unknown_at",
             f"        frame[{FIXED.index('parallel')}] = 0",
             "    used, last = used_at, finish",
             "    status = invoke(kernel, frame.ctypes.data)",
-            f"    lost = {many}",
         ]
         if self.code.at_once:
             lines += [
                 f"    larger = word_at(state_at, {STATE.index('larger')})",
                 f"    if status == {many} and larger != 0:",
                 "        release(finish, frame.ctypes.data)",
-                "        if held:",
-                f"            frame[{FIXED.index('again')}] = word_at(state_at, {STATE.index('again')})",
+                f"        frame[{FIXED.index('again')}] = word_at(state_at, {STATE.index('again')})",
                 f"        used = word_at(state_at, {STATE.index('used')})",
                 f"        last = word_at(state_at, {STATE.index('finish')})",
-                f"        lost = word_at(state_at, {STATE.index('many')})",
                 "        status = invoke(larger, frame.ctypes.data)",
-                f"    elif status == {many}:",
-                "        lost = status + 1",
             ]
         lines += [
             f"    if status == 0 and frame[{raised}] == 0:",
             "        done = True",
             "    else:",
-            "        many = status - lost if status != 0 else 0",
             "        release(last, frame.ctypes.data)",
-            "    if held and word_at(used, 0) != 0:  # something is to be told",
+            "    if word_at(used, 0) != 0:  # something is to be told",
             "        done = False",
             *self._numbers("    "),
             f"alive = {' + '.join(alive) or '0'}",
@@ -379,11 +397,6 @@ def _zero(t: Type) -> str:
     return {"f": "0.0", "i": "0", "b": "False"}[t.kind]
 
 
-def calls_routines(program: LoopProgram) -> bool:
-    """Whether it calls libraries, through Python."""
-    return any(isinstance(s, Call) for s in walk(program.block))
-
-
 _alive: list[Any] = []
 """What compiled code of Numba's has the addresses of, which lives as long as the process."""
 
@@ -429,18 +442,6 @@ def _intrinsics() -> dict[str, Any]:
         "release": caller(types.none, llvm.VoidType()),
         "word_at": word_at,
     }
-
-
-@cache
-def _unknown() -> Any:
-    """What computes flagged values again in threads that must not wait for Python: they are nan (`again` of
-    `codegen.llvm.loops.fallback`)."""
-    import numba
-
-    def unknown(which: Any, stage: Any, leaves: Any, result: Any) -> None:
-        result[0] = np.nan
-
-    return numba.cfunc("void(int64, int64, voidptr, CPointer(float64))")(unknown)
 
 
 def _names() -> dict[str, Any]:

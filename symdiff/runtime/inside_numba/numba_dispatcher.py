@@ -38,6 +38,7 @@ from symdiff.runtime.inside_numba.by_address import (
     implementation,
     in_python,
 )
+from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -142,7 +143,7 @@ def _chosen(made: Numbers | ArrayProgram, args: Sequence[Argument]) -> Callable[
         tree, count = made.optimized.tree, len(made.optimized.outputs)
         own = getattr(made.tiered.kernel, "inside", None)
         try:
-            flat = _intrinsic(made.optimized, made.tiered) if own is None else _flat(own())
+            flat = _intrinsic(made) if own is None else _flat(own())
         except UnsupportedError:  # of functions that ball arithmetic alone computes
             alone = in_python(made.optimized.name, made.function, tree, len(args), count)
             flat = _flat(numba.njit(alone))
@@ -274,18 +275,19 @@ def _flat(function: Callable[..., Any]) -> Any:
     return numba.njit(flat)
 
 
-def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:
+def _intrinsic(made: Numbers) -> Any:
     """A function of a tuple of numbers, which gives the tuple of all outputs."""
     from llvmlite import binding, ir
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic
 
+    optimized, tiered, function = made
     prefix = f"symdiff_{next(_numbers)}_"
     text, entry = _linked(tiered.kernel, prefix)
-    last = _callback(tiered)
+    last = _callback(tiered, function)
     inputs, outputs = len(optimized.params), len(optimized.outputs)
-    refusal = f"{optimized.name}: an argument is not what the function asserts"
+    refusal = f"{optimized.name}: an error in Python"
 
     @intrinsic  # type: ignore[untyped-decorator]
     def flat(typingctx: Any, args: Any) -> Any:
@@ -314,16 +316,12 @@ def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:
                     builder.module, ir.FunctionType(ir.IntType(32), []), "PyGILState_Check"
                 )
                 held = builder.call(check, [])
-                with builder.if_else(builder.icmp_unsigned("!=", held, held.type(0))) as (yes, no):
-                    with yes:
-                        address = context.add_dynamic_addr(builder, last, info="symdiff")
-                        broken = builder.call(builder.bitcast(address, point.as_pointer()), where)
-                        with builder.if_then(builder.icmp_unsigned("!=", broken, flag.type(0))):
-                            context.call_conv.return_user_exc(builder, ValueError, (refusal,))
-                    with no:  # nothing that is not known to be right
-                        for k in range(outputs):
-                            slot = builder.gep(found, [ir.IntType(64)(k)])
-                            builder.store(real(float("nan")), slot)
+                address = context.add_dynamic_addr(builder, last, info="symdiff")
+                asked = ir.FunctionType(ir.IntType(8), [pointer, pointer, held.type])
+                callback = builder.bitcast(address, asked.as_pointer())
+                broken = builder.call(callback, [*where, held])
+                with builder.if_then(builder.icmp_unsigned("!=", broken, flag.type(0))):
+                    context.call_conv.return_user_exc(builder, Pending, (refusal,))
             made = [builder.load(builder.gep(found, [ir.IntType(64)(k)])) for k in range(outputs)]
             return context.make_tuple(builder, signature.return_type, made)
 
@@ -356,22 +354,38 @@ def _linked(kernel: Kernel, prefix: str) -> tuple[str, str]:
     return text.replace(" #0 {", f" {inline}#0 {{"), f"{prefix}point"
 
 
-def _callback(tiered: Tiered) -> int:
-    """The address of a C function that writes the proven outputs at a point, or returns 1 where
-    the point is not what it must be."""
+def _callback(tiered: Tiered, function: Callable[..., Any]) -> int:
+    """The address of a C function that writes the proven outputs at a point, or returns 1 where that raises an
+    error: then compiled code raises it. In threads that do not hold Python's lock the outputs are nan instead."""
     inputs, outputs = len(tiered.kernel.params), len(tiered.kernel.outputs)
 
-    def prove(place: int, found: int) -> int:
+    def prove(place: int, found: int, held: int) -> int:
         point = list((ctypes.c_double * inputs).from_address(place)) if inputs else []
         try:
-            tiered.demand(point)
-        except DomainError:
-            return 1
-        values = tiered.prove(point)
-        (ctypes.c_double * outputs).from_address(found)[:] = [float(v) for v in values]
+            values = _proven(tiered, function, point)
+        except BaseException as error:
+            if held:
+                wait(error)
+                return 1
+            tell(tiered.kernel.name, error)
+            values = [float("nan")] * outputs
+        (ctypes.c_double * outputs).from_address(found)[:] = values
         return 0
 
-    function = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)(prove)
-    _alive.append(function)
-    address: int = ctypes.cast(function, ctypes.c_void_p).value or 0
+    kind = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)
+    callback = kind(prove)
+    _alive.append(callback)
+    address: int = ctypes.cast(callback, ctypes.c_void_p).value or 0
     return address
+
+
+def _proven(
+    tiered: Tiered, function: Callable[..., Any], point: Sequence[float]
+) -> list[ctypes.c_double | float]:
+    """The outputs at a point; where arguments are not what they must be, the error of the function itself."""
+    try:
+        tiered.demand(point)
+    except DomainError:
+        function(*point)
+        raise
+    return [float(v) for v in tiered.prove(point)]

@@ -2,7 +2,7 @@
 
 Before:  the kernel `_f_grad_corrected`, and `f_grad`, which computes again what lost digits
 After:   an overload of `f_grad` for arrays of doubles: the kernel, and `f_grad` itself where results may not be
-         accurate and the calling thread holds Python's lock; without it they are nan there
+         accurate
 
 Requires: results that nest in tuples and lists.
 Ensures: nothing is compiled before such a call is.
@@ -19,9 +19,8 @@ from symdiff.codegen.source.modules.inside import fresh, parameters
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of, name_of, types
 from symdiff.ir.program import Tree, tree_text
 
-IMPORTS = "from numba import njit, objmode, types\nfrom numba.core.errors import TypingError\n"
+IMPORTS = "from numba import njit, objmode\nfrom numba.core.errors import TypingError\n"
 HELPER = '''
-_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())
 _real, _as_integer, _absolute = float, int, abs  # as parameters may be called
 
 
@@ -61,13 +60,13 @@ def inside_source(
     guarded : whether points are treated apart: then the public function is called in any case.
     """
     kernel = f"_{stem(full)}" + ("_corrected" if corrected else "")
-    used = [kernel, "_must_be", "_holds_lock", "_real", "_as_integer", "_absolute", "_TINY", "_any_tiny",
+    used = [kernel, "_must_be", "_real", "_as_integer", "_absolute", "_TINY", "_any_tiny",
             "objmode", "np", "math"]  # fmt: skip
     params = [p.name for p in program.params]
     every = public_names(all_names(face, params), used)
     local, fixed = every[: len(params)], every[len(params) :]
     shown = parameters(params, every, face)
-    r, wrong, held, python = fresh(("r", "wrong", "held", "python"), every)
+    r, wrong, python = fresh(("r", "wrong", "python"), every)
     known = types(program)
     made = [known[name_of(e)] if e.op is ARRAY else None for e in program.outputs]
     names = [f"{r}{k}" for k in range(len(made))]
@@ -90,20 +89,13 @@ def inside_source(
         differs = f"{given_as} is not None" if value in (None, "None") else f"{given_as} != {value}"
         lines += [f"if {differs}:", f"    raise ValueError({refusal(main, p, value)!r})"]
     if guarded:
-        text = f"{full}: at points that are treated apart it needs Python's lock"
-        lines += ["if not _holds_lock():", f"    raise RuntimeError({text!r})", *again]
+        lines += again
     else:
         results = [*names, wrong] if corrected else names
         lines.append(f"{', '.join(results)} = {kernel}({', '.join(given)})")
         if corrected:
             lost = [wrong, *_tiny(program, local)]
-            lines += [*_condition(lost), f"    {held} = _holds_lock()", f"    if {held}:"]
-            lines += ["        " + line for line in again]
-            lines.append("    else:")
-            real = [(n, "[" in kind) for n, kind in declared if kind.startswith("float64")]
-            lines += [f"        {n}{'[...]' if array else ''} = math.nan" for n, array in real]
-            if not real:
-                lines.append(f"        raise RuntimeError({f'{full}: it needs Python here'!r})")
+            lines += [*_condition(lost), *("    " + line for line in again)]
     lines.append(f"return {target}")
     wanted = ", ".join(
         f'({n}, {len(p.type.shape)}, "{_KINDS[p.type.kind]}")'

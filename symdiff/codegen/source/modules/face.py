@@ -36,7 +36,7 @@ class Face(NamedTuple):
 PLAIN = Face()
 _IMPORTED = {
     "math", "np", "njit", "prange", "cuda", "libdevice", "config", "flint", "warnings", "intrinsic",
-    "overload", "TypingError", "objmode", "types",
+    "overload", "TypingError", "objmode",
 }  # fmt: skip
 
 

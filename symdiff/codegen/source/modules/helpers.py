@@ -148,7 +148,7 @@ def copies(names: Iterable[str], without: Iterable[str] = ()) -> str:
 
 _OWN = frozenset(
     ("_evaluate", "_stack", "_stack_cuda", "_evaluate_cuda", "_check_fixed", "_only_numbers", "_fma",
-     "_holds_lock", "_helper", "_kernel", "_given", "_check_axes", "_PARALLEL", "_room", "_argsort_rows",
+     "_helper", "_kernel", "_given", "_check_axes", "_PARALLEL", "_room", "_argsort_rows",
      "_cofactors", "_real", "_single", "_absolute", "_infinite")
 )  # fmt: skip
 """What modules define beside copies."""

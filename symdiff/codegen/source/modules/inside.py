@@ -1,8 +1,8 @@
 """Public functions of modules, called inside of functions that Numba compiles.
 
 Before:  the kernel `_f_grad` with its error test, and `_f_wide`
-After:   an overload of `f_grad` for numbers: the first two tiers, and balls where the calling
-         thread holds Python's lock
+After:   an overload of `f_grad` for numbers: the first two tiers, and balls in Python, for whose
+         lock threads wait
 
 Requires: a function whose results nest in tuples and lists.
 Ensures: nothing is compiled before such a call is.
@@ -19,7 +19,6 @@ from symdiff.codegen.source.modules.helpers import stem
 from symdiff.ir.program import Tree, tree_text
 
 IMPORTS = "from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
-LOCK = '_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())\n'
 NUMBERS = '''
 _real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
 
@@ -135,7 +134,7 @@ def _balls(
     places = ", ".join(map(str, columns)) + ("," if len(columns) == 1 else "")
     targets = ", ".join(results) if len(results) > 1 else f"({results[0]},)"
     return [
-        f"    if ({unsure}) and _holds_lock():",
+        f"    if {unsure}:",
         f"        with objmode({kinds}):",
         f"            {targets} = {settle}(",
         f"                {named}, ({places}),",
@@ -167,4 +166,4 @@ def fresh(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     return found
 
 
-__all__ = ["IMPORTS", "LOCK", "NUMBERS", "fresh", "inside_source", "nests", "parameters"]
+__all__ = ["IMPORTS", "NUMBERS", "fresh", "inside_source", "nests", "parameters"]

@@ -35,7 +35,7 @@ from symdiff.codegen.source.modules.face import (
 from symdiff.codegen.source.modules.first_tier import tested_source
 from symdiff.codegen.source.modules.helpers import CACHED, FLINT, definitions, stem
 from symdiff.codegen.source.modules.inside import IMPORTS as INSIDE
-from symdiff.codegen.source.modules.inside import LOCK, NUMBERS, inside_source, nests
+from symdiff.codegen.source.modules.inside import NUMBERS, inside_source, nests
 from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.ir import ONE, ZERO, Expr, where
@@ -48,7 +48,7 @@ _TESTED_IMPORTS = f"""import math
 import warnings
 
 import numpy as np
-from numba import njit, objmode, prange, types
+from numba import njit, objmode, prange
 {INSIDE.format(names="intrinsic, overload")}{FLINT}"""
 
 
@@ -158,13 +158,7 @@ def _inside(
 ) -> str:
     """What functions that Numba compiles call."""
     title = "Inside of functions that Numba compiles"
-    balls = any(g.balls for g in of.values())
-    parts = [
-        f"# {'-' * (97 - len(title))} {title}\n"
-        + (LOCK if balls else "")
-        + "\n" * (1 + balls)
-        + NUMBERS
-    ]
+    parts = [f"# {'-' * (97 - len(title))} {title}\n\n{NUMBERS}"]
     parts += [
         inside_source(
             n,

@@ -31,6 +31,7 @@ def applied(
     """The value of `function(*args, **kwargs)` by its implementation."""
     if kwargs:
         args, kwargs = _in_order(function, args, kwargs)
+        kwargs = {k: v for k, v in kwargs.items() if not _is_default(function, k, v)}
     if isinstance(function, np.ufunc):
         if len(args) > function.nin:
             args, kwargs = args[: function.nin], {"out": args[function.nin], **kwargs}
@@ -43,6 +44,22 @@ def applied(
         if target is not None:
             return _stored(t, target, implementation(t, *args, **kwargs))
     return implementation(t, *args, **kwargs)
+
+
+def _is_default(function: Any, name: str, value: Any) -> bool:
+    """Whether an argument says of a function of NumPy's what it does anyway (`dtype=None`)."""
+    if not (value is None or isinstance(value, str)) or not _is_numpy(function):
+        return False
+    default = _defaults(function).get(name, ...)
+    return type(default) is type(value) and bool(default == value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _defaults(function: Any) -> dict[str, Any]:
+    try:
+        return {k: p.default for k, p in inspect.signature(function).parameters.items()}
+    except (ValueError, TypeError):
+        return {}
 
 
 def _is_numpy(function: Any) -> bool:

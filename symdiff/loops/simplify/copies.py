@@ -1,0 +1,94 @@
+"""Arrays that loops only copy are not copied.
+
+Before:  b = 0; for i in range(n): s[k] += a[i]*x[i]; b[i] += a[i]
+After:   for i in range(n): s[k] += a[i]*x[i]; and a in place of b
+
+So is the adjoint of an array to which a loop adds terms: it passes from step to step as it is.
+
+Requires: a valid program.
+Ensures: the same values. The loop that copies stays, until it is pruned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from symdiff.ir import TRUE, ZERO, Expr, substitute
+from symdiff.ir.blocks import with_inside
+from symdiff.ir.loop_program import (
+    ARRAY,
+    LOAD,
+    Block,
+    Build,
+    Carried,
+    Loop,
+    Statement,
+    Type,
+    array,
+    defined,
+    index,
+    inner,
+    name_of,
+    replaced,
+    walk,
+)
+from symdiff.loops.simplify.chains import chain, plain
+from symdiff.loops.simplify.repeated import changed
+
+
+def without_copies(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
+    """The block, and expressions after it, with what was copied in place of copies."""
+    known = {n: t for s in walk(block) for n, t in (*defined(s), *inner(s))}
+    return _without(block, roots, known)
+
+
+def _without(
+    block: Block, roots: tuple[Expr, ...], known: Mapping[str, Type]
+) -> tuple[Block, tuple[Expr, ...]]:
+    done: list[Statement] = []
+    left = list(block)
+    while left:
+        s = with_inside(left.pop(0), lambda b, r: _without(b, r, known))
+        if isinstance(s, Loop):
+            zeros = {b.name for b in done if isinstance(b, Build) and b.value is ZERO}
+            apart = changed(tuple(left))
+            for c in s.carried:
+                source = _copied(s, c, zeros, known)
+                if source is None or {c.result, name_of(source)} & apart:
+                    continue
+                new = {array(c.result, c.type.kind): source}
+                left = list(replaced(tuple(left), new))
+                roots = substitute(roots, new)
+        done.append(s)
+    return tuple(done), roots
+
+
+def _copied(s: Loop, c: Carried, zeros: set[str], known: Mapping[str, Type]) -> Expr | None:
+    """The array of which a loop makes a copy."""
+    if c.type.kind != "f" or not c.type.shape or c.init.op is not ARRAY:
+        return None
+    found = chain(s, c)
+    if found is None or len(found.sites) != 1 or found.loads:
+        return None
+    ((path, update),) = ((x.path, x.update) for x in found.sites)
+    value = update.value
+    at = tuple(index(b.index) for b in path)
+    if (
+        update.index != at
+        or update.guard is not TRUE
+        or value.op is not LOAD
+        or value.args[1:] != at
+    ):
+        return None
+    if not all(map(plain, path)) or tuple(b.count for b in path) != c.type.shape:
+        return None
+    if update.add and name_of(c.init) not in zeros:
+        return None
+    source = value.args[0]
+    own = {n for b in (s, *walk(s.body)) for n, _ in (*defined(b), *inner(b))}
+    return source if source.op is ARRAY and name_of(source) not in own and known.get(
+        name_of(source)
+    ) == c.type else None  # fmt: skip
+
+
+__all__ = ["without_copies"]

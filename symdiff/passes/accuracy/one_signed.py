@@ -1,0 +1,69 @@
+"""Which numbers of a program with arrays and loops are never negative.
+
+Before:  for i: s = s + x[i]*x[i]
+After:   {"s"}
+
+Requires: a program.
+Ensures: a set of names of numbers that loops carry, of their tapes, and of arrays that are built, of which no
+value is negative, as it is computed. It may be nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from symdiff import ir
+from symdiff.ir import VAR, ZERO, Expr, const
+from symdiff.ir.loop_program import ARRAY, LOAD, REAL, Build, Loop, LoopProgram, name_of, walk
+from symdiff.passes.analysis.signs import NEGATIVE, Signs
+
+
+def never_negative(program: LoopProgram) -> frozenset[str]:
+    """The names: all of them that no expression shows to be negative, if the others are not."""
+    made_of: dict[str, list[Expr]] = {}
+    tapes: dict[str, str] = {}
+    for s in walk(program.block):
+        if isinstance(s, Build) and s.type.kind == "f":
+            made_of.setdefault(s.name, []).append(s.value)
+        elif isinstance(s, Loop):
+            for c in s.carried:
+                if c.type == REAL:
+                    made_of.setdefault(c.name, []).extend((c.init, c.next))
+                    made_of.setdefault(c.result, []).extend((c.init, c.next))
+            for v in s.saves:
+                if v.type == REAL:
+                    made_of.setdefault(v.tape, []).append(v.value)
+            tapes |= {r.name: r.tape for r in s.restores if r.type == REAL}
+    for name, tape in tapes.items():
+        made_of.setdefault(name, []).extend(made_of.get(tape, [const(-1)]))
+    found = set(made_of)
+    while True:
+        wrong = {n for n in found if any(map(Signed(found).may_be_negative, made_of[n]))}
+        if not wrong:
+            return frozenset(found)
+        found -= wrong
+
+
+class Signed:
+    """Signs of expressions in which some names are never negative."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+
+    def may_be_negative(self, e: Expr) -> bool:
+        elements = [n for n in ir.topological((e,)) if n.op is LOAD]
+        named = {n: ir.var(f"element {k}") for k, n in enumerate(elements)}
+        (e,) = ir.substitute((e,), named)
+        return bool(self.over({v: n for n, v in named.items()}, (e,)).of(e) & NEGATIVE)
+
+    def over(self, leaves: Mapping[Expr, Expr], outputs: tuple[Expr, ...]) -> Signs:
+        """The signs of expressions over variables, of which some stand for elements."""
+        inside = ir.variables(outputs)
+        return Signs(ir.le(ZERO, v) for v in inside if self._is(leaves.get(v, v)))
+
+    def _is(self, leaf: Expr) -> bool:
+        whole = leaf.args[0] if leaf.op is LOAD else leaf
+        return whole.op in (VAR, ARRAY) and name_of(whole) in self.names
+
+
+__all__ = ["Signed", "never_negative"]
