@@ -67,6 +67,29 @@ def test_denominators_alone_are_named(clamp):
         f.grad(1.0)
 
 
+def floored(u: float) -> float:
+    return abs(u) if abs(u) > E else E
+
+
+@pytest.mark.parametrize("size", (lambda u: max(abs(u), E), floored), ids=("max", "branch"))
+def test_sizes_whose_squares_are_those_of_the_quantity(size):
+    def f(x, y):
+        d = size(x - y)
+        return (math.exp(2 * d) - 1 - 2 * d) / d**2
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g = symgrad(f)
+        # (expm1(2*d) - 2*d)/d**2 = 2 + 8*d/6 + 16*d**2/24 + ...
+        for x in (1 + 2.0**-30, 1 - 2.0**-30, 1.0, 1 + 2.0**-26):
+            d, side = abs(x - 1), (x > 1) - (x < 1)
+            slope = side * (8 / 6 + 16 * d / 12)
+            assert g.grad(x, 1.0) == pytest.approx((slope, -slope), rel=1e-11)
+            value, both = g.value_and_grad(x, 1.0)
+            assert value == g(x, 1.0) == pytest.approx(2 + 8 * d / 6, rel=2.0**-23)
+            assert both == g.grad(x, 1.0)
+
+
 def test_differences_of_two_variables():
     def f(x, y):
         d = copied(x - y)

@@ -32,6 +32,7 @@ from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
 from symdiff.passes.guards.extent import Direction, reaches, turns_of, value_at_zero
 from symdiff.passes.guards.shape import (
+    as_function_of_size,
     bottleneck,
     differentiated,
     is_equation,
@@ -149,6 +150,8 @@ class Prover:
             )  # a function of that, kept away from 0
             if size or is_smooth_quantity(u, acts, QUANTITY):
                 return self._of(roots, u, kind)
+        if kind == "clamp" and (sized := as_function_of_size(roots, about, QUANTITY)) is not None:
+            return self._of(sized, about, kind)
         own = ir.variables((about,))  # a quantity with a branch point: of what it is a function
         if len(own) == 1 and t is None and not is_simple(condition, False):
             return self._of(roots, own[0], kind)

@@ -276,6 +276,24 @@ def is_small(roots: Iterable[Expr]) -> bool:
     return len(seen) <= MAX_NODES
 
 
+def as_function_of_size(
+    roots: tuple[Expr, Expr, Expr], size: Expr, v: Expr
+) -> tuple[Expr, Expr, Expr] | None:
+    """Formulas of abs(u) alone with v for that, also in even powers, which are written as those of u; None if
+    there are none, or more is in the formulas."""
+    if size.op is not ABS:
+        return None
+    (u,) = size.args
+    powers = {
+        n: ir.power(v, n.args[1])
+        for n in ir.topological(roots)
+        if n.op is ir.POW and n.args[0] is u and (ir.integer(n.args[1]) or 1) % 2 == 0
+    }
+    condition, small, other = ir.substitute(roots, {size: v, **powers})
+    alone = ir.variables((condition, small, other)) == [v]
+    return (condition, small, other) if powers and alone else None
+
+
 def bottleneck(roots: Sequence[Expr], about: Expr) -> Expr | None:
     """The lowest node below `about` through which alone the roots depend on the
     variables."""
@@ -431,6 +449,7 @@ def _reaches(roots: Sequence[Expr], t: Expr, variables: set[Expr] | None = None)
 
 
 __all__ = [
+    "as_function_of_size",
     "bottleneck",
     "differentiated",
     "disjuncts",
