@@ -12,7 +12,7 @@ import pytest
 from symdiff import symgrad
 from symdiff.ir import NAN, apply, const, lt, var
 from symdiff.ir.functions import MAXIMUM
-from symdiff.passes.analysis.flat import flat
+from symdiff.passes.analysis.flat_regions import flat
 
 X = np.array([-1.5, 0.25, 2.0])
 

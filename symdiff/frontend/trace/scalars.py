@@ -37,7 +37,7 @@ from symdiff.frontend.trace.values import (
 )
 from symdiff.ir import FALSE, TRUE, ZERO, Expr, Op, functions
 from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD, kind_of
-from symdiff.passes.analysis.flat import flat
+from symdiff.passes.analysis.flat_regions import flat
 
 MAX_INTEGER_BITS = 1 << 16
 
