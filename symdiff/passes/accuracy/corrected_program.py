@@ -434,7 +434,7 @@ class Correcting(Beside):
             wrong.append(is_wrong(const(self.accepted), value, rest))
             if self.lean:  # what vanished may not be 0
                 wrong.append(raw(WHERE, (raw(LT, (ZERO, raw(ir.ABS, (value,)))), ZERO, ONE)))
-            return _together(value, rest)
+            return together(value, rest)
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
         if t.kind != "f" or name not in self.beside:
             return e
@@ -458,7 +458,7 @@ class Correcting(Beside):
         """An array with its corrections."""
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        total = _together(load(e, *at), load(array(self.beside[name_of(e)][0]), *at))
+        total = together(load(e, *at), load(array(self.beside[name_of(e)][0]), *at))
         sums = self.names.fresh(name_of(e))
         checks.append(Build(sums, t, tuple(places), total))
         return array(sums)
@@ -571,7 +571,7 @@ def _is_power(n: Expr) -> bool:
     return q is not None and q.denominator == 1 and q > 0
 
 
-def _together(value: Expr, rest: Expr) -> Expr:
+def together(value: Expr, rest: Expr) -> Expr:
     """The sum; a value that is not finite stays."""
     total = raw(ADD, (value, rest))
     return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
@@ -589,4 +589,4 @@ def is_wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
 
 
-__all__ = ["Correcting", "corrected_at_once", "corrected_program", "is_wrong"]
+__all__ = ["Correcting", "corrected_at_once", "corrected_program", "is_wrong", "together"]
