@@ -223,6 +223,16 @@ def unrolled(
     TooLong : if there are more.
     UnsupportedError : if what is computed depends on real values otherwise than by branches.
     """
+    return unrolled_with(program, shapes, given, Formulas(most))
+
+
+def unrolled_with(
+    program: LoopProgram,
+    shapes: Mapping[str, tuple[int, ...]],
+    given: Sequence[Any],
+    numbers: Formulas,
+) -> tuple[list[str], list[Any]]:
+    """The same with given arithmetic."""
     names: list[str] = []
     args: list[Any] = []
     for p, value in zip(program.params, given, strict=True):
@@ -234,4 +244,4 @@ def unrolled(
             names.append(f"{p.name} {k}")
             elements.flat[k] = ir.var(names[-1])
         args.append(elements if elements.ndim else elements[()])
-    return names, run(program, args, Formulas(most))
+    return names, run(program, args, numbers)

@@ -82,7 +82,10 @@ def scaled(e: Expr) -> tuple[Fraction, Expr]:
 
 
 def _nonfinite(op: Op, a: Expr, b: Expr) -> Expr | None:
-    """An operation on two constants of which one is inf, -inf or nan, as IEEE has it."""
+    """An operation on two constants of which one is inf, -inf or nan, as IEEE has it, and what is nan
+    whatever the other operand is."""
+    if op is not POW and (a is NAN or b is NAN):
+        return NAN
     if a.op is not CONST or b.op is not CONST:
         return None
     if isinstance(a.value, Fraction) and isinstance(b.value, Fraction):

@@ -52,6 +52,12 @@ def test_a_root_of_a_negative_number() -> None:
     assert ir.power(-8, 2) is ir.const(64)
 
 
+@pytest.mark.parametrize("build", [ir.add, ir.sub, ir.mul, ir.div])
+def test_arithmetic_with_nan_is_nan(build: Callable[..., ir.Expr]) -> None:
+    for other in (ir.var("x"), ir.const(0), ir.const(math.inf)):
+        assert build(other, math.nan) is build(math.nan, other) is ir.NAN
+
+
 def test_comparisons_with_nan_are_false() -> None:
     x = ir.var("x")
     for build in (ir.lt, ir.le, ir.eq, ir.gt, ir.ge):

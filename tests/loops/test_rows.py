@@ -9,6 +9,7 @@ import pytest
 from symdiff import symgrad
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
+from symdiff.runtime.loops.transposed import Transposed
 
 from .programs import close, outputs
 from .test_array_corpus import CASES, Case, _traced
@@ -191,3 +192,35 @@ def test_underflow_in_a_row_is_told_by_that_row() -> None:
             u = a * b * mp.cos(angle) - c * d * mp.sin(angle)
             truth = u * e * (1 + mp.cos(angle))
             assert abs(mp.mpf(float(value)) - truth) <= 4 * np.spacing(abs(float(truth)))
+
+
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+def test_rows_in_vectors_are_those_that_are_asked_for_one_by_one(accuracy):
+    """However many there are, however they lie in memory, and whatever they are beside."""
+    f = symgrad(turned, accuracy=accuracy).jacobian
+    p, w = row_arguments(2500)  # more than are taken together
+    whole = f.map(p, w)
+    assert isinstance(kernels_of_rows(f)[1], Transposed)
+    turned_over = f.map(np.asfortranarray(p), np.repeat(w, 2)[::2])
+    for a, b in zip(whole, turned_over, strict=True):
+        np.testing.assert_array_equal(a, b)
+    for k in (0, 1, 16, 17, 1023, 1041, 2499):
+        for a, b in zip(whole, f.map(p[k : k + 1], w[k : k + 1]), strict=True):
+            np.testing.assert_array_equal(a[k], b[0])
+    one = symgrad(turned).jacobian(p[7], w[7])
+    for a, b in zip(whole, one, strict=True):
+        np.testing.assert_allclose(a[7], b, rtol=1e-15 if accuracy == "high" else 1e-13)
+
+
+def test_rows_of_integers_and_of_other_sizes() -> None:
+    """Formulas are those of a size; integers are doubles, unless they are too large for these."""
+    f = symgrad(lambda x, s: s * np.sum(np.sin(x) ** 2) * x, wrt="x", accuracy="fast")
+    for n in (2, 3):
+        x = np.arange(5 * n).reshape(5, n)
+        for rows in (x, x.astype(float)):
+            found = f.map(rows, 3.0, axes=(0, None))
+            np.testing.assert_allclose(
+                found, 3 * np.sum(np.sin(x) ** 2, axis=1)[:, None] * x, rtol=1e-13
+            )
+    single = f.map(x.astype(np.float32), 3.0, axes=(0, None))
+    assert single.dtype == np.float32

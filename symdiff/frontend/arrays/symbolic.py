@@ -59,7 +59,7 @@ def scalar_of(e: Expr, kind: str, defined: Expr = TRUE) -> Any:
 
 
 STALE = (
-    "an array is read that may have been changed through another name, in a loop or reshaped",
+    "an array that may have been changed through another name, in a loop or reshaped",
     "make a copy of it before: np.copy(...)",
 )
 
@@ -178,7 +178,7 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
     if isinstance(value, Selected):
         made = t.compacted(value)
         if shown(t.frame, value):
-            made.memory.fixed = _VIEWED
+            made.memory.fixed, made.memory.selection = _VIEWED, value
         return made
     if is_number(value):
         return from_formula((), value)

@@ -62,6 +62,7 @@ def percentile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = F
 def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any:
     ordered = np.sort(np.ravel(a)) if axis is None else np.moveaxis(np.sort(a, axis=axis), axis, 0)
     n = ordered.shape[0]
+    ordered = ordered * 1.0  # of truth values too
     found = np.mean(ordered, axis=0)  # of nothing: nan
     if n > 0:
         found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2

@@ -263,8 +263,7 @@ def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:
     e, d = ir.substitute((symbolic.formula(a), symbolic.needs(a)), mapping)
     found = symbolic.lazy((count, *a.shape), a.kind, e, d)
     if a.shape and a.sides is None:  # rows, which may be views of an array that is changed later
-        found.memory.origins.append(a.memory)
-        a.memory.shown.append(found.memory)
+        found.memory.may_show(a.memory)
     return found
 
 

@@ -15,7 +15,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from symdiff.frontend.trace.frames import Container, Frame
-from symdiff.frontend.trace.values import Record, Refused, Selected, SmallArray, describe
+from symdiff.frontend.trace.values import (
+    Listed,
+    Record,
+    Refused,
+    Selected,
+    SmallArray,
+    SymArray,
+    describe,
+)
 
 MOST = 2000
 """Containers among which references are looked for; with more, any may be shared."""
@@ -36,15 +44,23 @@ def containers(value: Any) -> Iterator[Any]:
 
 
 def shown(frame: Frame, value: Selected) -> int:
-    """In how many places a selection by a condition is kept, of all names that calls and functions
-    inside have, and in what these hold. With more than `MOST` of them, it may be in several."""
+    """In how many places a selection by a condition is kept, or an array that is a view of it, of all names that
+    calls and functions inside have, and in what these hold. With more than `MOST` of them, it may be in several."""
     stack: list[Any] = [frame]
     seen: dict[int, Any] = {}
     count = 0
     while stack:
         v = stack.pop()
+        if isinstance(v, Listed):
+            v = v.items
+        if isinstance(v, SymArray):
+            if v.sides is not None:
+                stack += v.sides[1:]
+            held = (m.selection for m in (v.memory, *v.memory.origins))
+            count += any(s is not None and _same(s, value) for s in held)
+            continue
         if isinstance(v, Selected):
-            count += v.items.memory is value.items.memory and v.present is value.present
+            count += _same(v, value)
             continue
         inner = hasattr(type(v), "keyword_defaults")  # a function that is defined in a call
         home = v.home if isinstance(v, Frame) or inner else None
@@ -65,6 +81,10 @@ def shown(frame: Frame, value: Selected) -> int:
         elif isinstance(v, dict):
             stack += v.values()
     return count
+
+
+def _same(a: Selected, b: Selected) -> bool:
+    return a.items.memory is b.items.memory and a.present is b.present
 
 
 class Aliases:

@@ -134,6 +134,7 @@ class Memory:
     leaf : the array as it is now, as of `symdiff.ir.loop_program.array`; None of a formula.
     element : of a formula, the element at the indices `symbolic.SLOTS`.
     defined : of a formula, where the operations that led to the element are defined.
+    selection : the elements of an array by a condition that it holds, as long as neither changes.
     fixed : why nothing may be stored in it, and what to do; None if it may.
     birth : larger than that of every memory made before.
     name : what the user calls it; "" if it has no name yet.
@@ -158,6 +159,7 @@ class Memory:
         "name",
         "origins",
         "reshaped",
+        "selection",
         "shape",
         "shown",
         "stale",
@@ -173,6 +175,7 @@ class Memory:
     ) -> None:
         self.shape, self.kind, self.leaf = shape, kind, leaf
         self.element, self.defined = element, defined
+        self.selection: Selected | None = None
         self.fixed: tuple[str, str] | None = None
         self.birth = next(births)
         self.name = ""
@@ -180,6 +183,12 @@ class Memory:
         self.shown: list[Memory] = []
         self.stale = False
         self.by_rows = self.reshaped = self.argument = False
+
+    def may_show(self, other: Memory) -> None:
+        """This is a view of the other memory, or a copy, as only a call says."""
+        self.origins.append(other)
+        other.shown.append(self)
+        self.fixed = self.fixed or other.fixed
 
     def spoil(self) -> None:
         """It is about to change: what may be the same memory is not what it was."""
@@ -248,6 +257,10 @@ class Selected:
     nest: str = ""
     in_place: bool = False
 
+    @property
+    def kind(self) -> str:
+        return self.items.kind
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
@@ -260,6 +273,10 @@ class Listed:
 
     items: SymArray
     nest: str = "l"
+
+    @property
+    def kind(self) -> str:
+        return self.items.kind
 
 
 def nest_of(value: Any) -> str:

@@ -25,6 +25,7 @@ from symdiff.ir import (
     INF,
     MUL,
     NEG,
+    ONE,
     POW,
     SUB,
     VAR,
@@ -33,7 +34,7 @@ from symdiff.ir import (
     Expr,
     const,
 )
-from symdiff.ir.functions import EXTREMES
+from symdiff.ir.functions import COSH, EXTREMES, TANH
 from symdiff.ir.loop_program import (
     LEAVES,
     LOAD,
@@ -57,6 +58,7 @@ HALF_UNIT = Fraction(1, 2)
 LEFT = 2
 """Units that cancelling leaves of what a tested value may have, in the mean."""
 NEGATIVE, POSITIVE = 1, 4
+LOST_OF_ONE = Fraction(1, 2**50)
 FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
 """The units that an operation loses that underflows."""
 MANY = 64
@@ -351,6 +353,21 @@ def _slopes(form: Expr, wrt: tuple[Expr, ...]) -> tuple[Expr, ...]:
     if form.op.boolean:
         return (ZERO,) * len(wrt)
     try:
-        return gradient(form, wrt)
+        return ir.transform(gradient(form, wrt), _by_value)
     except (SymdiffError, NotImplementedError):
         return (INF,) * len(wrt)
+
+
+def _by_value(n: Expr, args: tuple[Expr, ...]) -> Expr:
+    """The slope of a hyperbolic tangent by its value, which is there; what is lost of it counts."""
+    below = args[1] if n.op is DIV else None
+    if below is not None and below.op is POW and ir.rational(below.args[1]) == 2:
+        if below.args[0].op is COSH:
+            return args[0] * _slope_of_tanh(below.args[0].args[0])
+    if n.op is POW and args[0].op is COSH and ir.rational(args[1]) == -2:
+        return _slope_of_tanh(args[0].args[0])
+    return ir.rebuild(n, args)
+
+
+def _slope_of_tanh(x: Expr) -> Expr:
+    return ONE - TANH(x) ** 2 + const(LOST_OF_ONE)

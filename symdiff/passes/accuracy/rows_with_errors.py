@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symdiff.ir import Expr, const
+from symdiff import ir
+from symdiff.ir import LT, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     ARRAY,
     Block,
@@ -29,7 +30,13 @@ from symdiff.ir.loop_program import (
     types,
 )
 from symdiff.passes.accuracy.beside import added_up
-from symdiff.passes.accuracy.corrected_program import ARITHMETIC, EACH, Correcting, is_wrong
+from symdiff.passes.accuracy.corrected_program import (
+    ARITHMETIC,
+    EACH,
+    Correcting,
+    is_wrong,
+    together,
+)
 from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.accuracy.underflow_losses import is_lost
 
@@ -43,6 +50,29 @@ def corrected_rows(program: LoopProgram, tests: bool) -> LoopProgram:
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
     return _Rows(program, tests).whole_program()
+
+
+def corrected_formulas(
+    program: LoopProgram, outputs: Sequence[Expr], tests: bool
+) -> tuple[tuple[Expr, ...], Expr]:
+    """The same of the formulas of a row, over the names of its numbers: their values with their errors, and whether
+    any of them may not be accurate.
+
+    Raises
+    ------
+    UnsupportedError : for a function without a correction.
+    """
+    work = Correcting(program, tests=tests, lanes=False, library=False)
+    leaves = {v: (v, *(ZERO,) * len(work.suffixes)) for v in ir.variables(outputs)}
+    found = work.numbers(outputs, leaves)
+    limit = const(EACH if work.functions else ARITHMETIC)
+    values, wrong = list[Expr](), list[Expr]()
+    for value, rest, *lost in found:
+        wrong += [is_lost(value, x) for x in lost if x is not ZERO]
+        if rest is not ZERO:
+            wrong.append(is_wrong(limit, value, rest))
+        values.append(value if rest is ZERO else together(value, rest))
+    return tuple(values), raw(LT, (ZERO, added_up(wrong)))
 
 
 class _Rows(Correcting):
@@ -84,4 +114,4 @@ class _Rows(Correcting):
         return self.corrected_array(e, t, checks)
 
 
-__all__ = ["corrected_rows"]
+__all__ = ["corrected_formulas", "corrected_rows"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.errors import DomainError, SymdiffError
+from symdiff.errors import DomainError, SymdiffError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
     from symdiff.runtime.inside_numba.by_address import ArrayProgram
     from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
+    from symdiff.runtime.loops.transposed import Transposed
+
+PLAIN, CORRECTED = 4000, 1500
+"""Operations of formulas of rows that are computed in vectors over rows, in doubles and with their errors."""
+KEPT = 16
+"""Sizes of rows for which these are kept."""
 
 
 class ArrayKernels:
@@ -39,7 +45,8 @@ class ArrayKernels:
         self._raws: dict[int, LoopProgram] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
         self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...]]] = {}
-        self._by_row: dict[Any, tuple[LoopKernel | None, RowsAtOnce | None]] = {}
+        self._by_row: dict[Any, tuple[LoopKernel | None, RowsAtOnce | Transposed | None]] = {}
+        self._of_a_row: dict[int, LoopProgram] = {}
         self._bounds: dict[int, LoopKernel] = {}
 
     def __call__(
@@ -296,18 +303,70 @@ class ArrayKernels:
         shapes: Shapes,
     ) -> tuple[Tree, rows.Compute]:
         """How results nest, and what computes those of rows."""
-        key = id(raw), tuple(mapped)
-        if key not in self._by_row:
-            with self._once(raw):
-                if key not in self._by_row:
+        sizes = tuple(np.shape(v)[m:] for v, m in zip(values, mapped, strict=True))
+        key = id(raw), tuple(mapped), sizes
+        with self._once(raw):
+            if key not in self._by_row:
+                kernels = {k[:2]: before for k, (before, _) in self._by_row.items()}
+                if key[:2] in kernels:
+                    made = kernels[key[:2]]
+                else:
                     program = self._source.rows(static, shapes, mapped)
                     made = None if program is None else self._kernel(program, False, by_rows=True)
-                    self._by_row.setdefault(key, (made, _at_once(made)))
-        kernel, first = self._by_row[key]
+                if len(self._by_row) >= KEPT:
+                    self._by_row.clear()
+                self._by_row[key] = made, self._first(raw, made, static, shapes, sizes)
+            kernel, first = self._by_row[key]
         if kernel is not None:
             return kernel.program.tree, rows.of_kernel(kernel, values, mapped, first)
         single, one = self.compiled(raw, static, shapes)
         return single.tree, rows.one_by_one(one, values, mapped)
+
+    def _first(
+        self,
+        raw: LoopProgram,
+        kernel: LoopKernel | None,
+        static: Mapping[str, Any],
+        shapes: Shapes,
+        sizes: Sequence[tuple[int, ...]],
+    ) -> RowsAtOnce | Transposed | None:
+        """What is called before a kernel of rows: with "fast", and where the kernel would often flag a value, what
+        computes rows of few numbers, of the given shapes, in vectors over rows, and of others with their
+        rounding errors."""
+        from symdiff.loops.fixed_rows import columns
+        from symdiff.pipeline import loops as loop_pipeline
+        from symdiff.pipeline.lowered.row_formulas import CorrectedRow
+        from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
+        from symdiff.runtime.loops.transposed import Transposed
+        from symdiff.runtime.protocols import Plain
+        from symdiff.runtime.scalar.kernel import CorrectedKernel, Kernel
+
+        if type(kernel) is not LoopKernel or kernel.dtype == "float32":
+            return None
+        tiers = kernel.tiers
+        if tiers is not None and not tiers.rows_lose:
+            return None
+        found, most = None, PLAIN if tiers is None else CORRECTED
+        if sum(map(math.prod, sizes)) <= most:
+            if id(raw) not in self._of_a_row:
+                program = self._source.shown(static, shapes)
+                form = loop_pipeline.final if tiers is None else loop_pipeline.exact
+                self._of_a_row[id(raw)] = form(program)
+            found = columns(self._of_a_row[id(raw)], sizes, most)
+        made: Kernel
+        if tiers is None:
+            if found is None:
+                return None
+            plain = Plain(found.program.name, found.params, found.outputs)
+            made = Kernel(plain, accuracy="fast", parallel=False, cache=kernel.cache, again=False)
+            return Transposed(made, found.shapes, kernel)
+        try:
+            if found is None:
+                return RowsAtOnce(tiers.rows_at_once(False), kernel)
+            made = CorrectedKernel(CorrectedRow(found), cache=kernel.cache)
+            return Transposed(made, found.shapes, kernel)
+        except UnsupportedError:
+            return None
 
     def bounds(
         self, raw: LoopProgram, values: Sequence[Any], static: Mapping[str, Any], shapes: Shapes
@@ -400,16 +459,6 @@ def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
     if not columns:
         return csr_array((at[0].size, 0))
     return csr_array(entries, shape=(at[0].size, columns))
-
-
-def _at_once(kernel: LoopKernel | None) -> RowsAtOnce | None:
-    """What computes rows of a kernel's program with their rounding errors, where that has a use."""
-    from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
-
-    if type(kernel) is not LoopKernel or kernel.tiers is None or kernel.dtype == "float32":
-        return None
-    program = kernel.tiers.rows_at_once(False)
-    return None if program is None else RowsAtOnce(program, kernel)
 
 
 def _gives_numbers(raw: LoopProgram) -> bool:

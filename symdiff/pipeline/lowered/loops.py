@@ -101,10 +101,11 @@ class LoweredProgram:
 
     def with_errors(self, dtype: str, most: int = ANY, tests: int = 0) -> ProgramWithTests | None:
         """The same for calls of so many numbers at most, whatever its elements are made of. What overflowed
-        has an error that is not a number, and so no flag is asked for that where calls are not few."""
+        has an error that is not a number, and so no flag is asked for that where calls are not few; nor for poles and
+        what is undefined, which may be in branches that are not taken."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
-        from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
+        from symdiff.lowering.target import OVERFLOWED, UNDERFLOWS
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
         from symdiff.passes.accuracy.loop_tiers import ProgramWithTests as Made
@@ -130,7 +131,7 @@ class LoweredProgram:
             made = corrected_at_once(ready(self.exact), most, tests > 0, self.norm)
         except UnsupportedError:
             return None
-        flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWS)
+        flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWED)
         return Made(made, (), flags, most)
 
     @property
@@ -140,25 +141,31 @@ class LoweredProgram:
 
         return calls_with_corrections(self.source)
 
-    def rows_at_once(self, tests: bool) -> LoopProgram | None:
-        """A program of rows with its rounding errors, and one more output that says which rows are not
-        accurate (see `passes.accuracy.rows_with_errors`); None where doubles serve: if what has error tests
-        is seldom flagged."""
+    @cached_property
+    def rows_lose(self) -> bool:
+        """Whether rows had better be computed with their rounding errors, as what has error tests is not seldom
+        flagged."""
         from symdiff.codegen.llvm.jit import has_flags
-        from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.flagged import worst_share
-        from symdiff.passes.accuracy.rows_with_errors import corrected_rows
 
         known = self.by_rows and self.accuracy in ("high", "strict") and not self.norm
         if not (known and self.reads_flags and has_flags()):
-            return None
+            return False
         tested = (r.written for r in self.double("float64", 0).references)
-        if sum(worst_share((e,)) or 0 for e in tested) <= SELDOM:
-            return None
-        try:
-            return corrected_rows(ready(self.exact), tests)
-        except UnsupportedError:
-            return None
+        return sum(worst_share((e,)) or 0 for e in tested) > SELDOM
+
+    def rows_at_once(self, tests: bool) -> LoopProgram:
+        """A program of rows with its rounding errors, and one more output that says which rows are not
+        accurate (see `passes.accuracy.rows_with_errors`).
+
+        Raises
+        ------
+        UnsupportedError : if a function has no correction.
+        """
+        from symdiff.lowering.loops.vector_ready import ready
+        from symdiff.passes.accuracy.rows_with_errors import corrected_rows
+
+        return corrected_rows(ready(self.exact), tests)
 
     def value(self, reference: Reference) -> LoweredFunction:
         """One flagged value, as a function of the names of its leaves."""

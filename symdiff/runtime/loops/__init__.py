@@ -9,5 +9,6 @@
 `ties`          second derivatives where kinks meet, from what they are beside
 `beside_guards` derivatives at points that a program treats apart, from what they are beside
 `rows`          rows of arguments over threads
+`transposed`    rows of a few numbers, in vectors over rows
 `exact_integers` Python's integers, where 64 bits do not hold them
 """

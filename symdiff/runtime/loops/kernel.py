@@ -354,6 +354,23 @@ class WideLoopKernel(LoopKernel):
         return "wide", fingerprint(self.program), self.watched is not None
 
 
+def again(
+    found: Sequence[Any], bad: Any, args: Sequence[Any], mapped: Sequence[bool], kernel: Any
+) -> None:
+    """Compute some rows of results again, by a kernel of rows."""
+    if not bad.size:
+        return
+    rows = [v[bad] if m else v for v, m in zip(args, mapped, strict=True)]
+    finite = np.ones(bad.size, bool)
+    for v in (v for v, m in zip(rows, mapped, strict=True) if m):
+        finite &= np.isfinite(v.reshape(bad.size, -1)).all(axis=1)
+    for some in (finite, ~finite):  # nothing is computed again of calls with what is not finite
+        if some.any():
+            given = [v[some] if m else v for v, m in zip(rows, mapped, strict=True)]
+            for place, v in zip(found, kernel(given), strict=True):
+                place[bad[some]] = v
+
+
 class RowsAtOnce(WideLoopKernel):
     """The rows of a kernel's program computed with their rounding errors, and which of them are not accurate.
 
@@ -374,18 +391,7 @@ class RowsAtOnce(WideLoopKernel):
         if any(isinstance(v, np.ndarray) and v.dtype.char in "fe" for v in args):
             return self.others(args, out)
         *found, wrong = self(args, None if out is None else [*out, None])
-        bad = np.flatnonzero(wrong)
-        if not bad.size:
-            return found
-        rows = [v[bad] if m else v for v, m in zip(args, mapped, strict=True)]
-        finite = np.ones(bad.size, bool)
-        for v in (v for v, m in zip(rows, mapped, strict=True) if m):
-            finite &= np.isfinite(v.reshape(bad.size, -1)).all(axis=1)
-        for some in (finite, ~finite):  # nothing is computed again of calls with what is not finite
-            if some.any():
-                given = [v[some] if m else v for v, m in zip(rows, mapped, strict=True)]
-                for place, v in zip(found, self.others(given), strict=True):
-                    place[bad[some]] = v
+        again(found, np.flatnonzero(wrong), args, mapped, self.others)
         return found
 
 

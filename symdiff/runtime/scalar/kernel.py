@@ -442,6 +442,31 @@ class Kernel:
         return Result([np.float64(v) for v in numbers], int(flag), None)
 
 
+class CorrectedKernel(Kernel):
+    """Outputs together with their rounding errors, whose operations are those of processors, for arrays. What is
+    flagged stays flagged.
+
+    Parameters
+    ----------
+    function : whose tiers "lean" and "array" are the same values (`symdiff.pipeline.lowered.row_formulas`).
+    """
+
+    def __init__(self, function: Function, *, cache: bool = True) -> None:
+        super().__init__(function, wide=True, parallel=False, cache=cache)
+
+    def _specified(self, dtype: str, kind: str) -> Spec:
+        f = self.function
+        tier = f.double(dtype, kind)
+        return Spec(
+            f.params, tier.outputs, tier.test, dtype, self.accuracy, self.cache,
+            arrays=kind != "point", lean=kind == "lean", wide=functools.partial(f.double, dtype, kind),
+        )  # fmt: skip
+
+    @property
+    def _leans(self) -> bool:
+        return jit.has_flags()
+
+
 def _single(value: float) -> float:
     """A float rounded to float32, as Python numbers among float32 arrays are."""
     return ctypes.c_float(value).value

@@ -322,10 +322,11 @@ def _spread(root: bool) -> Function:
 
 def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:
     """The Euclidean norm, or the sum or maximum of the absolute values."""
+    array = elementwise(as_float, asarray(value))
     exact = None if ord is None else plain(ord) if not isinstance(ord, Real) or ir.rational(ord.expr) is not None else ord  # fmt: skip
     if exact in (None, 2):
-        return reduce(lambda v: library_names.hypot(t, *v), asarray(value), axis)
-    sizes = elementwise(lambda v: scalars.apply(ir.ABS, v), asarray(value))
+        return reduce(lambda v: library_names.hypot(t, *v), array, axis)
+    sizes = elementwise(lambda v: scalars.apply(ir.ABS, v), array)
     if exact == 1:
         return reduce(arrays.total, sizes, axis)
     if isinstance(exact, Real) and exact.expr is ir.INF:

@@ -22,7 +22,7 @@ from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SmallArray, array_of, is_number
+from symdiff.frontend.trace.values import Refused, SmallArray, array_of, as_float, is_number
 
 Function = Callable[..., Any]
 
@@ -80,7 +80,7 @@ def trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1) -> Any:
     else:
         steps = list(diff(t, x).items)
     means = [scalars.binary(ast.Div, arrays.add(a, b), 2) for a, b in itertools.pairwise(values)]  # fmt: skip
-    return arrays.total(map(arrays.multiply, steps, means))
+    return arrays.total(map(arrays.multiply, steps, means)) if means else as_float(0)
 
 
 # ------------------------------------------------------------------------- shapes

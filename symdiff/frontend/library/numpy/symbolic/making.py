@@ -11,7 +11,7 @@ from symdiff.frontend.arrays import rounded, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
-from symdiff.frontend.library.numpy.symbolic.shapes import ravel
+from symdiff.frontend.library.numpy.symbolic.shapes import contiguous, ravel
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.demands import used_as_array
@@ -55,6 +55,10 @@ def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArr
 
 def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
     return converted(symbolic.symbolic(t, value), dtype_kind(dtype))
+
+
+def _contiguous(t: Tracer, value: Any, dtype: Any = None) -> SymArray:
+    return contiguous(t, symbolic.symbolic(t, _asarray(t, value, dtype)))
 
 
 def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
@@ -233,7 +237,8 @@ def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
     """Straight lines between points; beyond the ends, the ends."""
     for v in (xp, fp):
         used_as_array(v, "np.interp()")
-    grid, heights = (symbolic.reused(t, symbolic.symbolic(t, v)) for v in (xp, fp))
+    made = (symbolic.elementwise(t, as_float, symbolic.symbolic(t, v)) for v in (xp, fp))
+    grid, heights = (symbolic.reused(t, a) for a in made)
     same_size(t, grid.shape[0], heights.shape[0])
     points = symbolic.symbolic(t, x)
     n = grid.shape[0]
@@ -275,7 +280,7 @@ def _enumerated(t: Tracer, value: Any) -> Any:
 TABLE: dict[str, Function] = {
     "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
     "numpy.asanyarray": _asarray,
-    "numpy.ascontiguousarray": _asarray,
+    "numpy.ascontiguousarray": _contiguous,
     "numpy.float64": lambda t, a: as_float(a) if is_number(a) else copied(t, a, float),
     "numpy.where": _where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,
     "numpy.extract": _extract, "numpy.copyto": _copyto,

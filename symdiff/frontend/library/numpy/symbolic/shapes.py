@@ -240,8 +240,7 @@ def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
             found.memory.reshaped = a.memory.reshaped
             return found
         found = symbolic.gathered(a, new, at)  # a view or a copy, as the memory lies
-        found.memory.origins.append(a.memory)
-        a.memory.shown.append(found.memory)
+        found.memory.may_show(a.memory)
         return found
     return symbolic.viewed(a, new, at)
 
@@ -263,6 +262,15 @@ def ravel(t: Tracer, value: Any) -> SymArray:
         a.memory.reshaped |= a.memory.argument  # with gaps in it, NumPy makes a copy
         return a
     return symbolic.snapshot(a)
+
+
+def contiguous(t: Tracer, a: SymArray) -> SymArray:
+    """The array itself where its elements are neighbours in memory, row by row, else a copy."""
+    whole = a.sides is None and _in_a_row(a, 0, len(a.shape)) and len(a.shape) > 1
+    if whole and (a.memory.argument or _lies_by_rows(a.memory)):
+        a.memory.reshaped |= a.memory.argument
+        return a
+    return reshaped(t, ravel(t, a), [scalars.whole(n) for n in a.shape] or 1)
 
 
 def _in_steps_of_one(a: SymArray) -> bool:
@@ -513,7 +521,9 @@ def _diag(t: Tracer, value: Any, k: Any = 0) -> Any:
     n = ir.add(extent(t, a.shape[0]), ir.const(abs(shift)))
     row = ir.sub(SLOTS[0], ir.const(max(-shift, 0)))
     on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), ir.const(shift))
-    e = ir.where(on, placed(symbolic.as_kind(a, a.kind), [row]), ZERO)
+    e = ir.where(
+        on, placed(symbolic.as_kind(a, a.kind), [row]), ir.FALSE if a.kind == "b" else ZERO
+    )
     return lazy((n, n), a.kind, e, scalars.by_side(on, placed(needs(a), [row]), ir.TRUE))
 
 
