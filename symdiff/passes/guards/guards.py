@@ -22,7 +22,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import inf
 from typing import Literal
 
