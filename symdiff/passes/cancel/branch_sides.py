@@ -96,9 +96,7 @@ class _Branches:
         written, size = size, _absolute(size)
         above = self._on(size, ir.not_(below))
         if any(e.op is ABS and _vanishes(e, of) for e in ir.topological((above,))):
-            return SIGN(of) * ir.abs_(
-                written
-            )  # a kink at the edge of the branches, whose sides count
+            return SIGN(of) * ir.abs_(written)  # a kink at the edge, both of whose sides count
         return ir.where(below, self._on(-size, below), above)
 
     def _multiplied(self, step: Expr, other: Expr) -> Expr | None:
