@@ -1,4 +1,4 @@
-"""Estimates of products of matrices: no call of many numbers is computed again that lost nothing, and those are whose
+"""Estimates of products of matrices, and of squares of what is 0: no call of many numbers is computed again that lost nothing, and those are whose
 results cancel, in blocks of other sizes as well."""
 
 from __future__ import annotations
@@ -80,3 +80,25 @@ def test_what_cancels_is_computed_again(again, f, start, scale):
     assert again
     truth = exact - Fraction(c)
     assert abs(Fraction(value) - truth) <= 16 * 2.0**-52 * abs(truth)
+
+
+def hinge(w, x, y):
+    """x has shape (n, 2)."""
+    return np.mean(np.maximum(x[:, 0] * w[0] + x[:, 1] * w[1] - y, 0.0) ** 2)
+
+
+def test_squares_of_what_is_exactly_0_are_not_computed_again(again):
+    x = np.random.default_rng(5).normal(size=(2000, 2))
+    symgrad(hinge, verify=False)(np.array([0.5, -0.25]), x, 0.1)
+    assert not again
+
+
+def misfit(x, y, z):
+    """x, y and z have shape (n,)."""
+    return np.sum((x * y - z) ** 2)
+
+
+def test_squares_of_what_cancels_to_0_are_computed_again(again):
+    x = np.full(600, 1 + 2.0**-30)
+    value = symgrad(misfit, verify=False)(x, x, x * x)
+    assert value == 600 * 2.0**-120 and again

@@ -43,7 +43,7 @@ from symdiff.ir.loop_program import (
     name_of,
 )
 from symdiff.lowering.target import ARRAY_CHAIN
-from symdiff.passes.accuracy.bounds import FUNCTION_ERROR, Bounds
+from symdiff.passes.accuracy.bounds import FUNCTION_ERROR, UNITS, Bounds
 from symdiff.passes.accuracy.common_factors import with_common_factors
 from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.residual import Bound
@@ -117,6 +117,14 @@ class Linear(Bounds):
 
     def _own_error(self, e: Expr) -> int:
         return int(FUNCTION_ERROR * self.unit)
+
+    def _power_error(self, e: Expr, q: Fraction, more: Expr) -> Expr:
+        """Without a quotient, which is 0/0 for what is exactly 0, but never 0 beside an error."""
+        base, exponent = e.args
+        if (ir.rational(exponent) or 0) < 1:
+            return ir.const(q) * ir.abs_(e) * (more / ir.abs_(base))
+        unit = const(Fraction(1, 2 ** UNITS[self.dtype]))
+        return const(q) * (ir.abs_(base) + unit * more) ** const(q - 1) * more
 
 
 @dataclass(slots=True)

@@ -26,8 +26,8 @@ from math import inf
 from typing import Literal
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, CONST, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
-from symdiff.ir.functions import EXTENDED, EXTREMES, SLOPES
+from symdiff.ir import ABS, ADD, AND, CONST, DIV, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
+from symdiff.ir.functions import EXTENDED, EXTREMES, FILLED, SLOPES
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.clamps import clamp_of, is_clamped
@@ -508,7 +508,10 @@ class _Repairs:
             if any(a in settled for a in e.args) or e.op.boolean or e.op is WHERE:
                 settled.add(e)
                 continue
-            free[e] = other = ir.rebuild(e, tuple(free.get(a, a) for a in e.args))
+            parts = tuple(free.get(a, a) for a in e.args)
+            free[e] = other = ir.rebuild(e, parts)
+            if e.op is DIV and condition is not TRUE and next(loci(other), None) is None:
+                other = FILLED(other, parts[1])  # x/max(x, eps) is 1, but not near 0
             if not (any(a in singular for a in e.args) or next(loci(other), None) is not None):
                 continue
             singular.add(e)
