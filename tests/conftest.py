@@ -35,12 +35,12 @@ MEASURED = re.compile(r"(\bmean) \S+, worst \S+ ulp")
 """What the mathematical library of a machine decides in generated texts."""
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-DEFAULT = 200.0
+DEFAULT = 150.0
 """Seconds that all tests which are not slow take together, of one processor and with no kernels kept of
 earlier runs: those that take longest are slow, as many as it needs."""
 SHORT = 0.6
 """Seconds that the shortest case of a test function may take to stay in any case."""
-SHARE = 3
+SHARE = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

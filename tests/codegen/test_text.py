@@ -86,7 +86,7 @@ def text(e: Expr) -> str:
             where(and_(lt(0, x), or_(lt(x, y), not_(eq(y, 1)))), x, 1),
             "where(x > 0 and (x < y or y != 1), x, 1)",
         ),
-        (NAN * x, "nan*x"),
+        (where(lt(x, 0), NAN, x), "where(x < 0, nan, x)"),
         (where(lt(x, 0), INF, x), "where(x < 0, inf, x)"),
         (where(lt(x, 0), -INF, x), "where(x < 0, -inf, x)"),
     ],

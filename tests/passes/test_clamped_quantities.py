@@ -162,3 +162,26 @@ def test_a_clamped_size_has_the_slopes_of_the_function_of_that_size():
     )
     assert g.grad(0.0) == 0.0
     assert g.hessian(2.0**-30) == pytest.approx(1 / 3, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x / max(x, 1e-12),
+        lambda x: 3 * x / max(x, 1e-12) * math.exp(x),
+        lambda x: x / (x if x > 1e-12 else 1e-12),
+        lambda x: math.sin(x) / max(math.sin(x), 1e-12),
+    ],
+)
+def test_a_clamped_denominator_that_cancels_is_named(f):
+    with pytest.warns(GuardWarning, match="0.0 against 1.0"):
+        assert symgrad(f)(1e-13) == f(1e-13)
+
+
+def test_what_smooths_is_not_named():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rate = symgrad(lambda s: s / (s + 1e-9))
+        assert rate.grad(0.0) == pytest.approx(1e9)
+        step = symgrad(lambda x: x / max(abs(x), 1e-12))
+        assert step.grad(1e-13) == pytest.approx(1e12)

@@ -159,3 +159,38 @@ def test_windows_are_no_guards() -> None:
         assert f.grad(0.5) == 0.75
         assert f.grad(2.0) == 4.0
         assert f.grad(1.0) == 3.0
+
+
+def yeo_johnson(x, lam):
+    out = np.zeros_like(x)
+    positive = x >= 0
+    if abs(lam) < 1e-12:
+        out[positive] = np.log1p(x[positive])
+    else:
+        out[positive] = ((x[positive] + 1) ** lam - 1) / lam
+    if abs(lam - 2) > 1e-12:
+        out[~positive] = -((1 - x[~positive]) ** (2 - lam) - 1) / (2 - lam)
+    else:
+        out[~positive] = -np.log1p(-x[~positive])
+    return out
+
+
+def two_masks(x, lam):
+    out = x.copy()
+    large, small = x > 1, x < -1
+    if lam == 0:
+        out[large] = np.log(x[large])
+        out[small] = x[small]
+    else:
+        out[large] = (x[large] ** lam - 1) / lam
+        out[small] = np.expm1(lam * x[small]) / lam
+    return out
+
+
+@pytest.mark.parametrize(("f", "lam"), [(yeo_johnson, 2.0), (yeo_johnson, 0.0), (two_masks, 0.0)])
+def test_what_either_side_of_a_guard_stores_by_masks(f, lam):
+    x, h = np.array([1.5, -2.0, 0.5, -0.3]), 1e-4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GuardWarning)
+        slopes = symgrad(f).jacobian(x, lam)[1]
+    assert slopes == pytest.approx((f(x, lam + h) - f(x, lam - h)) / (2 * h), rel=1e-6)

@@ -35,8 +35,9 @@ from symdiff.frontend.trace.values import (
     of_integers,
     python_kind,
 )
-from symdiff.ir import TRUE, ZERO, Expr, Op, functions
+from symdiff.ir import FALSE, TRUE, ZERO, Expr, Op, functions
 from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD, kind_of
+from symdiff.passes.analysis.flat_regions import flat
 
 MAX_INTEGER_BITS = 1 << 16
 
@@ -265,7 +266,21 @@ _INTEGER: dict[type[ast.operator], Callable[[int, int], Any]] = {
 def _quotient(a: Real, b: Real) -> Real:
     found = ir.div(a.expr, b.expr)
     poles.divided(b.expr, found)
-    return Real(found, join(a.defined, b.defined))
+    return Real(found, join(join(a.defined, b.defined), _divides_somewhere(a.expr, b.expr)))
+
+
+def _divides_somewhere(a: Expr, b: Expr) -> Expr:
+    """That not both are zero throughout a region, where their quotient is nan: it has no limit there."""
+    zero = flat(b)
+    return TRUE if zero is FALSE else ir.not_(ir.and_(zero, flat(a)))
+
+
+def _product(a: Real, b: Real) -> Real:
+    defined = join(a.defined, b.defined)
+    for u, v in ((a.expr, b.expr), (b.expr, a.expr)):
+        if v.op is ir.DIV or (v.op is ir.POW and (ir.rational(v.args[1]) or 0) < 0):
+            defined = join(defined, _divides_somewhere(u, v.args[v.op is ir.DIV]))
+    return Real(ir.mul(a.expr, b.expr), defined)
 
 
 def _power(a: Real, b: Real) -> Real:
@@ -281,7 +296,7 @@ def _power(a: Real, b: Real) -> Real:
 _REAL: dict[type[ast.operator], Callable[[Real, Real], Real]] = {
     ast.Add: lambda a, b: Real(ir.add(a.expr, b.expr), join(a.defined, b.defined)),
     ast.Sub: lambda a, b: Real(ir.sub(a.expr, b.expr), join(a.defined, b.defined)),
-    ast.Mult: lambda a, b: Real(ir.mul(a.expr, b.expr), join(a.defined, b.defined)),
+    ast.Mult: _product,
     ast.Div: _quotient,
     ast.Pow: _power,
     ast.FloorDiv: lambda a, b: compose(functions.COMPOSITES["numpy.floor_divide"], (a, b)),

@@ -78,7 +78,7 @@ def pinned(condition: Expr, value: Expr, closed: Expr) -> Expr:
 
 FILLED = Op(
     "filled", 2, partials=lambda value, u: (ONE, None),
-    simplify=lambda value, u: value if CONST in (value.op, u.op) else None,
+    simplify=lambda value, u: value if u.op is CONST else None,
     expand=lambda value, u: value, sympy=lambda sp, value, u: value,
 )  # fmt: skip
 """A value that was singular where u = 0, as it was written, though its formula is not; made by

@@ -196,7 +196,7 @@ class Bounds:
             self._rounded_exponent(args[0], q)
             k, more, relative = abs(q) * bounds[0].k + own, bounds[0].more, ZERO
             if more is not ZERO:
-                more = ir.const(abs(q)) * ir.abs_(e) * (more / ir.abs_(args[0]))
+                more = self._power_error(e, abs(q), more)
             if bounds[0].relative is not ZERO:
                 relative = ir.const(abs(q)) * bounds[0].relative
             return Bound(k, more, relative)
@@ -209,6 +209,10 @@ class Bounds:
             self._step(e)
             return Bound()
         return self._function(e, bounds)
+
+    def _power_error(self, e: Expr, q: Fraction, more: Expr) -> Expr:
+        """What becomes of the error of a base; q: the size of the exponent."""
+        return ir.const(q) * ir.abs_(e) * (more / ir.abs_(e.args[0]))
 
     def _sum(self, e: Expr, x: Bound, y: Bound) -> Bound:
         if (x.exact and y.exact) or self._adds(e):

@@ -51,7 +51,7 @@ from symdiff.ir import (
     const,
     raw,
 )
-from symdiff.ir.functions import CBRT, DETACHED, EXP
+from symdiff.ir.functions import CBRT, DETACHED, EXP, EXTREMES
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -120,6 +120,8 @@ SMOOTH = (
     *(f for f in CORRECTED if not (f.domain or f.pole or f.cut or f.kink or f is CBRT)),
 )
 """Operations that have no singularity on the real line."""
+DECISIONS = (*ir.COMPARISONS, *EXTREMES)
+"""Operations whose results do not show that an argument is not known."""
 LEFT = Fraction(1, 2**50)
 """Of results of solvers: what may be lost beside their errors, of bounds."""
 FUNCTION, FADED = Fraction(1, 2**63), Fraction(1, 2**51)
@@ -237,21 +239,27 @@ class Correcting(Beside):
         known.update({v: (p[0], p[1]) for v, p in leaves.items()})
         lost = {v: p[2] for v, p in leaves.items() if len(p) > 2}
         inside: Expr = TRUE
+        deciding = _deciding(nodes)
         looked_at = None if watched is None else self.looked_at(forms, watched)
         names = {v: p[0] for v, p in leaves.items()}
         signs = self.signed.over(names, forms)
         for n in nodes:
+            fine: Expr = TRUE
             if n.op is EXP:
                 fine = self.exponential(n, known)
-                inside = ir.and_(inside, fine)
             else:
                 corrected(n, known)
+            if n.op in CORRECTED:
+                if n.op is not EXP:
+                    fine = CORRECTED[n.op].inside(known[n.args[0]][0])
+                if n in deciding:
+                    inside = ir.and_(inside, fine)
+                elif fine is not TRUE:  # of choices only what is taken counts
+                    known[n] = known[n][0], ir.where(fine, known[n][1], NAN)
             if self.tests:
                 lost[n] = lost[n] if n in lost else loss(n, known, lost)
                 if self.bounded and n.op in CORRECTED:
                     lost[n] = raw(ADD, (lost[n], self.of_function(n, known)))
-            if n.op is EXP:
-                continue
             if n.op in (ADD, SUB) and not _has_one_sign(n, signs):
                 terms = [known[a] for a in n.args]
                 if looked_at is None or n in looked_at:
@@ -261,9 +269,6 @@ class Correcting(Beside):
                     known[n] = self.inexact_sum(known[n], *terms)
             if n.op is WHERE and n.args[0].op in (LT, LE) and {*n.args[0].args} == {*n.args[1:]}:
                 known[n] = _with_nan(known[n], [known[a][0] for a in n.args[1:]])
-            if n.op not in CORRECTED:
-                continue
-            inside = ir.and_(inside, CORRECTED[n.op].inside(known[n.args[0]][0]))
         made = [(known[e][0], known[e][1]) for e in forms]
         if inside is not TRUE:
             made = [(v, ir.where(inside, rest, NAN)) for v, rest in made]
@@ -468,6 +473,12 @@ def _watched(n: Expr, kinds: dict[Expr, str]) -> tuple[Expr, ...]:
     if n.op in SMOOTH or n.op in (LOAD, REAL_OF) or _is_power(n) or kind_of(n, kinds) != "f":
         return ()
     return n.args
+
+
+def _deciding(nodes: Sequence[Expr]) -> set[Expr]:
+    """What decisions hang on: there an error that is not known would not be seen."""
+    ends = (a for n in nodes if n.op in DECISIONS for a in n.args)
+    return set(ir.topological(tuple(ends)))
 
 
 def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:

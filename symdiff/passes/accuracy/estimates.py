@@ -39,12 +39,14 @@ from symdiff.ir.loop_program import (
     Check,
     LoopProgram,
     Statement,
+    Type,
     index,
     load,
     name_of,
     types,
 )
 from symdiff.ir.prune import pruned
+from symdiff.lowering.target import SMALL as AT_ONCE
 from symdiff.passes.accuracy.estimated_statements import (
     may_be_nan,
     over_elements,
@@ -62,6 +64,9 @@ largest, half of its digits: 32 units are 16 ulp at least."""
 SMALL = 256
 """Of an array of n elements, the smallest is a part in n of the largest, as things go: it may be off by
 so many times n units."""
+FEW, CHANCE = 4, 64
+"""In calls of many numbers so many elements at most, and one in so many, may be off by more, as long as they keep half
+of their digits: by chance some are smaller than that. And arrays of fewer than `SMALL` elements count as that many."""
 SUBNORMAL = 2**16
 """Where errors of underflow count, numbers may be off by as many times what one costs."""
 
@@ -130,20 +135,43 @@ class _Checking(ProgramErrors):
         at = [index(i) for i in places]
         size = ir.abs_(load(e, *at))
         off = const(found.k) * size + element(found, at)
-        each: Expr = const(LIMIT if self.strict else SMALL)
+        each, by_chance = const(LIMIT), ZERO
         if not self.strict:
-            for n in t.shape:
-                each = each * raw(REAL_OF, (n,))
-            each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
-        one = ir.where(ir.le(ZERO, size) if self.norm else self._fine(off, each, size), ZERO, ONE)
+            each, by_chance = self._of_each(t)
+        if self.norm:
+            one = ir.where(ir.le(ZERO, size), ZERO, ONE)
+        else:
+            one = ir.where(self._fine(off, each, size), ZERO, ONE)
+            if by_chance is not ZERO:
+                half = self._fine(off, const(HALF), size)
+                one = ir.where(half, one, const(2 * FEW))
         each_ = over_elements(
             self.names, places, t, (one, size, off), (False, True, True), self.mark
         )
         (wrong, largest, most), block = each_
-        fine = ir.le(wrong, ZERO)
+        fine = ir.le(wrong, by_chance)
         if not self.strict:
             fine = ir.and_(fine, self._fine(most, const(LIMIT), largest))
         return [*block, self._check(fine)]
+
+    def _of_each(self, t: Type) -> tuple[Expr, Expr]:
+        """The units that an element may be off by, and how many elements may be off by more."""
+        many: Expr = ONE
+        for n in t.shape:
+            many = many * raw(REAL_OF, (n,))
+        count: Expr = ZERO
+        for p in self.program.params:
+            if p.type.kind == "f" and p.type.shape:
+                size: Expr = ONE
+                for n in p.type.shape:
+                    size = size * raw(REAL_OF, (n,))
+                count = count + size
+        few = ir.le(count, const(AT_ONCE))
+        least = ir.where(few, ZERO, const(SMALL))
+        each = const(SMALL) * ir.where(ir.lt(many, least), least, many)
+        each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
+        by_chance = ir.where(ir.lt(many, const(FEW * CHANCE)), many / CHANCE, const(FEW))
+        return each, ir.where(few, ZERO, by_chance)
 
     def _fine(self, off: Expr, limit: Expr, size: Expr) -> Expr:
         """Whether an error is within so many units of what has this size."""

@@ -1,23 +1,25 @@
 """The errors of products of matrices, and of the results of linear solvers.
 
 Before:  c = matmul(a, b)
-After:   largest = max((2*b[k, j])**2); c_error[i] = largest * sum_k a[i, k]**2, the square of the
-         errors of row i
+After:   size[k] = sum_j b[k, j]**2; column[j] = sum_k b[k, j]**2
+         c_error[i] = max(column)/sum(column) * sum_k a[i, k]**2 * size[k], the square of the errors of row i
 
 Requires: the errors of the arguments.
 Ensures: roundings of different terms, and errors of different elements, are independent. A row
-has one error: what its terms are of one matrix, and the largest element of the other. So there is no
-second product of matrices. Sums over rows of parameters are computed once.
+has one error: the root of the mean of the squares of those of its elements, times how much larger those of the
+largest column are than others. So there is no second product of matrices. In products with a vector that
+is the norm of a row times the largest element of the vector. Sums over rows of parameters are computed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Protocol
 
 from symdiff import ir
-from symdiff.ir import INF, ZERO, Expr, const, raw
+from symdiff.ir import INF, ONE, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     REAL,
     Build,
@@ -101,6 +103,8 @@ def after_call(work: Named, s: Call) -> list[Statement]:
     shape = known[name_of(a)].shape
     kept = int(TURNED[s.routine][side]) if side == 0 else 1 - int(TURNED[s.routine][side])
     made: list[Statement] = [s]
+    if len(known[name_of(s.args[0])].shape) == len(known[name_of(s.args[1])].shape) == 2:
+        return _of_product(work, s, own, made)
     square, both = _largest(work, b, known[name_of(b)], other, own, not e.flat, made)
     if len(shape) < 2:
         sums = _sums(work, a, e, [index(k := work.names.fresh("k"))], k, shape[0], made)
@@ -124,6 +128,82 @@ def after_call(work: Named, s: Call) -> list[Statement]:
     axes = None if len(t.shape) < 2 else (side,)
     work.errors[result] = Error(Fraction(0), array(name), squared, axes)
     return made
+
+
+def _of_product(work: Named, s: Call, own: Fraction, made: list[Statement]) -> list[Statement]:
+    """The errors of the rows of a product of two matrices."""
+    known = types(work.program)
+    ((result, t),), (a, b) = s.results, s.args
+    first, other = (work.errors.get(name_of(x), EXACT) for x in s.args)
+    left, right = TURNED[s.routine]
+    i, k = work.names.fresh("i"), work.names.fresh("k")
+    here = [index(k), index(i)] if left else [index(i), index(k)]
+    shape = known[name_of(b)].shape
+    rounded = const(own**2)
+    plain = first.flat and other.flat
+    terms: list[Expr] = []
+    if not (first.flat and not other.flat):
+        of_b = _weights(work, b, shape, right, EXACT, ONE, ZERO, made)
+        each = [] if first.flat else [_squared(first, here)]
+        each += [rounded * load(a, *here) ** 2] if other.flat else []
+        terms.append(of_b(k) * functools.reduce(ir.add, each))
+    if not plain and not other.flat:
+        with_errors = _weights(work, b, shape, right, other, rounded, ONE, made)
+        terms.append(with_errors(k) * load(a, *here) ** 2)
+    body: list[Statement] = []
+    count = known[name_of(a)].shape[0 if left else 1]
+    (value,) = _collected(work, [(k, count)], [functools.reduce(ir.add, terms)], False, body)
+    value, squared = work.of_squares(ir.where(ir.lt(value, INF), value, INF))
+    work.mark(value)
+    name = work.names.fresh(f"{result}_error")
+    made.append(Build(name, Type((t.shape[0],)), (i,), value, tuple(body)))
+    work.errors[result] = Error(Fraction(0), array(name), squared, (0,))
+    return made
+
+
+def _weights(
+    work: Named, b: Expr, shape: Sequence[Expr], turned: bool, e: Error, of_squares: Expr,
+    of_errors: Expr, made: list[Statement],
+) -> Callable[[str], Expr]:  # fmt: skip
+    """Of the squares of a matrix, and of its errors, for each row their sum, times the share of the largest column in
+    all of them. Those of a parameter are computed once."""
+    once = e.flat and any(p.name == name_of(b) for p in work.program.params)
+    key = f"weights {name_of(b)}", int(turned)
+    if once and key in work.sums:
+        return lambda k: load(work.sums[key], index(k))
+    axis = int(turned)
+    block: list[Statement] = []
+
+    def summed(kept: int) -> Expr:
+        x, y = work.names.fresh("k"), work.names.fresh("k")
+        places = [index(x), index(y)] if kept == 0 else [index(y), index(x)]
+        each = of_squares * load(b, *places) ** 2
+        if of_errors is not ZERO:
+            each = each + _squared(e, places)
+        body: list[Statement] = []
+        (value,) = _collected(work, [(y, shape[1 - kept])], [each], False, body)
+        work.mark(value)
+        name = work.names.fresh("squares")
+        block.append(Build(name, Type((shape[kept],)), (x,), value, tuple(body)))
+        return array(name)
+
+    rows, columns = summed(axis), summed(1 - axis)
+    j = work.names.fresh("k")
+    column = load(columns, index(j))
+    (largest,) = _collected(work, [(j, shape[1 - axis])], [column], True, block)
+    j = work.names.fresh("k")
+    (total,) = _collected(work, [(j, shape[1 - axis])], [load(columns, index(j))], False, block)
+    k, name = work.names.fresh("k"), work.names.fresh("weights")
+    share = ir.where(ir.lt(ZERO, total), largest / total, ir.where(ir.le(total, ZERO), ZERO, INF))
+    value = load(rows, index(k)) * share
+    work.mark(value)
+    block.append(Build(name, Type((shape[axis],)), (k,), value))
+    if once:
+        work.first += block
+        work.sums[key] = array(name)
+    else:
+        made += block
+    return lambda k: load(array(name), index(k))
 
 
 def _has_digits(program: LoopProgram) -> bool:

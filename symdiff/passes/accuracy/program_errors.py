@@ -45,6 +45,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.prune import pruned
+from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
@@ -159,7 +160,8 @@ class ProgramErrors(Propagation):
         name = self.names.fresh(f"{s.name}_error")
         squares = self.collected_squares(s)
         value = self.units(s.value, found) if squares is None else squares
-        if s.value.op is VAR:  # which need not be summed again
+        if s.value.op is VAR or any(n.op in CORRECTED for n in ir.topological((s.value,))):
+            # it need not be summed or computed again
             (value,) = ir.substitute(
                 (value,), {s.value: load(array(s.name), *map(index, s.indices))}
             )

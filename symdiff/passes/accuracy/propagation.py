@@ -25,6 +25,7 @@ from symdiff.ir import (
     INF,
     MUL,
     NEG,
+    ONE,
     POW,
     SUB,
     VAR,
@@ -33,7 +34,7 @@ from symdiff.ir import (
     Expr,
     const,
 )
-from symdiff.ir.functions import EXTREMES
+from symdiff.ir.functions import COSH, EXTREMES, TANH
 from symdiff.ir.loop_program import (
     LEAVES,
     LOAD,
@@ -42,7 +43,7 @@ from symdiff.ir.loop_program import (
     name_of,
 )
 from symdiff.lowering.target import ARRAY_CHAIN
-from symdiff.passes.accuracy.bounds import FUNCTION_ERROR, Bounds
+from symdiff.passes.accuracy.bounds import FUNCTION_ERROR, UNITS, Bounds
 from symdiff.passes.accuracy.common_factors import with_common_factors
 from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.residual import Bound
@@ -57,6 +58,7 @@ HALF_UNIT = Fraction(1, 2)
 LEFT = 2
 """Units that cancelling leaves of what a tested value may have, in the mean."""
 NEGATIVE, POSITIVE = 1, 4
+LOST_OF_ONE = Fraction(1, 2**50)
 FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
 """The units that an operation loses that underflows."""
 MANY = 64
@@ -115,6 +117,14 @@ class Linear(Bounds):
 
     def _own_error(self, e: Expr) -> int:
         return int(FUNCTION_ERROR * self.unit)
+
+    def _power_error(self, e: Expr, q: Fraction, more: Expr) -> Expr:
+        """Without a quotient, which is 0/0 for what is exactly 0, but never 0 beside an error."""
+        base, exponent = e.args
+        if (ir.rational(exponent) or 0) < 1:
+            return ir.const(q) * ir.abs_(e) * (more / ir.abs_(base))
+        unit = const(Fraction(1, 2 ** UNITS[self.dtype]))
+        return const(q) * (ir.abs_(base) + unit * more) ** const(q - 1) * more
 
 
 @dataclass(slots=True)
@@ -351,6 +361,21 @@ def _slopes(form: Expr, wrt: tuple[Expr, ...]) -> tuple[Expr, ...]:
     if form.op.boolean:
         return (ZERO,) * len(wrt)
     try:
-        return gradient(form, wrt)
+        return ir.transform(gradient(form, wrt), _by_value)
     except (SymdiffError, NotImplementedError):
         return (INF,) * len(wrt)
+
+
+def _by_value(n: Expr, args: tuple[Expr, ...]) -> Expr:
+    """The slope of a hyperbolic tangent by its value, which is there; what is lost of it counts."""
+    below = args[1] if n.op is DIV else None
+    if below is not None and below.op is POW and ir.rational(below.args[1]) == 2:
+        if below.args[0].op is COSH:
+            return args[0] * _slope_of_tanh(below.args[0].args[0])
+    if n.op is POW and args[0].op is COSH and ir.rational(args[1]) == -2:
+        return _slope_of_tanh(args[0].args[0])
+    return ir.rebuild(n, args)
+
+
+def _slope_of_tanh(x: Expr) -> Expr:
+    return ONE - TANH(x) ** 2 + const(LOST_OF_ONE)

@@ -3,6 +3,7 @@
 `signs`           signs, from the shape of the DAG and what the user asserts
 `roots`           where a formula may be singular, and at which rational points
 `zeros`           where a formula of several variables vanishes
+`flat_regions`    where a formula is zero throughout a region
 `quadratic`       quadratic forms as sums of squares
 `dependence`      which variables a node depends on
 `fingerprint`     where something can cancel: a test modulo a prime

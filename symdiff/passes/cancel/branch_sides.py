@@ -29,6 +29,7 @@ from symdiff.ir import (
     NEG,
     NOT,
     POW,
+    SIGN,
     SUB,
     VAR,
     WHERE,
@@ -92,8 +93,11 @@ class _Branches:
         if not _vanishes(size, of):
             sides = self._on(size, below), self._on(size, ir.not_(below))
             return ir.where(below, *(COPYSIGN(side, of) for side in sides))
-        size = _absolute(size)
-        return ir.where(below, self._on(-size, below), self._on(size, ir.not_(below)))
+        written, size = size, _absolute(size)
+        above = self._on(size, ir.not_(below))
+        if any(e.op is ABS and _vanishes(e, of) for e in ir.topological((above,))):
+            return SIGN(of) * ir.abs_(written)  # a kink at the edge, both of whose sides count
+        return ir.where(below, self._on(-size, below), above)
 
     def _multiplied(self, step: Expr, other: Expr) -> Expr | None:
         """A product with a step, as branches, if there are sizes of what makes the step in it."""

@@ -401,6 +401,10 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
                 return args[0 if (turn > 0) == (n.op in MAXIMA) else 1]
         if side and ZERO in args and (n.op is MUL or (n.op is DIV and args[0] is ZERO)):
             return ZERO  # all along that side, whatever the other factor comes to at its end
+        if not side and NAN in args and n.op in (ADD, SUB, MUL, DIV, NEG):
+            return NAN
+        if not side and args == (NAN,) and not n.op.boolean:
+            return NAN
         return ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]

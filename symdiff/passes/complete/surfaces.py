@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from flint import arb, ctx, fmpq
@@ -25,7 +25,8 @@ from flint import arb, ctx, fmpq
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
-from symdiff.ir import DIV, Expr
+from symdiff.ir import ABS, DIV, SIGN, Expr
+from symdiff.ir.functions import EXTREMES
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.passes.analysis.roots import symbolic_roots
 from symdiff.passes.analysis.signs import Signs
@@ -69,6 +70,12 @@ def complete_surfaces(
     surfaces = _surfaces(order, Signs(facts))
     if not surfaces:
         return outputs
+    names = _kinks(order, surfaces)
+    if names:
+        outputs = ir.substitute(outputs, names)
+        order = ir.topological(outputs)
+        surfaces = _surfaces(order, Signs(facts))
+    back = {name: kink for kink, name in names.items()}
     parents: dict[Expr, list[Expr]] = {}
     for e in order:
         for a in e.args:
@@ -80,7 +87,8 @@ def complete_surfaces(
                 made = None if e in completed else _completed(e, v, rho, quotients)
                 if made is not None:
                     completed[e] = made
-                    found.append(made[0])
+                    node, limit = ir.substitute((e, made[0].limit), back)
+                    found.append(replace(made[0], node=node, limit=limit))
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         rebuilt = ir.rebuild(e, args)
@@ -91,7 +99,18 @@ def complete_surfaces(
             rebuilt, surface.variable, surface.root, terms, partial(_coefficients, surface)
         ).node()
 
-    return ir.transform(outputs, rule)
+    return ir.substitute(ir.transform(outputs, rule), back)
+
+
+def _kinks(order: Sequence[Expr], surfaces: Iterable[tuple[Expr, Expr]]) -> dict[Expr, Expr]:
+    """Names for signs, absolute values, maxima and minima of what has no part in a surface: completed functions take
+    them as arguments, so that their slopes stay in sight and meet those outside (`passes.cancel.sides`)."""
+    taken = set(ir.variables([e for surface in surfaces for e in surface]))
+    below = Dependence()
+    kinks = [
+        e for e in order if e.op in (ABS, SIGN, *EXTREMES) and taken.isdisjoint(below.variables(e))
+    ]
+    return {e: ir.var(f"kink {k}") for k, e in enumerate(kinks)}
 
 
 def _surfaces(order: Sequence[Expr], signs: Signs) -> dict[tuple[Expr, Expr], list[Expr]]:

@@ -5,6 +5,7 @@
 `clamps`        clamps and epsilons
 `proof`         whether the guarded value is the limit
 `verdicts`      what is found out about a guard
+`distance`      how far a guarded value is from the function
 `users`         what is above nodes of a formula
 `meant`         questions about variables that stand for formulas
 `slopes`        what derivatives of a guard miss that could not be proved right

@@ -3,6 +3,9 @@
 Before:  where(x == 0, 1, expm1(where(x == 0, 1, x))/where(x == 0, 1, x))
 After:   where(x == 0, 1, expm1(x)/x)
 
+Before:  where(x == 0 and m, 1, where(x != 0 and m, expm1(x)/x, y))
+After:   where(m, where(x == 0, 1, expm1(x)/x), y)
+
 Requires: any DAG.
 Ensures: the same value and the same branch everywhere. What is decided but at one value
 becomes an equality: inside of `x <= 0`, `x < 0` is `x != 0`, which nan fulfils
@@ -13,16 +16,19 @@ would grow stays as it is.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 
 from symdiff import ir
 from symdiff.ir import ABS, CONST, WHERE, Expr
 from symdiff.ir.functions import EXTREMES, MAXIMA
 from symdiff.passes.guards.regions import Known, Set, constraint
-from symdiff.passes.guards.shape import is_small
+from symdiff.passes.guards.shape import conjuncts, is_small
 
 MAX_COPIES = 1000
 """Nodes rebuilt for branches, beyond twice the size of the DAG."""
+MAX_CHAIN = 8
+"""Branches one after the other that are looked at together."""
 MAX_GROWTH = 16
 """A DAG that would grow by more nodes is left as it is."""
 
@@ -52,13 +58,43 @@ class Contexts:
         for e in order:
             r = ir.rebuild(e, tuple(new[a] for a in e.args))
             if r.op is WHERE:
-                c, a, b = r.args
+                c, a, b = self._as_one(r).args
                 r = ir.where(c, self.inside(a, c, True), self.inside(b, c, False))
             if r is not e:
                 self.origin.setdefault(r, e)
             new[e] = r
         simple = tuple(new[o] for o in outputs)
         return simple if len(ir.topological(simple)) <= len(order) + MAX_GROWTH else outputs
+
+    def _as_one(self, e: Expr) -> Expr:
+        """Branches one after the other, on u and v, on u and w, on not u and v, and on not u and w, as those on v
+        and w with one on u inside of each: what the statements on either side of a branch store in the elements of
+        masks."""
+        chain = [e]
+        while chain[-1].args[2].op is WHERE and len(chain) < MAX_CHAIN:
+            chain.append(chain[-1].args[2])
+        parts = [frozenset(conjuncts(n.args[0])) for n in chain]
+        for u in conjuncts(e.args[0]) if len(chain) > 1 else ():
+            both: tuple[list[Expr], list[Expr]] = [], []
+            rest: tuple[list[frozenset[Expr]], ...] = [], []
+            end = 0
+            for k, (n, own) in enumerate(zip(chain, parts, strict=True)):
+                c = u if u in own else ir.not_(u)
+                if c not in own or len(own) == 1:
+                    break
+                both[c is not u].append(n)
+                rest[c is not u].append(own - {c})
+                if rest[0] == rest[1]:
+                    end = k + 1
+            if end:
+                joint = chain[end - 1].args[2]
+                for one, two in reversed(list(zip(*both, strict=False))[: end // 2]):
+                    inner = ir.where(u, one.args[1], two.args[1])
+                    self.origin.setdefault(inner, self.origin.get(e, e))
+                    others = [c for c in conjuncts(one.args[0]) if c is not u]
+                    joint = ir.where(functools.reduce(ir.and_, others), inner, joint)
+                return joint if joint.op is WHERE else e
+        return e
 
     def inside(
         self, e: Expr, condition: Expr, truth: bool, bounds: Callable[[Expr], bool] | None = None,

@@ -22,19 +22,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import inf
 from typing import Literal
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, CONST, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
-from symdiff.ir.functions import EXTENDED, EXTREMES, SLOPES
+from symdiff.ir import ABS, ADD, AND, CONST, DIV, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
+from symdiff.ir.functions import EXTENDED, EXTREMES, FILLED, SLOPES
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.clamps import clamp_of, is_clamped
+from symdiff.passes.guards.distance import differs
 from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.guards.meant import Meant
-from symdiff.passes.guards.proof import CLOSE, Prover
+from symdiff.passes.guards.proof import Prover
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
     differentiated,
@@ -55,8 +55,6 @@ from symdiff.passes.guards.tolerances import settings, tolerances
 from symdiff.passes.guards.users import Users, is_reached
 from symdiff.passes.guards.verdicts import BEST, Kind, Place, Solved, Verdict, worth
 
-NEAR = Fraction(1, 2**60)
-"""Within this of 0, relative to values for other variables, a limit is taken to be 0."""
 MAX_QUESTIONS = 200
 """Branches, clamps and epsilons looked at in one function."""
 MAX_ANCESTORS = 12
@@ -332,7 +330,7 @@ class _Repairs:
                     return None
                 coarse = coarse or v.coarse or v.local
                 if v.local:
-                    far = ir.or_(far, ir.and_(part, _far(small, plain, v)))
+                    far = ir.or_(far, ir.and_(part, differs(small, plain, v)))
                 if v.regular:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(has_slopes(plain, part))))
                 if v.outside or not whole:
@@ -429,7 +427,7 @@ class _Repairs:
                 outside = ir.or_(outside, ir.not_(domain(other)))
             joined = ir.where(ir.and_(part, outside), value, joined)
             if v.local:
-                joined = ir.where(ir.and_(part, _far(value, other, v)), value, joined)
+                joined = ir.where(ir.and_(part, differs(value, other, v)), value, joined)
             return EXTENDED(node, joined) if coarse or v.coarse or v.local else joined
         return None
 
@@ -510,7 +508,10 @@ class _Repairs:
             if any(a in settled for a in e.args) or e.op.boolean or e.op is WHERE:
                 settled.add(e)
                 continue
-            free[e] = other = ir.rebuild(e, tuple(free.get(a, a) for a in e.args))
+            parts = tuple(free.get(a, a) for a in e.args)
+            free[e] = other = ir.rebuild(e, parts)
+            if e.op is DIV and condition is not TRUE and next(loci(other), None) is None:
+                other = FILLED(other, parts[1])  # x/max(x, eps) is 1, but not near 0
             if not (any(a in singular for a in e.args) or next(loci(other), None) is not None):
                 continue
             singular.add(e)
@@ -530,7 +531,7 @@ class _Repairs:
                 self._note(e, condition, verdict)
             if verdict.kind == "right":
                 if verdict.local:
-                    other = ir.where(_far(e, other, verdict), e, other)
+                    other = ir.where(differs(e, other, verdict), e, other)
                 other = ir.where(beyond, e, other)
                 coarse = verdict.coarse or verdict.local or beyond is not FALSE
                 return ir.substitute(outputs, {e: EXTENDED(e, other) if coarse else other})
@@ -577,18 +578,6 @@ class _Repairs:
             if (low > -inf or signs.nonnegative(u)) and (high < inf or signs.nonnegative(-u)):
                 return True
         return False
-
-
-def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
-    """Whether a guarded value is far from the function, as it can be where it is the limit only
-    for some values of other variables; of 0 all values are as far. Where the function has no value, it is nan,
-    and `pipeline.written` says what there is."""
-    if small is ZERO and not v.partly:  # of which nothing is a small part
-        return FALSE
-    near, distance = Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other)
-    if v.partly:  # no arithmetic tells that a limit is exactly 0
-        near = near + ir.const(NEAR * Fraction(v.scale))
-    return ir.lt(near, distance)
 
 
 def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:

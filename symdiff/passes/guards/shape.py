@@ -362,7 +362,7 @@ def is_simple(condition: Expr, single: bool) -> bool:
     quantity or of monotone functions of it, at most once folded by an even power or an
     absolute value, with constants; or algebraic, of several quantities; or one beside the
     set where what it compares vanishes."""
-    parts = set(_conjuncts(condition))
+    parts = set(conjuncts(condition))
     if not single:
         near = {e: beside(e) for e in parts if not _is_algebraic(e)}
         return all(n is TRUE or n in parts for n in near.values())
@@ -403,14 +403,14 @@ def is_first_term(condition: Expr, small: Expr, other: Expr) -> bool:
 
 def is_equation(condition: Expr) -> bool:
     """Whether a condition holds only where equations do."""
-    return all(e.op is EQ for e in _conjuncts(condition))
+    return all(e.op is EQ for e in conjuncts(condition))
 
 
-def _conjuncts(e: Expr) -> Iterator[Expr]:
+def conjuncts(e: Expr) -> Iterator[Expr]:
     """The conditions that all hold where a conjunction does."""
     if e.op is AND:
         for a in e.args:
-            yield from _conjuncts(a)
+            yield from conjuncts(a)
     else:
         yield e
 
@@ -451,6 +451,7 @@ def _reaches(roots: Sequence[Expr], t: Expr, variables: set[Expr] | None = None)
 __all__ = [
     "as_function_of_size",
     "bottleneck",
+    "conjuncts",
     "differentiated",
     "disjuncts",
     "domain",

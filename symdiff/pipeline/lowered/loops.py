@@ -101,10 +101,11 @@ class LoweredProgram:
 
     def with_errors(self, dtype: str, most: int = ANY, tests: int = 0) -> ProgramWithTests | None:
         """The same for calls of so many numbers at most, whatever its elements are made of. What overflowed
-        has an error that is not a number, and so no flag is asked for that where calls are not few."""
+        has an error that is not a number, and so no flag is asked for that where calls are not few; nor for poles and
+        what is undefined, which may be in branches that are not taken."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
-        from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
+        from symdiff.lowering.target import OVERFLOWED, UNDERFLOWS
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
         from symdiff.passes.accuracy.loop_tiers import ProgramWithTests as Made
@@ -130,7 +131,7 @@ class LoweredProgram:
             made = corrected_at_once(ready(self.exact), most, tests > 0, self.norm)
         except UnsupportedError:
             return None
-        flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWS)
+        flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWED)
         return Made(made, (), flags, most)
 
     @property

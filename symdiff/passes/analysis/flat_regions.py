@@ -1,0 +1,119 @@
+"""Where a formula is zero throughout a region.
+
+Before:  max(x, 0)*y
+After:   x < 0
+
+Requires: a formula. Ensures: a condition; wherever it holds, and at all points near, the formula is zero, whatever
+further variables it has. Points and curves on which it is zero are none: there a quotient may have a limit. Of sums of more than
+`MOST` kinks only that all terms are zero is found.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+
+from symdiff import ir
+from symdiff.ir import FALSE, TRUE, ZERO, Expr
+from symdiff.ir.functions import EXTREMES, MAXIMA
+from symdiff.ir.functions.selection import CEIL, FLOOR, ROUND, TRUNC
+
+MOST = 3
+"""Kinks of one formula whose sides are all put together."""
+LARGEST = 400
+"""Nodes of a formula that is looked at."""
+STEPS = (FLOOR, CEIL, TRUNC, ROUND)
+SIDED = (ir.WHERE, ir.ABS, *EXTREMES)
+
+
+def flat(e: Expr) -> Expr:
+    """The condition under which a formula is zero, as is all near; FALSE where none is known."""
+    if e.op in (ir.CONST, ir.VAR) or not _may_be(e):
+        return ir.boolean(e is ZERO)
+    return _flat(e)
+
+
+@lru_cache(maxsize=4096)
+def _may_be(e: Expr) -> bool:
+    """Whether there are kinks in it, and few nodes."""
+    stack, seen, kinked = [e], {e}, False
+    while stack and len(seen) <= LARGEST:
+        n = stack.pop()
+        kinked |= n.op in SIDED or n.op in STEPS
+        for a in n.args:
+            if a not in seen:
+                seen.add(a)
+                stack.append(a)
+    return kinked and not stack
+
+
+@lru_cache(maxsize=4096)
+def _flat(e: Expr) -> Expr:
+    if e.op is ir.MUL:
+        return ir.or_(*map(flat, e.args))
+    if e.op is ir.WHERE or e.op in EXTREMES:
+        (c, a), (d, b) = ((holds, flat(side)) for holds, side in (_side(e, 0), _side(e, 1)))
+        return ir.or_(ir.or_(ir.and_(c, a), ir.and_(d, b)), ir.and_(a, b))
+    if e.op in (ir.ADD, ir.SUB):
+        both = ir.and_(*map(flat, e.args))
+        return both if both is not FALSE else _of_sides(e)
+    if e.op in STEPS:
+        return _side(e, 0)[0]
+    if e.op is ir.POW:
+        q = ir.rational(e.args[1])
+        return flat(e.args[0]) if q is not None and q > 0 else FALSE
+    if e.op is ir.DIV or (len(e.args) == 1 and ir.apply(e.op, ZERO) is ZERO):
+        return flat(e.args[0])
+    return _of_sides(e)
+
+
+_STEP = {FLOOR: (0, 1), CEIL: (-1, 0), TRUNC: (-1, 1), ROUND: (-0.5, 0.5)}
+"""Between which numbers a step is that is 0."""
+
+
+def _opened(c: Expr) -> Expr:
+    """A condition, FALSE if it holds at most on a surface."""
+    parts = [c]
+    while parts:
+        n = parts.pop()
+        if n.op is ir.EQ:
+            return FALSE
+        if n.op is ir.AND:
+            parts += n.args
+    return c
+
+
+def _of_sides(e: Expr) -> Expr:
+    """What the sides of the kinks say, each put together with each."""
+    kinks = [n for n in ir.topological((e,)) if n.op in SIDED or n.op in STEPS]
+    if len(kinks) > MOST:
+        return FALSE
+    found = FALSE
+    for chosen in itertools.product((0, 1), repeat=len(kinks)):
+        holds, at = TRUE, dict[Expr, Expr]()
+        for n, k in zip(kinks, chosen, strict=True):
+            taken, new = ir.substitute(_side(n, k), at)
+            at[n] = new
+            holds = ir.and_(holds, taken)
+        if holds is not FALSE and ir.substitute((e,), at)[0] is ZERO:
+            found = ir.or_(found, holds)
+    return found
+
+
+def _side(e: Expr, k: int) -> tuple[Expr, Expr]:
+    """When a side of a kink counts, and what it is; of a step, where that is 0."""
+    if e.op in STEPS:
+        (u,), (low, high) = e.args, _STEP[e.op]
+        inside = ir.and_(ir.lt(ir.const(low), u), ir.lt(u, ir.const(high)))
+        return (inside, ZERO) if k == 0 else (FALSE, e)
+    if e.op is ir.ABS:
+        (u,) = e.args
+        return (ir.lt(ZERO, u), u) if k == 0 else (ir.lt(u, ZERO), ir.neg(u))
+    if e.op is ir.WHERE:
+        c = e.args[0]
+        return _opened(c if k == 0 else ir.not_(c)), e.args[1 + k]
+    a, b = e.args if k == 0 else e.args[::-1]
+    return (ir.lt(b, a) if e.op in MAXIMA else ir.lt(a, b)), a
+
+
+__all__ = ["flat"]
