@@ -3,6 +3,7 @@ slices leave."""
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -325,3 +326,37 @@ def test_vectors_with_gaps_in_memory(f):
     with pytest.raises(SymdiffError, match="does not lie row by row"):
         symgrad(f)(gaps)
     assert symgrad(lambda x: np.sum(x.ravel() ** 2))(gaps) == 0.0
+
+
+ROWS_AND_COLUMNS = [
+    "x[::2, 0]",
+    "x[:, 0]",
+    "(x*1)[:, 0]",
+    "(x*1)[0]",
+    "(x*1)[::2, 0]",
+    "x.T[0]*1",
+    "np.atleast_2d(x[0])",
+    "x[:1]",
+]
+
+
+@pytest.mark.parametrize("view", ROWS_AND_COLUMNS)
+def test_ravel_of_rows_and_columns(view: str) -> None:
+    """A view where the elements are neighbours in memory, a copy elsewhere; both as arguments lie, or refused."""
+    names: dict[str, Any] = {"np": np}
+    text = f"def f(x):\n    y = {view}\n    r = y.ravel()\n    r *= 2\n    return y\n"
+    path = f"<ravel of {view}>"
+    linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
+    exec(compile(text, path, "exec"), names)
+    f = names["f"]
+    made = symgrad(f, verify=False, accuracy="fast")
+    for shape in ((3, 2), (3, 1), (1, 2), (1, 1), (4, 3)):
+        x = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+        np.testing.assert_array_equal(made(x), f(x.copy()))
+    for given in (np.asfortranarray(ROWS), ROWS[:, ::-1], np.repeat(ROWS, 2, axis=0)[::2]):
+        try:
+            found = made(given)
+        except SymdiffError as e:
+            assert "does not lie row by row" in str(e)
+            continue
+        np.testing.assert_array_equal(found, f(given.copy(order="K")))

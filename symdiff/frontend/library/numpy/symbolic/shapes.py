@@ -256,12 +256,25 @@ def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
 def ravel(t: Tracer, value: Any) -> SymArray:
     """The same elements in a row: a view where they lie so, else a copy."""
     a = symbolic.symbolic(t, value)
-    if len(a.shape) != 1:
-        return reshaped(t, a, -1)
-    if a.sides is not None or _in_steps_of_one(a):
-        a.memory.reshaped |= a.memory.argument  # with gaps in it, NumPy makes a copy
-        return a
-    return symbolic.snapshot(a)
+    found = a if len(a.shape) == 1 else reshaped(t, a, -1)
+    if sum(n is not ONE for n in a.shape) > 1 or found.sides is not None:
+        return found
+    memory, steps = found.memory, _in_steps_of_one(found)
+    known = _lies_by_rows(memory)
+    if not known and found.shape[0] is not ONE:
+        known = memory.reshaped = memory.argument or _as_arguments(t, memory)
+    if steps and (known or found.shape[0] is ONE):
+        return found
+    if known:  # a copy, but of one element, or beside axes of one
+        sizes = (found.shape[0], *memory.shape)
+        known = t.parameter_sizes.issuperset(loop_program.leaves(sizes))
+        for n in sizes if known else ():
+            t.decides(n)
+    found = symbolic.snapshot(found)
+    found.memory.reshaped = memory.reshaped
+    if not known:  # a view or a copy, as the memory lies
+        found.memory.may_show(memory)
+    return found
 
 
 def contiguous(t: Tracer, a: SymArray) -> SymArray:
@@ -275,10 +288,13 @@ def contiguous(t: Tracer, a: SymArray) -> SymArray:
 
 def _in_steps_of_one(a: SymArray) -> bool:
     """Whether the elements of a vector are neighbours in memory that lies row by row."""
-    if not a.where or a.shape[0] is ONE:
+    *others, last = [w for w, n in zip(a.where, a.memory.shape, strict=True) if n is not ONE] or [
+        ONE
+    ]
+    if last is ONE or a.shape[0] is ONE:
         return True
-    step = linear(ir.sub(a.where[-1], SLOTS[0]))
-    return not any(SLOTS[0] in ir.topological((w,)) for w in (step, *a.where[:-1]))
+    step = linear(ir.sub(last, SLOTS[0]))
+    return not any(SLOTS[0] in ir.topological((w,)) for w in (step, *others))
 
 
 def flat(t: Tracer, a: SymArray) -> SymArray:
