@@ -347,3 +347,34 @@ def test_what_decides_beside_what_is_computed(chosen):
     assert traced.grad(x)[4] == pytest.approx(
         (f(x + step) - f(x - step)) / 2e-6, rel=1e-7, abs=1e-9
     )
+
+
+def change(y, beta, gamma):
+    s, i, _ = y
+    return np.array([-beta * s * i, beta * s * i - gamma * i, gamma * i])
+
+
+def infected(rates, observed):
+    """So many states by the method of Runge and Kutta that their errors are taken together at first, then apart."""
+    beta, gamma = rates
+    y = np.array([0.99, 0.01, 0.0])
+    misfit = 0.0
+    for seen in observed:
+        for _ in range(10):
+            k1 = change(y, beta, gamma)
+            k2 = change(y + 0.05 * k1, beta, gamma)
+            k3 = change(y + 0.05 * k2, beta, gamma)
+            k4 = change(y + 0.1 * k3, beta, gamma)
+            y = y + 0.1 / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        misfit += (y[1] - seen) ** 2
+    return misfit
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_overflows_is_infinite_as_in_python() -> None:
+    f = symgrad(infected, wrt="rates").value_and_grad
+    for rates in ([0.4, 0.1], [50.0, -30.0]):
+        value, slopes = f(np.array(rates), np.array([0.01]))
+        assert np.isfinite(value) == np.isfinite(slopes).all() == (rates[0] < 1)
+        expected = infected(np.array(rates), np.array([0.01]))
+        assert np.isnan(expected) or value == pytest.approx(expected, rel=1e-12)

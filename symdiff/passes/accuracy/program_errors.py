@@ -282,9 +282,10 @@ class ProgramErrors(Propagation):
         restores = self._restored(s)
         inside = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
         self.collecting |= {c.name: inside for c in s.carried if c.type.shape}
-        known, tapes = dict(self.errors), dict(self.tapes)
+        known, tapes, lasting = dict(self.errors), dict(self.tapes), dict(self.lasting_tapes)
         while True:
             self.errors, self.tapes = dict(known), dict(tapes)
+            self.lasting_tapes = dict(lasting)
             self.positive -= {n for c in numbers for n in (c.name, c.result)}
             self.positive |= {c.name for c in numbers if c.name not in signed}
             extra: list[Carried] = []

@@ -75,6 +75,10 @@ class Tapes(Memory):
         found: dict[str, Tape] = {}
         every: tuple[Save | Restore, ...] = (*s.saves, *s.restores)
         for v in every:
+            if (
+                isinstance(v, Restore) and v.tape not in self.tapes
+            ):  # what is read would be any memory
+                raise RuntimeError(f"the tape {v.tape} is restored but not saved")
             tape = Tape(self.tape(v.tape), "")
             found[v.tape] = tape
             if not all(self.is_known(n) for n in v.type.shape):

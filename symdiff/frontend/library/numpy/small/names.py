@@ -130,7 +130,10 @@ def _truth(value: Any) -> Any:
 
 def _nansum(t: Tracer, value: Any, *args: Any, **more: Any) -> Any:
     numbers = elementwise(
-        lambda x: arrays.choose(finiteness.undefined(x), number(0), x), _countable(value)
+        lambda x: (
+            arrays.choose(finiteness.undefined(x), number(0), x) if python_kind(x) == "f" else x
+        ),
+        _countable(value),
     )
     return _sum(t, numbers, *args, **more)
 

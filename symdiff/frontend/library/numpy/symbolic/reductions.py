@@ -34,6 +34,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     join,
     number,
+    python_kind,
 )
 from symdiff.ir import ONE, ZERO, Expr, functions, loop_program
 from symdiff.ir.integers import linear
@@ -200,8 +201,13 @@ def _total_of_numbers(t: Tracer, value: Any, axis: Any = None, **more: Any) -> A
 
 
 def _numbers(value: Any) -> Any:
-    """An array with zeros in place of nan."""
-    return arrays.elementwise(lambda x: arrays.choose(finiteness.undefined(x), number(0), x), value)
+    """An array with zeros in place of nan, which only floats can be."""
+    return arrays.elementwise(
+        lambda x: (
+            arrays.choose(finiteness.undefined(x), number(0), x) if python_kind(x) == "f" else x
+        ),
+        value,
+    )
 
 
 def extreme(op: ir.Op, start: Expr) -> Function:
