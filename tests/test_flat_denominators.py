@@ -57,6 +57,7 @@ def test_nan_where_both_are_zero_throughout(f: Callable[[Any], Any]) -> None:
         (lambda x: np.abs(x) ** 3 / np.abs(x), 0.0),
         (lambda x: np.sin(np.maximum(x, -1)) / np.maximum(x, -1), 1.0),
         (lambda x: np.where(x > -1, x, 7.0) / np.where(x > -1, x, 7.0), 1.0),
+        (lambda x: (0.0 if x in (0, 1) else x) / (0.0 if x in (0, 1) else x), 1.0),
         (lambda x: np.exp(-1 / np.maximum(1 - (1 + x) ** 2, 0)), 0.0),
         (lambda x: 1 / np.maximum(x, 0), np.inf),
         (lambda x: np.where(x > 0, np.maximum(x, 0) / np.maximum(x, 0), 5.0), 5.0),

@@ -72,15 +72,12 @@ _STEP = {FLOOR: (0, 1), CEIL: (-1, 0), TRUNC: (-1, 1), ROUND: (-0.5, 0.5)}
 
 
 def _opened(c: Expr) -> Expr:
-    """A condition, FALSE if it holds at most on a surface."""
-    parts = [c]
-    while parts:
-        n = parts.pop()
-        if n.op is ir.EQ:
-            return FALSE
-        if n.op is ir.AND:
-            parts += n.args
-    return c
+    """A condition without the parts that hold at most on a surface."""
+    if c.op is ir.AND:
+        return c if all(_opened(p) is not FALSE for p in c.args) else FALSE
+    if c.op is ir.OR:
+        return ir.or_(*map(_opened, c.args))
+    return FALSE if c.op is ir.EQ else c
 
 
 def _of_sides(e: Expr) -> Expr:
