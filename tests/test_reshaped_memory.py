@@ -135,7 +135,8 @@ BASES: list[Callable[..., Any]] = [
 VIEWS: list[Callable[..., Any]] = [
     lambda y: np.einsum("ij->ji", y), lambda y: np.einsum("ii->i", y), lambda y: np.einsum("ij", y),
     lambda y: np.broadcast_to(y, (2, 3, 3)), np.real, lambda y: np.nan_to_num(y, copy=False), list,
-    lambda y: [+r for r in y], np.diag, lambda y: y[:, 1].ravel(), lambda y: y[0, ::2].ravel(),
+    lambda y: [+r for r in y], np.diag, lambda y: y[:, 1].ravel(), lambda y: y[:, 0].ravel(),
+    lambda y: y[:, 2].ravel(), lambda y: y[1, 1:].ravel(), lambda y: y[0, ::2].ravel(),
     lambda y: y[0, ::-1].ravel(), lambda y: y[1:2].reshape(-1), lambda y: y[0, ::-1].reshape(-1),
     lambda y: y.T.ravel(), lambda y: y[:2].ravel(), lambda y: y[:, :2].ravel(), lambda y: y[1].ravel(),
     lambda y: np.diagonal(y), lambda y: np.squeeze(y[None]), lambda y: np.rot90(y), lambda y: y.astype(float),

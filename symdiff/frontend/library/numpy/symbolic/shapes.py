@@ -288,11 +288,10 @@ def contiguous(t: Tracer, a: SymArray) -> SymArray:
 
 def _in_steps_of_one(a: SymArray) -> bool:
     """Whether the elements of a vector are neighbours in memory that lies row by row."""
-    *others, last = [w for w, n in zip(a.where, a.memory.shape, strict=True) if n is not ONE] or [
-        ONE
-    ]
-    if last is ONE or a.shape[0] is ONE:
+    at = [w for w, n in zip(a.where, a.memory.shape, strict=True) if n is not ONE]
+    if not at or a.shape[0] is ONE:
         return True
+    *others, last = at
     step = linear(ir.sub(last, SLOTS[0]))
     return not any(SLOTS[0] in ir.topological((w,)) for w in (step, *others))
 
