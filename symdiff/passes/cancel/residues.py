@@ -6,7 +6,8 @@ After:   (sin(pi*x) - sin(pi))/(x - 1), which is removable
 Requires: a numerator, a denominator, and what is negligible.
 Ensures: the numerator less the correction vanishes at each zero of the denominator that it
 missed by negligible amounts, to the order to which the denominator does; where it vanished
-before, it still does. The correction is Hermite's interpolant of the residues.
+before, it still does. The correction is Hermite's interpolant of the residues. Residues with
+branches or kinks are left alone: their size is known on one side only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ONE, POW, ZERO, Expr
+from symdiff.ir import ONE, POW, WHERE, ZERO, Expr
 from symdiff.passes.analysis.zeros import Solution, sampled, value_there, zero_sets
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.differentiate import pushforward
@@ -132,11 +133,21 @@ def _missed(
         (value,) = cancel((there,))
         if value is ZERO:
             exact += exact == k
-        elif not all(negligible(numerator, p) for p in points):
+        elif not _is_smooth(value) or not all(negligible(numerator, p) for p in points):
             return _Missed(solution, (ZERO,) * exact)
         found.append(value / ir.const(math.factorial(k)))
         numerator, denominator = pushforward((numerator, denominator), {v: ONE})
     return None
+
+
+def _is_smooth(value: Expr) -> bool:
+    """Whether a residue has one formula everywhere: points see one branch of a piecewise one,
+    as 0 in `where(k < 2, 0, v)`, and say nothing of the others."""
+    return not any(
+        n.op is WHERE or n.op.boolean or n.op.live or n.op.kink or n.op.cut
+        for n in ir.topological((value,))
+        if n.args
+    )
 
 
 def _term(m: _Missed, others: list[_Missed], v: Expr) -> Expr:
