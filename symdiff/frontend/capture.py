@@ -51,10 +51,12 @@ from symdiff.frontend.trace.values import (
     join,
     of_integers,
     python_kind,
+    readings,
 )
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, functions, loop_program, prune
 from symdiff.ir.loop_program import LoopProgram, Stretches
+from symdiff.ir.plain import Reading
 from symdiff.ir.program import NONE_OF_KIND, Made, Program, Tree, fields_of, nested
 from symdiff.process.recursion import deep_recursion
 
@@ -186,7 +188,7 @@ def _capture(
         return calls.call(t, fun, *parameters.arguments(values))
 
     token, whole, known = active.set(t), of_integers.set(plan.of_integers), domains.set({})
-    divided = denominators.set({})
+    divided, forms = denominators.set({}), readings.set(Reading())
     try:
         value = _located(t, run)
         t.frame = frame
@@ -221,6 +223,7 @@ def _capture(
         of_integers.reset(whole)
         domains.reset(known)
         denominators.reset(divided)
+        readings.reset(forms)
     if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         if t.of_python is not None:
             raise t.of_python
@@ -405,7 +408,7 @@ def _of_reals(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 _QUOTIENTS = {
-    loop_program.FLOORDIV: functions.COMPOSITES["numpy.floor_divide"],
+    loop_program.FLOORDIV: functions.FLOOR_QUOTIENT,
     loop_program.MOD: functions.COMPOSITES["numpy.remainder"],
 }
 

@@ -527,6 +527,10 @@ def op_named(name: str) -> Op:
     KeyError : if there is none.
     """
     found = OPS.get(name) or _made.get(name)
+    if found is None and name.startswith("plain:"):
+        from symdiff.ir.plain import plain_named  # made when first asked for
+
+        return plain_named(name)
     if found is None:
         raise KeyError(name)
     return found

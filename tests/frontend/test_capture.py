@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from symdiff import ir
 from symdiff.frontend import Inlined, capture
 from symdiff.ir.program import Program, map_tree
+from symdiff.ir.plain import is_plain, real_op
 from tests.corpus import CASES, Case
 from tests.work import at_most
 
@@ -49,6 +50,8 @@ ARITHMETIC = {
     "pi": lambda: +mpmath.pi,
     "ln2": lambda: mpmath.log(2),
     "ln10": lambda: mpmath.log(10),
+    "floor_quotient": lambda a, b: mpmath.floor(a / b),
+    "fmod": lambda a, b: a - b * int(a / b),
 }
 
 
@@ -72,8 +75,11 @@ def evaluate(roots: tuple[ir.Expr, ...], point: dict[str, float]) -> list:
             elif any(isinstance(a, mpmath.mpf) and not mpmath.isfinite(a) for a in args):
                 value[e] = False if e.op.boolean else mpmath.nan
             else:
-                f = ARITHMETIC.get(e.op.name) or getattr(mpmath, e.op.name)
+                name = real_op(e.op).name
+                f = ARITHMETIC.get(name) or getattr(mpmath, name)
                 value[e] = _real(f(*args))
+                if is_plain(e):
+                    value[e] = mpmath.mpf(float(value[e]))
     return [value[r] for r in roots]
 
 

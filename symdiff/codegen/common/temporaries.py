@@ -39,6 +39,7 @@ from symdiff.ir import (
     Op,
     topological,
 )
+from symdiff.ir.plain import real_op
 
 WIDTH = 88
 """Longer right-hand sides are cut at their longest operand, which gets a name."""
@@ -116,7 +117,7 @@ class Writer(ABC):
 
     def compose(self, e: Expr, args: Sequence[Text]) -> Text:
         """The text of a node from those of its children."""
-        op = e.op
+        op = real_op(e.op)
         if op is CONST:
             return self.number(e)
         if op is VAR:

@@ -31,6 +31,7 @@ from symdiff.ir import (
     Op,
 )
 from symdiff.ir.functions import CONSTANT_VALUES
+from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 
 FMA = OPS["fma"]
@@ -90,7 +91,7 @@ class Operations:
         return text
 
     def operation(self, e: Expr, args: Sequence[str]) -> str:
-        op = e.op
+        op = real_op(e.op)
         if op in _FORMATS:
             return _FORMATS[op].format(*args)
         suffix = "f" if self.single else ""

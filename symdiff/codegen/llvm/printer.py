@@ -51,6 +51,7 @@ from symdiff.ir import (
     topological,
 )
 from symdiff.ir.functions import CONSTANT_VALUES
+from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 from symdiff.lowering.target import nearest, nearest_single
 
@@ -471,7 +472,7 @@ class Writer:
 
     def instruction(self, e: Expr, args: Sequence[str]) -> str:
         """What computes a node from the names of its operands."""
-        op = e.op
+        op = real_op(e.op)
         if op in _ARITHMETIC:
             return f"{_ARITHMETIC[op]} {self.value} {args[0]}, {args[1]}"
         if op is NEG:

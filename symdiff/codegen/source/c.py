@@ -11,6 +11,7 @@ import numpy as np
 from symdiff.codegen.common.temporaries import (
     ATOM,
     CONDITIONAL,
+    CONJUNCTION,
     DISJUNCTION,
     PRODUCT,
     Text,
@@ -18,7 +19,7 @@ from symdiff.codegen.common.temporaries import (
     statements,
 )
 from symdiff.errors import UnsupportedError
-from symdiff.ir import OPS, Expr, Op, var
+from symdiff.ir import OPS, OR, Expr, Op, var
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.loop_program import exchanged
 from symdiff.lowering.lower import lower
@@ -45,6 +46,11 @@ class CWriter(Writer):
 
     def __init__(self, dtype: str = "float64") -> None:
         self.suffix = "f" if dtype == "float32" else ""
+
+    def compose(self, e: Expr, args: Sequence[Text]) -> Text:
+        if e.op is OR:  # gcc warns where && is not in parentheses
+            args = [Text(f"({a.text})", ATOM) if a.level == CONJUNCTION else a for a in args]
+        return super().compose(e, args)
 
     def number(self, e: Expr) -> Text:
         return self._literal(nearest(e.value) if isinstance(e.value, Fraction) else e.value)

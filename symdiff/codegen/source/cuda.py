@@ -18,6 +18,7 @@ from symdiff.codegen.common.temporaries import ATOM, Text
 from symdiff.codegen.source.python import PythonWriter, function_body, local_names, rename
 from symdiff.errors import UnsupportedError
 from symdiff.ir import ADD, MUL, NEG, SUB, Expr, Op, raw, topological
+from symdiff.ir.plain import real_op
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import ARRAY_CHAIN, FMA
 
@@ -73,12 +74,12 @@ def rounded(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     order = topological(outputs)
     exposed: set[Expr] = set()
     for e in reversed(order):
-        if e.op in (ADD, SUB) or (e.op is NEG and e in exposed):
+        if real_op(e.op) in (ADD, SUB) or (e.op is NEG and e in exposed):
             exposed.update(e.args)
     new: dict[Expr, Expr] = {}
     for e in order:
         args = tuple(new[a] for a in e.args)
-        op = ROUNDED if e.op is MUL and e in exposed else e.op
+        op = ROUNDED if real_op(e.op) is MUL and e in exposed else e.op
         new[e] = e if args == e.args and op is e.op else raw(op, args, e.value)
     return tuple(new[o] for o in outputs)
 

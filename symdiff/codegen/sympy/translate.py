@@ -41,6 +41,7 @@ from symdiff.ir import (
     var,
 )
 from symdiff.ir.formula_text import tree_sizes
+from symdiff.ir.plain import exactly
 
 SMALL_TREE = 1000
 """Trees with more operations than this are not evaluated by SymPy."""
@@ -87,6 +88,7 @@ def to_sympy(
     """
     import sympy
 
+    outputs = exactly(outputs)
     builder = _Builder(sympy, outputs, named, symbols, exact)
     order = topological(outputs)
     for e in order:
@@ -107,6 +109,7 @@ def shared(
     them: pairs of a symbol and what it stands for, and the outputs."""
     import sympy
 
+    outputs = exactly(outputs)
     order = topological(outputs)
     uses = Counter(a for e in order for a in e.args)
     uses.update(outputs)

@@ -298,13 +298,8 @@ def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
         return value
     if isinstance(value, Cond):
         return scalars.integral(as_real(value))
-    if isinstance(value, Real) and constants.is_closed(value.expr):
-        if (n := constants.integer_part(value.expr)) is not None:
-            return n
-    if isinstance(value, Real) and (found := _of_quotient(value, functions.TRUNC)) is not None:
-        return found
     if isinstance(value, Real):
-        return scalars.integral(scalars.apply(functions.TRUNC, value))
+        return whole(value, functions.TRUNC)
     raise Refused(f"int() of {describe(value)}")
 
 

@@ -32,6 +32,8 @@ from symdiff.frontend.trace.values import (
     SymArray,
     as_real,
     births,
+    readings,
+    written,
 )
 from symdiff.ir import FALSE, ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Carried, Loop, Type
@@ -107,6 +109,9 @@ def _trace(
     for _ in range(MAX_TRACES):
         for name, slot in plan.slots():
             slot.name = slot.name or t.names.fresh(name or "state")
+            if slot.is_real:
+                slot.twin = slot.twin or t.names.fresh(f"{slot.name}_plain")
+                _twins(slot.name, slot.twin)
         ends = _once(t, plan, letter, count, start, test, body)
         if not grow(t, plan, before, ends):
             return _finish(t, plan, before, ends, letter, count)
@@ -218,19 +223,26 @@ def _moved(
     return list(moved.values()), list(written.values())
 
 
-def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Expr]]:
-    """What every slot has at the end of the body."""
-    nexts: list[tuple[Slot, Expr]] = []
+def _twins(name: str, twin: str) -> None:
+    """Decisions read the plain twin of a carried number."""
+    reading = readings.get()
+    assert reading is not None
+    reading.known[ir.var(name)] = ir.var(twin)
+
+
+def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Any, Expr]]:
+    """What every slot has at the end of the body, as a value and as an expression."""
+    nexts: list[tuple[Slot, Any, Expr]] = []
     for name, tree in plan.names.items():
         value = ends.env.get(name, UNBOUND)
-        nexts += [(s, _expr(t, s, v)) for s, v in slots.pairs(tree, value, f"name '{name}'")]
+        nexts += [(s, v, _expr(t, s, v)) for s, v in slots.pairs(tree, value, f"name '{name}'")]
     for key, (_, tree) in plan.containers.items():
         changed = slots.pairs(tree, ends.containers[key][1], "a container")
-        nexts += [(s, _expr(t, s, v)) for s, v in changed]
+        nexts += [(s, v, _expr(t, s, v)) for s, v in changed]
     for memory, slot in plan.memories.items():
         leaf = ends.memories[memory]
         assert leaf is not None
-        nexts.append((slot, leaf))
+        nexts.append((slot, None, leaf))
     return nexts
 
 
@@ -258,9 +270,13 @@ def _finish(
     extra: list[Carried] = []
     results: dict[str, str] = {}
 
-    def carry(name: str, type: Type, init: Expr, next: Expr) -> None:
-        results[name] = t.names.fresh(name)
-        extra.append(Carried(name, type, init, next, results[name]))
+    def carry(name: str, type: Type, init: Expr, next: Expr, plain: tuple[Expr, Expr] | None = None) -> None:
+        result = results[name] = t.names.fresh(name)
+        extra.append(Carried(name, type, init, next, result))
+        if plain is not None:
+            twin = t.names.fresh(f"{result}_plain")
+            extra.append(Carried(t.names.fresh(f"{name}_plain"), type, *plain, twin))
+            _twins(result, twin)
 
     if left is not FALSE:
         carry(flags["left"], loop_program.INTEGER, ZERO, ir.where(left, ONE, ZERO))
@@ -274,10 +290,15 @@ def _finish(
         }
     body, t.block = tuple(t.block), outer
     carried = []
-    for slot, next in nexts:
+    for slot, value, next in nexts:
         init = _expr(t, slot, slot.init)
-        results[slot.name] = t.names.fresh(slot.name)
-        carried.append(Carried(slot.name, slot.type, init, next, results[slot.name]))
+        result = results[slot.name] = t.names.fresh(slot.name)
+        carried.append(Carried(slot.name, slot.type, init, next, result))
+        if slot.is_real:
+            after = t.names.fresh(f"{result}_plain")
+            init, next = written(as_real(slot.init)), written(as_real(value))
+            carried.append(Carried(slot.twin, slot.type, init, next, after))
+            _twins(result, after)
     condition = ends.condition
     if left is not FALSE:
         condition = ir.and_(ir.eq(loop_program.index(flags["left"]), ZERO), condition)
@@ -353,7 +374,7 @@ def _returned(
         e = _expr(t, slot, value)
         if not slot.type.shape and slot.type.kind == "f":
             e = ir.where(flow.returned, e, ZERO)  # where nothing is returned it may be undefined
-        carry(slot.name, slot.type, init, e)
+        carry(slot.name, slot.type, init, e, _plain(slot, value))
     return tree
 
 
@@ -390,8 +411,13 @@ def _last(
     init = _blank(t, slot, letter, outer)
     if init is None:
         return None
-    carry(slot.name, slot.type, init, _expr(t, slot, value))
+    carry(slot.name, slot.type, init, _expr(t, slot, value), _plain(slot, value))
     return slot
+
+
+def _plain(slot: Slot, value: Any) -> tuple[Expr, Expr] | None:
+    """The plain twin of a number that only the body has: before the loop, and after an iteration."""
+    return (ZERO, written(as_real(value))) if slot.is_real else None
 
 
 def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], ran: Expr) -> None:

@@ -37,12 +37,19 @@ SHARED = (
 
 @dataclass(slots=True)
 class Slot:
-    """One number or array that is carried: its type so far, and its names."""
+    """One number or array that is carried: its type so far, and its names; of a number also that
+    of its plain twin (`symdiff.ir.plain`)."""
 
     type: Type
     init: Any
     name: str = ""
+    twin: str = ""
     fixed: tuple[str, str] | None = None
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is a real number, which decisions take from its plain twin."""
+        return not self.type.shape and self.type.kind == "f"
 
     def value(self, name: str) -> Any:
         """The carried value of this name, as the tracer has it."""

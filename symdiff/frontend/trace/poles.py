@@ -18,6 +18,7 @@ from functools import lru_cache
 from symdiff import ir
 from symdiff.ir import ABS, EQ, LE, LT, POW, ZERO, Expr
 from symdiff.ir.functions import FILLED
+from symdiff.ir.plain import exactly
 from symdiff.passes.analysis.zeros import divisors, zero_sets
 
 SMALL = Fraction(1e-3)
@@ -49,6 +50,7 @@ def divided(by: Expr, found: Expr) -> None:
 def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """The sides of a branch, the one that is not taken where something is 0 or small with what vanishes there."""
     found = denominators.get()
+    (condition,) = exactly((condition,)) if found else (condition,)
     if not found or len(ir.topological((condition, a, b))) > LARGEST:
         return a, b
     quantities = dict.fromkeys(itertools.islice(_small(condition), FEW))

@@ -34,9 +34,11 @@ from symdiff.frontend.trace.values import (
     number,
     of_integers,
     python_kind,
+    written,
 )
 from symdiff.ir import FALSE, TRUE, ZERO, Expr, Op, functions
 from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD, kind_of
+from symdiff.ir.plain import exactly, plain
 from symdiff.passes.analysis.flat_regions import flat
 
 MAX_INTEGER_BITS = 1 << 16
@@ -76,7 +78,10 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = Fals
     if integers and is_whole(a) and is_whole(b):
         return whole(e)
     made = Integral if _may_be_integer(a, b) else Real
-    return made(e, join(defined, by_side(condition, x.defined, y.defined)))
+    as_written = None
+    if x.plain is not None or y.plain is not None or e.args != (condition, x.expr, y.expr):
+        as_written = ir.where(condition, written(x), written(y))
+    return made(e, join(defined, by_side(condition, x.defined, y.defined)), as_written)
 
 
 def _may_be_integer(a: Any, b: Any) -> bool:
@@ -175,7 +180,7 @@ _COMPARE: dict[type[ast.cmpop], tuple[Callable[[Any, Any], bool], Callable[..., 
 
 
 def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
-    """Two numbers compared."""
+    """Two numbers compared, as plain Python computes them."""
     exact, build = _COMPARE[op]
     if isinstance(a, int) and isinstance(b, int):
         return exact(a, b)
@@ -185,12 +190,13 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
         if op is ast.NotEq:
             return exclusive(a, b)
     x, y = as_real(a), as_real(b)
-    if x.expr is y.expr and x.expr.op is not ir.CONST and op not in (ast.Lt, ast.Gt):  # is it nan?
-        same = ir.or_(all_given_real(x.expr), ir.le(x.expr, ir.INF))
+    p, q = written(x), written(y)
+    if p is q and p.op is not ir.CONST and op not in (ast.Lt, ast.Gt):  # is it nan?
+        same = ir.or_(all_given_real(p), ir.le(p, ir.INF))
         same = ir.and_(join(x.defined, y.defined), same)
         return cond(ir.not_(same) if op is ast.NotEq else same)
     unlike = op is ast.NotEq
-    found = _of_defined(ir.eq(x.expr, y.expr) if unlike else build(x.expr, y.expr), x, y)
+    found = _of_defined(ir.eq(p, q) if unlike else build(p, q), x, y)
     return cond(ir.not_(found) if unlike else found)
 
 
@@ -202,7 +208,8 @@ def _of_defined(comparison: Expr, *values: Real) -> Expr:
         defined = join(defined, v.defined)
     if defined is TRUE or comparison.op is ir.BOOL:
         return defined if comparison is TRUE else comparison
-    kept = set(implied.conjuncts(domain_of((comparison,))[comparison]))
+    (formula,) = exactly((comparison,))
+    kept = set(implied.conjuncts(domain_of((formula,))[formula]))
     for c in implied.conjuncts(defined):
         comparison = comparison if c in kept else ir.and_(c, comparison)
     return comparison
@@ -299,9 +306,29 @@ _REAL: dict[type[ast.operator], Callable[[Real, Real], Real]] = {
     ast.Mult: _product,
     ast.Div: _quotient,
     ast.Pow: _power,
-    ast.FloorDiv: lambda a, b: compose(functions.COMPOSITES["numpy.floor_divide"], (a, b)),
-    ast.Mod: lambda a, b: _remainder(a, b),
+    ast.FloorDiv: lambda a, b: as_real(apply(functions.FLOOR_QUOTIENT, a, b)),
+    ast.Mod: lambda a, b: remainder(a, b),
 }
+_ARITHMETIC: dict[type[ast.operator], Op] = {
+    ast.Add: ir.ADD, ast.Sub: ir.SUB, ast.Mult: ir.MUL, ast.Div: ir.DIV, ast.Pow: ir.POW,
+}  # fmt: skip
+
+
+def _of_reals(op: type[ast.operator], a: Real, b: Real) -> Real:
+    """An operation on two real numbers."""
+    found = _REAL[op](a, b)
+    if op in _ARITHMETIC:
+        found.plain = _plain(_ARITHMETIC[op], (a, b), found.expr)
+    return found
+
+
+def _plain(op: Op, values: tuple[Real, ...], found: Expr) -> Expr | None:
+    """The plain form of an operation; None if its formula is as written."""
+    if found.op is op and all(v.plain is None for v in values):
+        args = tuple(v.expr for v in values)
+        if found.args == args or (op in (ir.ADD, ir.MUL) and found.args == args[::-1]):
+            return None
+    return plain(op, *map(written, values))
 
 _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
     ast.Add: ir.add,
@@ -356,7 +383,7 @@ SYMBOLS: dict[type[ast.AST], str] = {
 def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
     """An arithmetic or bit operation on two scalars."""
     if type(a) is Real and type(b) is Real and op in _REAL:
-        return _REAL[op](a, b)
+        return _of_reals(op, a, b)
     if isinstance(a, int) and isinstance(b, int):
         return _INTEGER[op](a, b)
     if is_whole(a) and is_whole(b):
@@ -382,7 +409,7 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
         if op in _LOGIC:
             hint = "put comparisons in parentheses: (a > 0) & (b > 0)"
         raise Refused(f"'{SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
-    found = _REAL[op](as_real(a), as_real(b))
+    found = _of_reals(op, as_real(a), as_real(b))
     if op in _WHOLE and found.defined is TRUE and _counts(a, b):
         return whole(_WHOLE[op](as_real(a).expr, as_real(b).expr))
     return integral(found) if _gives_integers(op, a, b) else found
@@ -408,7 +435,7 @@ def _gives_integers(op: type[ast.operator], a: Any, b: Any) -> bool:
 def integral(value: Real) -> Any:
     """A number that is an int in Python; a Python int if it is known."""
     n = ir.integer(value.expr)
-    return Integral(value.expr, value.defined) if n is None else n
+    return Integral(value.expr, value.defined, value.plain) if n is None else n
 
 
 def _masked(mask: Cond | bool, value: Any) -> Any:
@@ -427,7 +454,7 @@ def negative(value: Any) -> Any:
     x = as_real(value)
     if isinstance(value, Whole):
         return whole(ir.neg(x.expr))
-    found = Real(ir.neg(x.expr), x.defined)
+    found = Real(ir.neg(x.expr), x.defined, None if x.plain is None else ir.neg(x.plain))
     return found if python_kind(value) == "f" else integral(found)
 
 
@@ -454,13 +481,13 @@ _OF_TRUTH: dict[Op, Callable[..., Any]] = {
 
 _OF_INTEGERS = frozenset((
     *_WHOLE_FUNCTIONS, ir.SIGN, functions.FMOD, functions.FLOOR, functions.CEIL, functions.TRUNC,
-    functions.ROUND,
+    functions.ROUND, functions.FLOOR_QUOTIENT,
 ))  # fmt: skip
 _COMPOSED_OF_INTEGERS = frozenset(
     functions.COMPOSITES[f"numpy.{name}"]
     for name in (
         "square", "negative", "positive", "add", "subtract", "multiply", "power", "reciprocal",
-        "floor_divide", "mod", "remainder", "pow", "conj", "conjugate", "real", "imag",
+        "mod", "remainder", "pow", "conj", "conjugate", "real", "imag",
     )
 )  # fmt: skip
 """Those of which NumPy has a version for integers."""
@@ -475,57 +502,97 @@ def apply(op: Op, *values: Any) -> Any:
     if op in _WHOLE_FUNCTIONS and any(isinstance(v, Whole) for v in values):
         if all(is_whole(v) or isinstance(v, (bool, Cond)) for v in values):
             return whole(_WHOLE_FUNCTIONS[op](*(as_real(v).expr for v in values)))
-    args, defined = [], TRUE
-    for v in values:
-        x = as_real(v)
-        args.append(x.expr)
+    reals = tuple(map(as_real, values))
+    args, defined = [written(x) if op in DECIDING else x.expr for x in reals], TRUE
+    for x in reals:
         defined = join(defined, x.defined)
     if op.domain is not None:
         defined = join(defined, op.domain(*args))
     if op is functions.FMOD:  # which tends to 0 with its divisor
         defined = join(defined, ir.ne(args[1], ZERO))
-    found = Real(ir.apply(op, *args), defined)
+    e = _truncated_rest(*reals) if op is functions.FMOD else ir.apply(op, *args)
+    found = Real(e, defined, None if op in DECIDING else _plain(op, reals, e))
     kinds = {python_kind(v) for v in values}
     if op in _WHOLE_FUNCTIONS and "i" in kinds and "f" not in kinds:
         return integral(found)
     return _perhaps_integer(found, values) if op in _OF_INTEGERS else found
 
 
-_templates: dict[Callable[..., Expr], tuple[int, Expr]] = {}
+DECIDING = frozenset((
+    functions.FLOOR, functions.CEIL, functions.TRUNC, functions.ROUND, functions.FLOOR_QUOTIENT,
+))  # fmt: skip
+"""Functions that decide an integer, by what plain Python computes of their arguments."""
 
 
-def _template(build: Callable[..., Expr]) -> tuple[int, Expr]:
-    """The number of arguments of a shorthand, and where it is defined, in terms of
+def _truncated_rest(a: Real, b: Real) -> Expr:
+    """`fmod(a, b)`: what a whole number of times b leaves of a, by the integer that doubles give."""
+    p, q = written(a), written(b)
+    if p is a.expr and q is b.expr:
+        return ir.apply(functions.FMOD, p, q)
+    times = ir.apply(functions.FLOOR_QUOTIENT, ir.abs_(p), ir.abs_(q))
+    for e in (p, q):
+        times = ir.where(ir.lt(e, ZERO), ir.neg(times), times)
+    return ir.sub(a.expr, ir.mul(b.expr, times))
+
+
+_templates: dict[Callable[..., Expr], tuple[int, Expr, Expr]] = {}
+
+
+def _template(build: Callable[..., Expr]) -> tuple[int, Expr, Expr]:
+    """The number of arguments of a shorthand, where it is defined, and its formula, in terms of
     placeholders: the operations it is made of before any simplification."""
     found = _templates.get(build)
     if found is None:
         names = [f"#{i}" for i in range(len(inspect.signature(build).parameters))]
         value = build(*(ir.var(n) for n in names))
-        found = _templates[build] = len(names), domain_of((value,))[value]
+        found = _templates[build] = len(names), domain_of((value,))[value], value
     return found
 
 
-def _remainder(a: Real, b: Real) -> Real:
-    """a % b, which is not defined for b = 0, though it tends to 0."""
-    found = compose(functions.COMPOSITES["numpy.remainder"], (a, b))
-    return Real(found.expr, join(found.defined, ir.ne(b.expr, ir.ZERO)))
+def remainder(a: Real, b: Real) -> Real:
+    """a % b, which is not defined for b = 0, though it tends to 0: by the integer that doubles give."""
+    p, q = written(a), written(b)
+    times = ir.apply(functions.FLOOR_QUOTIENT, p, q)
+    defined = join(join(a.defined, b.defined), ir.ne(q, ir.ZERO))
+    rest = plain(functions.FMOD, p, q)
+    other = ir.where(ir.lt(q, ZERO), ir.lt(ZERO, rest), ir.lt(rest, ZERO))
+    as_written = ir.where(other, plain(ir.ADD, rest, q), rest)
+    return Real(ir.sub(a.expr, ir.mul(b.expr, times)), defined, as_written)
 
 
 def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:
     """A shorthand such as `sqrt` or `expit` applied to scalars."""
-    arity, needs = _template(build)
+    arity, needs, formula = _template(build)
     if len(values) != arity:
         raise Refused(f"this function takes {_arguments(arity)}, not {len(values)}")
-    args, defined = [], TRUE
-    for v in values:
-        x = as_real(v)
-        args.append(x.expr)
+    reals, defined = tuple(map(as_real, values)), TRUE
+    args = [x.expr for x in reals]
+    for x in reals:
         defined = join(defined, x.defined)
     if needs is not TRUE:
         mapping = {ir.var(f"#{i}"): a for i, a in enumerate(args)}
         defined = join(defined, ir.substitute((needs,), mapping)[0])
     found = Real(build(*args), defined)
+    found.plain = _plain_composite(formula, reals, found.expr)
     return _perhaps_integer(found, values) if build in _COMPOSED_OF_INTEGERS else found
+
+
+def _plain_composite(formula: Expr, values: tuple[Real, ...], found: Expr) -> Expr | None:
+    """The plain form of a shorthand; None if its formula is as written."""
+    new: dict[Expr, Expr] = {ir.var(f"#{i}"): v.expr for i, v in enumerate(values)}
+    order = ir.topological((formula,))
+    if all(v.plain is None for v in values):
+        for e in order:
+            if e not in new:
+                new[e] = ir.raw(e.op, tuple(new[a] for a in e.args), e.value)
+        if new[formula] is found:
+            return None
+    new = {ir.var(f"#{i}"): written(v) for i, v in enumerate(values)}
+    for e in order:
+        if e not in new:
+            args = tuple(new[a] for a in e.args)
+            new[e] = plain(e.op, *args) if args else e
+    return new[formula]
 
 
 def _perhaps_integer(found: Real, values: tuple[Any, ...]) -> Any:

@@ -3,9 +3,10 @@
 Integers, strings, tuples, lists, functions, ... are themselves. What may depend on
 a real parameter is a `Scalar` (real or truth value) or an array of scalars.
 
-Each scalar carries, beside its expression, the condition under which the operations
+Each scalar carries, with its expression, the condition under which the operations
 that led to it were all defined: simplification loses it (`sqrt(x)**2` becomes x),
-the value of a program must not.
+the value of a program must not. Where its expression is not what was written, it carries its
+plain form too (`symdiff.ir.plain`), by which decisions are made.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ import numpy as np
 
 from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, ne, where
 from symdiff.ir.loop_program import kind_of
+from symdiff.ir.plain import Reading
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
 domains: ContextVar[dict[Expr, Expr] | None] = ContextVar("where nodes are defined", default=None)
 """What a trace found of them, as each comparison asks again."""
 """Whether integers among the arguments are traced as such. What may be an integer in Python then is
 one: what is traced says only which results are floats for sure."""
+readings: ContextVar[Reading | None] = ContextVar("plain forms", default=None)
+"""The plain forms of a trace, and the plain twins of values that its loops carry."""
 
 MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""
@@ -44,12 +48,17 @@ class Refused(Exception):  # noqa: N818
 
 
 class Scalar:
-    """A real number or truth value: its expression and where it is defined."""
+    """A real number or truth value: its expression and where it is defined.
 
-    __slots__ = ("defined", "expr")
+    Attributes
+    ----------
+    plain : what plain Python computes, if that is not the expression operation by operation.
+    """
 
-    def __init__(self, expr: Expr, defined: Expr = TRUE) -> None:
-        self.expr, self.defined = expr, defined
+    __slots__ = ("defined", "expr", "plain")
+
+    def __init__(self, expr: Expr, defined: Expr = TRUE, plain: Expr | None = None) -> None:
+        self.expr, self.defined, self.plain = expr, defined, plain
 
     def __index__(self) -> int:
         """Python asks for a known integer."""
@@ -443,7 +452,14 @@ def as_real(value: Any) -> Real:
 def as_float(value: Any) -> Real:
     """A number or truth value as a float of Python's."""
     x = as_real(value)
-    return Real(x.expr, x.defined)
+    return Real(x.expr, x.defined, x.plain)
+
+
+def written(x: Scalar) -> Expr:
+    """What plain Python computes of a value, in plain operations."""
+    if x.plain is not None:
+        return x.plain
+    return (readings.get() or Reading()).of(x.expr)
 
 
 def is_number(value: Any) -> bool:

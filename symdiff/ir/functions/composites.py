@@ -38,7 +38,7 @@ from symdiff.ir.functions.integrals import EXPINT, of_whole_order
 from symdiff.ir.functions.named_numbers import LN2, LN10, PI
 from symdiff.ir.functions.normal import ERFC, normal_below, normal_quantile
 from symdiff.ir.functions.roots_and_norms import HYPOT
-from symdiff.ir.functions.selection import FLOOR, TRUNC
+from symdiff.ir.functions.selection import FLOOR, FLOOR_QUOTIENT, TRUNC
 from symdiff.ir.functions.trigonometric import COS, SIN, TAN
 
 
@@ -114,9 +114,8 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
         eq(x, ZERO), h, where(lt(x, ZERO), ZERO, where(lt(ZERO, x), ONE, NAN))
     ),
     "numpy.logaddexp2": lambda a, b: div(LOGADDEXP(mul(LN2(), a), mul(LN2(), b)), LN2()),
-    "numpy.floor_divide": lambda a, b: FLOOR(div(a, b)),
-    "numpy.mod": lambda a, b: a - mul(b, FLOOR(div(a, b))),
-    "numpy.remainder": lambda a, b: a - mul(b, FLOOR(div(a, b))),
+    "numpy.mod": lambda a, b: a - mul(b, FLOOR_QUOTIENT(a, b)),
+    "numpy.remainder": lambda a, b: a - mul(b, FLOOR_QUOTIENT(a, b)),
     "scipy.special.digamma": lambda x: POLYGAMMA(ZERO, x),
     "scipy.special.psi": lambda x: POLYGAMMA(ZERO, x),
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),

@@ -96,6 +96,35 @@ def _round_ball(x: Any) -> Any:
     return flint().arb("nan")
 
 
+FLOOR_QUOTIENT: Op = Op(
+    "floor_quotient", 2,
+    partials=lambda x, y: (ZERO, ZERO),
+    fold=lambda x, y: Fraction(x // y) if y != 0 else None,
+    names=("numpy.floor_divide",),
+    sympy=lambda sp, x, y: sp.floor(x / y),
+    python="np.floor_divide({0}, {1})",
+    expand=lambda x, y: _floor_quotient(x, y),
+    ball=lambda x, y: step_ball((x / y).floor()),
+    kink=lambda x, y: SIN(mul(PI(), div(x, y))),
+    kink_rule="the derivative of a step function is 0",
+)  # fmt: skip
+"""The integer of `x // y`: the exact quotient of two doubles, rounded down."""
+
+
+def _floor_quotient(x: Expr, y: Expr) -> Expr:
+    """What Python computes for `x // y`: fmod is exact, and the quotient of what is left nearly so."""
+    from symdiff.ir.nodes import ADD, DIV, SUB
+    from symdiff.ir.plain import plain
+
+    rest = plain(FMOD, x, y)
+    other = where(lt(y, ZERO), lt(ZERO, rest), lt(rest, ZERO))
+    quotient = plain(DIV, plain(SUB, x, rest), y)
+    quotient = where(other, plain(SUB, quotient, ONE), quotient)
+    whole = FLOOR(quotient)
+    whole = where(lt(HALF, plain(SUB, quotient, whole)), plain(ADD, whole, ONE), whole)
+    return where(eq(y, ZERO), plain(DIV, x, y), whole)
+
+
 FMOD: Op = Op(
     "fmod", 2,
     partials=lambda x, y: (ONE, neg(TRUNC(div(x, y)))),
@@ -191,5 +220,5 @@ EXTREMES = (*MAXIMA, *MINIMA)
 """What has the value of one of two arguments."""
 
 ENTRIES: tuple[Op, ...] = (
-    FLOOR, CEIL, TRUNC, ROUND, FMOD, COPYSIGN, *EXTREMES,
+    FLOOR, CEIL, TRUNC, ROUND, FLOOR_QUOTIENT, FMOD, COPYSIGN, *EXTREMES,
 )  # fmt: skip

@@ -49,7 +49,18 @@ from symdiff.ir import (
     raw,
     topological,
 )
-from symdiff.ir.functions import CONSTANT_VALUES, EXP, EXPM1, MAXIMA, MINIMA
+from symdiff.ir.functions import (
+    CEIL,
+    CONSTANT_VALUES,
+    EXP,
+    EXPM1,
+    FLOOR,
+    MAXIMA,
+    MINIMA,
+    ROUND,
+    TRUNC,
+)
+from symdiff.ir.plain import is_decided
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.compensated.unnormalised import Unnormalised
 from symdiff.lowering.target import (
@@ -63,6 +74,8 @@ from symdiff.lowering.target import (
     nearest,
 )
 
+STEPS = (FLOOR, CEIL, TRUNC, ROUND)
+"""Integers, of what has no error."""
 Corrected = tuple[Expr, Expr]
 """A rounded value, and what is to be added to it."""
 
@@ -122,6 +135,8 @@ def _has_error(n: Expr) -> bool:
         return q is not None and q.denominator <= 2 and 0 < abs(q.numerator) <= ARRAY_CHAIN
     return (
         n.op.boolean
+        or is_decided(n)
+        or (n.op in STEPS and (is_decided(n.args[0]) or not n.args[0].args))
         or n.op in _ARITHMETIC
         or n.op in CORRECTED
         or (not n.args and (n.op is not CONST or rational(n) is not None))
@@ -179,6 +194,8 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
         return _constant(n, known.single)
     if op.boolean and op is not WHERE:
         return (raw(op, tuple(a for a, _ in args), n.value) if args else n), ZERO
+    if is_decided(n) or op in STEPS:
+        return raw(op, tuple(a for a, _ in args)), ZERO
     if known.second:
         if op is MUL:
             return _product(args[0], args[1], second=True)

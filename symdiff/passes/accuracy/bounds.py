@@ -39,6 +39,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.ir.functions import CEIL, EXTREMES, FLOOR, LOG, MINIMA, ROUND, TRUNC, UNIT
+from symdiff.ir.plain import decides_plainly, is_decided
 from symdiff.lowering.lower import fused
 from symdiff.lowering.target import (
     ARRAY_CHAIN,
@@ -161,8 +162,10 @@ class Bounds:
     # ------------------------------------------------------------ propagation
     def _local(self, e: Expr) -> Bound:
         op, args = e.op, e.args
+        if is_decided(e):
+            return Bound()
         if op.boolean:
-            if op in COMPARISONS:
+            if op in COMPARISONS and not decides_plainly(e):
                 self._decide(ir.sub(*args), args)
             return Bound()
         if (q := ir.rational(e)) is not None:
@@ -383,7 +386,7 @@ class Bounds:
     def _inherent(self, e: Expr) -> Fraction:
         op, args = e.op, e.args
         bound = self.bounds[e]
-        if op.boolean or op in STEPS or not args:
+        if op.boolean or op in STEPS or not args or is_decided(e):
             return bound.k
         ks = [self.inherent[a] for a in args]
         if op in (ADD, SUB):

@@ -34,6 +34,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.ir.functions import ATAN, COS, ERF, EXP, EXTREMES, SIN, TANH
+from symdiff.ir.plain import is_decided
 from symdiff.lowering.target import COMPENSATED, LIGHT, MAX_CHAIN, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS, Bounds
 from symdiff.passes.accuracy.residual import plainly
@@ -178,4 +179,4 @@ FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, *EXTRE
 def _may_be_infinite(e: Expr) -> bool:
     if e.op is POW and (q := ir.rational(e.args[1])) is not None:
         return q.denominator != 1
-    return bool(e.args) and not e.op.boolean and e.op not in FINITE
+    return bool(e.args) and not e.op.boolean and e.op not in FINITE and not is_decided(e)

@@ -43,6 +43,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.ir.functions import EXTREMES, UNIT
+from symdiff.ir.plain import decides_plainly, is_decided
 from symdiff.lowering.target import COMPENSATED, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS
 from symdiff.passes.accuracy.error_test import ErrorTest
@@ -155,8 +156,10 @@ class _Losses:
 
     def _local(self, e: Expr, losses: Sequence[Expr]) -> Expr:
         op, args = e.op, e.args
+        if is_decided(e):
+            return ZERO
         if op.boolean:
-            if op in ir.COMPARISONS:
+            if op in ir.COMPARISONS and not decides_plainly(e):
                 self._decide(args, losses)
             return ZERO
         if not args:

@@ -33,6 +33,7 @@ from symdiff.ir import (
     raw,
 )
 from symdiff.ir.functions import EXP, EXTREMES
+from symdiff.ir.plain import decides_plainly, is_decided
 from symdiff.lowering.compensated.evaluate import Known, ordered
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.passes.accuracy.beside import added_up
@@ -48,7 +49,11 @@ RELATIVE, ABSOLUTE = Fraction(1, 2**54), Fraction(1, 2**1058)
 def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
     """What a node lost, from what those below it did; of a condition, whether that may have decided it."""
     below = [lost.get(a, ZERO) for a in n.args]
+    if is_decided(n):
+        return ZERO
     if n.op.boolean and n.op is not WHERE:
+        if n.op in ir.COMPARISONS and decides_plainly(n):
+            return FALSE
         if n.op not in ir.COMPARISONS:
             found: Expr = FALSE
             for e in below:

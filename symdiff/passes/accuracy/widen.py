@@ -28,6 +28,7 @@ from types import MappingProxyType
 from symdiff import ir
 from symdiff.ir import FALSE, INF, NAN, ONE, TRUE, ZERO, Expr, Op, const
 from symdiff.ir import functions as f
+from symdiff.ir.plain import is_plain
 from symdiff.lowering.double_double import arithmetic as dd
 from symdiff.lowering.double_double import pairs
 from symdiff.lowering.double_double.arithmetic import Pair
@@ -159,6 +160,9 @@ class _Widening:
             return self._condition(e)
         if not args:
             return _leaf(e)
+        if is_plain(e):
+            value = ir.raw(op, tuple(self.real(a).hi for a in args))
+            return Wide(dd.exact(value), ZERO, ir.not_(ir.raw(ir.EQ, (value, value))))
         if op is ir.WHERE:
             condition = self.choice(args[0])
             a, b = self.known[args[1]], self.known[args[2]]

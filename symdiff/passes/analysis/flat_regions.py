@@ -17,6 +17,7 @@ from symdiff import ir
 from symdiff.ir import FALSE, TRUE, ZERO, Expr
 from symdiff.ir.functions import EXTREMES, MAXIMA
 from symdiff.ir.functions.selection import CEIL, FLOOR, ROUND, TRUNC
+from symdiff.ir.plain import exactly
 
 MOST = 3
 """Kinks of one formula whose sides are all put together."""
@@ -28,6 +29,7 @@ SIDED = (ir.WHERE, ir.ABS, *EXTREMES)
 
 def flat(e: Expr) -> Expr:
     """The condition under which a formula is zero, as is all near; FALSE where none is known."""
+    (e,) = exactly((e,))
     if e.op in (ir.CONST, ir.VAR) or not _may_be(e):
         return ir.boolean(e is ZERO)
     return _flat(e)

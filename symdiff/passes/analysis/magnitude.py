@@ -47,6 +47,7 @@ from symdiff.ir.functions import (
     SIN,
     TANH,
 )
+from symdiff.ir.plain import is_decided
 from symdiff.lowering.target import COMPENSATED, LIGHT, PLAIN
 from symdiff.passes.analysis.signs import Signs
 
@@ -89,7 +90,7 @@ class Magnitudes:
 
     def bounded(self, outputs: Sequence[Expr]) -> tuple[int, list[Expr]]:
         """The sources, and the level by which they are to be bounded; 0 if none is safe."""
-        order = [e for e in ir.topological(outputs) if not e.op.boolean]
+        order = [e for e in ir.topological(outputs) if not e.op.boolean and not is_decided(e)]
         for level in self.levels:
             sources = self._sources(order, level)
             if sources is not None:
@@ -100,7 +101,7 @@ class Magnitudes:
         """The exponent of the least magnitude that a node has unless it is zero, whatever the
         sources are; far below all exponents if there is none."""
         for n in ir.topological((e,), self.spans):
-            if n.op.boolean:
+            if n.op.boolean or is_decided(n):
                 self.spans[n] = (0, 0)
                 continue
             compensated = n.op in (COMPENSATED, LIGHT)  # less than a unit of its terms may be left

@@ -17,6 +17,7 @@ from itertools import product
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, VAR, WHERE, Expr
 from symdiff.ir.functions import EXP, EXTREMES, LARGER, MAXIMA, SIN, SMALLER, TAN
+from symdiff.ir.plain import exactly
 
 NEGATIVE, ZERO_, POSITIVE = 1, 2, 4
 ANY = NEGATIVE | ZERO_ | POSITIVE
@@ -58,7 +59,7 @@ class Signs:
         self.facts: dict[Expr, int] = {}
         self.numbers: set[Expr] = set()
         seen: set[Expr] = set()
-        stack = list(facts)[::-1]
+        stack = list(exactly(facts))[::-1]
         while stack:
             fact = stack.pop()
             if fact.op is not AND:

@@ -28,6 +28,7 @@ from typing import Literal
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, CONST, DIV, FALSE, LE, LT, SUB, TRUE, WHERE, ZERO, Expr
 from symdiff.ir.functions import EXTENDED, EXTREMES, FILLED, SLOPES
+from symdiff.ir.plain import conditions_exactly, exactly
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.clamps import clamp_of, is_clamped
@@ -114,9 +115,10 @@ def guards(
     """Drop the guards whose value is the limit; note those whose value is not. Shortcuts: also
     equations at points where the other side is regular, and has the same value. Meant: what variables
     stand for in questions about guards. Integers: variables that are."""
-    outputs = tuple(outputs)
     notes = notes if notes is not None else GuardNotes()
-    outputs, repairs, origin = exact_literals(rounded_to_zero(outputs))
+    outputs, written = conditions_exactly(outputs)
+    rounded: dict[Expr, Expr] = {}
+    outputs, repairs, origin = exact_literals(rounded_to_zero(outputs, rounded))
     notes.literals += repairs
     order = ir.topological(outputs)
     contexts = Contexts()
@@ -124,9 +126,20 @@ def guards(
         outputs = contexts.simplify(outputs)
         origin = _Origin(origin, contexts.origin)
         order = ir.topological(outputs)
+
+    def as_written(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """Conditions decide by the numbers that were written."""
+        back: dict[Expr, Expr] = {}
+        for n in ir.topological(results):
+            if n.op in ir.COMPARISONS:
+                first = origin.get(n, n)
+                first = rounded.get(first, first)
+                back[n] = written.get(first, first if first.op in ir.COMPARISONS else n)
+        return ir.substitute(results, back)
+
     if not any(e.op is WHERE or clamp_of(e) for e in order):
-        return filled(outputs)
-    prover = Meant(Prover(facts), meant, integers)
+        return filled(as_written(outputs))
+    prover = Meant(Prover(exactly(facts)), meant, integers)
     for _ in range(MAX_ROUNDS):
         found = GuardNotes()
         pass_ = _Repairs(prover, found, contexts, origin, shortcuts)
@@ -139,7 +152,7 @@ def guards(
         outputs = joined
     notes.guards += [g for g in found.guards if g not in notes.guards]
     notes.over_budget += found.over_budget
-    return filled(repaired)
+    return filled(as_written(tuple(repaired)))
 
 
 class _Origin(dict[Expr, Expr]):

@@ -85,9 +85,11 @@ def was_singular(e: Expr, params: Iterable[Expr]) -> bool:
     return ir.ZERO in ir.substitute(gone, dict.fromkeys(params, ir.ZERO))
 
 
-def rounded_to_zero(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def rounded_to_zero(
+    outputs: tuple[Expr, ...], origin: dict[Expr, Expr] | None = None
+) -> tuple[Expr, ...]:
     """The outputs with `round(u) == 0` as what it says: that u is between -1/2 and 1/2, as half is rounded to
-    even."""
+    even. Origin: for new conditions, those they were made of; it grows."""
     if not any(n.op is ROUND for n in ir.topological(outputs)):
         return outputs
 
@@ -97,7 +99,10 @@ def rounded_to_zero(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
             while u.op is ir.DIV and ir.rational(u.args[1]):
                 u = u.args[0]
             if u.op is ROUND:
-                return ir.le(ir.abs_(u.args[0]), ir.HALF)
+                made = ir.le(ir.abs_(u.args[0]), ir.HALF)
+                if origin is not None:
+                    origin.setdefault(made, n)
+                return made
         return ir.rebuild(n, args)
 
     return ir.transform(outputs, rule)

@@ -38,6 +38,7 @@ from symdiff.ir.loop_program import (
     leaves,
     name_of,
 )
+from symdiff.ir.plain import real_op
 from symdiff.lowering.loops.collected import Reduction, reduction
 
 INNER = 16.0
@@ -246,17 +247,18 @@ class Choice(Memory):
 
     def work(self, n: Expr) -> tuple[float, float]:
         """The cost of an operation by itself, and in all lanes."""
-        if n.op in (DIV,) or (n.op is POW and n.args[1] is ir.HALF):
+        op = real_op(n.op)
+        if op is DIV or (op is POW and n.args[1] is ir.HALF):
             return 4.0, 8.0
-        if n.op in (FLOORDIV, MOD):
+        if op in (FLOORDIV, MOD):
             return 8.0, 10.0 * self.width
         if self.kind(n) == "i":
             return 1.0, 1.0
-        libm = n.op.libm if n.op.intrinsic is None else None
+        libm = op.libm if op.intrinsic is None else None
         if libm is None:
             return 1.0, 1.0
         name = libm + ("f" if self.scalars.single else "")
-        variant = self.packed.lanes.variant(name, n.op.arity) if n.op.vector else None
+        variant = self.packed.lanes.variant(name, op.arity) if op.vector else None
         return 20.0, 25.0 if variant is not None else 22.0 * self.width
 
     def follows(

@@ -35,6 +35,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LARGEST, LOAD, MOD, REAL_OF, name_of
+from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 from symdiff.lowering.double_double.pairs import PARTS
 from symdiff.lowering.target import TESTED
@@ -289,7 +290,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         scope: Scope,
     ) -> str:
         """Print one operation on numbers or vectors; `own` and `real` name its operands."""
-        op, whole = e.op, w.vector("i64")
+        op, whole = real_op(e.op), w.vector("i64")
         kinds = [self.kind(a) for a in e.args]
         if op in _COMPARISONS and all(k == kinds[0] != "f" for k in kinds):
             a, b = map(own, e.args)
@@ -346,10 +347,11 @@ class Expressions(scopes.Scopes[Scope, Stored]):
 
     def _of_lanes(self, e: Expr) -> bool:
         """Whether vectors have a function of their own for an operation."""
-        if self.width == 1 or e.op.libm is None or e.op.intrinsic is not None or not e.op.vector:
+        op = real_op(e.op)
+        if self.width == 1 or op.libm is None or op.intrinsic is not None or not op.vector:
             return False
-        name = e.op.libm + ("f" if self.scalars.single else "")
-        return self.packed.lanes.variant(name, e.op.arity) is not None
+        name = op.libm + ("f" if self.scalars.single else "")
+        return self.packed.lanes.variant(name, op.arity) is not None
 
     def needs(self, n: Expr) -> Sequence[Expr]:
         if n.op is not TESTED or n.args[2] is n.args[3]:

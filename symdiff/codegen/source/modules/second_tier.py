@@ -23,6 +23,7 @@ from symdiff.codegen.source.modules.helpers import CACHED, DECORATOR, definition
 from symdiff.codegen.source.python import PythonWriter, rename
 from symdiff.ir import Expr, Op
 from symdiff.ir import functions as f
+from symdiff.ir.plain import is_plain
 from symdiff.lowering.double_double.arithmetic import expansion
 from symdiff.lowering.double_double.functions import RULES, named
 from symdiff.lowering.lower import in_calls, lower, numbered
@@ -66,6 +67,9 @@ class WideWriter(Writer):
         if e.op is ir.CONST or e.op is ir.VAR or e.op is ir.BOOL:
             return super().compose(e, args)
         texts = [a.text for a in args]
+        if is_plain(e):
+            text = PythonWriter().compose(e, [Text(f"{t}[0]", ATOM) for t in texts]).text
+            return Text(f"({text}, 0.0, 0.0, 0.0)", ATOM)
         if e.op in _OPERATIONS:
             return self.call(_OPERATIONS[e.op], texts)
         if e.op is ir.NOT:

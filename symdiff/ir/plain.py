@@ -1,0 +1,329 @@
+"""Plain operations: IEEE arithmetic in the order written, for what decides.
+
+Before:  int(T/dt), x if a*10 == 1.0 else y
+After:   trunc(plain:div(T, dt)), where(plain:mul(a, 10) == 1, x, y)
+
+What decides (a condition, a count, a rounded number) is computed as the plain function computes
+it, in doubles. Its operands are *plain* nodes: operations of their own, one for each operation on
+reals. No pass rewrites them, as none knows them: nothing is folded exactly, reordered, cancelled or
+fused. Their leaves (arguments, constants, elements of arrays) are those of all formulas. Operations
+that are exact on doubles (`where`, the absolute value, maxima, rounding to integers) have no plain
+form: they are themselves.
+
+A plain value is a double without an error; its derivatives are 0. On balls that are doubles it is
+the double; on others (points of a path that leads to a limit) it is the ball of the exact operation.
+
+`plain`      an operation applied to plain nodes
+`as_plain`   a formula, read operation by operation (`Reading`: several)
+`exactly`    plain nodes as the formulas of reals that they are (`reading_conditions`: in conditions)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from symdiff.ir import functions
+from symdiff.ir.arithmetic import ABS, div, neg
+from symdiff.ir.functions.columns import flint
+from symdiff.ir.loop_program import ARRAY, LEAVES, kind_of
+from symdiff.ir.nodes import (
+    ADD,
+    COMPARISONS,
+    CONST,
+    DIV,
+    HALF,
+    MUL,
+    NEG,
+    ONE,
+    OPS,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    Op,
+    apply,
+    const,
+    op_named,
+    rational,
+    rebuild,
+    substitute,
+    topological,
+)
+from symdiff.process.lazy_modules import Later
+from symdiff.process.locks import Lock
+
+np: Any = Later("numpy")
+
+PREFIX = "plain:"
+EXACT = frozenset((
+    WHERE, NEG, ABS, functions.FLOOR, functions.CEIL, functions.TRUNC, functions.ROUND,
+    functions.COPYSIGN, functions.FLOOR_QUOTIENT, *functions.EXTREMES,
+))  # fmt: skip
+"""Operations whose value of doubles is a double, without rounding."""
+single: ContextVar[bool] = ContextVar("plain values are float32", default=False)
+
+_real: dict[Op, Op] = {}
+"""From plain operations to those on reals."""
+_plain: dict[Op, Op] = {}
+_making = Lock()
+
+
+def plain_op(op: Op) -> Op:
+    """The plain form of an operation."""
+    found = _plain.get(op)
+    if found is None:
+        with _making:
+            found = _plain.get(op)
+            if found is None:
+                found = _made(op)
+                _real[found] = op
+                _plain[op] = found
+    return found
+
+
+def _made(op: Op) -> Op:
+    return OPS.get(PREFIX + op.name) or Op(
+        PREFIX + op.name,
+        op.arity,
+        partials=lambda *args: (ZERO,) * len(args),
+        slope=lambda *args: (ZERO,) * len(args),
+        fold=lambda *values: _folded(op, values),
+        ball=lambda *balls: _ball(op, balls),
+        intrinsic="-",
+    )
+
+
+def plain_named(name: str) -> Op:
+    """The plain operation of this name."""
+    return plain_op(op_named(name.removeprefix(PREFIX)))
+
+
+def real_op(op: Op) -> Op:
+    """The operation on reals that a plain one is the double of; other operations as they are."""
+    return _real.get(op, op)
+
+
+def is_plain(e: Expr) -> bool:
+    """Whether a node is a plain operation."""
+    return e.op in _real
+
+
+def is_decided(e: Expr) -> bool:
+    """Whether the value of a node is a double in every arithmetic: a plain one, or the integer of `//`."""
+    return e.op in _real or e.op is functions.FLOOR_QUOTIENT
+
+
+def decides_plainly(comparison: Expr) -> bool:
+    """Whether a comparison is of arguments, constants, elements and plain values: it has no error."""
+    return all(not a.args or a.op in LEAVES or is_decided(a) for a in comparison.args)
+
+
+# ---------------------------------------------------------------------- building
+def plain(op: Op, *args: Expr) -> Expr:
+    """An operation as plain Python computes it, of plain nodes."""
+    if op.boolean or op in EXACT:
+        return apply(op, *args)
+    if (same := _exact_already(op, *args)) is not None:
+        return same
+    if op is POW and (q := rational(args[1])) is not None:
+        if q == 1:
+            return args[0]
+        if q == 2:  # as NumPy has it; Python's pow rounds it alike
+            return plain(MUL, args[0], args[0])
+        if q == -1:
+            return plain(DIV, ONE, args[0])
+        if q == -HALF.value:
+            return plain(DIV, ONE, plain(POW, args[0], HALF))
+    elif not (op.libm or op.intrinsic or op in _CORE) and op.expand is not None:
+        return as_plain(op.expand(*args))
+    return apply(plain_op(op), *args)
+
+
+def _exact_already(op: Op, *args: Expr) -> Expr | None:
+    """What an operation is that rounds nothing: a sum with 0, a product with 1 or -1."""
+    if op in (ADD, SUB, MUL, DIV):
+        a, b = args
+        if op in (ADD, SUB):
+            return a if b is ZERO else b if a is ZERO and op is ADD else None
+        if b is ONE or (a is ONE and op is MUL):
+            return a if b is ONE else b
+        for one, other in ((b, a), (a, b))[: 2 if op is MUL else 1]:
+            if one is const(-1):
+                return neg(other)
+    return None
+
+
+_CORE = (ADD, SUB, MUL, DIV, POW)
+
+
+class Reading:
+    """Formulas read operation by operation, each node once.
+
+    Attributes
+    ----------
+    known : plain forms of nodes, also the plain twins of values that loops carry.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[Expr, Expr] = {}
+        self._kinds: dict[Expr, str] = {}
+
+    def of(self, e: Expr) -> Expr:
+        """The plain form of a formula."""
+        for n in topological((e,), self.known):
+            self.known[n] = self._read(n)
+        return self.known[e]
+
+    def _read(self, n: Expr) -> Expr:
+        if n.op is CONST:
+            return _rounded(n)
+        if n.op in LEAVES or n.op is ARRAY or n.op is VAR or is_plain(n):
+            return n
+        if n.args and not n.op.boolean and kind_of(n, self._kinds) == "i":
+            return n
+        args = tuple(self.known[a] for a in n.args)
+        if n.op.boolean or n.op in EXACT:
+            return rebuild(n, args)
+        return plain(n.op, *args) if n.args else n
+
+
+def as_plain(e: Expr) -> Expr:
+    """A formula read operation by operation."""
+    return Reading().of(e)
+
+
+def _rounded(n: Expr) -> Expr:
+    """A constant as a double."""
+    if not isinstance(n.value, Fraction) or (n.value.denominator == 1 and abs(n.value) < 2**53):
+        return n
+    try:
+        return const(float(n.value))
+    except OverflowError:
+        return const(math.copysign(math.inf, n.value))
+
+
+def exactly(roots: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The formulas of reals that plain nodes stand for, for what reads conditions and prints."""
+    roots = tuple(roots)
+    if not any(map(is_decided, order := topological(roots))):
+        return roots
+    new: dict[Expr, Expr] = {}
+    for n in order:
+        args = tuple(new[a] for a in n.args)
+        if is_plain(n):
+            new[n] = apply(real_op(n.op), *args)
+        elif n.op is functions.FLOOR_QUOTIENT:
+            new[n] = functions.FLOOR(div(*args))
+        else:
+            new[n] = rebuild(n, args)
+    return tuple(new[r] for r in roots)
+
+
+def conditions_exactly(roots: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Expr]]:
+    """Formulas with their plain comparisons as formulas of reals, for passes that reason about
+    conditions, and from those to the plain ones. A comparison that another one reads like stays."""
+    roots = tuple(roots)
+    order = topological(roots)
+    if not any(map(is_plain, order)):
+        return roots, {}
+    written = [n for n in order if n.op in COMPARISONS]
+    read = dict(zip(written, exactly(written), strict=True))
+    times = Counter(read.values())
+    new = {n: e for n, e in read.items() if n is not e and times[e] == 1 and e.op in COMPARISONS}
+    return substitute(roots, new), {e: n for n, e in new.items()}
+
+
+def reading_conditions(
+    roots: Iterable[Expr], rewrite: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+) -> tuple[Expr, ...]:
+    """A rewrite of formulas that reads plain comparisons exactly, and leaves them as they are."""
+    read, plain_ones = conditions_exactly(roots)
+    return substitute(rewrite(read), plain_ones)
+
+
+# -------------------------------------------------------------------- evaluating
+def _folded(op: Op, values: tuple[Fraction | None, ...]) -> Fraction | None:
+    """The double of doubles; None if it is not finite, or they are none."""
+    numbers = [float(q) for q in values if q is not None]
+    if any(Fraction(x) != q for x, q in zip(numbers, values, strict=True)):
+        return None
+    found = in_doubles(op)(*numbers)
+    return Fraction(found) if math.isfinite(found) else None
+
+
+def _ball(op: Op, balls: tuple[Any, ...]) -> Any:
+    numbers = [_double(b) for b in balls]
+    if None not in numbers:
+        found = in_doubles(op)(*numbers)
+        return flint().arb(float(np.float32(found)) if single.get() else found)
+    ball = _BALLS.get(op) or op.ball
+    return ball(*balls) if ball is not None else flint().arb("nan")
+
+
+def _double(ball: Any) -> float | None:
+    """The double that a ball is, or None."""
+    if ball.is_nan():
+        return math.nan
+    if not ball.is_exact():
+        return None
+    found = float(ball)
+    return found if math.isinf(found) or ball == flint().arb(found) else None
+
+
+def _power(a: Any, b: Any) -> Any:
+    return a ** b if a > 0 or b.is_integer() else a.sqrt() if b == 0.5 else flint().arb("nan")
+
+
+_BALLS: dict[Op, Callable[..., Any]] = {
+    ADD: lambda a, b: a + b, SUB: lambda a, b: a - b, MUL: lambda a, b: a * b,
+    DIV: lambda a, b: a / b, POW: _power,
+}  # fmt: skip
+_DOUBLES: dict[Op, Callable[..., Any]] = {
+    ADD: lambda a, b: a + b, SUB: lambda a, b: a - b, MUL: lambda a, b: a * b,
+    DIV: lambda a, b: np.divide(a, b), POW: lambda a, b: np.sqrt(a) if b == 0.5 else np.power(a, b),
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def in_doubles(op: Op) -> Callable[..., float]:
+    """An operation on floats, as NumPy and libm compute it; never an exception."""
+    function = _DOUBLES.get(op) or _written(op) or _by_ball(op)
+
+    def quietly(*args: float) -> float:
+        try:
+            with np.errstate(all="ignore"):
+                return float(function(*map(np.float64, args)))
+        except (ValueError, ZeroDivisionError):
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    return quietly
+
+
+def _written(op: Op) -> Callable[..., Any] | None:
+    """What a generated module evaluates."""
+    if op.python is None or op.edges is not None or op.helper is not None:
+        return None
+    names = [f"x{i}" for i in range(op.arity)]
+    text = f"lambda {', '.join(names)}: {op.python.format(*names)}"
+    found: Callable[..., Any] = eval(text, {"math": math, "np": np})
+    return found
+
+
+def _by_ball(op: Op) -> Callable[..., Any]:
+    def function(*args: float) -> float:
+        library = flint()
+        if op.ball is None:
+            return math.nan
+        return float(op.ball(*(library.arb(float(a)) for a in args)).mid())
+
+    return function
