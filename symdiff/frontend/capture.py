@@ -407,7 +407,7 @@ def _of_reals(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return ir.transform(roots, rule)
 
 
-_QUOTIENTS = {
+_QUOTIENTS: dict[ir.Op, Callable[..., Expr]] = {
     loop_program.FLOORDIV: functions.FLOOR_QUOTIENT,
     loop_program.MOD: functions.COMPOSITES["numpy.remainder"],
 }

@@ -3,6 +3,7 @@
 `nodes`           the expression DAG: operations, hash-consed nodes over exact reals, walks
 `arithmetic`      constructors of arithmetic
 `conditions`      constructors of comparisons, truth values and `where`
+`plain`           operations as plain Python computes them, for what decides
 `functions/`      every elementary function, one entry each
 `identities`      forms that lose digits, and equal ones that do not
 `program`         programs of numbers: parameters, outputs, how they nest, domain

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Any
 from weakref import WeakValueDictionary, _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
+from symdiff.process.lazy_modules import Later
 from symdiff.process.locks import Lock
 
 Number = int | float | Fraction
@@ -33,6 +34,7 @@ _makers: dict[str, dict[str, Any]] = {}
 again, and its operations are made anew."""
 _made: WeakValueDictionary[str, Op] = WeakValueDictionary()
 _making = Lock()
+_plain = Later("symdiff.ir.plain")
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
@@ -527,10 +529,9 @@ def op_named(name: str) -> Op:
     KeyError : if there is none.
     """
     found = OPS.get(name) or _made.get(name)
-    if found is None and name.startswith("plain:"):
-        from symdiff.ir.plain import plain_named  # made when first asked for
-
-        return plain_named(name)
+    if found is None and name.startswith("plain:"):  # made when first asked for
+        made: Op = _plain.plain_named(name)
+        return made
     if found is None:
         raise KeyError(name)
     return found

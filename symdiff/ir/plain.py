@@ -279,7 +279,7 @@ def _double(ball: Any) -> float | None:
 
 
 def _power(a: Any, b: Any) -> Any:
-    return a ** b if a > 0 or b.is_integer() else a.sqrt() if b == 0.5 else flint().arb("nan")
+    return a**b if a > 0 or b.is_integer() else a.sqrt() if b == 0.5 else flint().arb("nan")
 
 
 _BALLS: dict[Op, Callable[..., Any]] = {

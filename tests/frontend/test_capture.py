@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from symdiff import ir
 from symdiff.frontend import Inlined, capture
-from symdiff.ir.program import Program, map_tree
 from symdiff.ir.plain import is_plain, real_op
+from symdiff.ir.program import Program, map_tree
 from tests.corpus import CASES, Case
 from tests.work import at_most
 
@@ -33,7 +33,6 @@ ARITHMETIC = {
     "abs": abs,
     "round": lambda a: mpmath.mpf(round(a)),
     "trunc": lambda a: mpmath.mpf(int(a)),
-    "fmod": lambda a, b: a - b * int(a / b),
     "copysign": lambda a, b: abs(a) if b >= 0 else -abs(a),
     "maximum": max,
     "larger": max,
@@ -50,8 +49,8 @@ ARITHMETIC = {
     "pi": lambda: +mpmath.pi,
     "ln2": lambda: mpmath.log(2),
     "ln10": lambda: mpmath.log(10),
-    "floor_quotient": lambda a, b: mpmath.floor(a / b),
     "fmod": lambda a, b: a - b * int(a / b),
+    "floor_quotient": lambda a, b: mpmath.floor(a / b),
 }
 
 

@@ -128,7 +128,8 @@ def scan(t: Tracer, a: SymArray, axis: int, start: Expr, combine: Combine, name:
 
 def extreme_place(t: Tracer, a: SymArray, axis: int, better: Callable[[Expr, Expr], Expr]) -> Any:
     """The first index of the largest or smallest element along an axis."""
-    value = numbers(symbolic.reused(t, a))
+    a = symbolic.reused(t, a)
+    value = symbolic.plainly(a) if a.kind == "f" else numbers(a)
 
     def one(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Statement], list[Expr]]:
         (best,) = now

@@ -17,6 +17,7 @@ from symdiff.frontend.arrays.small import asarray
 from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.aliases import shown
 from symdiff.frontend.trace.defined import masked
+from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import common_shape, extent, positive, repeated, same_size
 from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
@@ -35,6 +36,7 @@ from symdiff.frontend.trace.values import (
     dimensions,
     is_number,
     of_integers,
+    written,
 )
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Build, Type, Update, array, index, load
@@ -51,11 +53,11 @@ def placed(e: Expr, indices: Sequence[Expr]) -> Expr:
     return ir.substitute((e,), dict(zip(SLOTS, indices, strict=False)))[0]
 
 
-def scalar_of(e: Expr, kind: str, defined: Expr = TRUE) -> Any:
+def scalar_of(e: Expr, kind: str, defined: Expr = TRUE, plain: Expr | None = None) -> Any:
     """An element of an array of this kind as a traced value."""
     if kind == "b":
         return scalars.cond(e if e.op.boolean else ir.eq(e, ONE), defined)
-    return scalars.whole(e) if kind == "i" else Real(e, defined)
+    return scalars.whole(e) if kind == "i" else Real(e, defined, plain)
 
 
 STALE = (
@@ -77,11 +79,28 @@ def formula(a: SymArray) -> Expr:
     return ir.eq(e, ONE) if a.kind == "b" else e
 
 
+def unlike(a: SymArray) -> Expr | None:
+    """What plain Python computes of the element at the slots; None if that is its formula."""
+    if a.sides is not None:
+        c, x, y = a.sides
+        if a.kind != "f" or unlike(x) is unlike(y) is None:
+            return None
+        return ir.where(c, plainly(x), plainly(y))
+    if a.memory.leaf is not None or a.memory.plain is None:
+        return None
+    return placed(a.memory.plain, a.where)
+
+
+def plainly(a: SymArray) -> Expr:
+    """The element at the slots as decisions take it."""
+    return written(Real(formula(a), TRUE, unlike(a)))
+
+
 def needs(a: SymArray) -> Expr:
     """Where the element at the slots is defined, as far as its formula does not say."""
     if a.sides is not None:
         c, x, y = a.sides
-        return scalars.by_side(c, needs(x), needs(y))
+        return by_side(c, needs(x), needs(y))
     return placed(a.memory.defined, a.where) if a.memory.leaf is None else TRUE
 
 
@@ -110,15 +129,19 @@ def stored(a: SymArray, kind: str) -> Expr:
 
 def element(a: SymArray, indices: Sequence[Expr]) -> Any:
     """The element at these indices, which must be in range."""
-    return scalar_of(placed(formula(a), indices), a.kind, placed(needs(a), indices))
+    plain = unlike(a)
+    plain = None if plain is None else placed(plain, indices)
+    return scalar_of(placed(formula(a), indices), a.kind, placed(needs(a), indices), plain)
 
 
 # ------------------------------------------------------------------------ making
-def lazy(shape: Sequence[Expr], kind: str, e: Expr, defined: Expr = TRUE) -> SymArray:
+def lazy(
+    shape: Sequence[Expr], kind: str, e: Expr, defined: Expr = TRUE, plain: Expr | None = None
+) -> SymArray:
     """The array whose element at the slots is a formula."""
     if len(shape) > MAX_RANK:
         raise Refused(f"an array of more than {dimensions(MAX_RANK)}")
-    memory = Memory(tuple(shape), kind, element=e, defined=defined)
+    memory = Memory(tuple(shape), kind, element=e, defined=defined, plain=plain)
     return SymArray(memory.shape, kind, memory, SLOTS[: len(shape)])
 
 
@@ -131,7 +154,7 @@ def from_formula(shape: Sequence[Expr], value: Any) -> SymArray:
     whole = scalars.is_whole(value)
     if isinstance(value, Integral):
         whole = of_integers.get() or loop_program.kind_of(x.expr) == "i"
-    return lazy(shape, "i" if whole else "f", x.expr, x.defined)
+    return lazy(shape, "i" if whole else "f", x.expr, x.defined, x.plain)
 
 
 def in_memory(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:
@@ -151,12 +174,14 @@ def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
 
 def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
     """The same as a formula, which does not see what is stored later."""
-    return lazy(shape, a.kind, placed(formula(a), at), placed(needs(a), at))
+    plain = unlike(a)
+    plain = None if plain is None else placed(plain, at)
+    return lazy(shape, a.kind, placed(formula(a), at), placed(needs(a), at), plain)
 
 
 def snapshot(a: SymArray) -> SymArray:
     """The array as it is now."""
-    return lazy(a.shape, a.kind, formula(a), needs(a))
+    return lazy(a.shape, a.kind, formula(a), needs(a), unlike(a))
 
 
 _VIEWED = (
@@ -231,7 +256,7 @@ def stacked(t: Tracer, rows: Sequence[SymArray]) -> SymArray:
     for k in range(len(parts) - 2, -1, -1):
         here = ir.eq(SLOTS[0], ir.const(k))
         value = ir.where(here, placed(as_kind(parts[k], kind), at), value)
-        defined = scalars.by_side(here, placed(needs(parts[k]), at), defined)
+        defined = by_side(here, placed(needs(parts[k]), at), defined)
     return lazy((ir.const(len(rows)), *shape), kind, value, defined)
 
 

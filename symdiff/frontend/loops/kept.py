@@ -270,7 +270,9 @@ def _finish(
     extra: list[Carried] = []
     results: dict[str, str] = {}
 
-    def carry(name: str, type: Type, init: Expr, next: Expr, plain: tuple[Expr, Expr] | None = None) -> None:
+    def carry(
+        name: str, type: Type, init: Expr, next: Expr, plain: tuple[Expr, Expr] | None = None
+    ) -> None:
         result = results[name] = t.names.fresh(name)
         extra.append(Carried(name, type, init, next, result))
         if plain is not None:

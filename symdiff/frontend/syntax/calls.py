@@ -36,6 +36,7 @@ from symdiff.frontend.syntax import inlining, records
 from symdiff.frontend.syntax.containers import plain
 from symdiff.frontend.trace import closures, demands, scalars
 from symdiff.frontend.trace.closures import Closure, assigned_names
+from symdiff.frontend.trace.domains import domain_of
 from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -464,7 +465,7 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         t.slopes.update(dict.fromkeys(result.slopes))
         return _from_tree(tree, lambda e: defined)
     roots = tuple(_leaves(tree))
-    needs = scalars.domain_of(roots)
+    needs = domain_of(roots)
     return _from_tree(tree, lambda e: join(defined, needs[e]))
 
 

@@ -3,6 +3,7 @@
 `values`         what a traced function computes with
 `outside`        values of the user's world
 `scalars`        operations on real numbers and truth values, with the conditions they need
+`domains`        where values are defined
 `implied`        what follows from conditions that hold
 `interface`      what a trace asks of the interpreter above it
 `recorder`       places for errors, statements, memory, what the function made itself

@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from symdiff import ir
 from symdiff.frontend.trace import implied, scalars
+from symdiff.frontend.trace.domains import domain_of
 from symdiff.ir import TRUE, ZERO, Expr
 
 
@@ -20,7 +21,7 @@ def missing(e: Expr, defined: Expr, known: Collection[Expr] = ()) -> list[Expr]:
     wanted = [c for c in implied.conjuncts(defined) if not _holds(c, known)]
     if not wanted:
         return []
-    own = set(implied.conjuncts(scalars.domain_of((e,))[e]))
+    own = set(implied.conjuncts(domain_of((e,))[e]))
     return [c for c in wanted if c not in own]
 
 

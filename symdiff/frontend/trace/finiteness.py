@@ -11,6 +11,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.domains import all_given_real
 from symdiff.frontend.trace.values import Cond, Real, as_real
 
 
@@ -32,7 +33,7 @@ def undefined(value: Any) -> Any:
     x = as_real(value)
     if x.expr.op is ir.CONST:
         return scalars.disjunction(x.expr is ir.NAN, scalars.negate(scalars.cond(x.defined)))
-    lost = scalars.cond(ir.not_(ir.or_(scalars.all_given_real(x.expr), ir.le(x.expr, ir.INF))))
+    lost = scalars.cond(ir.not_(ir.or_(all_given_real(x.expr), ir.le(x.expr, ir.INF))))
     return scalars.disjunction(
         scalars.disjunction(lost, _indeterminate(x)), scalars.negate(scalars.cond(x.defined))
     )

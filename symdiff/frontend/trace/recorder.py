@@ -13,9 +13,10 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.source import Source, is_library, is_own
-from symdiff.frontend.trace import implied, scalars
+from symdiff.frontend.trace import implied
 from symdiff.frontend.trace.aliases import Aliases
 from symdiff.frontend.trace.decisions import Decisions
+from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.frames import Container, Frame, Region, contents
 from symdiff.frontend.trace.interface import Interface
 from symdiff.frontend.trace.values import (
@@ -272,7 +273,7 @@ class Recorder(Interface):
     def executed(self, value: Any) -> None:
         """Outside of where the value is defined, Python raises on this path."""
         if isinstance(value, Real) and value.defined is not TRUE and not self.counts:
-            held = scalars.by_side(self.path, value.defined, TRUE)
+            held = by_side(self.path, value.defined, TRUE)
             if held is not TRUE:
                 self.executions.append(held)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.frontend.trace import constants, implied, poles
+from symdiff.frontend.trace.domains import all_given_real, by_side, conditions, domain_of
 from symdiff.frontend.trace.values import (
     TRUTH_OF_ARRAY,
     Cond,
@@ -28,7 +29,6 @@ from symdiff.frontend.trace.values import (
     Whole,
     as_real,
     describe,
-    domains,
     is_number,
     join,
     number,
@@ -37,7 +37,7 @@ from symdiff.frontend.trace.values import (
     written,
 )
 from symdiff.ir import FALSE, TRUE, ZERO, Expr, Op, functions
-from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD, kind_of
+from symdiff.ir.loop_program import FLOORDIV, MOD, kind_of
 from symdiff.ir.plain import exactly, plain
 from symdiff.passes.analysis.flat_regions import flat
 
@@ -45,26 +45,6 @@ MAX_INTEGER_BITS = 1 << 16
 
 
 # ------------------------------------------------------------------- choices
-def by_side(condition: Expr, then: Expr, other: Expr) -> Expr:
-    """Where `where(condition, a, b)` is defined, if a is defined where `then` holds
-    and b where `other` does."""
-    if then is other:
-        return then
-    here, there = implied.conjuncts(then), implied.conjuncts(other)
-    both = set(here) & set(there)
-    result = TRUE
-    for c in here:
-        if c in both:
-            result = join(result, c)
-    sides = ((condition, here), (ir.not_(condition), there))
-    for side, needs in sides:
-        given = set(implied.consequences(side))
-        for c in needs:
-            if c not in both and not implied.follows(c, given):
-                result = join(result, ir.or_(ir.not_(side), c))
-    return result
-
-
 def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = False) -> Any:
     """`where(condition, a, b)` of two numbers or truth values; of two known integers an
     integer, if that is wanted."""
@@ -109,9 +89,7 @@ def cond(e: Expr, defined: Expr = TRUE) -> Cond | bool:
 
 def divides(value: Real | int) -> Cond | bool:
     """Whether no divisor in a value is 0."""
-    return (
-        True if isinstance(value, int) else cond(_conditions((value.expr,), _divides)[value.expr])
-    )
+    return True if isinstance(value, int) else cond(conditions((value.expr,), _divides)[value.expr])
 
 
 def _divides(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
@@ -124,7 +102,7 @@ def _divides(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
 
 def poleless(value: Real) -> Cond | bool:
     """Whether no operation in a value has a pole: what it computes is finite."""
-    return cond(_conditions((value.expr,), _poleless)[value.expr])
+    return cond(conditions((value.expr,), _poleless)[value.expr])
 
 
 def _poleless(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
@@ -213,20 +191,6 @@ def _of_defined(comparison: Expr, *values: Real) -> Expr:
     for c in implied.conjuncts(defined):
         comparison = comparison if c in kept else ir.and_(c, comparison)
     return comparison
-
-
-def all_given_real(e: Expr) -> Expr:
-    """Whether all that is given and leads to a value is neither nan nor infinite; false for what
-    is given itself, and where constants are nan or infinite."""
-    found = TRUE
-    for n in ir.topological((e,)):
-        if n.op is ir.CONST and ir.rational(n) is None:
-            return ir.FALSE
-        if n.op is ir.VAR or n.op is LOAD:
-            if n is e:
-                return ir.FALSE
-            found = ir.and_(found, ir.lt(ir.abs_(n), ir.INF))
-    return found
 
 
 # ----------------------------------------------------------------- arithmetic
@@ -329,6 +293,7 @@ def _plain(op: Op, values: tuple[Real, ...], found: Expr) -> Expr | None:
         if found.args == args or (op in (ir.ADD, ir.MUL) and found.args == args[::-1]):
             return None
     return plain(op, *map(written, values))
+
 
 _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
     ast.Add: ir.add,
@@ -603,28 +568,4 @@ def _perhaps_integer(found: Real, values: tuple[Any, ...]) -> Any:
     kinds = {python_kind(v) for v in values}
     if (of_integers.get() and kinds != {"f"}) or ("i" in kinds and "f" not in kinds):
         return integral(found)
-    return found
-
-
-def domain_of(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
-    """For each node, the condition that all operations that lead to it are defined;
-    a side of `where` that is not taken does not count."""
-    return _conditions(roots, functions.domain, domains.get())
-
-
-def _conditions(
-    roots: tuple[Expr, ...], own: Callable[[ir.Op, tuple[Expr, ...]], Expr],
-    known: dict[Expr, Expr] | None = None,
-) -> dict[Expr, Expr]:  # fmt: skip
-    """For each node, what must hold of all operations that lead to it."""
-    found: dict[Expr, Expr] = {} if known is None else known
-    for e in ir.topological(roots, found):
-        needs = [found[a] for a in e.args]
-        if e.op is ir.WHERE:
-            found[e] = join(needs[0], by_side(e.args[0], needs[1], needs[2]))
-            continue
-        result = own(e.op, e.args)
-        for d in needs:
-            result = join(d, result)
-        found[e] = result
     return found

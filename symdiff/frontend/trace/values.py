@@ -5,8 +5,7 @@ a real parameter is a `Scalar` (real or truth value) or an array of scalars.
 
 Each scalar carries, with its expression, the condition under which the operations
 that led to it were all defined: simplification loses it (`sqrt(x)**2` becomes x),
-the value of a program must not. Where its expression is not what was written, it carries its
-plain form too (`symdiff.ir.plain`), by which decisions are made.
+the value of a program must not; and its plain form, if that is another.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Scalar:
 
     Attributes
     ----------
-    plain : what plain Python computes, if that is not the expression operation by operation.
+    plain : what decides (`symdiff.ir.plain`), if that is not the expression as it stands.
     """
 
     __slots__ = ("defined", "expr", "plain")
@@ -142,6 +141,7 @@ class Memory:
     kind : "b" for truth values, "i" for integers, "f" for reals.
     leaf : the array as it is now, as of `symdiff.ir.loop_program.array`; None of a formula.
     element : of a formula, the element at the indices `symbolic.SLOTS`.
+    plain : of a formula, what plain Python computes of the element, if it is not that.
     defined : of a formula, where the operations that led to the element are defined.
     selection : the elements of an array by a condition that it holds, as long as neither changes.
     fixed : why nothing may be stored in it, and what to do; None if it may.
@@ -167,6 +167,7 @@ class Memory:
         "leaf",
         "name",
         "origins",
+        "plain",
         "reshaped",
         "selection",
         "shape",
@@ -181,9 +182,10 @@ class Memory:
         leaf: Expr | None = None,
         element: Expr = ZERO,
         defined: Expr = TRUE,
+        plain: Expr | None = None,
     ) -> None:
         self.shape, self.kind, self.leaf = shape, kind, leaf
-        self.element, self.defined = element, defined
+        self.element, self.defined, self.plain = element, defined, plain
         self.selection: Selected | None = None
         self.fixed: tuple[str, str] | None = None
         self.birth = next(births)
@@ -353,8 +355,6 @@ class Record:
 class Generator:
     """What a stream runs through, where its length is not known when traced."""
 
-    __slots__ = ()
-
 
 class Unlisted(Refused):
     """The refusal to list what has a length that is not known when traced."""
@@ -391,7 +391,6 @@ class Choice:
     other: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Text:
     """Text made of values that are not known when traced: for messages only."""
 

@@ -8,13 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import (
+    ADD,
     CONST,
+    DIV,
     EQ,
     FALSE,
     HALF,
     NAN,
     ONE,
     SIGN,
+    SUB,
     TRUE,
     ZERO,
     Expr,
@@ -34,6 +37,9 @@ from symdiff.ir import (
 from symdiff.ir.functions.columns import flint
 from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.trigonometric import COS, SIN
+from symdiff.process.lazy_modules import Later
+
+_plain = Later("symdiff.ir.plain")  # plain operations are made of these
 
 FLOOR: Op = Op(
     "floor", 1,
@@ -113,9 +119,7 @@ FLOOR_QUOTIENT: Op = Op(
 
 def _floor_quotient(x: Expr, y: Expr) -> Expr:
     """What Python computes for `x // y`: fmod is exact, and the quotient of what is left nearly so."""
-    from symdiff.ir.nodes import ADD, DIV, SUB
-    from symdiff.ir.plain import plain
-
+    plain: Callable[..., Expr] = _plain.plain
     rest = plain(FMOD, x, y)
     other = where(lt(y, ZERO), lt(ZERO, rest), lt(rest, ZERO))
     quotient = plain(DIV, plain(SUB, x, rest), y)

@@ -1,5 +1,6 @@
 """Preparation of programs with arrays and loops.
 
+`twins`            numbers that are carried twice, for decisions and for values, as one
 `vector_ready`     rearrangements for the sake of vectors
 `powers_by_index`  powers by the index of a loop, as products that it carries
 `matmul`           products of matrices, found

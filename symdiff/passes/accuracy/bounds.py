@@ -38,8 +38,18 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import CEIL, EXTREMES, FLOOR, LOG, MINIMA, ROUND, TRUNC, UNIT
-from symdiff.ir.plain import decides_plainly, is_decided
+from symdiff.ir.functions import (
+    CEIL,
+    EXTREMES,
+    FLOOR,
+    FLOOR_QUOTIENT,
+    LOG,
+    MINIMA,
+    ROUND,
+    TRUNC,
+    UNIT,
+)
+from symdiff.ir.plain import decides_plainly, real_op
 from symdiff.lowering.lower import fused
 from symdiff.lowering.target import (
     ARRAY_CHAIN,
@@ -161,8 +171,8 @@ class Bounds:
 
     # ------------------------------------------------------------ propagation
     def _local(self, e: Expr) -> Bound:
-        op, args = e.op, e.args
-        if is_decided(e):
+        op, args = real_op(e.op), e.args
+        if op is FLOOR_QUOTIENT:
             return Bound()
         if op.boolean:
             if op in COMPARISONS and not decides_plainly(e):
@@ -196,7 +206,8 @@ class Bounds:
             return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op is POW and (q := ir.rational(args[1])) is not None:
             own = self.unit * self._roundings(q)
-            self._rounded_exponent(args[0], q)
+            if op is e.op:
+                self._rounded_exponent(args[0], q)
             k, more, relative = abs(q) * bounds[0].k + own, bounds[0].more, ZERO
             if more is not ZERO:
                 more = self._power_error(e, abs(q), more)
@@ -206,10 +217,12 @@ class Bounds:
         if op is WHERE:
             return self._join(args[0], self._over_band(e, bounds[1]), bounds[2])
         if op in EXTREMES:
-            self._decide(args[0] - args[1], args)
+            if not decides_plainly(e):
+                self._decide(args[0] - args[1], args)
             return self._join(ir.lt(*args) if op in MINIMA else ir.lt(args[1], args[0]), *bounds)
         if op in STEPS:
-            self._step(e)
+            if not decides_plainly(e):
+                self._step(e)
             return Bound()
         return self._function(e, bounds)
 
@@ -343,17 +356,18 @@ class Bounds:
         return Bound(Fraction(self._own_error(e)), total, relative)
 
     def _own_error(self, e: Expr) -> int:
-        scalar = self.strict or not (e.op.vector or e.op is COMPENSATED_EXP)
+        scalar = self.strict or not (real_op(e.op).vector or e.op is COMPENSATED_EXP)
         return FUNCTION_ERROR if scalar else VECTOR_ERROR
 
     def slopes(self, e: Expr) -> tuple[Expr, ...]:
         """By how much a function at most changes with each argument."""
-        if e.op is POW:
+        op = real_op(e.op)
+        if op is POW:
             base, exponent = e.args
             return ir.abs_(e * exponent / base), ir.abs_(e * LOG(base))
-        if e.op.slope is not None:
-            return e.op.slope(*e.args)
-        partials = e.op.partials(*e.args) if e.op.partials else (INF,) * len(e.args)
+        if op.slope is not None:
+            return op.slope(*e.args)
+        partials = op.partials(*e.args) if op.partials else (INF,) * len(e.args)
         return tuple(ZERO if p is None else ir.abs_(p) for p in partials)
 
     def _scaled(self, k: Fraction, e: Expr) -> Expr:
@@ -384,9 +398,9 @@ class Bounds:
 
     # --------------------------------------------------------- without cancelling
     def _inherent(self, e: Expr) -> Fraction:
-        op, args = e.op, e.args
+        op, args = real_op(e.op), e.args
         bound = self.bounds[e]
-        if op.boolean or op in STEPS or not args or is_decided(e):
+        if op.boolean or op in STEPS or not args or op is FLOOR_QUOTIENT:
             return bound.k
         ks = [self.inherent[a] for a in args]
         if op in (ADD, SUB):

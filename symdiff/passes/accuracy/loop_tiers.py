@@ -60,6 +60,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.lowering.loops.collected import Reduction, reduction
+from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import fused, lower
 from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, TESTED, UNDERFLOWS
@@ -132,7 +133,7 @@ def with_error_tests(
     known : what was found of single expressions, of this program or one like it with other tests;
         more is added.
     """
-    program = ready(program)
+    program = ready(without_twins(program))
     unwatched = untested = frozenset[Expr]()
     flags = 0
     if estimates:

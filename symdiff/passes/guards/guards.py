@@ -130,11 +130,9 @@ def guards(
     def as_written(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Conditions decide by the numbers that were written."""
         back: dict[Expr, Expr] = {}
-        for n in ir.topological(results):
-            if n.op in ir.COMPARISONS:
-                first = origin.get(n, n)
-                first = rounded.get(first, first)
-                back[n] = written.get(first, first if first.op in ir.COMPARISONS else n)
+        for n in (n for n in ir.topological(results) if n.op in ir.COMPARISONS):
+            first = rounded.get(origin.get(n, n), origin.get(n, n))
+            back[n] = written.get(first, first if first.op in ir.COMPARISONS else n)
         return ir.substitute(results, back)
 
     if not any(e.op is WHERE or clamp_of(e) for e in order):

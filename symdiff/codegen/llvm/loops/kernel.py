@@ -47,6 +47,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import MAX_CHAIN
@@ -93,7 +94,7 @@ class Layout:
 def lowered(program: LoopProgram, accuracy: str = "high", tested: bool = False) -> LoopProgram:
     """The program in operations that every CPU has, rearranged for vectors; a program with
     tested values is already."""
-    program = program if tested else ready(program)
+    program = program if tested else ready(without_twins(program))
     found: dict[Expr, None] = {}
     for s in walk(program.block):
         found.update((e, None) for e in expressions(s) if e.op is not ARRAY)

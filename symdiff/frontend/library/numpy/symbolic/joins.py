@@ -21,6 +21,7 @@ from symdiff.frontend.library.numpy.symbolic.shapes import (
 )
 from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import extent, same_size, shape_of
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Listed, Refused, Scalar, SymArray, as_real
@@ -66,7 +67,7 @@ def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
         at[k] = ir.sub(SLOTS[k], linear(start))
         e, d = placed(symbolic.as_kind(p, kind), at), placed(needs(p), at)
         here = ir.lt(SLOTS[k], linear(end))
-        defined = d if value is None else scalars.by_side(here, d, defined)
+        defined = d if value is None else by_side(here, d, defined)
         value = e if value is None else ir.where(here, e, value)
     assert value is not None
     return lazy(shape, kind, value, defined)
@@ -194,7 +195,7 @@ def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_
     if found.kind == "b":
         fill = scalars.as_cond(scalars.truth(constant_values))
     e = ir.where(inside, symbolic.as_kind(found, found.kind), fill.expr)
-    return lazy(shape, found.kind, e, scalars.by_side(inside, needs(found), fill.defined))
+    return lazy(shape, found.kind, e, by_side(inside, needs(found), fill.defined))
 
 
 TABLE: dict[str, Function] = {

@@ -27,6 +27,7 @@ from symdiff.frontend.library.numpy.symbolic.shapes import (
 from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import used_as_array
+from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import same_size, stretched
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Refused, SymArray, describe, dimensions, is_number
@@ -273,7 +274,7 @@ def _square(t: Tracer, value: Any, what: str) -> SymArray:
     one = ir.where(ir.eq(SLOTS[0], SLOTS[1]), ONE, ZERO)  # on the side that is not taken
     e = ir.where(t.path, formula(a), one)
     square = (a.shape[0], a.shape[0])  # where it need not be one
-    return lazy(square, "f", e, scalars.by_side(t.path, symbolic.needs(a), ir.TRUE))
+    return lazy(square, "f", e, by_side(t.path, symbolic.needs(a), ir.TRUE))
 
 
 def _solve(t: Tracer, a: Any, b: Any) -> Any:
@@ -285,7 +286,7 @@ def _solve(t: Tracer, a: Any, b: Any) -> Any:
     same_size(t, n, right.shape[0])
     if t.path is not ir.TRUE and right.shape[0] is not n:
         e = ir.where(t.path, formula(right), ZERO)
-        right = lazy((n, *right.shape[1:]), "f", e, scalars.by_side(t.path, symbolic.needs(right), ir.TRUE))  # fmt: skip
+        right = lazy((n, *right.shape[1:]), "f", e, by_side(t.path, symbolic.needs(right), ir.TRUE))  # fmt: skip
     return routine(t, "solve", [(right.shape, "f")], matrix, right)[0]
 
 

@@ -14,6 +14,7 @@ from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy,
 from symdiff.frontend.library.numpy.symbolic.shapes import contiguous, ravel
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.extents import dims, new_shape, same_size, shape_of, size
 from symdiff.frontend.trace.recorder import active
@@ -28,6 +29,7 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     is_number,
+    written,
 )
 from symdiff.frontend.trace.values import Sequence as Unknown
 from symdiff.ir import ONE, ZERO, Expr, loop_program
@@ -210,11 +212,14 @@ def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
     """For every value the number of elements before its place in a sorted array."""
     letters = symbolic.fresh_letters(t, len(v.shape))
     at = [index(n) for n in letters]
-    value = placed(symbolic.stored(v, "f" if v.kind == "f" else "i"), at)
+    if v.kind == "f":
+        value = placed(masked(symbolic.plainly(v), symbolic.needs(v)), at)
+    else:
+        value = placed(symbolic.stored(v, "i"), at)
     low, high, low_end, high_end = (t.names.fresh(n) for n in ("low", "high", "low", "high"))
     i, j = index(low), index(high)
     middle = ir.apply(FLOORDIV, ir.add(i, j), ir.const(2))
-    here = placed(formula(a), [middle])
+    here = placed(symbolic.plainly(a), [middle])
     before = ir.lt(here, value) if left else ir.le(here, value)
     if v.kind == "f":
         before = ir.or_(before, ir.not_(ir.le(value, ir.INF)))  # nan is after everything
@@ -254,7 +259,9 @@ def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
         slope = ir.div(ir.sub(y1, y0), ir.sub(x1, x0))
         line = ir.add(y0, ir.mul(slope, ir.sub(e, x0)))
         first, end = (placed(formula(heights), [m]) for m in (ZERO, last))
-        beyond = ir.le(placed(formula(grid), [last]), e)  # which nan is not
+        beyond = ir.le(
+            placed(symbolic.plainly(grid), [last]), written(as_real(p))
+        )  # which nan is not
         return Real(ir.where(ir.eq(i, ZERO), first, ir.where(beyond, end, line)))
 
     return symbolic.elementwise(t, value, points, places)

@@ -21,6 +21,7 @@ from symdiff.frontend.library.numpy.symbolic.shapes import (
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.demands import array_in_call
+from symdiff.frontend.trace.domains import domain_of
 from symdiff.frontend.trace.extents import positive, product, same_size
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
@@ -232,7 +233,7 @@ def _extreme_of(t: Tracer, a: SymArray, axes: Sequence[int], op: ir.Op, start: E
         found = _extreme_of(t, folding.counts(a), axes, op, start)
         return folding.any_of(t, found)
     value = folding.numbers(a)
-    defined = join(needs(a), scalars.domain_of((value,))[value])
+    defined = join(needs(a), domain_of((value,))[value])
 
     chosen = ir.lt if op is functions.MAXIMUM else lambda x, y: ir.lt(y, x)
 

@@ -10,6 +10,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import (
     extent,
     fits,
@@ -539,7 +540,7 @@ def _diag(t: Tracer, value: Any, k: Any = 0) -> Any:
     e = ir.where(
         on, placed(symbolic.as_kind(a, a.kind), [row]), ir.FALSE if a.kind == "b" else ZERO
     )
-    return lazy((n, n), a.kind, e, scalars.by_side(on, placed(needs(a), [row]), ir.TRUE))
+    return lazy((n, n), a.kind, e, by_side(on, placed(needs(a), [row]), ir.TRUE))
 
 
 def _triangle(upper: bool) -> Function:
@@ -552,7 +553,7 @@ def _triangle(upper: bool) -> Function:
         edge = ir.const(_known(k, "the offset of a triangle"))
         stays = ir.le(edge, shift) if upper else ir.le(shift, edge)
         e = ir.where(stays, symbolic.as_kind(a, a.kind), ir.FALSE if a.kind == "b" else ZERO)
-        return lazy(a.shape, a.kind, e, scalars.by_side(stays, needs(a), ir.TRUE))
+        return lazy(a.shape, a.kind, e, by_side(stays, needs(a), ir.TRUE))
 
     return implementation
 
