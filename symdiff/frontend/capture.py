@@ -22,7 +22,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import Location, SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import captures, per_element, pytrees
-from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays import casting, symbolic
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.pytrees import Trees
@@ -51,6 +51,7 @@ from symdiff.frontend.trace.values import (
     join,
     of_integers,
     python_kind,
+    unsure,
 )
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, functions, loop_program, prune
@@ -186,7 +187,7 @@ def _capture(
         return calls.call(t, fun, *parameters.arguments(values))
 
     token, whole, known = active.set(t), of_integers.set(plan.of_integers), domains.set({})
-    divided = denominators.set({})
+    divided, mixed = denominators.set({}), unsure.set(set() if plan.of_integers else None)
     try:
         value = _located(t, run)
         t.frame = frame
@@ -205,6 +206,8 @@ def _capture(
                     _no_short_integers(t, map(python_kind, numbers[0]))
                     return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs, kinds)
+            if unsure.get() == {"mixed", "stored"}:
+                raise Refused(casting.ROUNDED)
             _no_short_integers(t, kinds)
             if plan.of_integers:
                 return Program(parameters.name, real, (), tree, kinds=_kinds(t, kinds))
@@ -221,6 +224,7 @@ def _capture(
         of_integers.reset(whole)
         domains.reset(known)
         denominators.reset(divided)
+        unsure.reset(mixed)
     if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         if t.of_python is not None:
             raise t.of_python

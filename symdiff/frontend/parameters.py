@@ -36,7 +36,7 @@ Sizes = tuple[tuple[int, int], ...]
 Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes]]
 """The number of dimensions and the kind ("f", "i", "b"; "n" for integers and "t" for truth values
 that are traced as such, to see what they make of the results; "0" for arrays without dimensions) of
-arguments, by their names; and the axes of which the size is known, with it."""
+arguments, by their names, "r" for numbers that are known to be floats; and the axes of which the size is known, with it."""
 
 SMALL = 16
 """Elements of an array that is traced one by one where there are larger arrays."""

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError
+from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN, pinned
-from symdiff.ir.loop_program import LoopProgram, Stretches
+from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.program import Made, OptimizedProgram, Program, Tree, with_corners
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
@@ -155,8 +155,8 @@ class Source:
         self, static: Mapping[str, Any], shapes: Shapes, seen: Callable[[], bool]
     ) -> str:
         """What the function returns for integers among the arguments, marked "n" in the shapes:
-        "floats"; "some integers", where each result shows; or "what Python does", where real
-        numbers are stored in arrays of integers, or nothing is known. `seen` says whether it
+        "floats"; "some integers", where each result shows; "rounded floats", where floats are stored
+        in arrays of integers; or "what Python does", where nothing is known. `seen` says whether it
         returned floats where it was tried."""
         key = static_key(static), _shape_key(shapes)
         found = self.floats.get(key)
@@ -164,8 +164,11 @@ class Source:
             with self.once:
                 try:
                     kinds = self.trace(static, shapes).kinds
-                except SymdiffError:
-                    found = "what Python does"
+                except SymdiffError as error:
+                    from symdiff.frontend.arrays.casting import ROUNDED
+
+                    rounds = error.message.endswith(ROUNDED)
+                    found = "rounded floats" if rounds else "what Python does"
                 else:
                     floats = set(kinds) == {"f"} and seen()
                     found = "floats" if floats else "some integers"
@@ -184,7 +187,24 @@ class Source:
     ) -> Shapes:
         """What the program for these arguments depends on; of mapped ones the first axis
         does not count."""
-        found = shapes_of(self.parameters.real, values, mapped)
+        found = self._sized(static, shapes_of(self.parameters.real, values, mapped), values, mapped)
+        reals = self._reals(static, found, values)
+        if not reals:
+            return found
+        known = {n: (0, "r") if n in reals else s for n, s in found.items()}
+        try:
+            return self._sized(static, known, values, mapped)
+        except UnsupportedError:  # they must be integers: the call is refused
+            return found
+
+    def _sized(
+        self,
+        static: Mapping[str, Any],
+        found: Shapes,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+    ) -> Shapes:
+        """These shapes, with the sizes that the program must know."""
         while True:
             met = self._met(static, found)
             if not met.pairs and not met.single and not met.decisive:
@@ -193,6 +213,20 @@ class Source:
             if more is None:
                 return found
             found = more
+
+    def _reals(
+        self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any]
+    ) -> frozenset[str]:
+        """The numbers that the program has as integers, and the call as floats."""
+        program = self._captured(static_key(static), shapes)
+        if not isinstance(program, LoopProgram):
+            return frozenset()
+        whole = {p.name for p in program.params if p.type is INTEGER}
+        return frozenset(
+            n
+            for n, v in zip(shapes, values, strict=False)
+            if n in whole and isinstance(v, (float, np.floating))
+        )
 
     def _met(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
         """The sizes for which what is captured for arguments of these shapes does not hold."""

@@ -23,10 +23,13 @@ from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, ne, where
 from symdiff.ir.loop_program import kind_of
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
-domains: ContextVar[dict[Expr, Expr] | None] = ContextVar("where nodes are defined", default=None)
-"""What a trace found of them, as each comparison asks again."""
 """Whether integers among the arguments are traced as such. What may be an integer in Python then is
 one: what is traced says only which results are floats for sure."""
+unsure: ContextVar[set[str] | None] = ContextVar("numbers of two kinds, and stores", default=None)
+"""In such a trace: whether there are numbers that may be integers or floats ("mixed"), and whether something is
+stored in an array of integers ("stored"). Where both are so, what is stored is not known."""
+domains: ContextVar[dict[Expr, Expr] | None] = ContextVar("where nodes are defined", default=None)
+"""What a trace found of them, as each comparison asks again."""
 
 MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""

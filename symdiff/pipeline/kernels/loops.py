@@ -23,7 +23,7 @@ from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.loops import rows
 from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.elementwise import ShapeError
+from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
@@ -86,8 +86,8 @@ class ArrayKernels:
                     places = flatten_like(tree, out, len(program.outputs), "out")
                     return out if kernel.plainly(args, places) is not None else NotImplemented
                 values = kernel.plainly(args)
-            except ShapeError:
-                return NotImplemented  # there may be a program for other sizes
+            except (ArgumentError, ShapeError):
+                return NotImplemented  # there may be a program for other sizes, or for floats
             except (ComputationError, DomainError, ElementError):
                 return NotImplemented  # which says so
             if values is None:

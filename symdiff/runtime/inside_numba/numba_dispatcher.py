@@ -67,7 +67,7 @@ class Numbers(NamedTuple):
 def dispatcher(
     name: str,
     params: Sequence[str],
-    program: Callable[[Mapping[str, Any]], Numbers | ArrayProgram],
+    program: Callable[[Mapping[str, Any], Sequence[str]], Numbers | ArrayProgram],
     defaults: Mapping[str, Any] | None = None,
 ) -> Any:
     """A Numba dispatcher that computes the outputs of a function, nested as it says.
@@ -75,7 +75,7 @@ def dispatcher(
     Parameters
     ----------
     name, params : what the function and its parameters are called.
-    program : what is computed for arguments of given ranks and kinds.
+    program : what is computed for arguments of given ranks and kinds, and what each is made of.
     defaults : values of parameters that may be left out; those that are numbers count.
 
     Returns
@@ -100,7 +100,7 @@ def dispatcher(
         shapes = {
             p: (a.rank, a.kind if a.rank else "f") for p, a in zip(params, known, strict=True)
         }
-        return _chosen(program(shapes), known)
+        return _chosen(program(shapes, [a.kind for a in known]), known)
 
     exec(f"def chosen({given}): return choose({given})", {"choose": choose}, scope)
     overload(scope["stub"])(scope["chosen"])
