@@ -221,7 +221,7 @@ class Source:
         program = self._captured(static_key(static), shapes)
         if not isinstance(program, LoopProgram):
             return frozenset()
-        whole = {p.name for p in program.params if p.type is INTEGER}
+        whole = {p.name for p in program.params if p.type == INTEGER}
         return frozenset(
             n
             for n, v in zip(shapes, values, strict=False)
