@@ -38,7 +38,7 @@ def note(
 ) -> None:  # fmt: skip
     """After a call: more of its kind may go straight to a compiled entry, if compiling
     pays."""
-    if not may_be_used(f, shapes) or f._emitted.get(id(raw)) != (optimized, kernel):
+    if not may_be_used(f, shapes, static) or f._emitted.get(id(raw)) != (optimized, kernel):
         return
     if (raw.kinds and not f._source.path) or raw.of_python:
         return  # which entries do not know of
@@ -63,10 +63,10 @@ def note(
             _use(f, kind, optimized, kernel.kernel, static)
 
 
-def may_be_used(f: Function, shapes: Shapes) -> bool:
+def may_be_used(f: Function, shapes: Shapes, static: Mapping[str, Any]) -> bool:
     """Whether calls like one of arguments of these shapes may go straight to a compiled entry,
-    which takes arrays of truth values for arrays of numbers."""
-    if any(shape[1] == "b" for shape in shapes.values()):
+    which takes arrays of truth values for arrays of numbers, and does not see which arrays are one."""
+    if f._source.sees_sharing(static, shapes) or any(shape[1] == "b" for shape in shapes.values()):
         return False
     always = f._options.accuracy == "certified" or f._options.target == "cuda"
     always = always or f._options.engine != "llvm"

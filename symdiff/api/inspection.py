@@ -151,7 +151,8 @@ def _for_numba(f: Any, shapes: Any, kinds: Sequence[str]) -> Any:
     raw = f._source.raw(static, shapes)
     if not isinstance(raw, LoopProgram):
         optimized, tiered = f._compiled(static, shapes)
-        return Numbers(optimized, tiered, f)
+        changed = f._source.changed(static, shapes)
+        return Numbers(optimized, tiered, f, [k for k, n in enumerate(shapes) if n in changed])
     return f._arrays.for_numba(raw, static, shapes, f)
 
 

@@ -20,6 +20,7 @@ from symdiff.api.wrapping_integers import must_fit
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import Check, LoopProgram, walk
 from symdiff.ir.program import fields_of, made_object
+from symdiff.pipeline.shared_memory import each_once
 from symdiff.runtime.scalar.elementwise import ArgumentError
 
 Function = Any
@@ -184,7 +185,7 @@ def _has_domain(raw: Any) -> bool:
 def _plain(self: Function, how: str, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
     """What the plain function returns for copies of the arguments; of a function of numbers
     that is called with arrays, for each of their elements. NotImplemented if it raises."""
-    given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in real]
+    given = each_once(real, copy.deepcopy)
     with np.errstate(all="ignore"):
         try:
             return in_python(self, given, static)

@@ -160,13 +160,14 @@ def _capture(
     plan.prepare(t, (*parameters.names, *real))
     t.parameter_of = {leaf: name for name, (_, named) in trees.items() for leaf in named}
     values: dict[str, Any] = {}
+    taken = plan.values(real)
     for name in parameters.names:
         if name in trees:
             nested, named = trees[name]
-            values[name] = pytrees.traced(nested, map(plan.value, named))
+            values[name] = pytrees.traced(nested, map(taken.__getitem__, named))
             continue
         if name in parameters.real:
-            values[name] = plan.value(name)
+            values[name] = taken[name]
             continue
         if name not in given and name not in parameters.defaults:
             raise UnsupportedError(
@@ -232,6 +233,7 @@ def _capture(
             _loop_program(t, parameters.name, real, plan, outputs, tree),
             kinds=tuple(kinds),
             by_rows=t.by_rows,
+            changes=tuple(sorted(t.changes - {""})),
         )
         return found if plan.shapes is None or t.by_rows else _of_elements(t, found, plan)
     return _program(t, parameters.name, real, outputs, tree, kinds)
@@ -367,12 +369,12 @@ def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopP
     numbers = scalarise(found)
     if numbers is None:
         return found
-    numbers = replace(numbers, taken=ELEMENTWISE)
+    numbers = replace(numbers, taken=ELEMENTWISE, changes=found.changes)
     if numbers.block or numbers.data:
         return numbers
     params = tuple(p.name for p in numbers.params)
     return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
-                   numbers.locations, numbers.stretches, ELEMENTWISE)  # fmt: skip
+                   numbers.locations, numbers.stretches, ELEMENTWISE, changes=found.changes)  # fmt: skip
 
 
 def _program(
@@ -394,6 +396,7 @@ def _program(
     return Program(
         name, params, roots, tree, conditions, assumptions, locations, kinds=found,
         slopes=_of_reals(tuple(t.slopes)), of_python=t.of_python is not None,
+        changes=tuple(sorted(t.changes - {""})),
     )  # fmt: skip
 
 

@@ -22,11 +22,13 @@ from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.program import Made, OptimizedProgram, Program, Tree, with_corners
 from symdiff.pipeline import guard_messages
-from symdiff.pipeline.argument_shapes import shapes_of, stretched
+from symdiff.pipeline.argument_shapes import shapes_of, stretched, with_shared
 from symdiff.pipeline.protocol import Pipeline
+from symdiff.pipeline.shared_memory import must_not_be_captured, shared
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
+from symdiff.runtime.scalar.elementwise import ArgumentError
 
 Step = tuple[str, tuple[str, ...]]
 """What to derive, by the name of the function in `symdiff.pipeline.scalar`, and by what."""
@@ -64,6 +66,7 @@ class Source:
     captured : the programs, by static values and what the arguments of the call are; one for
         which numbers and arrays make no difference is one object.
     met, taken : where axes of size 1 would be repeated in them, and how they take arrays.
+    changes : the arguments that they change.
     notes : what simplifying each captured program found, by its identity.
     once : held by the thread that traces, derives or compiles; one for all derivatives.
     sound : what validating its optimized program found, by its identity.
@@ -83,6 +86,7 @@ class Source:
     captured: dict[Any, Program | LoopProgram] = field(default_factory=dict)
     met: dict[Any, Stretches] = field(default_factory=dict)
     taken: dict[Any, str] = field(default_factory=dict)
+    changes: dict[Any, tuple[str, ...]] = field(default_factory=dict)
     captures: Captures = field(default_factory=Captures)
     epoch: int = 0
     programs: dict[Any, Any] = field(default_factory=dict)
@@ -97,7 +101,7 @@ class Source:
         path = (*self.path, step)
         return Source(
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
-            self.met, self.taken, self.captures, self.captures.epoch,
+            self.met, self.taken, self.changes, self.captures, self.captures.epoch,
             once=self.once,
             verified=self.verified,
         )  # fmt: skip
@@ -111,7 +115,7 @@ class Source:
         if not self.captures.hold():
             with self.once:
                 if not self.captures.hold():
-                    for made in (self.captured, self.met, self.taken):
+                    for made in (self.captured, self.met, self.taken, self.changes):
                         made.clear()
                     self.captures.renew()
                     self.parameters.again()
@@ -147,8 +151,9 @@ class Source:
     ) -> Program | LoopProgram:
         found, place = self.trace(static, shapes), (key, _shape_key(shapes))
         self.taken[place], self.met[place] = found.taken, found.stretches
+        self.changes[place] = found.changes
         if isinstance(found, Program):
-            found = self._once(replace(found, stretches=Stretches()))
+            found = self._once(replace(found, stretches=Stretches(), changes=()))
         return self.captured.setdefault(place, found)
 
     def of_integers(
@@ -188,6 +193,9 @@ class Source:
         """What the program for these arguments depends on; of mapped ones the first axis
         does not count."""
         found = self._sized(static, shapes_of(self.parameters.real, values, mapped), values, mapped)
+        changed = self.changed(static, found)
+        if changed:
+            found = self._sharing(changed, static, found, values, mapped)
         reals = self._reals(static, found, values)
         if not reals:
             return found
@@ -196,6 +204,44 @@ class Source:
             return self._sized(static, known, values, mapped)
         except UnsupportedError:  # they must be integers: the call is refused
             return found
+
+    def _sharing(
+        self, changed: Sequence[str], static: Mapping[str, Any], shapes: Shapes,
+        values: Sequence[Any], mapped: Sequence[bool],
+    ) -> Shapes:  # fmt: skip
+        """These shapes, with the arguments that are one array, of which the function changes one.
+
+        Raises
+        ------
+        ArgumentError : where it cannot be called with these.
+        """
+        must_not_be_captured(changed, shapes, values, self.captures)
+        same = shared(changed, shapes, values)
+        if not same:
+            return shapes
+        rows = dict(zip(shapes, mapped, strict=False))
+        for name, first in ((n, s[1:]) for n, s in same.items()):
+            if self.path or rows.get(name) != rows.get(first):
+                raise ArgumentError(
+                    f"arguments {first} and {name} are one array, which the function changes: "
+                    + (
+                        "there is no derivative by one of them alone"
+                        if self.path
+                        else "one is mapped"
+                    ),
+                    hint=f"pass a copy: {name}.copy(), or write a function of one argument",
+                )
+        return self._sized(static, with_shared(shapes, same), values, mapped)
+
+    def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
+        """The arguments of these shapes that the captured function changes."""
+        return self.changes.get((static_key(static), _shape_key(shapes)), ())
+
+    def sees_sharing(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
+        """Whether results depend on which arguments share memory: what serves calls must look."""
+        changed = self.changed(static, shapes)
+        several = sum(bool(s[0] or s[1] == "0") for s in shapes.values()) > 1
+        return bool(changed) and (several or bool(self.captures.arrays()))
 
     def _sized(
         self,

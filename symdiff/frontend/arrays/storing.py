@@ -90,6 +90,7 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
     if memory.fixed is not None:
         raise Refused(*memory.fixed)
     memory.spoil()
+    t.changes.add(memory.parameter)
     t.by_rows |= memory.reshaped
     symbolic.write_down(t, memory)
     assert memory.leaf is not None

@@ -483,9 +483,11 @@ def _of_integers(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[s
     if plain_function is None:
         return NotImplemented
 
+    taken: dict[int, SymArray] = {}
+
     def own(value: Any) -> Any:  # decorated functions change no arguments
         if isinstance(value, SymArray):
-            return symbolic.snapshot(value)
+            return taken.setdefault(id(value), symbolic.snapshot(value))
         made = t.freeze(value)
         return t.own(made) if isinstance(made, (SmallArray, list, dict)) else made
 

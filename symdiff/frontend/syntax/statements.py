@@ -261,6 +261,7 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         t.mutate(old)
         arrays.store(old, Ellipsis, new)
         return old
+    demands.note_change(t, old)
     return new
 
 

@@ -111,6 +111,13 @@ def array_in_call(value: Any, what: str) -> None:
             raise Refused(f"an array without dimensions has two names: {what}", "pass a number")
 
 
+def note_change(t: Recorder, value: Any) -> None:
+    """Note that a parameter that is an array without axes in the call is changed in place."""
+    if isinstance(value, Scalar) and value.expr.op is ir.VAR and t.shapes is not None:
+        if t.shapes.get(str(value.expr.value), (0, ""))[1] == "0":
+            t.changes.add(str(value.expr.value))
+
+
 def changed_in_call(value: Scalar) -> None:
     """The same for a number with two names of which one is changed: an array would be seen to change by
     the other. Not where elements are passed one by one, which are numbers in Python too."""

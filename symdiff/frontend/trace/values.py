@@ -148,6 +148,7 @@ class Memory:
         them, lies as those do.
     reshaped : whether a view of it has another shape, if arguments lie row by row.
     argument : whether it is that of an argument, which may have gaps between its elements.
+    parameter : the name of the argument that shows what is stored in it; "" if none does.
     """
 
     __slots__ = (
@@ -161,6 +162,7 @@ class Memory:
         "leaf",
         "name",
         "origins",
+        "parameter",
         "reshaped",
         "selection",
         "shape",
@@ -181,7 +183,7 @@ class Memory:
         self.selection: Selected | None = None
         self.fixed: tuple[str, str] | None = None
         self.birth = next(births)
-        self.name = ""
+        self.name = self.parameter = ""
         self.origins: list[Memory] = []
         self.shown: list[Memory] = []
         self.stale = False

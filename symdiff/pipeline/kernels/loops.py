@@ -160,7 +160,9 @@ class ArrayKernels:
         count, o = len(program.outputs), self._options
         direct = o.engine != "numba" and o.accuracy != "certified" and o.dtype in (None, "float64")
         kinds = raw.kinds if raw.kinds and not self._source.path else "f" * count
-        return ArrayProgram(raw, kernel, kinds, function, direct, of_numbers(program))
+        direct = direct and not (raw.changes and self._source.captures.arrays())
+        changes = [k for k, p in enumerate(raw.params) if p.name in raw.changes]
+        return ArrayProgram(raw, kernel, kinds, function, direct, of_numbers(program), changes)
 
     def compiled(
         self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes | None

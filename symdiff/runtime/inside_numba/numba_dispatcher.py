@@ -35,8 +35,10 @@ from symdiff.ir.program import OptimizedProgram, Tree, tree_text
 from symdiff.runtime.inside_numba.by_address import (
     Argument,
     ArrayProgram,
+    apart,
     implementation,
     in_python,
+    together,
 )
 from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.scalar.fallback import Tiered
@@ -62,6 +64,8 @@ class Numbers(NamedTuple):
     optimized: OptimizedProgram
     tiered: Tiered
     function: Callable[..., Any]
+    changes: Sequence[int] = ()
+    """The places of arguments that it changes."""
 
 
 def dispatcher(
@@ -147,12 +151,16 @@ def _chosen(made: Numbers | ArrayProgram, args: Sequence[Argument]) -> Callable[
         except UnsupportedError:  # of functions that ball arithmetic alone computes
             alone = in_python(made.optimized.name, made.function, tree, len(args), count)
             flat = _flat(numba.njit(alone))
-    scope: dict[str, Any] = {"flat": flat, "np": np}
+    scope: dict[str, Any] = {"flat": flat, "np": np, "apart": apart()}
     several = f"({', '.join(given)},)" if given else "()"
     lines = [f"v = flat({several})"]
     if over:
         lines = [
             f"shape = np.broadcast_shapes({', '.join(f'np.shape({a})' for a in given)})",
+            *(
+                f"if not apart(a{i}, a{k}): raise ValueError('arguments {i} and {k} share memory, and one is changed')"
+                for i, k in together(made.changes, args)
+            ),
             *(f"b{k} = np.broadcast_to(np.asarray({a}), shape)" for k, a in enumerate(given)),
             *(f"r{k} = np.empty(shape, np.float64)" for k in range(count)),
             "for i in np.ndindex(shape):",
@@ -282,7 +290,7 @@ def _intrinsic(made: Numbers) -> Any:
     from numba.core import cgutils
     from numba.extending import intrinsic
 
-    optimized, tiered, function = made
+    optimized, tiered, function, _ = made
     prefix = f"symdiff_{next(_numbers)}_"
     text, entry = _linked(tiered.kernel, prefix)
     last = _callback(tiered, function)

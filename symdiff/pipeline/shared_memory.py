@@ -1,0 +1,109 @@
+"""Arguments of a call that share memory, of a function that changes one of them.
+
+Before:  def f(a, b): a[0] = 5.0; return np.sum(a*b)     called as f(x, x)
+After:   a program that is captured with both names bound to one array
+
+What shares memory otherwise (views that overlap, an array that the function has captured) is refused.
+Functions that change no argument are not concerned: nothing is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend import Captures, SymArray
+from symdiff.runtime.scalar.elementwise import ArgumentError
+
+MOST_WORK = 100_000
+"""What NumPy may try to find an element that two arrays share."""
+Shared = Mapping[str, str]
+"""Names of arguments, and "=" with the name of an earlier one that is the same object, or "~" if it is
+another array of the same elements."""
+
+
+def shared(changed: Collection[str], names: Iterable[str], values: Sequence[Any]) -> Shared:
+    """Which arguments are the same array as one before, where the function changes one of the two.
+
+    Raises
+    ------
+    ArgumentError : for arrays that share a part of their memory.
+    """
+    found: dict[str, str] = {}
+    given = [(n, v) for n, v in zip(names, values, strict=False) if _has_memory(v)]
+    for k, (name, value) in enumerate(given):
+        for first, other in given[:k]:
+            if not {first, name} & {*changed} or not _share(other, value):
+                continue
+            if not _same_elements(other, value) or _without_axes(value):
+                raise ArgumentError(
+                    f"arguments {first} and {name} share memory, and the function changes one of them",
+                    hint=f"pass a copy: {name}.copy()",
+                )
+            kind = "=" if value is other else "~"
+            found.setdefault(name, kind + found.get(first, "=" + first)[1:])
+    return found
+
+
+def must_not_be_captured(
+    changed: Collection[str], names: Iterable[str], values: Sequence[Any], captures: Captures
+) -> None:
+    """Refuse arguments that are changed and share memory with an array that the function captured."""
+    held = captures.arrays()
+    for name, value in zip(names, values, strict=False) if held else ():
+        if name in changed and isinstance(value, np.ndarray):
+            if any(_share(value, other) for other in held):
+                raise ArgumentError(
+                    f"argument {name} shares memory with an array that the function reads from outside, and the "
+                    "function changes it",
+                    hint=f"pass a copy: {name}.copy()",
+                )
+
+
+def each_once(values: Sequence[Any], made: Callable[[Any], Any]) -> list[Any]:
+    """What is made of each value; arrays of the same elements stay arrays of the same elements."""
+    found: list[Any] = []
+    for k, value in enumerate(values):
+        arrays = isinstance(value, np.ndarray)
+        twin = next(
+            (j for j in range(k) if arrays and isinstance(values[j], np.ndarray)
+             and _same_elements(values[j], value) and _share(values[j], value)),
+            None,
+        )  # fmt: skip
+        if twin is None:
+            found.append(made(value))
+        else:
+            found.append(found[twin] if value is values[twin] else found[twin][...])
+    return found
+
+
+def _has_memory(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, SymArray))
+
+
+def _without_axes(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and not value.ndim
+
+
+def _same_elements(a: Any, b: Any) -> bool:
+    """Whether two arrays that share memory have the same elements at the same places."""
+    if isinstance(a, SymArray) or isinstance(b, SymArray):
+        return a is b or (a.sides is b.sides is None and (a.where, a.shape) == (b.where, b.shape))
+    same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.strides == b.strides
+    return same and a.dtype == b.dtype
+
+
+def _share(a: Any, b: Any) -> bool:
+    """Whether two arrays share an element; also where that takes too much work to see."""
+    if isinstance(a, SymArray) and isinstance(b, SymArray):
+        return a.memory is b.memory
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        return False
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return bool(np.shares_memory(a, b, max_work=MOST_WORK))
+    except np.exceptions.TooHardError:
+        return True
