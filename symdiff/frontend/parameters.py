@@ -209,16 +209,14 @@ class Arrays:
         """Parameters as the trace has them; one array of those that are the same in the call."""
         made: dict[str, Any] = {}
         for name in names:
-            same = self.shapes[name][3] if self.shapes and len(self.shapes[name]) > 3 else ""
-            first = made.get(same[1:])
+            known: tuple[Any, ...] = () if self.shapes is None else self.shapes.get(name, ())
+            how, first = (known[3][0], made.get(known[3][1:])) if len(known) > 3 else ("", None)
             if first is None or name not in self.arrays:
                 made[name] = self.value(name)
+            elif how == "=":
+                made[name] = first
             else:
-                made[name] = (
-                    first
-                    if same[0] == "="
-                    else symbolic.viewed(first, first.shape, symbolic.SLOTS[: len(first.shape)])
-                )
+                made[name] = symbolic.viewed(first, first.shape, symbolic.SLOTS[: len(first.shape)])
         return made
 
     def _guessed(self) -> frozenset[str]:

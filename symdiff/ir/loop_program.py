@@ -353,8 +353,7 @@ class LoopProgram:
         is a view here.
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value,
         "lf" for a list of floats that is an array here, and so on; empty if nothing is known.
-    changes : the parameters whose arrays it changes, or whose identity it asks for: calls are seen to pass
-        one array for two parameters.
+    changes : parameters whose arrays it changes, or asks the identity of.
     """
 
     name: str

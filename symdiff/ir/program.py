@@ -134,8 +134,7 @@ class Program:
     of_python : whether it is right for Python's numbers only: of NumPy's, truth values add up otherwise.
     slopes : what vanishes where signs in the outputs jump that are slopes of absolute values: these have
         sides, as the derivatives have that they stand in; the signs that a user wrote are steps.
-    changes : the parameters whose arrays it changes, or whose identity it asks for: calls are seen to pass
-        one array for two parameters.
+    changes : parameters whose arrays it changes, or asks the identity of.
     """
 
     name: str

@@ -91,8 +91,8 @@ def _same_elements(a: Any, b: Any) -> bool:
     """Whether two arrays that share memory have the same elements at the same places."""
     if isinstance(a, SymArray) or isinstance(b, SymArray):
         return a is b or (a.sides is b.sides is None and (a.where, a.shape) == (b.where, b.shape))
-    same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.strides == b.strides
-    return same and a.dtype == b.dtype
+    layouts = [(v.ctypes.data, v.shape, v.strides, v.dtype) for v in (a, b)]
+    return layouts[0] == layouts[1]
 
 
 def _share(a: Any, b: Any) -> bool:
@@ -104,6 +104,6 @@ def _share(a: Any, b: Any) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return bool(np.shares_memory(a, b, max_work=MOST_WORK))
+        return bool(np.shares_memory(a, b, max_work=MOST_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True

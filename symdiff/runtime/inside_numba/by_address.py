@@ -124,7 +124,7 @@ def apart() -> Any:
     """Whether the stretches of memory in which two arrays lie are apart, in code that Numba compiles."""
     import numba
 
-    @numba.njit
+    @numba.njit  # type: ignore[untyped-decorator]
     def ends(a: Any) -> Any:
         low = a.ctypes.data
         high = low + a.itemsize
@@ -133,7 +133,7 @@ def apart() -> Any:
             high += max(0, (n - 1) * step)
         return low, high
 
-    @numba.njit
+    @numba.njit  # type: ignore[untyped-decorator]
     def are_apart(a: Any, b: Any) -> Any:
         if a.size == 0 or b.size == 0:
             return True
