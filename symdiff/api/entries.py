@@ -38,7 +38,11 @@ def note(
 ) -> None:  # fmt: skip
     """After a call: more of its kind may go straight to a compiled entry, if compiling
     pays."""
-    if not may_be_used(f, shapes, static) or f._emitted.get(id(raw)) != (optimized, kernel):
+    if (
+        f._source.sees_sharing(static, shapes)
+        or not may_be_used(f, shapes)
+        or f._emitted.get(id(raw)) != (optimized, kernel)
+    ):
         return
     if (raw.kinds and not f._source.path) or raw.of_python:
         return  # which entries do not know of
@@ -63,10 +67,10 @@ def note(
             _use(f, kind, optimized, kernel.kernel, static)
 
 
-def may_be_used(f: Function, shapes: Shapes, static: Mapping[str, Any]) -> bool:
+def may_be_used(f: Function, shapes: Shapes) -> bool:
     """Whether calls like one of arguments of these shapes may go straight to a compiled entry,
-    which takes arrays of truth values for arrays of numbers, and does not see which arrays are one."""
-    if f._source.sees_sharing(static, shapes) or any(shape[1] == "b" for shape in shapes.values()):
+    which takes arrays of truth values for arrays of numbers."""
+    if any(shape[1] == "b" for shape in shapes.values()):
         return False
     always = f._options.accuracy == "certified" or f._options.target == "cuda"
     always = always or f._options.engine != "llvm"
@@ -91,11 +95,16 @@ def _use(
 
 
 def use_for_program(
-    f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any]
+    f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes
 ) -> None:
     """Calls of a program with arrays or loops as well, once there was one with doubles; with
     integers for numbers too, if results are floats whichever those are. Of integer parameters
-    only if results are floats nonetheless."""
+    only if results are floats nonetheless. Of a program that changes its arguments, the entry refuses those
+    that share memory; it does not see captured arrays."""
+    sees = f._source.sees_sharing(static, shapes)
+    f._route = None if static or sees else f._arrays.route(raw)
+    if sees and (f._source.captures.arrays() or any(len(s) > 3 for s in shapes.values())):
+        return
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
     if any(p.type.kind == "i" for p in raw.params) and not (

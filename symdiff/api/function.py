@@ -217,15 +217,14 @@ class SymbolicFunction(Called[P, R_co]):
         raw = self._source.raw(static, shapes)
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
-            if entries.may_be_used(self, shapes, static) and self._arrays.in_doubles(raw):
-                self._route = None if static else self._arrays.route(raw)
-                entries.use_for_program(self, raw, real, static)
+            if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
+                entries.use_for_program(self, raw, real, static, shapes)
             return result
         if raw.of_python:
             firstcalls.must_be_of_python(self, real)
         optimized, kernel = self._compiled(static, shapes)
         if out is None:
-            values = kernel.interpreted(real) if entries.may_be_used(self, shapes, static) else None
+            values = kernel.interpreted(real) if entries.may_be_used(self, shapes) else None
             if values is None:
                 values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
                 entries.note(self, raw, real, static, shapes, optimized, kernel)

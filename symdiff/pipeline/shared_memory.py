@@ -9,6 +9,7 @@ Functions that change no argument are not concerned: nothing is looked at.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -79,8 +80,11 @@ def each_once(values: Sequence[Any], made: Callable[[Any], Any]) -> list[Any]:
     return found
 
 
+_ON_DEVICE = "__cuda_array_interface__"
+
+
 def _has_memory(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, SymArray))
+    return isinstance(value, (np.ndarray, SymArray)) or hasattr(value, _ON_DEVICE)
 
 
 def _without_axes(value: Any) -> bool:
@@ -91,19 +95,43 @@ def _same_elements(a: Any, b: Any) -> bool:
     """Whether two arrays that share memory have the same elements at the same places."""
     if isinstance(a, SymArray) or isinstance(b, SymArray):
         return a is b or (a.sides is b.sides is None and (a.where, a.shape) == (b.where, b.shape))
-    layouts = [(v.ctypes.data, v.shape, v.strides, v.dtype) for v in (a, b)]
-    return layouts[0] == layouts[1]
+    return _layout(a) == _layout(b)
+
+
+def _layout(value: Any) -> tuple[Any, ...]:
+    """Where the elements of an array lie: an address, the shape, the strides and the dtype."""
+    if isinstance(value, np.ndarray):
+        return value.ctypes.data, value.shape, value.strides, value.dtype
+    held = getattr(value, _ON_DEVICE)
+    dtype, shape = np.dtype(held["typestr"]), tuple(held["shape"])
+    strides = held.get("strides")
+    if strides is None:
+        strides = [dtype.itemsize * math.prod(shape[k + 1 :]) for k in range(len(shape))]
+    return held["data"][0], shape, tuple(strides), dtype
 
 
 def _share(a: Any, b: Any) -> bool:
     """Whether two arrays share an element; also where that takes too much work to see."""
     if isinstance(a, SymArray) and isinstance(b, SymArray):
         return a.memory is b.memory
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+    if isinstance(a, SymArray) or isinstance(b, SymArray):
         return False
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        (low, high), (first, last) = _bounds(a), _bounds(b)
+        return type(a) is type(b) and low < last and first < high
     if not np.may_share_memory(a, b):
         return False
     try:
         return bool(np.shares_memory(a, b, max_work=MOST_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
+
+
+def _bounds(value: Any) -> tuple[int, int]:
+    """The stretch of memory in which the elements of an array lie."""
+    data, shape, strides, dtype = _layout(value)
+    reach = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
+    if not all(shape):
+        return data, data
+    low = data + sum(r for r in reach if r < 0)
+    return low, data + sum(r for r in reach if r > 0) + dtype.itemsize

@@ -11,7 +11,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
-from symdiff.pipeline.shared_memory import each_once
+from symdiff.pipeline.shared_memory import each_once, shared
 
 Function = Callable[..., Any]
 X, OTHER = np.array([3.0, 1.0, 2.0]), np.array([0.5, 4.0, 1.5])
@@ -238,3 +238,34 @@ def test_copies_share_as_their_originals() -> None:
     assert np.shares_memory(a, c)
     assert not np.shares_memory(a, d)
     assert not np.shares_memory(a, X)
+
+
+def test_compiled_entries_see_what_arrays_share() -> None:
+    def f(a, b):
+        a[0, 0] = 5.0
+        return np.sum(a) * np.sum(b)
+
+    made, a, b = symgrad(f), np.arange(6.0).reshape(2, 3), np.ones((1, 3))
+    for _ in range(3):
+        assert made(a, b) == 60.0
+        again = a.copy()
+        assert made(a, a) == f(again, again)
+        for part in (a[:1], a[1:], a.ravel()[2:5][None, :], a.ravel()[None, :]):
+            with pytest.raises(SymdiffError, match="share memory"):
+                made(a, part)
+        assert made(a[:1], a[1:]) == 8 * 12
+
+
+def test_device_arrays_are_told_apart_by_their_addresses() -> None:
+    class OnDevice:
+        def __init__(self, data: int, size: int) -> None:
+            self.__cuda_array_interface__ = {
+                "data": (data, False), "shape": (size,), "typestr": "<f8", "version": 3,
+            }  # fmt: skip
+
+    x, same, part, other = OnDevice(64, 3), OnDevice(64, 3), OnDevice(72, 3), OnDevice(88, 3)
+    assert shared("a", "ab", (x, x)) == {"b": "=a"}
+    assert shared("a", "ab", (x, same)) == {"b": "~a"}
+    assert shared("a", "ab", (x, other)) == shared("", "ab", (x, part)) == {}
+    with pytest.raises(SymdiffError, match="share memory"):
+        shared("b", "ab", (x, part))

@@ -143,7 +143,8 @@ class ArrayKernels:
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
         ones, keep = not raw.stretches.pairs, self._options.cache
-        entry = entry_of(kernel.code("float64", first=True), ones, keep, integers)
+        changed = self._changed(raw)
+        entry = entry_of(kernel.code("float64", first=True), ones, keep, integers, changed)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def for_numba(
@@ -161,8 +162,12 @@ class ArrayKernels:
         direct = o.engine != "numba" and o.accuracy != "certified" and o.dtype in (None, "float64")
         kinds = raw.kinds if raw.kinds and not self._source.path else "f" * count
         direct = direct and not (raw.changes and self._source.captures.arrays())
-        changes = [k for k, p in enumerate(raw.params) if p.name in raw.changes]
-        return ArrayProgram(raw, kernel, kinds, function, direct, of_numbers(program), changes)
+        changed = self._changed(raw)
+        return ArrayProgram(raw, kernel, kinds, function, direct, of_numbers(program), changed)
+
+    def _changed(self, raw: LoopProgram) -> list[int]:
+        """The places of the arguments that a captured program changes."""
+        return [k for k, p in enumerate(raw.params) if p.name in raw.changes]
 
     def compiled(
         self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes | None
