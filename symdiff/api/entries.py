@@ -13,6 +13,7 @@ from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
+from symdiff.pipeline.argument_shapes import says_shared
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested, placed
 from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
@@ -103,7 +104,7 @@ def use_for_program(
     that share memory; it does not see captured arrays."""
     sees = f._source.sees_sharing(static, shapes)
     f._route = None if static or sees else f._arrays.route(raw)
-    if sees and (f._source.captures.arrays() or any(len(s) > 3 for s in shapes.values())):
+    if sees and (f._source.captures.arrays() or says_shared(shapes.items())):
         return
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)

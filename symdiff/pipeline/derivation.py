@@ -22,13 +22,12 @@ from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.program import Made, OptimizedProgram, Program, Tree, with_corners
 from symdiff.pipeline import guard_messages
-from symdiff.pipeline.argument_shapes import shapes_of, stretched, with_shared
+from symdiff.pipeline.argument_shapes import says_shared, shapes_of, stretched, with_shared
 from symdiff.pipeline.protocol import Pipeline
-from symdiff.pipeline.shared_memory import must_not_be_captured, shared
+from symdiff.pipeline.shared_memory import shared_in_call
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
-from symdiff.runtime.scalar.elementwise import ArgumentError
 
 Step = tuple[str, tuple[str, ...]]
 """What to derive, by the name of the function in `symdiff.pipeline.scalar`, and by what."""
@@ -65,8 +64,7 @@ class Source:
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     captured : the programs, by static values and what the arguments of the call are; one for
         which numbers and arrays make no difference is one object.
-    met, taken : where axes of size 1 would be repeated in them, and how they take arrays.
-    changes : the arguments that they change.
+    met, taken, changes : axes of size 1 that are repeated in them, how they take arrays, which they change.
     notes : what simplifying each captured program found, by its identity.
     once : held by the thread that traces, derives or compiles; one for all derivatives.
     sound : what validating its optimized program found, by its identity.
@@ -141,7 +139,9 @@ class Source:
     def _captured(self, key: Any, shapes: Shapes | None) -> Program | LoopProgram | None:
         if shapes is None:  # as it was called last
             captured = list(self.captured.items())
-            same = [v for (k, s), v in captured if k == key and s is not None]
+            same = [
+                v for (k, s), v in captured if k == key and s is not None and not says_shared(s)
+            ]
             if same:
                 return same[-1]
         return self.captured.get((key, _shape_key(shapes)))
@@ -193,45 +193,16 @@ class Source:
         """What the program for these arguments depends on; of mapped ones the first axis
         does not count."""
         found = self._sized(static, shapes_of(self.parameters.real, values, mapped), values, mapped)
-        changed = self.changed(static, found)
-        if changed:
-            found = self._sharing(changed, static, found, values, mapped)
-        reals = self._reals(static, found, values)
-        if not reals:
+        if changed := self.changed(static, found):
+            same = shared_in_call(changed, found, values, mapped, self.captures, bool(self.path))
+            found = self._sized(static, with_shared(found, same), values, mapped) if same else found
+        if not (reals := self._reals(static, found, values)):
             return found
         known = {n: (0, "r") if n in reals else s for n, s in found.items()}
         try:
             return self._sized(static, known, values, mapped)
         except UnsupportedError:  # they must be integers: the call is refused
             return found
-
-    def _sharing(
-        self, changed: Sequence[str], static: Mapping[str, Any], shapes: Shapes,
-        values: Sequence[Any], mapped: Sequence[bool],
-    ) -> Shapes:  # fmt: skip
-        """These shapes, with the arguments that are one array, of which the function changes one.
-
-        Raises
-        ------
-        ArgumentError : where it cannot be called with these.
-        """
-        must_not_be_captured(changed, shapes, values, self.captures)
-        same = shared(changed, shapes, values)
-        if not same:
-            return shapes
-        rows = dict(zip(shapes, mapped, strict=False))
-        for name, first in ((n, s[1:]) for n, s in same.items()):
-            if self.path or rows.get(name) != rows.get(first):
-                raise ArgumentError(
-                    f"arguments {first} and {name} are one array, which the function changes: "
-                    + (
-                        "there is no derivative by one of them alone"
-                        if self.path
-                        else "one is mapped"
-                    ),
-                    hint=f"pass a copy: {name}.copy(), or write a function of one argument",
-                )
-        return self._sized(static, with_shared(shapes, same), values, mapped)
 
     def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
         """The arguments of these shapes that the captured function changes."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend import Captures, SymArray
+from symdiff.frontend import Captures, Shapes, SymArray
 from symdiff.runtime.scalar.elementwise import ArgumentError
 
 MOST_WORK = 100_000
@@ -23,6 +23,36 @@ MOST_WORK = 100_000
 Shared = Mapping[str, str]
 """Names of arguments, and "=" with the name of an earlier one that is the same object, or "~" if it is
 another array of the same elements."""
+
+
+def shared_in_call(
+    changed: Collection[str], shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool],
+    captures: Captures, derived: bool,
+) -> Shared:  # fmt: skip
+    """Which arguments of a call are the same array, of a function that changes some.
+
+    Parameters
+    ----------
+    changed : the arguments that it changes.
+    mapped : those of which a row is passed.
+    captures : what the function was captured with.
+    derived : whether a derivative is called.
+
+    Raises
+    ------
+    ArgumentError : where it cannot be called with these.
+    """
+    must_not_be_captured(changed, shapes, values, captures)
+    found = shared(changed, shapes, values)
+    rows = dict(zip(shapes, mapped, strict=False))
+    for name, first in ((n, s[1:]) for n, s in found.items()):
+        if derived or rows.get(name) != rows.get(first):
+            why = "there is no derivative by one of them alone" if derived else "only one is mapped"
+            raise ArgumentError(
+                f"arguments {first} and {name} are one array, which the function changes: {why}",
+                hint=f"pass a copy: {name}.copy(), or write a function of one argument",
+            )
+    return found
 
 
 def shared(changed: Collection[str], names: Iterable[str], values: Sequence[Any]) -> Shared:

@@ -269,3 +269,32 @@ def test_device_arrays_are_told_apart_by_their_addresses() -> None:
     assert shared("a", "ab", (x, other)) == shared("", "ab", (x, part)) == {}
     with pytest.raises(SymdiffError, match="share memory"):
         shared("b", "ab", (x, part))
+
+
+def test_what_is_shown_is_not_that_of_a_call_with_one_array() -> None:
+    made = symgrad(element)
+    made(X, OTHER)
+    shown = str(made.expr)
+    made(X, X)
+    assert str(made.expr) == shown
+
+
+def test_modules_refuse_it(tmp_path: Any) -> None:
+    numba = pytest.importorskip("numba")
+    made = symgrad(element)
+    made(X, OTHER)
+    made.save(tmp_path / "changing.py")
+    scope: dict[str, Any] = {"__name__": "changing"}
+    text = (tmp_path / "changing.py").read_text().replace("cache=True", "cache=False")
+    exec(compile(text, "changing.py", "exec"), scope)
+    module_function = scope["element"]
+
+    @numba.njit
+    def call(x, y):
+        return module_function(x, y)
+
+    for function in (module_function, call):
+        assert function(X, OTHER) == element(X.copy(), OTHER)
+        for a, b in ((X, X), (X[1:], X[:-1])):
+            with pytest.raises(ValueError, match="share memory"):
+                function(a, b)
