@@ -29,6 +29,9 @@ Kind = str | tuple[str, int, int, int, bool]
 """What a compiled entry serves: numbers, floats, a program with arrays, or arrays of a dtype and
 number of dimensions as those arguments that the bits tell, but for one number of elements, with
 numbers that may be integers or not."""
+Route = Callable[[Sequence[Any], Any], Any]
+"""A shorter way than the general path: it is given the arguments and `out=`, and returns NotImplemented for calls
+that it does not serve."""
 MOST_INPUTS = 60
 """Arguments of calls with arrays that go straight to a compiled entry."""
 
@@ -39,8 +42,9 @@ def note(
 ) -> None:  # fmt: skip
     """After a call: more of its kind may go straight to a compiled entry, if compiling
     pays."""
+    sees = f._source.sees_sharing(static, shapes)
     if (
-        f._source.sees_sharing(static, shapes)
+        (sees and (static or not _arguments_say(f, shapes)))
         or not may_be_used(f, shapes)
         or f._emitted.get(id(raw)) != (optimized, kernel)
     ):
@@ -65,7 +69,37 @@ def note(
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
             kind = dtype, rank, which, never, not whole
-            _use(f, kind, optimized, kernel.kernel, static)
+            if sees:
+                flat = kernel.kernel.fast_arrays(*kind)
+                call = nested(flat, optimized.tree, len(optimized.outputs)).call
+                f._route = _looking(f, shapes, lambda args, _: call(*args), False)
+            else:
+                _use(f, kind, optimized, kernel.kernel, static)
+
+
+def _arguments_say(f: Function, shapes: Shapes) -> bool:
+    """Whether the arguments alone say which arrays share memory, of a function that changes some, and the
+    program is for those that do not."""
+    return not (f._source.captures.arrays() or says_shared(shapes.items()))
+
+
+def _looking(f: Function, shapes: Shapes, route: Route, places: bool = True) -> Route:
+    """A shorter way for calls in which no argument shares memory with one that is changed; `places`: whether
+    it takes `out=`."""
+    names = list(shapes)
+    changed = [names.index(n) for n in f._source.changed({}, shapes)]
+
+    def call(args: Sequence[Any], out: Any) -> Any:
+        if len(args) < len(names) or (out is not None and not places):
+            return NotImplemented
+        for k in changed:
+            for i in range(len(names)):
+                arrays = type(args[i]) is type(args[k]) is np.ndarray
+                if i != k and arrays and np.may_share_memory(args[i], args[k]):
+                    return NotImplemented
+        return route(args, out)
+
+    return call
 
 
 def may_be_used(f: Function, shapes: Shapes) -> bool:
@@ -103,9 +137,12 @@ def use_for_program(
     only if results are floats nonetheless. Of a program that changes its arguments, the entry refuses those
     that share memory; it does not see captured arrays."""
     sees = f._source.sees_sharing(static, shapes)
-    f._route = None if static or sees else f._arrays.route(raw)
-    if sees and (f._source.captures.arrays() or says_shared(shapes.items())):
+    f._route = None if static else f._arrays.route(raw)
+    if sees and not _arguments_say(f, shapes):
+        f._route = None
         return
+    if sees and f._route is not None:
+        f._route = _looking(f, shapes, f._route)
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
     if any(p.type.kind == "i" for p in raw.params) and not (

@@ -298,3 +298,14 @@ def test_modules_refuse_it(tmp_path: Any) -> None:
         for a, b in ((X, X), (X[1:], X[:-1])):
             with pytest.raises(ValueError, match="share memory"):
                 function(a, b)
+
+
+def test_arrays_in_columns() -> None:
+    made, a = symgrad(other_way), np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    for _ in range(2):
+        b = np.ones((2, 3))
+        np.testing.assert_array_equal(made(a, b), other_way(a.copy("K"), b))
+        again = a.copy("K")
+        np.testing.assert_array_equal(made(a, a), other_way(again, again))
+        with pytest.raises(SymdiffError, match="share memory"):
+            made(a, a[::-1])
