@@ -13,6 +13,7 @@ from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
+from symdiff.pipeline.argument_shapes import says_shared
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested, placed
 from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
@@ -28,6 +29,9 @@ Kind = str | tuple[str, int, int, int, bool]
 """What a compiled entry serves: numbers, floats, a program with arrays, or arrays of a dtype and
 number of dimensions as those arguments that the bits tell, but for one number of elements, with
 numbers that may be integers or not."""
+Route = Callable[[Sequence[Any], Any], Any]
+"""A shorter way than the general path: it is given the arguments and `out=`, and returns NotImplemented for calls
+that it does not serve."""
 MOST_INPUTS = 60
 """Arguments of calls with arrays that go straight to a compiled entry."""
 
@@ -38,7 +42,12 @@ def note(
 ) -> None:  # fmt: skip
     """After a call: more of its kind may go straight to a compiled entry, if compiling
     pays."""
-    if not may_be_used(f, shapes) or f._emitted.get(id(raw)) != (optimized, kernel):
+    sees = f._source.sees_sharing(static, shapes)
+    if (
+        (sees and (static or not _arguments_say(f, shapes)))
+        or not may_be_used(f, shapes)
+        or f._emitted.get(id(raw)) != (optimized, kernel)
+    ):
         return
     if (raw.kinds and not f._source.path) or raw.of_python:
         return  # which entries do not know of
@@ -60,7 +69,37 @@ def note(
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
             kind = dtype, rank, which, never, not whole
-            _use(f, kind, optimized, kernel.kernel, static)
+            if sees:
+                flat = kernel.kernel.fast_arrays(*kind)
+                call = nested(flat, optimized.tree, len(optimized.outputs)).call
+                f._route = _looking(f, shapes, lambda args, _: call(*args), False)
+            else:
+                _use(f, kind, optimized, kernel.kernel, static)
+
+
+def _arguments_say(f: Function, shapes: Shapes) -> bool:
+    """Whether the arguments alone say which arrays share memory, of a function that changes some, and the
+    program is for those that do not."""
+    return not (f._source.captures.arrays() or says_shared(shapes.items()))
+
+
+def _looking(f: Function, shapes: Shapes, route: Route, places: bool = True) -> Route:
+    """A shorter way for calls in which no argument shares memory with one that is changed; `places`: whether
+    it takes `out=`."""
+    names = list(shapes)
+    changed = [names.index(n) for n in f._source.changed({}, shapes)]
+
+    def call(args: Sequence[Any], out: Any) -> Any:
+        if len(args) < len(names) or (out is not None and not places):
+            return NotImplemented
+        for k in changed:
+            for i in range(len(names)):
+                arrays = type(args[i]) is type(args[k]) is np.ndarray
+                if i != k and arrays and np.may_share_memory(args[i], args[k]):
+                    return NotImplemented
+        return route(args, out)
+
+    return call
 
 
 def may_be_used(f: Function, shapes: Shapes) -> bool:
@@ -91,11 +130,19 @@ def _use(
 
 
 def use_for_program(
-    f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any]
+    f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes
 ) -> None:
     """Calls of a program with arrays or loops as well, once there was one with doubles; with
     integers for numbers too, if results are floats whichever those are. Of integer parameters
-    only if results are floats nonetheless."""
+    only if results are floats nonetheless. Of a program that changes its arguments, the entry refuses those
+    that share memory; it does not see captured arrays."""
+    sees = f._source.sees_sharing(static, shapes)
+    f._route = None if static else f._arrays.route(raw)
+    if sees and not _arguments_say(f, shapes):
+        f._route = None
+        return
+    if sees and f._route is not None:
+        f._route = _looking(f, shapes, f._route)
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
     if any(p.type.kind == "i" for p in raw.params) and not (

@@ -16,6 +16,7 @@ from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
+from symdiff.pipeline.shared_memory import each_once
 from symdiff.pipeline.validation.settings import mode
 from symdiff.pipeline.written import Written
 from symdiff.runtime import cache
@@ -165,7 +166,7 @@ def _raise_as_python(
     from symdiff.pipeline.validation.broken_off import TooLong, limited
 
     primals = real[: len(self._source.parameters.real)]  # of products, tangents follow
-    given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in primals]
+    given = each_once(primals, copy.deepcopy)
     points: Iterable[Sequence[Any]] = [given]
     shapes = self._source.shapes(static, real)
     if self._source.how(static, shapes).startswith("elements"):

@@ -21,6 +21,7 @@ from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.api.typed import Called, P, Q, R_co, S
+from symdiff.api.whole_arguments import compared, must_not_round
 from symdiff.api.wrapping_integers import must_fit
 from symdiff.errors import SymdiffError, VerificationError, outermost_in
 from symdiff.frontend import (
@@ -173,6 +174,7 @@ class SymbolicFunction(Called[P, R_co]):
             result = narrow_arguments.in_kinds_of_python(self, real, static, key)
             if result is not NotImplemented:
                 return result
+        must_not_round(self, real, static)
         must_fit(self, real, static)
         if key in self._called:
             result = self._run(real, static, out, stream)
@@ -183,7 +185,7 @@ class SymbolicFunction(Called[P, R_co]):
         if out is None and stream is None:
             try:
                 firstcalls.compare_kernel(self, real, static, key)
-                firstcalls.compare_python(self, real, static, key, result)
+                firstcalls.compare_python(self, compared(self, real, static), static, key, result)
             except VerificationError:
                 self._forget()
                 raise
@@ -216,8 +218,7 @@ class SymbolicFunction(Called[P, R_co]):
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
-                self._route = None if static else self._arrays.route(raw)
-                entries.use_for_program(self, raw, real, static)
+                entries.use_for_program(self, raw, real, static, shapes)
             return result
         if raw.of_python:
             firstcalls.must_be_of_python(self, real)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, wrapping_integers
+from symdiff.api import firstcalls, whole_arguments, wrapping_integers
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Shapes, pytrees
@@ -136,20 +137,22 @@ def numba_dispatcher(f: Any) -> Any:
         from symdiff.runtime.inside_numba.numba_dispatcher import dispatcher
 
         given = f._source.parameters
-        found = dispatcher(f.__name__, given.real, lambda s: _for_numba(f, s), given.defaults)
+        found = dispatcher(f.__name__, given.real, functools.partial(_for_numba, f), given.defaults)
         f._numba["cpu"] = found
     return found
 
 
-def _for_numba(f: Any, shapes: Any) -> Any:
+def _for_numba(f: Any, shapes: Any, kinds: Sequence[str]) -> Any:
     """What a function computes for arguments of these ranks and kinds."""
     from symdiff.runtime.inside_numba.numba_dispatcher import Numbers
 
     static = f._default_static()
+    whole_arguments.must_not_round_kinds(f, shapes, kinds, static)
     raw = f._source.raw(static, shapes)
     if not isinstance(raw, LoopProgram):
         optimized, tiered = f._compiled(static, shapes)
-        return Numbers(optimized, tiered, f)
+        changed = f._source.changed(static, shapes)
+        return Numbers(optimized, tiered, f, [k for k, n in enumerate(shapes) if n in changed])
     return f._arrays.for_numba(raw, static, shapes, f)
 
 
@@ -274,6 +277,7 @@ def mapped(
     mapped = [a == 0 for a in axes]
     if any(m and not np.ndim(v) for m, v in zip(mapped, real, strict=True)):
         raise SymdiffError("map() over a number", hint="its entry of axes should be None")
+    whole_arguments.must_not_round(f, real, static, mapped)
     wrapping_integers.must_fit(f, real, static, mapped)
     shapes = f._source.shapes(static, real, mapped)
     raw = f._source.raw(static, shapes)

@@ -17,6 +17,7 @@ import numpy as np
 from symdiff.api import whole_arguments
 from symdiff.api.firstcalls import in_python, unwrapped
 from symdiff.api.whole_arguments import leaves_of_result, matched
+from symdiff.pipeline.shared_memory import each_once
 from symdiff.process.progress import compiling
 
 Function = Any
@@ -45,7 +46,7 @@ def in_kinds_of_python(
     SymdiffError : where the function is refused, or its domain is left.
     """
     if whole_arguments.involved(self, real):
-        found = whole_arguments.result(self, real, static, tuple(map(_wide, real)), _chosen)
+        found = whole_arguments.result(self, real, static, tuple(each_once(real, _wide)), _chosen)
         if found is not NotImplemented:
             return found
     return _result(self, real, static, key) if _involved(self, real) else NotImplemented
@@ -72,7 +73,7 @@ def _result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any], ke
     if dtypes is _AS_COMPUTED:
         return NotImplemented
     args, kwargs = self._source.parameters.arguments(
-        {**static, **dict(zip(self._source.parameters.real, map(_wide, real), strict=True))}
+        {**static, **dict(zip(self._source.parameters.real, each_once(real, _wide), strict=True))}
     )
     return _in_dtypes(dtypes, self(*args, **kwargs))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from symdiff.api.wrapping_integers import must_fit
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import Check, LoopProgram, walk
 from symdiff.ir.program import fields_of, made_object
+from symdiff.pipeline.shared_memory import each_once
+from symdiff.runtime.scalar.elementwise import ArgumentError
 
 Function = Any
 """A `SymbolicFunction`, which imports this."""
@@ -66,7 +68,7 @@ def result(
     if plain is NotImplemented:
         return NotImplemented
     whole = list(map(is_whole, leaves_of_result(plain)))
-    if all(whole) or kinds == "what Python does":
+    if all(whole) or kinds in ("what Python does", "rounded floats"):
         return plain
     if not any(whole):
         return NotImplemented
@@ -76,10 +78,7 @@ def result(
 
 def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> str:
     """What results are for integers of these kinds; see `Source.of_integers`."""
-    marked = {
-        n: (s[0], "t" if s[1] == "b" else "n", *s[2:]) if is_whole(v) else s
-        for (n, s), v in zip(shapes.items(), real, strict=True)
-    }
+    marked = _marked(shapes, map(is_whole, real))
 
     def seen() -> bool:
         """Whether small arguments of these kinds give floats in Python."""
@@ -89,6 +88,73 @@ def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shape
         return not any(map(is_whole, leaves_of_result(found)))
 
     return str(self._source.of_integers(static, marked, seen))
+
+
+def _marked(shapes: Shapes, whole: Iterable[bool]) -> Shapes:
+    """The shapes of arguments, of which those that are whole are traced as such."""
+    return {
+        n: (s[0], "t" if s[1] == "b" else "n", *s[2:]) if w else s
+        for (n, s), w in zip(shapes.items(), whole, strict=True)
+    }
+
+
+def must_not_round_kinds(
+    self: Function, shapes: Shapes, kinds: Sequence[str], static: Mapping[str, Any]
+) -> None:
+    """The same as `must_not_round`, for arguments of which the kinds are known only ("f", "i", "b")."""
+    whole = [k != "f" for k in kinds]
+    if self._source.path or self._expression is not None or not any(whole):
+        return
+    marked = _marked(shapes, whole)
+    if self._source.of_integers(static, marked, lambda: True) == "rounded floats":
+        raise rounds(self, next(n for n, w in zip(shapes, whole, strict=True) if w))
+
+
+def must_not_round(
+    self: Function, real: Sequence[Any], static: Mapping[str, Any], mapped: Sequence[bool] = ()
+) -> None:
+    """Refuse integers where what is computed with floats throughout would not round those that the
+    function stores in arrays of integers.
+
+    Raises
+    ------
+    ArgumentError : that names an argument.
+    """
+    if not self._source.path and rounds_floats(self, real, static, mapped):
+        names = self._source.parameters.real
+        raise rounds(self, next(n for n, v in zip(names, real, strict=True) if is_whole(v)))
+
+
+def rounds_floats(
+    self: Function, real: Sequence[Any], static: Mapping[str, Any], mapped: Sequence[bool] = ()
+) -> bool:
+    """Whether the function stores floats in arrays of integers, as arguments are integers."""
+    if self._expression is not None or not any(map(is_whole, real)):
+        return False
+    shapes = self._source.shapes(static, real, mapped)
+    return _kinds(self, real, static, shapes) == "rounded floats"
+
+
+def compared(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The arguments with which Python is compared: of derivatives floats, unless they are integers of the
+    program, where the function of integers is another one."""
+    if not self._source.path or not rounds_floats(self, real, static):
+        return real
+    raw = self._source.raw(static, self._source.shapes(static, real))
+    own = {p.name for p in raw.params if p.type.kind != "f"} if isinstance(raw, LoopProgram) else ()
+    return tuple(
+        np.asarray(v, float)[()] if is_whole(v) and n not in own else v
+        for n, v in zip(self._source.parameters.real, real, strict=True)
+    )
+
+
+def rounds(self: Function, name: str) -> ArgumentError:
+    """The refusal of an argument of integers."""
+    return ArgumentError(
+        f"argument {name} is of integers: {self.__name__} stores floats in an array of integers, which NumPy "
+        "rounds or refuses; here integers are computed as floats",
+        hint=f"convert it with float({name}) or {name}.astype(float), or call {self.__name__} without out=, dtype= or map",
+    )
 
 
 def always_floats(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> bool:
@@ -119,14 +185,17 @@ def _has_domain(raw: Any) -> bool:
 def _plain(self: Function, how: str, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
     """What the plain function returns for copies of the arguments; of a function of numbers
     that is called with arrays, for each of their elements. NotImplemented if it raises."""
-    given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in real]
+    given = each_once(real, copy.deepcopy)
     with np.errstate(all="ignore"):
         try:
             return in_python(self, given, static)
         except ValueError as error:
             if "negative integer powers" in str(error):  # of arrays of integers: not one of domains
                 raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError):
+        except TypeError as error:
+            if "Cannot cast" in str(error):  # in place, what an array of integers does not hold
+                raise
+        except (ArithmeticError, AttributeError, LookupError):
             pass
         if not any(np.ndim(v) for v in real) or not how.startswith("elements"):
             return NotImplemented

@@ -7,12 +7,15 @@ import math
 from typing import Any
 
 from symdiff.codegen.source.modules.face import Face
+from symdiff.ir.loop_program import LoopProgram
 
 
 def face_of(function: Any) -> Face:
     """The signature and the docstring of a `SymbolicFunction`; static parameters are fixed at
     their defaults in a module."""
     parameters = function._source.parameters
+    raw = function._source.raw(function._default_static())
+    changes = raw.changes if isinstance(raw, LoopProgram) else ()
     fixed = tuple((n, _literal(parameters.defaults[n])) for n in parameters.static)
     found = [
         (
@@ -24,9 +27,9 @@ def face_of(function: Any) -> Face:
         if name in parameters.static or not (p.default is None or hasattr(p.default, "shape"))
     ]
     if len(found) != len(parameters.names):
-        return Face(fixed=fixed)
+        return Face(fixed=fixed, changes=changes)
     doc = inspect.getdoc(getattr(function, "__wrapped__", None)) or ""
-    return Face(tuple(found), doc, fixed)
+    return Face(tuple(found), doc, fixed, changes)
 
 
 def _literal(value: Any) -> str | None:

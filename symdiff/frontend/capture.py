@@ -22,7 +22,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import Location, SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import captures, per_element, pytrees
-from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays import casting, symbolic
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.pytrees import Trees
@@ -52,6 +52,7 @@ from symdiff.frontend.trace.values import (
     of_integers,
     python_kind,
     readings,
+    unsure,
 )
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, functions, loop_program, prune
@@ -161,13 +162,14 @@ def _capture(
     plan.prepare(t, (*parameters.names, *real))
     t.parameter_of = {leaf: name for name, (_, named) in trees.items() for leaf in named}
     values: dict[str, Any] = {}
+    taken = plan.values(real)
     for name in parameters.names:
         if name in trees:
             nested, named = trees[name]
-            values[name] = pytrees.traced(nested, map(plan.value, named))
+            values[name] = pytrees.traced(nested, map(taken.__getitem__, named))
             continue
         if name in parameters.real:
-            values[name] = plan.value(name)
+            values[name] = taken[name]
             continue
         if name not in given and name not in parameters.defaults:
             raise UnsupportedError(
@@ -189,6 +191,7 @@ def _capture(
 
     token, whole, known = active.set(t), of_integers.set(plan.of_integers), domains.set({})
     divided, forms = denominators.set({}), readings.set(Reading())
+    mixed = unsure.set(set() if plan.of_integers else None)
     try:
         value = _located(t, run)
         t.frame = frame
@@ -207,6 +210,8 @@ def _capture(
                     _no_short_integers(t, map(python_kind, numbers[0]))
                     return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs, kinds)
+            if unsure.get() == {"mixed", "stored"}:
+                raise Refused(casting.ROUNDED)
             _no_short_integers(t, kinds)
             if plan.of_integers:
                 return Program(parameters.name, real, (), tree, kinds=_kinds(t, kinds))
@@ -224,6 +229,7 @@ def _capture(
         domains.reset(known)
         denominators.reset(divided)
         readings.reset(forms)
+        unsure.reset(mixed)
     if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         if t.of_python is not None:
             raise t.of_python
@@ -231,6 +237,7 @@ def _capture(
             _loop_program(t, parameters.name, real, plan, outputs, tree),
             kinds=tuple(kinds),
             by_rows=t.by_rows,
+            changes=tuple(sorted(t.changes - {""})),
         )
         return found if plan.shapes is None or t.by_rows else _of_elements(t, found, plan)
     return _program(t, parameters.name, real, outputs, tree, kinds)
@@ -366,12 +373,12 @@ def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopP
     numbers = scalarise(found)
     if numbers is None:
         return found
-    numbers = replace(numbers, taken=ELEMENTWISE)
+    numbers = replace(numbers, taken=ELEMENTWISE, changes=found.changes)
     if numbers.block or numbers.data:
         return numbers
     params = tuple(p.name for p in numbers.params)
     return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
-                   numbers.locations, numbers.stretches, ELEMENTWISE)  # fmt: skip
+                   numbers.locations, numbers.stretches, ELEMENTWISE, changes=found.changes)  # fmt: skip
 
 
 def _program(
@@ -393,6 +400,7 @@ def _program(
     return Program(
         name, params, roots, tree, conditions, assumptions, locations, kinds=found,
         slopes=_of_reals(tuple(t.slopes)), of_python=t.of_python is not None,
+        changes=tuple(sorted(t.changes - {""})),
     )  # fmt: skip
 
 

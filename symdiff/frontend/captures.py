@@ -112,6 +112,10 @@ class Captures:
         self.notes.update(other.notes)
         self.foreign |= other.foreign
 
+    def arrays(self) -> list[np.ndarray[Any, Any]]:
+        """The arrays among what was noted."""
+        return [holder for (how, holder, _), _ in self.notes.values() if how == "array"]
+
     # ----------------------------------------------------------------- looking
     def hold(self) -> bool:
         """Whether all is as it was; plain values that are equal are taken for what they were."""

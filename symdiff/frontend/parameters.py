@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,10 +33,11 @@ from symdiff.ir.program import Program
 
 Sizes = tuple[tuple[int, int], ...]
 
-Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes]]
+Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes] | tuple[int, str, Sizes, str]]
 """The number of dimensions and the kind ("f", "i", "b"; "n" for integers and "t" for truth values
 that are traced as such, to see what they make of the results; "0" for arrays without dimensions) of
-arguments, by their names; and the axes of which the size is known, with it."""
+arguments, by their names, "r" for numbers that are known to be floats; and the axes of which the size is known, with it; and
+"=" or "~" with the name of the argument that is the same array, or another one of the same memory."""
 
 SMALL = 16
 """Elements of an array that is traced one by one where there are larger arrays."""
@@ -198,10 +199,25 @@ class Arrays:
             return Whole(loop_program.index(name)) if self._whole(name) else Real(ir.var(name))
         found = symbolic.in_memory(loop_program.array(name, type.kind), type.shape, type.kind)
         found.memory.argument = True
-        if not self._true(name):
-            return found
-        there = symbolic.element(found, symbolic.SLOTS[: len(type.shape)])
-        return symbolic.from_formula(type.shape, scalars.compare(ast.NotEq, there, 0))
+        if self._true(name):
+            there = symbolic.element(found, symbolic.SLOTS[: len(type.shape)])
+            found = symbolic.from_formula(type.shape, scalars.compare(ast.NotEq, there, 0))
+        found.memory.parameter = name
+        return found
+
+    def values(self, names: Iterable[str]) -> dict[str, Any]:
+        """Parameters as the trace has them; one array of those that are the same in the call."""
+        made: dict[str, Any] = {}
+        for name in names:
+            known: tuple[Any, ...] = () if self.shapes is None else self.shapes.get(name, ())
+            how, first = (known[3][0], made.get(known[3][1:])) if len(known) > 3 else ("", None)
+            if first is None or name not in self.arrays:
+                made[name] = self.value(name)
+            elif how == "=":
+                made[name] = first
+            else:
+                made[name] = symbolic.viewed(first, first.shape, symbolic.SLOTS[: len(first.shape)])
+        return made
 
     def _guessed(self) -> frozenset[str]:
         """The arrays whose number of dimensions neither a call nor an annotation says."""

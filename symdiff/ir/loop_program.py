@@ -349,10 +349,10 @@ class LoopProgram:
     locations : first place in the source of each node that has one.
     stretches : where axes of size 1 would be repeated.
     taken : how arrays are taken by it, in words.
-    by_rows : whether arguments must lie row by row in memory, as of others something is a copy that
-        is a view here.
+    by_rows : whether arguments must lie row by row, as of others something is copied that is a view here.
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value,
         "lf" for a list of floats that is an array here, and so on; empty if nothing is known.
+    changes : parameters whose arrays it changes, or asks the identity of.
     """
 
     name: str
@@ -366,6 +366,7 @@ class LoopProgram:
     taken: str = field(default="", compare=False)
     kinds: tuple[str, ...] = ()
     by_rows: bool = field(default=False, compare=False)
+    changes: tuple[str, ...] = field(default=(), compare=False)
 
 
 # ------------------------------------------------------------------------ names

@@ -6,6 +6,7 @@
 `readable_formulas`  short forms for people, with the limits that guards stand for
 `single_passes`      single passes on a formula, for people
 `argument_shapes`    what a program depends on in the shapes of its arguments
+`shared_memory`      arguments that are one array, of which the function changes one
 `tracing`            from a Python function to where its programs come from
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
 `written`            what a function is as it was written, where what was made of it has no value

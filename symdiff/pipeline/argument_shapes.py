@@ -7,7 +7,7 @@ program for that size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,4 +88,17 @@ def _with(shape: Any, sizes: dict[int, int]) -> Any:
     """A shape with more sizes that are known."""
     rank, kind, *known = shape
     together = dict(known[0] if known else ()) | sizes
-    return (rank, kind, tuple(sorted(together.items()))) if together else shape
+    return (rank, kind, tuple(sorted(together.items())), *known[1:]) if together else shape
+
+
+def says_shared(shapes: Iterable[tuple[str, Any]]) -> bool:
+    """Whether shapes say that arguments are one array: what is captured for them is of such calls only."""
+    return any(len(s) > 3 for _, s in shapes)
+
+
+def with_shared(shapes: Shapes, same: Mapping[str, str]) -> Shapes:
+    """Shapes that say which arguments are one array."""
+    return {
+        n: (s[0], s[1], s[2] if len(s) > 2 else (), same[n]) if n in same else s
+        for n, s in shapes.items()
+    }

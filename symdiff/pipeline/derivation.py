@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError
+from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN, pinned
-from symdiff.ir.loop_program import LoopProgram, Stretches
+from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.program import Made, OptimizedProgram, Program, Tree, with_corners
 from symdiff.pipeline import guard_messages
-from symdiff.pipeline.argument_shapes import shapes_of, stretched
+from symdiff.pipeline.argument_shapes import says_shared, shapes_of, stretched, with_shared
 from symdiff.pipeline.protocol import Pipeline
+from symdiff.pipeline.shared_memory import shared_in_call
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
@@ -63,7 +64,7 @@ class Source:
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     captured : the programs, by static values and what the arguments of the call are; one for
         which numbers and arrays make no difference is one object.
-    met, taken : where axes of size 1 would be repeated in them, and how they take arrays.
+    met, taken, changes : axes of size 1 that are repeated in them, how they take arrays, which they change.
     notes : what simplifying each captured program found, by its identity.
     once : held by the thread that traces, derives or compiles; one for all derivatives.
     sound : what validating its optimized program found, by its identity.
@@ -83,6 +84,7 @@ class Source:
     captured: dict[Any, Program | LoopProgram] = field(default_factory=dict)
     met: dict[Any, Stretches] = field(default_factory=dict)
     taken: dict[Any, str] = field(default_factory=dict)
+    changes: dict[Any, tuple[str, ...]] = field(default_factory=dict)
     captures: Captures = field(default_factory=Captures)
     epoch: int = 0
     programs: dict[Any, Any] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class Source:
         path = (*self.path, step)
         return Source(
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
-            self.met, self.taken, self.captures, self.captures.epoch,
+            self.met, self.taken, self.changes, self.captures, self.captures.epoch,
             once=self.once,
             verified=self.verified,
         )  # fmt: skip
@@ -111,7 +113,7 @@ class Source:
         if not self.captures.hold():
             with self.once:
                 if not self.captures.hold():
-                    for made in (self.captured, self.met, self.taken):
+                    for made in (self.captured, self.met, self.taken, self.changes):
                         made.clear()
                     self.captures.renew()
                     self.parameters.again()
@@ -137,7 +139,9 @@ class Source:
     def _captured(self, key: Any, shapes: Shapes | None) -> Program | LoopProgram | None:
         if shapes is None:  # as it was called last
             captured = list(self.captured.items())
-            same = [v for (k, s), v in captured if k == key and s is not None]
+            same = [
+                v for (k, s), v in captured if k == key and s is not None and not says_shared(s)
+            ]
             if same:
                 return same[-1]
         return self.captured.get((key, _shape_key(shapes)))
@@ -147,16 +151,17 @@ class Source:
     ) -> Program | LoopProgram:
         found, place = self.trace(static, shapes), (key, _shape_key(shapes))
         self.taken[place], self.met[place] = found.taken, found.stretches
+        self.changes[place] = found.changes
         if isinstance(found, Program):
-            found = self._once(replace(found, stretches=Stretches()))
+            found = self._once(replace(found, stretches=Stretches(), changes=()))
         return self.captured.setdefault(place, found)
 
     def of_integers(
         self, static: Mapping[str, Any], shapes: Shapes, seen: Callable[[], bool]
     ) -> str:
         """What the function returns for integers among the arguments, marked "n" in the shapes:
-        "floats"; "some integers", where each result shows; or "what Python does", where real
-        numbers are stored in arrays of integers, or nothing is known. `seen` says whether it
+        "floats"; "some integers", where each result shows; "rounded floats", where floats are stored
+        in arrays of integers; or "what Python does", where nothing is known. `seen` says whether it
         returned floats where it was tried."""
         key = static_key(static), _shape_key(shapes)
         found = self.floats.get(key)
@@ -164,8 +169,11 @@ class Source:
             with self.once:
                 try:
                     kinds = self.trace(static, shapes).kinds
-                except SymdiffError:
-                    found = "what Python does"
+                except SymdiffError as error:
+                    from symdiff.frontend.arrays.casting import ROUNDED
+
+                    rounds = error.message.endswith(ROUNDED)
+                    found = "rounded floats" if rounds else "what Python does"
                 else:
                     floats = set(kinds) == {"f"} and seen()
                     found = "floats" if floats else "some integers"
@@ -184,7 +192,36 @@ class Source:
     ) -> Shapes:
         """What the program for these arguments depends on; of mapped ones the first axis
         does not count."""
-        found = shapes_of(self.parameters.real, values, mapped)
+        found = self._sized(static, shapes_of(self.parameters.real, values, mapped), values, mapped)
+        if changed := self.changed(static, found):
+            same = shared_in_call(changed, found, values, mapped, self.captures, bool(self.path))
+            found = self._sized(static, with_shared(found, same), values, mapped) if same else found
+        if not (reals := self._reals(static, found, values)):
+            return found
+        known = {n: (0, "r") if n in reals else s for n, s in found.items()}
+        try:
+            return self._sized(static, known, values, mapped)
+        except UnsupportedError:  # they must be integers: the call is refused
+            return found
+
+    def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
+        """The arguments of these shapes that the captured function changes."""
+        return self.changes.get((static_key(static), _shape_key(shapes)), ())
+
+    def sees_sharing(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
+        """Whether results depend on which arguments share memory: what serves calls must look."""
+        changed = self.changed(static, shapes)
+        several = sum(bool(s[0] or s[1] == "0") for s in shapes.values()) > 1
+        return bool(changed) and (several or bool(self.captures.arrays()))
+
+    def _sized(
+        self,
+        static: Mapping[str, Any],
+        found: Shapes,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+    ) -> Shapes:
+        """These shapes, with the sizes that the program must know."""
         while True:
             met = self._met(static, found)
             if not met.pairs and not met.single and not met.decisive:
@@ -193,6 +230,20 @@ class Source:
             if more is None:
                 return found
             found = more
+
+    def _reals(
+        self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any]
+    ) -> frozenset[str]:
+        """The numbers that the program has as integers, and the call as floats."""
+        program = self._captured(static_key(static), shapes)
+        if not isinstance(program, LoopProgram):
+            return frozenset()
+        whole = {p.name for p in program.params if p.type == INTEGER}
+        return frozenset(
+            n
+            for n, v in zip(shapes, values, strict=False)
+            if n in whole and isinstance(v, (float, np.floating))
+        )
 
     def _met(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
         """The sizes for which what is captured for arguments of these shapes does not hold."""

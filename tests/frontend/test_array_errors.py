@@ -162,18 +162,18 @@ model.py:2:12: axes of sizes (x_size + -1) and (x_size + -2) do not fit together
            ^
 """,
     ),
-    "integer_array_stores_real": (
+    "integer_array_changed_in_place_to_reals": (
         """
 def f(x):
     k = np.zeros(len(x), dtype=int)
-    k[0] = x[0]
+    k += x / 2
     return k
 """,
         """
-model.py:3:5: a real number is stored in an array of integers
-    k[0] = x[0]
+model.py:3:5: an array of integers is changed in place to floats, which NumPy refuses
+    k += x / 2
     ^
-hint: make the array one of floats, such as np.zeros(n)
+hint: make a new array: a = a + ..., or convert it first with .astype(float)
 """,
     ),
     "constant_data_changed": (

@@ -803,14 +803,14 @@ hint: sum the condition instead: np.sum(a > 0)
         """
 def f(x):
     v = np.array([1, 2, 3])
-    v[0] = x
+    v *= 0.5
     return v[1] * x
 """,
         """
-model.py:3:5: a real number is stored in an array of integers
-    v[0] = x
+model.py:3:5: an array of integers is changed in place to floats, which NumPy refuses
+    v *= 0.5
     ^
-hint: make the array one of floats, such as np.zeros(n)
+hint: make a new array: a = a + ..., or convert it first with .astype(float)
 """,
     ),
     "shapes": (

@@ -5,5 +5,6 @@
 `selecting`    indices, slices, masks, gathers
 `rounded`      rounded numbers as integers
 `storing`      storing through them
+`casting`      what an array of integers holds after a float was stored in it
 `folding`      reductions along axes, running ones, products of matrices
 """

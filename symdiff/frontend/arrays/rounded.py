@@ -18,6 +18,7 @@ from symdiff.frontend.trace.values import Integral, SymArray
 from symdiff.ir import ONE, ZERO, Expr, functions, loop_program
 from symdiff.ir.loop_program import FLOORDIV, Build, Carried, Loop, Type, array, index
 
+_TOO_LARGE = "a number is made an integer"
 _FEW, _ALL = ir.const(2**10), ir.const(2**53)
 
 
@@ -40,12 +41,15 @@ def as_whole(t: Tracer, value: Any, what: str) -> Any:
 def as_wholes(t: Tracer, a: SymArray) -> SymArray:
     """An array of real numbers as one of integers, rounded towards zero."""
     demands.retrace_integers(t, formula(a))
+    if not a.shape:
+        value = scalars.integral(scalars.apply(functions.TRUNC, symbolic.element(a, ())))
+        return symbolic.symbolic(t, as_whole(t, value, _TOO_LARGE))
     cut = symbolic.elementwise(t, lambda v: scalars.apply(functions.TRUNC, v), a)
     cut = symbolic.reused(t, cut)
 
     def check(at: tuple[Expr, ...], _: Any) -> tuple[list[Any], list[Expr]]:
         fine = ir.or_(ir.not_(t.path), _counts(placed(symbolic.stored(cut, "f"), at)))
-        return [t.check(fine, "value", "a number that is nan or too large is made an integer")], []
+        return [t.check(fine, "value", f"{_TOO_LARGE}, which is nan or too large")], []
 
     for s in nests.loops(t, cut.shape, (), check)[0]:
         t.emit(s)

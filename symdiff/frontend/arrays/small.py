@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
+from symdiff.frontend.arrays import casting
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import array_in_call, integer_hint
 from symdiff.frontend.trace.outside import from_outside
@@ -180,9 +181,12 @@ def dtype_kind(dtype: Any) -> str | None:
     )
 
 
-def converted(array: SmallArray, kind: str | None) -> SmallArray:
+def converted(array: SmallArray, kind: str | None, dtype: Any = None) -> SmallArray:
+    """The array as one of another kind, which a dtype says that is asked for."""
     if kind is None or kind == array.kind:
         return array
+    if kind == "i" and array.kind == "f":
+        casting.must_not_follow(dtype)
     if not array.items.size:
         return SmallArray(array.items, kind)
     if kind == "b":
@@ -266,11 +270,11 @@ def store(array: SmallArray, index: Any, value: Any) -> None:
         new = asarray(value).items
         if new.size != 1:
             raise Refused(f"an array of shape {new.shape} is stored in one element")
-        array.items[i] = cast(new.item(), array.kind)
+        array.items[i] = casting.held_small(new.item(), array.kind)
         return
     new = asarray(value).items
     parts = np.empty(new.shape, object)
-    parts.ravel()[:] = [cast(v, array.kind) for v in new.ravel()]
+    parts.ravel()[:] = [casting.held_small(v, array.kind) for v in new.ravel()]
     try:
         array.items[i] = parts
     except ValueError:
@@ -290,7 +294,7 @@ def _store_masked(array: SmallArray, mask: SmallArray, value: Any) -> None:
     old = array.items.ravel()
     parts = [choose(c, v, o) for c, v, o in zip(present, new, old, strict=True)]
     for k, v in zip(np.ndindex(array.items.shape), parts, strict=True):
-        array.items[k] = cast(v, array.kind)
+        array.items[k] = casting.held_small(v, array.kind)
 
 
 def choose(c: Any, a: Any, b: Any) -> Any:

@@ -7,14 +7,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays import casting, rounded, symbolic
 from symdiff.frontend.arrays.selecting import places, select
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, placed
 from symdiff.frontend.loops import nests
+from symdiff.frontend.trace import demands
 from symdiff.frontend.trace.extents import fits
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, Selected, SymArray
+from symdiff.frontend.trace.values import (
+    Refused,
+    Selected,
+    SmallArray,
+    SymArray,
+    is_number,
+    python_kind,
+)
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.integers import degree, linear
 from symdiff.ir.loop_program import Statement, Type, Update, array, load
@@ -82,11 +90,12 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
     if memory.fixed is not None:
         raise Refused(*memory.fixed)
     memory.spoil()
+    t.changes.add(memory.parameter)
     t.by_rows |= memory.reshaped
     symbolic.write_down(t, memory)
     assert memory.leaf is not None
     kind, own = memory.kind, Type(memory.shape, memory.kind)
-    value = symbolic.stored(new, kind)
+    value = symbolic.stored(_held(t, new, kind), kind)
     whole = target.where == SLOTS[: len(memory.shape)] and target.shape == memory.shape
     if target.shape and whole:
         old = load(memory.leaf, *target.where)
@@ -116,6 +125,36 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
     t.set_memory(memory, last)
 
 
+_RANKS = "bif"
+
+
+def must_hold(t: Tracer, target: Any, value: Any) -> None:
+    """Refuse an operation in place whose result NumPy does not cast to the kind of the array."""
+    if not isinstance(target, (SymArray, SmallArray, Selected)) or target.kind == "f":
+        return
+    kind = python_kind(value) if is_number(value) else getattr(value, "kind", target.kind)
+    if _RANKS.index(kind) <= _RANKS.index(target.kind):
+        return
+    casting.must_not_follow()
+    if kind == "f":
+        items = value.items if isinstance(value, Selected) else value
+        demands.retrace_integers(t, formula(symbolic.symbolic(t, items)))
+    names = {"b": "truth values", "i": "integers", "f": "floats"}
+    raise Refused(
+        f"an array of {names[target.kind]} is changed in place to {names[kind]}, which NumPy refuses",
+        "make a new array: a = a + ..., or convert it first with .astype(float)",
+    )
+
+
+def _held(t: Tracer, value: SymArray, kind: str) -> SymArray:
+    """A formula as the elements of an array of a kind: floats are rounded towards zero."""
+    casting.note_store(kind)
+    if kind != "i" or value.kind != "f":
+        return value
+    casting.must_not_follow()
+    return rounded.as_wholes(t, value)
+
+
 def _reads_elsewhere(roots: Iterable[Expr], leaf: Expr, target: SymArray) -> bool:
     """Whether storing one element may change what another one is made of."""
     loads = [n for n in ir.topological(tuple(roots)) if n.args and n.args[0] is leaf]
@@ -140,6 +179,7 @@ def _one_to_one(target: SymArray) -> bool:
 
 def add_at(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
     """`np.add.at(a, key, value)`: every element of the value counts."""
+    must_hold(t, a, value)
     target = select(t, a, key)
     view = symbolic.viewed(a, target.shape, target.at)
     guard = TRUE if target.mask is None else formula(target.mask)

@@ -18,8 +18,8 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import captures, source
+from symdiff.frontend.arrays import casting, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.library import (
     distributions,
     foreign,
@@ -484,9 +484,11 @@ def _of_integers(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[s
     if plain_function is None:
         return NotImplemented
 
+    taken: dict[int, SymArray] = {}
+
     def own(value: Any) -> Any:  # decorated functions change no arguments
         if isinstance(value, SymArray):
-            return symbolic.snapshot(value)
+            return taken.setdefault(id(value), symbolic.snapshot(value))
         made = t.freeze(value)
         return t.own(made) if isinstance(made, (SmallArray, list, dict)) else made
 
@@ -494,7 +496,9 @@ def _of_integers(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[s
         with t.attempt():
             given = {k: own(v) for k, v in kwargs.items()}
             return call(t, plain_function, tuple(map(own, args)), given)
-    except (Refused, UnsupportedError):
+    except (Refused, UnsupportedError) as error:
+        if error.message == casting.ROUNDED:  # the caller is what Python makes of it, too
+            raise
         return NotImplemented
 
 

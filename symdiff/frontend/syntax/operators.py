@@ -204,7 +204,7 @@ def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
 def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     """`a op b` for any comparison of any two values."""
     if op in (ast.Is, ast.IsNot):
-        return _identical(a, b) is (op is ast.Is)
+        return _identical(t, a, b) is (op is ast.Is)
     if op in (ast.In, ast.NotIn):
         found = _contains(t, b, a)
         return found if op is ast.In else scalars.negate(found)
@@ -230,9 +230,10 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-def _identical(a: Any, b: Any) -> bool:
+def _identical(t: Tracer, a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
+    t.changes.update(v.memory.parameter for v in (a, b) if isinstance(v, SymArray))
     if isinstance(a, (Scalar, SmallArray, int)) or isinstance(b, (Scalar, SmallArray, int)):
         if not (isinstance(a, bool) and isinstance(b, bool)):
             raise Refused("'is' between numbers", "compare values with ==")

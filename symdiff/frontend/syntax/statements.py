@@ -234,7 +234,9 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
             demands.changed_in_call(old)
         store(t, owner, index, t.note(_changed(t, op, old, value), node))
         return
-    store(t, owner, index, t.note(operators.binary(t, op, old, value), node))
+    new = operators.binary(t, op, old, value)
+    storing.must_hold(t, old, new)
+    store(t, owner, index, t.note(new, node))
 
 
 def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
@@ -250,6 +252,7 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
             "make another array of it: a = a + ...",
         )
     new = operators.binary(t, op, old, value)
+    storing.must_hold(t, old, new)
     if isinstance(old, SymArray):
         storing.store(t, old, Ellipsis, new)
         return old
@@ -258,6 +261,7 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         t.mutate(old)
         arrays.store(old, Ellipsis, new)
         return old
+    demands.note_change(t, old)
     return new
 
 

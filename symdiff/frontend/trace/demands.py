@@ -7,7 +7,14 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.frontend.trace.recorder import Recorder, Retrace, active
-from symdiff.frontend.trace.values import Ratio, Real, Refused, Scalar, SmallArray
+from symdiff.frontend.trace.values import (
+    Ratio,
+    Real,
+    Refused,
+    Scalar,
+    SmallArray,
+    of_integers,
+)
 from symdiff.ir import Expr, loop_program
 
 _OF_INTEGERS = frozenset((ir.VAR, ir.CONST, ir.ADD, ir.SUB, ir.MUL, ir.NEG))
@@ -104,6 +111,13 @@ def array_in_call(value: Any, what: str) -> None:
             raise Refused(f"an array without dimensions has two names: {what}", "pass a number")
 
 
+def note_change(t: Recorder, value: Any) -> None:
+    """Note that a parameter that is an array without axes in the call is changed in place."""
+    if isinstance(value, Scalar) and value.expr.op is ir.VAR and t.shapes is not None:
+        if t.shapes.get(str(value.expr.value), (0, ""))[1] == "0":
+            t.changes.add(str(value.expr.value))
+
+
 def changed_in_call(value: Scalar) -> None:
     """The same for a number with two names of which one is changed: an array would be seen to change by
     the other. Not where elements are passed one by one, which are numbers in Python too."""
@@ -123,6 +137,13 @@ def retrace_integers(t: Recorder, e: Expr) -> None:
             raise Retrace(name, integers=True)
 
 
+def known_real(t: Recorder, name: str) -> bool:
+    """Whether a number is a float in the call: it is said to be one, or it is not among those that
+    are traced as integers."""
+    assert t.shapes is not None
+    return t.shapes[name][1] == "r" or of_integers.get()
+
+
 def _retrace_numbers(t: Recorder, e: Expr) -> None:
     """Trace again with a parameter as an integer."""
     if t.shapes is None:
@@ -139,5 +160,5 @@ def _retrace_numbers(t: Recorder, e: Expr) -> None:
             found.append(str(n.value))
         stack += n.args[1:] if n.op is ir.WHERE else n.args
     for name in found:
-        if name in t.shapes and not t.shapes[name][0]:
+        if name in t.shapes and not t.shapes[name][0] and not known_real(t, name):
             raise Retrace(name, integers=True)

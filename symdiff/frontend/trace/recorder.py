@@ -118,6 +118,7 @@ class Recorder(Interface):
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.by_rows = False
+        self.changes: set[str] = set()
         self.lazy = self.one_by_one = False
         self.python_numbers = self.numpy_numbers = False
         self.of_python: UnsupportedError | None = None

@@ -34,6 +34,7 @@ from symdiff.frontend.trace.values import (
     number,
     of_integers,
     python_kind,
+    unsure,
     written,
 )
 from symdiff.ir import FALSE, TRUE, ZERO, Expr, Op, functions
@@ -68,9 +69,16 @@ def _may_be_integer(a: Any, b: Any) -> bool:
     """Whether the one or the other of two numbers is an int in Python; where arguments are traced
     as integers, also whether it may be one."""
     found = any if of_integers.get() else all
-    return found(python_kind(v) != "f" for v in (a, b)) and {python_kind(a), python_kind(b)} != {
-        "b"
-    }
+    kinds = {python_kind(a), python_kind(b)}
+    _note_mixed(kinds)
+    return found(k != "f" for k in kinds) and kinds != {"b"}
+
+
+def _note_mixed(kinds: set[str]) -> None:
+    """Remember that a number may be an integer or a float, where arguments are traced as integers."""
+    met = unsure.get()
+    if met is not None and "f" in kinds and len(kinds) > 1:
+        met.add("mixed")
 
 
 def as_cond(value: Any) -> Cond:
@@ -566,6 +574,7 @@ def _perhaps_integer(found: Real, values: tuple[Any, ...]) -> Any:
     if all(map(is_whole, values)) and kind_of(found.expr) == "i":
         return whole(found.expr)
     kinds = {python_kind(v) for v in values}
+    _note_mixed(kinds)
     if (of_integers.get() and kinds != {"f"}) or ("i" in kinds and "f" not in kinds):
         return integral(found)
     return found

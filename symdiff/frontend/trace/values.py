@@ -24,12 +24,15 @@ from symdiff.ir.loop_program import kind_of
 from symdiff.ir.plain import Reading
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
-domains: ContextVar[dict[Expr, Expr] | None] = ContextVar("where nodes are defined", default=None)
-"""What a trace found of them, as each comparison asks again."""
 """Whether integers among the arguments are traced as such. What may be an integer in Python then is
 one: what is traced says only which results are floats for sure."""
 readings: ContextVar[Reading | None] = ContextVar("plain forms", default=None)
 """The plain forms of a trace, and the plain twins of values that its loops carry."""
+unsure: ContextVar[set[str] | None] = ContextVar("numbers of two kinds, and stores", default=None)
+"""In such a trace: whether there are numbers that may be integers or floats ("mixed"), and whether something is
+stored in an array of integers ("stored"). Where both are so, what is stored is not known."""
+domains: ContextVar[dict[Expr, Expr] | None] = ContextVar("where nodes are defined", default=None)
+"""What a trace found of them, as each comparison asks again."""
 
 MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""
@@ -154,6 +157,7 @@ class Memory:
         them, lies as those do.
     reshaped : whether a view of it has another shape, if arguments lie row by row.
     argument : whether it is that of an argument, which may have gaps between its elements.
+    parameter : the name of the argument that shows what is stored in it; "" if none does.
     """
 
     __slots__ = (
@@ -167,6 +171,7 @@ class Memory:
         "leaf",
         "name",
         "origins",
+        "parameter",
         "plain",
         "reshaped",
         "selection",
@@ -189,7 +194,7 @@ class Memory:
         self.selection: Selected | None = None
         self.fixed: tuple[str, str] | None = None
         self.birth = next(births)
-        self.name = ""
+        self.name = self.parameter = ""
         self.origins: list[Memory] = []
         self.shown: list[Memory] = []
         self.stale = False

@@ -23,7 +23,7 @@ from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.loops import rows
 from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.elementwise import ShapeError
+from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
@@ -86,8 +86,8 @@ class ArrayKernels:
                     places = flatten_like(tree, out, len(program.outputs), "out")
                     return out if kernel.plainly(args, places) is not None else NotImplemented
                 values = kernel.plainly(args)
-            except ShapeError:
-                return NotImplemented  # there may be a program for other sizes
+            except (ArgumentError, ShapeError):
+                return NotImplemented  # there may be a program for other sizes, or for floats
             except (ComputationError, DomainError, ElementError):
                 return NotImplemented  # which says so
             if values is None:
@@ -143,7 +143,8 @@ class ArrayKernels:
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
         ones, keep = not raw.stretches.pairs, self._options.cache
-        entry = entry_of(kernel.code("float64", first=True), ones, keep, integers)
+        changed = self._changed(raw)
+        entry = entry_of(kernel.code("float64", first=True), ones, keep, integers, changed)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def for_numba(
@@ -160,7 +161,13 @@ class ArrayKernels:
         count, o = len(program.outputs), self._options
         direct = o.engine != "numba" and o.accuracy != "certified" and o.dtype in (None, "float64")
         kinds = raw.kinds if raw.kinds and not self._source.path else "f" * count
-        return ArrayProgram(raw, kernel, kinds, function, direct, of_numbers(program))
+        direct = direct and not (raw.changes and self._source.captures.arrays())
+        changed = self._changed(raw)
+        return ArrayProgram(raw, kernel, kinds, function, direct, of_numbers(program), changed)
+
+    def _changed(self, raw: LoopProgram) -> list[int]:
+        """The places of the arguments that a captured program changes."""
+        return [k for k, p in enumerate(raw.params) if p.name in raw.changes]
 
     def compiled(
         self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes | None

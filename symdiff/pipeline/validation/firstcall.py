@@ -35,6 +35,7 @@ from symdiff.interpret.loops import ORDERS, Precise, run
 from symdiff.ir import functions
 from symdiff.ir.loop_program import Call, LoopProgram, walk
 from symdiff.ir.program import Program, flatten_like
+from symdiff.pipeline.shared_memory import each_once
 from symdiff.pipeline.validation.broken_off import TooLong, limited
 from symdiff.pipeline.validation.tried_arguments import (
     described,
@@ -256,7 +257,7 @@ def sampled(values: Sequence[Any], call: Callable[[Sequence[Any]], Any]) -> Any:
 # ------------------------------------------------------------------- both sides
 def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, Any]:
     """What the plain function returns for copies of its arguments, or what it raises."""
-    given = [copy.deepcopy(v) for v in values]
+    given = each_once(values, copy.deepcopy)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")

@@ -13,6 +13,7 @@ of `prange`, wait for it, as Numba gives it up while they run.
 from __future__ import annotations
 
 import ctypes
+import functools
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ class ArrayProgram:
     function : the same in Python.
     direct : whether the kernel may be called without Python.
     of_numbers : whether it takes and gives numbers only; of arrays it is called for each element.
+    changes : the places of arguments that it changes: Python serves calls in which one shares memory with another.
     """
 
     raw: LoopProgram
@@ -71,6 +73,7 @@ class ArrayProgram:
     function: Callable[..., Any]
     direct: bool
     of_numbers: bool
+    changes: Sequence[int] = ()
 
 
 class Argument(NamedTuple):
@@ -108,6 +111,36 @@ class Result(NamedTuple):
             else _PYTHON[self.kind](value)
         )
         return made
+
+
+def together(changes: Sequence[int], args: Sequence[Argument]) -> list[tuple[int, int]]:
+    """The pairs of arrays among the arguments of which one is changed."""
+    arrays = [k for k, a in enumerate(args) if a.rank]
+    return [(i, k) for k in arrays for i in arrays if i < k and {i, k} & {*changes}]
+
+
+@functools.cache
+def apart() -> Any:
+    """Whether the stretches of memory in which two arrays lie are apart, in code that Numba compiles."""
+    import numba
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def ends(a: Any) -> Any:
+        low = a.ctypes.data
+        high = low + a.itemsize
+        for n, step in zip(a.shape, a.strides):  # noqa: B905 (Numba has no strict=)
+            low += min(0, (n - 1) * step)
+            high += max(0, (n - 1) * step)
+        return low, high
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def are_apart(a: Any, b: Any) -> Any:
+        if a.size == 0 or b.size == 0:
+            return True
+        (low, high), (first, last) = ends(a), ends(b)
+        return high <= first or last <= low
+
+    return are_apart
 
 
 def implementation(made: ArrayProgram, args: Sequence[Argument]) -> Callable[..., Any]:
@@ -307,6 +340,10 @@ class _Direct:
             "frame = template.copy()",
             "reals = frame.view(np.float64)",
             "fits = True",
+            *(
+                f"fits = fits and apart(a{i}, a{k})"
+                for i, k in together(self.made.changes, self.args)
+            ),
         ]
         alive = self._arguments(lines)
         self._results(lines)
@@ -449,4 +486,4 @@ def _names() -> dict[str, Any]:
     from numba import objmode, types
 
     lock = types.ExternalFunction("PyGILState_Check", types.int32())
-    return {"np": np, "objmode": objmode, "holds_lock": lock} | _intrinsics()
+    return {"np": np, "objmode": objmode, "holds_lock": lock, "apart": apart()} | _intrinsics()

@@ -35,8 +35,10 @@ from symdiff.ir.program import OptimizedProgram, Tree, tree_text
 from symdiff.runtime.inside_numba.by_address import (
     Argument,
     ArrayProgram,
+    apart,
     implementation,
     in_python,
+    together,
 )
 from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.scalar.fallback import Tiered
@@ -62,12 +64,14 @@ class Numbers(NamedTuple):
     optimized: OptimizedProgram
     tiered: Tiered
     function: Callable[..., Any]
+    changes: Sequence[int] = ()
+    """The places of arguments that it changes."""
 
 
 def dispatcher(
     name: str,
     params: Sequence[str],
-    program: Callable[[Mapping[str, Any]], Numbers | ArrayProgram],
+    program: Callable[[Mapping[str, Any], Sequence[str]], Numbers | ArrayProgram],
     defaults: Mapping[str, Any] | None = None,
 ) -> Any:
     """A Numba dispatcher that computes the outputs of a function, nested as it says.
@@ -75,7 +79,7 @@ def dispatcher(
     Parameters
     ----------
     name, params : what the function and its parameters are called.
-    program : what is computed for arguments of given ranks and kinds.
+    program : what is computed for arguments of given ranks and kinds, and what each is made of.
     defaults : values of parameters that may be left out; those that are numbers count.
 
     Returns
@@ -100,7 +104,7 @@ def dispatcher(
         shapes = {
             p: (a.rank, a.kind if a.rank else "f") for p, a in zip(params, known, strict=True)
         }
-        return _chosen(program(shapes), known)
+        return _chosen(program(shapes, [a.kind for a in known]), known)
 
     exec(f"def chosen({given}): return choose({given})", {"choose": choose}, scope)
     overload(scope["stub"])(scope["chosen"])
@@ -147,12 +151,16 @@ def _chosen(made: Numbers | ArrayProgram, args: Sequence[Argument]) -> Callable[
         except UnsupportedError:  # of functions that ball arithmetic alone computes
             alone = in_python(made.optimized.name, made.function, tree, len(args), count)
             flat = _flat(numba.njit(alone))
-    scope: dict[str, Any] = {"flat": flat, "np": np}
+    scope: dict[str, Any] = {"flat": flat, "np": np, "apart": apart()}
     several = f"({', '.join(given)},)" if given else "()"
     lines = [f"v = flat({several})"]
     if over:
         lines = [
             f"shape = np.broadcast_shapes({', '.join(f'np.shape({a})' for a in given)})",
+            *(
+                f"if not apart(a{i}, a{k}): raise ValueError('arguments {i} and {k} share memory, and one is changed')"
+                for i, k in together(made.changes, args)
+            ),
             *(f"b{k} = np.broadcast_to(np.asarray({a}), shape)" for k, a in enumerate(given)),
             *(f"r{k} = np.empty(shape, np.float64)" for k in range(count)),
             "for i in np.ndindex(shape):",
@@ -282,7 +290,7 @@ def _intrinsic(made: Numbers) -> Any:
     from numba.core import cgutils
     from numba.extending import intrinsic
 
-    optimized, tiered, function = made
+    optimized, tiered, function, _ = made
     prefix = f"symdiff_{next(_numbers)}_"
     text, entry = _linked(tiered.kernel, prefix)
     last = _callback(tiered, function)

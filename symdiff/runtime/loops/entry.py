@@ -26,7 +26,7 @@ Table = ctypes.Array[ctypes.c_int64]
 
 
 def entry_of(
-    code: Code, ones: bool, keep: bool, integers: bool = True
+    code: Code, ones: bool, keep: bool, integers: bool = True, changed: Sequence[int] = ()
 ) -> Callable[..., Any] | None:
     """A builtin that calls the code and returns its output, or the tuple of them; it returns
     NotImplemented for calls that `Code.run` has to serve.
@@ -40,11 +40,14 @@ def entry_of(
     ones : whether arrays with axes of one element may be among the arguments.
     keep : whether the builtin's code is kept on disk.
     integers : whether Python's integers are taken as real numbers.
+    changed : the places of arrays that the function changes; they must lie apart from others.
     """
     layout = builtin.float_layout()
     if layout is None or not builtin.arrays_are_known() or not code.all_known:
         return None
-    if code.layout.count > loop_entry.MOST_WORDS:
+    if code.layout.count > loop_entry.MOST_WORDS or (
+        changed and len(code.kernel.program.params) > loop_entry.MOST_CHANGED
+    ):
         return None
     program, frame = code.kernel.program, code.layout
     alive: list[Any] = [code]
@@ -73,6 +76,7 @@ def entry_of(
         "watching": ctypes.addressof(WATCHING),
         "used": ctypes.addressof(code.outcome.used),
         "account": id(account), "no_ones": int(not ones),
+        "changed": sum(1 << k for k in changed),
     }  # fmt: skip
     for name, rows in (("takes", takes), ("makes", makes)):
         table = _table([v for row in rows for v in row or ()])

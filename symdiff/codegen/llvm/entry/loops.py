@@ -23,7 +23,7 @@ API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented"
 
 RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs", "makes",
           "watching", "used", "account", "no_ones", "tried", "refused",
-          "too_many", "larger", "larger_finish", "larger_again")  # fmt: skip
+          "too_many", "larger", "larger_finish", "larger_again", "changed")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 function, finish : addresses of the kernel, and of what frees the results of one that is given up.
@@ -38,6 +38,7 @@ tried, refused : calls of the kernel, and those of them that were refused afterw
 too_many, larger, larger_finish, larger_again : what the kernel returns for calls that it leaves to another
     before anything is computed, the other one or 0, what frees its results, and what it has in the
     word `again`. `used` and `account` are those of that kernel: the first has no tested values.
+changed : a bit for each array that the function changes: calls in which it shares memory with another are refused.
 """
 
 TAKE = ("place", "kind", "descr", "rank", "axes")
@@ -47,6 +48,8 @@ MAKE = ("place", "kind", "descr", "rank", "axes")
 """The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array."""
 
 MOST_WORDS, MOST_AXES = 4096, 64
+MOST_CHANGED = 63
+"""Arguments among which those that are changed have bits."""
 MOST_REFUSED = 4
 """No call is tried any more when one of so many was refused afterwards."""
 _READY = 0x101
@@ -76,6 +79,8 @@ entry:
 room:
   %arguments = alloca i64, i64 %count
   %news = alloca ptr, i64 %outputs
+  %lows = alloca i64, i64 %inputs
+  %ends = alloca i64, i64 %inputs
   %template.p = inttoptr i64 %template to ptr
   %bytes = mul i64 %count, 8
   call void @llvm.memcpy.p0.p0.i64(ptr %arguments, ptr %template.p, i64 %bytes, i1 false)
@@ -86,8 +91,12 @@ room:
 take:
   %k = phi i64 [ 0, %room ], [ %k1, %taken ]
   %all.taken = icmp eq i64 %k, %inputs
-  br i1 %all.taken, label %make, label %look
+  br i1 %all.taken, label %together, label %look
 look:
+  %low.k = getelementptr i64, ptr %lows, i64 %k
+  %end.k = getelementptr i64, ptr %ends, i64 %k
+  store i64 0, ptr %low.k
+  store i64 0, ptr %end.k
   %t.o = mul i64 %k, {row}
   %t = getelementptr i64, ptr %takes.p, i64 %t.o
   {take_loads}
@@ -153,18 +162,25 @@ sizes:
   %data.p = getelementptr i8, ptr %arg, i64 {data}
   %data = load i64, ptr %data.p
   store i64 %data, ptr %word
+  store i64 %data, ptr %low.k
   %dims.p = getelementptr i8, ptr %arg, i64 {dims}
   %dims = load ptr, ptr %dims.p
   %axes.p = inttoptr i64 %t.axes to ptr
   br label %axis
 axis:
   %a = phi i64 [ 0, %sizes ], [ %a1, %axis.next ]
+  %length = phi i64 [ 8, %sizes ], [ %length.next, %axis.next ]
   %a1 = add i64 %a, 1
   %all.axes = icmp eq i64 %a, %nd
-  br i1 %all.axes, label %taken, label %axis.look
+  br i1 %all.axes, label %axes.done, label %axis.look
+axes.done:
+  %end = add i64 %data, %length
+  store i64 %end, ptr %end.k
+  br label %taken
 axis.look:
   %dim.p = getelementptr i64, ptr %dims, i64 %a
   %dim = load i64, ptr %dim.p
+  %length.next = mul i64 %length, %dim
   %empty = icmp eq i64 %dim, 0
   %is.one = icmp eq i64 %dim, %no_ones
   %odd = or i1 %empty, %is.one
@@ -194,8 +210,46 @@ taken:
   %k1 = add i64 %k, 1
   br label %take
 
+together:
+  %alone = icmp eq i64 %changed, 0
+  br i1 %alone, label %begin, label %first
+first:
+  %p = phi i64 [ 0, %together ], [ %p1, %second.done ]
+  %all.pairs = icmp eq i64 %p, %inputs
+  br i1 %all.pairs, label %begin, label %first.one
+first.one:
+  %p1 = add i64 %p, 1
+  %low.p = getelementptr i64, ptr %lows, i64 %p
+  %end.p = getelementptr i64, ptr %ends, i64 %p
+  %low.first = load i64, ptr %low.p
+  %end.first = load i64, ptr %end.p
+  %changed.p = lshr i64 %changed, %p
+  br label %second
+second:
+  %q = phi i64 [ 0, %first.one ], [ %q1, %second.one ]
+  %all.second = icmp eq i64 %q, %p
+  br i1 %all.second, label %second.done, label %second.one
+second.one:
+  %q1 = add i64 %q, 1
+  %low.q = getelementptr i64, ptr %lows, i64 %q
+  %end.q = getelementptr i64, ptr %ends, i64 %q
+  %low.second = load i64, ptr %low.q
+  %end.second = load i64, ptr %end.q
+  %changed.q = lshr i64 %changed, %q
+  %changed.one = or i64 %changed.p, %changed.q
+  %is.changed = trunc i64 %changed.one to i1
+  %before.end = icmp ult i64 %low.first, %end.second
+  %after.low = icmp ult i64 %low.second, %end.first
+  %overlap = and i1 %before.end, %after.low
+  %shared = and i1 %overlap, %is.changed
+  br i1 %shared, label %refuse, label %second
+second.done:
+  br label %first
+begin:
+  br label %make
+
 make:
-  %c = phi i64 [ 0, %take ], [ %c1, %made ]
+  %c = phi i64 [ 0, %begin ], [ %c1, %made ]
   %all.made = icmp eq i64 %c, %outputs
   br i1 %all.made, label %launch, label %make.one
 make.one:

@@ -13,7 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import indent
 
-from symdiff.codegen.source.modules.face import Face, all_names, public_names, refusal
+from symdiff.codegen.source.modules.face import (
+    Face,
+    all_names,
+    public_names,
+    refusal,
+    sharing_checks,
+)
 from symdiff.codegen.source.modules.helpers import stem
 from symdiff.codegen.source.modules.inside import fresh, parameters
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of, name_of, types
@@ -39,6 +45,26 @@ def _any_tiny(a):
     return np.any((np.abs(a) < _TINY) & (a != 0.0))
 '''.lstrip("\n")
 
+SHARE = '''
+@njit
+def _ends(a):
+    """The stretch of memory in which an array lies."""
+    low, high = a.ctypes.data, a.ctypes.data
+    for n, step in zip(a.shape, a.strides):
+        low += min(0, (n - 1) * step)
+        high += max(0, (n - 1) * step)
+    return low, high + a.itemsize
+
+
+@njit
+def _share(a, b):
+    """Whether two arrays may share memory."""
+    if a.size == 0 or b.size == 0:
+        return False
+    (low, high), (first, last) = _ends(a), _ends(b)
+    return low < last and first < high
+'''.lstrip("\n")
+
 _KINDS = {"f": "float64", "i": "int64", "b": "boolean"}
 
 
@@ -60,7 +86,7 @@ def inside_source(
     guarded : whether points are treated apart: then the public function is called in any case.
     """
     kernel = f"_{stem(full)}" + ("_corrected" if corrected else "")
-    used = [kernel, "_must_be", "_real", "_as_integer", "_absolute", "_TINY", "_any_tiny",
+    used = [kernel, "_must_be", "_real", "_as_integer", "_absolute", "_TINY", "_any_tiny", "_share",
             "objmode", "np", "math"]  # fmt: skip
     params = [p.name for p in program.params]
     every = public_names(all_names(face, params), used)
@@ -88,6 +114,9 @@ def inside_source(
     for (p, value), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if value in (None, "None") else f"{given_as} != {value}"
         lines += [f"if {differs}:", f"    raise ValueError({refusal(main, p, value)!r})"]
+    named = dict(zip(params, local, strict=True))
+    arrays = [p.name for p in program.params if p.type.shape]
+    lines += sharing_checks(main, named, arrays, face, "_share")
     if guarded:
         lines += again
     else:
@@ -129,4 +158,4 @@ def _tiny(program: LoopProgram, local: Sequence[str]) -> list[str]:
     return conditions
 
 
-__all__ = ["HELPER", "IMPORTS", "TINY", "inside_source"]
+__all__ = ["HELPER", "IMPORTS", "SHARE", "TINY", "inside_source"]

@@ -8,7 +8,7 @@ After:   def f(x, y=2.0, n=3, *, k=1.5):
 from __future__ import annotations
 
 import keyword
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from typing import Any, NamedTuple
 
@@ -26,11 +26,13 @@ class Face(NamedTuple):
     doc : its docstring.
     fixed : the parameters that have one value in the module, in order, and the texts of these;
         None for a value that is not written.
+    changes : the parameters whose arrays the function changes: others must not share their memory.
     """
 
     parameters: tuple[tuple[str, Any, float | None], ...] = ()
     doc: str = ""
     fixed: tuple[tuple[str, str | None], ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 PLAIN = Face()
@@ -74,6 +76,20 @@ def fixed_checks(main: str, local: Sequence[str], face: Face) -> list[str]:
         f"_check_fixed({refusal(main, p, value)!r}, {shown}, {value})"
         for (p, value), shown in zip(face.fixed, local, strict=True)
     ]
+
+
+def sharing_checks(
+    main: str, local: Mapping[str, str], arrays: Sequence[str], face: Face, test: str
+) -> list[str]:
+    """Lines that refuse arrays (`arrays` of the parameters, which are called `local`) that share memory
+    with one that the function changes; `test` says so of two."""
+    lines = []
+    for k, q in enumerate(arrays):
+        for p in arrays[:k]:
+            if {p, q} & {*face.changes}:
+                text = f"{main}: {p} and {q} share memory, and one of them is changed: pass a copy"
+                lines += [f"if {test}({local[p]}, {local[q]}):", f"    raise ValueError({text!r})"]
+    return lines
 
 
 def def_line(name: str, params: Sequence[str], local: Sequence[str], face: Face) -> str:
@@ -122,5 +138,5 @@ def public_names(params: Sequence[str], used: Sequence[str]) -> list[str]:
 
 __all__ = [
     "CHECK_FIXED", "PLAIN", "Face", "all_names", "def_line", "documented", "fixed_checks",
-    "public_names", "refusal",
+    "public_names", "refusal", "sharing_checks",
 ]  # fmt: skip

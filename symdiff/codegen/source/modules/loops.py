@@ -26,6 +26,7 @@ from symdiff.codegen.source.modules.face import (
     documented,
     fixed_checks,
     public_names,
+    sharing_checks,
 )
 from symdiff.codegen.source.modules.helpers import FLINT, FUSED, HELPER, copies, stem
 from symdiff.codegen.source.modules.inside import nests
@@ -163,7 +164,8 @@ def array_module_source(
         head = f"# {'-' * (97 - len(title))} {title}\n"
         every = "\n".join(inside)
         texts.append(head + arrays_inside.HELPER)
-        texts += [*([arrays_inside.TINY] if "_any_tiny(" in every else []), *inside]
+        texts += [arrays_inside.TINY] if "_any_tiny(" in every else []
+        texts += [*([arrays_inside.SHARE] if "_share(" in every else []), *inside]
     if on_device:
         given = [
             (full, f.emitted or f.program, f.summary, _nested(f.program.tree))
@@ -328,6 +330,9 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str, bes
     shown = public_names(all_names(face, params), used)
     local, fixed = shown[: len(params)], shown[len(params) :]
     body = [documented(f.summary, face), *fixed_checks(main, fixed, face)]
+    named = dict(zip(params, local, strict=True))
+    arrays = [p.name for p in f.program.params if p.type.shape]
+    body += sharing_checks(main, named, arrays, face, "np.may_share_memory")
     for n, p in zip(local, f.program.params, strict=True):
         kind = f"np.{dtype}" if p.type.kind == "f" else "np.int64"
         shape = tuple(map(_whole, p.type.shape))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
+from symdiff.frontend.arrays import storing
 from symdiff.frontend.trace.demands import number_of, used_as_array
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, Scalar
@@ -72,6 +73,7 @@ def _elementwise(
 ) -> Any:  # fmt: skip
     """A call of a universal function with `out=` or `where=`."""
     target, mask = kwargs.pop("out", None), kwargs.pop("where", True)
+    unsafe = kwargs.get("casting") == "unsafe"
     for name in ("casting", "subok", "order"):
         kwargs.pop(name, None)
     if isinstance(target, tuple) and len(target) == 1:
@@ -79,7 +81,7 @@ def _elementwise(
     value = implementation(t, *args, **kwargs)
     if mask is not True:
         value = t.call(np.where, (mask, value, EMPTY if target is None else target), {})
-    return value if target is None or _is_new(t, target) else _stored(t, target, value)
+    return value if target is None or _is_new(t, target) else _stored(t, target, value, unsafe)
 
 
 def _is_new(t: Tracer, target: Any) -> bool:
@@ -90,10 +92,12 @@ def _is_new(t: Tracer, target: Any) -> bool:
     return any(k.arg == "out" and isinstance(k.value, ast.Call) for k in t.at.keywords)
 
 
-def _stored(t: Tracer, target: Any, value: Any) -> Any:
-    """Put a result into the array that is passed for it."""
+def _stored(t: Tracer, target: Any, value: Any, unsafe: bool = False) -> Any:
+    """Put a result into the array that is passed for it; `unsafe` whatever the kinds are."""
     if isinstance(number_of(target), Scalar):
         used_as_array(target, "a result is stored in it")
+    if not unsafe:
+        storing.must_hold(t, target, value)
     t.store(target, Ellipsis, value)
     return target
 

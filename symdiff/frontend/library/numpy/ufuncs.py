@@ -45,6 +45,12 @@ def _at(t: Tracer, function: Any, a: Any, indices: Any, *values: Any) -> None:
         raise Refused(f"np.{function.__name__}.at() of {len(indices)} arrays of indices")
     for k in indices if isinstance(indices, tuple) else (indices,):
         selecting.as_integers(t, k)
+    if function not in (np.multiply, np.maximum, np.minimum) and getattr(a, "kind", "f") != "f":
+        raise Refused(
+            f"np.{function.__name__}.at() of integers or truth values", "make them floats"
+        )
+    for v in values:
+        storing.must_hold(t, a, v)
     assert isinstance(rearranged.at, FunctionType)
     t.inline(rearranged.at, (function, a, indices, *values), {})
     return None

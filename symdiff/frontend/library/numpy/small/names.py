@@ -56,7 +56,7 @@ Function = Callable[..., Any]
 
 # --------------------------------------------------------------------- creation
 def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
-    small = converted(asarray(values), dtype_kind(dtype))
+    small = converted(asarray(values), dtype_kind(dtype), dtype)
     if t.size_limit < 0 and small.items.ndim:
         return making.copied(t, small)
     return t.own(copied(small))
@@ -64,7 +64,7 @@ def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
 
 def _asarray(t: Tracer, values: Any, dtype: Any = None) -> Any:
     if isinstance(values, SmallArray):
-        return converted(values, dtype_kind(dtype))
+        return converted(values, dtype_kind(dtype), dtype)
     return _array(t, values, dtype)
 
 

@@ -126,7 +126,7 @@ def reshape(t: Tracer, value: Any, *shape: Any) -> Any:
 
 
 def astype(t: Tracer, value: Any, dtype: Any) -> Any:
-    return t.own(copied(converted(asarray(value), dtype_kind(dtype))))
+    return t.own(copied(converted(asarray(value), dtype_kind(dtype), dtype)))
 
 
 def flatten(t: Tracer, value: Any) -> Any:

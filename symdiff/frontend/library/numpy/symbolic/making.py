@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import rounded, selecting, symbolic
+from symdiff.frontend.arrays import casting, rounded, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
@@ -39,11 +39,12 @@ from symdiff.ir.loop_program import FLOORDIV, Build, Carried, Loop, Type, array,
 Function = Callable[..., Any]
 
 
-def converted(a: SymArray, kind: str | None) -> SymArray:
-    """The array as one of another kind."""
+def converted(a: SymArray, kind: str | None, dtype: Any = None) -> SymArray:
+    """The array as one of another kind, which a dtype says that is asked for."""
     if kind is None or kind == a.kind:
         return a
     if kind == "i" and a.kind == "f":
+        casting.must_not_follow(dtype)
         return rounded.as_wholes(active.get(), a)
     return lazy(a.shape, kind, symbolic.as_kind(a, kind), needs(a))
 
@@ -52,11 +53,11 @@ def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArr
     """A new array with the same elements."""
     a = symbolic.symbolic(t, value)
     kind = dtype_kind(dtype)
-    return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind))
+    return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind, dtype))
 
 
 def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
-    return converted(symbolic.symbolic(t, value), dtype_kind(dtype))
+    return converted(symbolic.symbolic(t, value), dtype_kind(dtype), dtype)
 
 
 def _contiguous(t: Tracer, value: Any, dtype: Any = None) -> SymArray:
@@ -195,6 +196,7 @@ def _extract(t: Tracer, condition: Any, value: Any) -> Any:
 
 
 def _copyto(t: Tracer, target: Any, value: Any) -> None:
+    storing.must_hold(t, target, value)
     t.store(target, Ellipsis, value)
 
 

@@ -95,7 +95,7 @@ def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bo
 
 def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
     a = symbolic.symbolic(t, value)
-    return symbolic.snapshot(converted(a, dtype_kind(dtype)))
+    return symbolic.snapshot(converted(a, dtype_kind(dtype), dtype))
 
 
 def _item(t: Tracer, value: Any, *index: Any) -> Any:
