@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api import whole_arguments
+from symdiff.api import comparing, whole_arguments
 from symdiff.codegen.llvm.entry.dispatch import MOST
+from symdiff.codegen.llvm.entry.sizes import EVERY, Words
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
@@ -60,7 +61,15 @@ def note(
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
             kind = dtype, rank, which, never, not whole
-            _use(f, kind, optimized, kernel.kernel, static)
+            sizes = comparing.served(f, real, static)
+            _use(
+                f,
+                kind,
+                optimized,
+                kernel.kernel,
+                static,
+                EVERY if sizes is None else sizes.together,
+            )
 
 
 def may_be_used(f: Function, shapes: Shapes) -> bool:
@@ -74,8 +83,9 @@ def may_be_used(f: Function, shapes: Shapes) -> bool:
 
 
 def _use(
-    f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel, static: Mapping[str, Any]
-) -> None:
+    f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel,
+    static: Mapping[str, Any], sizes: Words = EVERY,
+) -> None:  # fmt: skip
     """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
     entry, once there was one."""
     if not f._served.takes(kind, static):
@@ -85,7 +95,7 @@ def _use(
         flat = kernel.fast if kind == "numbers" else kernel.fast_floats
         f._open(kind, nested(flat, tree, count), static)
         return
-    flat = kernel.fast_arrays(*kind)
+    flat = kernel.fast_arrays(*kind, sizes)
     entry = nested(flat, tree, count)
     f._open(kind, entry._replace(placed=placed(flat, optimized)), static)
 
@@ -93,9 +103,11 @@ def _use(
 def use_for_program(
     f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any]
 ) -> None:
-    """Calls of a program with arrays or loops as well, once there was one with doubles; with
+    """Calls of a program with arrays or loops as well, once there was one with doubles, by a shorter
+    way in Python or a compiled entry; with
     integers for numbers too, if results are floats whichever those are. Of integer parameters
     only if results are floats nonetheless."""
+    f._route = None if static else f._arrays.route(raw)
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
     if any(p.type.kind == "i" for p in raw.params) and not (
@@ -104,7 +116,9 @@ def use_for_program(
         return  # results that may be integers, of integers that an entry cannot refuse
     kind = f"program {id(raw)} {whole}"
     if f._served.takes(kind, static):
-        f._open(kind, f._arrays.entry(raw, whole), static)
+        sizes, names = comparing.served(f, real, static), f._source.parameters.real
+        words = {} if sizes is None else dict(zip(names, sizes.words, strict=True))
+        f._open(kind, f._arrays.entry(raw, whole, words), static)
 
 
 class Served:

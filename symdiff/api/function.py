@@ -10,13 +10,22 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import entries, firstcalls, inspection, labelled, narrow_arguments, pickles
+from symdiff.api import (
+    comparing,
+    entries,
+    firstcalls,
+    inspection,
+    labelled,
+    narrow_arguments,
+    pickles,
+)
 from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
@@ -123,6 +132,7 @@ class SymbolicFunction(Called[P, R_co]):
         self._called: set[Any] = set()
         self._dtypes: dict[Any, Any] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
+        self._waiting: Callable[[], None] | None = None
         self._numba: dict[str, Any] = {}
 
     def _fresh(self) -> None:
@@ -142,6 +152,7 @@ class SymbolicFunction(Called[P, R_co]):
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
         self._fresh()
+        comparing.refuse_different(self)
         return self._call(*args, **kwargs)
 
     def _out(self, kwargs: dict[str, Any]) -> Any:
@@ -151,8 +162,9 @@ class SymbolicFunction(Called[P, R_co]):
     def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
         out = self._out(kwargs)
-        if not kwargs and self._route is not None and not narrow_arguments.kinds_matter(self, args):
-            result = self._route(args, out)
+        route = None if kwargs else self._route
+        if route is not None and not narrow_arguments.kinds_matter(self, args) and comparing.are_known(self, args, {}):  # fmt: skip
+            result = route(args, out)
             if result is not NotImplemented:
                 return result
         stream = self._cuda.stream(kwargs)
@@ -174,25 +186,34 @@ class SymbolicFunction(Called[P, R_co]):
             if result is not NotImplemented:
                 return result
         must_fit(self, real, static)
+        kept = comparing.kept(self, real, static, out)
         if key in self._called:
             result = self._run(real, static, out, stream)
         else:
             with compiling(self.__name__):
                 result = self._run(real, static, out, stream)
             self._called.add(key)
-        if out is None and stream is None:
-            try:
-                firstcalls.compare_kernel(self, real, static, key)
-                firstcalls.compare_python(self, real, static, key, result)
-            except VerificationError:
-                self._forget()
-                raise
+        if stream is None:
+            self._compare(kept, static, result)
         return result
+
+    def _compare(self, real: tuple[Any, ...], static: Mapping[str, Any], result: Any) -> None:
+        """Compare what a call returned, as far as that is new; then compiled entries may serve such
+        calls."""
+        waiting, self._waiting = self._waiting, None
+        try:
+            if self._selects:
+                firstcalls.compare_kernel(self, real, static, static_key(static))
+            comparing.compare(self, real, static, result)
+        except VerificationError:
+            self._forget()
+            raise
+        if waiting is not None and comparing.is_settled(self, real, static):
+            waiting()
 
     def _forget(self) -> None:
         """Start again without any kernel, as one was wrong: so it is found wrong again."""
         self._compared.clear()
-        self._source.verified.clear()
         with self._opening:
             self._begin()
             self._served.begin()
@@ -216,8 +237,7 @@ class SymbolicFunction(Called[P, R_co]):
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
-                self._route = None if static else self._arrays.route(raw)
-                entries.use_for_program(self, raw, real, static)
+                self._serve(real, static, partial(entries.use_for_program, self, raw, real, static))
             return result
         if raw.of_python:
             firstcalls.must_be_of_python(self, real)
@@ -226,7 +246,8 @@ class SymbolicFunction(Called[P, R_co]):
             values = kernel.interpreted(real) if entries.may_be_used(self, shapes) else None
             if values is None:
                 values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
-                entries.note(self, raw, real, static, shapes, optimized, kernel)
+                serve = partial(entries.note, self, raw, real, static, shapes, optimized, kernel)
+                self._serve(real, static, serve)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)
             return optimized.nested(values)
@@ -236,8 +257,18 @@ class SymbolicFunction(Called[P, R_co]):
         while firstcalls.replaced(self, static, shapes, kernel):
             optimized, kernel = self._compiled(static, shapes)
             kernel(kept, places)
-        entries.note(self, raw, real, static, shapes, optimized, kernel)
+        serve = partial(entries.note, self, raw, real, static, shapes, optimized, kernel)
+        self._serve(real, static, serve)
         return out
+
+    def _serve(
+        self, real: tuple[Any, ...], static: Mapping[str, Any], serve: Callable[[], None]
+    ) -> None:
+        """Let compiled entries serve calls like this one, at once or when it has been compared."""
+        if comparing.is_settled(self, real, static):
+            serve()
+        else:
+            self._waiting = serve
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -290,6 +321,7 @@ class SymbolicFunction(Called[P, R_co]):
                 leaves = tuple(leaf for name in by for leaf in trees[name][1])
                 found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
             found._nested = parameters, nodes
+            found._source.seen.failures = self._source.seen.failures
             self._twins[nodes] = found
         return found
 
