@@ -123,12 +123,13 @@ def _compared(
     earlier process; whether its sizes need no more calls."""
     fun, keep = unwrapped(call.function), call.function._options.cache
     name = mark(fun, (kinds, classes)) if keep and fun is not None else None
+    known = known and progress.begun
     stored = None if name is None or known else cache.load(name)
     if stored is not None:
         progress.tell(json.loads(stored[0]), call.program)
         known = True
     new = progress.new(call.program, call.given)
-    if known and progress.begun and not new:
+    if known and not new:
         progress.settle()
         return True
     try:

@@ -245,7 +245,9 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
             )
         conditions = balls[len(program.outputs) :]
         inside, believed = conditions[: len(program.domain)], conditions[len(program.domain) :]
-        if not all(i is True for i in inside) or any(i is False for i in believed):
+        if not all(i is True for i in inside):  # values are not defined, or nobody knows
+            balls = [b if k in undefined else arb("nan") for k, b in enumerate(balls)]
+        if any(i is False for i in believed) or not (all(i is True for i in inside) or undefined):
             raise Open
         return Ours(tuple(balls[: len(program.outputs)]), program.tree, undefined, len(tape.nodes))
     try:
