@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from symdiff import VerificationError, symgrad
-from symdiff.pipeline.validation.kinds import fingerprint
 
 ROOT = Path(__file__).parents[2]
 
@@ -256,13 +255,13 @@ def test_a_failure_ends_with_what_was_captured(monkeypatch):
 
 def test_a_refusal_of_kinds_is_not_one_of_the_function():
     def f(x):
-        return np.sum(np.arange(1, len(x) + 1) ** -1 * x)
+        return np.sum(x**-1)
 
-    g = symgrad(f)
+    g = symgrad(f, dtype="float64")
     for _ in range(2):
         with pytest.raises(VerificationError, match="negative integer powers"):
-            g(np.array([1.0, 2.0]))
-    assert g._source.seen.failures.find(fingerprint(f), None, True) is None
+            g(np.array([1, 2]))
+        assert g(np.array([1.0, 2.0])) == 1.5
 
 
 def test_a_failure_is_seen_by_other_processes(tmp_path):
@@ -270,18 +269,20 @@ def test_a_failure_is_seen_by_other_processes(tmp_path):
     source = tmp_path / "model.py"
     source.write_text(
         "import sys, numpy as np, symdiff\n"
-        "def f(x):\n    return x * 2.0\n"
+        "def f(x):\n    return np.sum(x * x)\n"
         "g = symdiff.symgrad(f)\n"
         "if sys.argv[1] == 'planted':\n"
-        "    g._source.trace = symdiff.symgrad(lambda x: x + 1.0)._source.trace\n"
+        "    wrong = symdiff.symgrad(lambda x: np.sum(x) * x[0])\n"
+        "    g._source.trace = wrong._source.trace\n"
         "try:\n    print(g(eval(sys.argv[2])))\n"
         "except symdiff.VerificationError as e:\n    print('refused:', e.message)\n"
     )
     told = []
-    for how, x in [("planted", "1.0"), ("planted", "3.0"), ("right", "1.0"), ("right", "np.ones(2)")]:
+    calls = [("planted", "np.ones(1)"), ("planted", "np.array([1.0, 2.0])")]
+    for how, x in [*calls, ("right", "np.ones(1)"), ("right", "3.0")]:
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         run = [sys.executable, str(source), how, x]
         told.append(subprocess.run(run, env=env, capture_output=True, text=True, check=True).stdout)
-    assert told[0] == "2.0\n"
-    assert told[1].startswith("refused: f(3.) is 6.0")
+    assert told[0] == "1.0\n"
+    assert told[1].startswith("refused: f([1., 2.]) is 5.0")
     assert told[1] == told[2] == told[3]
