@@ -4,13 +4,14 @@ whose sizes or branches are new. See `symdiff.pipeline.validation`."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.api.firstcalls import in_python, unwrapped
+from symdiff.api.firstcalls import compare_kernel, in_python, unwrapped
 from symdiff.errors import VerificationError
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
@@ -87,6 +88,47 @@ def served(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> Si
     """The sizes of which compiled entries may serve calls like this one; None if all."""
     found = _progress(self, real, static_key(static))
     return None if found is None else found[1]
+
+
+def called(
+    self: Function, real: tuple[Any, ...], static: Mapping[str, Any], result: Any
+) -> None:  # fmt: skip
+    """After a call: compare it as far as it is new; then compiled entries may serve such calls.
+
+    Raises
+    ------
+    VerificationError : if it differs from plain Python, or compiled code from what was captured.
+    """
+    waiting, self._waiting = self._waiting, None
+    try:
+        if self._selects:
+            compare_kernel(self, real, static, static_key(static))
+        compare(self, real, static, result)
+    except VerificationError:
+        _forget(self)
+        raise
+    if waiting is not None and is_settled(self, real, static):
+        waiting()
+
+
+def _forget(self: Function) -> None:
+    """Start again without any kernel, as one was wrong: so it is found wrong again."""
+    with self._opening:
+        self._begin()
+        self._served.begin()
+
+
+def serve(
+    self: Function, real: tuple[Any, ...], static: Mapping[str, Any],
+    entry: Callable[..., None], raw: Program | LoopProgram, *about: Any,
+) -> None:  # fmt: skip
+    """Let a compiled entry serve calls like this one, at once or when it has been compared. `entry`
+    and what it is told about the captured program: see `api.entries`."""
+    waiting = partial(entry, self, raw, real, static, *about)
+    if is_settled(self, real, static):
+        waiting()
+    else:
+        self._waiting = waiting
 
 
 def compare(

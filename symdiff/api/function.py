@@ -10,7 +10,6 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from symdiff.api.error_bounds import error_bound
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.api.wrapping_integers import must_fit
-from symdiff.errors import SymdiffError, VerificationError, outermost_in
+from symdiff.errors import SymdiffError, outermost_in
 from symdiff.frontend import (
     Inlined,
     Parameters,
@@ -194,29 +193,8 @@ class SymbolicFunction(Called[P, R_co]):
                 result = self._run(real, static, out, stream)
             self._called.add(key)
         if stream is None:
-            self._compare(kept, static, result)
+            comparing.called(self, kept, static, result)
         return result
-
-    def _compare(self, real: tuple[Any, ...], static: Mapping[str, Any], result: Any) -> None:
-        """Compare what a call returned, as far as that is new; then compiled entries may serve such
-        calls."""
-        waiting, self._waiting = self._waiting, None
-        try:
-            if self._selects:
-                firstcalls.compare_kernel(self, real, static, static_key(static))
-            comparing.compare(self, real, static, result)
-        except VerificationError:
-            self._forget()
-            raise
-        if waiting is not None and comparing.is_settled(self, real, static):
-            waiting()
-
-    def _forget(self) -> None:
-        """Start again without any kernel, as one was wrong: so it is found wrong again."""
-        self._compared.clear()
-        with self._opening:
-            self._begin()
-            self._served.begin()
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
@@ -237,7 +215,7 @@ class SymbolicFunction(Called[P, R_co]):
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
-                self._serve(real, static, partial(entries.use_for_program, self, raw, real, static))
+                comparing.serve(self, real, static, entries.use_for_program, raw)
             return result
         if raw.of_python:
             firstcalls.must_be_of_python(self, real)
@@ -246,8 +224,7 @@ class SymbolicFunction(Called[P, R_co]):
             values = kernel.interpreted(real) if entries.may_be_used(self, shapes) else None
             if values is None:
                 values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
-                serve = partial(entries.note, self, raw, real, static, shapes, optimized, kernel)
-                self._serve(real, static, serve)
+                comparing.serve(self, real, static, entries.note, raw, shapes, optimized, kernel)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)
             return optimized.nested(values)
@@ -257,18 +234,8 @@ class SymbolicFunction(Called[P, R_co]):
         while firstcalls.replaced(self, static, shapes, kernel):
             optimized, kernel = self._compiled(static, shapes)
             kernel(kept, places)
-        serve = partial(entries.note, self, raw, real, static, shapes, optimized, kernel)
-        self._serve(real, static, serve)
+        comparing.serve(self, real, static, entries.note, raw, shapes, optimized, kernel)
         return out
-
-    def _serve(
-        self, real: tuple[Any, ...], static: Mapping[str, Any], serve: Callable[[], None]
-    ) -> None:
-        """Let compiled entries serve calls like this one, at once or when it has been compared."""
-        if comparing.is_settled(self, real, static):
-            serve()
-        else:
-            self._waiting = serve
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None

@@ -26,14 +26,15 @@ from symdiff.ir.loop_program import (
     Statement,
     Update,
     expressions,
+    kind_of,
     walk,
 )
 from symdiff.ir.program import Program
 from symdiff.runtime import cache
 
 if TYPE_CHECKING:
-    from symdiff.pipeline.validation.branches import Branches
     from symdiff.pipeline.validation.firstcall import Verdict
+    from symdiff.pipeline.validation.untaken_branches import Branches
 
 TRIES = 3
 """Calls of some kinds and classes of sizes from which nothing was concluded, after which no more
@@ -163,32 +164,37 @@ class Progress:
 
     def _branches(self, program: Program) -> Branches | None:
         if self.branches is None and has_branches(program):
-            from symdiff.pipeline.validation.branches import Branches
+            from symdiff.pipeline.validation.untaken_branches import Branches
 
             self.branches = Branches(program)
         return self.branches
 
 
 def has_branches(program: Program | LoopProgram) -> bool:
-    """Whether what a program computes depends on conditions on real numbers."""
+    """Whether what a program computes depends on conditions on its arguments. Where in an array a
+    negative index is, is none."""
     if isinstance(program, Program):
-        return _chooses(program.outputs)
+        found = ir.topological(program.outputs)
+        return any(e.op is ir.WHERE and ir.variables((e.args[0],)) for e in found)
     return _chooses(program.outputs) or any(map(_decides, walk(program.block)))
 
 
 def _decides(statement: Statement) -> bool:
-    if isinstance(statement, Update) and _on_numbers(statement.guard):
+    if isinstance(statement, Update) and _on_data(statement.guard):
         return True
-    if isinstance(statement, Loop) and _on_numbers(statement.condition):
+    if isinstance(statement, Loop) and _on_data(statement.condition):
         return True
     return _chooses(expressions(statement))
 
 
 def _chooses(expressions: Sequence[ir.Expr]) -> bool:
-    return any(e.op is ir.WHERE and _on_numbers(e.args[0]) for e in ir.topological(expressions))
+    return any(
+        e.op is ir.WHERE and kind_of(e) == "f" and _on_data(e.args[0])
+        for e in ir.topological(expressions)
+    )
 
 
-def _on_numbers(condition: ir.Expr) -> bool:
+def _on_data(condition: ir.Expr) -> bool:
     return any(e.op in (LOAD, ir.VAR) for e in ir.topological((condition,)))
 
 

@@ -107,7 +107,7 @@ class Kernel:
         self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[tuple[str, int, int, int, bool], Entry] = {}
+        self._entries: dict[tuple[str, int, int, int, bool, int], Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
