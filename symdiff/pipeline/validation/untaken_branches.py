@@ -15,8 +15,8 @@ from symdiff.interpret.flat import Tape
 from symdiff.ir.program import Program
 
 PRECISION = 53
-WORK = 50_000
-"""Operations that are spent on looking for branches."""
+WORK, CALLS = 50_000, 64
+"""Operations and calls that are spent on looking for branches. Until then calls go through Python."""
 TRIES = 3
 """Calls that are compared for a side at which nothing is concluded."""
 LOOKED_AT = 64
@@ -30,7 +30,7 @@ class Branches:
     """Which sides of the branches of a program no compared call took.
 
     The program is evaluated in balls at elements of the arguments of a call; a branch that a ball
-    does not decide is not followed. After `WORK` operations the search ends.
+    does not decide is not followed. After `WORK` operations or `CALLS` calls the search ends.
     """
 
     def __init__(self, program: Program) -> None:
@@ -40,13 +40,13 @@ class Branches:
         wheres = [e for e in ir.topological(program.outputs) if e.op is ir.WHERE]
         self._count = 2 * sum(bool(ir.variables((e.args[0],))) for e in wheres)
         self._taken: set[Side] = set()
-        self._work = WORK
+        self._work, self._calls = WORK, CALLS
         self._vain = 0
 
     @property
     def open(self) -> bool:
         """Whether there may be a side that no compared call took."""
-        return len(self._taken) < self._count and self._work > 0
+        return len(self._taken) < self._count and self._work > 0 and self._calls > 0
 
     def told(self) -> Any:
         """What another process has to know, as JSON has it."""
@@ -66,6 +66,7 @@ class Branches:
     def new(self, values: Sequence[Any]) -> list[int]:
         """Elements of the arguments of a call at which a new side is taken, by their place in the
         broadcast shape; of several with the same sides the first."""
+        self._calls -= 1
         found, met = [], set(self._taken)
         for place, point in points_of(values, LOOKED_AT):
             if self._work <= 0:
