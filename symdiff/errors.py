@@ -61,8 +61,8 @@ class SymdiffError(Exception):
 
 
 class VerificationError(SymdiffError):
-    """At its first call a function is not what plain Python makes of the same arguments, by more
-    than rounding explains. This is a fault of symdiff, unless the function is another one at
+    """A function is not what plain Python makes of the same arguments, by more than rounding
+    explains. This is a fault of symdiff, unless the function is another one at
     every call. Please report it; `verify=False` switches the comparison off.
 
     Attributes

@@ -163,6 +163,8 @@ def _compared(
 ) -> bool:
     """Compare a call, unless one that is the same in all that counts was compared, here or in an
     earlier process; whether its sizes need no more calls."""
+    if progress.hopeless:
+        return True
     fun, keep = unwrapped(call.function), call.function._options.cache
     name = mark(fun, (kinds, classes)) if keep and fun is not None else None
     known = known and progress.begun

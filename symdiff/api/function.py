@@ -492,6 +492,7 @@ class SymbolicFunction(Called[P, R_co]):
                 f"axes= of map() is a parameter of {self.__name__} too",
                 hint="pass that by position, and all arguments with a leading axis or as numbers",
             )
+        comparing.refuse_different(self)
         return inspection.mapped(self, args, axes, kwargs)
 
     def _map_elements(

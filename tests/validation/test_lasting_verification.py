@@ -87,6 +87,7 @@ def test_sizes_that_no_compared_call_had_are_compared(before, derivative):
     fails(call, np.arange(1.0, 5.0))
     fails(call, np.ones(1))
     fails(g.value_and_grad, np.ones(1))
+    fails(g.map, np.ones((2, 1)))
     again = planted(total, total_of_one, accuracy="strict")
     fails(again, np.ones(1))
     assert planted(total, total_of_one, verify=False)(np.ones(1)) == 1.0

@@ -105,6 +105,7 @@ class Progress:
     branches : those of a function of numbers; None before they count, or if there are none.
     more : calls of a program with loops that are still compared for their branches.
     fruitless : comparisons from which nothing was concluded, by classes of sizes.
+    hopeless : whether plain Python takes too long at all sizes.
     busy : whether one is being compared, as the function may call itself.
     """
 
@@ -113,6 +114,7 @@ class Progress:
     branches: Branches | None = None
     more: int = 0
     fruitless: Counter[Classes] = field(default_factory=Counter)
+    hopeless: bool = False
     busy: bool = False
 
     def new(self, program: Program | LoopProgram, values: Sequence[Any]) -> list[int]:
@@ -139,14 +141,14 @@ class Progress:
             branches.add(verdict.points)
             if unseen := branches.new(values):  # which were not decided, or not at these sizes
                 branches.give_up(values, unseen)
-        self.begun = True
-        self.settle(verdict.hopeless)
+        self.begun, self.hopeless = True, verdict.hopeless
+        self.settle()
         return True
 
-    def settle(self, hopeless: bool = False) -> None:
+    def settle(self) -> None:
         """Note that no more calls are compared for their branches, if that is so."""
         branches = self.branches is not None and self.branches.open
-        self.settled = hopeless or (not branches and not self.more)
+        self.settled = self.hopeless or (not branches and not self.more)
 
     def told(self) -> Any:
         """What another process has to know, as JSON has it."""
