@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import marshal
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from symdiff.runtime import cache
 
 LARGE = 1000
 """Entries of a container that are read."""
+MOST_NUMBERS = 100_000
+"""Numbers of an array that are read."""
 NAMES = 10_000
 """Values that are read for one function."""
 
@@ -92,7 +95,7 @@ class _Reading:
 
 def _parts(value: Any) -> tuple[Any, list[Any]]:
     """What is told of a value, and the values in it that count."""
-    while hasattr(value, "_source") and hasattr(value, "__wrapped__"):
+    while hasattr(type(value), "__symdiff_trace__") and "__wrapped__" in vars(value):
         value = value.__wrapped__
     if isinstance(value, MethodType):
         return "method", [value.__func__, value.__self__]
@@ -110,11 +113,15 @@ def _parts(value: Any) -> tuple[Any, list[Any]]:
     if isinstance(value, Mapping):
         found = list(value.items())[:LARGE] if type(value) is dict else []
         return (type(value).__name__, len(value)), [x for pair in found for x in pair]
-    if isinstance(value, type | ModuleType) or callable(value):
-        return getattr(value, "__qualname__", getattr(value, "__name__", type(value).__name__)), []
+    if isinstance(value, type | BuiltinFunctionType):
+        return (value.__module__, value.__qualname__), []
+    if isinstance(value, ModuleType):
+        return value.__name__, []
     if isinstance(value, np.generic):
         return repr(value), []
-    return type(value).__qualname__, [getattr(value, "__dict__", None)]
+    library = type(value).__module__.partition(".")[0] in sys.stdlib_module_names
+    held = None if library else getattr(value, "__dict__", None)
+    return type(value).__qualname__, [held if type(held) is dict else None]
 
 
 def _parts_of_function(fun: FunctionType) -> tuple[Any, list[Any]]:
@@ -143,4 +150,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _digest(array: np.ndarray) -> bytes:
+    """Of the numbers of an array; of a large one, of some."""
+    if array.size > MOST_NUMBERS:
+        array = array.reshape(-1)[:: array.size // MOST_NUMBERS]
     return hashlib.blake2b(np.ascontiguousarray(array).tobytes(), digest_size=20).digest()
