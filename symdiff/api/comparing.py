@@ -54,9 +54,8 @@ def _progress(
     nested = None if self._nested is None else repr(self._nested[1])
     as_floats = bool(source.path) and any(map(is_whole, kinds))
     arrays = tuple([k if type(k) is tuple else "number" for k in kinds])
-    ranks = [k[1] if type(k) is tuple else 0 for k in kinds]
     seen, name = source.seen.at(source.epoch), (key, kinds, nested, as_floats)
-    return seen.progress(name), seen.sizes((key, arrays, nested, as_floats), ranks), name
+    return seen.progress(name), seen.sizes((key, arrays, nested, as_floats), arrays), name
 
 
 def is_settled(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> bool:

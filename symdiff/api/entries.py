@@ -16,6 +16,7 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested, placed
+from symdiff.pipeline.validation.seen import Sizes
 from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
@@ -107,7 +108,9 @@ def use_for_program(
     way in Python or a compiled entry; with
     integers for numbers too, if results are floats whichever those are. Of integer parameters
     only if results are floats nonetheless."""
-    f._route = None if static else f._arrays.route(raw)
+    sizes, names = comparing.served(f, real, static), f._source.parameters.real
+    route = None if static else f._arrays.route(raw)
+    f._route = route if route is None or sizes is None else partial(_compared, sizes, route)
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
     if any(p.type.kind == "i" for p in raw.params) and not (
@@ -116,9 +119,15 @@ def use_for_program(
         return  # results that may be integers, of integers that an entry cannot refuse
     kind = f"program {id(raw)} {whole}"
     if f._served.takes(kind, static):
-        sizes, names = comparing.served(f, real, static), f._source.parameters.real
         words = {} if sizes is None else dict(zip(names, sizes.words, strict=True))
         f._open(kind, f._arrays.entry(raw, whole, words), static)
+
+
+def _compared(
+    sizes: Sizes, route: Callable[[Sequence[Any], Any], Any], args: Sequence[Any], out: Any
+) -> Any:
+    """A shorter way in Python, for sizes that were compared."""
+    return route(args, out) if sizes.cover(args) else NotImplemented
 
 
 class Served:

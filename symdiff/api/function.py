@@ -161,9 +161,8 @@ class SymbolicFunction(Called[P, R_co]):
     def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
         out = self._out(kwargs)
-        route = None if kwargs else self._route
-        if route is not None and not narrow_arguments.kinds_matter(self, args) and comparing.are_known(self, args, {}):  # fmt: skip
-            result = route(args, out)
+        if not kwargs and self._route is not None and not narrow_arguments.kinds_matter(self, args):
+            result = self._route(args, out)
             if result is not NotImplemented:
                 return result
         stream = self._cuda.stream(kwargs)

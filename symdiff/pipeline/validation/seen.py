@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.codegen.llvm.entry.sizes import Words, size_class
+from symdiff.codegen.llvm.entry.sizes import EDGES, Words, size_class
 from symdiff.errors import Location, VerificationError
 from symdiff.ir.loop_program import (
     LOAD,
@@ -42,6 +42,9 @@ are compared."""
 MORE = 3
 """Calls of a program with loops and branches that are compared after the first one."""
 
+_CLASSES = tuple(map(size_class, range(EDGES[-1] + 1)))
+LAST = len(EDGES)
+
 Classes = tuple[tuple[int, ...], ...]
 
 
@@ -56,9 +59,25 @@ class Sizes:
     together : those of calls whose arrays had one shape.
     """
 
-    def __init__(self, ranks: Sequence[int]) -> None:
+    def __init__(self, kinds: Sequence[Any]) -> None:
+        ranks = [k[1] if type(k) is tuple else 0 for k in kinds]
+        self._kinds = kinds
         self.words: list[Words] = [(ctypes.c_int64 * max(1, n))() for n in ranks]
         self.together: Words = (ctypes.c_int64 * max(1, *ranks, 1))()
+
+    def cover(self, values: Sequence[Any]) -> bool:
+        """Whether arrays among the arguments of a call have the kinds of these, and sizes that were
+        compared."""
+        for words, kind, v in zip(self.words, self._kinds, values, strict=False):
+            if type(v) is not np.ndarray:
+                if type(kind) is tuple:
+                    return False
+            elif (v.dtype.str, v.ndim) != kind or not all(
+                w >> (_CLASSES[n] if n < len(_CLASSES) else LAST) & 1
+                for w, n in zip(words, v.shape, strict=False)
+            ):
+                return False
+        return True
 
     @staticmethod
     def classes(values: Sequence[Any]) -> Classes:
@@ -266,9 +285,9 @@ class Seen:
                 sizes.clear()
         return self
 
-    def sizes(self, kinds: Any, ranks: Sequence[int]) -> Sizes:
-        """The sizes that were compared, for arrays of the same kinds."""
-        return self._sizes.get(kinds) or self._sizes.setdefault(kinds, Sizes(ranks))
+    def sizes(self, name: Any, kinds: Sequence[Any]) -> Sizes:
+        """The sizes that were compared, for arrays of the same kinds; numbers are all one kind."""
+        return self._sizes.get(name) or self._sizes.setdefault(name, Sizes(kinds))
 
     def progress(self, kinds: Any) -> Progress:
         """The progress of calls with arguments of these kinds."""
