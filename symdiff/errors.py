@@ -61,12 +61,24 @@ class SymdiffError(Exception):
 
 
 class VerificationError(SymdiffError):
-    """At its first call a function is not what plain Python makes of the same arguments, by more
-    than rounding explains. This is a fault of symdiff, unless the function is another one at
-    every call. Please report it; `verify=False` switches the comparison off."""
+    """A function is not what plain Python makes of the same arguments, by more than rounding
+    explains. This is a fault of symdiff, unless the function is another one at
+    every call. Please report it; `verify=False` switches the comparison off.
+
+    Attributes
+    ----------
+    lasting : whether it is about the function, so that every call of it raises this; else about
+        the kinds of its arguments.
+    """
 
     apart = math.inf
     """How far the two numbers are from each other, if it was two numbers."""
+
+    def __init__(
+        self, message: str, location: Location | None = None, hint: str = "", lasting: bool = True
+    ) -> None:
+        super().__init__(message, location, hint)
+        self.lasting = lasting
 
 
 class CallError(SymdiffError, TypeError):

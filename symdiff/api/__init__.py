@@ -8,7 +8,8 @@
 `leaves`          arguments that are trees, in the names of their leaves
 `error_bounds`    by how much the results of a call may be off
 `inspection`      what it shows: expressions, sources, reports, modules
-`firstcalls`      the first call with each kind of arguments, beside Python and what was captured
+`comparing`       calls that are compared with plain Python: of new kinds, sizes and branches
+`firstcalls`      the first call with each kind of arguments: kernels, and what Python raises
 `labelled`        data frames and others that say how functions of elements are applied to them
 `numpy_ufunc`     elementwise functions as ufuncs of NumPy
 `narrow_arguments` calls with float32: the dtypes of NumPy in the results

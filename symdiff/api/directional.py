@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.api import comparing
 from symdiff.api.entries import Kind
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of, regrouped
@@ -42,7 +43,10 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
                 f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
                 hint="leave out sparse=True",
             )
-        return self._arrays.sparse(raw, real, self._source.path[-1][1])
+        comparing.refuse_different(self)
+        result = self._arrays.sparse(raw, real, self._source.path[-1][1])
+        comparing.called(self, real, static, result)
+        return result
 
 
 class Product(SymbolicFunction):
@@ -96,10 +100,15 @@ class Product(SymbolicFunction):
             return regrouped(self, found, nodes)
         real = self._cuda.located(real)
         values, each = self._bound(real, vector, static)
+        kept = comparing.kept(self, real, static, out)
         if each:
             self._fitting(real, values[len(real) :])
-            return self._placed(real, values, static, out, stream)
-        return self._run(values, static, out, stream)
+            result = self._placed(real, values, static, out, stream)
+        else:
+            result = self._run(values, static, out, stream)
+        if stream is None:
+            comparing.called(self, kept, static, result)
+        return result
 
     def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:
         """The vector for leaves of containers."""

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api import whole_arguments
+from symdiff.api import comparing, whole_arguments
 from symdiff.codegen.llvm.entry.dispatch import MOST
+from symdiff.codegen.llvm.entry.sizes import EVERY, Words
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.argument_shapes import says_shared
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested, placed
+from symdiff.pipeline.validation.seen import Sizes
 from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
@@ -69,12 +71,14 @@ def note(
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
             kind = dtype, rank, which, never, not whole
+            sizes = comparing.served(f, real, static)
+            words = EVERY if sizes is None else sizes.together
             if sees:
-                flat = kernel.kernel.fast_arrays(*kind)
+                flat = kernel.kernel.fast_arrays(*kind, words)
                 call = nested(flat, optimized.tree, len(optimized.outputs)).call
                 f._route = _looking(f, shapes, lambda args, _: call(*args), False)
             else:
-                _use(f, kind, optimized, kernel.kernel, static)
+                _use(f, kind, optimized, kernel.kernel, static, words)
 
 
 def _arguments_say(f: Function, shapes: Shapes) -> bool:
@@ -113,8 +117,9 @@ def may_be_used(f: Function, shapes: Shapes) -> bool:
 
 
 def _use(
-    f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel, static: Mapping[str, Any]
-) -> None:
+    f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel,
+    static: Mapping[str, Any], sizes: Words = EVERY,
+) -> None:  # fmt: skip
     """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
     entry, once there was one."""
     if not f._served.takes(kind, static):
@@ -124,7 +129,7 @@ def _use(
         flat = kernel.fast if kind == "numbers" else kernel.fast_floats
         f._open(kind, nested(flat, tree, count), static)
         return
-    flat = kernel.fast_arrays(*kind)
+    flat = kernel.fast_arrays(*kind, sizes)
     entry = nested(flat, tree, count)
     f._open(kind, entry._replace(placed=placed(flat, optimized)), static)
 
@@ -132,17 +137,20 @@ def _use(
 def use_for_program(
     f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes
 ) -> None:
-    """Calls of a program with arrays or loops as well, once there was one with doubles; with
+    """Calls of a program with arrays or loops as well, once there was one with doubles, by a shorter
+    way in Python or a compiled entry; with
     integers for numbers too, if results are floats whichever those are. Of integer parameters
     only if results are floats nonetheless. Of a program that changes its arguments, the entry refuses those
     that share memory; it does not see captured arrays."""
     sees = f._source.sees_sharing(static, shapes)
-    f._route = None if static else f._arrays.route(raw)
+    sizes, names = comparing.served(f, real, static), f._source.parameters.real
+    route: Route | None = None if static else f._arrays.route(raw)
     if sees and not _arguments_say(f, shapes):
         f._route = None
         return
-    if sees and f._route is not None:
-        f._route = _looking(f, shapes, f._route)
+    if route is not None and sizes is not None:
+        route = partial(_compared, sizes, route)
+    f._route = _looking(f, shapes, route) if sees and route is not None else route
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
     if any(p.type.kind == "i" for p in raw.params) and not (
@@ -151,7 +159,15 @@ def use_for_program(
         return  # results that may be integers, of integers that an entry cannot refuse
     kind = f"program {id(raw)} {whole}"
     if f._served.takes(kind, static):
-        f._open(kind, f._arrays.entry(raw, whole), static)
+        words = {} if sizes is None else dict(zip(names, sizes.words, strict=True))
+        f._open(kind, f._arrays.entry(raw, whole, words), static)
+
+
+def _compared(
+    sizes: Sizes, route: Callable[[Sequence[Any], Any], Any], args: Sequence[Any], out: Any
+) -> Any:
+    """A shorter way in Python, for sizes that were compared."""
+    return route(args, out) if sizes.cover(args) else NotImplemented
 
 
 class Served:

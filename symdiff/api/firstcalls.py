@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from traceback import extract_tb
 from typing import Any
 
@@ -22,7 +21,7 @@ from symdiff.pipeline.written import Written
 from symdiff.runtime import cache
 from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar.elementwise import ArgumentError
-from symdiff.runtime.scalar.fallback import Tiered, unproven
+from symdiff.runtime.scalar.fallback import Tiered
 
 STEPS = 1_000_000
 """Lines of plain Python that are run to see what it raises."""
@@ -56,58 +55,6 @@ def compare_kernel(
     kernel = self._arrays.compiled(raw, static, shapes)[1]
     derived = source.shown(static, shapes)
     done = compare(self.__name__, raw, source.path, real, kernel, derived, mode() == "full")
-    if done and name is not None:
-        cache.store(name, b"", ())
-
-
-def compare_python(
-    self: Function, real: tuple[Any, ...], static: Mapping[str, Any], key: Any, result: Any
-) -> None:
-    """Compare the first call with each kind of arguments with plain Python."""
-    from symdiff.pipeline.validation.kinds import kind, mark
-
-    nested = None if self._nested is None else repr(self._nested[1])
-    kinds = key, tuple(map(kind, real)), nested
-    verified = self._source.verified
-    fun = unwrapped(self)
-    if kinds in verified or fun is None or None in kinds[1] or not self._options.verify:
-        return
-    verified.add(kinds)  # at once, as the function may call itself
-    name = mark(fun, kinds) if self._options.cache else None
-    if name is not None and cache.load(name) is not None:
-        return
-    from symdiff.pipeline.validation.firstcall import verify
-
-    source = self._source
-    if source.captures.foreign:  # it computes in another library's arithmetic
-        return
-
-    def captured(values: Sequence[Any]) -> Program | LoopProgram:
-        found: Program | LoopProgram = source.raw(static, source.shapes(static, values))
-        return found
-
-    def plain(values: Sequence[Any]) -> Any:
-        return in_python(self, values, static)
-
-    def again(values: Sequence[Any]) -> Any:
-        if all(a is b for a, b in zip(values, real, strict=True)):
-            return result
-        with unproven():
-            return self._run(tuple(values), static, None)
-
-    def smooth(values: Sequence[Any]) -> Program | None:
-        shapes = source.shapes(static, values)
-        program = source.raw(static, shapes)
-        if isinstance(program, LoopProgram):
-            return None
-        trial = source.trial(static, shapes, source.optimized(static, shapes))
-        if trial is None or trial.smooth is None:
-            return None
-        meant: Program = replace(program, outputs=trial.smooth)
-        return meant
-
-    compiled = None if source.path else again
-    done = verify(source.name, captured, real, plain, compiled, self._options.dtype, smooth)
     if done and name is not None:
         cache.store(name, b"", ())
 

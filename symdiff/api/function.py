@@ -16,14 +16,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import entries, firstcalls, inspection, labelled, narrow_arguments, pickles
+from symdiff.api import (
+    comparing,
+    entries,
+    firstcalls,
+    inspection,
+    labelled,
+    narrow_arguments,
+    pickles,
+)
 from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.api.typed import Called, P, Q, R_co, S
-from symdiff.api.whole_arguments import compared, must_not_round
+from symdiff.api.whole_arguments import must_not_round
 from symdiff.api.wrapping_integers import must_fit
-from symdiff.errors import SymdiffError, VerificationError, outermost_in
+from symdiff.errors import SymdiffError, outermost_in
 from symdiff.frontend import (
     Inlined,
     Parameters,
@@ -124,6 +132,7 @@ class SymbolicFunction(Called[P, R_co]):
         self._called: set[Any] = set()
         self._dtypes: dict[Any, Any] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
+        self._waiting: Callable[[], None] | None = None
         self._numba: dict[str, Any] = {}
 
     def _fresh(self) -> None:
@@ -143,6 +152,7 @@ class SymbolicFunction(Called[P, R_co]):
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
         self._fresh()
+        comparing.refuse_different(self)
         return self._call(*args, **kwargs)
 
     def _out(self, kwargs: dict[str, Any]) -> Any:
@@ -176,28 +186,16 @@ class SymbolicFunction(Called[P, R_co]):
                 return result
         must_not_round(self, real, static)
         must_fit(self, real, static)
+        kept = comparing.kept(self, real, static, out)
         if key in self._called:
             result = self._run(real, static, out, stream)
         else:
             with compiling(self.__name__):
                 result = self._run(real, static, out, stream)
             self._called.add(key)
-        if out is None and stream is None:
-            try:
-                firstcalls.compare_kernel(self, real, static, key)
-                firstcalls.compare_python(self, compared(self, real, static), static, key, result)
-            except VerificationError:
-                self._forget()
-                raise
+        if stream is None:
+            comparing.called(self, kept, static, result)
         return result
-
-    def _forget(self) -> None:
-        """Start again without any kernel, as one was wrong: so it is found wrong again."""
-        self._compared.clear()
-        self._source.verified.clear()
-        with self._opening:
-            self._begin()
-            self._served.begin()
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
@@ -218,7 +216,7 @@ class SymbolicFunction(Called[P, R_co]):
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
-                entries.use_for_program(self, raw, real, static, shapes)
+                comparing.serve(self, real, static, entries.use_for_program, raw, shapes)
             return result
         if raw.of_python:
             firstcalls.must_be_of_python(self, real)
@@ -227,7 +225,7 @@ class SymbolicFunction(Called[P, R_co]):
             values = kernel.interpreted(real) if entries.may_be_used(self, shapes) else None
             if values is None:
                 values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
-                entries.note(self, raw, real, static, shapes, optimized, kernel)
+                comparing.serve(self, real, static, entries.note, raw, shapes, optimized, kernel)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)
             return optimized.nested(values)
@@ -237,7 +235,7 @@ class SymbolicFunction(Called[P, R_co]):
         while firstcalls.replaced(self, static, shapes, kernel):
             optimized, kernel = self._compiled(static, shapes)
             kernel(kept, places)
-        entries.note(self, raw, real, static, shapes, optimized, kernel)
+        comparing.serve(self, real, static, entries.note, raw, shapes, optimized, kernel)
         return out
 
     def _compiled(
@@ -291,6 +289,7 @@ class SymbolicFunction(Called[P, R_co]):
                 leaves = tuple(leaf for name in by for leaf in trees[name][1])
                 found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
             found._nested = parameters, nodes
+            found._source.seen.failures = self._source.seen.failures
             self._twins[nodes] = found
         return found
 
@@ -494,6 +493,7 @@ class SymbolicFunction(Called[P, R_co]):
                 f"axes= of map() is a parameter of {self.__name__} too",
                 hint="pass that by position, and all arguments with a leading axis or as numbers",
             )
+        comparing.refuse_different(self)
         return inspection.mapped(self, args, axes, kwargs)
 
     def _map_elements(

@@ -91,8 +91,9 @@ def symgrad(
     cache : whether compiled kernels are kept on disk.
     verify : whether the first call with each kind of arguments also runs the plain Python
         function, on copies of the arguments or smaller ones, and compares shape and value
-        within what rounding can explain; a `VerificationError` says where they differ. Once
-        for a source and a kind of arguments, also over processes.
+        within what rounding can explain; a `VerificationError` says where they differ, and every
+        later call raises it until the function is changed, also in other processes. Sizes and
+        branches that are new are compared again.
     check_domain : whether calls raise a `DomainError` where an `assert` or `domain` does not hold;
         if not, they are believed, and what is returned elsewhere is not specified.
     engine : "llvm", or "numba" for kernels of generated source that Numba compiles, where LLVM is

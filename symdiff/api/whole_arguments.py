@@ -135,19 +135,6 @@ def rounds_floats(
     return _kinds(self, real, static, shapes) == "rounded floats"
 
 
-def compared(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The arguments with which Python is compared: of derivatives floats, unless they are integers of the
-    program, where the function of integers is another one."""
-    if not self._source.path or not rounds_floats(self, real, static):
-        return real
-    raw = self._source.raw(static, self._source.shapes(static, real))
-    own = {p.name for p in raw.params if p.type.kind != "f"} if isinstance(raw, LoopProgram) else ()
-    return tuple(
-        np.asarray(v, float)[()] if is_whole(v) and n not in own else v
-        for n, v in zip(self._source.parameters.real, real, strict=True)
-    )
-
-
 def rounds(self: Function, name: str) -> ArgumentError:
     """The refusal of an argument of integers."""
     return ArgumentError(

@@ -25,6 +25,7 @@ from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import says_shared, shapes_of, stretched, with_shared
 from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.shared_memory import shared_in_call
+from symdiff.pipeline.validation.seen import Seen
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
@@ -70,8 +71,7 @@ class Source:
     sound : what validating its optimized program found, by its identity.
     captures : what the function was captured with, and `epoch`, how often it was when what is
         kept here was made.
-    verified : the kinds of arguments for which the captured function was compared with
-        plain Python.
+    seen : what comparisons of the captured function with plain Python have shown.
     floats : what integers of these kinds give; see `of_integers`.
     """
 
@@ -91,7 +91,7 @@ class Source:
     notes: dict[Any, Any] = field(default_factory=dict)
     once: Once = field(default_factory=Once)
     sound: dict[Any, Sound] = field(default_factory=dict)
-    verified: set[Any] = field(default_factory=set)
+    seen: Seen = field(default_factory=Seen)
     floats: dict[Any, str] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
@@ -101,7 +101,7 @@ class Source:
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
             self.met, self.taken, self.changes, self.captures, self.captures.epoch,
             once=self.once,
-            verified=self.verified,
+            seen=self.seen,
         )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:

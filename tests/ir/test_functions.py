@@ -25,6 +25,7 @@ from symdiff.interpret import Undecided, evaluate, exclusive, ulp_error
 from symdiff.ir import Expr, Op, functions
 from symdiff.ir.functions import TABLE, domain
 from symdiff.ir.functions.columns import UNKNOWN
+from symdiff.passes.differentiate import local_partials
 
 REALS = (-7.25, -2.5, -1.0, -0.875, -0.3, -1e-3, 0.0, 1e-8, 0.25, 0.7, 1.0, 1.5, 2.0, 3.75, 11.0)
 FEW = (-1.0, 0.25, 0.875, 2.5)
@@ -163,35 +164,6 @@ def test_domain(op: Op) -> None:
 
 
 # --------------------------------------------------------------------- derivatives
-@having("partials")
-def test_derivative_is_the_limit_of_differences(op: Op) -> None:
-    partials = gated_partials(op)
-    checked = 0
-    for p in smooth_points(op):
-        for k, partial in enumerate(partials):
-            if partial is None:
-                continue
-            got = at(partial, op, p)
-            if got is None or not got.is_finite():
-                continue  # an edge of the domain, or a removable point of the formula
-            want = difference(op, p, k)
-            if want is None:
-                continue
-            with exclusive(PREC):
-                assert close(got, want, 100), (p, k, got, want)
-            checked += 1
-    assert checked
-
-
-def gated_partials(op: Op) -> list[Expr | None]:
-    """The derivatives, 0 where an argument does not count."""
-    v = VARIABLES[: op.arity]
-    assert op.partials is not None
-    gates = op.live(*v) if op.live else (ir.TRUE,) * op.arity
-    partials = op.partials(*v)
-    return [None if p is None else ir.where(g, p, 0) for g, p in zip(gates, partials, strict=True)]
-
-
 def difference(op: Op, point: tuple[float, ...], k: int) -> Any:
     """A central difference that is good to over 100 bits; None at an edge of the
     domain or on a branch cut."""
@@ -432,3 +404,94 @@ def test_polygamma_is_right_at_its_roots_and_beside_its_poles(order):
     arrays = f(np.array(x * 10))[: len(x)]
     for one, other, want in zip(arrays, map(f, x), truth, strict=True):
         assert ulp_error(one, want) <= 4 and ulp_error(other, want) <= 4
+
+
+# ------------------------------------------------------- every rule, by itself
+CORE = (ir.ADD, ir.SUB, ir.MUL, ir.DIV, ir.NEG, ir.POW, ir.ABS, ir.SIGN)
+WITH_RULES = [
+    op for op in dict.fromkeys((*CORE, *TABLE)) if op.arity and (op.partials or op in CORE)
+]
+
+
+@pytest.mark.parametrize("op", WITH_RULES, ids=lambda op: op.name)
+def test_every_rule_agrees_with_differences_by_each_argument(op: Op) -> None:
+    """As `differentiate` asks for it, with the condition under which an argument counts."""
+    node = application(op)
+    points = smooth_points(op) if op in TABLE else [p for p in samples(op) if is_defined(op, p)]
+    for child, partial, counts in local_partials(node):
+        if partial.op in UNKNOWN:
+            continue  # it has no formula, and is refused
+        k, checked = VARIABLES.index(child), 0
+        for p in points:
+            got = at(ir.where(counts, partial, 0), op, p)
+            if got is None or not got.is_finite():
+                continue  # an edge of the domain, or a removable point of the formula
+            want = difference(op, p, k)
+            if want is not None:
+                with exclusive(PREC):
+                    assert close(got, want, 100), (p, k, got, want)
+                checked += 1
+        assert checked > 1, (op.name, k)
+
+
+def is_defined(op: Op, point: tuple[float, ...]) -> bool:
+    ball = at(application(op), op, point)
+    return ball is not None and bool(ball.is_finite())
+
+
+@having("by_value")
+def test_slopes_by_the_value_are_those_by_the_argument(op: Op) -> None:
+    v = VARIABLES[: op.arity]
+    pairs = list(zip(op.by_value(application(op)), op.partials(*v), strict=True))  # type: ignore[misc]
+    checked = 0
+    for p, (by_value, partial) in itertools.product(smooth_points(op), pairs):
+        got, want = at(by_value, op, p), at(partial, op, p)
+        if got.is_finite() and want.is_finite():
+            with exclusive(PREC):
+                assert close(got, want, 100), (p, got, want)
+            checked += 1
+    assert checked > 1
+
+
+@having("edges")
+def test_infinite_values_at_edges_have_the_sign_of_those_beside_them(op: Op) -> None:
+    """Where a value is infinite for finite arguments, as that of `yv(-1, 0)`, which is not minus infinity."""
+    whole = integer_arguments(op)
+    orders = (-3, -2, -1, -0.75, -0.25, 0, 0.5, 1, 2)
+    first = (ORDERS if 0 in whole else orders) if op.arity > 1 else ()
+    for p in itertools.product(*([first] * (op.arity - 1)), (0.0, 1.0, 2.0, -1.0)):
+        value = op.edges(*p)  # type: ignore[misc]
+        if value is None or not math.isinf(value):
+            continue
+        signs = set()
+        for step in (1e-30, -1e-30):
+            beside = ir.add(VARIABLES[op.arity - 1], ir.const(step))
+            ball = at(ir.substitute([application(op)], {VARIABLES[op.arity - 1]: beside})[0], op, p)
+            if ball is not None and ball.is_finite():
+                signs.add(math.copysign(1.0, float(ball)))
+        if len(signs) == 1:
+            assert signs == {math.copysign(1.0, value)}, (op.name, p, value)
+
+
+@pytest.mark.parametrize("order", range(-6, 3))
+def test_bessel_functions_of_the_second_kind_at_zero(order: int) -> None:
+    """Y of order -n is (-1)**n times that of order n, which is minus infinity at 0."""
+
+    def f(x: float) -> Any:
+        return scipy.special.yv(order, x)
+
+    want = math.inf if order < 0 and order % 2 else -math.inf
+    g = symgrad(f, verify=False)
+    assert g(0.0) == want
+    assert np.all(g(np.zeros(3)) == want)
+    assert (g(1e-30) > 0) == (want > 0)
+
+
+def test_slope_of_erfc_is_within_two_ulp() -> None:
+    slope = symgrad(lambda x: math.erfc(x)).grad
+    x = np.concatenate([np.linspace(-6.0, 6.0, 241), np.geomspace(1e-9, 26.0, 60)])
+    (partial,) = functions.ERFC.partials(VARIABLES[0])  # type: ignore[misc]
+    for got, v in zip(slope(x), x, strict=True):
+        want = at(partial, functions.ERFC, (float(v),))
+        assert ulp_error(float(got), want) <= 2, v
+        assert ulp_error(slope(float(v)), want) <= 2, v

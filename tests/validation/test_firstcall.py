@@ -8,7 +8,7 @@ import pytest
 
 from symdiff import VerificationError, symgrad
 from symdiff.pipeline.derivation import Source
-from symdiff.pipeline.validation.firstcall import STEPS, verify
+from symdiff.pipeline.validation.firstcall import STEPS, Verdict, verify
 
 
 def _mistaken(f, **options):
@@ -109,13 +109,15 @@ def test_once_for_a_source_and_kinds_over_processes(monkeypatch, tmp_path):
 
     counted = symgrad(f)
     monkeypatch.setattr(
-        "symdiff.pipeline.validation.firstcall.verify", lambda *a: calls.append(a) or True
+        "symdiff.pipeline.validation.firstcall.verify", lambda *a: calls.append(a) or Verdict(True)
     )
-    counted(2.0), counted(3.0), counted(np.ones(2)), counted(np.ones(3)), counted.grad(2.0)
+    counted(2.0), counted(3.0), counted(np.ones(4)), counted(np.ones(5)), counted.grad(2.0)
     assert len(calls) == 2
     again = symgrad(f)
-    again(2.0), again(np.ones(4))
+    again(2.0), again(np.ones(6))
     assert len(calls) == 2
+    again(np.ones(3)), again(np.ones(3)), counted(np.ones(11)), again(np.ones(12))
+    assert len(calls) == 4  # sizes that are new
 
 
 def test_a_difference_is_an_error_every_time():

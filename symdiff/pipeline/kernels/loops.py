@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symdiff.codegen.llvm.entry.sizes import Words
 from symdiff.errors import DomainError, SymdiffError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
@@ -122,10 +123,12 @@ class ArrayKernels:
         found = self._kernels.get(id(raw))
         return found is not None and not raw.by_rows and found[1].is_compiled("float64")
 
-    def entry(self, raw: LoopProgram, integers: bool) -> CompiledEntry | None:
+    def entry(
+        self, raw: LoopProgram, integers: bool, served: Mapping[str, Words]
+    ) -> CompiledEntry | None:
         """A builtin for plain arguments of a captured program that has been called with doubles,
         and how its results nest; None if there is none. `integers`: whether it takes integers
-        as real numbers."""
+        as real numbers. `served`: of parameters the classes of sizes that it serves."""
         from symdiff.runtime.loops.entry import entry_of
 
         found = self._kernels.get(id(raw))
@@ -144,7 +147,8 @@ class ArrayKernels:
             return None  # which of those are 1 does not show in the arguments
         ones, keep = not raw.stretches.pairs, self._options.cache
         changed = self._changed(raw)
-        entry = entry_of(kernel.code("float64", first=True), ones, keep, integers, changed)
+        code = kernel.code("float64", first=True)
+        entry = entry_of(code, ones, keep, integers, changed, served)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def for_numba(

@@ -1,12 +1,10 @@
-"""The first call of a function beside plain Python: is it the same function at all?
+"""A call of a function beside plain Python: is it the same function at all?
 
 `stages` proves that what is compiled is what was captured; here is checked that what was
 captured is what Python runs. The plain function is called with copies of the same arguments,
 or with smaller ones of the same kind where that would take long, and its result compared in
-shape, kind and value. How far rounding may take plain arithmetic from the true value is not
-guessed: the captured program is evaluated in balls of 53 bits, whose radii grow as rounding
-errors do, also by those of numbers below the normal ones. Where they say nothing, as where a
-branch hangs on a rounded value or something overflows, nothing is concluded.
+shape, kind and value. `enclosures` says how far rounding may take plain arithmetic from the true
+value; where that is not known, nothing is concluded.
 """
 
 from __future__ import annotations
@@ -15,9 +13,8 @@ import copy
 import io
 import linecache
 import math
-import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from traceback import extract_tb
@@ -30,13 +27,19 @@ from symdiff import ir
 from symdiff.errors import Location, UnsupportedError, VerificationError
 from symdiff.frontend.trace.constants import is_closed
 from symdiff.interpret import exclusive
-from symdiff.interpret.flat import Tape
-from symdiff.interpret.loops import ORDERS, Precise, run
-from symdiff.ir import functions
-from symdiff.ir.loop_program import Call, LoopProgram, walk
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, flatten_like
 from symdiff.pipeline.shared_memory import each_once
 from symdiff.pipeline.validation.broken_off import TooLong, limited
+from symdiff.pipeline.validation.enclosures import (
+    PRECISION,
+    STEPS,
+    UNITS,
+    Open,
+    Ours,
+    enclosed,
+    unit_of,
+)
 from symdiff.pipeline.validation.tried_arguments import (
     described,
     is_finite,
@@ -46,156 +49,56 @@ from symdiff.pipeline.validation.tried_arguments import (
     smaller,
 )
 
-STEPS = 100_000
-"""Lines of plain Python that are run, and operations of the captured program."""
 ELEMENTS = 4
 """Elements of arrays at which a function of numbers is compared."""
 SLACK = 16
 """How many times as much as the balls of a formula say it may err in doubles: libraries are
 not correctly rounded, and Python adds up in an order of its own."""
-OF_LIBRARIES = 2.0**-26
-"""What functions that no library has right may be off by there, as SciPy's `stdtr(1, 1e-8)` is."""
-PRECISION = 53
-DISTURBED, DISTANCE = 3, 4.0
-"""Changes of arguments by so many units of rounding, from which errors of routines are seen."""
-TINY, NOUGHT = 2.0**-1000, 2.0**-1074
-"""Below this is a zero, whose sign Python goes by on branch cuts."""
-UNIT = 2.0**-52
+TINY = 2.0**-1000
 SHORT = 2.0**-8
 """What rounding to float16 may change results by, beside numbers of the size of 1."""
 ROUNDED = 2.0**-46
 """What rounding of constants may change results by, beside numbers of the size of 1."""
-UNITS = {np.dtype("float16"): 2.0**42, np.dtype("float32"): 2.0**29}
-"""Units of rounding of shorter formats, in those of doubles."""
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """What numbers of a format can be: the least normal one, half of the distance of those
-    below it (in units of rounding of the format, as radii of balls are), the largest one; and
-    what rounding to a format of fewer digits than balls have adds to each value, in parts of it."""
-
-    normal: float
-    error: arb
-    largest: float
-    spread: float = 0.0
-
-    @classmethod
-    def of(cls, unit: float) -> Range:
-        """Of the format with a unit of rounding."""
-        name = next((f for f, u in UNITS.items() if u == unit), np.dtype("float64"))
-        limits = np.finfo(str(name))
-        error = arb(float(limits.smallest_subnormal)) / 2 / arb(unit)
-        spread = 0.0 if name == "float64" else 2.0**-PRECISION
-        return cls(float(limits.smallest_normal), error, float(limits.max), spread)
-
-    def rounded(self, value: Any) -> Any:
-        """What plain arithmetic makes of a value: wider by the error of numbers below the
-        normal ones, unknown where it overflows."""
-        if not isinstance(value, arb) or not value.is_finite() or value.is_zero():
-            return value
-        if not value.abs_upper() <= self.largest:
-            return arb("nan")
-        if value.abs_lower() < self.normal:
-            return value + arb(0, self.error)
-        return value * arb(1, self.spread) if self.spread else value
-
 
 Smooth = Callable[[Sequence[Any]], Program | None]
-
-
-class _Open(ArithmeticError):  # noqa: N818
-    """Nothing can be concluded."""
+Call = Callable[[Sequence[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Ours:
-    """The captured program at some arguments: balls of what plain arithmetic gives."""
+class Verdict:
+    """What comparing a call found; true if anything was compared.
 
-    outputs: tuple[Any, ...]
-    tree: Any
+    Attributes
+    ----------
+    points : at which a function of numbers was compared.
+    steps, budget : operations of the captured program, and those that there may be.
+    hopeless : whether calls of this kind take too long at all sizes.
+    """
 
+    done: bool = False
+    points: tuple[tuple[float, ...], ...] = ()
+    steps: int = 0
+    hopeless: bool = False
+    budget: int = STEPS
 
-class Enclosures(Precise):
-    """Arithmetic of balls, as wide as rounding to doubles makes them."""
-
-    def __init__(self, numbers: Range) -> None:
-        super().__init__(PRECISION)
-        self.numbers = numbers
-        self.steps = 0
-
-    def kept(self, value: Any) -> Any:
-        return self.numbers.rounded(value)
-
-    def apply(self, op: ir.Op, args: Sequence[Any]) -> Any:
-        self.steps += 1
-        if self.steps > STEPS:
-            raise TooLong
-        from symdiff.interpret.balls import ball_of
-
-        if op.ball is None and op.expand is not None:
-            return super().apply(op, args)
-        if _is_composite(op):
-            args = [*args[:-1], args[-1] * arb(1, UNIT)]
-        if op.cut is not None:
-            args = [args[0] + arb(0, NOUGHT), *args[1:]]
-        value = ball_of(op)(*args)
-        if value is None:
-            raise _Open
-        if op.edges is not None:
-            value = value * arb(1, OF_LIBRARIES)
-        return self.kept(value) if isinstance(value, arb) else bool(value)
+    def __bool__(self) -> bool:
+        return self.done
 
 
-class _InRange(Precise):
-    """Precise arithmetic of what is in the range of normal doubles, and remains there."""
-
-    def kept(self, value: Any) -> Any:
-        if value.is_finite() and not value.is_zero():
-            if value.abs_lower() < sys.float_info.min or value.abs_upper() > sys.float_info.max:
-                raise _Open
-        return value.mid()
-
-
-class _Disturbed(_InRange):
-    """The same, but routines of linear algebra are given matrices that differ by rounding, as computed ones
-    do, and as those do for which what routines return is right."""
-
-    def __init__(self, bits: int, unit: float, rng: np.random.Generator) -> None:
-        super().__init__(bits)
-        self.unit, self.rng = unit, rng
-
-    def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
-        return super().routine(name, args if name in ORDERS else list(map(self._moved, args)))
-
-    def _moved(self, given: Any) -> Any:
-        a = np.asarray(given, object)
-        if not a.size or not all(isinstance(x, arb) for x in a.flat):
-            return given
-        step = self.unit * max(abs(float(x)) for x in a.flat)
-        moved = np.empty(a.shape, object)
-        for place, x in np.ndenumerate(a):
-            moved[place] = x + step * float(self.rng.choice((-1.0, 1.0)))
-        return moved if moved.shape else moved[()]
-
-
-def _is_composite(op: ir.Op) -> bool:
-    """Whether results are right for an argument that differs by rounding: of what libraries compute from
-    others (`np.sinc(300.0)` is not 0), and of logarithms, as those of powers are captured as products."""
-    composed = op.libm is None and op.partials is not None and op.kink is None and op.arity > 0
-    return composed or op in (functions.LOG, functions.LOG2, functions.LOG10)
+OPEN, HOPELESS = Verdict(), Verdict(hopeless=True)
 
 
 def verify(
     name: str,
     captured: Callable[[Sequence[Any]], Program | LoopProgram],
     values: Sequence[Any],
-    call: Callable[[Sequence[Any]], Any],
-    again: Callable[[Sequence[Any]], Any] | None,
+    call: Call,
+    again: Call | None,
     dtype: Any = None,
     smooth: Smooth = lambda _: None,
-) -> bool:
-    """Compare the captured program with plain Python; whether that was possible.
+    at: Sequence[int] = (),
+) -> Verdict:
+    """Compare the captured program with plain Python, as far as that is possible.
 
     Parameters
     ----------
@@ -206,29 +109,32 @@ def verify(
     dtype : what is computed in, whatever the arguments are; None follows them.
     smooth : values of the real parameters -> the program that the guards of the captured one
         stand for; None if that is itself.
+    at : elements of the broadcast arguments at which a function of numbers is compared too.
 
     Raises
     ------
     VerificationError : if they differ by more than rounding can explain.
     """
     if not all(is_finite(v) for v in values):
-        return False
+        return OPEN
     for given in smaller(values):
         program = captured(given)
         far = {e for e in program.locations if ir.is_far(e)}
         if far and not _stand(far, program):
-            return False  # where Python's constants were 0 or infinite, and went into others
+            return OPEN  # where Python's constants were 0 or infinite, and went into others
         try:
-            return _compare(name, program, given, call, again, dtype, smooth)
+            unit = unit_of(given, dtype)
+            narrow = dtype is not None
+            return _Comparison(name, program, given, call, again, smooth, unit, narrow).verdict(at)
         except TooLong:
             continue
-        except (_Open, UnsupportedError, NotImplementedError):
-            return False
+        except (Open, UnsupportedError, NotImplementedError):
+            return OPEN
         except VerificationError as error:
             if error.apart > ROUNDED * largest(given) or not _rounds_constants(program):
                 raise
-            return False
-    return False
+            return OPEN
+    return HOPELESS
 
 
 def _rounds_constants(program: Program | LoopProgram) -> bool:
@@ -254,7 +160,6 @@ def sampled(values: Sequence[Any], call: Callable[[Sequence[Any]], Any]) -> Any:
     return None
 
 
-# ------------------------------------------------------------------- both sides
 def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, Any]:
     """What the plain function returns for copies of its arguments, or what it raises."""
     given = each_once(values, copy.deepcopy)
@@ -266,197 +171,134 @@ def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tup
         return None, error
 
 
-def _ours(program: Program | LoopProgram, values: Sequence[Any], unit: float) -> Ours:
-    """The captured program in balls; `unit` is that of the format that is computed in."""
-    numbers = Range.of(unit)
-    if isinstance(program, Program):
-        rounded, signed = ir.var("rounded argument"), ir.var("zero of either sign")
-        library = ir.var("error of libraries")
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A captured program and the plain function at the same arguments; see `verify`.
 
-        def rule(e: ir.Expr, args: tuple[ir.Expr, ...]) -> ir.Expr:
-            if _is_composite(e.op):
-                args = (*args[:-1], args[-1] * rounded)
-            if e.op.cut is not None:
-                args = (args[0] + signed, *args[1:])
-            made = ir.rebuild(e, args)
-            return made if e.op.edges is None else made * library
+    Attributes
+    ----------
+    unit : of rounding, in those of doubles.
+    converts : whether it is computed in another format than that of the arguments.
+    """
 
-        outputs = ir.transform(program.outputs, rule)
-        with exclusive(PRECISION):
-            names = [*map(ir.var, program.params), rounded, signed, library]
-            tape = Tape(names, (*outputs, *program.domain, *program.assumptions))
-            if len(tape.nodes) > STEPS:
-                raise TooLong
-            disturbances = arb(1, UNIT), arb(0, NOUGHT), arb(1, OF_LIBRARIES)
-            v = tape.run(
-                [*(arb(float(x)) for x in values), *disturbances],
-                PRECISION,
-                amend=lambda _, value: numbers.rounded(value),
-            )
-            balls = [v[r] for r in tape.roots]
-        conditions = balls[len(program.outputs) :]
-        inside, believed = conditions[: len(program.domain)], conditions[len(program.domain) :]
-        if not all(i is True for i in inside) or any(i is False for i in believed):
-            raise _Open
-        return Ours(tuple(balls[: len(program.outputs)]), program.tree)
-    try:
-        if any(isinstance(statement, Call) for statement in walk(program.block)):
-            return Ours(tuple(_disturbed(program, values)), program.tree)
-        return Ours(tuple(run(program, values, Enclosures(numbers))), program.tree)
-    except (UnsupportedError, AttributeError, LookupError, ValueError, TypeError, ArithmeticError):
-        raise _Open from None
+    name: str
+    program: Program | LoopProgram
+    values: Sequence[Any]
+    call: Call
+    again: Call | None
+    smooth: Smooth
+    unit: float
+    converts: bool
 
+    def verdict(self, at: Sequence[int]) -> Verdict:
+        """Compare both, of elementwise functions some elements and those `at` places."""
+        plain, error = _plainly(self.call, self.values)
+        if error is not None and NEGATIVE_POWER in str(error):
+            raise _refused_by_numpy(error)
+        if error is None and self.again is not None and not self.converts:
+            if all(np.asarray(v).dtype == np.float64 for v in self.values):
+                _no_shorter(self.name, plain, self.program)
+        if not self._is_elementwise:
+            # poles and edges, for which Python raises, are filled where they are proved
+            return self._whole(plain) if error is None else OPEN
+        if any(self._ranks):
+            return OPEN  # rows of arrays, which only `map` has
+        return self._elements(plain, error, at)
 
-def rounding(program: LoopProgram, values: Sequence[Any]) -> list[Any] | None:
-    """By how much rounding may move each element of the outputs of a program; infinite where
-    that is not known, None if it is nowhere."""
-    unit = _unit(values, None)
-    try:
-        with np.errstate(all="ignore"):
-            balls = _ours(program, values, unit).outputs
-    except (_Open, TooLong):
-        return None
-    found = []
-    for output in balls:
-        flat = np.asarray(output, object)
-        radii = [_radius(b) * unit for b in flat.flat]
-        found.append(np.array(radii).reshape(flat.shape))
-    return found
+    @property
+    def _ranks(self) -> list[int]:
+        """How many axes the program's parameters have."""
+        if isinstance(self.program, Program):
+            return [0] * len(self.program.params)
+        return [len(p.type.shape) for p in self.program.params]
 
+    @property
+    def _is_elementwise(self) -> bool:
+        return any(np.ndim(v) > n for v, n in zip(self.values, self._ranks, strict=True))
 
-def _radius(value: Any) -> float:
-    if not isinstance(value, arb):
-        return 0.0
-    return float(value.rad()) if value.is_finite() else math.inf
+    def _compiled(self) -> Any:
+        return None if self.again is None else self.again(self.values)
 
-
-def _disturbed(program: LoopProgram, values: Sequence[Any]) -> list[Any]:
-    """Balls of the outputs of a program that calls routines of linear algebra: those are right
-    for matrices that differ by rounding from the given ones, each norm as a whole (Higham,
-    Accuracy and Stability of Numerical Algorithms, 2002, chapter 9), and those were rounded too."""
-    precise = _InRange(4 * PRECISION)
-    middle = [np.asarray(v, object) for v in run(program, values, precise)]
-    radius = [np.float64(0.0)] * len(middle)
-    rng = np.random.default_rng(1)
-    numbers = _Disturbed(4 * PRECISION, DISTANCE * 2.0**-52 * _unit(values, None), rng)
-    for _ in range(DISTURBED):
-        moved = []
-        for v in values:
-            a = np.asarray(v)
-            if a.dtype.kind == "f" and a.size:
-                unit = 2.0 ** (-23 if a.dtype.itemsize < 8 else -52)
-                step = unit * np.abs(a).max() * rng.choice((-1.0, 1.0), a.shape)
-                v = a.astype(np.float64) + step * DISTANCE
-            moved.append(v)
-        other = run(program, moved, numbers)
-        for k, (x, y) in enumerate(zip(middle, other, strict=True)):
-            if x.size:
-                far = max(
-                    abs(float(p - q))
-                    for p, q in zip(x.flat, np.asarray(y, object).flat, strict=True)
-                )
-                radius[k] = np.float64(max(radius[k], far))
-    # products of arguments are rounded as well before a routine has them, whatever their rank
-    given = max((abs(float(v)) for a in values for v in np.asarray(a).flat), default=0.0)
-    least = max(given, given**2)
-    with exclusive(4 * PRECISION):
-        return [_widened(x, float(r), least) for x, r in zip(middle, radius, strict=True)]
-
-
-def _widened(values: Any, radius: float, least: float) -> Any:
-    wide = np.empty(values.shape, object)
-    largest = max((abs(float(v)) for v in values.flat), default=0.0)
-    largest = max(largest, least)
-    room = arb(0, radius + largest * values.size * 2.0**-PRECISION)
-    for place, v in np.ndenumerate(values):
-        wide[place] = v + room if isinstance(v, arb) else v
-    return wide if wide.shape else wide[()]
-
-
-def _compare(
-    name: str,
-    program: Program | LoopProgram,
-    values: Sequence[Any],
-    call: Callable[[Sequence[Any]], Any],
-    again: Callable[[Sequence[Any]], Any] | None,
-    dtype: Any,
-    smooth: Smooth,
-) -> bool:
-    def check(given: Sequence[Any], plain: Any, ours: Ours, got: Any) -> None:
+    def _whole(self, plain: Any) -> Verdict:
+        """Compare the results for the arguments as they are."""
+        ours = enclosed(self.program, self.values, self.unit)
+        got = self._compiled()
         try:
-            _same(name, given, plain, ours, got, unit)
+            self._check(self.values, plain, ours, got)
+        except VerificationError as found:
+            # Python's floats take the format of short NumPy numbers inside of the function
+            if found.apart > SHORT * largest(self.values):
+                raise
+            wide = [np.float64(v) if type(v) is float else v for v in self.values]
+            plain, error = _plainly(self.call, wide)
+            if error is not None or not any(type(v) is float for v in self.values):
+                raise
+            self._check(self.values, plain, ours, got)
+        numbers = isinstance(self.program, Program)
+        return Verdict(True, (tuple(map(float, self.values)),) if numbers else (), ours.steps)
+
+    def _elements(self, plain: Any, error: Exception | None, at: Sequence[int]) -> Verdict:
+        """Compare some elements of the results of a function of numbers."""
+        shapes = [np.shape(v) for v in self.values]
+        shape = np.broadcast_shapes(*shapes)
+        if error is None and not _fits(plain, self.program, shape):
+            raise VerificationError(
+                f"{self.name} returns {described(plain)} for arguments of the shapes "
+                f"{', '.join(map(str, shapes))}, but was compiled as a function of their elements",
+                hint=HINT,
+            )
+        got = self._compiled()
+        compared = []
+        for place, point in self._points(shape, at):
+            try:
+                ours = enclosed(self.program, point, self.unit)
+            except Open:
+                continue
+            if error is None:
+                want = _element(plain, self.program, place)
+            else:
+                want, wrong = _plainly(self.call, point)
+                if wrong is not None:
+                    continue
+            result = None if got is None else _element(got, self.program, place)
+            self._check(point, want, ours, result)
+            compared.append(tuple(point))
+        return Verdict(bool(compared), tuple(compared))
+
+    def _points(
+        self, shape: tuple[int, ...], at: Sequence[int]
+    ) -> Iterator[tuple[tuple[int, ...], list[float]]]:
+        """Elements that are compared: places in the broadcast shape, and the numbers there."""
+        grids = [np.broadcast_to(np.asarray(v), shape) for v in self.values]
+        count = math.prod(shape)
+        chosen = {count * j // ELEMENTS for j in range(ELEMENTS)} | {*at[:ELEMENTS]}
+        for k in sorted(k for k in chosen if k < count):
+            place = tuple(map(int, np.unravel_index(k, shape)))
+            yield place, [float(g[place]) for g in grids]
+
+    def _check(self, given: Sequence[Any], plain: Any, ours: Ours, got: Any) -> None:
+        """Compare results; where zeros have signs, or guards another value than the formula, as far
+        as both agree on them.
+
+        Raises
+        ------
+        VerificationError : if they differ.
+        """
+        try:
+            _same(self.name, given, plain, ours, got, self.unit)
         except VerificationError:
             if any(map(signed, given)):  # a zero has no sign here
                 without = [v + 0.0 if signed(v) else v for v in given]
-                return check(without, _plainly(call, without)[0], ours, got)
-            meant = smooth(values) if got is not None else None
+                return self._check(without, _plainly(self.call, without)[0], ours, got)
+            meant = self.smooth(self.values) if got is not None else None
             if meant is None:
                 raise
-            _same(name, given, plain, ours, None, unit)
+            _same(self.name, given, plain, ours, None, self.unit)
             try:
-                _same(name, given, got, _ours(meant, given, unit), None, unit)
-            except _Open:
+                smooth = enclosed(meant, given, self.unit)
+            except Open:
                 return
-
-    unit = _unit(values, dtype)
-    takes = dict.fromkeys(program.params, 0) if isinstance(program, Program) else {
-        p.name: len(p.type.shape) for p in program.params
-    }  # fmt: skip
-    shapes = [np.shape(v) for v in values]
-    elementwise = any(len(s) > n for s, n in zip(shapes, takes.values(), strict=True))
-    plain, error = _plainly(call, values)
-    if error is not None and NEGATIVE_POWER in str(error):
-        raise _refused_by_numpy(error)
-    floats = all(np.asarray(v).dtype == np.float64 for v in values)
-    if error is None and again is not None and dtype is None and floats:
-        _no_shorter(name, plain, program)
-    if not elementwise:
-        if error is not None:
-            return _raises(error)
-        ours = _ours(program, values, unit)
-        got = None if again is None else again(values)
-        try:
-            check(values, plain, ours, got)
-        except VerificationError as found:
-            # Python's floats take the format of short NumPy numbers inside of the function
-            if found.apart > SHORT * largest(values):
-                raise
-            wide = [np.float64(v) if type(v) is float else v for v in values]
-            plain, error = _plainly(call, wide)
-            if error is not None or not any(type(v) is float for v in values):
-                raise
-            check(values, plain, ours, got)
-        return True
-    if any(takes.values()):
-        return False  # rows of arrays, which only `map` has
-    shape = np.broadcast_shapes(*shapes)
-    if error is None and not _fits(plain, program, shape):
-        raise VerificationError(
-            f"{name} returns {described(plain)} for arguments of the shapes "
-            f"{', '.join(map(str, shapes))}, but was compiled as a function of their elements",
-            hint=HINT,
-        )
-    got = None if again is None else again(values)
-    grids = [np.broadcast_to(np.asarray(v), shape) for v in values]
-    count = math.prod(shape)
-    done = False
-    for k in sorted({count * j // ELEMENTS for j in range(ELEMENTS)}) if count else ():
-        place = np.unravel_index(k, shape)
-        point = [float(g[place]) for g in grids]
-        try:
-            ours = _ours(program, point, unit)
-        except _Open:
-            continue
-        if error is None:
-            want = _element(plain, program, place)
-        else:
-            want, wrong = _plainly(call, point)
-            if wrong is not None:
-                continue
-        result = None if got is None else _element(got, program, place)
-        check(point, want, ours, result)
-        done = True
-    return done
+            _same(self.name, given, got, smooth, None, self.unit)
 
 
 def _no_shorter(name: str, plain: Any, program: Program | LoopProgram) -> None:
@@ -470,6 +312,7 @@ def _no_shorter(name: str, plain: Any, program: Program | LoopProgram) -> None:
             raise VerificationError(
                 f"{name} returns {found} in plain Python, for arguments of float64",
                 hint=f"leave conversions to {found} out, or pass arguments of that dtype",
+                lasting=False,
             )
 
 
@@ -482,13 +325,8 @@ def _refused_by_numpy(error: Exception) -> VerificationError:
     at = extract_tb(error.__traceback__)[-1]
     place = Location(at.filename, at.lineno or 1, (at.colno or 0) + 1, linecache.getline(at.filename, at.lineno or 1))  # fmt: skip
     hint = "make real numbers of the integers first, as 1.0*a"
-    return VerificationError(f"{type(error).__name__} in plain Python: {error}", place, hint)
-
-
-def _raises(error: Exception) -> bool:
-    """Nothing is concluded from what Python raises: poles and edges are filled where they
-    are proved."""
-    return isinstance(error, ArithmeticError | ValueError | IndexError)
+    message = f"{type(error).__name__} in plain Python: {error}"
+    return VerificationError(message, place, hint, lasting=False)
 
 
 def _fits(plain: Any, program: Program | LoopProgram, shape: tuple[int, ...]) -> bool:
@@ -518,14 +356,10 @@ class _Flat(list[Any]):
     """Leaves in the order of the outputs."""
 
 
-HINT = "this is a fault of symdiff, please report it; verify=False switches the comparison off"
-
-
-def _unit(values: Sequence[Any], dtype: Any) -> float:
-    """The unit of rounding of the shortest format among arguments."""
-    formats = [getattr(v, "dtype", None) for v in values]
-    formats += [] if dtype is None else [np.dtype(dtype)]
-    return max((UNITS.get(f, 1.0) for f in formats if f is not None), default=1.0)
+HINT = (
+    "this is a fault of symdiff, please report it; every call of the function raises this until the "
+    "function or symdiff is changed; verify=False switches the comparison off"
+)
 
 
 def _same(name: str, values: Sequence[Any], plain: Any, ours: Ours, got: Any, unit: float) -> None:
@@ -545,15 +379,15 @@ def _same(name: str, values: Sequence[Any], plain: Any, ours: Ours, got: Any, un
     results: Sequence[Any] = [None] * count
     if got is not None:
         results = got if isinstance(got, _Flat) else flatten_like(ours.tree, got, count, "result")
-    for want, ball, result in zip(wants, ours.outputs, results, strict=True):
-        if want is None:
-            continue
-        _same_leaf(name, values, want, ball, result, unit)
+    for k, (want, ball, result) in enumerate(zip(wants, ours.outputs, results, strict=True)):
+        if want is not None:
+            _same_leaf(name, values, want, ball, result, unit, k in ours.undefined)
 
 
 def _same_leaf(
-    name: str, values: Sequence[Any], want: Any, balls: Any, result: Any, unit: float
-) -> None:
+    name: str, values: Sequence[Any], want: Any, balls: Any, result: Any, unit: float,
+    undefined: bool,
+) -> None:  # fmt: skip
     w = np.asarray(want)
     if w.dtype.kind not in "biuf":
         return  # complex by a convention of Python's, nan by ours
@@ -575,6 +409,12 @@ def _same_leaf(
         for k, (x, ball) in enumerate(zip(w.ravel(), b.ravel(), strict=True)):
             if not isinstance(ball, arb):
                 ball = arb(int(ball))
+            if undefined and ball.is_nan() and math.isfinite(x):
+                raise VerificationError(
+                    f"{name}({', '.join(map(short, values))}) is {float(x)!r} in plain Python, but "
+                    "the captured program is nan there",
+                    hint=HINT,
+                )
             _close(name, values, "plain Python", float(x), ball, unit)
             if computed is not None:
                 _close(name, values, "compiled code", float(computed[k]), ball, unit)

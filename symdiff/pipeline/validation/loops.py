@@ -22,7 +22,8 @@ from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.pipeline.validation.firstcall import SLACK, rounding
+from symdiff.pipeline.validation.enclosures import rounding
+from symdiff.pipeline.validation.firstcall import SLACK
 from symdiff.runtime.scalar.fallback import unproven
 
 BITS = 400

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from symdiff import ir
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.entry import loops as loop_entry
+from symdiff.codegen.llvm.entry.sizes import EVERY, Words
 from symdiff.ir import CONST, Expr
 from symdiff.ir.loop_program import INDEX, Type, name_of
 from symdiff.process.progress import WATCHING
@@ -26,8 +27,9 @@ Table = ctypes.Array[ctypes.c_int64]
 
 
 def entry_of(
-    code: Code, ones: bool, keep: bool, integers: bool = True, changed: Sequence[int] = ()
-) -> Callable[..., Any] | None:
+    code: Code, ones: bool, keep: bool, integers: bool = True, changed: Sequence[int] = (),
+    served: Mapping[str, Words] | None = None,
+) -> Callable[..., Any] | None:  # fmt: skip
     """A builtin that calls the code and returns its output, or the tuple of them; it returns
     NotImplemented for calls that `Code.run` has to serve.
 
@@ -41,6 +43,8 @@ def entry_of(
     keep : whether the builtin's code is kept on disk.
     integers : whether Python's integers are taken as real numbers.
     changed : the places of arrays that the function changes; they must lie apart from others.
+    served : of parameters a word for each axis, of the classes of sizes that are served; those of
+        others may have any size.
     """
     layout = builtin.float_layout()
     if layout is None or not builtin.arrays_are_known() or not code.all_known:
@@ -52,7 +56,7 @@ def entry_of(
     program, frame = code.kernel.program, code.layout
     alive: list[Any] = [code]
     takes = [
-        _row(place, p.type, _ARRAY_TAKEN, frame.sizes, alive)
+        _row(place, p.type, _ARRAY_TAKEN, frame.sizes, alive, (served or {}).get(p.name, EVERY))
         for p, place in zip(program.params, frame.places, strict=False)
     ]
     if not integers:
@@ -102,18 +106,21 @@ def _join(record: Table, code: Code, other: Code, alive: list[Any]) -> None:
         record[loop_entry.RECORD.index(name)] = value
 
 
-def _row(place: int, t: Type, array: int, sizes: Any, alive: list[Any]) -> list[int] | None:
+def _row(
+    place: int, t: Type, array: int, sizes: Any, alive: list[Any], served: Words = EVERY
+) -> list[int] | None:
     """What a table says of an argument or a result; None if it cannot."""
     if not t.shape:
-        return [place, _NUMBERS[t.kind], 0, 0, 0]
+        return [place, _NUMBERS[t.kind], 0, 0, 0, 0]
     if t.kind not in _DTYPES or len(t.shape) > loop_entry.MOST_AXES:
         return None
     axes = [_axis(n, sizes) for n in t.shape]
     if any(a is None for a in axes):
         return None
     table = _table([v for a in axes for v in a or ()])
-    alive.append(table)
-    return [place, array, id(_DTYPES[t.kind]), len(axes), ctypes.addressof(table)]
+    alive += [table, served]
+    words = ctypes.addressof(served)
+    return [place, array, id(_DTYPES[t.kind]), len(axes), ctypes.addressof(table), words]
 
 
 def _axis(n: Expr, sizes: Any) -> tuple[int, int] | None:

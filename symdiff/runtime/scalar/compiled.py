@@ -19,6 +19,7 @@ from symdiff.codegen.llvm import array_loop as driver
 from symdiff.codegen.llvm import ball_calls, jit, tiers
 from symdiff.codegen.llvm import printer as llvm
 from symdiff.codegen.llvm.entry import elementwise
+from symdiff.codegen.llvm.entry.sizes import EVERY, Words
 from symdiff.ir import FALSE, OPS, Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.lowering import latency, reciprocals
@@ -284,13 +285,14 @@ class Entry:
     call : the builtin; it always returns NotImplemented where there can be none.
     """
 
-    def __init__(self, dtype: str, keep: bool, **more: int) -> None:
+    def __init__(self, dtype: str, keep: bool, served: Words = EVERY, **more: int) -> None:
         driver, item = _driver(keep), _ITEM[dtype]
         record = dict.fromkeys(elementwise.RECORD, 0) | more
+        record["served"] = ctypes.addressof(served)
         record |= {"width": jit.host().bits // 8 // item, "item": item}
         record["descr"] = id(np.dtype(dtype))
         self._record = (ctypes.c_int64 * len(record))(*record.values())
-        self._alive: list[object] = []
+        self._alive: list[object] = [served]
         self.call: Callable[..., Any] = lambda *args: NotImplemented
         if builtin.arrays_are_known():
             builtin.fill_array_api(driver)

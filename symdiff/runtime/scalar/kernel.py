@@ -12,6 +12,7 @@ import numpy as np
 
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.entry.elementwise import ANY_RANK
+from symdiff.codegen.llvm.entry.sizes import EVERY, Words
 from symdiff.codegen.llvm.printer import print_point
 from symdiff.ir import FALSE, POW, rational, topological
 from symdiff.process.locks import Lock
@@ -106,7 +107,7 @@ class Kernel:
         self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[tuple[str, int, int, int, bool], Entry] = {}
+        self._entries: dict[tuple[str, int, int, int, bool, int], Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
@@ -216,32 +217,35 @@ class Kernel:
 
     def fast_arrays(
         self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0, never: int = -1,
-        floats: bool = False,
+        floats: bool = False, served: Words = EVERY,
     ) -> Callable[..., Any]:  # fmt: skip
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
         floats among them. Arrays for all outputs may follow; it then returns None. It also
         returns NotImplemented for arrays so large that threads may pay, and where a body is not
         compiled yet: which one is needed depends on how many elements there are; and unless
         the arrays have this many dimensions and are the arguments whose bits are set in
-        `which`, where the rank is given; and where they have `never` elements; and for integers if `floats`."""
-        key = dtype, rank, which, never, floats
+        `which`, where the rank is given; and where they have `never` elements; and for integers if `floats`;
+        and for sizes whose class is not in the words of the axes, `served` (`codegen.llvm.entry.sizes`)."""
+        key = dtype, rank, which, never, floats, id(served)
         found = self._entries.get(key)
         if found is None:
             with self._lock:
                 found = self._entries.get(key)
                 if found is None:
-                    found = self._entries[key] = self._entry(*key)
+                    found = self._entries[key] = self._entry(*key[:-1], served)
                     self._attach()
         return found.call
 
-    def _entry(self, dtype: str, rank: int, which: int, never: int, floats: bool) -> Entry:
+    def _entry(
+        self, dtype: str, rank: int, which: int, never: int, floats: bool, served: Words
+    ) -> Entry:
         if not self._leans:
             self.body(dtype)
         return Entry(
             dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
             flagged=self.flagged, few=FEW if self._leans else self.small + 1,
             limit=self.small, long=int(HELD / self.cost), rank=rank, among=which,
-            never=never, floats=int(floats),
+            never=never, floats=int(floats), served=served,
         )  # fmt: skip
 
     def _attach(self) -> None:
@@ -410,6 +414,8 @@ class Kernel:
             return None
         if out is not None:
             return Result(list(out), 0, None)
+        if not self.outputs:  # the builtin takes those for given
+            return Result([], 0, None)
         return Result([got] if len(self.outputs) == 1 else list(got), 0, None)
 
     def _copied(

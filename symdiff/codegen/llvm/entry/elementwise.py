@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from symdiff.codegen.llvm import tiers
 from symdiff.codegen.llvm.array_loop import BLOCK, EXACT, JOB, loads
+from symdiff.codegen.llvm.entry.sizes import print_test
 
 API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
        "PyArray_NewFromDescr", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
@@ -22,7 +23,7 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
 RECORD = ("tested", "tested_width", "lean", "lean_width", "few", "sure", "tried", "raised",
           "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
           "second_width", "between", "between_width", "long", "rank", "among", "never",
-          "floats")  # fmt: skip
+          "floats", "served")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
@@ -40,6 +41,8 @@ rank : the dimensions that arrays must have, or `ANY_RANK`.
 among : the arguments that must be arrays, as bits, unless they may have any rank.
 never : a number of elements that is refused, or -1.
 floats : 1 if Python's integers are refused.
+served : address of a word for each axis, of the classes of sizes that are taken
+    (`codegen.llvm.entry.sizes`).
 """
 
 ANY_RANK = -1
@@ -210,7 +213,9 @@ times:
   store i64 %n1, ptr %n.s
   %d1 = add i64 %d, 1
   store i64 %d1, ptr %d.s
-  br label %multiply
+  %served.p = inttoptr i64 %served to ptr
+  {size_test}
+  br i1 %is.compared, label %multiply, label %refuse
 follow:
   %fnd.p = getelementptr i8, ptr %first, i64 {nd}
   %fnd32 = load i32, ptr %fnd.p
@@ -556,6 +561,7 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         most=MOST_OPERANDS,
         block_bytes=8 * BLOCK,
         smallest_aligned=SMALLEST_ALIGNED,
+        size_test=print_test("%dim", "%served.p", "%d"),
         exact=EXACT,
         twice_exact=2 * EXACT,
         contiguous=_CONTIGUOUS,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from symdiff.codegen.llvm.array_loop import EXACT, loads
 from symdiff.codegen.llvm.entry.elementwise import ARRAY
+from symdiff.codegen.llvm.entry.sizes import print_test
 from symdiff.codegen.llvm.loops.kernel import FIXED
 
 API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented", "ndarray",
@@ -41,11 +42,13 @@ too_many, larger, larger_finish, larger_again : what the kernel returns for call
 changed : a bit for each array that the function changes: calls in which it shares memory with another are refused.
 """
 
-TAKE = ("place", "kind", "descr", "rank", "axes")
+TAKE = ("place", "kind", "descr", "rank", "axes", "served")
 """place : the word. kind : 0 a real number, 1 an integer, 2 an array, 3 a float. descr : address of the
-dtype. axes : address of a pair for each axis, of the word of its size, or -1, and the size."""
-MAKE = ("place", "kind", "descr", "rank", "axes")
-"""The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array."""
+dtype. axes : address of a pair for each axis, of the word of its size, or -1, and the size.
+served : address of a word for each axis, of the classes of sizes that are taken
+(`codegen.llvm.entry.sizes`)."""
+MAKE = ("place", "kind", "descr", "rank", "axes", "served")
+"""The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array; served is not read."""
 
 MOST_WORDS, MOST_AXES = 4096, 64
 MOST_CHANGED = 63
@@ -166,6 +169,7 @@ sizes:
   %dims.p = getelementptr i8, ptr %arg, i64 {dims}
   %dims = load ptr, ptr %dims.p
   %axes.p = inttoptr i64 %t.axes to ptr
+  %served.p = inttoptr i64 %t.served to ptr
   br label %axis
 axis:
   %a = phi i64 [ 0, %sizes ], [ %a1, %axis.next ]
@@ -184,7 +188,10 @@ axis.look:
   %empty = icmp eq i64 %dim, 0
   %is.one = icmp eq i64 %dim, %no_ones
   %odd = or i1 %empty, %is.one
-  br i1 %odd, label %refuse, label %axis.size
+  br i1 %odd, label %refuse, label %axis.class
+axis.class:
+  {size_test}
+  br i1 %is.compared, label %axis.size, label %refuse
 axis.size:
   %pair.o = shl i64 %a, 1
   %pair = getelementptr i64, ptr %axes.p, i64 %pair.o
@@ -455,6 +462,7 @@ def print_entry(type_offset: int, value_offset: int) -> str:
         record_loads=loads("%record", RECORD, "i64"),
         take_loads=loads("%t", TAKE, "i64", "t."),
         make_loads=loads("%m", MAKE, "i64", "m."),
+        size_test=print_test("%dim", "%served.p", "%a"),
         row=len(TAKE),
         most_axes=MOST_AXES,
         most_refused=MOST_REFUSED,
