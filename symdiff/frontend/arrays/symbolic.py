@@ -14,17 +14,17 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays.small import asarray
-from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace import demands, memory, scalars
 from symdiff.frontend.trace.aliases import shown
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.extents import common_shape, extent, positive, repeated, same_size
+from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
     Integral,
     Listed,
-    Memory,
     Real,
     Refused,
     Selected,
@@ -39,9 +39,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Build, Type, Update, array, index, load
 
-MAX_RANK = 8
-SLOTS = tuple(index(f"#{k}") for k in range(MAX_RANK))
-"""Stand for the indices in formulas."""
+MAX_RANK, SLOTS = memory.MAX_RANK, memory.SLOTS
 
 LETTERS = "ijklmnpq"
 
@@ -64,13 +62,42 @@ STALE = (
 )
 
 
+SHARED_ROWS = (
+    "a list whose elements may have been changed through other names, which it would share them with",
+    "put copies into the list: .append(st.copy())",
+)
+REPLACED_ROWS = (
+    "an element of a list is read that may have been replaced in a loop since it had this name",
+    "make a copy of it before the loop: rows[0].copy()",
+)
+
+
+def current(a: SymArray) -> SymArray:
+    """A view as it is now: an object of a list that was replaced there is itself still."""
+    if a.sides is not None:
+        return a
+    found = a
+    for r in reversed(a.memory.replaced()[a.seen :]):
+        if r is None:
+            raise Refused(*REPLACED_ROWS)
+        if found is a:
+            found = SymArray(a.shape, a.kind, a.memory, a.where)
+        here = ir.and_(r.guard, ir.eq(a.where[0], r.row))
+        if here is not ir.FALSE:
+            gone = SymArray(a.shape, a.kind, r.old, a.where[1:])
+            sides = (here, gone, found)
+            found = gone if here is TRUE else SymArray(a.shape, a.kind, a.memory, a.where, sides)
+    return found
+
+
 def formula(a: SymArray) -> Expr:
     """The element of an array, as it is now, at the slots."""
+    a = current(a)
     if a.sides is not None:
         c, x, y = a.sides
         return ir.where(c, as_kind(x, a.kind), as_kind(y, a.kind))
     if a.memory.stale:
-        raise Refused(*STALE)
+        raise Refused(*(SHARED_ROWS if a.memory.rows else STALE))
     if a.memory.leaf is None:
         return placed(a.memory.element, a.where)
     e = load(a.memory.leaf, *a.where)
@@ -79,6 +106,7 @@ def formula(a: SymArray) -> Expr:
 
 def needs(a: SymArray) -> Expr:
     """Where the element at the slots is defined, as far as its formula does not say."""
+    a = current(a)
     if a.sides is not None:
         c, x, y = a.sides
         return scalars.by_side(c, needs(x), needs(y))
@@ -140,18 +168,40 @@ def in_memory(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:
     return SymArray(memory.shape, kind, memory, SLOTS[: len(memory.shape)])
 
 
+def in_memory_now(memory: Memory) -> SymArray:
+    """All of a memory."""
+    return SymArray(memory.shape, memory.kind, memory, SLOTS[: len(memory.shape)])
+
+
 def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
     """A view of an array, by the indices where the element at the slots is."""
-    sides = None
+    a, sides = current(a), None
     if a.sides is not None:
         c, x, y = a.sides
-        sides = c, viewed(x, shape, at), viewed(y, shape, at)
+        sides = placed(c, at), viewed(x, shape, at), viewed(y, shape, at)
     return SymArray(tuple(shape), a.kind, a.memory, tuple(placed(w, at) for w in a.where), sides)
 
 
 def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
     """The same as a formula, which does not see what is stored later."""
     return lazy(shape, a.kind, placed(formula(a), at), placed(needs(a), at))
+
+
+def listed(items: SymArray, nest: str) -> Listed:
+    """The list of the rows of an array that nothing else shows; of numbers, of its elements."""
+    if not holds_objects(nest, len(items.shape)) or nest[0] == "t":
+        return Listed(items, nest)
+    if items.where != SLOTS[: len(items.shape)] or items.sides is not None:
+        items = snapshot(items)
+    items.memory.rows = True
+    count = items.memory.shape[:1]
+    table, counts = lazy(count, "i", SLOTS[0]), lazy(count, "i", ONE)
+    return Listed(items, nest, viewed(table, items.shape[:1], SLOTS[:1]), counts)
+
+
+def holds_objects(nest: str, rank: int) -> bool:
+    """Whether elements of a list are objects that may be changed: no numbers, no tuples of them."""
+    return rank > 1 and not (len(nest) == rank and set(nest[1:]) == {"t"})
 
 
 def snapshot(a: SymArray) -> SymArray:
@@ -174,7 +224,7 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
         t.rows_of_lists.update(
             value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]
         )
-        return value.items
+        return snapshot(value.items)
     if isinstance(value, Selected):
         made = t.compacted(value)
         if shown(t.frame, value):
@@ -353,8 +403,9 @@ def leaf_of(t: Tracer, a: SymArray) -> Expr:
     """The array as a name of the block: itself if it is all of its memory, else a copy."""
     if not a.shape:
         raise Refused("an array without dimensions")
+    a = current(a)
     if a.memory.stale and a.sides is None:
-        raise Refused(*STALE)
+        raise Refused(*(SHARED_ROWS if a.memory.rows else STALE))
     whole = (
         a.where == SLOTS[: len(a.shape)] and a.shape == a.memory.shape and a.kind == a.memory.kind
     )

@@ -31,6 +31,7 @@ from symdiff.frontend.trace.frames import (
     restore,
     tuple_like,
 )
+from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.values import (
     UNBOUND,
@@ -38,7 +39,6 @@ from symdiff.frontend.trace.values import (
     Cond,
     Integral,
     Maybe,
-    Memory,
     Mixed,
     Record,
     Refused,

@@ -20,10 +20,10 @@ from symdiff.frontend.trace.extents import (
     same_size,
     shape_of,
 )
+from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
-    Memory,
     Refused,
     Scalar,
     SmallArray,
