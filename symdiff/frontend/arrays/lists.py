@@ -1,7 +1,7 @@
 """Lists whose length is not known when traced: their elements are references.
 
-Numbers, and tuples of them, cannot be changed: a list of them is an array. Other elements are
-objects, the rows of an array, and a table says which row each element is:
+Numbers cannot be changed: a list of them is an array. Other elements are objects, the rows of an
+array, and a table says which row each element is:
 
 Before:  a[i], a[p] = a[p], a[i]; a[k] = v
 After:   table[i], table[p] = table[p], table[i]; rows[table[k], :] = v
@@ -63,9 +63,8 @@ def moved(a: Listed) -> bool:
 def copied(t: Tracer, items: SymArray, *owners: Any, nest: str = "") -> Listed:
     """Another list of the objects that other ones hold."""
     made = symbolic.listed(items, nest or nest_of(owners[0]))
-    if symbolic.holds_objects(made.nest, len(items.shape)):
-        for owner in owners:
-            hold(t, made.storage.memory, owner)
+    for owner in owners if len(items.shape) > 1 else ():
+        hold(t, made.storage.memory, owner)
     return made
 
 
@@ -74,7 +73,7 @@ def of_elements(
 ) -> Listed:
     """The list of which an element, at an index, is a value."""
     made = symbolic.listed(items, nest)
-    if symbolic.holds_objects(nest, len(items.shape)):
+    if len(items.shape) > 1:
         old = {a.memory for a in slots.arrays(value) if a.memory.birth < since[0]}
         if old and not _apart(items, value, leaf):
             made.storage.memory.alike = ALIKE
@@ -98,15 +97,22 @@ def hold(t: Tracer, memory: Memory, value: Any, since: Mark | None = None) -> No
     repeated = since is None  # the iteration is repeated: in each there is the same object
     if since is None:
         since = next((m for m in reversed(t.iterations) if memory.birth < m[0]), (0, 0))
+    inside = [id(a.memory) for a in slots.arrays(value)] + [id(c) for c in containers(value)]
+    if len(set(inside)) < len(inside):
+        memory.alike = memory.alike or ALIKE
     for a in slots.arrays(value):
-        if a.memory is not memory:
-            if repeated and a.memory.birth < since[0]:
-                memory.alike = memory.alike or ALIKE
-            memory.hold(a.memory, ALIKE)
-    for c in containers(value):
-        if t.age(c) < since[1]:
+        older = a.memory.birth < since[0]
+        if a.memory is memory or not (older or repeated):
+            continue  # nothing else shows what an element of a comprehension makes
+        if repeated and older:
             memory.alike = memory.alike or ALIKE
-        t.aliases.hold(memory, c, ALIKE)
+        memory.hold(a.memory, ALIKE)
+    for c in t.aliases.behind(containers(value)):
+        older = t.age(c) < since[1]
+        if older:
+            memory.alike = memory.alike or ALIKE
+        if older or repeated:
+            t.aliases.hold(memory, c, ALIKE)
     if isinstance(value, Listed) and moved(value):
         memory.alike = memory.alike or ALIKE
 
@@ -116,7 +122,7 @@ def store(t: Tracer, owner: Listed, index: Any, value: Any) -> None:
     if owner.nest[0] == "t":
         raise Refused("an element of a tuple is assigned", "make a list of it first: list(...)")
     rank = len(owner.storage.shape)
-    if not symbolic.holds_objects(owner.nest, rank):
+    if rank == 1:
         storing.store(t, owner.items, index, value)
         return
     target = selecting.select(t, owner.storage, index)
@@ -244,8 +250,7 @@ def together(t: Tracer, parts: Sequence[Any], items: SymArray) -> Listed:
     if len(nests_) > 1:
         raise Refused("lists of different types of elements are joined")
     made = symbolic.listed(items, nests_.pop() if nests_ else "l")
-    if symbolic.holds_objects(made.nest, len(items.shape)):
-        for p in parts:
-            for v in p if isinstance(p, list) else (p,):
-                hold(t, made.storage.memory, v)
+    for p in parts if len(items.shape) > 1 else ():
+        for v in p if isinstance(p, list) else (p,):
+            hold(t, made.storage.memory, v)
     return made

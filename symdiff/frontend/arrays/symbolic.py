@@ -188,8 +188,8 @@ def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray
 
 
 def listed(items: SymArray, nest: str) -> Listed:
-    """The list of the rows of an array that nothing else shows; of numbers, of its elements."""
-    if not holds_objects(nest, len(items.shape)) or nest[0] == "t":
+    """The list of the rows of an array that nothing else shows; of numbers, the array."""
+    if len(items.shape) == 1 or nest[0] == "t":
         return Listed(items, nest)
     if items.where != SLOTS[: len(items.shape)] or items.sides is not None:
         items = snapshot(items)
@@ -197,11 +197,6 @@ def listed(items: SymArray, nest: str) -> Listed:
     count = items.memory.shape[:1]
     table, counts = lazy(count, "i", SLOTS[0]), lazy(count, "i", ONE)
     return Listed(items, nest, viewed(table, items.shape[:1], SLOTS[:1]), counts)
-
-
-def holds_objects(nest: str, rank: int) -> bool:
-    """Whether elements of a list are objects that may be changed: no numbers, no tuples of them."""
-    return rank > 1 and not (len(nest) == rank and set(nest[1:]) == {"t"})
 
 
 def snapshot(a: SymArray) -> SymArray:

@@ -452,7 +452,7 @@ def _tuple(t: Tracer, values: Any = ()) -> Any:
             return tuple(elements(t, values))
     except Unlisted:
         found = _listed(t, values)
-        return Listed(found.storage, "t" + found.nest[1:]) if isinstance(found, Listed) else found
+        return Listed(found.items, "t" + found.nest[1:]) if isinstance(found, Listed) else found
 
 
 def _listed(t: Tracer, values: Any) -> Any:

@@ -225,6 +225,6 @@ def listed(g: Growing) -> Listed:
     all = g.memory
     assert all is not None
     shape = (g.now, *all.storage.shape[1:])
-    items = symbolic.viewed(all.storage, shape, SLOTS[: len(shape)])
+    items = symbolic.viewed(symbolic.in_memory_now(all.storage.memory), shape, SLOTS[: len(shape)])
     table = all.table and symbolic.viewed(all.table, shape[:1], SLOTS[:1])
     return Listed(items, all.nest, table, all.counts)

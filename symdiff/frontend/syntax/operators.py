@@ -96,7 +96,7 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         and all(isinstance(v, (list, Listed)) for v in (a, b))
         and not (isinstance(a, list) and isinstance(b, list))
     ):
-        parts = [v.items if isinstance(v, Listed) else arrays.asarray(v) for v in (a, b)]
+        parts = [symbolic.symbolic(t, v) for v in (a, b)]
         return lists.together(t, (a, b), t.call(np.concatenate, (parts,), {}))
     if op is ast.Pow:
         _no_negative_power(t, a, b)

@@ -11,7 +11,7 @@ merged contents. That is what Python computes as long as
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from symdiff.frontend.trace.frames import Container, Frame
@@ -142,6 +142,16 @@ class Aliases:
             return
         held.append(container)
         self._rows.setdefault(id(container), (container, []))[1].append(memory)
+
+    def behind(self, some: Iterable[Container]) -> list[Container]:
+        """Containers, and those that a condition chose them from."""
+        stack, found = list(some), {}
+        while stack:
+            c = stack.pop()
+            if id(c) not in found:
+                found[id(c)] = c
+                stack += self._sources.get(id(c), (None, []))[1]
+        return list(found.values())
 
     def shared(self, container: Container) -> None:
         """The lists whose rows may be this container are not what they were."""
