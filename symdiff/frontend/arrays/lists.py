@@ -14,7 +14,7 @@ shows either is not read after the other was changed. As long as elements are no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from symdiff import ir
@@ -65,6 +65,13 @@ def copied(t: Tracer, items: SymArray, *owners: Any, nest: str = "") -> Listed:
     made = symbolic.listed(items, nest or nest_of(owners[0]))
     for owner in owners if len(items.shape) > 1 else ():
         hold(t, made.storage.memory, owner)
+    return made
+
+
+def duplicate(a: Listed) -> Listed:
+    """Another list of copies of the objects that a list holds."""
+    made = symbolic.listed(symbolic.snapshot(a.items), a.nest)
+    made.storage.memory.alike = ALIKE if moved(a) else a.storage.memory.alike
     return made
 
 
@@ -154,21 +161,32 @@ def _put(t: Tracer, owner: Listed, place: Expr, value: Any, appended: bool = Fal
         raise Refused("an element of a list becomes one of another number of dimensions")
     for n, m in zip(new.shape, rest, strict=True):
         same_size(t, n, m)
-    _put_array(t, owner, place, new, value, TRUE, appended)
+    sides = list(_sides(new, TRUE))  # before any is stored: what is stored replaces what they show
+    rows = [(a, guard) for a, guard in sides if _is_row(owner, a)]
+    for a, guard in rows:
+        _refer(t, owner, place, a.where[0], guard)
+    for a, guard in sides:
+        if not _is_row(owner, a):
+            _put_array(t, owner, place, a, guard, appended)
+    if len(rows) < len(sides) and value is not new:
+        hold(t, owner.storage.memory, value)
+
+
+def _sides(a: SymArray, guard: Expr) -> Iterator[tuple[SymArray, Expr]]:
+    """The arrays that one may be, as it is now, and under which conditions."""
+    a = symbolic.current(a)
+    if a.sides is None:
+        yield a, guard
+        return
+    c, x, y = a.sides
+    yield from _sides(x, ir.and_(guard, c))
+    yield from _sides(y, ir.and_(guard, ir.not_(c)))
 
 
 def _put_array(
-    t: Tracer, owner: Listed, place: Expr, new: SymArray, value: Any, guard: Expr, appended: bool
+    t: Tracer, owner: Listed, place: Expr, new: SymArray, guard: Expr, appended: bool
 ) -> None:
-    new = symbolic.current(new)
-    if new.sides is not None:
-        c, x, y = new.sides
-        _put_array(t, owner, place, x, value, ir.and_(guard, c), appended)
-        _put_array(t, owner, place, y, value, ir.and_(guard, ir.not_(c)), appended)
-        return
-    if _is_row(owner, new):
-        _refer(t, owner, place, new.where[0], guard)
-        return
+    """Another object is the element at a place from here on."""
     memory, rest = owner.storage.memory, owner.storage.memory.shape[1:]
     if memory.fixed is not None:
         raise Refused(*memory.fixed)
@@ -186,8 +204,6 @@ def _put_array(
         noted = Replaced(held, row, old)
     target = symbolic.viewed(symbolic.in_memory_now(memory), rest, [row, *SLOTS[: len(rest)]])
     hold(t, memory, new)
-    if value is not new:
-        hold(t, memory, value)
     storing.write(t, target, new, guard, fresh=True)
     if not appended:
         memory.replace(noted)

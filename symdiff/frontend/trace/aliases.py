@@ -165,7 +165,10 @@ class Aliases:
             raise Refused(*memory.alike)
         memory.spoil()
         for m in (memory, *memory.same()) if self._held else ():
-            self._stale.update({id(c): c for c in self._held.get(m, ())})
+            for c in self._held.get(m, ()):
+                self._stale[id(c)] = c
+                for other in self._rows[id(c)][1]:
+                    other.stale |= other is not memory
 
     def check(self, value: Any) -> None:
         """Refuse what is stale."""
