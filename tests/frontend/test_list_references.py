@@ -184,7 +184,7 @@ def copies(M):
 
 WORKING = [
     determinant, determinant_by_new_rows, bubble, insertion_while_growing, rotated, replaced,
-    shared_then_replaced, replaced_on_a_path, changed_in_place, simplex, tuples, history, ring,
+    shared_then_replaced, replaced_on_a_path, changed_in_place, pytest.param(simplex, marks=pytest.mark.slow), tuples, history, ring,
     copies,
 ]  # fmt: skip
 

@@ -22,8 +22,8 @@ from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS
 from symdiff.frontend.loops import nests, slots
 from symdiff.frontend.trace.aliases import containers
+from symdiff.frontend.trace.array_memory import Memory, Replaced, births
 from symdiff.frontend.trace.extents import same_size
-from symdiff.frontend.trace.memory import Memory, Replaced, births
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Listed, Refused, SymArray, is_number, nest_of
 from symdiff.ir import ONE, TRUE, ZERO, Expr

@@ -14,11 +14,11 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays.small import asarray
-from symdiff.frontend.trace import demands, memory, scalars
+from symdiff.frontend.trace import array_memory, demands, scalars
 from symdiff.frontend.trace.aliases import shown
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.extents import common_shape, extent, positive, repeated, same_size
-from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -39,7 +39,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Build, Type, Update, array, index, load
 
-MAX_RANK, SLOTS = memory.MAX_RANK, memory.SLOTS
+MAX_RANK, SLOTS = array_memory.MAX_RANK, array_memory.SLOTS
 
 LETTERS = "ijklmnpq"
 

@@ -20,10 +20,10 @@ from symdiff.frontend.loops.plans import Ends, Plan, grow, memory_of
 from symdiff.frontend.loops.slots import Slot
 from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import containers
+from symdiff.frontend.trace.array_memory import Memory, births
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.frames import Flow, contents, restore
-from symdiff.frontend.trace.memory import Memory, births
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,

@@ -10,8 +10,8 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.loops import slots
 from symdiff.frontend.loops.slots import Slot
 from symdiff.frontend.trace.aliases import containers
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.frames import Flow, contents
-from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (

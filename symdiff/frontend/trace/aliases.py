@@ -14,8 +14,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.frames import Container, Frame
-from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.values import (
     Listed,
     Record,

@@ -15,10 +15,10 @@ from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.source import Source, is_library, is_own
 from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import Aliases
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.decisions import Decisions
 from symdiff.frontend.trace.frames import Container, Frame, Region, contents
 from symdiff.frontend.trace.interface import Interface
-from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.values import (
     MAX_ARRAY,
     UNBOUND,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.trace.memory import SLOTS, Memory
+from symdiff.frontend.trace.array_memory import SLOTS, Memory
 from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, ne, substitute, where
 from symdiff.ir.loop_program import kind_of, load
 

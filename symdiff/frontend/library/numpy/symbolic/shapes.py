@@ -10,6 +10,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.extents import (
     extent,
     fits,
@@ -20,7 +21,6 @@ from symdiff.frontend.trace.extents import (
     same_size,
     shape_of,
 )
-from symdiff.frontend.trace.memory import Memory
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
