@@ -16,6 +16,7 @@ from symdiff.errors import VerificationError
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
 from symdiff.pipeline.derivation import static_key
+from symdiff.pipeline.shared_memory import each_once
 from symdiff.pipeline.validation.kinds import fingerprint, is_whole, kind, mark
 from symdiff.pipeline.validation.seen import Classes, Progress, Sizes, are_alike
 from symdiff.runtime import cache
@@ -238,10 +239,14 @@ class _Call:
 
     def _captured(self, values: Sequence[Any]) -> Program | LoopProgram:
         """The program for such arguments."""
-        kept = [
-            np.asarray(v).astype(r.dtype) if isinstance(r, np.ndarray) else v
+        dtypes = {
+            id(v): r.dtype
             for v, r in zip(values, self.real, strict=True)
-        ]
+            if isinstance(r, np.ndarray)
+        }
+        kept = each_once(
+            values, lambda v: np.asarray(v).astype(dtypes[id(v)]) if id(v) in dtypes else v
+        )
         found: Program | LoopProgram
         found = self.source.raw(self.static, self.source.shapes(self.static, kept))
         return found

@@ -73,10 +73,14 @@ def compacted_view(t: Tracer, view: SymArray, mask: SymArray) -> SymArray:
 
 
 def write(
-    t: Tracer, target: SymArray, new: SymArray, guard: Expr = TRUE, add: bool = False
-) -> None:
-    """Store a formula in a view under the path and where a guard of the slots holds."""
+    t: Tracer, target: SymArray, new: SymArray, guard: Expr = TRUE, add: bool = False, fresh: bool = False
+) -> None:  # fmt: skip
+    """Store a formula in a view under the path and where a guard of the slots holds; `fresh`: as
+    another object, which takes the place of a row of a list."""
+    target = symbolic.current(target)
     if target.sides is None:
+        if not fresh:
+            t.aliases.spoil(target.memory)
         _write(t, target, new, ir.and_(t.path, guard), add)
         return
     c, x, y = target.sides
@@ -89,7 +93,6 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
     memory = target.memory
     if memory.fixed is not None:
         raise Refused(*memory.fixed)
-    memory.spoil()
     t.changes.add(memory.parameter)
     t.by_rows |= memory.reshaped
     symbolic.write_down(t, memory)
@@ -159,11 +162,11 @@ def _reads_elsewhere(roots: Iterable[Expr], leaf: Expr, target: SymArray) -> boo
     """Whether storing one element may change what another one is made of."""
     loads = [n for n in ir.topological(tuple(roots)) if n.args and n.args[0] is leaf]
     if all(n.args[1:] == target.where for n in loads):
-        return bool(loads) and not _one_to_one(target)
+        return bool(loads) and not one_to_one(target)
     return True
 
 
-def _one_to_one(target: SymArray) -> bool:
+def one_to_one(target: SymArray) -> bool:
     """Whether the elements of a view are visibly at different places."""
     found = set()
     for w in target.where:

@@ -14,8 +14,9 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays.small import asarray
-from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace import array_memory, demands, scalars
 from symdiff.frontend.trace.aliases import shown
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import common_shape, extent, positive, repeated, same_size
@@ -25,7 +26,6 @@ from symdiff.frontend.trace.values import (
     Cond,
     Integral,
     Listed,
-    Memory,
     Real,
     Refused,
     Selected,
@@ -41,9 +41,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Build, Type, Update, array, index, load
 
-MAX_RANK = 8
-SLOTS = tuple(index(f"#{k}") for k in range(MAX_RANK))
-"""Stand for the indices in formulas."""
+MAX_RANK, SLOTS = array_memory.MAX_RANK, array_memory.SLOTS
 
 LETTERS = "ijklmnpq"
 
@@ -66,13 +64,42 @@ STALE = (
 )
 
 
+SHARED_ROWS = (
+    "a list whose elements may have been changed through other names, which it would share them with",
+    "put copies into the list: .append(st.copy())",
+)
+REPLACED_ROWS = (
+    "an element of a list is read that may have been replaced in a loop since it had this name",
+    "make a copy of it before the loop: rows[0].copy()",
+)
+
+
+def current(a: SymArray) -> SymArray:
+    """A view as it is now: an object of a list that was replaced there is itself still."""
+    if a.sides is not None:
+        return a
+    found = a
+    for r in reversed(a.memory.replaced()[a.seen :]):
+        if r is None:
+            raise Refused(*REPLACED_ROWS)
+        if found is a:
+            found = SymArray(a.shape, a.kind, a.memory, a.where)
+        here = ir.and_(r.guard, ir.eq(a.where[0], r.row))
+        if here is not ir.FALSE:
+            gone = SymArray(a.shape, a.kind, r.old, a.where[1:])
+            sides = (here, gone, found)
+            found = gone if here is TRUE else SymArray(a.shape, a.kind, a.memory, a.where, sides)
+    return found
+
+
 def formula(a: SymArray) -> Expr:
     """The element of an array, as it is now, at the slots."""
+    a = current(a)
     if a.sides is not None:
         c, x, y = a.sides
         return ir.where(c, as_kind(x, a.kind), as_kind(y, a.kind))
     if a.memory.stale:
-        raise Refused(*STALE)
+        raise Refused(*(SHARED_ROWS if a.memory.rows else STALE))
     if a.memory.leaf is None:
         return placed(a.memory.element, a.where)
     e = load(a.memory.leaf, *a.where)
@@ -98,6 +125,7 @@ def plainly(a: SymArray) -> Expr:
 
 def needs(a: SymArray) -> Expr:
     """Where the element at the slots is defined, as far as its formula does not say."""
+    a = current(a)
     if a.sides is not None:
         c, x, y = a.sides
         return by_side(c, needs(x), needs(y))
@@ -163,12 +191,17 @@ def in_memory(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:
     return SymArray(memory.shape, kind, memory, SLOTS[: len(memory.shape)])
 
 
+def in_memory_now(memory: Memory) -> SymArray:
+    """All of a memory."""
+    return SymArray(memory.shape, memory.kind, memory, SLOTS[: len(memory.shape)])
+
+
 def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
     """A view of an array, by the indices where the element at the slots is."""
-    sides = None
+    a, sides = current(a), None
     if a.sides is not None:
         c, x, y = a.sides
-        sides = c, viewed(x, shape, at), viewed(y, shape, at)
+        sides = placed(c, at), viewed(x, shape, at), viewed(y, shape, at)
     return SymArray(tuple(shape), a.kind, a.memory, tuple(placed(w, at) for w in a.where), sides)
 
 
@@ -177,6 +210,18 @@ def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray
     plain = unlike(a)
     plain = None if plain is None else placed(plain, at)
     return lazy(shape, a.kind, placed(formula(a), at), placed(needs(a), at), plain)
+
+
+def listed(items: SymArray, nest: str) -> Listed:
+    """The list of the rows of an array that nothing else shows; of numbers, the array."""
+    if len(items.shape) == 1 or nest[0] == "t":
+        return Listed(items, nest)
+    if items.where != SLOTS[: len(items.shape)] or items.sides is not None:
+        items = snapshot(items)
+    items.memory.rows = True
+    count = items.memory.shape[:1]
+    table, counts = lazy(count, "i", SLOTS[0]), lazy(count, "i", ONE)
+    return Listed(items, nest, viewed(table, items.shape[:1], SLOTS[:1]), counts)
 
 
 def snapshot(a: SymArray) -> SymArray:
@@ -199,7 +244,7 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
         t.rows_of_lists.update(
             value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]
         )
-        return value.items
+        return snapshot(value.items)
     if isinstance(value, Selected):
         made = t.compacted(value)
         if shown(t.frame, value):
@@ -378,8 +423,9 @@ def leaf_of(t: Tracer, a: SymArray) -> Expr:
     """The array as a name of the block: itself if it is all of its memory, else a copy."""
     if not a.shape:
         raise Refused("an array without dimensions")
+    a = current(a)
     if a.memory.stale and a.sides is None:
-        raise Refused(*STALE)
+        raise Refused(*(SHARED_ROWS if a.memory.rows else STALE))
     whole = (
         a.where == SLOTS[: len(a.shape)] and a.shape == a.memory.shape and a.kind == a.memory.kind
     )

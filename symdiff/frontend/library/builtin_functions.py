@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import lists, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.instances import is_instance
 from symdiff.frontend.library.numpy.symbolic.linear_algebra import sort
@@ -422,6 +422,8 @@ def _next(t: Tracer, stream: Any, *default: Any) -> Any:
 
 def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) -> Any:
     if isinstance(values, (SymArray, Listed, Selected)) and key is None:
+        if len(values.items.shape if not isinstance(values, SymArray) else values.shape) > 1:
+            raise Refused("what is sorted holds no numbers", "sort indices by a number of each")
         found = sort(t, symbolic.symbolic(t, values))
         return Listed(selecting.subscript(t, found, slice(None, None, -1)) if reverse else found)
     items = elements(t, values)
@@ -460,8 +462,9 @@ def _listed(t: Tracer, values: Any) -> Any:
     def start(k: ir.Expr) -> None:
         items.append(found.item(k))
 
+    since = lists.now(t)
     made = trace_element(t, found.count, start, lambda: (items[-1], True))
-    return array_of_elements(t, found.count, *made)
+    return array_of_elements(t, found.count, *made, since)
 
 
 def _set(t: Tracer, values: Any = ()) -> Any:

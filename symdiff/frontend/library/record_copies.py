@@ -7,12 +7,13 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from symdiff.frontend.arrays import lists
 from symdiff.frontend.arrays.symbolic import snapshot
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace.frames import tuple_like
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Record, Refused, SmallArray, SymArray
+from symdiff.frontend.trace.values import Listed, Record, Refused, SmallArray, SymArray
 
 
 def _replaced(t: Tracer, owner: Any, **changes: Any) -> Any:
@@ -50,6 +51,8 @@ def _deeply_copied(t: Tracer, value: Any) -> Any:
     """`copy.deepcopy`."""
     if isinstance(value, SymArray):
         return snapshot(value)
+    if isinstance(value, Listed):
+        return lists.duplicate(value)
     if isinstance(value, Record):
         return Record(value.made_of, _deeply_copied(t, value.fields))
     if isinstance(value, (list, dict)):
@@ -65,6 +68,8 @@ def _copied(t: Tracer, value: Any) -> Any:
     """`copy.copy`."""
     if isinstance(value, Record):
         return Record(value.made_of, t.own(dict(value.fields)))
+    if isinstance(value, Listed):
+        return lists.copied(t, snapshot(value.items), value)
     if isinstance(value, (list, dict)):
         return t.own(value.copy())
     return _deeply_copied(t, value) if isinstance(value, (SymArray, SmallArray)) else value

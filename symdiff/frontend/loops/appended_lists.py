@@ -19,13 +19,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import storing, symbolic
+from symdiff.frontend.arrays import lists, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS
 from symdiff.frontend.syntax import operators
-from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Listed, Refused, SymArray, Unusable, as_real, is_number
+from symdiff.frontend.trace.values import (
+    Listed,
+    Refused,
+    SymArray,
+    Unusable,
+    as_real,
+    is_number,
+    nest_of,
+)
 from symdiff.ir import Expr
 
 
@@ -40,6 +47,7 @@ class Growing:
     now : how many it has at this place of the body.
     memory : all elements that it will have; None until the type of an element is known.
     found : the first value that was appended.
+    nest : how the list nests, as of `Listed`.
     most : how many values an iteration may append.
     length : the name that has how many elements there are, if that is carried along.
     """
@@ -49,8 +57,9 @@ class Growing:
     now: Expr
     most: int = 1
     length: str | None = None
-    memory: SymArray | None = None
+    memory: Listed | None = None
     found: SymArray | None = None
+    nest: str = "l"
 
 
 class Found(Exception):  # noqa: N818
@@ -104,7 +113,7 @@ def _is_append(s: ast.stmt) -> bool:
     return False
 
 
-def lists(t: Tracer, body: Sequence[ast.stmt], counted: bool) -> dict[ast.stmt, Growing]:
+def grown(t: Tracer, body: Sequence[ast.stmt], counted: bool) -> dict[ast.stmt, Growing]:
     """The lists of the frame that grow in a loop's body; of a loop whose length is known when
     traced (`counted`) only those whose own is not."""
     env = t.frame.env
@@ -151,7 +160,7 @@ def traced(t: Tracer, count: Expr, growing: dict[ast.stmt, Growing], run: Callab
     return result
 
 
-def _memory(t: Tracer, g: Growing, count: Expr, first: Sequence[Any]) -> SymArray | None:
+def _memory(t: Tracer, g: Growing, count: Expr, first: Sequence[Any]) -> Listed | None:
     """An array for all elements of a list, with the ones that it has."""
     if g.found is None:
         return None
@@ -159,9 +168,26 @@ def _memory(t: Tracer, g: Growing, count: Expr, first: Sequence[Any]) -> SymArra
     kind = symbolic.common_kind([*known, g.found])
     shape = (ir.add(ir.const(g.start), ir.mul(ir.const(g.most), count)), *g.found.shape)
     memory = symbolic.build(t, shape, kind, ir.ZERO, g.name.strip("_") or "list")
+    made = symbolic.listed(memory, g.nest)
     for k, v in enumerate(first):
-        storing.store(t, memory, k, v)
-    return memory
+        _add(t, made, ir.const(k), v)
+    return made
+
+
+def _add(t: Tracer, all: Listed, place: Expr, value: Any) -> None:
+    """Store an element of which the place is within the memory."""
+    a = all.storage
+    if all.table is not None:
+        lists.append(t, all, place, value)
+        return
+    new = symbolic.from_formula((), value) if is_number(value) else symbolic.symbolic(t, value)
+    rest = a.shape[1:]
+    if len(new.shape) != len(rest):
+        raise Refused("what a list is appended changes its number of dimensions")
+    for n, m in zip(new.shape, rest, strict=True):
+        same_size(t, n, m)
+    target = symbolic.viewed(a, rest, [place, *SLOTS[: len(rest)]])
+    storing.write(t, target, new, fresh=True)
 
 
 def begin(growing: dict[ast.stmt, Growing], t: Tracer, iteration: Expr) -> None:
@@ -182,26 +208,23 @@ def append(t: Tracer, g: Growing, value: Any) -> None:
     """`name.append(value)`."""
     new = symbolic.from_formula((), value) if is_number(value) else symbolic.symbolic(t, value)
     if g.memory is None or (g.memory.kind != "f" and new.kind == "f"):
-        g.found, g.memory = new, None
+        g.found, g.memory, g.nest = new, None, "l" + nest_of(value)
         raise Found
     if g.length is not None:
         now = t.frame.env[g.length]
-        rest = g.memory.shape[1:]
-        if len(new.shape) != len(rest):
-            raise Refused("what a list is appended changes its number of dimensions")
-        for n, m in zip(new.shape, rest, strict=True):
-            same_size(t, n, m)
-        place = symbolic.viewed(g.memory, rest, [as_real(now).expr, *SLOTS[: len(rest)]])
-        storing.write(t, place, new)  # within the memory, as it is for the most there may be
+        _add(t, g.memory, as_real(now).expr, value)
         t.frame.env[g.length] = operators.binary(t, ast.Add, now, 1)
         return
-    storing.store(t, g.memory, scalars.whole(g.now), value)
+    _add(t, g.memory, g.now, value)
     g.now = ir.add(g.now, ir.ONE)
     t.frame.env[g.name] = listed(g)
 
 
 def listed(g: Growing) -> Listed:
     """The list as it is now."""
-    assert g.memory is not None
-    shape = (g.now, *g.memory.shape[1:])
-    return Listed(symbolic.viewed(g.memory, shape, SLOTS[: len(shape)]))
+    all = g.memory
+    assert all is not None
+    shape = (g.now, *all.storage.shape[1:])
+    items = symbolic.viewed(symbolic.in_memory_now(all.storage.memory), shape, SLOTS[: len(shape)])
+    table = all.table and symbolic.viewed(all.table, shape[:1], SLOTS[:1])
+    return Listed(items, all.nest, table, all.counts)

@@ -19,6 +19,8 @@ from symdiff.frontend.loops import slots
 from symdiff.frontend.loops.plans import Ends, Plan, grow, memory_of
 from symdiff.frontend.loops.slots import Slot
 from symdiff.frontend.trace import implied, scalars
+from symdiff.frontend.trace.aliases import containers
+from symdiff.frontend.trace.array_memory import Memory, births
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.frames import Flow, contents, restore
@@ -26,12 +28,10 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
     Maybe,
-    Memory,
     Refused,
     Scalar,
     SymArray,
     as_real,
-    births,
     readings,
     written,
 )
@@ -135,6 +135,7 @@ def _once(
     env, assumed, birth = frame.env, len(t.assumptions), next(births)
     t.levels.append((birth, block))
     t.counts.append(count)
+    iterations = len(t.iterations)
     leaf = loop_program.index(letter)
     t.block, t.frame.flow, t.frame.env = [], Flow(), dict(env)
     region, always = t.enter(TRUE), t.always
@@ -152,7 +153,9 @@ def _once(
         for c, tree in plan.containers.values():
             restore(c, slots.filled(t, tree, lambda s: s.value(s.name)))
         for memory, slot in plan.memories.items():
+            known = memory.replaced()
             memory.leaf = loop_program.array(slot.name, slot.type.kind)
+            memory.replace(*[None] * (memory in plan.replaced), before=known)
             memory.fixed = memory.fixed or slot.fixed
         entry = t.frame.env.copy()
         starts = {memory: memory.leaf for memory in plan.memories}
@@ -162,6 +165,10 @@ def _once(
         }  # fmt: skip
         for memory in plan.stale:
             memory.stale = True
+        held = [(tree, contents(c)) for c, tree in plan.containers.values()]
+        held += [(tree, entry[name]) for name, tree in plan.names.items()]
+        earlier = {memory: len(memory.replaced()) for memory in plan.memories}
+        t.iterations.append((next(births), t.tick()))
         condition = test()
         if t.block:  # the test is more than a formula: it ends the iteration from within
             t.frame.flow.broken = ir.not_(condition)
@@ -181,8 +188,14 @@ def _once(
         touched |= {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
         memories = {c: c.leaf for c in (*log, *starts) if c.birth < birth}
         moved, written = _moved(plan, given, t.frame.env, log)
-        return Ends(changed, t.frame.flow, touched, memories, t.block, condition, birth, moved, written)  # fmt: skip
+        last = [v for _, v in (touched[key] for key in plan.containers)]
+        last += [t.frame.env.get(name, UNBOUND) for name in plan.names]
+        for (tree, first), v in zip(held, last, strict=True):
+            _passed_on(t, tree, first, v, log)
+        replaced = {c for c in memories if len(c.replaced()) > earlier.get(c, 0)}
+        return Ends(changed, t.frame.flow, touched, memories, t.block, condition, birth, moved, written, replaced)  # fmt: skip
     finally:
+        del t.iterations[iterations:]
         for memory in plan.stale:
             memory.stale = False
         while t.regions and t.regions[-1] is not region:
@@ -200,6 +213,28 @@ def _once(
         t.block, t.frame, t.path, t.always, t.depth = block, frame, path, always, depth
         frame.env, frame.flow = env, flow
         del t.assumptions[assumed:]
+
+
+def _passed_on(t: Tracer, tree: Any, first: Any, last: Any, log: dict[Memory, Expr | None]) -> None:
+    """What the next iteration gets, which changes it in place as this one does: lists that hold
+    it are not what they were."""
+    if any(id(c) in t.aliases.mutated for c in containers(first)):
+        for c in containers(last):
+            t.aliases.shared(c)
+    try:
+        changed = {
+            id(s)
+            for s, v in slots.pairs(tree, first, "")
+            for a in slots.arrays(v)
+            if a.memory in log
+        }
+        ends = [v for s, v in slots.pairs(tree, last, "") if id(s) in changed]
+    except (Refused, slots.Replaced):
+        return
+    for v in ends:
+        for a in slots.arrays(v):
+            for memory in a.memory.same():
+                memory.stale |= memory.rows
 
 
 def _moved(
@@ -436,6 +471,8 @@ def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], 
         restore(container, slots.filled(t, tree, result))
     for memory, slot in plan.memories.items():
         t.set_memory(memory, loop_program.array(results[slot.name], slot.type.kind))
+        if memory in plan.replaced:
+            memory.replace(None)
     t.frame.env.update(plan.dropped)
     for name, slot in last.items():
         if slot is not None:

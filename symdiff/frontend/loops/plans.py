@@ -10,13 +10,14 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.loops import slots
 from symdiff.frontend.loops.slots import Slot
 from symdiff.frontend.trace.aliases import containers
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.frames import Flow, contents
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
+    Listed,
     Maybe,
-    Memory,
     Refused,
     Scalar,
     SmallArray,
@@ -31,8 +32,8 @@ from symdiff.ir.loop_program import Type
 @dataclass(slots=True)
 class Plan:
     """What a loop carries: names, containers and memories, each as a tree of slots; the
-    names that it cannot carry, with the reason; and the containers of which the inner ones
-    are replaced."""
+    names that it cannot carry, with the reason; the containers of which the inner ones
+    are replaced; and the memory in which rows of lists are."""
 
     names: dict[str, Any] = field(default_factory=dict)
     containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Plan:
     dropped: dict[str, Unusable] = field(default_factory=dict)
     deep: set[Any] = field(default_factory=set)
     stale: set[Memory] = field(default_factory=set)
+    replaced: set[Memory] = field(default_factory=set)
 
     def slots(self) -> Iterator[tuple[str, Slot]]:
         """What is carried, and what the user calls it."""
@@ -68,6 +70,7 @@ class Ends:
     birth: int
     moved: list[Slot]
     written: list[Slot]
+    replaced: set[Memory]
 
 
 def _widen(slot: Slot, value: Any, what: str) -> bool:
@@ -129,6 +132,8 @@ def grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
         if memory not in plan.memories:
             plan.memories[memory] = Slot(Type(memory.shape, memory.kind), memory)
             grew = True
+    grew |= not ends.replaced <= plan.replaced
+    plan.replaced |= ends.replaced
     grew |= _aliased(plan, ends)
     return grew or _shared(plan, ends)
 
@@ -179,6 +184,15 @@ def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> boo
         plan.deep.add(name)
         del plan.names[name]
         return True
+    if (
+        isinstance(value, Listed)
+        and value.table is not None
+        and value.table.memory.leaf is not None
+    ):
+        slot = plan.names[name].storage
+        if slot.fixed is None:
+            slot.fixed = slots.SHARED
+            return True
     return sum(_widen(slot, v, what) for slot, v in found) > 0
 
 

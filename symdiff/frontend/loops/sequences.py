@@ -8,7 +8,7 @@ from collections.abc import Sequence as PySequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import rounded, selecting, symbolic
+from symdiff.frontend.arrays import lists, rounded, selecting, symbolic
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.extents import positive, same_size
 from symdiff.frontend.trace.recorder import active
@@ -32,7 +32,10 @@ def of(value: Any) -> Sequence | None:
     if isinstance(value, Sequence):
         return value
     if isinstance(value, Listed):
-        value = value.items
+        items = value
+        return Sequence(
+            items.storage.shape[0], lambda k: lists.subscript(active.get(), items, Whole(k))
+        )
     if isinstance(value, Selected):
         value = symbolic.symbolic(active.get(), value)
     if isinstance(value, SymArray):

@@ -82,6 +82,8 @@ def slots(tree: Any) -> Iterator[Slot]:
         yield tree
     elif isinstance(tree, SmallArray):
         yield from slots(tree.items)
+    elif isinstance(tree, Listed):
+        yield from slots(tree.storage)
     elif isinstance(tree, Record):
         yield from slots(tree.fields)
     elif isinstance(tree, dict):
@@ -102,7 +104,10 @@ def tree_of(value: Any, what: str, deep: bool = True, top: bool = True) -> Any:
     if isinstance(value, SymArray):
         return Slot(Type(value.shape, value.kind), value)
     if isinstance(value, Listed):
-        return Listed(tree_of(value.items, what), value.nest)
+        tree = tree_of(value.items, what)
+        if value.table is not None and value.table.memory.leaf is not None:
+            tree.fixed = SHARED
+        return Listed(tree, value.nest)
     if isinstance(value, tuple):
         return tuple_like(value, [tree_of(v, what, deep, False) for v in value])
     if isinstance(value, Record):
@@ -151,7 +156,7 @@ def filled(t: Tracer, tree: Any, value: Callable[[Slot], Any]) -> Any:
     if isinstance(tree, Same):
         return tree.value
     if isinstance(tree, Listed):
-        return Listed(filled(t, tree.items, value), tree.nest)
+        return symbolic.listed(filled(t, tree.storage, value), tree.nest)
     if isinstance(tree, Record):
         return Record(tree.made_of, filled(t, tree.fields, value))
     if isinstance(tree, SmallArray):
@@ -182,8 +187,11 @@ def pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
     if isinstance(tree, Same) and type(value) is type(tree.value) and value == tree.value:
         return
     if type(tree) is type(value):
-        if isinstance(tree, (SmallArray, Listed)):
+        if isinstance(tree, SmallArray):
             yield from pairs(tree.items, value.items, what)
+            return
+        if isinstance(tree, Listed):
+            yield from pairs(tree.storage, value.items, what)
             return
         if isinstance(tree, Record) and tree.made_of is value.made_of:
             yield from pairs(tree.fields, value.fields, what)

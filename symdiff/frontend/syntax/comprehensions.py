@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays import lists, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, placed
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.loops import nests, sequences
@@ -162,9 +162,10 @@ class Comprehension(Generator):
         def value() -> tuple[Any, Any]:
             return self._element(0)
 
+        since = lists.now(t)
         made = kept_loops.trace_element(t, found.count, start, value)
         t.frame = caller
-        return array_of_elements(t, found.count, *made)
+        return array_of_elements(t, found.count, *made, since)
 
     def _element(self, i: int) -> tuple[Any, Any]:
         """The element, and the condition that it is there."""
@@ -227,13 +228,14 @@ def visit(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -
 
 
 def array_of_elements(
-    t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, pair: tuple[Any, Any]
-) -> Any:
-    """The list whose element at an index is a value that a block defines."""
+    t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, pair: tuple[Any, Any], since: lists.Mark
+) -> Any:  # fmt: skip
+    """The list whose element at an index is a value that a block defines; objects that are
+    older than a point in time have other names too."""
     value, present = pair
-    nest = "l" + nest_of(value)
+    nest, held = "l" + nest_of(value), value
     if not is_number(value):
-        value = symbolic.symbolic(t, value)
+        value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
     if present is not True:
         if block or not isinstance(present, (Cond, bool)):
             raise Refused(
@@ -241,11 +243,15 @@ def array_of_elements(
                 "make an array before, and store its elements in a loop",
             )
         mask = _over(count, leaf, scalars.as_cond(present))
-        return Selected(_over(count, leaf, value), mask, nest)
+        found = _over(count, leaf, value)
+        if isinstance(value, SymArray) and value.shape and value.sides is None:
+            found.memory.may_show(value.memory)  # rows are views of what may be changed later
+        return Selected(found, mask, nest)
     if not block:
-        return Listed(_over(count, leaf, value), nest)
+        return lists.of_elements(t, _over(count, leaf, value), nest, held, leaf, since)
     if isinstance(value, SymArray):
-        return Listed(_rows(t, count, leaf, block, value), nest)
+        rows = _rows(t, count, leaf, block, value)
+        return lists.of_elements(t, rows, nest, held, leaf, since)
     kind = "b" if isinstance(value, (Cond, bool)) else "i" if scalars.is_whole(value) else "f"
     e = symbolic.stored(symbolic.from_formula((), value), kind)
     name = t.names.fresh("list")
@@ -261,10 +267,7 @@ def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:
     if any(leaf in set(ir.topological((n,))) for n in a.shape):
         raise Refused("the rows of an array have different lengths")
     e, d = ir.substitute((symbolic.formula(a), symbolic.needs(a)), mapping)
-    found = symbolic.lazy((count, *a.shape), a.kind, e, d)
-    if a.shape and a.sides is None:  # rows, which may be views of an array that is changed later
-        found.memory.may_show(a.memory)
-    return found
+    return symbolic.lazy((count, *a.shape), a.kind, e, d)
 
 
 def _rows(t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, row: SymArray) -> SymArray:

@@ -6,7 +6,7 @@ from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import lists, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.syntax import records
 from symdiff.frontend.trace import demands
@@ -110,9 +110,9 @@ def elements(t: Tracer, value: Any) -> list[Any]:
         raise Unlisted(
             "a range whose length is not known when traced is listed", "loop over it with 'for'"
         )
-    if isinstance(value, Listed):
-        value = value.items
-    if isinstance(value, Selected):
+    if isinstance(value, Listed) and (n := ir.integer(value.storage.shape[0])) is not None:
+        return [lists.subscript(t, value, k) for k in range(n)]
+    if isinstance(value, (Listed, Selected)):
         value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         if value.shape and (n := ir.integer(value.shape[0])) is not None:
@@ -140,10 +140,7 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
     if isinstance(owner, (SymArray, Selected)):
         return selecting.subscript(t, symbolic.symbolic(t, owner), index)
     if isinstance(owner, Listed):
-        found = selecting.subscript(t, owner.items, index)
-        if isinstance(index, slice):
-            return Listed(symbolic.snapshot(found), owner.nest)
-        return Listed(found, owner.nest[1:]) if owner.nest[1:] else found
+        return lists.subscript(t, owner, index)
     if isinstance(owner, SmallArray):
         used_as_array(owner, "it is indexed", rank_of(index))
         if selecting.is_symbolic(index):

@@ -60,7 +60,7 @@ def run_for(t: Tracer, node: ast.For) -> None:
 def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
     """A loop that stays a loop."""
     name = node.target.id if isinstance(node.target, ast.Name) else "i"
-    grown = appended_lists.lists(t, node.body, found.count.op is ir.CONST)
+    grown = appended_lists.grown(t, node.body, found.count.op is ir.CONST)
     before = {g.name: t.frame.env[g.name] for g in grown.values()}
 
     def start(k: ir.Expr) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.arrays import folding, symbolic
+from symdiff.frontend.arrays import folding, lists, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.containers import plain, text_of
@@ -96,8 +96,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         and all(isinstance(v, (list, Listed)) for v in (a, b))
         and not (isinstance(a, list) and isinstance(b, list))
     ):
-        parts = [v.items if isinstance(v, Listed) else arrays.asarray(v) for v in (a, b)]
-        return Listed(t.call(np.concatenate, (parts,), {}))
+        parts = [symbolic.symbolic(t, v) for v in (a, b)]
+        return lists.together(t, (a, b), t.call(np.concatenate, (parts,), {}))
     if op is ast.Pow:
         _no_negative_power(t, a, b)
         if getattr(a, "kind", "") == "b" and b == 2:

@@ -12,7 +12,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend import captures
-from symdiff.frontend.arrays import selecting, storing, symbolic
+from symdiff.frontend.arrays import lists, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import of_numba, registry
 from symdiff.frontend.loops import appended_lists, slots
@@ -45,6 +45,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Whole,
     describe,
+    nest_of,
 )
 from symdiff.ir import FALSE, TRUE, loop_program
 
@@ -135,29 +136,32 @@ def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
 def _around(t: Tracer, value: Any, before: int, after: int) -> list[Any] | None:
     """Elements of an array of unknown size before and after a starred name, with a list of the
     others between them; None of anything else."""
+    owner = value
     if isinstance(value, (Listed, Selected)):
-        value = symbolic.symbolic(t, value)
+        value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
     if not isinstance(value, SymArray) or not value.shape or value.shape[0].op is ir.CONST:
         return None
     least = ir.const(before + after)
     t.require(ir.le(least, value.shape[0]), "value", "an array has too few elements to unpack")
     between = selecting.subscript(t, value, slice(before, -after if after else None))
-    first = [selecting.subscript(t, value, k) for k in range(before)]
-    last = [selecting.subscript(t, value, k) for k in range(-after, 0)]
-    return [*first, Listed(symbolic.snapshot(between)), *last]
+    first = [containers.subscript(t, owner, k) for k in range(before)]
+    last = [containers.subscript(t, owner, k) for k in range(-after, 0)]
+    nest = "l" + nest_of(owner)[1:]
+    return [*first, lists.copied(t, symbolic.snapshot(between), owner, nest=nest), *last]
 
 
 def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
     """The values to unpack; of an array as many as there are names."""
+    owner = value
     if isinstance(value, (Listed, Selected)):
-        value = symbolic.symbolic(t, value)
+        value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
     if not isinstance(value, SymArray) or not value.shape:
         return containers.elements(t, value)
     size, count = value.shape[0], len(target.elts)
     if size.op is ir.CONST:
-        return containers.elements(t, value)
+        return containers.elements(t, owner)
     extents.same_size(t, size, ir.const(count))
-    return [selecting.subscript(t, value, k) for k in range(count)]
+    return [containers.subscript(t, owner, k) for k in range(count)]
 
 
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
@@ -175,7 +179,7 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         t.mutate(owner)
         arrays.store(owner, index, value)
     elif isinstance(owner, Listed) and not isinstance(index, slice):
-        storing.store(t, owner.items, index, value)
+        lists.store(t, owner, index, value)
     elif isinstance(owner, Selected):
         raise Refused(
             "an element of a selection by a condition is assigned",
@@ -229,6 +233,9 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     value = evaluate(t, node.value)
     t.at = node
     old = containers.subscript(t, owner, index)
+    if isinstance(owner, Listed) and isinstance(old, SymArray):
+        t.note(_changed(t, op, old, value), node)  # the element itself is changed
+        return
     if isinstance(owner, (list, dict)):
         if isinstance(old, Scalar) and _aliased(t, "", old):
             demands.changed_in_call(old)

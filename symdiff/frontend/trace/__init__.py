@@ -1,6 +1,7 @@
 """The state of a trace, and the numbers and conditions that it computes with.
 
 `values`         what a traced function computes with
+`array_memory`   memory of arrays of unknown size, and what else may be the same
 `outside`        values of the user's world
 `scalars`        operations on real numbers and truth values, with the conditions they need
 `domains`        where values are defined

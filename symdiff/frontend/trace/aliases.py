@@ -11,9 +11,10 @@ merged contents. That is what Python computes as long as
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.frames import Container, Frame
 from symdiff.frontend.trace.values import (
     Listed,
@@ -94,6 +95,9 @@ class Aliases:
         self._made: dict[int, tuple[Container, list[Container]]] = {}
         self._sources: dict[int, tuple[Container, list[Container]]] = {}
         self._stale: dict[int, Container] = {}
+        self._rows: dict[int, tuple[Container, list[Memory]]] = {}
+        self._held: dict[Memory, list[Container]] = {}
+        self.mutated: dict[int, Container] = {}
 
     def chosen(self, found: Any, *sources: Any) -> None:
         """What was found shows what the sources have now: each of its containers that of a
@@ -112,7 +116,9 @@ class Aliases:
                     self._stale[id(m)] = m
 
     def changed(self, container: Container) -> None:
-        """A container is about to change; it may be what it was chosen from."""
+        """A container is about to change; it may be what it was chosen from, or in a list."""
+        self.mutated[id(container)] = container
+        self.shared(container)
         if not self._made:
             return
         same, stack = {id(container)}, [container]
@@ -127,6 +133,42 @@ class Aliases:
             if id(c) not in self._stale:
                 self._stale[id(c)] = c
                 stack += self._made.get(id(c), (None, []))[1]
+
+    def hold(self, memory: Memory, container: Container, why: tuple[str, str]) -> None:
+        """A row of a list, in this memory, is a container."""
+        held = self._held.setdefault(memory, [])
+        if any(c is container for c in held):
+            memory.alike = memory.alike or why
+            return
+        held.append(container)
+        self._rows.setdefault(id(container), (container, []))[1].append(memory)
+
+    def behind(self, some: Iterable[Container]) -> list[Container]:
+        """Containers, and those that a condition chose them from."""
+        stack, found = list(some), {}
+        while stack:
+            c = stack.pop()
+            if id(c) not in found:
+                found[id(c)] = c
+                stack += self._sources.get(id(c), (None, []))[1]
+        return list(found.values())
+
+    def shared(self, container: Container) -> None:
+        """The lists whose rows may be this container are not what they were."""
+        for memory in self._rows.get(id(container), (None, []))[1]:
+            memory.spoil()
+            memory.stale = True
+
+    def spoil(self, memory: Memory) -> None:
+        """Memory is about to change: what may be the same is not what it was."""
+        if memory.alike is not None:
+            raise Refused(*memory.alike)
+        memory.spoil()
+        for m in (memory, *memory.same()) if self._held else ():
+            for c in self._held.get(m, ()):
+                self._stale[id(c)] = c
+                for other in self._rows[id(c)][1]:
+                    other.stale |= other is not memory
 
     def check(self, value: Any) -> None:
         """Refuse what is stale."""

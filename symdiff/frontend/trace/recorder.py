@@ -15,6 +15,7 @@ from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.source import Source, is_library, is_own
 from symdiff.frontend.trace import implied
 from symdiff.frontend.trace.aliases import Aliases
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.decisions import Decisions
 from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.frames import Container, Frame, Region, contents
@@ -23,7 +24,6 @@ from symdiff.frontend.trace.values import (
     MAX_ARRAY,
     UNBOUND,
     Masked,
-    Memory,
     Real,
     Refused,
     Scalar,
@@ -108,6 +108,7 @@ class Recorder(Interface):
         self.checks: dict[Expr, loop_program.Check] = {}
         self.always = True
         self.counts: list[Expr | None] = []
+        self.iterations: list[tuple[int, int]] = []
         self.levels: list[tuple[int, list[loop_program.Statement]]] = []
         self.written: list[Memory] = []
         self.sizes: set[Expr] = set()
@@ -207,6 +208,10 @@ class Recorder(Interface):
         key = container.owner() if isinstance(container, SmallArray) else container
         self._owned[id(key)] = key, self.tick()
         return container
+
+    def age(self, container: Any) -> int:
+        """When a container was made; 0 if that was not in the trace."""
+        return self._owned.get(id(container), (None, 0))[1]
 
     def mutate(self, container: Any) -> None:
         """Announce that a container is about to change."""
@@ -319,4 +324,6 @@ class Recorder(Interface):
         """Memory is changed: it is another array from here on."""
         for log in self.memories:
             log.setdefault(memory, memory.leaf)
+        before = memory.replaced()
         memory.leaf = leaf
+        memory.replace(before=before)

@@ -19,6 +19,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import containers, referenced
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.decisions import NEVER
 from symdiff.frontend.trace.facts import Conditions
 from symdiff.frontend.trace.frames import (
@@ -38,7 +39,6 @@ from symdiff.frontend.trace.values import (
     Cond,
     Integral,
     Maybe,
-    Memory,
     Mixed,
     Record,
     Refused,

@@ -10,7 +10,6 @@ the value of a program must not; and its plain form, if that is another.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, ne, where
-from symdiff.ir.loop_program import kind_of
+from symdiff.frontend.trace.array_memory import SLOTS, Memory
+from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, ne, substitute, where
+from symdiff.ir.loop_program import kind_of, load
 from symdiff.ir.plain import Reading
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
@@ -129,94 +129,6 @@ class Mixed(Integral):
     __slots__ = ()
 
 
-births = itertools.count()
-
-
-class Memory:
-    """The memory of an array that is not traced element by element: its state now.
-
-    A formula is memory that is not written yet: its elements are computed where they are
-    used, until something is stored in it.
-
-    Attributes
-    ----------
-    shape : its axes, integer expressions.
-    kind : "b" for truth values, "i" for integers, "f" for reals.
-    leaf : the array as it is now, as of `symdiff.ir.loop_program.array`; None of a formula.
-    element : of a formula, the element at the indices `symbolic.SLOTS`.
-    plain : of a formula, what plain Python computes of the element, if it is not that.
-    defined : of a formula, where the operations that led to the element are defined.
-    selection : the elements of an array by a condition that it holds, as long as neither changes.
-    fixed : why nothing may be stored in it, and what to do; None if it may.
-    birth : larger than that of every memory made before.
-    name : what the user calls it; "" if it has no name yet.
-    origins, shown : memory that this may be, as a loop may have left it under another name;
-        and memory that may be this.
-    stale : whether it may have been changed as one of these.
-    by_rows : whether it is known to lie row by row; what NumPy computes from arrays, and copies of
-        them, lies as those do.
-    reshaped : whether a view of it has another shape, if arguments lie row by row.
-    argument : whether it is that of an argument, which may have gaps between its elements.
-    parameter : the name of the argument that shows what is stored in it; "" if none does.
-    """
-
-    __slots__ = (
-        "argument",
-        "birth",
-        "by_rows",
-        "defined",
-        "element",
-        "fixed",
-        "kind",
-        "leaf",
-        "name",
-        "origins",
-        "parameter",
-        "plain",
-        "reshaped",
-        "selection",
-        "shape",
-        "shown",
-        "stale",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        shape: tuple[Expr, ...],
-        kind: str,
-        leaf: Expr | None = None,
-        element: Expr = ZERO,
-        defined: Expr = TRUE,
-        plain: Expr | None = None,
-    ) -> None:
-        self.shape, self.kind, self.leaf = shape, kind, leaf
-        self.element, self.defined, self.plain = element, defined, plain
-        self.selection: Selected | None = None
-        self.fixed: tuple[str, str] | None = None
-        self.birth = next(births)
-        self.name = self.parameter = ""
-        self.origins: list[Memory] = []
-        self.shown: list[Memory] = []
-        self.stale = False
-        self.by_rows = self.reshaped = self.argument = False
-
-    def may_show(self, other: Memory) -> None:
-        """This is a view of the other memory, or a copy, as only a call says."""
-        self.origins.append(other)
-        other.shown.append(self)
-        self.fixed = self.fixed or other.fixed
-
-    def spoil(self) -> None:
-        """It is about to change: what may be the same memory is not what it was."""
-        for step in ("origins", "shown"):
-            stack = list(getattr(self, step))
-            while stack:
-                memory = stack.pop()
-                if not memory.stale:
-                    memory.stale = True
-                    stack += getattr(memory, step)
-
-
 class Axes(tuple[Any, ...]):
     """The shape of an array, as Python sees it, and which array that is."""
 
@@ -239,9 +151,10 @@ class SymArray:
     memory : the memory that this is a view of.
     where : the index in the memory of the element at `symbolic.SLOTS`.
     sides : a condition, the array where it holds, and the one where it does not.
+    seen : how many rows of the memory had been replaced when the view was made.
     """
 
-    __slots__ = ("kind", "memory", "shape", "sides", "where")
+    __slots__ = ("kind", "memory", "seen", "shape", "sides", "where")
 
     def __init__(
         self,
@@ -253,6 +166,7 @@ class SymArray:
     ) -> None:
         self.shape, self.kind, self.memory = shape, kind, memory
         self.where, self.sides = where, sides
+        self.seen = len(memory.replaced())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,19 +194,37 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """A list whose length is not known when traced; it does not change.
+    """A list whose length is not known when traced. Elements that may be changed are references:
+    an element is the number of a row.
 
     Attributes
     ----------
+    storage : its elements, or the rows that they refer to, along the first axis of memory.
     nest : of its first axes, whether each is a list ("l") or a tuple ("t").
+    table : the row of each element, if elements can be stored and are references.
+    counts : how many elements refer to each row.
     """
 
-    items: SymArray
+    storage: SymArray
     nest: str = "l"
+    table: SymArray | None = None
+    counts: SymArray | None = None
 
     @property
     def kind(self) -> str:
-        return self.items.kind
+        return self.storage.kind
+
+    @property
+    def items(self) -> SymArray:
+        """All elements, as they are now."""
+        a, table = self.storage, self.table
+        if table is None:
+            return a
+        where = a.where
+        if table.memory.leaf is not None:
+            row = load(table.memory.leaf, *table.where)
+            where = substitute(where, {SLOTS[0]: row})
+        return SymArray(a.shape, a.kind, a.memory, tuple(where))
 
 
 def nest_of(value: Any) -> str:

@@ -24,7 +24,6 @@ from symdiff.frontend.trace.extents import dims, size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Axes,
-    Listed,
     Method,
     Refused,
     Scalar,
@@ -109,7 +108,7 @@ def _item(t: Tracer, value: Any, *index: Any) -> Any:
 
 def _tolist(t: Tracer, value: Any) -> Any:
     a = symbolic.symbolic(t, value)
-    return Listed(symbolic.snapshot(a), "l" * len(a.shape)) if a.shape else _item(t, a)
+    return symbolic.listed(symbolic.snapshot(a), "l" * len(a.shape)) if a.shape else _item(t, a)
 
 
 def _fill(t: Tracer, value: Any, number: Any) -> None:

@@ -10,6 +10,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import (
     extent,
@@ -24,7 +25,6 @@ from symdiff.frontend.trace.extents import (
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
-    Memory,
     Refused,
     Scalar,
     SmallArray,
