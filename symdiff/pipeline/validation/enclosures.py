@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from symdiff.interpret import Undecided, exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.loops import ORDERS, Precise, Proven, evaluate, run
 from symdiff.ir import functions
-from symdiff.ir.loop_program import Call, LoopProgram, walk
+from symdiff.ir.loop_program import Call, LoopProgram, mapped_block, walk
+from symdiff.ir.plain import in_single, is_plain, real_op
 from symdiff.ir.program import Program
 from symdiff.pipeline.validation.broken_off import TooLong
 
@@ -164,6 +165,8 @@ class Enclosures(Precise):
             value = value * arb(1, OF_LIBRARIES)
         if not isinstance(value, arb):
             return bool(value)
+        if real_op(op) is not op and value.is_exact():
+            return value  # a double, as plain Python has it
         value = self.kept(value)
         if value.is_nan():
             self._count(value, args, self._is_outside(op, args))
@@ -209,9 +212,22 @@ def _is_composite(op: ir.Op) -> bool:
     return composed or op in (functions.LOG, functions.LOG2, functions.LOG10)
 
 
+def _deciding_in_single(program: Program | LoopProgram) -> Program | LoopProgram:
+    """The program whose decisions are those of float32."""
+    if isinstance(program, Program):
+        return replace(
+            program, outputs=in_single(program.outputs), domain=in_single(program.domain),
+            assumptions=in_single(program.assumptions),
+        )  # fmt: skip
+    block = mapped_block(program.block, lambda e: in_single((e,))[0])
+    return replace(program, block=block, outputs=in_single(program.outputs))
+
+
 def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float) -> Ours:
     """The captured program in balls; `unit` is that of the format that is computed in."""
     numbers = Range.of(unit)
+    if unit == UNITS[np.dtype("float32")]:
+        program = _deciding_in_single(program)
     if isinstance(program, Program):
         rounded, signed = ir.var("rounded argument"), ir.var("zero of either sign")
         library = ir.var("error of libraries")
@@ -234,7 +250,7 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
             v = tape.run(
                 [*(arb(float(x)) for x in values), *disturbances],
                 PRECISION,
-                amend=lambda _, value: numbers.rounded(value),
+                amend=lambda i, value: value if is_plain(tape.nodes[i]) else numbers.rounded(value),
             )
             balls = [v[r] for r in tape.roots]
             known: dict[int, Any] = {}
