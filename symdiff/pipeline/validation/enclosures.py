@@ -208,6 +208,8 @@ class _Disturbed(_InRange):
 def _is_composite(op: ir.Op) -> bool:
     """Whether results are right for an argument that differs by rounding: of what libraries compute from
     others (`np.sinc(300.0)` is not 0), and of logarithms, as those of powers are captured as products."""
+    if real_op(op) is not op or op is functions.FLOOR_QUOTIENT:
+        return False  # decisions
     composed = op.libm is None and op.partials is not None and op.kink is None and op.arity > 0
     return composed or op in (functions.LOG, functions.LOG2, functions.LOG10)
 
@@ -241,6 +243,16 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
             return made if e.op.edges is None else made * library
 
         outputs = ir.transform(program.outputs, rule)
+
+        def amend(place: int, value: Any) -> Any:
+            n = tape.nodes[place]
+            given = (
+                n.op is ir.CONST
+                and value.is_exact()
+                and arb(float(np.float32(float(value)))) == value
+            )
+            return value if given or is_plain(n) else numbers.rounded(value)
+
         with exclusive(PRECISION):
             names = [*map(ir.var, program.params), rounded, signed, library]
             tape = Tape(names, (*outputs, *program.domain, *program.assumptions))
@@ -250,7 +262,7 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
             v = tape.run(
                 [*(arb(float(x)) for x in values), *disturbances],
                 PRECISION,
-                amend=lambda i, value: value if is_plain(tape.nodes[i]) else numbers.rounded(value),
+                amend=amend,
             )
             balls = [v[r] for r in tape.roots]
             known: dict[int, Any] = {}
