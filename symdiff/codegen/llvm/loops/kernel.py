@@ -58,10 +58,8 @@ FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
 routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
 `parallel`, which may be null, and `again` of `fallback`; the table of `interrupts`; and the
 flags that were raised."""
-TOLD = ("accuracy", "small")
+TOLD = ("accuracy",)
 """Checks that are no errors of the program: they come last among its checks."""
-AT_ONCE = "at_once"
-"""Of kernels that leave some calls to another: of how many numbers those are at most that they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +372,7 @@ def _watched(flags: int) -> list[str]:
 
 def print_kernel(
     program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", tested: int = 0,
-    flags: int = 0, wide: bool = False, at_once: int = 0, kinds: Sequence[str] = (),
+    flags: int = 0, wide: bool = False, kinds: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
@@ -389,12 +387,9 @@ def print_kernel(
     flags : those of the processor's flags that are to be looked at.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
     kinds : of the outputs, which callers read; an integer among real numbers is stored as one.
-    at_once : of how many numbers calls are at most that its checks do not send to another kernel, which it
-        has as `AT_ONCE`; 0 if there are no such checks.
     """
     made = as_it_stands(program) if wide else lowered(program, accuracy, tested > 0)
-    text = Kernel(made, dtype, lanes, tested, flags, kinds).print()
-    return text + f"@{AT_ONCE} = global i64 {at_once}\n" if at_once else text
+    return Kernel(made, dtype, lanes, tested, flags, kinds).print()
 
 
-__all__ = ["AT_ONCE", "FIXED", "Layout", "layout_of", "print_kernel"]
+__all__ = ["FIXED", "Layout", "layout_of", "print_kernel"]
