@@ -83,7 +83,9 @@ def _drop(linked: jit.Linked) -> None:
 class Code:
     """The compiled code of a kernel for one dtype."""
 
-    def __init__(self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0) -> None:
+    def __init__(
+        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, tested: bool = False
+    ) -> None:
         self.kernel, self.linked = kernel, linked
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
@@ -101,10 +103,9 @@ class Code:
             None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
         )(self.spread)
         self.again = None
-        if kernel.tiers is not None and not kernel.is_probed:
-            tested = partial(kernel.tested, dtype, tests)
+        if tested:
             self.again = Again(
-                self.outcome, tested, kernel.tiers, linked, dtype, kernel.accuracy,
+                self.outcome, partial(kernel.tested, dtype, tests), kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
             )  # fmt: skip
         entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
@@ -116,7 +117,7 @@ class Code:
         self.watched = None
         if place := linked.address("watched"):
             self.watched = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(place)
-        self.tests, self.next = tests, tests
+        self.tests, self.next, self.tested = tests, tests, tested
         self.tried = self.raised = 0
         self.all_known = all(self.layout.known)
         self.prepare()
@@ -233,7 +234,7 @@ class Code:
             self.finish(at)
             _drop(self.linked)
             self.next = max(self.tests, 2 if raised & OVERFLOWS else 1)
-        other: Code = self.kernel.code(self.real.name, self.next)
+        other: Code = self.kernel.code(self.real.name, self.next, self.tested)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
         return other.invoke(memory, at)
 

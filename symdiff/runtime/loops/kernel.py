@@ -21,7 +21,7 @@ from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
 from symdiff.runtime.loops import probe
-from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
+from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given, put
 from symdiff.runtime.loops.call import (
     Code,
     ComputationError,
@@ -80,10 +80,10 @@ class LoopKernel:
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
-        self._compiled: dict[tuple[str, int], Code] = {}
+        self._compiled: dict[tuple[str, int, bool], Code] = {}
         self._tested: dict[tuple[str, int], ProgramWithTests] = {}
         self._again: Recomputed | None = None
-        self._losses = self._turn = self._alarms = 0
+        self._losses = self._turn = self._alarms = self._odd = 0
         self.schedule = probe.Schedule(
             [p.type.kind == "f" for p in program.params]
             + [t.kind == "f" for t in self.layout.outputs]
@@ -122,38 +122,42 @@ class LoopKernel:
         )
 
     def tested(self, dtype: str, tests: int) -> ProgramWithTests:
-        """The program of rows with its error tests, for a dtype and tests as of `with_error_tests`."""
+        """The program with its error tests, for a dtype and tests as of `with_error_tests`."""
         assert self.tiers is not None
         with self._lock:
             if (dtype, tests) not in self._tested:
                 self._tested[dtype, tests] = self.tiers.double(dtype, tests)
             return self._tested[dtype, tests]
 
-    def _text(self, dtype: str, tests: int = 0) -> str:
+    def _text(self, dtype: str, tests: int = 0, tested: bool = False) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         kinds = [t.kind for t in self.layout.outputs]
-        if self.tiers is None or self.is_probed:
-            return print_kernel(self.program, dtype, lanes, self.accuracy, kinds=kinds)
+        if not tested:
+            return print_kernel(
+                self.program, dtype, lanes, self.accuracy, kinds=kinds, probed=self.is_probed
+            )
         s = self.tested(dtype, tests)
         many = len(s.references)
         return print_kernel(s.program, dtype, lanes, self.accuracy, many, s.flags, kinds=kinds)
 
-    def code(self, dtype: str, tests: int = 0) -> Code:
-        """The compiled kernel of one dtype, of rows with tests as of `with_error_tests`: what is not tested
-        for, the processor's flags tell, if it has any."""
+    def code(self, dtype: str, tests: int = 0, tested: bool = False) -> Code:
+        """The compiled kernel of one dtype; `tested`, as that of rows is, with tests as of `with_error_tests`:
+        what is not tested for, the processor's flags tell, if it has any."""
         tests = tests if jit.has_flags() else ALL
-        found = self._compiled.get((dtype, tests))
+        tested = tested or (self.tiers is not None and not self.is_probed)
+        which = dtype, tests, tested
+        found = self._compiled.get(which)
         if found is None:
             with self._lock:
-                found = self._compiled.get((dtype, tests))
+                found = self._compiled.get(which)
                 if found is None:
                     lanes = compiled.registers(dtype, self.accuracy == "strict")
                     library = sorted(lanes.library)
-                    how = dtype, tests, self.accuracy, lanes.isa, lanes.width, library
+                    how = (*which, self.accuracy, lanes.isa, lanes.width, library)
                     key = cache.key("loops", self._fingerprint(), how, jit.host())
-                    text = partial(self._text, dtype, tests)
+                    text = partial(self._text, *which)
                     linked = compiled.link(key, text, self.cache, tidy=True)
-                    found = self._compiled[dtype, tests] = Code(self, linked, dtype, tests)
+                    found = self._compiled[which] = Code(self, linked, *which)
         return found
 
     def is_compiled(self, dtype: str) -> bool:
@@ -213,7 +217,11 @@ class LoopKernel:
                 found = self._with_errors(dtype, values, out, result)
                 if found is not None:
                     return found
-            results = self.code(dtype).run(values, out, result)
+                if self.accuracy == "strict":
+                    plain = self.code(dtype).run(values, None, result)
+                    return self._more_accurately(dtype, values, plain, out, result)
+            aside = self.is_probed and _overlap(values, out)  # a probe needs the arguments
+            results = self.code(dtype).run(values, None if aside else out, result)
         except WideIntegerError as error:
             from symdiff.runtime.loops.exact_integers import exactly
 
@@ -221,8 +229,17 @@ class LoopKernel:
         except InaccurateError as error:
             return self._more_accurately(dtype, values, error.results, out, result)
         if not self.is_probed or not self._may_have_lost(dtype, values, results, result):
-            return results
-        kept = results if out is None else [np.copy(v) for v in results]
+            if not aside or out is None:
+                return results
+            return list(map(_placed, out, results))
+        if not all(
+            map(_is_finite, results)
+        ):  # something overflowed, or is undefined, that need not be
+            again = self.code(dtype, ALL, True).run(values, None, result)
+            if all(map(_is_finite, again)):
+                self._odd = 0
+                return again if out is None else list(map(_placed, out, again))
+        kept = results if out is None or aside else [np.copy(v) for v in results]
         found = self._more_accurately(dtype, values, kept, out, result)
         if any(map(probe.differ, kept, found)):
             self._losses += 1
@@ -247,12 +264,12 @@ class LoopKernel:
         self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
     ) -> bool:
         """Whether a call is to be computed again: a probe found a loss, or a result is not finite."""
-        if not self.schedule.due(values, results):
+        due = self.schedule.due(values, results)
+        if not all(map(_is_finite, results)) and all(map(_is_finite, values)):
+            self._odd += 1
+            return due or self._losses > 0 or self._odd <= LOSSES
+        if not due or not all(map(_is_finite, values)):
             return False
-        if not all(map(_is_finite, values)):
-            return False
-        if not all(map(_is_finite, results)):
-            return True
         if self._alarms >= ALARMS and (found := self._with_errors(dtype, values, None, result)):
             return any(map(probe.differ, results, found))
         code = self.code(dtype)
@@ -326,6 +343,19 @@ class LoopKernel:
         return True
 
 
+def _placed(place: Array | None, value: Any) -> Any:
+    return value if place is None else put(place, value)
+
+
+def _overlap(values: Sequence[Any], out: Sequence[Array | None] | None) -> bool:
+    """Whether results are written where an argument is."""
+    return any(
+        isinstance(v, np.ndarray) and o is not None and np.may_share_memory(v, o)
+        for o in out or ()
+        for v in values
+    )
+
+
 def _is_finite(value: Any) -> bool:
     """Whether a number or all elements of an array are finite."""
     if isinstance(value, np.ndarray):
@@ -349,7 +379,7 @@ class WideLoopKernel(LoopKernel):
         super().__init__(program, parallel=parallel, cache=cache)
         self.watched = watched
 
-    def _text(self, dtype: str, tests: int = 0) -> str:
+    def _text(self, dtype: str, tests: int = 0, tested: bool = False) -> str:
         lanes, program = compiled.registers(dtype), self.program
         if self.watched is None:
             return print_kernel(program, dtype, lanes, wide=True)

@@ -29,12 +29,14 @@ import numpy as np
 
 LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
+PART = 256.0
+"""Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits."""
 FIRST, EVERY, SELDOM = 2, 16, 256
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
 UPWARD, DOWNWARD = range(2)
-ANY = 4095
-"""More than the exponent of any double."""
+INFINITE, ANY = 2047, 4095
+"""The biased exponent of what is not finite, and more than that of any double."""
 
 Results = Sequence[Any]
 
@@ -67,7 +69,7 @@ class Schedule:
         for k, value in enumerate((*values, *results)):
             e = exponent(value)
             low, high = state[2 + 2 * k], state[3 + 2 * k]
-            if e and not low <= e <= high:
+            if 0 < e < INFINITE and not low <= e <= high:
                 state[2 + 2 * k], state[3 + 2 * k] = min(low, e), max(high, e)
                 moved = True
         if state[1] > FIRST and state[0] > 0 and not moved:
@@ -96,7 +98,7 @@ def exponent(value: Any) -> int:
     elif not isinstance(value, float | np.floating):
         return 0
     if not math.isfinite(value):
-        return 2047
+        return INFINITE
     return max(math.frexp(value)[1] + 1022, 0) if value else 0
 
 
@@ -119,7 +121,7 @@ def has_lost(
     with environment.direction(DOWNWARD):
         down = run(values)
     inexact = environment.is_inexact()
-    if _spread(plain, up, LIMIT) or _spread(plain, down, LIMIT) or _spread(up, down, LIMIT):
+    if any(map(_apart, plain, up, down)):
         return True
     return inexact and any(map(_is_suspicious, plain, up, down))
 
@@ -171,6 +173,18 @@ def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
         apart = np.abs(x - y).max()
     tiny, limit = float(np.finfo(x.dtype).tiny), limit * float(np.finfo(x.dtype).eps) * 2.0**52
     return not (apart <= limit * size or size < tiny)
+
+
+def _apart(plain: Any, up: Any, down: Any) -> bool:
+    """Whether a result lost digits. Roundings in one direction add up in long sums, to nearest they do not:
+    there the result is in the middle of the other two, and only a part of their distance counts."""
+    if not (differ(plain, up) or differ(plain, down) or differ(up, down)):
+        return False
+    if any(differ(x, y, PART * LIMIT) for x, y in ((plain, up), (plain, down), (up, down))):
+        return True
+    with np.errstate(all="ignore"):
+        middle = np.asarray(up) / 2 + np.asarray(down) / 2
+    return differ(plain, middle.astype(np.asarray(plain).dtype), LIMIT / 2)
 
 
 def _is_suspicious(plain: Any, up: Any, down: Any) -> bool:

@@ -46,7 +46,7 @@ CLOSE, ALIKE = 2.0**-30, 2.0**-48
 """Relative difference of first-order corrections and double-double arithmetic below which the latter is
 right: with functions, which are known to 2**-63 and 2**-100, and without, where both
 have errors of the size of a rounding squared."""
-NEAR, PASSED = 4, 32
+NEAR, PASSED = 4, 8
 """Ulps by which an element of double arithmetic may be off and stay; of rows that do not depend on
 each other, and with "strict", as many as estimates let pass, as a unit is half of an ulp."""
 
