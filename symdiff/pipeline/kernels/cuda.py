@@ -139,7 +139,7 @@ class CudaKernels:
         from symdiff.runtime.cuda.loops.kernel import CudaProgram
 
         self._refuse_certified()
-        accuracy, tiers = self.options.level, None
+        accuracy, tiers = self.options.accuracy, None
         if accuracy != "fast":
             tiers = LoweredProgram(program, accuracy, reads_flags=False)
         made = CudaProgram(final(program), self.options.cache, accuracy, tiers)
@@ -169,7 +169,7 @@ class CudaKernels:
         return self.made[key]
 
     def _refuse_certified(self) -> None:
-        if self.options.level == "certified":
+        if self.options.accuracy == "certified":
             raise TargetError(
                 'accuracy="certified" is ball arithmetic, which needs the CPU',
                 hint='use target="cpu", or accuracy="strict"',
@@ -185,5 +185,5 @@ class CudaKernels:
         options = self.options
         self._refuse_certified()
         function = on_device(optimized, options)
-        kernel = CudaKernel(function, accuracy=options.level, cache=options.cache)
+        kernel = CudaKernel(function, accuracy=options.accuracy, cache=options.cache)
         return optimized, OnDevice(kernel, optimized.tree, self._dtype())

@@ -145,7 +145,7 @@ class ArrayKernels:
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
         ones, keep = not raw.stretches.pairs, self._options.cache
-        if self._options.level == "strict":
+        if self._options.accuracy == "strict":
             return None  # which begins with rounding errors
         changed = self._changed(raw)
         code = kernel.code("float64")
@@ -216,9 +216,9 @@ class ArrayKernels:
         def arguments(program: LoopProgram) -> tuple[Any, ...]:
             tiers = None
             if o.accuracy != "fast":
-                tiers = LoweredProgram(program, o.level, **about)
+                tiers = LoweredProgram(program, o.accuracy, **about)
             final = loop_pipeline.final(program)
-            return final, o.dtype, threaded, o.cache, o.level, tiers
+            return final, o.dtype, threaded, o.cache, o.accuracy, tiers
 
         made_by: type[LoopKernel] = LoopKernel
         if o.engine == "numba":

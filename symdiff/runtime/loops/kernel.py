@@ -193,6 +193,11 @@ class LoopKernel:
             )
         if self._plain(args):
             return self._run("float64", args, out, FLOAT64)
+        dtype, values, result = self._given(args)
+        return self._run(dtype, values, out, result)
+
+    def _given(self, args: Sequence[Any]) -> tuple[str, list[Any], Any]:
+        """The dtype that is computed in, the arguments as it takes them, and the dtype of results."""
         params = self.program.params
         if len(args) != len(params):
             raise ArgumentError(
@@ -205,7 +210,7 @@ class LoopKernel:
         ]  # fmt: skip
         result = elementwise.result_dtype(reals, self.dtype)
         compute = FLOAT64 if result == FLOAT64 else FLOAT32
-        return self._run(compute.name, values, out, result)
+        return compute.name, values, result
 
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
@@ -218,7 +223,7 @@ class LoopKernel:
                 if found is not None:
                     return found
                 if self.accuracy == "strict":
-                    plain = self.code(dtype).run(values, None, result)
+                    plain = self.code(dtype, ALL, True).run(values, None, result)
                     return self._more_accurately(dtype, values, plain, out, result)
             aside = self.is_probed and _overlap(values, out)  # a probe needs the arguments
             results = self.code(dtype).run(values, None if aside else out, result)
@@ -241,6 +246,7 @@ class LoopKernel:
                 return again if out is None else list(map(_placed, out, again))
         kept = results if out is None or aside else [np.copy(v) for v in results]
         found = self._more_accurately(dtype, values, kept, out, result)
+        self._odd *= not all(map(_is_finite, found))
         if any(map(probe.differ, kept, found)):
             self._losses += 1
             self.schedule.lost()
@@ -257,7 +263,7 @@ class LoopKernel:
         self._turn += 1
         if self._turn % TURNS:
             return True
-        self._losses = 0  # the plain kernel is tried again
+        self._losses = LOSSES - 1  # the plain kernel is tried again
         return False
 
     def _may_have_lost(
@@ -271,17 +277,20 @@ class LoopKernel:
         if not due or not all(map(_is_finite, values)):
             return False
         if self._alarms >= ALARMS and (found := self._with_errors(dtype, values, None, result)):
-            return any(map(probe.differ, results, found))
-        code = self.code(dtype)
-        return probe.has_lost(
-            lambda given: code.run(given, None, result, serial=True), values, results
-        )
+            lost = any(map(probe.differ, results, found))
+        else:
+            code = self.code(dtype)
+            lost = probe.has_lost(
+                lambda given: code.run(given, None, result, serial=True), values, results
+            )
+        self._losses *= lost
+        return lost
 
     def spreads(self, args: Sequence[Any]) -> list[float]:
         """By how much each output differs with the direction of rounding."""
-        values = [given(p, a) for p, a in zip(self.program.params, args, strict=True)]
-        code = self.code("float64")
-        return probe.spreads(lambda v: code.run(v, None, FLOAT64, serial=True), values)
+        dtype, values, result = self._given(args)
+        code = self.code(dtype)
+        return probe.spreads(lambda v: code.run(v, None, result, serial=True), values)
 
     def _with_errors(
         self, dtype: str, values: Sequence[Any], out: Any, result: Any

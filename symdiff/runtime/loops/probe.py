@@ -5,7 +5,7 @@ machine code twice more with the other directions of rounding and compares: resu
 than `LIMIT` of the largest element of their array, or of themselves for numbers, have lost digits. So may a
 number that is the same in all directions though operations were inexact: what cancels in it is quantised alike.
 
-Probes are made in the first `FIRST` calls, then after `EVERY` calls, each time after twice as many up to
+Probes are made in the first `FIRST` calls and after each call that had lost digits, then after `EVERY` calls, each time after twice as many up to
 `SELDOM`, and whenever the binary exponent of the largest element of an argument or a result leaves the range in which
 there were probes.
 
@@ -82,9 +82,9 @@ class Schedule:
         return True
 
     def lost(self) -> None:
-        """A call had lost digits: the next ones are probed sooner."""
+        """A call had lost digits: the next one is probed, and those after it sooner."""
         self.pause = EVERY
-        self.state[0] = min(self.state[0], EVERY)
+        self.state[0] = 0
 
 
 def exponent(value: Any) -> int:

@@ -26,7 +26,7 @@ from symdiff.codegen.llvm.loops.memory import PRELUDE
 from symdiff.codegen.llvm.loops.scoped import Stored
 from symdiff.codegen.llvm.loops.systems import Systems
 from symdiff.codegen.llvm.printer import Lanes
-from symdiff.ir import HALF, POW, Expr, const, raw, topological
+from symdiff.ir import HALF, NEG, POW, Expr, const, raw, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -123,17 +123,19 @@ FAINT = Fraction(1, 2**60)
 
 
 def moving(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Functions whose results move by a unit in the last place when rounding up or down, in turn away from
-    zero and towards it: those of vectors are rounded to nearest in any case, so that probes would not see what
-    cancels in them. To nearest nothing changes."""
+    """Functions whose results move by a unit in the last place away from zero, in turn when the processor rounds
+    in the direction of their sign, and in the other: those of vectors are rounded to nearest in any case, so that
+    probes would not see what cancels in them. To nearest, and of infinities, nothing changes."""
     new: dict[Expr, Expr] = {}
-    sign = 1
+    in_turn = False
     for e in topological(roots):
         args = tuple(new[a] for a in e.args)
         made = e if args == e.args else raw(e.op, args, e.value)
         is_root = e.op is POW and e.args[1] is HALF
         if e.op.libm is not None and e.op.intrinsic is None and not is_root:
-            made, sign = raw(FMA, (made, const(sign * FAINT), made)), -sign
+            negated = raw(NEG, (made,)) if in_turn else made
+            made = raw(FMA, (negated, const(FAINT), negated))
+            made, in_turn = (raw(NEG, (made,)) if in_turn else made), not in_turn
         new[e] = made
     return tuple(new[r] for r in roots)
 
