@@ -50,7 +50,7 @@ from symdiff.ir import (
     Op,
     topological,
 )
-from symdiff.ir.functions import CONSTANT_VALUES
+from symdiff.ir.functions import CONSTANT_VALUES, COS, SIN
 from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 from symdiff.lowering.target import nearest, nearest_single
@@ -64,6 +64,14 @@ _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _COMPARISONS = {LT: "olt", LE: "ole", EQ: "oeq"}
 _LOGIC = {AND: "and", OR: "or"}
 _PURE = "nounwind willreturn memory(none)"
+_TO_NEAREST = (SIN, COS)
+"""What glibc's vector functions compute to a few digits only where the processor rounds up or down: they
+find the nearest multiple of pi by a sum whose last bits hold it."""
+_FAINT = (
+    "@faint = internal global double 0x3C30000000000000\n"
+    '!3 = !{!"branch_weights", i32 1000000, i32 1}'
+)
+"""2**-60, which is lost in 1 when rounding to nearest; read as if it could change, so that nothing is folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,7 @@ class Lanes:
     permutes : whether the processor picks elements from two registers of 64 bytes.
     isa : letter of the instruction set in the names of SIMD functions, or "".
     library : the names of the SIMD functions that are there.
+    directed : whether code is also run with the processor rounding up or down (`runtime.loops.probe`).
     """
 
     width: int = 1
@@ -84,6 +93,7 @@ class Lanes:
     library: frozenset[str] = frozenset()
     registers: int = 1
     permutes: bool = False
+    directed: bool = False
 
     @property
     def doubled(self) -> Lanes:
@@ -511,9 +521,43 @@ class Writer:
         if self.lanes.width == 1:
             return self.declare(libm, self.real, op.arity)
         variant = self.lanes.variant(libm, op.arity) if op.vector else None
-        if variant is not None:
-            return self.declare(variant, self.value, op.arity)
-        return self.lanewise(libm, op.arity)
+        if variant is None:
+            return self.lanewise(libm, op.arity)
+        self.declare(variant, self.value, op.arity)
+        if self.lanes.directed and op in _TO_NEAREST:
+            return self.directed(variant, libm)
+        return variant
+
+    def directed(self, variant: str, libm: str) -> str:
+        """A function of a register that calls libm for each element where the processor does not round to
+        nearest."""
+        name = f"directed.{libm}"
+        if name in self.declared:
+            return name
+        slow = self.lanewise(libm, 1)
+        self.declared.setdefault("faint", _FAINT)
+        call = f"call {self.value} @{{}}({self.value} %x) #1"
+        self.declared[name] = "\n".join(
+            [
+                f"define internal {self.value} @{name}({self.value} %x) alwaysinline nounwind {{",
+                "%faint = load volatile double, ptr @faint",
+                "%up = fadd double 1.0, %faint",
+                "%down = fsub double 1.0, %faint",
+                "%is.nearest = fcmp oeq double %up, %down",
+                "br i1 %is.nearest, label %nearest, label %other, !prof !3",
+                "nearest:",
+                f"%y0 = {call.format(variant)}",
+                "br label %end",
+                "other:",
+                f"%y1 = {call.format(slow)}",
+                "br label %end",
+                "end:",
+                f"%y = phi {self.value} [ %y0, %nearest ], [ %y1, %other ]",
+                f"ret {self.value} %y",
+                "}",
+            ]
+        )
+        return name
 
     def lanewise(self, libm: str, arity: int) -> str:
         """A function of registers that calls libm once for each element."""

@@ -416,7 +416,7 @@ def print_kernel(
     kinds : of the outputs, which callers read; an integer among real numbers is stored as one.
     """
     made = as_it_stands(program) if wide else lowered(program, accuracy, tested > 0, probed)
-    return Kernel(made, dtype, lanes, tested, flags, kinds).print()
+    return Kernel(made, dtype, replace(lanes, directed=probed), tested, flags, kinds).print()
 
 
 __all__ = ["FIXED", "Layout", "layout_of", "print_kernel"]
