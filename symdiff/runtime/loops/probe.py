@@ -5,9 +5,9 @@ machine code twice more with the other directions of rounding and compares: resu
 than `LIMIT` of the largest element of their array, or of themselves for numbers, have lost digits. So may a
 number that is the same in all directions though operations were inexact: what cancels in it is quantised alike.
 
-Probes are made in the first `FIRST` calls and after each call that had lost digits, then after `EVERY` calls, each time after twice as many up to
-`SELDOM`, and whenever the binary exponent of the largest element of an argument or a result leaves the range in which
-there were probes.
+Probes are made in the first `FIRST` calls and after each call that had lost digits, then after `EVERY` calls, each
+time after twice as many up to `SELDOM`, and whenever the largest element of an argument or a result has a binary
+exponent at which no call was probed without a loss.
 
 Where the processor's direction cannot be set, arguments are moved by a unit in the last place instead.
 
@@ -35,8 +35,8 @@ FIRST, EVERY, SELDOM = 2, 16, 256
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
 UPWARD, DOWNWARD = range(2)
-INFINITE, ANY = 2047, 4095
-"""The biased exponent of what is not finite, and more than that of any double."""
+INFINITE, WORDS = 2047, 32
+"""The biased exponent of what is not finite; the words of 64 bits with a bit for each exponent."""
 
 Results = Sequence[Any]
 
@@ -51,14 +51,19 @@ class Schedule:
     Attributes
     ----------
     state : what compiled entries read (`codegen.llvm.entry.loops`): the calls until the next probe, how many
-        calls there were here, and for each argument and result the least and the largest exponent that was probed.
+        calls there were here, and for each argument and result `WORDS` words with a bit for each exponent
+        that was probed without a loss.
     """
 
     def __init__(self, real: Sequence[bool]) -> None:
-        self.state = (ctypes.c_int64 * (2 + 2 * len(real)))()
+        self.state = (ctypes.c_int64 * (2 + WORDS * len(real)))()
         self.pause = EVERY
+        self._marked: list[tuple[int, int]] = []
         for k, is_real in enumerate(real):
-            self.state[2 + 2 * k], self.state[3 + 2 * k] = (ANY, -1) if is_real else (0, ANY)
+            first = 2 + WORDS * k
+            self.state[first] = 1  # zeros need no probe
+            for w in range(0 if is_real else WORDS):
+                self.state[first + w] = -1
 
     def due(self, values: Sequence[Any], results: Results) -> bool:
         """Whether a call with these arguments and results is to be probed."""
@@ -66,12 +71,15 @@ class Schedule:
         state[1] += 1
         state[0] -= 1
         moved = False
+        self._marked = marked = []
         for k, value in enumerate((*values, *results)):
             e = exponent(value)
-            low, high = state[2 + 2 * k], state[3 + 2 * k]
-            if 0 < e < INFINITE and not low <= e <= high:
-                state[2 + 2 * k], state[3 + 2 * k] = min(low, e), max(high, e)
-                moved = True
+            if 0 < e < INFINITE:
+                word, bit = 2 + WORDS * k + (e >> 6), 1 << (e & 63)
+                marked.append((word, bit))
+                if not state[word] & bit:
+                    state[word] |= bit
+                    moved = True
         if state[1] > FIRST and state[0] > 0 and not moved:
             return False
         if state[1] < FIRST:
@@ -82,9 +90,11 @@ class Schedule:
         return True
 
     def lost(self) -> None:
-        """A call had lost digits: the next one is probed, and those after it sooner."""
+        """The last call had lost digits: the next one is probed, those after it sooner, and all of these sizes."""
         self.pause = EVERY
         self.state[0] = 0
+        for word, bit in self._marked:
+            self.state[word] &= ~bit
 
 
 def exponent(value: Any) -> int:

@@ -105,18 +105,15 @@ one:
   %at1 = add i64 %at, %step
   br label %look
 judge:
-  %twice = shl i64 %which, 1
-  %low.i = add i64 %twice, 2
-  %high.i = add i64 %twice, 3
-  %low.p = getelementptr i64, ptr %turn, i64 %low.i
-  %high.p = getelementptr i64, ptr %turn, i64 %high.i
-  %low = load i64, ptr %low.p
-  %high = load i64, ptr %high.p
-  %above = icmp sle i64 %low, %most
-  %below = icmp sle i64 %most, %high
-  %inside = and i1 %above, %below
-  %zero = icmp eq i64 %most, 0
-  %known = or i1 %inside, %zero
+  %own = shl i64 %which, 5
+  %word.of = lshr i64 %most, 6
+  %word.own = add i64 %own, %word.of
+  %word.i = add i64 %word.own, 2
+  %word.p = getelementptr i64, ptr %turn, i64 %word.i
+  %word = load i64, ptr %word.p
+  %bit.i = and i64 %most, 63
+  %bits.left = lshr i64 %word, %bit.i
+  %known = trunc i64 %bits.left to i1
   ret i1 %known
 }}
 """
