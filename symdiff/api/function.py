@@ -18,6 +18,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.api import (
     comparing,
+    diagonals,
     entries,
     firstcalls,
     inspection,
@@ -213,6 +214,8 @@ class SymbolicFunction(Called[P, R_co]):
         """Compute on the CPU."""
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
+        if diagonals.involved(self._source, raw, shapes):
+            return diagonals.called(self, raw, real, static, shapes, out)
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
@@ -306,8 +309,8 @@ class SymbolicFunction(Called[P, R_co]):
 
     @property
     def jacobian(self) -> SymbolicFunction[P, Any]:
-        """d output / d parameter, nested as the outputs, then as the parameters; called with
-        `sparse=True`, as SciPy CSR matrices of the flattened outputs and parameters."""
+        """d output / d parameter, nested as the outputs, then as the parameters. Each has the shape of
+        the output, followed by that of the parameter; with `sparse=True` it is a SciPy CSR matrix."""
         return self._derive("jacobian", ("jacobian", self._wrt()))
 
     @property
@@ -546,7 +549,7 @@ class SymbolicFunction(Called[P, R_co]):
         if isinstance(found, Inlined):
             return replace(found, tree=regrouped(self, found.tree, nodes))
         tree = regrouped(self, found.program.tree, nodes)
-        return Placed(replace(found.program, tree=tree), found.values)
+        return replace(found, program=replace(found.program, tree=tree))
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)
@@ -554,7 +557,9 @@ class SymbolicFunction(Called[P, R_co]):
         include(self._source.captures)
         if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
             met = self._source.stretches(static, shapes)
-            return Placed(replace(program, stretches=met), tuple(real))
+            raw, count = self._source.raw(static, shapes), len(program.outputs)
+            by = diagonals.when_traced(self._source, raw, shapes, count)
+            return Placed(replace(program, stretches=met), tuple(real), by)
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         groups = (program.outputs, program.domain, program.assumptions, program.slopes)

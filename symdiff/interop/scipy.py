@@ -8,6 +8,7 @@ others are data. Derivatives that are given by the caller are passed on as they 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -335,26 +336,9 @@ def _by(f: SymbolicFunction, *positions: int) -> SymbolicFunction:
 
 
 def _jacobian(f: SymbolicFunction, position: int, sparse: bool) -> Callable[..., Any]:
-    """The Jacobian by one argument, as SciPy takes it. That of an elementwise function is an array
-    of slopes: here they are the diagonal of a matrix, or its only column."""
+    """The Jacobian by one argument, as SciPy takes it."""
     by = _by(f, position).jacobian
-    slopes: bool | None = None  # whether it is one, seen at the first call
-
-    def matrix(*args: Any, **kwargs: Any) -> Any:
-        nonlocal slopes
-        if slopes is None:
-            slopes = np.ndim(f(*args, **kwargs)) == 1 == np.ndim(by(*args, **kwargs))
-        if not slopes:
-            return by(*args, sparse=True, **kwargs) if sparse else by(*args, **kwargs)
-        found = by(*args, **kwargs)
-        column = np.size(args[position]) == 1
-        if sparse:
-            from scipy.sparse import csr_array, diags_array
-
-            return csr_array(found[:, None]) if column else diags_array(found, format="csr")
-        return found[:, None] if column else np.diag(found)
-
-    return matrix
+    return partial(by, sparse=True) if sparse else by
 
 
 def _product(f: SymbolicFunction) -> Callable[..., Any]:
