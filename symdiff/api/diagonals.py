@@ -97,9 +97,7 @@ def when_traced(
     return by_arguments(source, raw, outputs) if involved(source, raw, shapes) else ()
 
 
-def by_arguments(
-    source: Source, raw: Program | LoopProgram, outputs: int
-) -> tuple[Places, ...]:
+def by_arguments(source: Source, raw: Program | LoopProgram, outputs: int) -> tuple[Places, ...]:
     """The places of the arguments by which Jacobians differentiate each output, in order."""
     found: list[Places] = [()]
     for kind, by in source.path:

@@ -86,7 +86,11 @@ class CudaKernels:
         """Compute on the device."""
         shapes = self.source.shapes(static, values)
         raw = self.source.raw(static, shapes)
-        if of_numbers(raw) and "jacobian" in dict(self.source.path) and any(np.shape(v) for v in values):
+        if (
+            of_numbers(raw)
+            and "jacobian" in dict(self.source.path)
+            and any(np.shape(v) for v in values)
+        ):
             raise UnsupportedError(
                 f"the Jacobian of the elementwise function {raw.name} by arrays, on a CUDA device",
                 hint='use .diff("x"), or .jacobian.map(...): the derivatives of each element',

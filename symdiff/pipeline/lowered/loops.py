@@ -125,7 +125,8 @@ class LoweredProgram:
             return None
         if estimates.joint or solves:
             most = ANY  # that takes as long for many numbers, but for a small factor
-        if pipeline.closed(self.source) != pipeline.final(self.source):
+        closed, complete = pipeline.closed(self.source), pipeline.final(self.source)
+        if (closed.block, closed.outputs) != (complete.block, complete.outputs):
             return None
         try:
             made = corrected_at_once(ready(self.exact), most, tests > 0, self.norm)
