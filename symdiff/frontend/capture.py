@@ -160,6 +160,7 @@ def _capture(
     t.frame, t.at = frame, node
     real = leaves(parameters, trees)
     plan.prepare(t, (*parameters.names, *real))
+    t.floats = parameters.numbers
     t.parameter_of = {leaf: name for name, (_, named) in trees.items() for leaf in named}
     values: dict[str, Any] = {}
     taken = plan.values(real)

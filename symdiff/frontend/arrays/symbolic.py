@@ -159,7 +159,19 @@ def element(a: SymArray, indices: Sequence[Expr]) -> Any:
     """The element at these indices, which must be in range."""
     plain = unlike(a)
     plain = None if plain is None else placed(plain, indices)
-    return scalar_of(placed(formula(a), indices), a.kind, placed(needs(a), indices), plain)
+    return scalar_of(_known(placed(formula(a), indices)), a.kind, placed(needs(a), indices), plain)
+
+
+def _known(e: Expr) -> Expr:
+    """A formula with the numbers that elements of data are, at indices that are known when traced."""
+    data, found = active.get().data, {}
+    for n in ir.topological((e,)) if data else ():
+        if n.op is loop_program.LOAD and loop_program.name_of(n.args[0]) in data:
+            at = [ir.integer(i) for i in n.args[1:]]
+            if None not in at:
+                value = data[loop_program.name_of(n.args[0])][tuple(at)].item()
+                found[n] = ir.const(value) if value == value else ir.NAN
+    return ir.substitute((e,), found)[0] if found else e
 
 
 # ------------------------------------------------------------------------ making
