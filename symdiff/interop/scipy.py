@@ -7,6 +7,7 @@ others are data. Derivatives that are given by the caller are passed on as they 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError
 from symdiff.interop.derived import of_text
+from symdiff.runtime.inside_numba.pending_errors import tell_waiting
 
 SECOND = {
     "newton-cg": "hessp", "trust-ncg": "hessp", "trust-krylov": "hessp", "trust-constr": "hessp",
@@ -278,8 +280,8 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     Returns
     -------
     scipy.LowLevelCallable
-        Called with another number of arguments than `fun` takes, an integrand is nan, and a filter
-        is an error.
+        Called with another number of arguments than `fun` takes, or where it raises an error (of
+        which a `RuntimeWarning` tells), an integrand is nan, and a filter is an error.
 
     Raises
     ------
@@ -299,7 +301,8 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
 
     f = symgrad(fun)
     names = f._source.parameters.real
-    kernel = {"kernel": f.numba, "nan": np.nan}
+    told = ctypes.CFUNCTYPE(None)(partial(tell_waiting, f.__name__))
+    kernel = {"kernel": f.numba, "nan": np.nan, "told": told}
     if f._compiled(f._default_static())[0].tree != 0:
         raise SymdiffError(
             f"{f.__name__} has several results", hint="SciPy's callbacks return one number"
@@ -308,19 +311,24 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     doubles = types.CPointer(types.double)
     if kind == "integrand":
         signature = types.double(types.intc, doubles)
-        text = f"def call(n, p):\n    return kernel({entries}) if n == {len(names)} else nan\n"
+        text = (
+            f"def call(n, p):\n    found = nan\n    if n == {len(names)}:\n        try:\n"
+            f"            found = kernel({entries})\n        except Exception:\n            told()\n"
+            "    return found\n"
+        )
     elif kind == "filter":
         signature = types.intc(doubles, types.intp, doubles, types.voidptr)
         text = (
             f"def call(p, n, result, data):\n    if n != {len(names)}:\n        return 0\n"
-            f"    result[0] = kernel({entries})\n    return 1\n"
+            f"    done = 0\n    try:\n        result[0] = kernel({entries})\n        done = 1\n"
+            "    except Exception:\n        told()\n    return done\n"
         )
     else:
         raise SymdiffError(f"unknown kind {kind!r}", hint='"integrand" or "filter"')
     exec(text, kernel)  # of numbers and the names above only
     made = numba.cfunc(signature)(kernel["call"])
     function = made.ctypes
-    function.made = made  # whose machine code lives as long as it does
+    function.made = made, told  # whose machine code lives as long as it does
     return LowLevelCallable(function)
 
 
