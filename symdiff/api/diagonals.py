@@ -79,6 +79,7 @@ def _slopes(
     """What is differentiated, the slopes of each element, and the shapes of the arguments by
     which they are."""
     program: Any
+    values: Sequence[Any]
     if isinstance(raw, LoopProgram):
         found = self._arrays(raw, real, static, shapes, None)
         program = self._arrays.compiled(raw, static, shapes)[0]
@@ -90,10 +91,11 @@ def _slopes(
 
 
 def when_traced(
-    source: Source, raw: Program | LoopProgram, shapes: Shapes, outputs: int
+    source: Source, static: Mapping[str, Any], shapes: Shapes, outputs: int
 ) -> tuple[Places, ...]:
     """The same of a program that is inlined for arguments of these shapes; () if it has no Jacobians
     of elements."""
+    raw = source.raw(static, shapes)
     return by_arguments(source, raw, outputs) if involved(source, raw, shapes) else ()
 
 

@@ -110,9 +110,7 @@ def run(self: Function, real: tuple[Any, ...], static: Mapping[str, Any], out: A
         raise
 
 
-def _is_raised_by_python(
-    self: Function, real: Sequence[Any], static: Mapping[str, Any]
-) -> bool:
+def _is_raised_by_python(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> bool:
     """Whether the plain function cannot take these matrices either."""
     primals = each_once(real[: len(self._source.parameters.real)], copy.deepcopy)
     try:
@@ -136,7 +134,7 @@ def _routines(program: Program | LoopProgram) -> Location | None:
             places = [p for e, p in known.items() if found & {name_of(n) for n in leaves((e,))}]
             if places:
                 return places[-1]
-    return next(reversed(known.values()), None)
+    return next(reversed(list(known.values())), None)
 
 
 def _raise_as_python(

@@ -268,11 +268,8 @@ class SymbolicFunction(Called[P, R_co]):
         """The arguments, of which none would lose what it is more than an array."""
         if all(type(v) in elementwise.NUMERIC for v in real):
             return real
-        names = self._source.parameters.real
-        return tuple([
-            v if pytrees.is_container(v) else elementwise.plain(n, v)
-            for n, v in zip(names, real, strict=True)
-        ])  # fmt: skip
+        named = zip(self._source.parameters.real, real, strict=True)
+        return tuple([v if pytrees.is_container(v) else elementwise.plain(n, v) for n, v in named])
 
     # --------------------------------------------------------------- containers
     def _twin(self, nodes: tuple[pytrees.Node, ...]) -> SymbolicFunction:
@@ -309,8 +306,8 @@ class SymbolicFunction(Called[P, R_co]):
 
     @property
     def jacobian(self) -> SymbolicFunction[P, Any]:
-        """d output / d parameter, nested as the outputs, then as the parameters. Each has the shape of
-        the output, followed by that of the parameter; with `sparse=True` it is a SciPy CSR matrix."""
+        """d output / d parameter, of the shape of the output, followed by that of the parameter; nested
+        likewise. With `sparse=True` SciPy CSR matrices."""
         return self._derive("jacobian", ("jacobian", self._wrt()))
 
     @property
@@ -534,7 +531,7 @@ class SymbolicFunction(Called[P, R_co]):
         return firstcalls.unwrapped(self)
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Inline this callable into a function that is being traced."""
+        """Inline this callable into a function that is traced."""
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         if any(map(pytrees.is_container, real)):
@@ -556,10 +553,9 @@ class SymbolicFunction(Called[P, R_co]):
         program = self._source.inlined(static, shapes)
         include(self._source.captures)
         if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
-            met = self._source.stretches(static, shapes)
-            raw, count = self._source.raw(static, shapes), len(program.outputs)
-            by = diagonals.when_traced(self._source, raw, shapes, count)
-            return Placed(replace(program, stretches=met), tuple(real), by)
+            program = replace(program, stretches=self._source.stretches(static, shapes))
+            by = diagonals.when_traced(self._source, static, shapes, len(program.outputs))
+            return Placed(program, tuple(real), by)
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         groups = (program.outputs, program.domain, program.assumptions, program.slopes)

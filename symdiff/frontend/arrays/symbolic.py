@@ -170,7 +170,7 @@ def _known(e: Expr) -> Expr:
             at = [ir.integer(i) for i in n.args[1:]]
             if None not in at:
                 value = data[loop_program.name_of(n.args[0])][tuple(at)].item()
-                found[n] = ir.const(value) if value == value else ir.NAN
+                found[n] = ir.NAN if np.isnan(value) else ir.const(value)
     return ir.substitute((e,), found)[0] if found else e
 
 

@@ -163,8 +163,8 @@ def solve(
     elif assume_a not in (None, "gen", "general", "banded"):
         raise ValueError(f"{assume_a} is not a recognized matrix structure")
     if assume_a in ("pos", "positive definite"):  # an error where it is not
-        factor = np.linalg.cholesky(a)
-        return np.linalg.solve(factor.T, np.linalg.solve(factor, b))
+        if not np.linalg.cholesky(a)[0, 0] > 0:
+            raise ValueError("the matrix is not positive definite")
     return np.linalg.solve(a.T if transposed else a, b)
 
 

@@ -366,9 +366,7 @@ def _said(t: Tracer, node: ast.Raise) -> str:
     given = node.exc.args[0]
     if not isinstance(given, ast.JoinedStr):
         return _known_text(t, given) or ""
-    parts = [
-        (v, _known_text(t, ast.copy_location(ast.JoinedStr([v]), v))) for v in given.values
-    ]
+    parts = [(v, _known_text(t, ast.copy_location(ast.JoinedStr([v]), v))) for v in given.values]
     return "".join(t.frame.source.segment(v) if text is None else text for v, text in parts)
 
 

@@ -294,7 +294,7 @@ class _Comparison:
         if error is not None:
             return None
         if place is not None:
-            return _element(plain, self.program, place)
+            return list(_element(plain, self.program, place))
         return flatten_like(self.program.tree, plain, len(self.program.outputs), "result")
 
     def _check(
