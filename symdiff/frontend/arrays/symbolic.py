@@ -164,7 +164,9 @@ def element(a: SymArray, indices: Sequence[Expr]) -> Any:
 
 def _known(e: Expr) -> Expr:
     """A formula with the numbers that elements of data are, at indices that are known when traced."""
-    data, found = active.get().data, {}
+    t = active.get(None)
+    data = {} if t is None else t.data  # parameters are made before a trace begins
+    found: dict[Expr, Expr] = {}
     for n in ir.topological((e,)) if data else ():
         if n.op is loop_program.LOAD and loop_program.name_of(n.args[0]) in data:
             at = [ir.integer(i) for i in n.args[1:]]
