@@ -81,3 +81,14 @@ def test_what_is_not_taken_from_padded_tables_contributes_nothing(accuracy):
         found = symgrad(f, wrt="x", accuracy=accuracy).grad(x, PADDED)
         sides = [[f(x + h * e, PADDED) for h in (1e-6, -1e-6)] for e in np.eye(3)]
         np.testing.assert_allclose(found, [(a - b) / 2e-6 for a, b in sides], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: (x > 0) - (x < 0), lambda x: (x > 0) - True, lambda x: (x > 0) - (x > 0),
+])  # fmt: skip
+def test_differences_of_truth_values_are_refused_as_numpy_does(f):
+    with pytest.raises(TypeError):
+        f(np.ones(2))
+    with pytest.raises(SymdiffError, match="'-' of arrays of truth values"):
+        symgrad(f)(np.ones(2))
+    assert symgrad(lambda x: (x > 0) - (x < 0))(2.0) == 1  # of numbers it is Python's
