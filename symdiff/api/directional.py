@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api import comparing, diagonals
+from symdiff.api import comparing, per_slope
 from symdiff.api.entries import Kind
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of, regrouped
@@ -39,7 +39,7 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
         real, static = self._source.parameters.bind(args, kwargs)
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
-        elementwise = diagonals.involved(self._source, raw, shapes)
+        elementwise = per_slope.involved(self._source, raw, shapes)
         if not isinstance(raw, LoopProgram) and not elementwise:
             raise SymdiffError(
                 f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
@@ -47,7 +47,7 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
             )
         comparing.refuse_different(self)
         if elementwise:
-            result = diagonals.sparse(self, raw, real, static, shapes)
+            result = per_slope.sparse(self, raw, real, static, shapes)
         else:
             result = self._arrays.sparse(raw, real, self._source.path[-1][1])
         comparing.called(self, real, static, result)

@@ -18,12 +18,12 @@ import numpy as np
 from symdiff import ir
 from symdiff.api import (
     comparing,
-    diagonals,
     entries,
     firstcalls,
     inspection,
     labelled,
     narrow_arguments,
+    per_slope,
     pickles,
 )
 from symdiff.api.entries import Kind
@@ -214,8 +214,8 @@ class SymbolicFunction(Called[P, R_co]):
         """Compute on the CPU."""
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
-        if diagonals.involved(self._source, raw, shapes):
-            return diagonals.called(self, raw, real, static, shapes, out)
+        if per_slope.involved(self._source, raw, shapes):
+            return per_slope.called(self, raw, real, static, shapes, out)
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
@@ -554,7 +554,7 @@ class SymbolicFunction(Called[P, R_co]):
         include(self._source.captures)
         if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
             program = replace(program, stretches=self._source.stretches(static, shapes))
-            by = diagonals.when_traced(self._source, static, shapes, len(program.outputs))
+            by = per_slope.when_traced(self._source, static, shapes, len(program.outputs))
             return Placed(program, tuple(real), by)
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import diagonals, firstcalls, whole_arguments, wrapping_integers
+from symdiff.api import firstcalls, per_slope, whole_arguments, wrapping_integers
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Shapes, pytrees
@@ -149,7 +149,7 @@ def _for_numba(f: Any, shapes: Any, kinds: Sequence[str]) -> Any:
     static = f._default_static()
     whole_arguments.must_not_round_kinds(f, shapes, kinds, static)
     raw = f._source.raw(static, shapes)
-    if diagonals.involved(f._source, raw, shapes):
+    if per_slope.involved(f._source, raw, shapes):
         raise UnsupportedError(
             f"{f.__name__} of arrays, of an elementwise function, in code that Numba compiles",
             hint='use .diff("x"), which is elementwise: the diagonal of the Jacobian',
