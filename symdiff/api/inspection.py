@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, whole_arguments, wrapping_integers
+from symdiff.api import firstcalls, per_slope, whole_arguments, wrapping_integers
 from symdiff.api.leaves import leaves_of, regrouped
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
@@ -147,6 +147,11 @@ def _for_numba(f: Any, shapes: Any, kinds: Sequence[str]) -> Any:
     static = f._default_static()
     whole_arguments.must_not_round_kinds(f, shapes, kinds, static)
     raw = f._source.raw(static, shapes)
+    if per_slope.involved(f._source, raw, shapes):
+        raise UnsupportedError(
+            f"{f.__name__} of arrays, of an elementwise function, in code that Numba compiles",
+            hint='use .diff("x"), which is elementwise: the diagonal of the Jacobian',
+        )
     if not isinstance(raw, LoopProgram):
         optimized, tiered = f._compiled(static, shapes)
         changed = f._source.changed(static, shapes)

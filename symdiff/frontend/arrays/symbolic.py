@@ -159,7 +159,21 @@ def element(a: SymArray, indices: Sequence[Expr]) -> Any:
     """The element at these indices, which must be in range."""
     plain = unlike(a)
     plain = None if plain is None else placed(plain, indices)
-    return scalar_of(placed(formula(a), indices), a.kind, placed(needs(a), indices), plain)
+    return scalar_of(_known(placed(formula(a), indices)), a.kind, placed(needs(a), indices), plain)
+
+
+def _known(e: Expr) -> Expr:
+    """A formula with the numbers that elements of data are, at indices that are known when traced."""
+    t = active.get(None)
+    data = {} if t is None else t.data  # parameters are made before a trace begins
+    found: dict[Expr, Expr] = {}
+    for n in ir.topological((e,)) if data else ():
+        if n.op is loop_program.LOAD and loop_program.name_of(n.args[0]) in data:
+            at = [ir.integer(i) for i in n.args[1:]]
+            if None not in at:
+                value = data[loop_program.name_of(n.args[0])][tuple(at)].item()
+                found[n] = ir.NAN if np.isnan(value) else ir.const(value)
+    return ir.substitute((e,), found)[0] if found else e
 
 
 # ------------------------------------------------------------------------ making

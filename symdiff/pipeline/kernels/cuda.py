@@ -13,6 +13,7 @@ from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.pipeline.lowered.scalar import on_device
 from symdiff.pipeline.options import Options
@@ -85,6 +86,15 @@ class CudaKernels:
         """Compute on the device."""
         shapes = self.source.shapes(static, values)
         raw = self.source.raw(static, shapes)
+        if (
+            of_numbers(raw)
+            and "jacobian" in dict(self.source.path)
+            and any(np.shape(v) for v in values)
+        ):
+            raise UnsupportedError(
+                f"the Jacobian of the elementwise function {raw.name} by arrays, on a CUDA device",
+                hint='use .diff("x"), or .jacobian.map(...): the derivatives of each element',
+            )
         if isinstance(raw, LoopProgram):
             found = self.loop_program(raw, static, shapes)
             mapped = [bool(np.shape(v)) for v in values]
