@@ -20,8 +20,8 @@ ULPS = 16
 otherwise (see docs/accuracy.md)."""
 
 SURE = 8
-"""A bound is so many times the estimate, which takes roundings of sums as independent, and those of
-partial sums as those of their terms: sums of 5000 terms of both signs were off by 4 times as much."""
+"""A bound is so many times the estimate, which takes all roundings as independent: that of a result is the
+root of the sum of their squares."""
 
 
 def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:

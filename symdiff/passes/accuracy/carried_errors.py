@@ -41,6 +41,7 @@ class Carrying:
     apart : whether nothing in the loop reads the value, but its own next one.
     inside : whether a loop inside collects it.
     joint : the covariance that it is part of (see `joint_errors`), if it is.
+    count : of the iterations, if the loop has one.
     """
 
     carried: Carried
@@ -58,6 +59,7 @@ class Carrying:
     apart: bool = False
     inside: bool = False
     joint: Joint | None = None
+    count: Expr | None = None
 
     def raised(self, found: Error) -> bool:
         """Take an error of the next value into account; whether it is more than assumed."""

@@ -22,6 +22,7 @@ from symdiff import ir
 from symdiff.ir import INF, ONE, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     REAL,
+    REAL_OF,
     Build,
     Call,
     Carried,
@@ -55,6 +56,7 @@ class Named(Protocol):
     ----------
     first : statements before all others, and
     sums : the sums of squares that they make, by parameter and the axis that is left.
+    partly_summed : whether roundings of partial sums count as such, not as those of terms.
     """
 
     program: LoopProgram
@@ -63,6 +65,7 @@ class Named(Protocol):
     errors: dict[str, Error]
     first: list[Statement]
     sums: dict[tuple[str, int], Expr]
+    partly_summed: bool
 
     def mark(self, *found: Expr) -> None: ...
 
@@ -105,7 +108,9 @@ def after_call(work: Named, s: Call) -> list[Statement]:
     made: list[Statement] = [s]
     if len(known[name_of(s.args[0])].shape) == len(known[name_of(s.args[1])].shape) == 2:
         return _of_product(work, s, own, made)
-    square, both = _largest(work, b, known[name_of(b)], other, own, not e.flat, made)
+    count = shape[1 - kept] if len(shape) > 1 else shape[0]
+    rounded = _rounded(work, own, count)
+    square, both = _largest(work, b, known[name_of(b)], other, rounded, not e.flat, made)
     if len(shape) < 2:
         sums = _sums(work, a, e, [index(k := work.names.fresh("k"))], k, shape[0], made)
         total = sum((x * y for x, y in zip(sums, (both, square), strict=False)), ZERO)
@@ -139,7 +144,8 @@ def _of_product(work: Named, s: Call, own: Fraction, made: list[Statement]) -> l
     i, k = work.names.fresh("i"), work.names.fresh("k")
     here = [index(k), index(i)] if left else [index(i), index(k)]
     shape = known[name_of(b)].shape
-    rounded = const(own**2)
+    count = known[name_of(a)].shape[0 if left else 1]
+    rounded = _rounded(work, own, count)
     plain = first.flat and other.flat
     terms: list[Expr] = []
     if not (first.flat and not other.flat):
@@ -151,7 +157,6 @@ def _of_product(work: Named, s: Call, own: Fraction, made: list[Statement]) -> l
         with_errors = _weights(work, b, shape, right, other, rounded, ONE, made)
         terms.append(with_errors(k) * load(a, *here) ** 2)
     body: list[Statement] = []
-    count = known[name_of(a)].shape[0 if left else 1]
     (value,) = _collected(work, [(k, count)], [functools.reduce(ir.add, terms)], False, body)
     value, squared = work.of_squares(ir.where(ir.lt(value, INF), value, INF))
     work.mark(value)
@@ -159,6 +164,13 @@ def _of_product(work: Named, s: Call, own: Fraction, made: list[Statement]) -> l
     made.append(Build(name, Type((t.shape[0],)), (i,), value, tuple(body)))
     work.errors[result] = Error(Fraction(0), array(name), squared, (0,))
     return made
+
+
+def _rounded(work: Named, own: Fraction, count: Expr) -> Expr:
+    """The square of what a term of a sum of so many is off by: a partial sum, rounded at each term, is half of them."""
+    if not work.partly_summed:
+        return const(own**2)
+    return const(own**2) * (ONE + ir.HALF * raw(REAL_OF, (count,)))
 
 
 def _weights(
@@ -224,7 +236,7 @@ def _sums(
 
 
 def _largest(
-    work: Named, b: Expr, t: Type, e: Error, own: Fraction, needed: bool, made: list[Statement]
+    work: Named, b: Expr, t: Type, e: Error, rounded: Expr, needed: bool, made: list[Statement]
 ) -> tuple[Expr, Expr]:
     """The largest square of an element, and that with its errors and the roundings of a product;
     without errors, the first is not needed by itself."""
@@ -233,8 +245,8 @@ def _largest(
     square, axes = load(b, *places) ** 2, list(zip(ks, t.shape, strict=True))
     if e.flat:
         (found,) = _collected(work, axes, [square], True, made)
-        return found, const(own * own) * found
-    both = const(own * own) * square + _squared(e, places)
+        return found, rounded * found
+    both = rounded * square + _squared(e, places)
     if not needed:
         (found,) = _collected(work, axes, [both], True, made)
         return ZERO, found

@@ -20,6 +20,7 @@ from symdiff.ir.functions import EXTREMES
 from symdiff.ir.loop_program import (
     INDEX,
     REAL,
+    REAL_OF,
     Block,
     Build,
     Call,
@@ -46,7 +47,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.prune import pruned
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.lowering.loops.collected import Reduction, reduction
+from symdiff.lowering.loops.collected import SUMMED, Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
 from symdiff.passes.accuracy.carried_errors import Carrying
@@ -88,7 +89,7 @@ class ProgramErrors(Propagation):
     Attributes
     ----------
     tapes : errors of what is on a tape, and the tape of them.
-    first, sums : see `matrix_errors.Named`.
+    first, sums, partly_summed : see `matrix_errors.Named`.
     zeros : arrays whose elements are zero where something is added to them.
     rising : units of running maxima and minima, and of tapes of them.
     bounded : whether the errors of the results that were checked are bounded statically.
@@ -110,6 +111,7 @@ class ProgramErrors(Propagation):
         self.tapes: dict[str, Error] = {}
         self.first: list[Statement] = []
         self.sums: dict[tuple[str, int], Expr] = {}
+        self.partly_summed = False
         self.zeros: set[str] = set()
         self.rising: dict[str, Fraction] = {}
         self.bounded, self.norm, self.joint = True, norm, False
@@ -270,7 +272,7 @@ class ProgramErrors(Propagation):
                 sum_ = reduction(c) if c.type == REAL else None
                 if sum_ is not None and sum_.kind == "mul" and self.underflows:
                     sum_ = None  # what vanishes on the way may come back
-                guesses[c.name] = Carrying(c, init, sum_, init.static, init.k)
+                guesses[c.name] = Carrying(c, init, sum_, init.static, init.k, count=s.count)
                 guesses[c.name].apart = not is_read(s, c)
                 guesses[c.name].inside = is_collected_inside(s, c)
         numbers = [c for c in s.carried if c.type == REAL]
@@ -505,6 +507,8 @@ class ProgramErrors(Propagation):
                 return True
             factor = shared.static and self.is_factor(term, varies)
             squares = self.units(term, each) ** 2
+            if self.partly_summed:
+                squares = squares + self._partly(g, term)
             common = ZERO if factor else self.units(term, shared)
             if g.common != (shared.k if factor else 0):
                 g.common = shared.k if factor else Fraction(0)
@@ -514,6 +518,15 @@ class ProgramErrors(Propagation):
             g.shared = True
             return True
         return False
+
+    def _partly(self, g: Carrying, term: Expr) -> Expr:
+        """The square of what a partial sum is rounded by: of one of independent terms, added up by blocks, half of
+        those terms have been added."""
+        if g.count is None or not g.apart:
+            return (MEAN * self.size(g.carried.next)) ** 2
+        many = ir.raw(REAL_OF, (g.count,))
+        many = ir.where(ir.lt(many, const(SUMMED)), many, const(SUMMED))
+        return const(MEAN**2 / 2) * many * self.size(term) ** 2
 
     def _carried(self, g: Carrying, ends: list[Statement]) -> list[Carried]:
         """What a loop carries for the error of one of its values."""

@@ -33,6 +33,7 @@ from symdiff.passes.accuracy.propagation import EXACT, element
 def bounded(program: LoopProgram, dtype: str = "float64") -> LoopProgram:
     """The program that computes the errors of results in units, and their sizes, in turns."""
     work = ProgramErrors(program, dtype, strict=False, tests=False, by_rows=False, norm=False)
+    work.partly_summed = True
     block: list[Statement] = list(work.block(program.block))
     known, outputs = types(program), list[Expr]()
     for e in program.outputs:
