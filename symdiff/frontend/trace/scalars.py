@@ -525,11 +525,11 @@ def _template(build: Callable[..., Expr]) -> tuple[int, Expr, Expr]:
 def remainder(a: Real, b: Real) -> Real:
     """a % b, which is not defined for b = 0, though it tends to 0: by the integer that doubles give."""
     p, q = written(a), written(b)
-    times = ir.apply(functions.FLOOR_QUOTIENT, p, q)
     defined = join(join(a.defined, b.defined), ir.ne(q, ir.ZERO))
     rest = plain(functions.FMOD, p, q)
     other = ir.where(ir.lt(q, ZERO), ir.lt(ZERO, rest), ir.lt(rest, ZERO))
     as_written = ir.where(other, plain(ir.ADD, rest, q), rest)
+    times = ir.apply(functions.FLOOR_QUOTIENT, p, q)
     return Real(ir.sub(a.expr, ir.mul(b.expr, times)), defined, as_written)
 
 

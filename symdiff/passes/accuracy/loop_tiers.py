@@ -63,6 +63,7 @@ from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import fused, lower
+from symdiff.lowering.quotients import fused_quotients
 from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, TESTED, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import compensate_sums
@@ -419,7 +420,9 @@ class _Testing:
     def finished(self) -> ProgramWithTests:
         """The program with all expressions replaced."""
         roots = [e for v in self.values.values() for e in (v.form, v.screen, v.flagged)]
-        lowered = lower(roots, chain=self._chain, fuse=True, single=self.dtype == "float32")
+        lowered = lower(
+            fused_quotients(roots), chain=self._chain, fuse=True, single=self.dtype == "float32"
+        )
         references: list[Reference] = []
         found = zip(lowered[::3], lowered[1::3], lowered[2::3], strict=True)
         for (key, v), three in zip(self.values.items(), found, strict=True):

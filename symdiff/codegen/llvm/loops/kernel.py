@@ -50,6 +50,7 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import lower
+from symdiff.lowering.quotients import fused_quotients
 from symdiff.lowering.target import MAX_CHAIN
 
 FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
@@ -100,7 +101,7 @@ def lowered(program: LoopProgram, accuracy: str = "high", tested: bool = False) 
         found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
     found.update((e, None) for e in program.outputs if e.op is not ARRAY)
     chain = {"strict": 4, "fast": 64}.get(accuracy, MAX_CHAIN)
-    roots = lower(tuple(found), chain=chain, divide=accuracy != "fast")
+    roots = lower(fused_quotients(tuple(found)), chain=chain, divide=accuracy != "fast")
     new = dict(zip(found, roots, strict=True))
 
     def one(e: Expr) -> Expr:
