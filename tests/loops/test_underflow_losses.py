@@ -94,7 +94,8 @@ def exact(f, x, y):
         return rest * factors
     if f is lengths:
         return mp.fsum(mp.sqrt(a * a + b * b) for a, b in zip(x, y, strict=True)) / mp.fsum(y)
-    if f is decided:
+    if f is decided:  # in doubles
+        s = sum(float(a) * float(b) for a, b in zip(x, y, strict=True))
         return mp.fsum(x) + (1 if s > 0 else 2) * mp.fsum(y)
     e = mp.fsum(mp.exp(-a * a) * mp.exp(-b * b) for a, b in zip(x, y, strict=True))
     return e * mp.exp(mp.fsum(y)) + s

@@ -34,7 +34,7 @@ from symdiff.ir import (
     raw,
 )
 from symdiff.ir.functions import EXP, EXTREMES
-from symdiff.ir.plain import is_decided
+from symdiff.ir.plain import decides_plainly, is_decided
 from symdiff.lowering.compensated.evaluate import Known, ordered
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.passes.accuracy.beside import added_up
@@ -58,6 +58,8 @@ def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
             for e in below:
                 found = found if e is ZERO else ir.or_(found, e)
             return found
+        if decides_plainly(n) and not (n.op is ir.EQ and ZERO in n.args):
+            return FALSE  # a decision, which is that of doubles; what asks for 0 knows a slope there
         both = added_up(below)
         if both is ZERO:
             return FALSE
