@@ -59,7 +59,9 @@ def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
                 found = found if e is ZERO else ir.or_(found, e)
             return found
         if decides_plainly(n) and not (n.op is ir.EQ and ZERO in n.args):
-            return FALSE  # a decision, which is that of doubles; what asks for 0 knows a slope there
+            return (
+                FALSE  # a decision, which is that of doubles; what asks for 0 knows a slope there
+            )
         both = added_up(below)
         if both is ZERO:
             return FALSE
