@@ -71,6 +71,24 @@ def test_of_arrays_the_element_that_is_off_most():
     assert bound < 1e-12
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_partial_sums_count(seed):
+    """Of columns, which are added up one row after the other, and of a product in the order of its inner index."""
+    rng = np.random.default_rng(seed)
+    a, b, v = rng.standard_normal((300, 9)), rng.standard_normal((300, 4)), rng.standard_normal(300)
+    for f, left in ((lambda v, a: v @ a, v[:, None]), (lambda b, a: b.T @ a, b)):
+        g = symgrad(f, accuracy="fast")
+        given = (v, a) if left.shape[1] == 1 else (b, a)
+        got = np.reshape(g(*given), (left.shape[1], 9))
+        with mpmath.workprec(200):
+            exact = {
+                (i, j): mpmath.fdot(map(mpmath.mpf, left[:, i]), map(mpmath.mpf, a[:, j]))
+                for i, j in np.ndindex(got.shape)
+            }
+            off = max(abs(mpmath.mpf(got[k]) - exact[k]) for k in exact)
+        assert off <= g.error_bound(*given) <= 100 * off
+
+
 def test_bounds_nest_as_results_do():
     a, w = np.ones((3, 2)), np.array([0.1, 0.7])
     value, (by_w, by_a) = symgrad(squares, accuracy="fast").value_and_grad.error_bound(w, a)

@@ -110,9 +110,12 @@ def unlike(a: SymArray) -> Expr | None:
     """What plain Python computes of the element at the slots; None if that is its formula."""
     if a.sides is not None:
         c, x, y = a.sides
-        if a.kind != "f" or unlike(x) is unlike(y) is None:
+        if a.kind != "f":
             return None
-        return ir.where(c, plainly(x), plainly(y))
+        one, two = unlike(x), unlike(y)  # once each: sides may have sides
+        if one is two is None:
+            return None
+        return ir.where(c, _plainly(x, one), _plainly(y, two))
     if a.memory.leaf is not None or a.memory.plain is None:
         return None
     return placed(a.memory.plain, a.where)
@@ -120,7 +123,11 @@ def unlike(a: SymArray) -> Expr | None:
 
 def plainly(a: SymArray) -> Expr:
     """The element at the slots as decisions take it."""
-    return written(Real(formula(a), TRUE, unlike(a)))
+    return _plainly(a, unlike(a))
+
+
+def _plainly(a: SymArray, computed: Expr | None) -> Expr:
+    return written(Real(formula(a), TRUE, computed))
 
 
 def needs(a: SymArray) -> Expr:
