@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -86,7 +87,8 @@ def test_partial_sums_count(seed):
                 for i, j in np.ndindex(got.shape)
             }
             off = max(abs(mpmath.mpf(got[k]) - exact[k]) for k in exact)
-        assert off <= g.error_bound(*given) <= 100 * off
+        # roundings in one direction add up as their number, those to nearest as its root
+        assert off <= g.error_bound(*given) <= 30 * math.sqrt(300) * off
 
 
 def test_bounds_nest_as_results_do():

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symdiff.codegen.llvm import nontemporal, sincos
+from symdiff.codegen.llvm import directed, nontemporal, sincos
 from symdiff.codegen.llvm.nontemporal import Streams
 from symdiff.ir import (
     ADD,
@@ -50,7 +50,7 @@ from symdiff.ir import (
     Op,
     topological,
 )
-from symdiff.ir.functions import CONSTANT_VALUES, COS, SIN
+from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 from symdiff.lowering.target import nearest, nearest_single
@@ -64,14 +64,6 @@ _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _COMPARISONS = {LT: "olt", LE: "ole", EQ: "oeq"}
 _LOGIC = {AND: "and", OR: "or"}
 _PURE = "nounwind willreturn memory(none)"
-_TO_NEAREST = (SIN, COS)
-"""What glibc's vector functions compute to a few digits only where the processor rounds up or down: they
-find the nearest multiple of pi by a sum whose last bits hold it."""
-_FAINT = (
-    "@faint = internal global double 0x3C30000000000000\n"
-    '!3 = !{!"branch_weights", i32 1000000, i32 1}'
-)
-"""2**-60, which is lost in 1 when rounding to nearest; read as if it could change, so that nothing is folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -524,40 +516,14 @@ class Writer:
         if variant is None:
             return self.lanewise(libm, op.arity)
         self.declare(variant, self.value, op.arity)
-        if self.lanes.directed and op in _TO_NEAREST:
-            return self.directed(variant, libm)
-        return variant
-
-    def directed(self, variant: str, libm: str) -> str:
-        """A function of a register that calls libm for each element where the processor does not round to
-        nearest."""
-        name = f"directed.{libm}"
-        if name in self.declared:
-            return name
-        slow = self.lanewise(libm, 1)
-        self.declared.setdefault("faint", _FAINT)
-        call = f"call {self.value} @{{}}({self.value} %x) #1"
-        self.declared[name] = "\n".join(
-            [
-                f"define internal {self.value} @{name}({self.value} %x) alwaysinline nounwind {{",
-                "%faint = load volatile double, ptr @faint",
-                "%up = fadd double 1.0, %faint",
-                "%down = fsub double 1.0, %faint",
-                "%is.nearest = fcmp oeq double %up, %down",
-                "br i1 %is.nearest, label %nearest, label %other, !prof !3",
-                "nearest:",
-                f"%y0 = {call.format(variant)}",
-                "br label %end",
-                "other:",
-                f"%y1 = {call.format(slow)}",
-                "br label %end",
-                "end:",
-                f"%y = phi {self.value} [ %y0, %nearest ], [ %y1, %other ]",
-                f"ret {self.value} %y",
-                "}",
-            ]
+        if not self.lanes.directed or op not in directed.TO_NEAREST:
+            return variant
+        slow = self.lanewise(libm, op.arity)
+        self.declared.setdefault("faint", directed.FAINT)
+        self.declared.setdefault(
+            f"directed.{libm}", directed.function(libm, self.value, variant, slow)
         )
-        return name
+        return f"directed.{libm}"
 
     def lanewise(self, libm: str, arity: int) -> str:
         """A function of registers that calls libm once for each element."""
