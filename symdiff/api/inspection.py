@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, whole_arguments, wrapping_integers
+from symdiff.api import firstcalls, per_slope, whole_arguments, wrapping_integers
 from symdiff.api.leaves import leaves_of, regrouped
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
@@ -23,10 +23,8 @@ from symdiff.runtime.loops import rows
 
 PROMISES = {
     "fast": "double arithmetic; error_bound(...) estimates its errors in a call",
-    "norm": "arrays within 16 ulp of their largest element, numbers of themselves, looked at in every call",
-    "high": "numbers within 16 ulp, arrays of their largest element, no element without half of its digits, "
-            "looked at in every call",
-    "strict": "each element within 16 ulp, looked at in every call",
+    "high": "within 2**-40 of the number, or of the largest element of its array, looked at by probes",
+    "strict": "each element within 16 ulp, computed with its rounding errors in every call",
     "certified": "each element proven",
 }  # fmt: skip
 """What reports say of programs with arrays and loops, by level (see docs/accuracy.md)."""
@@ -149,6 +147,11 @@ def _for_numba(f: Any, shapes: Any, kinds: Sequence[str]) -> Any:
     static = f._default_static()
     whole_arguments.must_not_round_kinds(f, shapes, kinds, static)
     raw = f._source.raw(static, shapes)
+    if per_slope.involved(f._source, raw, shapes):
+        raise UnsupportedError(
+            f"{f.__name__} of arrays, of an elementwise function, in code that Numba compiles",
+            hint='use .diff("x"), which is elementwise: the diagonal of the Jacobian',
+        )
     if not isinstance(raw, LoopProgram):
         optimized, tiered = f._compiled(static, shapes)
         changed = f._source.changed(static, shapes)
@@ -244,13 +247,13 @@ def save(f: Any, path: Any, *, hessian: bool) -> None:
         dtype = f._options.dtype
         text = array_module(
             raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets,
-            accuracy=f._options.level, face=face_of(f),
+            accuracy=f._options.accuracy, face=face_of(f),
         )  # fmt: skip
         write_text(path, text)
         return
     save_module(
         path, f.raw_program, f._wrt(), hessian=hessian, dtype=f._options.dtype,
-        targets=targets, accuracy=f._options.level, check_domain=f._options.check_domain,
+        targets=targets, accuracy=f._options.accuracy, check_domain=f._options.check_domain,
         face=face_of(f),
     )  # fmt: skip
 

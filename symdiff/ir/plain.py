@@ -142,6 +142,28 @@ def decides_plainly(comparison: Expr) -> bool:
     return all(not a.args or a.op in LEAVES or is_decided(a) for a in comparison.args)
 
 
+def by_sign(p: Expr, q: Expr) -> tuple[Expr, Expr]:
+    """What is compared, as real arithmetic where rounding decides nothing: a sum or difference of two
+    doubles, and a root of one, is rounded to a double of the same sign."""
+    for a, b in ((p, q), (q, p)):
+        if b is ZERO and a.op in _real:
+            op = _real[a.op]
+            root = op is POW and a.args[1] is HALF
+            if root or op in (ADD, SUB):
+                if all(map(_is_double, a.args[:1] if root else a.args)):
+                    found = apply(op, *a.args)
+                    return (found, q) if a is p else (p, found)
+    return p, q
+
+
+def _is_double(e: Expr) -> bool:
+    """Whether a node is an argument, an element, a number that a loop carries, or a constant of every precision."""
+    if e.op is CONST:
+        q = rational(e)
+        return q is not None and q.denominator == 1 and abs(q) <= 2**24
+    return e.op in LEAVES or e.op is VAR
+
+
 # ---------------------------------------------------------------------- building
 def plain(op: Op, *args: Expr) -> Expr:
     """An operation as plain Python computes it, of plain nodes."""

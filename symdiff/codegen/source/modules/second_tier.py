@@ -68,8 +68,8 @@ class WideWriter(Writer):
             return super().compose(e, args)
         texts = [a.text for a in args]
         if is_plain(e):
-            text = PythonWriter().compose(e, [Text(f"{t}[0]", ATOM) for t in texts]).text
-            return Text(f"({text}, 0.0, 0.0, 0.0)", ATOM)
+            doubles = [self.call("_double", [t]) for t in texts]
+            return self.call("_deciding", [PythonWriter().compose(e, doubles).text])
         if e.op in _OPERATIONS:
             return self.call(_OPERATIONS[e.op], texts)
         if e.op is ir.NOT:

@@ -55,6 +55,13 @@ def _argument(a):
     return a, 0.0, math.inf, 0.0
 
 
+def _deciding(a):
+    """A double that decides something, exactly, also where it is not finite."""
+    if abs(a) < math.inf:
+        return _scaled(a, 0.0, 0.0, 0.0)
+    return a, 0.0, 0.0, 0.0
+
+
 def _neg(x):
     """-x."""
     return -x[0], -x[1], x[2], x[3]

@@ -13,7 +13,9 @@ import numba
 import numpy as np
 import pytest
 
-from symdiff import symgrad
+from symdiff import ir, symgrad
+from symdiff.frontend import capture
+from symdiff.ir.plain import is_plain
 from tests.fuzz.decisions import loaded, truth
 
 Function = Callable[..., Any]
@@ -278,3 +280,21 @@ def test_integer_quotients_of_all_doubles() -> None:
     got = quotient(a, b)
     fine = (np.abs(want) < 2**53) | ~np.isfinite(want)  # beyond, they are rounded
     np.testing.assert_array_equal(got[fine], want[fine])
+
+
+@pytest.mark.parametrize(
+    ("f", "is_real"),
+    [
+        (lambda x, y: x if x - y >= 0 else y, True),
+        (lambda x, y: x if x + y > 0 else y, True),
+        (lambda x, y: x if math.sqrt(x) > 0 else y, True),
+        (lambda x, y: x if 3 * x - y >= 0 else y, False),
+        (lambda x, y: x if x - 0.1 > 0 else y, False),  # of float32, 0.1 is another number
+        (lambda x, y: x if x - y >= 1 else y, False),
+        (lambda x, y: x if x * y > 0 else y, False),
+    ],
+)
+def test_only_signs_that_rounding_keeps_are_those_of_real_numbers(f, is_real) -> None:
+    """A sum or difference of two numbers, and a root of one, is rounded to a double of the same sign."""
+    (output,) = capture(f, {}).outputs
+    assert any(map(is_plain, ir.topological((output,)))) is not is_real
