@@ -505,3 +505,32 @@ def test_integers_of_32_bits_beside_floats_are_exact() -> None:
         np.testing.assert_array_equal(f(np.ones(3), large), fun(np.ones(3), large))
     picked = symgrad(lambda x, a: np.sum(x[a]))
     assert picked(np.arange(3.0), NARROW) == 3.0
+
+
+def _of_far_literals(x):
+    return np.sum(np.where(x > 0, 1e300, -1e300) * x) + np.sum(np.nan_to_num(x)) + np.sum(x * 1e200)
+
+
+def test_literals_beyond_64_bits_are_reals_beside_reals():
+    """Nothing is checked, and nothing computed with Python's integers."""
+    from symdiff.ir.loop_program import Check, walk
+
+    x = np.array([1.0, -2.0, 0.5])
+    f = symgrad(_of_far_literals)
+    assert f(x) == _of_far_literals(x)
+    np.testing.assert_array_equal(f.grad(x), [1e300, -1e300, 1e300])
+    (kernel,) = [k for _, k in f._arrays._kernels.values()]
+    assert not [s for s in walk(kernel.program.block) if isinstance(s, Check)]
+
+
+@pytest.mark.parametrize("n", [3, 80])
+def test_literals_beyond_64_bits_are_integers_of_any_size(n):
+    def f(x, n):
+        m = 1
+        for _ in range(n):
+            m = m * 2
+        return (2**70 if np.sum(x) > 0 else 2**71) + m
+
+    for sign in (1, -1):
+        got = symgrad(f)(sign * np.ones(2), n)
+        assert type(got) is int and got == f(sign * np.ones(2), n)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -142,10 +142,17 @@ def kind_of(e: Expr, known: dict[Expr, str] | None = None) -> str:
             known[n] = "i" if whole else "f"
         elif n.op in _INTEGER:
             parts = n.args[1:] if n.op is WHERE else n.args
-            known[n] = "i" if all(known[a] == "i" for a in parts) else "f"
+            whole = all(known[a] == "i" for a in parts)
+            far = n.op in (WHERE, ABS, NEG) and _is_far(parts)
+            known[n] = "i" if whole and not far else "f"
         else:
             known[n] = "f"
     return known[e]
+
+
+def _is_far(literals: Sequence[Expr]) -> bool:
+    """Whether all are literals, some of which no integer of a machine holds: what is chosen is a real."""
+    return all(a.op is CONST for a in literals) and any(abs(a.value) > LARGEST for a in literals)
 
 
 # ------------------------------------------------------------------- statements

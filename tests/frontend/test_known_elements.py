@@ -92,3 +92,37 @@ def test_differences_of_truth_values_are_refused_as_numpy_does(f):
     with pytest.raises(SymdiffError, match="'-' of arrays of truth values"):
         symgrad(f)(np.ones(2))
     assert symgrad(lambda x: (x > 0) - (x < 0))(2.0) == 1  # of numbers it is Python's
+
+
+def largest_so_far(x):
+    best, total = x[0], 0.0
+    for i in range(len(x)):
+        best = max(best, x[i])
+        total += best * x[i]
+    return total
+
+
+def least_so_far(x):
+    low, total = x[0], 0.0
+    for i in range(1, len(x)):
+        low = min(x[i], low)
+        total += low * i
+    return total + low
+
+
+def largest_and_its_square(x):
+    best, square = x[0], 0.0
+    for i in range(1, len(x)):
+        square = best * best
+        best = max(best, x[i])
+    return best + square
+
+
+@pytest.mark.parametrize("f", [largest_so_far, least_so_far, largest_and_its_square])
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_extremes_so_far_that_something_reads(f, n):
+    """Adjoints come from all iterations there, not from the last one alone."""
+    x = np.random.default_rng(n).normal(size=n)
+    step = 2.0**-20
+    want = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(n)]
+    np.testing.assert_allclose(symgrad(f).grad(x), want, rtol=1e-8, atol=1e-8)

@@ -138,3 +138,18 @@ def test_what_vanishes_leaves_a_trace_however_small_the_factors_are() -> None:
     slopes = 3 * np.where(np.arange(6) > 0, d, d - np.sum(d) / 3) / 64 / spread(x)
     for found in (usual, *small):
         np.testing.assert_allclose(found, slopes, rtol=1e-14)
+
+
+@pytest.mark.parametrize("size", [5, 700])
+def test_calls_that_begin_with_errors_know_what_underflow_cost(size: int) -> None:
+    """After several calls that lost digits as well; by factors beyond 64 bits."""
+    g = symgrad(scaled)
+    for seed in range(6):
+        x, y = np.random.default_rng(seed).normal(size=(2, size)) * 1e-165
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = g(x, y)
+        with mp.workprec(9000):
+            truth = exact(scaled, [mp.mpf(float(v)) for v in x], [mp.mpf(float(v)) for v in y])
+            off = abs(mp.mpf(float(found)) - truth)
+        assert told or off <= 16 * np.spacing(abs(float(truth))) + 2.0**-1058

@@ -224,6 +224,8 @@ class _Checker:
         for n in order:
             if n.op in _RING and self.kind(n) == "i":
                 seen.update(n.args[:1] if n.op is WHERE else ())
+            elif self.kind(n) == "f" or "f" in map(self.kind, n.args):  # literals are reals there
+                seen.update(a for a in n.args if a.op is not ir.CONST)
             else:
                 seen.update(n.args)
         loose = {

@@ -49,6 +49,7 @@ from symdiff.ir.loop_program import (
     expressions,
     index,
     inner,
+    leaves,
     load,
     name_of,
     renamed,
@@ -68,6 +69,18 @@ from symdiff.passes.differentiate import (
     gated,
     local_partials,
 )
+
+
+def _is_extreme_alone(s: Loop, c: Carried) -> bool:
+    """Whether a carried number is the largest or least of terms so far, and nothing else reads it in the
+    loop: its adjoint is that of the last one in all iterations."""
+    if c.next.op not in EXTREMES or c.leaf not in c.next.args:
+        return False
+    own = [a for a in c.next.args if a is not c.leaf]
+    others = [other.next for other in s.carried if other is not c]
+    values = [v.value for v in s.saves]
+    inside = [e for t in walk(s.body) for e in expressions(t)]
+    return len(own) == 1 and c.leaf not in leaves((*own, *others, *values, *inside))
 
 
 class Sweep:
@@ -352,7 +365,7 @@ class Sweep:
         roots = [*(c.next for c in s.carried), *(v.value for v in s.saves)]
         sweep = Sweep(self.context, s.body, (n for n, _ in inner(s)), roots, fragile)
         for c in s.carried:
-            if c.name in bars and c.next.op in EXTREMES and c.leaf in c.next.args:
+            if c.name in bars and _is_extreme_alone(s, c):
                 sweep.receive_extreme(c, var(bars[c.name]))
             elif c.name in bars:
                 sweep.receive(c.next, bars[c.name])

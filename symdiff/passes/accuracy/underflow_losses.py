@@ -145,7 +145,9 @@ def _infinite(lost: Expr) -> Expr:
 
 
 def _size(e: Expr) -> Expr:
-    return raw(ABS, (e,))
+    """The magnitude; of a literal another one, as a whole number beyond 64 bits is none of a kernel's integers."""
+    q = ir.rational(e)
+    return raw(ABS, (e,)) if q is None else const(abs(q))
 
 
 def _is_tiny(e: Expr) -> Expr:
