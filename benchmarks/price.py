@@ -5,7 +5,7 @@
 Each program is measured in a process of its own, with an empty disk cache. `first` is the processor time of
 the first derivative with the default, from the decorator to the result: capture, differentiation, compiling, the comparison
 with plain Python. Then "high" and "fast" take turns on one thread, with the same arguments; the least of each counts. So
-the probes of later calls, one in 16 to 256, are not in it: `mean` has them, the mean over calls of the default.
+the probes of later calls, one in 16 to 1024, are not in it: `mean` has them, the mean over calls of the default.
 `differ` is how far "fast" is from the default, of the largest element of each result.
 
 Programs: examples/programs, those of `ORDINARY` below (recurrences, statistics, rotations).

@@ -1,10 +1,8 @@
 """Programs with arrays and loops: blocks of definitions over the expression DAG.
 
-A scalar is an `Expr`, an array is a name. Arrays are immutable: what changes an element
-defines a new array, and the emitter works in place where the old one is not used any
-more. So an element of an array is an expression like any other (`load`), shared and
-simplified like any other, and an array that the user overwrites has one name for each
-of its states.
+A scalar is an `Expr`, an array is a name. Arrays are immutable: what changes an element defines a new
+array, and the emitter works in place where the old one is not used any more. So an element of an array is an
+expression like any other (`load`), and an array that the user overwrites has one name for each of its states.
 
 A block is a sequence of statements; each defines names that later statements and the
 blocks inside of them see. No name is defined twice in a program.
@@ -26,7 +24,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -142,17 +140,12 @@ def kind_of(e: Expr, known: dict[Expr, str] | None = None) -> str:
             known[n] = "i" if whole else "f"
         elif n.op in _INTEGER:
             parts = n.args[1:] if n.op is WHERE else n.args
-            whole = all(known[a] == "i" for a in parts)
-            far = n.op in (WHERE, ABS, NEG) and _is_far(parts)
-            known[n] = "i" if whole and not far else "f"
+            literals = n.op in (WHERE, ABS, NEG) and all(a.op is CONST for a in parts)
+            far = literals and any(abs(a.value) > LARGEST for a in parts)  # a real is meant
+            known[n] = "i" if not far and all(known[a] == "i" for a in parts) else "f"
         else:
             known[n] = "f"
     return known[e]
-
-
-def _is_far(literals: Sequence[Expr]) -> bool:
-    """Whether all are literals, some of which no integer of a machine holds: what is chosen is a real."""
-    return all(a.op is CONST for a in literals) and any(abs(a.value) > LARGEST for a in literals)
 
 
 # ------------------------------------------------------------------- statements

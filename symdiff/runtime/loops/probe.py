@@ -31,7 +31,7 @@ LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
 PART = 256.0
 """Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits."""
-FIRST, EVERY, SELDOM = 2, 16, 256
+FIRST, EVERY, SELDOM = 2, 16, 1024
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
 UPWARD, DOWNWARD = range(2)
@@ -188,6 +188,8 @@ def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
 def _apart(plain: Any, up: Any, down: Any) -> bool:
     """Whether a result lost digits. Roundings in one direction add up in long sums, to nearest they do not:
     there the result is in the middle of the other two, and only a part of their distance counts."""
+    if _is_near(plain, up) and _is_near(plain, down):
+        return False
     if not (differ(plain, up) or differ(plain, down) or differ(up, down)):
         return False
     if any(differ(x, y, PART * LIMIT) for x, y in ((plain, up), (plain, down), (up, down))):
@@ -195,6 +197,16 @@ def _apart(plain: Any, up: Any, down: Any) -> bool:
     with np.errstate(all="ignore"):
         middle = np.asarray(up) / 2 + np.asarray(down) / 2
     return differ(plain, middle.astype(np.asarray(plain).dtype), LIMIT / 2)
+
+
+def _is_near(plain: Any, other: Any) -> bool:
+    """Whether a finite result differs by less than what counts, found with few operations."""
+    if isinstance(plain, float):
+        return abs(other - plain) <= LIMIT / 4 * abs(plain)
+    x = np.asarray(plain)
+    if x.dtype != np.float64 or not x.size or np.shape(other) != x.shape:
+        return False
+    return bool(np.abs(other - x).max() <= LIMIT / 4 * np.abs(x).max())
 
 
 def _is_suspicious(plain: Any, up: Any, down: Any) -> bool:
