@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.modules.helpers import definitions
 from symdiff.diagnostics.certify import (
     Accuracy,
     derivatives,
@@ -31,7 +30,9 @@ from symdiff.diagnostics.certify import (
 from symdiff.ir.program import Program
 from symdiff.passes.complete.complete import closed_forms
 
-BUDGET = 1_500_000
+SAMPLES = 24
+"""Points of each kind."""
+BUDGET = 400_000
 """Operations of ball arithmetic to measure a module with; see `symdiff.interpret.work`."""
 
 
@@ -45,28 +46,13 @@ def measured(text: str, program: Program, wrt: Sequence[str]) -> list[str]:
         names = [program.name, f"{program.name}_jacobian"]
     scope = run(text)
 
-    def found(library: Any) -> Accuracy:
-        scope["flint"] = library
+    def answers(point: Sequence[float]) -> list[float]:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            numbers = [np.float64(x) for x in point]
+            return [v for name in names for v in flat(scope[name](*numbers))]
 
-        def answers(point: Sequence[float]) -> list[float]:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                numbers = [np.float64(x) for x in point]
-                return [v for name in names for v in flat(scope[name](*numbers))]
-
-        return measure(program, truth, answers, labels, budget=BUDGET)
-
-    import flint
-
-    lines = _lines(found(flint))
-    plain = _lines(found(None)) if "flint" in text else lines
-    if plain == lines:
-        return lines
-    return ["with python-flint:", *_indented(lines), "without:", *_indented(plain)]
-
-
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
+    return _lines(measure(program, truth, answers, labels, budget=BUDGET, samples=SAMPLES))
 
 
 def _lines(found: Accuracy) -> list[str]:
@@ -96,8 +82,8 @@ def run(text: str) -> dict[str, Any]:
     doubles = _Doubles()
     tree = ast.fix_missing_locations(doubles.visit(tree))
     scope: dict[str, Any] = doubles.names | {
-        "math": math, "np": np, "warnings": warnings, "njit": _njit, "prange": range,
-        "intrinsic": lambda f: f, "overload": lambda f: lambda g: g, "types": _Types, "flint": None, "__name__": "module",
+        "math": math, "np": np, "njit": _njit, "get_num_threads": lambda: 1,
+        "intrinsic": lambda f: f, "overload": lambda f: lambda g: g, "__name__": "module",
     }  # fmt: skip
     exec(compile(tree, "module", "exec"), scope)
     scope["_fma"] = fma
@@ -105,8 +91,7 @@ def run(text: str) -> dict[str, Any]:
 
 
 class _Doubles(ast.NodeTransformer):
-    """Numbers of a text as NumPy's doubles, which divide by zero as IEEE has it; balls are Python's
-    integers."""
+    """Numbers of a text as NumPy's doubles, which divide by zero as IEEE has it."""
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {
@@ -114,19 +99,13 @@ class _Doubles(ast.NodeTransformer):
             "float of doubles": np.float64,
             "int of doubles": whole,
         }
-        self.balls = {name for name, d in definitions().items() if d.balls}
         self._given: list[set[str]] = []
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        if node.name in self.balls:
-            return node
         self._given.append({a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)})
         found = self.generic_visit(node)
         self._given.pop()
         return found
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node if node.name in self.balls else self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         other = f"{node.id} of doubles"
@@ -144,12 +123,6 @@ class _Doubles(ast.NodeTransformer):
 def whole(x: Any) -> int:
     """An integer; of what is none or huge, some integer."""
     return int(x) if not isinstance(x, float) else int(np.clip(np.nan_to_num(x), -1e9, 1e9))
-
-
-class _Types:
-    """What a module names of Numba's types, without Numba."""
-
-    int32 = ExternalFunction = staticmethod(lambda *args: None)
 
 
 def _njit(function: Any = None, **options: Any) -> Any:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from symdiff.codegen.source.modules.face import PLAIN, Face
-from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.codegen.source.modules.kernels import Stage
+from symdiff.codegen.source.modules.scalar import Function, Kernel, module_source
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
 from symdiff.export.files import write_text
-from symdiff.ir import Expr
+from symdiff.ir import Expr, or_
 from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
@@ -45,6 +47,7 @@ def module_text(
     accuracy: str = "high",
     check_domain: bool = True,
     face: Face = PLAIN,
+    companion: str | None = None,
 ) -> str:
     """The source of a standalone module of a captured program.
 
@@ -59,27 +62,35 @@ def module_text(
     real = np.dtype(dtype or np.float64).name
     demands = _demands(program) if check_domain else []
     value = pipeline.value(program)
-    programs = [("", "", value, f"The value of {name}.")]
+    count = len(value.outputs)
+
+    def stage(p: Program, kind: str = "") -> Stage:
+        origin = Written(program, [(kind, tuple(wrt))] if kind else [])
+        conditions = [c for c, _ in demands]
+        return checked(pipeline.optimized(p), real, accuracy, conditions, origin)
+
+    functions = [Function("", 0, tuple(range(count)), value.tree, f"The value of {name}.")]
     if isinstance(program.tree, int):
         slopes, both = pipeline.gradient(program, wrt), pipeline.value_and_gradient(program, wrt)
-        programs += [
-            ("grad", "gradient", slopes, f"The gradient of {name} by {by}."),
-            ("value_and_grad", "value_and_gradient", both, f"(value, gradient by {by}) of {name}."),
+        total = tuple(range(1 + len(slopes.outputs)))
+        functions += [
+            Function("grad", 0, total[1:], slopes.tree, f"The gradient of {name} by {by}."),
+            Function("value_and_grad", 0, total, both.tree, f"(value, gradient by {by}) of {name}."),
         ]
+        kernels = [_kernel("", stage(value), stage(slopes, "gradient"))]
         if hessian:
-            second, summary = (
-                pipeline.hessian(program, wrt),
-                f"The second derivatives of {name} by {by}.",
-            )
-            programs.append(("hessian", "hessian", second, summary))
+            second = pipeline.hessian(program, wrt)
+            columns, said = tuple(range(len(second.outputs))), f"The second derivatives of {name} by {by}."
+            functions.append(Function("hessian", 1, columns, second.tree, said))
+            kernels.append(_kernel("hessian", stage(second, "hessian")))
     elif hessian:
         raise SymdiffError(f"{name} returns several values: it has no Hessian")
     else:
-        slopes, summary = (
-            pipeline.jacobian(program, wrt),
-            f"The derivative of each value of {name} by {by}.",
-        )
-        programs.append(("jacobian", "jacobian", slopes, summary))
+        slopes = pipeline.jacobian(program, wrt)
+        columns = tuple(range(count, count + len(slopes.outputs)))
+        said = f"The derivative of each value of {name} by {by}."
+        functions.append(Function("jacobian", 0, columns, slopes.tree, said))
+        kernels = [_kernel("", stage(value), stage(slopes, "jacobian"))]
     facts = {
         "Formula": _formula(value, [name] if len(value.outputs) == 1 else _indexed(name, value)),
         "Derivative": _formula(slopes, _slope_labels(slopes, wrt)),
@@ -88,28 +99,27 @@ def module_text(
     findings = report(program, wrt).findings
     for kind, heading in _HEADINGS.items():
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))
-    functions = []
-    for suffix, kind, p, summary in programs:
-        origin = Written(program, [(kind, tuple(wrt))] if kind else [])
-        outputs, checks = checked(
-            pipeline.optimized(p), real, accuracy, [c for c, _ in demands], origin
-        )
-        functions.append(Function(suffix, outputs, p.tree, summary, checks))
 
-    def text(face: Face, targets: Sequence[str] = targets) -> str:
+    def text(face: Face, targets: Sequence[str], companion: str | None) -> str:
         return module_source(
-            name, program.params, functions, facts=facts, version=__version__, dtype=real,
-            targets=targets, demands=demands, face=face,
+            name, program.params, kernels, functions, facts=facts, version=__version__, dtype=real,
+            targets=targets, demands=demands, face=face, companion=companion,
         )  # fmt: skip
 
     if accuracy == "fast" and program.params:
         facts["Accuracy"] = ["double arithmetic alone, without error tests"]
-    if accuracy == "fast" or real != "float64" or not program.params:
-        return text(face)
-    from symdiff.export.measured import measured
+    elif real == "float64" and program.params:
+        from symdiff.export.measured import measured
 
-    facts["Measured error"] = measured(text(PLAIN, ("cpu",)), program, wrt)
-    return text(face)
+        facts["Measured error"] = measured(text(PLAIN, ("cpu",), None), program, wrt)
+    return text(face, targets, companion)
+
+
+def _kernel(suffix: str, *stages: Stage) -> Kernel:
+    """A kernel whose slopes are flagged where its values are."""
+    first, *rest = stages
+    slopes = (replace(s, flagged=or_(first.flagged, s.flagged)) for s in rest)
+    return Kernel(suffix, (first, *slopes))
 
 
 def _demands(program: Program) -> list[tuple[Expr, str]]:

@@ -7,15 +7,25 @@ Everything here builds raw nodes, one per rounded operation, in the order given;
 they must be evaluated as they stand, without reassociation, contraction or
 folding. `fma` rounds once, as IEEE 754 defines it.
 
+Source code that people read has calls in the place of the operations (`as_calls`):
+
+    _add(_mul(x, y), z)
+
+A call is one node; a pair has its two parts, `HI` and `LO` of it. `CALLED` says what a call computes.
+
 References: T. J. Dekker, Numer. Math. 18 (1971); M. Joldes, J.-M. Muller and
 V. Popescu, ACM TOMS 44 (2017), whose error bounds are quoted with u = 2**-53.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from symdiff.ir import (
     ABS,
@@ -55,6 +65,70 @@ class Pair(NamedTuple):
 
     hi: Expr
     lo: Expr
+
+
+# ------------------------------------------------------------ operations as calls
+HI = Op("pair_hi", 1, python="{0}[0]")
+LO = Op("pair_lo", 1, python="{0}[1]")
+PAIR = Op("pair", 2, python="({0}, {1})")
+"""A pair of two doubles."""
+TERMS = Op("pair_terms", 0)
+TAIL = Op("pair_tail", 0)
+"""Coefficients of a polynomial, last ones first: those that are pairs, and those that are doubles."""
+POLYNOMIAL = Op("pair_polynomial", 3, python="_polynomial({0}, {1}, {2})")
+"""A polynomial, by its argument and both."""
+CALLED: dict[Op, tuple[str, Callable[..., Pair]]] = {}
+"""The name of each call, and what it computes."""
+_as_calls: ContextVar[bool] = ContextVar("operations on pairs are calls", default=False)
+
+
+@contextmanager
+def as_calls(on: bool = True) -> Iterator[None]:
+    """Write operations on pairs as calls, in this block."""
+    token = _as_calls.set(on)
+    try:
+        yield
+    finally:
+        _as_calls.reset(token)
+
+
+def called_as(name: str, build: Callable[..., Pair]) -> Callable[..., Pair]:
+    """An operation that is a call of this name where `as_calls` says so.
+
+    Parameters
+    ----------
+    build : pairs and doubles to a pair, from their annotations in text.
+    """
+    count = len(inspect.signature(build).parameters)
+    slots = ", ".join(f"{{{k}}}" for k in range(count))
+    op = Op(f"pair_{name}", count, python=f"_{name}({slots})")
+    CALLED[op] = name, build
+
+    @functools.wraps(build)
+    def operation(*args: Any) -> Pair:
+        if not _as_calls.get():
+            return build(*args)
+        return parts(raw(op, tuple(one(a) if isinstance(a, Pair) else a for a in args)))
+
+    return operation
+
+
+def called(build: Callable[..., Pair]) -> Callable[..., Pair]:
+    """The same, by the name of the function."""
+    return called_as(build.__name__.strip("_"), build)
+
+
+def parts(pair: Expr) -> Pair:
+    """Both parts of a pair that is one node."""
+    return Pair(raw(HI, (pair,)), raw(LO, (pair,)))
+
+
+def one(x: Pair) -> Expr:
+    """A pair as one node."""
+    hi, lo = x
+    if hi.op is HI and lo.op is LO and hi.args == lo.args:
+        return hi.args[0]
+    return raw(PAIR, (hi, lo))
 
 
 # ----------------------------------------------------- one rounded operation each
@@ -111,12 +185,14 @@ def nearest_integer(a: Expr) -> Expr:
 
 
 # ------------------------------------------------------------ exact transformations
+@called
 def fast_two_sum(a: Expr, b: Expr) -> Pair:
     """a + b exactly, for |a| >= |b|."""
     s = plus(a, b)
     return Pair(s, minus(b, minus(s, a)))
 
 
+@called
 def two_sum(a: Expr, b: Expr) -> Pair:
     """a + b exactly."""
     s = plus(a, b)
@@ -124,6 +200,7 @@ def two_sum(a: Expr, b: Expr) -> Pair:
     return Pair(s, plus(minus(a, minus(s, t)), minus(b, t)))
 
 
+@called
 def two_product(a: Expr, b: Expr) -> Pair:
     """a * b exactly, where nothing underflows."""
     p = times(a, b)
@@ -152,23 +229,31 @@ def expansion(q: Fraction, terms: int) -> list[Expr]:
     return parts
 
 
+@called
 def neg(x: Pair) -> Pair:
     return Pair(minus_of(x.hi), minus_of(x.lo))
 
 
 def add(x: Pair, y: Pair) -> Pair:
-    """x + y within 3 u**2, cancellation included (AccurateDWPlusDW)."""
+    """x + y, by the parts that are not 0."""
     if x.lo is ZERO and y.lo is ZERO:
         return two_sum(x.hi, y.hi)
     if y.lo is ZERO:
         return _add_double(x, y.hi)
     if x.lo is ZERO:
         return _add_double(y, x.hi)
+    return _add(x, y)
+
+
+@called
+def _add(x: Pair, y: Pair) -> Pair:
+    """x + y within 3 u**2, cancellation included (AccurateDWPlusDW)."""
     s, t = two_sum(x.hi, y.hi), two_sum(x.lo, y.lo)
     v = fast_two_sum(s.hi, plus(s.lo, t.hi))
     return fast_two_sum(v.hi, plus(t.lo, v.lo))
 
 
+@called
 def _add_double(x: Pair, y: Expr) -> Pair:
     """x + y within 2 u**2 (DWPlusFP)."""
     s = two_sum(x.hi, y)
@@ -180,14 +265,19 @@ def sub(x: Pair, y: Pair) -> Pair:
 
 
 def mul(x: Pair, y: Pair) -> Pair:
+    """x * y, exact for doubles."""
+    return two_product(x.hi, y.hi) if x.lo is ZERO and y.lo is ZERO else _mul(x, y)
+
+
+@called
+def _mul(x: Pair, y: Pair) -> Pair:
     """x * y within 4 u**2 (DWTimesDW3)."""
-    if x.lo is ZERO and y.lo is ZERO:
-        return two_product(x.hi, y.hi)
     p = two_product(x.hi, y.hi)
     cross = fma(x.hi, y.lo, fma(x.lo, y.hi, times(x.lo, y.lo)))
     return fast_two_sum(p.hi, plus(p.lo, cross))
 
 
+@called
 def div(x: Pair, y: Pair) -> Pair:
     """x / y within 9.8 u**2 (DWDivDW3 with the residual in full)."""
     q = over(x.hi, y.hi)
@@ -195,6 +285,7 @@ def div(x: Pair, y: Pair) -> Pair:
     return fast_two_sum(q, over(rest.hi, y.hi))
 
 
+@called
 def sqrt(x: Pair) -> Pair:
     """The square root within 25/8 u**2; that of 0 is 0."""
     root = raw(POW, (x.hi, HALF))
@@ -203,17 +294,21 @@ def sqrt(x: Pair) -> Pair:
     return select(same(x.hi, ZERO), exact(ZERO), found)
 
 
+@called
 def scale(x: Pair, factor: Expr) -> Pair:
     """x times a power of two, exact where nothing under- or overflows."""
     return Pair(times(x.hi, factor), times(x.lo, factor))
 
 
+@called
 def magnitude(x: Pair) -> Pair:
     return select(negative(x), neg(x), x)
 
 
 # ---------------------------------------------------------- conditions and steps
 def select(condition: Expr, x: Pair, y: Pair) -> Pair:
+    if _as_calls.get():
+        return parts(pick(condition, one(x), one(y)))
     return Pair(pick(condition, x.hi, y.hi), pick(condition, x.lo, y.lo))
 
 
@@ -223,14 +318,20 @@ def negative(x: Pair) -> Expr:
 
 
 def less(x: Pair, y: Pair) -> Expr:
+    if _as_calls.get():  # tuples compare so
+        return raw(LT, (one(x), one(y)))
     return either(below(x.hi, y.hi), both(same(x.hi, y.hi), below(x.lo, y.lo)))
 
 
 def equal(x: Pair, y: Pair) -> Expr:
+    if _as_calls.get():  # tuples compare so
+        return raw(EQ, (one(x), one(y)))
     return both(same(x.hi, y.hi), same(x.lo, y.lo))
 
 
 def less_equal(x: Pair, y: Pair) -> Expr:
+    if _as_calls.get():  # tuples compare so
+        return raw(LE, (one(x), one(y)))
     return either(below(x.hi, y.hi), both(same(x.hi, y.hi), raw(LE, (x.lo, y.lo))))
 
 
@@ -238,10 +339,12 @@ def negation(condition: Expr) -> Expr:
     return raw(NOT, (condition,))
 
 
+@called
 def floor(x: Pair) -> Pair:
     return _step(FLOOR, x)
 
 
+@called
 def ceil(x: Pair) -> Pair:
     return _step(CEIL, x)
 
@@ -252,10 +355,12 @@ def _step(op: Op, x: Pair) -> Pair:
     return select(same(top, x.hi), fast_two_sum(top, raw(op, (x.lo,))), exact(top))
 
 
+@called
 def trunc(x: Pair) -> Pair:
     return select(negative(x), ceil(x), floor(x))
 
 
+@called
 def rint(x: Pair) -> Pair:
     """The nearest integer, ties to even."""
     top = raw(ROUND, (x.hi,))
@@ -269,12 +374,35 @@ def rint(x: Pair) -> Pair:
 def polynomial(x: Pair, coefficients: Sequence[Fraction], full: int) -> Pair:
     """The sum of c[k] * x**k by Horner's rule, from `full` on in double only: there
     the terms must be below 2**-53 of the sum."""
-    tail = ZERO
-    for c in reversed(coefficients[full:]):
-        tail = (
-            fma(tail, x.hi, const(Fraction(nearest(c)))) if tail is not ZERO else expansion(c, 1)[0]
+    return either_polynomial(None, x, coefficients, coefficients, full)
+
+
+def either_polynomial(
+    condition: Expr | None,
+    x: Pair,
+    left: Sequence[Fraction],
+    right: Sequence[Fraction],
+    full: int,
+) -> Pair:
+    """One of two polynomials, as a condition says; only the first one without a condition."""
+
+    def chosen(a: Expr, b: Expr) -> Expr:
+        return a if condition is None else pick(condition, a, b)
+
+    if _as_calls.get():
+        terms, tail = (
+            chosen(*(raw(op, (), tuple(reversed(c[part]))) for c in (left, right)))
+            for op, part in ((TERMS, slice(full)), (TAIL, slice(full, None)))
         )
+        return parts(raw(POLYNOMIAL, (one(x), terms, tail)))
+    rows = list(zip(left, right, strict=True))
+    tail = ZERO
+    for a, b in reversed(rows[full:]):
+        c = chosen(expansion(a, 1)[0], expansion(b, 1)[0])
+        tail = fma(tail, x.hi, c) if tail is not ZERO else c
     total = exact(tail)
-    for c in reversed(coefficients[:full]):
-        total = add(constant(c), mul(total, x))
+    for a, b in reversed(rows[:full]):
+        pairs = constant(a), constant(b)
+        c_full = pairs[0] if condition is None else select(condition, *pairs)
+        total = add(c_full, mul(total, x))
     return total

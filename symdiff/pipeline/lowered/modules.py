@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from symdiff import ir
-from symdiff.codegen.source.modules.again import Checks
+from symdiff.codegen.source.modules.kernels import Stage
 from symdiff.ir import FALSE, POW, Expr, rational
 from symdiff.ir.program import OptimizedProgram
+from symdiff.passes.accuracy.far_constants import without_far_constants
+from symdiff.passes.accuracy.softmax import shared
 from symdiff.pipeline.lowered.scalar import LoweredFunction, error_test, violated
 from symdiff.pipeline.written import Written
-
-LARGE_TIER = 200
-"""Nodes up to which a module has compensated outputs."""
 
 
 def checked(
@@ -22,59 +20,28 @@ def checked(
     accuracy: str,
     demands: Sequence[Expr] = (),
     origin: Written | None = None,
-) -> tuple[tuple[Expr, ...], Checks]:
-    """The outputs of an optimized program as arrays are computed first, and what computes them again.
+) -> Stage:
+    """The outputs of an optimized program as arrays are computed first, where they are flagged, and
+    their closed forms.
 
     Parameters
     ----------
     demands : conditions on the arguments; elements that do not satisfy them are flagged.
-    origin : what the user wrote, which is asked where results are nan.
+    origin : what the user wrote, whose values count where results are nan.
     """
     refused = violated(demands)
-    fast = accuracy == "fast" or all(map(_rounds_once, optimized.outputs))
     outputs, found = optimized.outputs, FALSE
-    if not fast:
+    if accuracy != "fast" and not all(map(_rounds_once, outputs)):
         function = LoweredFunction(
             optimized.name, optimized.params, outputs, optimized.reference,
             corrected=dtype == "float64",
         )  # fmt: skip
         outputs = function.double(dtype, "array").outputs
         found = _without_flags(outputs, dtype)
-    if found is FALSE:
-        plain = optimized.outputs
-        return plain if origin is None else _beside_guards(plain, origin), Checks(refused)
-    from symdiff.passes.accuracy.far_constants import without_far_constants
-    from symdiff.passes.accuracy.softmax import shared
-
-    tier = function.compensated() if function.corrected else None
-    between = () if tier is None else tier.outputs
-    if len(ir.topological(between)) > LARGE_TIER:
-        between = ()
-    beyond = FALSE if origin is None else origin.beyond
-    still = ir.or_(beyond, _without_flags(between, dtype)) if between else ir.TRUE
-    closed = shared(without_far_constants(optimized.reference))
-    checks = Checks(
-        ir.or_(ir.or_(refused, beyond), found), between, still, closed, optimized.reference,
-        plain=optimized.outputs,
-    )  # fmt: skip
-    return outputs, checks if origin is None else _with_origin(checks, origin)
-
-
-def _with_origin(checks: Checks, origin: Written) -> Checks:
-    """The same with the outputs as they were written, if they are something else."""
-    scalar = len(origin.program.outputs) == 1
-    slopes = origin.branches and scalar and len(checks.reference) > origin.values
-    written = origin.formulas("derived").outputs
-    if not slopes:
-        written = written[: origin.values]
-    if written == checks.reference[: len(written)]:
-        return checks
-    value = origin.formulas("value").outputs[0] if slopes else None
-    written = (*written, *[ir.NAN] * (len(checks.reference) - len(written)))
-    return replace(
-        checks, written=written, own=origin.values, everywhere=origin.beyond is not FALSE,
-        branches=origin.branches, value=value,
-    )  # fmt: skip
+    repaired = found is not FALSE
+    closed = tuple(shared(without_far_constants(optimized.reference)))
+    given = outputs if origin is None else _beside_guards(outputs, origin)
+    return Stage(given, ir.or_(refused, found), closed, repaired, optimized.outputs)
 
 
 def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ...]:
