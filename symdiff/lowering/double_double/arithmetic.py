@@ -9,7 +9,7 @@ folding. `fma` rounds once, as IEEE 754 defines it.
 
 Source code that people read has calls in the place of the operations (`as_calls`):
 
-    _add(_mul(x, y), z)
+    _pair_add(_pair_mul(x, y), z)
 
 A call is one node; a pair has its two parts, `HI` and `LO` of it. `CALLED` says what a call computes.
 
@@ -56,6 +56,8 @@ LOGB = Op("logb", 1, libm="logb", python="float(math.frexp({0})[1] - 1)")
 """The exponent of a positive double: the largest k with 2**k <= x."""
 POWER_OF_TWO = Op("power_of_two", 1, intrinsic="-", python="math.ldexp(1.0, int({0}))")
 """2**k, exactly, for an integer k from -1022 to 1023."""
+LDEXP = Op("ldexp", 2, python="math.ldexp({0}, int({1}))")
+"""x * 2**k."""
 EXPONENT = Op("exponent", 1, intrinsic="-", python="float(math.frexp({0})[1] - 1)")
 """As `LOGB` of a positive normal double, in the processor's registers."""
 
@@ -67,18 +69,25 @@ class Pair(NamedTuple):
     lo: Expr
 
 
+class Scaled(NamedTuple):
+    """A pair times a power of two; see `scaled`."""
+
+    pair: Pair
+    exponent: Expr
+
+
 # ------------------------------------------------------------ operations as calls
-HI = Op("pair_hi", 1, python="{0}[0]")
-LO = Op("pair_lo", 1, python="{0}[1]")
-PAIR = Op("pair", 2, python="({0}, {1})")
+HI = Op("first of two", 1, python="{0}[0]")
+LO = Op("second of two", 1, python="{0}[1]")
+PAIR = Op("two", 2, python="({0}, {1})")
 """A pair of two doubles."""
 TERMS = Op("pair_terms", 0)
 TAIL = Op("pair_tail", 0)
 """Coefficients of a polynomial, last ones first: those that are pairs, and those that are doubles."""
-POLYNOMIAL = Op("pair_polynomial", 3, python="_polynomial({0}, {1}, {2})")
+POLYNOMIAL = Op("polynomial", 3, python="_polynomial({0}, {1}, {2})")
 """A polynomial, by its argument and both."""
-CALLED: dict[Op, tuple[str, Callable[..., Pair]]] = {}
-"""The name of each call, and what it computes."""
+CALLED: dict[Op, Called] = {}
+"""What each call computes."""
 _as_calls: ContextVar[bool] = ContextVar("operations on pairs are calls", default=False)
 
 
@@ -92,43 +101,84 @@ def as_calls(on: bool = True) -> Iterator[None]:
         _as_calls.reset(token)
 
 
-def called_as(name: str, build: Callable[..., Pair]) -> Callable[..., Pair]:
+def called_as(
+    name: str, takes: Sequence[str] = (), gives: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An operation that is a call of this name where `as_calls` says so.
 
     Parameters
     ----------
-    build : pairs and doubles to a pair, from their annotations in text.
+    takes, gives : "Expr", "Pair" or "Scaled" for each argument, and for the result; without these, what
+        the annotations say.
     """
-    count = len(inspect.signature(build).parameters)
-    slots = ", ".join(f"{{{k}}}" for k in range(count))
-    op = Op(f"pair_{name}", count, python=f"_{name}({slots})")
-    CALLED[op] = name, build
 
-    @functools.wraps(build)
-    def operation(*args: Any) -> Pair:
-        if not _as_calls.get():
-            return build(*args)
-        return parts(raw(op, tuple(one(a) if isinstance(a, Pair) else a for a in args)))
+    def decorated(build: Callable[..., Any]) -> Callable[..., Any]:
+        known = inspect.get_annotations(build) if not takes else {}
+        kinds = tuple(takes or [k for n, k in known.items() if n != "return"])
+        result = gives or known["return"]
+        slots = ", ".join(f"{{{k}}}" for k in range(len(kinds)))
+        op = Op(f"call {name}", len(kinds), python=f"_{name}({slots})")
+        given = list(known)[: len(kinds)] if known else list("xyz"[: len(kinds)])
+        CALLED[op] = Called(name, tuple(zip(given, kinds, strict=True)), build)
 
-    return operation
+        @functools.wraps(build)
+        def operation(*args: Any) -> Any:
+            if not _as_calls.get():
+                return build(*args)
+            made = raw(op, tuple(a if isinstance(a, Expr) else one(a) for a in args))
+            return parts(made, result)
+
+        return operation
+
+    return decorated
 
 
-def called(build: Callable[..., Pair]) -> Callable[..., Pair]:
+def called(build: Callable[..., Any]) -> Callable[..., Any]:
     """The same, by the name of the function."""
-    return called_as(build.__name__.strip("_"), build)
+    name = build.__name__.strip("_")
+    return called_as(name if name in _EXACT else f"pair_{name}")(build)
 
 
-def parts(pair: Expr) -> Pair:
-    """Both parts of a pair that is one node."""
-    return Pair(raw(HI, (pair,)), raw(LO, (pair,)))
+_EXACT = ("two_sum", "fast_two_sum", "two_product")
 
 
-def one(x: Pair) -> Expr:
-    """A pair as one node."""
-    hi, lo = x
+class Called(NamedTuple):
+    """What a call computes.
+
+    Attributes
+    ----------
+    name : of the function, without its underscore.
+    takes : the name of each argument, and what it is: "Expr", "Pair" or "Scaled".
+    build : the rule.
+    """
+
+    name: str
+    takes: tuple[tuple[str, str], ...]
+    build: Callable[..., Any]
+
+
+def parts(made: Expr, kind: str = "Pair") -> Any:
+    """What one node is, by its parts."""
+    if kind == "Expr":
+        return made
+    first, second = raw(HI, (made,)), raw(LO, (made,))
+    return Pair(first, second) if kind == "Pair" else Scaled(parts(first), second)
+
+
+def one(x: Pair | Scaled) -> Expr:
+    """A pair, or a pair with its exponent, as one node."""
+    hi, lo = x if isinstance(x, Pair) else (one(x.pair), x.exponent)
     if hi.op is HI and lo.op is LO and hi.args == lo.args:
         return hi.args[0]
     return raw(PAIR, (hi, lo))
+
+
+def choose(condition: Expr, x: Scaled, y: Scaled) -> Scaled:
+    """One of two numbers with exponents."""
+    if _as_calls.get():
+        found: Scaled = parts(pick(condition, one(x), one(y)), "Scaled")
+        return found
+    return Scaled(select(condition, x.pair, y.pair), pick(condition, x.exponent, y.exponent))
 
 
 # ----------------------------------------------------- one rounded operation each
@@ -242,11 +292,11 @@ def add(x: Pair, y: Pair) -> Pair:
         return _add_double(x, y.hi)
     if x.lo is ZERO:
         return _add_double(y, x.hi)
-    return _add(x, y)
+    return add_pairs(x, y)
 
 
-@called
-def _add(x: Pair, y: Pair) -> Pair:
+@called_as("pair_add")
+def add_pairs(x: Pair, y: Pair) -> Pair:
     """x + y within 3 u**2, cancellation included (AccurateDWPlusDW)."""
     s, t = two_sum(x.hi, y.hi), two_sum(x.lo, y.lo)
     v = fast_two_sum(s.hi, plus(s.lo, t.hi))
@@ -266,11 +316,11 @@ def sub(x: Pair, y: Pair) -> Pair:
 
 def mul(x: Pair, y: Pair) -> Pair:
     """x * y, exact for doubles."""
-    return two_product(x.hi, y.hi) if x.lo is ZERO and y.lo is ZERO else _mul(x, y)
+    return two_product(x.hi, y.hi) if x.lo is ZERO and y.lo is ZERO else mul_pairs(x, y)
 
 
-@called
-def _mul(x: Pair, y: Pair) -> Pair:
+@called_as("pair_mul")
+def mul_pairs(x: Pair, y: Pair) -> Pair:
     """x * y within 4 u**2 (DWTimesDW3)."""
     p = two_product(x.hi, y.hi)
     cross = fma(x.hi, y.lo, fma(x.lo, y.hi, times(x.lo, y.lo)))

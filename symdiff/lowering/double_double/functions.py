@@ -85,12 +85,12 @@ TWO = const(2)
 
 # ------------------------------------------------------------------- exponentials
 @dd.called
-def _small_expm1(r: Pair) -> Pair:
+def small_expm1(r: Pair) -> Pair:
     """exp(r) - 1 for |r| <= 0.35, without loss at 0."""
     return mul(r, polynomial(r, _factorials(1, 1, 23, 1), 13))
 
 
-def _reduce(x: Pair, step: Fraction, terms: int) -> tuple[Expr, Pair]:
+def reduced(x: Pair, step: Fraction, terms: int) -> tuple[Expr, Pair]:
     """An integer k, and x - k*step to nearly full relative precision."""
     k = dd.nearest_integer(dd.times(x.hi, dd.expansion(1 / step, 1)[0]))
     rest = x
@@ -100,7 +100,7 @@ def _reduce(x: Pair, step: Fraction, terms: int) -> tuple[Expr, Pair]:
 
 
 @dd.called
-def _shift(x: Pair, k: Expr) -> Pair:
+def shift(x: Pair, k: Expr) -> Pair:
     """x * 2**k, in two steps, so that 2**k itself may be out of range."""
     half = raw(f.FLOOR, (dd.times(k, HALF),))
     other = dd.minus(k, half)
@@ -116,8 +116,8 @@ def _clamp(x: Pair, limit: int) -> Pair:
 
 @dd.called
 def exp(x: Pair) -> Pair:
-    k, r = _reduce(_clamp(x, 800), named(f.LN2), 3)
-    return _shift(add(ONE_PAIR, _small_expm1(r)), k)
+    k, r = reduced(_clamp(x, 800), named(f.LN2), 3)
+    return shift(add(ONE_PAIR, small_expm1(r)), k)
 
 
 @dd.called
@@ -125,14 +125,14 @@ def exp2(x: Pair) -> Pair:
     x = _clamp(x, 1200)
     k = dd.nearest_integer(x.hi)
     r = mul(sub(x, exact(k)), constant(named(f.LN2)))
-    return _shift(add(ONE_PAIR, _small_expm1(r)), k)
+    return shift(add(ONE_PAIR, small_expm1(r)), k)
 
 
 @dd.called
 def expm1(x: Pair) -> Pair:
-    k, r = _reduce(_clamp(x, 800), named(f.LN2), 3)
-    p = _small_expm1(r)
-    result = add(_shift(p, k), add(_shift(ONE_PAIR, k), exact(const(-1))))
+    k, r = reduced(_clamp(x, 800), named(f.LN2), 3)
+    p = small_expm1(r)
+    result = add(shift(p, k), add(shift(ONE_PAIR, k), exact(const(-1))))
     return select(dd.same(k, ZERO), p, result)
 
 
@@ -140,7 +140,7 @@ def expm1(x: Pair) -> Pair:
 def _exponent(x: Pair) -> tuple[Expr, Pair]:
     """k and m with x = m * 2**k and m between 0.7 and 1.42, for x > 0."""
     k = raw(LOGB, (x.hi,))
-    m = _shift(x, dd.minus_of(k))
+    m = shift(x, dd.minus_of(k))
     big = dd.below(const(Fraction(181, 128)), m.hi)
     return dd.pick(big, dd.plus(k, ONE), k), select(big, scale(m, HALF), m)
 
@@ -149,7 +149,7 @@ def _exponent(x: Pair) -> tuple[Expr, Pair]:
 def _small_log1p(d: Pair) -> Pair:
     """log(1 + d) for d from -0.3 to 0.42: libm's value and one Newton step."""
     y = raw(f.LOG1P, (d.hi,))
-    e = _small_expm1(exact(y))
+    e = small_expm1(exact(y))
     q = dd.over(sub(d, e).hi, dd.plus(ONE, e.hi))
     correction = dd.minus(q, dd.times(HALF, dd.times(q, q)))
     return dd.fast_two_sum(y, correction)
@@ -228,8 +228,8 @@ def hypot(x: Pair, y: Pair) -> Pair:
     x, y = magnitude(x), magnitude(y)
     largest = dd.pick(dd.below(x.hi, y.hi), y.hi, x.hi)
     k = raw(LOGB, (largest,))
-    x, y = _shift(x, dd.minus_of(k)), _shift(y, dd.minus_of(k))
-    result = _shift(dd.sqrt(add(mul(x, x), mul(y, y))), k)
+    x, y = shift(x, dd.minus_of(k)), shift(y, dd.minus_of(k))
+    result = shift(dd.sqrt(add(mul(x, x), mul(y, y))), k)
     return select(dd.same(largest, ZERO), exact(ZERO), result)
 
 
@@ -246,7 +246,7 @@ def _small_sin_cos(r: Pair) -> tuple[Pair, Pair]:
 
 def _sin_cos(x: Pair) -> tuple[Pair, Pair, Expr]:
     """Sine and cosine of x - n*pi/2, and n modulo 4; nan for large angles."""
-    n, r = _reduce(x, named(f.PI) / 2, 4)
+    n, r = reduced(x, named(f.PI) / 2, 4)
     inside = raw(LE, (dd.size(x.hi), const(LARGEST_ANGLE)))
     sine, cosine = _small_sin_cos(select(inside, r, exact(NAN)))
     turns = raw(f.FLOOR, (dd.times(n, const(Fraction(1, 4))),))
@@ -497,13 +497,13 @@ RULES: dict[Op, Rule] = {
     f.ACOS: Rule(acos, 32),
     f.ATAN: Rule(atan, 32, lambda x: _eighth(ONE + abs_(x))),
     f.ATAN2: Rule(atan2, 32, lambda y, x: _eighth(f.HYPOT(x, y))),
-    f.SINH: Rule(dd.called_as("sinh", _odd(_sinh)), 32, _constantly),
+    f.SINH: Rule(dd.called_as("pair_sinh", ("Pair",), "Pair")(_odd(_sinh)), 32, _constantly),
     f.COSH: Rule(cosh, 32, _constantly),
-    f.TANH: Rule(dd.called_as("tanh", _odd(_tanh)), 32, _constantly),
-    f.ASINH: Rule(dd.called_as("asinh", _odd(_asinh)), 32, lambda x: _eighth(ONE + abs_(x))),
+    f.TANH: Rule(dd.called_as("pair_tanh", ("Pair",), "Pair")(_odd(_tanh)), 32, _constantly),
+    f.ASINH: Rule(dd.called_as("pair_asinh", ("Pair",), "Pair")(_odd(_asinh)), 32, lambda x: _eighth(ONE + abs_(x))),
     f.ACOSH: Rule(acosh, 32),
-    f.ATANH: Rule(dd.called_as("atanh", _odd(_atanh)), 32, lambda x: _eighth(ONE - abs_(x))),
+    f.ATANH: Rule(dd.called_as("pair_atanh", ("Pair",), "Pair")(_odd(_atanh)), 32, lambda x: _eighth(ONE - abs_(x))),
 }
 """Every elementary function that has a double-double version."""
 
-__all__ = ["FLOOR", "RULES", "UNIT", "Rule"]
+__all__ = ["FLOOR", "RULES", "UNIT", "Rule", "reduced", "shift", "small_expm1"]

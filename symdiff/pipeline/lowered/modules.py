@@ -39,7 +39,7 @@ def checked(
         outputs = function.double(dtype, "array").outputs
         found = _without_flags(outputs, dtype)
     repaired = found is not FALSE
-    closed = tuple(shared(without_far_constants(optimized.reference)))
+    closed = tuple(shared(without_far_constants(optimized.outputs)))
     given = outputs if origin is None else _beside_guards(outputs, origin)
     return Stage(given, ir.or_(refused, found), closed, repaired, optimized.outputs)
 

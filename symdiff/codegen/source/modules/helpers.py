@@ -67,7 +67,7 @@ def _polynomial(x, terms, tail):
         total = _fma(total, x[0], c)
     value = (total, 0.0)
     for k in range(0, len(terms), 2):
-        value = _add((terms[k], terms[k + 1]), _mul(value, x))
+        value = _pair_add((terms[k], terms[k + 1]), _pair_mul(value, x))
     return value
 '''
 TINY = '''@_helper
@@ -76,9 +76,9 @@ def _tiny(x, least):
     return (abs(x) < least) & (x != 0.0)
 '''
 BETTER = '''@_helper
-def _better(first, pair):
-    """The number of a pair, if it is finite: where double-double arithmetic cannot say, what was found first."""
-    return pair[0] if abs(pair[0] + pair[1]) < math.inf else first
+def _better(first, x):
+    """A number as a double; where double-double arithmetic cannot say, what was found first."""
+    return _double(x) if abs(x[0][0] + x[0][1]) < math.inf else first
 '''
 SUM_ERROR = Op("sum_error", 2, python="_sum_error({0}, {1})")
 DIFFERENCE_ERROR = Op("difference_error", 2, python="_difference_error({0}, {1})")
@@ -92,9 +92,9 @@ _ERRORS: dict[Op, Callable[..., Expr]] = {
 }
 _WRITTEN: dict[Op, tuple[str, tuple[str, ...]]] = {
     FMA: (FUSED, ()),
-    dd.POLYNOMIAL: (POLYNOMIAL, ("_fma", "_add", "_mul")),
+    dd.POLYNOMIAL: (POLYNOMIAL, ("_fma", "_pair_add", "_pair_mul")),
     IS_TINY: (TINY, ()),
-    IS_BETTER: (BETTER, ()),
+    IS_BETTER: (BETTER, ("_double",)),
 }
 """Functions with a loop, or an instruction, which no formula says; and what they call."""
 
@@ -140,12 +140,20 @@ class CallWriter(PythonWriter):
         return super().stays(e, text) or (e.op in (dd.HI, dd.LO) and text.text[:-3].isidentifier())
 
 
+def _called() -> dict[Op, dd.Called]:
+    """The calls of operations on pairs, all of which are known once the rules are."""
+    from symdiff.lowering.double_double import scaled
+
+    assert scaled.TABLE
+    return dd.CALLED
+
+
 @functools.cache
 def _names() -> dict[Op, str]:
     """The helper that an operation calls."""
     return {
-        **{op: f"_{name}" for op, (name, _) in dd.CALLED.items()},
-        **{op: f"_{op.name.removeprefix('pair_')}" for op in (*_ERRORS, *_WRITTEN)},
+        **{op: f"_{call.name}" for op, call in _called().items()},
+        **{op: f"_{op.name}" for op in (*_ERRORS, *_WRITTEN)},
         **{call: f"_corrected_{op.name}" for op, call in CORRECTED_CALLS.items()},
         **{call: f"_light_{op.name}" for op, call in LIGHT_CALLS.items()},
     }
@@ -165,12 +173,11 @@ def _table(e: Expr) -> str:
 def _known_tables() -> dict[Expr, str]:
     found: dict[Expr, str] = {}
     with dd.as_calls():
-        for name, build in dd.CALLED.values():
-            made = _built(build)
-            for e in topological((made.hi, made.lo)):
+        for call in _called().values():
+            for e in topological((_built(call),)):
                 if e.op in (dd.TERMS, dd.TAIL) and e not in found:
                     kind = "TERMS" if e.op is dd.TERMS else "TAIL"
-                    title = f"_{name.upper()}_{kind}"
+                    title = f"_{call.name.removeprefix('pair_').upper()}_{kind}"
                     while title in found.values():
                         title += "_"
                     found[e] = title
@@ -180,20 +187,15 @@ def _known_tables() -> dict[Expr, str]:
 def _table_text(name: str, e: Expr) -> str:
     count = 1 if e.op is dd.TAIL else 2
     numbers = [repr(float(p.value)) for q in e.value for p in dd.expansion(Fraction(q), count)]
-    body = fill(", ".join(numbers), 94, break_on_hyphens=False)
+    body = fill(", ".join(numbers), 94, break_on_hyphens=False, break_long_words=False)
     return f"{name} = (\n{indent(body, '    ')},\n)\n"
 
 
 # ---------------------------------------------------------------------- functions
-def _parameters(build: Callable[..., object]) -> list[tuple[str, bool]]:
-    """The names of what an operation takes, and whether they are pairs."""
-    known = inspect.signature(build).parameters.values()
-    return [(p.name, p.annotation != "Expr") for p in known]
-
-
-def _built(build: Callable[..., dd.Pair]) -> dd.Pair:
-    args = [dd.parts(var(n)) if pair else var(n) for n, pair in _parameters(build)]
-    return build(*args)
+def _built(call: dd.Called) -> Expr:
+    """What a call computes, as one node over its arguments."""
+    made = call.build(*(dd.parts(var(n), kind) for n, kind in call.takes))
+    return made if isinstance(made, Expr) else dd.one(made)
 
 
 @functools.cache
@@ -208,11 +210,11 @@ def helper(name: str) -> Helper:
     writer, title = CallWriter(), name.removeprefix("_")
     roots: Sequence[Expr]
     if op in dd.CALLED:
-        build = dd.CALLED[op][1]
-        names = [n for n, _ in _parameters(build)]
+        call = dd.CALLED[op]
+        names = [n for n, _ in call.takes]
         with dd.as_calls():
-            roots = (dd.one(_built(build)),)
-        said = (build.__doc__ or "").partition("\n")[0]
+            roots = (_built(call),)
+        said = (call.build.__doc__ or "").partition("\n")[0]
         doc = said if said.endswith(".") else f"{title}({', '.join(names)})."
     elif op in _ERRORS:
         names = ["a", "b"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from textwrap import fill, indent
+from textwrap import indent, wrap
 
 from symdiff.codegen.common.temporaries import (
     ATOM,
@@ -110,7 +110,7 @@ def pairs_source(
     local, writer = _local(params), CallWriter()
     closed = [e for s in stages for e in rename(params, local, s.closed)]
     with dd.as_calls():
-        flat = [dd.one(p) if isinstance(p, dd.Pair) else p for p in in_pairs(closed)]
+        flat = [p if isinstance(p, Expr) else dd.one(p) for p in in_pairs(closed)]
     shape = [len(s.outputs) for s in stages]
     lines = _staged(flat, writer, [*local, *TAKEN], shape, _settled)
     given = [*local, "first", *(["slopes=None"] if len(stages) > 1 else [])]
@@ -184,8 +184,9 @@ def _tuple(head: str, items: Sequence[str], tail: str) -> list[str]:
     line = f"{head}({', '.join(items)}{',' * (len(items) == 1)}){tail}"
     if len(line) <= WIDTH:
         return [line]
-    body = fill(", ".join(i.replace(" ", "\0") for i in items), WIDTH).replace("\0", " ")
-    return [f"{head}(", *("    " + t for t in body.split("\n")), f"){tail}"]
+    whole = ", ".join(i.replace(" ", "\0") for i in items) + ","
+    lines = wrap(whole, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [f"{head}(", *("    " + t.replace("\0", " ") for t in lines), f"){tail}"]
 
 
 def _function(head: str, name: str, given: Sequence[str], doc: str, lines: Sequence[str]) -> str:
