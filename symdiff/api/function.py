@@ -475,9 +475,17 @@ class SymbolicFunction(Called[P, R_co]):
         """
         return labelled.ufunc(self)
 
-    def save(self, path: Any, *, hessian: bool = False) -> None:
-        """Write a standalone module with the value, gradient and both together."""
-        inspection.save(self, path, hessian=hessian)
+    def save(
+        self, path: Any, *, hessian: bool = False, companion: str | None = "symdiff_pairs"
+    ) -> None:
+        """Write a standalone module with the value, gradient and both together.
+
+        Parameters
+        ----------
+        companion : the module beside it with the functions that modules share; None if this one is to
+            define them itself.
+        """
+        inspection.save(self, path, hessian=hessian, companion=companion)
 
     def map(self, /, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:
         """The results for each entry of the arguments' leading axis, stacked; on all cores.

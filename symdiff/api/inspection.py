@@ -230,29 +230,29 @@ def _page(f: Any, report: Report) -> str:
     return page(f, report)
 
 
-def save(f: Any, path: Any, *, hessian: bool) -> None:
+def save(f: Any, path: Any, *, hessian: bool, companion: str | None) -> None:
     """Write a standalone module."""
+    from symdiff.export.companions import check_companion, write_module
     from symdiff.export.faces import face_of
-    from symdiff.export.files import write_text
-    from symdiff.export.scalar import save_module
+    from symdiff.export.loops import array_module
+    from symdiff.export.scalar import module_text
 
-    raw = f._source.program(f._default_static())
-    targets = ("cpu",) if f._options.target == "cpu" else ("cpu", "cuda")
+    check_companion(companion)
+    raw, options = f._source.program(f._default_static()), f._options
+    given: dict[str, Any] = {
+        "hessian": hessian,
+        "dtype": options.dtype,
+        "targets": ("cpu",) if options.target == "cpu" else ("cpu", "cuda"),
+        "accuracy": options.level,
+        "face": face_of(f),
+    }
     if isinstance(raw, LoopProgram):
-        from symdiff.export.loops import array_module
-
-        dtype = f._options.dtype
-        text = array_module(
-            raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets,
-            accuracy=f._options.level, face=face_of(f),
-        )  # fmt: skip
-        write_text(path, text)
-        return
-    save_module(
-        path, f.raw_program, f._wrt(), hessian=hessian, dtype=f._options.dtype,
-        targets=targets, accuracy=f._options.level, check_domain=f._options.check_domain,
-        face=face_of(f),
-    )  # fmt: skip
+        text = array_module(raw, f._wrt(), **given)
+    else:
+        text = module_text(
+            f.raw_program, f._wrt(), check_domain=options.check_domain, companion=companion, **given
+        )
+    write_module(path, text, companion)
 
 
 def mapped(

@@ -15,7 +15,6 @@ from symdiff.codegen.source.modules.scalar import Function, Kernel, module_sourc
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
-from symdiff.export.files import write_text
 from symdiff.ir import Expr, or_
 from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
@@ -54,7 +53,7 @@ def module_text(
     It has the value, the gradient and both together, as `name`, `name_grad` and
     `name_value_and_grad`, and on request `name_hessian`. A function that returns
     several values has `name_jacobian` instead of the gradients. At the level "fast" they are
-    double arithmetic alone.
+    double arithmetic alone. What kernels call is imported from the module `companion`, if one is named.
     """
     from symdiff.version import __version__
 
@@ -131,13 +130,6 @@ def _demands(program: Program) -> list[tuple[Expr, str]]:
         text = f"{where}{program.name}: this does not hold: {condition}"
         found.append((condition, text))
     return found
-
-
-def save_module(
-    path: str | os.PathLike[str], program: Program, wrt: Sequence[str], **options: Any
-) -> None:
-    """Write `module_text` to a file, whole or not at all."""
-    write_text(path, module_text(program, wrt, **options))
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:

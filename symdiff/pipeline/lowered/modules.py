@@ -9,6 +9,7 @@ from symdiff.codegen.source.modules.kernels import Stage
 from symdiff.ir import FALSE, POW, Expr, rational
 from symdiff.ir.program import OptimizedProgram
 from symdiff.passes.accuracy.far_constants import without_far_constants
+from symdiff.passes.accuracy.gather_fractions import gather
 from symdiff.passes.accuracy.softmax import shared
 from symdiff.pipeline.lowered.scalar import LoweredFunction, error_test, violated
 from symdiff.pipeline.written import Written
@@ -39,7 +40,7 @@ def checked(
         outputs = function.double(dtype, "array").outputs
         found = _without_flags(outputs, dtype)
     repaired = found is not FALSE
-    closed = tuple(shared(without_far_constants(optimized.outputs)))
+    closed = tuple(shared(without_far_constants(gather(optimized.outputs))))
     given = outputs if origin is None else _beside_guards(outputs, origin)
     return Stage(given, ir.or_(refused, found), closed, repaired, optimized.outputs)
 

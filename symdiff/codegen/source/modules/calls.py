@@ -1,7 +1,7 @@
 """From a call of a module's function to its results, as text of modules.
 
 Before:  `f_grad(x, y)`, and the functions of its kernel
-After:   def _evaluate(parts, count, *args, slopes=None): ...
+After:   def _evaluate(parts, count, *args, slopes=()): ...
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ def _stack(values, shape):
 '''.lstrip("\n")
 
 _NUMBERS = '''
-def _at(parts, point, more):
+def _at(parts, point, slopes):
     """The results for numbers."""
     kernel, _, repaired, *_ = parts
-    values, flagged = kernel(*point, *more)
+    values, flagged = kernel(*point, slopes)
     if flagged:
-{demand}        values = values if repaired is None else repaired(*map(float, point), *more)
+{demand}        values = values if repaired is None else repaired(*map(float, point), slopes)
     return values
 
 
-def _evaluate(parts, count, *args, slopes=None):
+def _evaluate(parts, count, *args, slopes=()):
     """The results of a kernel for numbers, or element by element for arrays."""
     _, loop, _, again, *_ = parts
-    more = () if slopes is None else (slopes,)
     if all(type(a) in (float, int) for a in args):
-        return [float(v) for v in _at(parts, [{scalar}(a) for a in args], more)]
+        return [float(v) for v in _at(parts, [{scalar}(a) for a in args], slopes)]
     args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
     kind = np.result_type(*args)
     if kind.kind not in "fiub":
@@ -36,12 +35,12 @@ def _evaluate(parts, count, *args, slopes=None):
     work = {work}
     shape = np.broadcast_shapes(*(np.shape(a) for a in args))
     if shape == ():
-        return [result.type(v) for v in _at(parts, [{scalar}(a) for a in args], more)]
+        return [result.type(v) for v in _at(parts, [{scalar}(a) for a in args], slopes)]
     flat = [np.ascontiguousarray(np.broadcast_to(a, shape), work).reshape(-1) for a in args]
     size = flat[0].size
     out, flagged = np.empty((count, size), work), np.empty(size, np.bool_)
-    _in_threads(size, 1 << 15, lambda a, b: loop(*flat, out, flagged, a, b, *more))
-    _again(parts, flat, out, np.flatnonzero(flagged), more)
+    _in_threads(size, 1 << 15, lambda a, b: loop(*flat, out, flagged, a, b, slopes))
+    _again(parts, flat, out, np.flatnonzero(flagged), slopes)
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 
 
@@ -56,12 +55,12 @@ def _in_threads(size, least, task):
         list(pool.map(task, ends[:-1], ends[1:]))
 
 
-def _again(parts, flat, out, at, more):
+def _again(parts, flat, out, at, slopes):
     """Compute the elements of arrays that are flagged, which are at these places, again."""
     again, points = parts[3], [a[at].astype(np.float64) for a in flat]
 {demands}    if again is not None and at.size:
         found = np.empty((len(out), at.size))
-        _in_threads(at.size, 1 << 10, lambda a, b: again(*points, found, a, b, *more))
+        _in_threads(at.size, 1 << 10, lambda a, b: again(*points, found, a, b, slopes))
         out[:, at] = found
 '''.lstrip("\n")
 _DEMAND = "        _refuse(parts, point)\n"

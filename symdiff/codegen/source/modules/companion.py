@@ -59,6 +59,18 @@ def _imported(names: list[str], companion: str) -> str:
     return f"\ntry:  # in a package\n{lines[0]}except ImportError:\n{lines[1]}"
 
 
+def imports(text: str, companion: str) -> list[str]:
+    """What the text of a module imports of its companion."""
+    rest = text.partition(f"\n    from {companion} import ")[2]
+    found = rest.partition(")" if rest.startswith("(") else "\n")[0]
+    return re.findall(r"\w+", found)
+
+
+def is_companion(text: str) -> bool:
+    """Whether a text was generated here."""
+    return text.startswith(_HEAD[:60])
+
+
 def companion_source(used: Iterable[str], version: str, before: str = "") -> str:
     """The text of a companion: what a module uses, and what its text before defined."""
     known = set(all_helpers())
@@ -67,4 +79,4 @@ def companion_source(used: Iterable[str], version: str, before: str = "") -> str
     return _HEAD.format(version=version) + "".join(f"\n\n{t}" for t in texts)
 
 
-__all__ = ["COMPANION", "companion_source", "helper_section"]
+__all__ = ["COMPANION", "companion_source", "helper_section", "imports", "is_companion"]

@@ -64,7 +64,7 @@ def cuda_parts(
         if tested:
             slopes = max(f.columns, default=0) >= len(kernels[f.kernel].stages[0].outputs)
             total = sum(len(s.outputs) for s in kernels[f.kernel].stages[: 1 + slopes])
-            more = "(True,)" if slopes else "()"
+            more = "(1,)" if slopes else "()"
             again = f"({part_name(f.kernel, 'parts')}, {total}, {f.columns}, {more})"
         parts += [text, _wrapper(full, params, f, again)]
     some = any(tested for *_, tested in made)

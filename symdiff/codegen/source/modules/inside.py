@@ -59,7 +59,7 @@ def inside_source(
     shown = parameters(params, every, face)
     (r,) = fresh(("r",), every)
     real = "_single" if dtype == "float32" else "_real"
-    given = ", ".join([*(f"{real}({p})" for p in local), *(["True"] if slopes else [])])
+    given = ", ".join([*(f"{real}({p})" for p in local), "(1,)" if slopes else "()"])
     lines = []
     for (p, known), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"

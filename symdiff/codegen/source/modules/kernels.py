@@ -2,12 +2,12 @@
 double-double arithmetic.
 
 Before:  outputs and an error test of them; the outputs in closed form
-After:   def _f_kernel(x, slopes=None): ... return (t0,), t1 > 2.0
-         def _f_pairs(x, first, slopes=None): ... return (_better(first[0], _mul(x, x)),)
+After:   def _f_kernel(x, slopes): ... return (t0,), t1 > 2.0
+         def _f_pairs(x, first, slopes): ... return (_better(first[0], _mul(x, x)),)
 
 Requires: an error test of outputs as arrays are computed first.
 Ensures: the first is the lowered DAG of the decorator's kernels, bit by bit; three operations or more
-that give the error of one are one call. Without `slopes`, Numba compiles what values need alone.
+that give the error of one are one call. Where `slopes` is (), Numba compiles what values need alone.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def kernel_source(
     shape = [len(s.outputs) for s in stages]
     lines = _staged(flat, writer, [*local, *TAKEN], shape, _tested)
     head = CACHED[:-1] + ", forceinline=True)" if len(lines) < LONG else CACHED
-    given = [*local, *(["slopes=None"] if len(stages) > 1 else [])]
+    given = [*local, "slopes"]
     return _function(head, name, given, doc, lines), writer.used
 
 
@@ -113,7 +113,7 @@ def pairs_source(
         flat = [p if isinstance(p, Expr) else dd.one(p) for p in in_pairs(closed)]
     shape = [len(s.outputs) for s in stages]
     lines = _staged(flat, writer, [*local, *TAKEN], shape, _settled)
-    given = [*local, "first", *(["slopes=None"] if len(stages) > 1 else [])]
+    given = [*local, "first", "slopes"]
     writer.used["_better"] = None
     return _function(CACHED, name, given, doc, lines), writer.used
 
@@ -160,7 +160,7 @@ def _staged(
         known |= set(ends)
         result = returned(found, texts[end - 1])
         if k + 1 < len(shape):
-            lines += ["if slopes is None:", *("    " + line for line in result)]
+            lines += ["if len(slopes) == 0:", *("    " + line for line in result)]
         else:
             lines += result
         start = end

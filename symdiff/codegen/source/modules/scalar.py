@@ -209,8 +209,6 @@ class _Module:
         """What computes flagged elements again, and loops over elements."""
         local, parts = self.local, []
         given = ", ".join(local)
-        slopes = ", slopes" if len(kernel.stages) > 1 else ""
-        default = slopes and ", slopes=None"
         name, repaired = self.part_name(k, "kernel"), self.part_name(k, "repaired")
         if kernel.repaired:
             text, used = pairs_source(
@@ -229,11 +227,11 @@ class _Module:
             if kernel.repaired:
                 doubles = ", ".join(f"np.float64({p})" for p in local)
                 exact = given if self.dtype == "float64" else doubles
-                body.append(f"return {self.part_name(k, 'pairs')}({exact}, found{slopes})")
+                body.append(f"return {self.part_name(k, 'pairs')}({exact}, found, slopes)")
             parts.append(
-                f"{CACHED}\ndef {repaired}({given}{default}):\n"
+                f"{CACHED}\ndef {repaired}({given}, slopes):\n"
                 '    """Results for numbers, of which flagged ones are computed again."""\n'
-                f"    found, flagged = {name}({given}{slopes})\n    if flagged:\n"
+                f"    found, flagged = {name}({given}, slopes)\n    if flagged:\n"
                 + indent("\n".join(body), " " * 8) + "\n    return found\n"
             )  # fmt: skip
         if not local:
@@ -242,15 +240,15 @@ class _Module:
         store = "        for k in range(len(found)):\n            out[k, i] = found[k]\n"
         threads = CACHED[:-1] + ", nogil=True)"
         parts.append(
-            f"{threads}\ndef {self.part_name(k, 'loop')}({given}, out, flagged, start, stop{default}):\n"
+            f"{threads}\ndef {self.part_name(k, 'loop')}({given}, out, flagged, start, stop, slopes):\n"
             "    for i in range(start, stop):\n"
-            f"        found, flagged[i] = {name}({items}{slopes})\n{store}"
+            f"        found, flagged[i] = {name}({items}, slopes)\n{store}"
         )
         if kernel.repaired:
             parts.append(
-                f"{threads}\ndef {self.part_name(k, 'again')}({given}, out, start, stop{default}):\n"
+                f"{threads}\ndef {self.part_name(k, 'again')}({given}, out, start, stop, slopes):\n"
                 "    for i in range(start, stop):\n"
-                f"        found = {repaired}({', '.join(f'{p}[i]' for p in local)}{slopes})\n"
+                f"        found = {repaired}({', '.join(f'{p}[i]' for p in local)}, slopes)\n"
                 f"{store}"
             )
         return parts
@@ -302,7 +300,7 @@ class _Module:
         shown = public_names(all_names(self.face, self.params), used)
         local, fixed = shown[: len(self.params)], shown[len(self.params) :]
         body = [documented(f.summary, self.face), *fixed_checks(self.name, fixed, self.face)]
-        slopes = ["slopes=True"] if self._slopes(f) else []
+        slopes = ["slopes=(1,)"] if self._slopes(f) else []
         call = f"_evaluate({', '.join([parts, str(self._count(f)), *local, *slopes])})"
         if isinstance(f.tree, int):
             body.append(f"return {call}[{f.columns[f.tree]}]")
