@@ -232,7 +232,7 @@ def _page(f: Any, report: Report) -> str:
 
 def save(f: Any, path: Any, *, hessian: bool, companion: str | None) -> None:
     """Write a standalone module."""
-    from symdiff.export.companions import check_companion, write_module
+    from symdiff.export.companions import check_companion, imported_as, write_module
     from symdiff.export.faces import face_of
     from symdiff.export.loops import array_module
     from symdiff.export.scalar import module_text
@@ -250,7 +250,11 @@ def save(f: Any, path: Any, *, hessian: bool, companion: str | None) -> None:
         text = array_module(raw, f._wrt(), **given)
     else:
         text = module_text(
-            f.raw_program, f._wrt(), check_domain=options.check_domain, companion=companion, **given
+            f.raw_program,
+            f._wrt(),
+            check_domain=options.check_domain,
+            companion=imported_as(path, companion),
+            **given,
         )
     write_module(path, text, companion)
 

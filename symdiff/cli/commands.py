@@ -220,7 +220,7 @@ def compile_module(
     Printed on stdout it defines all that it uses.
     """
     from symdiff.cli.targets import resolve
-    from symdiff.export.companions import check_companion, write_module
+    from symdiff.export.companions import check_companion, imported_as, write_module
     from symdiff.export.scalar import module_text
 
     subject, wanted = resolve(target, name), [t.strip() for t in targets.split(",")]
@@ -231,7 +231,7 @@ def compile_module(
         text = module_text(
             subject.program, by, hessian=more, dtype=real, targets=wanted,
             accuracy=accuracy or subject.accuracy, check_domain=subject.check_domain,
-            face=subject.face, companion=beside,
+            face=subject.face, companion=imported_as(str(output), beside),
         )  # fmt: skip
     else:
         from symdiff.export.loops import array_module

@@ -9,7 +9,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from symdiff.codegen.source.modules.companion import COMPANION, companion_source, imports, is_companion
+from symdiff.codegen.source.modules.companion import (
+    COMPANION,
+    companion_source,
+    imports,
+    is_companion,
+)
 from symdiff.errors import SymdiffError
 from symdiff.export.files import write_text
 
@@ -18,6 +23,14 @@ def check_companion(name: str | None) -> None:
     """Refuse what cannot be the name of a module."""
     if name is not None and not name.isidentifier():
         raise SymdiffError(f"'{name}' is not a name for a module", hint="such as symdiff_pairs")
+
+
+def imported_as(path: str | os.PathLike[str], companion: str | None) -> str | None:
+    """The name under which a module at this place imports its companion: in a package, a relative one."""
+    if companion is None:
+        return None
+    package = (Path(path).parent / "__init__.py").is_file()
+    return f".{companion}" if package else companion
 
 
 def write_module(path: str | os.PathLike[str], text: str, companion: str | None) -> None:
@@ -29,7 +42,7 @@ def write_module(path: str | os.PathLike[str], text: str, companion: str | None)
     """
     from symdiff.version import __version__
 
-    used = imports(text, companion) if companion is not None else []
+    used = imports(text, imported_as(path, companion) or "") if companion is not None else []
     if used:
         beside = Path(path).parent / f"{companion}.py"
         before = beside.read_text(encoding="utf-8") if beside.is_file() else ""
@@ -42,4 +55,4 @@ def write_module(path: str | os.PathLike[str], text: str, companion: str | None)
     write_text(path, text)
 
 
-__all__ = ["COMPANION", "check_companion", "write_module"]
+__all__ = ["COMPANION", "check_companion", "imported_as", "write_module"]

@@ -175,7 +175,9 @@ def array_module(
     parts = [_array_function(p, suffix, said, value, wrt, strict) for suffix, p, said in made]
     said = ["Computed without error tests."]
     if parts[0].corrected:
-        said = ["Computed with their rounding errors, to first order; a warning says if that is not enough."]
+        said = [
+            "Computed with their rounding errors, to first order; a warning says if that is not enough."
+        ]
     if real == "float64":
         said += measured_arrays([(f.suffix, f.program, f.emitted) for f in parts], name)
     return array_module_source(
@@ -195,9 +197,7 @@ def _array_function(
     emitted = without_twins(corrected or loop_pipeline.final(program))
     points = guarded_points(program, value, wrt) if suffix else None
     apart = loop_pipeline.final(met(program, points)) if points and points.points else None
-    return ArrayFunction(
-        suffix, readable(program), summary, emitted, corrected is not None, apart
-    )
+    return ArrayFunction(suffix, readable(program), summary, emitted, corrected is not None, apart)
 
 
 def _corrected(program: LoopProgram) -> LoopProgram | None:

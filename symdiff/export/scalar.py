@@ -74,12 +74,17 @@ def module_text(
         total = tuple(range(1 + len(slopes.outputs)))
         functions += [
             Function("grad", 0, total[1:], slopes.tree, f"The gradient of {name} by {by}."),
-            Function("value_and_grad", 0, total, both.tree, f"(value, gradient by {by}) of {name}."),
+            Function(
+                "value_and_grad", 0, total, both.tree, f"(value, gradient by {by}) of {name}."
+            ),
         ]
         kernels = [_kernel("", stage(value), stage(slopes, "gradient"))]
         if hessian:
             second = pipeline.hessian(program, wrt)
-            columns, said = tuple(range(len(second.outputs))), f"The second derivatives of {name} by {by}."
+            columns, said = (
+                tuple(range(len(second.outputs))),
+                f"The second derivatives of {name} by {by}.",
+            )
             functions.append(Function("hessian", 1, columns, second.tree, said))
             kernels.append(_kernel("hessian", stage(second, "hessian")))
     elif hessian:

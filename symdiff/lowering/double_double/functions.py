@@ -500,9 +500,17 @@ RULES: dict[Op, Rule] = {
     f.SINH: Rule(dd.called_as("pair_sinh", ("Pair",), "Pair")(_odd(_sinh)), 32, _constantly),
     f.COSH: Rule(cosh, 32, _constantly),
     f.TANH: Rule(dd.called_as("pair_tanh", ("Pair",), "Pair")(_odd(_tanh)), 32, _constantly),
-    f.ASINH: Rule(dd.called_as("pair_asinh", ("Pair",), "Pair")(_odd(_asinh)), 32, lambda x: _eighth(ONE + abs_(x))),
+    f.ASINH: Rule(
+        dd.called_as("pair_asinh", ("Pair",), "Pair")(_odd(_asinh)),
+        32,
+        lambda x: _eighth(ONE + abs_(x)),
+    ),
     f.ACOSH: Rule(acosh, 32),
-    f.ATANH: Rule(dd.called_as("pair_atanh", ("Pair",), "Pair")(_odd(_atanh)), 32, lambda x: _eighth(ONE - abs_(x))),
+    f.ATANH: Rule(
+        dd.called_as("pair_atanh", ("Pair",), "Pair")(_odd(_atanh)),
+        32,
+        lambda x: _eighth(ONE - abs_(x)),
+    ),
 }
 """Every elementary function that has a double-double version."""
 

@@ -179,9 +179,7 @@ def _compared(
     """A comparison: of pairs with one exponent; else of the difference with 0."""
     same = dd.same(x.exponent, y.exponent)
     other = apart(sub(x, y).pair.hi, ZERO)
-    return dd.either(
-        dd.both(same, alike(x.pair, y.pair)), dd.both(dd.negation(same), other)
-    )
+    return dd.either(dd.both(same, alike(x.pair, y.pair)), dd.both(dd.negation(same), other))
 
 
 # ----------------------------------------------------------------------- functions

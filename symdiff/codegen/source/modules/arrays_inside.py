@@ -9,7 +9,6 @@ Ensures: nothing is compiled before such a call is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from textwrap import indent
 
 from symdiff.codegen.source.modules.face import (
@@ -58,9 +57,7 @@ def _share(a, b):
 _KINDS = {"f": "float64", "i": "int64", "b": "boolean"}
 
 
-def inside_source(
-    full: str, program: LoopProgram, tree: Tree, face: Face, main: str
-) -> str:
+def inside_source(full: str, program: LoopProgram, tree: Tree, face: Face, main: str) -> str:
     """The overload of a public function.
 
     Parameters

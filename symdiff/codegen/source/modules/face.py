@@ -58,14 +58,6 @@ def check_targets(targets: Sequence[str]) -> None:
             raise TargetError(f"unknown target '{target}'", hint=" or ".join(TARGETS))
 
 
-CHECK_FIXED = '''def _check_fixed(text, value, known):
-    """A parameter that has one value in this module."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if type(value) is not type(known) or repr(value) != repr(known):
-        raise ValueError(f"{text} (given: {value!r})")
-'''
-
-
 def all_names(face: Face, params: Sequence[str]) -> list[str]:
     """The parameters, and then those that are fixed."""
     return [*params, *(p for p, _ in face.fixed)]
@@ -145,6 +137,6 @@ def public_names(params: Sequence[str], used: Sequence[str]) -> list[str]:
 
 
 __all__ = [
-    "CHECK_FIXED", "PLAIN", "TARGETS", "Face", "all_names", "check_name", "check_targets", "def_line", "documented", "fixed_checks",
+    "PLAIN", "TARGETS", "Face", "all_names", "check_name", "check_targets", "def_line", "documented", "fixed_checks",
     "public_names", "refusal", "sharing_checks",
 ]  # fmt: skip

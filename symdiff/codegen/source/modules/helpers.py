@@ -12,13 +12,13 @@ Ensures: each function once, after those that it calls; nothing that is not used
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from textwrap import fill, indent
 from typing import NamedTuple
 
 from symdiff.codegen.common.temporaries import ATOM, Text
+from symdiff.codegen.source.modules.calls import CALLS
 from symdiff.codegen.source.python import PythonWriter, function_body
 from symdiff.ir import (
     ABS,
@@ -201,6 +201,8 @@ def _built(call: dd.Called) -> Expr:
 @functools.cache
 def helper(name: str) -> Helper:
     """The function, or the table, of a name."""
+    if name in CALLS:
+        return Helper(*CALLS[name])
     for e, table in _known_tables().items():
         if table == name:
             return Helper(_table_text(name, e), ())
@@ -250,7 +252,7 @@ def closure(names: Iterable[str]) -> dict[str, Helper]:
 
 def all_helpers() -> list[str]:
     """The names of all helpers."""
-    return sorted(_names().values())
+    return sorted([*_names().values(), *CALLS])
 
 
 # ------------------------------------------------------------------ errors as calls

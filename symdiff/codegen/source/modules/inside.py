@@ -15,15 +15,7 @@ from textwrap import indent
 from symdiff.codegen.source.modules.face import Face, all_names, public_names, refusal
 from symdiff.ir.program import Tree, tree_text
 
-NUMBERS = '''
-_real, _single = float, np.float32  # as parameters may be called
-
-
-def _only_numbers(*args):
-    """Compiled functions call those of this module with numbers alone."""
-    if any(hasattr(a, "ndim") for a in args):
-        raise TypingError("arguments are numbers here: call it in a loop over the elements")
-'''.lstrip("\n")
+NUMBERS = "_real, _single = float, np.float32  # as parameters may be called\n"
 
 
 def nests(tree: Tree) -> bool:

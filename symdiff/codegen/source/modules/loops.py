@@ -15,8 +15,8 @@ import numpy as np
 from symdiff.codegen.source.index_notation import loop_lines
 from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules import arrays_inside
+from symdiff.codegen.source.modules.calls import CALLS
 from symdiff.codegen.source.modules.face import (
-    CHECK_FIXED,
     PLAIN,
     Face,
     all_names,
@@ -96,7 +96,7 @@ def array_module_source(
     every = "\n".join(kernels)
     last = [HELPERS[h] for h in HELPERS if f"{h}(" in every]
     last += [FUSED] if "_fma(" in every else []
-    last += [_GIVEN, *([CHECK_FIXED] if face.fixed else [])]
+    last += [_GIVEN, *([CALLS["_check_fixed"][0]] if face.fixed else [])]
     inside = [
         arrays_inside.inside_source(full, f.emitted, f.program.tree, face, name)
         for full, f in zip(names, functions, strict=True)

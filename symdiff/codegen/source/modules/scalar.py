@@ -14,11 +14,9 @@ import numpy as np
 
 from symdiff.codegen.common.temporaries import WIDTH
 from symdiff.codegen.source.modules import inside
-from symdiff.codegen.source.modules.calls import STACK, calls
 from symdiff.codegen.source.modules.companion import helper_section
 from symdiff.codegen.source.modules.cuda import cuda_name, cuda_parts
 from symdiff.codegen.source.modules.face import (
-    CHECK_FIXED,
     PLAIN,
     Face,
     all_names,
@@ -137,6 +135,7 @@ def module_source(
     if "cuda" in targets:
         more, of_devices = cuda_parts(work.names, params, kernels, functions, dtype, work.part_name)
         parts += more
+        work.used["_again"] = None
     head, last = helper_section(work.used, companion)
     names = [*work.names, *(cuda_name(n) for n in work.names if "cuda" in targets)]
     repaired = any(k.repaired for k in kernels)
@@ -190,19 +189,22 @@ class _Module:
             thens += self._repair(k, kernel)
             thens.append(self._parts_of(k, kernel))
         public = [self._public(n, f) for n, f in zip(self.names, self.functions, strict=True)]
-        parts = [*firsts, *public, *thens, calls(self.dtype, bool(self.demands))]
-        if self.demands:
-            parts.append(self._demands())
+        demands = [self._demands()] if self.demands else []
+        parts = [*firsts, *public, *demands, *thens]
+        self.used["_evaluate"] = None
         if self.face.fixed:
-            parts.append(CHECK_FIXED)
+            self.used["_check_fixed"] = None
         if any(_has_array(f.tree) for f in self.functions):
-            parts.append(STACK)
+            self.used["_stack"] = None
         nested = [
             self._inside(n, f)
             for n, f in zip(self.names, self.functions, strict=True)
             if inside.nests(f.tree)
         ]
-        return [*parts, inside.NUMBERS, *nested] if nested else parts
+        if nested:
+            self.used["_only_numbers"] = None
+            parts += [inside.NUMBERS, *nested]
+        return parts
 
     # ------------------------------------------------------------------- kernels
     def _repair(self, k: int, kernel: Kernel) -> list[str]:
@@ -258,8 +260,8 @@ class _Module:
         loop = self.part_name(k, "loop") if self.params else "None"
         repaired = self.part_name(k, "repaired") if kernel.repaired else "None"
         again = self.part_name(k, "again") if kernel.repaired and self.params else "None"
-        demands = [f"_{self.name}_demands"] if self.demands else []
-        items = [self.part_name(k, "kernel"), loop, repaired, again, *demands]
+        demands = f"_{self.name}_demands" if self.demands else "None"
+        items = [self.part_name(k, "kernel"), loop, repaired, again, demands]
         line = f"{self.part_name(k, 'parts')} = {', '.join(items)}\n"
         if len(line) <= WIDTH + 12:
             return line
@@ -301,6 +303,7 @@ class _Module:
         local, fixed = shown[: len(self.params)], shown[len(self.params) :]
         body = [documented(f.summary, self.face), *fixed_checks(self.name, fixed, self.face)]
         slopes = ["slopes=(1,)"] if self._slopes(f) else []
+        slopes += ["single=True"] if self.dtype == "float32" else []
         call = f"_evaluate({', '.join([parts, str(self._count(f)), *local, *slopes])})"
         if isinstance(f.tree, int):
             body.append(f"return {call}[{f.columns[f.tree]}]")
@@ -346,13 +349,17 @@ def _all(names: Sequence[str]) -> str:
 
 
 def _imports(used: Mapping[str, None], companion: str | None) -> str:
-    fused = companion is None and "_fma" in closure(used)
-    names = "intrinsic, overload" if fused else "overload"
-    return (
-        "import math\nfrom concurrent.futures import ThreadPoolExecutor\n\n"
-        "import numpy as np\nfrom numba import get_num_threads, njit\n"
-        f"from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
-    )
+    names = [] if companion is not None else list(closure(used))
+    lines = ["import math"]
+    if "_in_threads" in names:
+        lines += ["from concurrent.futures import ThreadPoolExecutor", "", "import numpy as np"]
+        lines.append("from numba import get_num_threads, njit")
+    else:
+        lines += ["", "import numpy as np", "from numba import njit"]
+    if "_only_numbers" in names:
+        lines.append("from numba.core.errors import TypingError")
+    extending = [*(["intrinsic"] if "_fma" in names else []), "overload"]
+    return "\n".join([*lines, f"from numba.extending import {', '.join(extending)}", ""])
 
 
 def _module_docstring(
