@@ -410,15 +410,38 @@ def _erf_beyond(y: Pair) -> Pair:
 
 
 @dd.called
-def _erfc_beyond(y: Pair) -> Pair:
-    """1 - erf(y) from `ERF_NEAR` to `_ERFC_REACH`: as `_erf_beyond`, with other coefficients beyond that."""
+def erfcx(y: Pair) -> Pair:
+    """(1 - erf(y))*exp(y**2) from `ERF_NEAR` on: polynomials up to `_ERFC_REACH`, an asymptotic series beyond."""
+    between = _erfcx_within(y)
+    inverse = div(ONE_PAIR, y)
+    series = polynomial(mul(inverse, inverse), _erfcx_series(_ERFCX_SERIES), _ERFCX_SERIES // 2)
+    out = mul(mul(inverse, constant(two_over_root_pi() / 2)), series)
+    return select(dd.below(const(_ERFC_REACH), y.hi), out, between)
+
+
+_ERFCX_SERIES = 18
+
+
+def _erfcx_series(terms: int) -> list[Fraction]:
+    """Of sqrt(pi)*x*exp(x**2)*(1 - erf(x)) by 1/x**2 (DLMF 7.12.1)."""
+    return [Fraction((-1) ** n * math.prod(range(1, 2 * n, 2)), 2**n) for n in range(terms)]
+
+
+@dd.called
+def _erfcx_within(y: Pair) -> Pair:
+    """The same up to `_ERFC_REACH`, by one of two polynomials."""
     beyond = dd.below(const(_ERF_REACH), y.hi)
     middle = exact(dd.pick(beyond, const(_ERFC_MIDDLE), const(_ERF_MIDDLE)))
     t = div(sub(y, middle), add(y, middle))
     near = erfcx_polynomial(_ERF_MIDDLE, _ERF_REACH, _ERFCX_TERMS)
     far = erfcx_polynomial(_ERFC_MIDDLE, _ERFC_REACH, _ERFCX_TERMS, _ERF_REACH)
-    scaled = dd.either_polynomial(beyond, t, far, near, _ERFCX_FULL)
-    return mul(exp(neg(mul(y, y))), scaled)
+    return dd.either_polynomial(beyond, t, far, near, _ERFCX_FULL)
+
+
+@dd.called
+def _erfc_beyond(y: Pair) -> Pair:
+    """1 - erf(y) from `ERF_NEAR` to `_ERFC_REACH`."""
+    return mul(exp(neg(mul(y, y))), _erfcx_within(y))
 
 
 @dd.called
@@ -514,4 +537,4 @@ RULES: dict[Op, Rule] = {
 }
 """Every elementary function that has a double-double version."""
 
-__all__ = ["FLOOR", "RULES", "UNIT", "Rule", "reduced", "shift", "small_expm1"]
+__all__ = ["FLOOR", "RULES", "UNIT", "Rule", "erfcx", "reduced", "shift", "small_expm1"]

@@ -10,7 +10,6 @@ The rules are made of those of pairs; `as_calls` (see `arithmetic`) writes each 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -21,6 +20,7 @@ from symdiff.lowering.double_double.arithmetic import LOGB, Pair, Scaled, called
 from symdiff.lowering.double_double.functions import (
     ONE_PAIR,
     RULES,
+    erfcx,
     named,
     reduced,
     shift,
@@ -31,7 +31,7 @@ from symdiff.lowering.double_double.functions import (
 _LARGE = 300
 """Binary exponents up to which numbers are pairs alone."""
 _FURTHEST = const(-2000)
-_LARGEST_EXPONENT = const(10**9)
+_LARGEST_EXPONENT = const(10**15)
 
 
 def _where(condition: Expr, x: Scaled, y: Scaled) -> Scaled:
@@ -66,6 +66,11 @@ def number(a: Expr) -> Scaled:
     return scaled(dd.exact(a), ZERO)
 
 
+def _unless_infinite(plain: Expr, result: Scaled) -> Scaled:
+    """The result of an operation; where that of doubles is infinite or nan, as an operand is, that."""
+    return _where(dd.below(dd.size(plain), INF), result, Scaled(dd.exact(plain), ZERO))
+
+
 def constant(q: Fraction) -> Scaled:
     """A rational rounded to a pair, with its exponent."""
     exponent = abs(q.numerator).bit_length() - q.denominator.bit_length() if q else 0
@@ -79,7 +84,9 @@ def constant(q: Fraction) -> Scaled:
 @called_as("double")
 def double(x: Scaled) -> Expr:
     """The nearest double."""
-    return raw(dd.LDEXP, (x.pair.hi, x.exponent))
+    low, high = const(-5000), const(5000)
+    k = dd.pick(dd.below(x.exponent, low), low, x.exponent)
+    return raw(dd.LDEXP, (x.pair.hi, dd.pick(dd.below(high, k), high, k)))
 
 
 @called_as("neg")
@@ -114,7 +121,8 @@ def add(x: Scaled, y: Scaled) -> Scaled:
     """x + y."""
     apart = _add_apart(x, y, _common(x, y))
     alike = scaled(dd.add_pairs(x.pair, y.pair), x.exponent)
-    return _where(dd.same(x.exponent, y.exponent), alike, apart)
+    found = _where(dd.same(x.exponent, y.exponent), alike, apart)
+    return _unless_infinite(dd.plus(x.pair.hi, y.pair.hi), found)
 
 
 @called_as("add_apart")
@@ -132,13 +140,15 @@ def sub(x: Scaled, y: Scaled) -> Scaled:
 @called_as("mul")
 def mul(x: Scaled, y: Scaled) -> Scaled:
     """x * y."""
-    return scaled(dd.mul_pairs(x.pair, y.pair), dd.plus(x.exponent, y.exponent))
+    found = scaled(dd.mul_pairs(x.pair, y.pair), dd.plus(x.exponent, y.exponent))
+    return _unless_infinite(dd.times(x.pair.hi, y.pair.hi), found)
 
 
 @called_as("div")
 def div(x: Scaled, y: Scaled) -> Scaled:
     """x / y."""
-    return scaled(dd.div(x.pair, y.pair), dd.minus(x.exponent, y.exponent))
+    found = scaled(dd.div(x.pair, y.pair), dd.minus(x.exponent, y.exponent))
+    return _unless_infinite(dd.over(x.pair.hi, y.pair.hi), found)
 
 
 @called_as("sqrt")
@@ -146,11 +156,11 @@ def sqrt(x: Scaled) -> Scaled:
     """The square root."""
     half = raw(f.FLOOR, (dd.times(x.exponent, HALF),))
     odd = dd.negation(dd.same(dd.plus(half, half), x.exponent))
-    return scaled(dd.sqrt(dd.scale(x.pair, dd.pick(odd, const(2), ONE))), half)
+    found = scaled(dd.sqrt(dd.scale(x.pair, dd.pick(odd, const(2), ONE))), half)
+    return _unless_infinite(raw(POW, (x.pair.hi, HALF)), found)
 
 
-@called_as("cbrt")
-def cbrt(x: Scaled) -> Scaled:
+def _cbrt(x: Scaled) -> Scaled:
     """The cube root."""
     third = raw(f.FLOOR, (dd.over(x.exponent, const(3)),))
     rest = dd.minus(x.exponent, dd.times(const(3), third))
@@ -192,8 +202,7 @@ def usual(x: Scaled) -> Pair:
     return dd.select(dd.same(k, ZERO), x.pair, out)
 
 
-@called_as("exp")
-def exp(x: Scaled) -> Scaled:
+def _exp(x: Scaled) -> Scaled:
     """exp(x)."""
     p = usual(x)
     low, high = dd.minus_of(_LARGEST_EXPONENT), _LARGEST_EXPONENT
@@ -203,29 +212,25 @@ def exp(x: Scaled) -> Scaled:
     return scaled(dd.add(ONE_PAIR, small_expm1(r)), k)
 
 
-@called_as("log")
-def log(x: Scaled) -> Scaled:
+def _log(x: Scaled) -> Scaled:
     """log(x)."""
     pair = RULES[f.LOG].build(x.pair)
     beside = dd.mul(dd.exact(x.exponent), dd.constant(named(f.LN2)))
     return scaled(dd.select(dd.same(x.exponent, ZERO), pair, dd.add(beside, pair)), ZERO)
 
 
-@called_as("hypot")
-def hypot(x: Scaled, y: Scaled) -> Scaled:
+def _hypot(x: Scaled, y: Scaled) -> Scaled:
     """sqrt(x**2 + y**2)."""
     return sqrt(add(mul(x, x), mul(y, y)))
 
 
-@called_as("atan2")
-def atan2(y: Scaled, x: Scaled) -> Scaled:
+def _atan2(y: Scaled, x: Scaled) -> Scaled:
     """The angle of (x, y)."""
     k = _common(y, x)
     return scaled(RULES[f.ATAN2].build(_at(y, k), _at(x, k)), ZERO)
 
 
-@called_as("power")
-def power(x: Scaled, y: Scaled) -> Scaled:
+def _power(x: Scaled, y: Scaled) -> Scaled:
     """x**y over the reals: for x < 0 the exponent must be an integer."""
     value, whole = exp(mul(y, log(magnitude(x)))), usual(y)
     half = dd.scale(whole, HALF)
@@ -261,6 +266,16 @@ def _of_table(op: Op, *args: Scaled) -> Scaled:
     return _where(dd.below(x.exponent, ZERO), near, made)
 
 
+def _erfc(x: Scaled) -> Scaled:
+    """1 - erf(x), beyond 1 by exp(-x**2)."""
+    y = magnitude(x)
+    scale = usual(y)
+    beyond = mul(exp(neg(mul(y, y))), scaled(erfcx(scale), ZERO))
+    far = _where(dd.negative(x.pair), sub(number(const(2)), beyond), beyond)
+    near = scaled(RULES[f.ERFC].build(usual(x)), ZERO)
+    return _where(dd.below(scale.hi, ONE), near, far)
+
+
 def _log1p(x: Scaled) -> Scaled:
     """log(1 + x)."""
     made = scaled(RULES[f.LOG1P].build(usual(x)), ZERO)
@@ -271,14 +286,25 @@ def _log1p(x: Scaled) -> Scaled:
 _SLOPES: dict[Op, Callable[[], Fraction]] = {f.ERF: two_over_root_pi}
 """Of functions whose slope at 0 is not 1."""
 _OWN: dict[Op, Callable[..., Scaled]] = {
-    f.EXP: exp, f.LOG: log, f.LOG1P: called_as("log1p")(_log1p), f.CBRT: cbrt,
-    f.HYPOT: hypot, f.ATAN2: atan2, POW: power,
+    f.EXP: _exp, f.LOG: _log, f.LOG1P: _log1p, f.CBRT: _cbrt, f.HYPOT: _hypot, f.ATAN2: _atan2,
+    f.ERFC: _erfc, POW: _power,
 }  # fmt: skip
-TABLE: dict[Op, Callable[..., Scaled]] = {
-    op: _OWN.get(op)
-    or called_as(op.name, ("Scaled",) * op.arity, "Scaled")(functools.partial(_of_table, op))
-    for op in RULES
-}
-"""Every elementary function that has a double-double version."""
 
-__all__ = ["TABLE"]
+
+def _entry(op: Op) -> Callable[..., Scaled]:
+    """A function of the table; where no rule gives a number, as the library has it."""
+
+    def function(*args: Scaled) -> Scaled:
+        found = _OWN[op](*args) if op in _OWN else _of_table(op, *args)
+        there = number(raw(op, tuple(map(double, args))))
+        return _where(dd.same(found.pair.hi, found.pair.hi), found, there)
+
+    function.__doc__ = f"{op.name}({', '.join('xyz'[: op.arity])})."
+    return called_as(op.name, ("Scaled",) * op.arity, "Scaled")(function)
+
+
+TABLE: dict[Op, Callable[..., Scaled]] = {op: _entry(op) for op in RULES}
+"""Every elementary function that has a double-double version."""
+exp, log, cbrt = TABLE[f.EXP], TABLE[f.LOG], TABLE[f.CBRT]
+
+__all__ = ["TABLE", "constant", "double", "number"]

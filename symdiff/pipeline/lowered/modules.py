@@ -41,8 +41,9 @@ def checked(
         found = _without_flags(outputs, dtype)
     repaired = found is not FALSE
     closed = tuple(shared(without_far_constants(gather(optimized.outputs))))
-    given = outputs if origin is None else _beside_guards(outputs, origin)
-    return Stage(given, ir.or_(refused, found), closed, repaired, optimized.outputs)
+    if origin is not None:
+        outputs, closed = _beside_guards(outputs, origin), _beside_guards(closed, origin)
+    return Stage(outputs, ir.or_(refused, found), closed, repaired, optimized.outputs)
 
 
 def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ...]:

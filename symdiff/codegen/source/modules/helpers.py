@@ -75,15 +75,9 @@ def _tiny(x, least):
     """Whether a number is so small that products of it may underflow."""
     return (abs(x) < least) & (x != 0.0)
 '''
-BETTER = '''@_helper
-def _better(first, x):
-    """A number as a double; where double-double arithmetic cannot say, what was found first."""
-    return _double(x) if abs(x[0][0] + x[0][1]) < math.inf else first
-'''
 SUM_ERROR = Op("sum_error", 2, python="_sum_error({0}, {1})")
 DIFFERENCE_ERROR = Op("difference_error", 2, python="_difference_error({0}, {1})")
 PRODUCT_ERROR = Op("product_error", 2, python="_product_error({0}, {1})")
-IS_BETTER = Op("better", 2, python="_better({0}, {1})")
 IS_TINY = Op("tiny", 2, boolean=True, python="_tiny({0}, {1})")
 _ERRORS: dict[Op, Callable[..., Expr]] = {
     SUM_ERROR: lambda a, b: dd.two_sum(a, b).lo,
@@ -94,7 +88,6 @@ _WRITTEN: dict[Op, tuple[str, tuple[str, ...]]] = {
     FMA: (FUSED, ()),
     dd.POLYNOMIAL: (POLYNOMIAL, ("_fma", "_pair_add", "_pair_mul")),
     IS_TINY: (TINY, ()),
-    IS_BETTER: (BETTER, ("_double",)),
 }
 """Functions with a loop, or an instruction, which no formula says; and what they call."""
 

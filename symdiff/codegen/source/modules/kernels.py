@@ -3,7 +3,7 @@ double-double arithmetic.
 
 Before:  outputs and an error test of them; the outputs in closed form
 After:   def _f_kernel(x, slopes): ... return (t0,), t1 > 2.0
-         def _f_pairs(x, first, slopes): ... return (_better(first[0], _mul(x, x)),)
+         def _f_pairs(x, slopes): ... return (_double(_mul(t0, t0)),)
 
 Requires: an error test of outputs as arrays are computed first.
 Ensures: the first is the lowered DAG of the decorator's kernels, bit by bit; three operations or more
@@ -29,13 +29,14 @@ from symdiff.codegen.source.modules.helpers import CACHED, CallWriter, with_erro
 from symdiff.codegen.source.python import docstring, local_names, rename
 from symdiff.ir import AND, FALSE, OR, Expr, topological
 from symdiff.lowering.double_double import arithmetic as dd
+from symdiff.lowering.double_double import scaled
 from symdiff.lowering.double_double.formulas import in_pairs
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import ARRAY_CHAIN
 
 LONG = 200
 """Statements up to which a kernel becomes part of the loops over arrays, so that these are SIMD."""
-TAKEN = ("math", "np", "njit", "abs", "numba", "first", "slopes", "flagged", "float", "bool")
+TAKEN = ("math", "np", "njit", "abs", "numba", "slopes", "flagged", "float", "bool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +106,16 @@ def kernel_source(
 def pairs_source(
     name: str, params: Sequence[str], stages: Sequence[Stage], doc: str
 ) -> tuple[str, dict[str, None]]:
-    """The function `name` of double-double arithmetic, which takes what was found in double arithmetic
-    as well, and the helpers that it uses."""
+    """The function `name` of double-double arithmetic, and the helpers that it uses."""
     local, writer = _local(params), CallWriter()
     closed = [e for s in stages for e in rename(params, local, s.closed)]
     with dd.as_calls():
-        flat = [p if isinstance(p, Expr) else dd.one(p) for p in in_pairs(closed)]
+        flat = [p if isinstance(p, Expr) else scaled.double(p) for p in in_pairs(closed)]
     shape = [len(s.outputs) for s in stages]
-    lines = _staged(flat, writer, [*local, *TAKEN], shape, _settled)
-    given = [*local, "first", "slopes"]
-    writer.used["_better"] = None
-    return _function(CACHED, name, given, doc, lines), writer.used
+    lines = _staged(
+        flat, writer, [*local, *TAKEN], shape, lambda found, _: _tuple("return ", found, "")
+    )
+    return _function(CACHED, name, [*local, "slopes"], doc, lines), writer.used
 
 
 def _local(params: Sequence[str]) -> list[str]:
@@ -174,10 +174,6 @@ def _assigned(made: Sequence[Assignment], nodes: set[Expr]) -> list[str]:
 def _tested(found: Sequence[str], flagged: str) -> list[str]:
     """The line that returns results, and whether they are flagged."""
     return _tuple("return ", found, f", {flagged}")
-
-
-def _settled(found: Sequence[str], _: str) -> list[str]:
-    return _tuple("return ", [f"_better(first[{k}], {t})" for k, t in enumerate(found)], "")
 
 
 def _tuple(head: str, items: Sequence[str], tail: str) -> list[str]:

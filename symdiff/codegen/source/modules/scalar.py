@@ -229,7 +229,7 @@ class _Module:
             if kernel.repaired:
                 doubles = ", ".join(f"np.float64({p})" for p in local)
                 exact = given if self.dtype == "float64" else doubles
-                body.append(f"return {self.part_name(k, 'pairs')}({exact}, found, slopes)")
+                body.append(f"return {self.part_name(k, 'pairs')}({exact}, slopes)")
             parts.append(
                 f"{CACHED}\ndef {repaired}({given}, slopes):\n"
                 '    """Results for numbers, of which flagged ones are computed again."""\n'
@@ -387,7 +387,7 @@ def _module_docstring(
     if repaired:
         lines += [
             "Where rounding may have spoilt a result, it is computed again in double-double arithmetic;",
-            "what that cannot say, as it overflows or is nan, is returned as double arithmetic has it.",
+            "digits that are lost beyond its 32 stay lost.",
         ]
     lines.append("Functions that Numba compiles call those of this module with numbers.")
     lines += of_devices
