@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from symdiff.ir import (
     ABS,
@@ -52,6 +52,8 @@ from symdiff.ir import (
 from symdiff.ir.functions import CEIL, FLOOR, ROUND
 from symdiff.lowering.target import FMA, nearest
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 LOGB = Op("logb", 1, libm="logb", python="float(math.frexp({0})[1] - 1)")
 """The exponent of a positive double: the largest k with 2**k <= x."""
 POWER_OF_TWO = Op("power_of_two", 1, intrinsic="-", python="math.ldexp(1.0, int({0}))")
@@ -103,7 +105,7 @@ def as_calls(on: bool = True) -> Iterator[None]:
 
 def called_as(
     name: str, takes: Sequence[str] = (), gives: str = ""
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """An operation that is a call of this name where `as_calls` says so.
 
     Parameters
@@ -112,7 +114,7 @@ def called_as(
         the annotations say.
     """
 
-    def decorated(build: Callable[..., Any]) -> Callable[..., Any]:
+    def decorated(build: Callable[_P, _T]) -> Callable[_P, _T]:
         known = inspect.get_annotations(build) if not takes else {}
         kinds = tuple(takes or [k for n, k in known.items() if n != "return"])
         result = gives or known["return"]
@@ -122,18 +124,20 @@ def called_as(
         CALLED[op] = Called(name, tuple(zip(given, kinds, strict=True)), build)
 
         @functools.wraps(build)
-        def operation(*args: Any) -> Any:
+        def operation(*args: _P.args, **named: _P.kwargs) -> _T:
             if not _as_calls.get():
-                return build(*args)
-            made = raw(op, tuple(a if isinstance(a, Expr) else one(a) for a in args))
-            return parts(made, result)
+                return build(*args, **named)
+            given: tuple[Any, ...] = args
+            made = raw(op, tuple(a if isinstance(a, Expr) else one(a) for a in given))
+            found: _T = parts(made, result)
+            return found
 
         return operation
 
     return decorated
 
 
-def called(build: Callable[..., Any]) -> Callable[..., Any]:
+def called(build: Callable[_P, _T]) -> Callable[_P, _T]:
     """The same, by the name of the function."""
     name = build.__name__.strip("_")
     return called_as(name if name in _EXACT else f"pair_{name}")(build)
@@ -358,7 +362,8 @@ def magnitude(x: Pair) -> Pair:
 # ---------------------------------------------------------- conditions and steps
 def select(condition: Expr, x: Pair, y: Pair) -> Pair:
     if _as_calls.get():
-        return parts(pick(condition, one(x), one(y)))
+        made: Pair = parts(pick(condition, one(x), one(y)))
+        return made
     return Pair(pick(condition, x.hi, y.hi), pick(condition, x.lo, y.lo))
 
 
@@ -444,7 +449,8 @@ def either_polynomial(
             chosen(*(raw(op, (), tuple(reversed(c[part]))) for c in (left, right)))
             for op, part in ((TERMS, slice(full)), (TAIL, slice(full, None)))
         )
-        return parts(raw(POLYNOMIAL, (one(x), terms, tail)))
+        made: Pair = parts(raw(POLYNOMIAL, (one(x), terms, tail)))
+        return made
     rows = list(zip(left, right, strict=True))
     tail = ZERO
     for a, b in reversed(rows[full:]):
