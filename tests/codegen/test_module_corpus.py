@@ -1,4 +1,4 @@
-"""Modules of the corpus agree with the decorator, with python-flint and without.
+"""Modules of the corpus agree with the decorator.
 
 Their texts run as plain Python (`export.measured.run`), so nothing is compiled by Numba.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 
-import flint
 import numpy as np
 import pytest
 
@@ -66,9 +65,7 @@ def test_modules_agree_with_the_decorator(case, monkeypatch):
     for at in points(case):
         for name, function in functions:
             want = flat(function(*at))
-            for library in (flint, None):
-                scope["flint"] = library
-                with np.errstate(all="ignore"):
-                    found = flat(scope[name](*map(np.float64, at)))
-                for a, b in zip(found, want, strict=True):
-                    assert apart(a, b) <= ULPS, (name, at, library is None, found, want)
+            with np.errstate(all="ignore"):
+                found = flat(scope[name](*map(np.float64, at)))
+            for a, b in zip(found, want, strict=True):
+                assert apart(a, b) <= ULPS, (name, at, found, want)

@@ -52,6 +52,8 @@ from symdiff.ir import (
 from symdiff.ir.functions import CEIL, FLOOR, ROUND
 from symdiff.lowering.target import FMA, nearest
 
+Condition = Expr
+"""What a comparison of numbers gives."""
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 LOGB = Op("logb", 1, libm="logb", python="float(math.frexp({0})[1] - 1)")
@@ -110,8 +112,8 @@ def called_as(
 
     Parameters
     ----------
-    takes, gives : "Expr", "Pair" or "Scaled" for each argument, and for the result; without these, what
-        the annotations say.
+    takes, gives : "Expr", "Pair" or "Scaled" for each argument, and for the result, which may be a
+        "Condition"; without these, what the annotations say.
     """
 
     def decorated(build: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -119,7 +121,8 @@ def called_as(
         kinds = tuple(takes or [k for n, k in known.items() if n != "return"])
         result = gives or known["return"]
         slots = ", ".join(f"{{{k}}}" for k in range(len(kinds)))
-        op = Op(f"call {name}", len(kinds), python=f"_{name}({slots})")
+        holds = result == "Condition"
+        op = Op(f"call {name}", len(kinds), boolean=holds, python=f"_{name}({slots})")
         given = list(known)[: len(kinds)] if known else list("xyz"[: len(kinds)])
         CALLED[op] = Called(name, tuple(zip(given, kinds, strict=True)), build)
 
@@ -163,7 +166,7 @@ class Called(NamedTuple):
 
 def parts(made: Expr, kind: str = "Pair") -> Any:
     """What one node is, by its parts."""
-    if kind == "Expr":
+    if kind in ("Expr", "Condition"):
         return made
     first, second = raw(HI, (made,)), raw(LO, (made,))
     return Pair(first, second) if kind == "Pair" else Scaled(parts(first), second)

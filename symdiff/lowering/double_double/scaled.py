@@ -16,7 +16,7 @@ from fractions import Fraction
 from symdiff.ir import HALF, INF, NAN, ONE, POW, ZERO, Expr, Op, const, raw
 from symdiff.ir import functions as f
 from symdiff.lowering.double_double import arithmetic as dd
-from symdiff.lowering.double_double.arithmetic import LOGB, Pair, Scaled, called_as
+from symdiff.lowering.double_double.arithmetic import LOGB, Condition, Pair, Scaled, called_as
 from symdiff.lowering.double_double.functions import (
     ONE_PAIR,
     RULES,
@@ -168,15 +168,21 @@ def _cbrt(x: Scaled) -> Scaled:
 
 
 # ---------------------------------------------------------------------- conditions
-def less(x: Scaled, y: Scaled) -> Expr:
+@called_as("less")
+def less(x: Scaled, y: Scaled) -> Condition:
+    """x < y."""
     return _compared(x, y, dd.less, dd.below)
 
 
-def less_equal(x: Scaled, y: Scaled) -> Expr:
+@called_as("at_most")
+def less_equal(x: Scaled, y: Scaled) -> Condition:
+    """x <= y."""
     return _compared(x, y, dd.less_equal, lambda a, b: dd.negation(dd.below(b, a)))
 
 
-def equal(x: Scaled, y: Scaled) -> Expr:
+@called_as("equal")
+def equal(x: Scaled, y: Scaled) -> Condition:
+    """x == y."""
     return _compared(x, y, dd.equal, dd.same)
 
 
