@@ -178,11 +178,16 @@ def array_module(
         said = [
             "Computed with their rounding errors, to first order; a warning says if that is not enough."
         ]
+
+    def text(face: Face, lines: Sequence[str]) -> str:
+        return array_module_source(
+            name, parts, version=__version__, dtype=real, face=face, accuracy=lines
+        )
+
     if real == "float64":
-        said += measured_arrays([(f.suffix, f.program, f.emitted) for f in parts], name)
-    return array_module_source(
-        name, parts, version=__version__, dtype=real, face=face, accuracy=said
-    )
+        named = [(f"{name}_{f.suffix}" if f.suffix else name, f.program) for f in parts]
+        said += measured_arrays(text(PLAIN, said), named)
+    return text(face, said)
 
 
 def _array_function(

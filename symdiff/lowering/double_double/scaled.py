@@ -66,9 +66,13 @@ def number(a: Expr) -> Scaled:
     return scaled(dd.exact(a), ZERO)
 
 
-def _unless_infinite(plain: Expr, result: Scaled) -> Scaled:
-    """The result of an operation; where that of doubles is infinite or nan, as an operand is, that."""
-    return _where(dd.below(dd.size(plain), INF), result, Scaled(dd.exact(plain), ZERO))
+def _or(found: Scaled, plain: Expr) -> Scaled:
+    """A result; where that is nan, as an operand is infinite or 0, what doubles give."""
+    return _where(_is_number(found), found, Scaled(dd.exact(plain), ZERO))
+
+
+def _is_number(x: Scaled) -> Expr:
+    return dd.same(x.pair.hi, x.pair.hi)
 
 
 def constant(q: Fraction) -> Scaled:
@@ -122,7 +126,7 @@ def add(x: Scaled, y: Scaled) -> Scaled:
     apart = _add_apart(x, y, _common(x, y))
     alike = scaled(dd.add_pairs(x.pair, y.pair), x.exponent)
     found = _where(dd.same(x.exponent, y.exponent), alike, apart)
-    return _unless_infinite(dd.plus(x.pair.hi, y.pair.hi), found)
+    return _or(found, dd.plus(x.pair.hi, y.pair.hi))
 
 
 @called_as("add_apart")
@@ -141,14 +145,14 @@ def sub(x: Scaled, y: Scaled) -> Scaled:
 def mul(x: Scaled, y: Scaled) -> Scaled:
     """x * y."""
     found = scaled(dd.mul_pairs(x.pair, y.pair), dd.plus(x.exponent, y.exponent))
-    return _unless_infinite(dd.times(x.pair.hi, y.pair.hi), found)
+    return _or(found, dd.times(x.pair.hi, y.pair.hi))
 
 
 @called_as("div")
 def div(x: Scaled, y: Scaled) -> Scaled:
     """x / y."""
     found = scaled(dd.div(x.pair, y.pair), dd.minus(x.exponent, y.exponent))
-    return _unless_infinite(dd.over(x.pair.hi, y.pair.hi), found)
+    return _or(found, dd.over(x.pair.hi, y.pair.hi))
 
 
 @called_as("sqrt")
@@ -157,7 +161,7 @@ def sqrt(x: Scaled) -> Scaled:
     half = raw(f.FLOOR, (dd.times(x.exponent, HALF),))
     odd = dd.negation(dd.same(dd.plus(half, half), x.exponent))
     found = scaled(dd.sqrt(dd.scale(x.pair, dd.pick(odd, const(2), ONE))), half)
-    return _unless_infinite(raw(POW, (x.pair.hi, HALF)), found)
+    return _or(found, raw(POW, (x.pair.hi, HALF)))
 
 
 def _cbrt(x: Scaled) -> Scaled:
@@ -282,6 +286,27 @@ def _erfc(x: Scaled) -> Scaled:
     return _where(dd.below(scale.hi, ONE), near, far)
 
 
+def _expm1(x: Scaled) -> Scaled:
+    """exp(x) - 1."""
+    return _where(_far(x), sub(exp(x), number(ONE)), _of_table(f.EXPM1, x))
+
+
+def _cosh(x: Scaled) -> Scaled:
+    e = exp(x)
+    return mul(add(e, div(number(ONE), e)), number(HALF))
+
+
+def _sinh(x: Scaled) -> Scaled:
+    e = exp(x)
+    far = mul(sub(e, div(number(ONE), e)), number(HALF))
+    return _where(_far(x), far, _of_table(f.SINH, x))
+
+
+def _far(x: Scaled) -> Expr:
+    """Whether x is so large that neither cancels."""
+    return dd.below(const(40), dd.size(usual(x).hi))
+
+
 def _log1p(x: Scaled) -> Scaled:
     """log(1 + x)."""
     made = scaled(RULES[f.LOG1P].build(usual(x)), ZERO)
@@ -293,7 +318,7 @@ _SLOPES: dict[Op, Callable[[], Fraction]] = {f.ERF: two_over_root_pi}
 """Of functions whose slope at 0 is not 1."""
 _OWN: dict[Op, Callable[..., Scaled]] = {
     f.EXP: _exp, f.LOG: _log, f.LOG1P: _log1p, f.CBRT: _cbrt, f.HYPOT: _hypot, f.ATAN2: _atan2,
-    f.ERFC: _erfc, POW: _power,
+    f.ERFC: _erfc, f.EXPM1: _expm1, f.COSH: _cosh, f.SINH: _sinh, POW: _power,
 }  # fmt: skip
 
 
@@ -303,7 +328,7 @@ def _entry(op: Op) -> Callable[..., Scaled]:
     def function(*args: Scaled) -> Scaled:
         found = _OWN[op](*args) if op in _OWN else _of_table(op, *args)
         there = number(raw(op, tuple(map(double, args))))
-        return _where(dd.same(found.pair.hi, found.pair.hi), found, there)
+        return _where(_is_number(found), found, there)
 
     function.__doc__ = f"{op.name}({', '.join('xyz'[: op.arity])})."
     return called_as(op.name, ("Scaled",) * op.arity, "Scaled")(function)

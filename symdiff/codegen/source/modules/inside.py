@@ -10,12 +10,23 @@ Ensures: nothing is compiled before such a call is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import indent
+from textwrap import indent, wrap
 
+from symdiff.codegen.common.temporaries import WIDTH
 from symdiff.codegen.source.modules.face import Face, all_names, public_names, refusal
 from symdiff.ir.program import Tree, tree_text
 
 NUMBERS = "_real, _single = float, np.float32  # as parameters may be called\n"
+
+
+def called(head: str, args: Sequence[str], indentation: int) -> str:
+    """A call, its arguments in lines of their own if they are many."""
+    line = f"{head}({', '.join(args)})"
+    if len(line) + indentation <= WIDTH + 12:
+        return line
+    rows = wrap(", ".join(args) + ",", WIDTH - indentation, break_on_hyphens=False)
+    inner = "\n".join(" " * (indentation + 4) + row for row in rows)
+    return f"{head}(\n{inner}\n{' ' * indentation})"
 
 
 def nests(tree: Tree) -> bool:
@@ -32,7 +43,7 @@ def inside_source(
     tree: Tree,
     face: Face,
     main: str,
-    called: str,
+    function: str,
     again: bool,
     slopes: bool,
     dtype: str,
@@ -42,21 +53,21 @@ def inside_source(
     Parameters
     ----------
     columns : which results of what is called it returns; tree : how they nest.
-    called : the function of numbers; again : whether it computes what is flagged again, or tells it.
+    function : of numbers; again : whether it computes what is flagged again, or tells it.
     slopes : whether it is asked for slopes.
     """
-    used = [called, "_only_numbers", "_real", "_single"]
+    used = [function, "_only_numbers", "_real", "_single"]
     every = public_names(all_names(face, params), used)
     local, fixed = every[: len(params)], every[len(params) :]
     shown = parameters(params, every, face)
     (r,) = fresh(("r",), every)
     real = "_single" if dtype == "float32" else "_real"
-    given = ", ".join([*(f"{real}({p})" for p in local), "(1,)" if slopes else "()"])
+    given = [*(f"{real}({p})" for p in local), "(1,)" if slopes else "()"]
     lines = []
     for (p, known), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"
         lines += [f"if {differs}:", f"    raise ValueError({refusal(main, p, known)!r})"]
-    lines.append(f"{r} = {called}({given})" + ("" if again else "[0]"))
+    lines.append(called(f"{r} = {function}", given, 0) + ("" if again else "[0]"))
 
     def leaf(i: int) -> str:
         text = f"{r}[{columns[i]}]"
@@ -93,4 +104,4 @@ def fresh(names: Sequence[str], taken: Sequence[str]) -> list[str]:
     return found
 
 
-__all__ = ["NUMBERS", "fresh", "inside_source", "nests", "parameters"]
+__all__ = ["NUMBERS", "called", "fresh", "inside_source", "nests", "parameters"]

@@ -28,6 +28,7 @@ from symdiff.codegen.source.modules.face import (
     public_names,
 )
 from symdiff.codegen.source.modules.helpers import CACHED, closure
+from symdiff.codegen.source.modules.inside import called
 from symdiff.codegen.source.modules.kernels import Stage, kernel_source, pairs_source
 from symdiff.codegen.source.python import (
     DTYPES,
@@ -238,19 +239,19 @@ class _Module:
             )  # fmt: skip
         if not local:
             return parts
-        items = ", ".join(f"np.{self.dtype}({p}[i])" for p in local)
+        items = [f"np.{self.dtype}({p}[i])" for p in local]
         store = "        for k in range(len(found)):\n            out[k, i] = found[k]\n"
         threads = CACHED[:-1] + ", nogil=True)"
         parts.append(
             f"{threads}\ndef {self.part_name(k, 'loop')}({given}, out, flagged, start, stop, slopes):\n"
             "    for i in range(start, stop):\n"
-            f"        found, flagged[i] = {name}({items}, slopes)\n{store}"
+            f"        {called('found, flagged[i] = ' + name, [*items, 'slopes'], 8)}\n{store}"
         )
         if kernel.repaired:
             parts.append(
                 f"{threads}\ndef {self.part_name(k, 'again')}({given}, out, start, stop, slopes):\n"
                 "    for i in range(start, stop):\n"
-                f"        found = {repaired}({', '.join(f'{p}[i]' for p in local)}, slopes)\n"
+                f"        {called('found = ' + repaired, [*(f'{p}[i]' for p in local), 'slopes'], 8)}\n"
                 f"{store}"
             )
         return parts
