@@ -65,8 +65,7 @@ def _energy_inside(x, y):
     _only_numbers(x, y)
 
     def call(x, y):
-        r = _energy_kernel(_single(x), _single(y), ())[0]
-        return r[0]
+        return _energy_kernel(_single(x), _single(y), ())[0][0]
 
     return call
 
@@ -94,9 +93,6 @@ def _energy_value_and_grad_inside(x, y):
 
 
 # -------------------------------------------------------------------- What the functions above call
-_helper = njit(
-    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)  # called by compiled code only
 
 
 def _refuse(demands, point):

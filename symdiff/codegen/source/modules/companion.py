@@ -43,7 +43,9 @@ def helper_section(used: Iterable[str], companion: str | None) -> tuple[str, lis
         return _imported(names, companion), []
     title = "What the functions above call"
     head = f"# {'-' * (97 - len(title))} {title}\n"
-    return "", [f"{head}{HELPER}", *(h.text for h in closure(names).values())]
+    texts = [h.text for h in closure(names).values()]
+    made = [HELPER] if any("@_helper" in t for t in texts) else []
+    return "", [head.rstrip("\n") + "\n", *made, *texts]
 
 
 def _imported(names: list[str], companion: str) -> str:

@@ -67,12 +67,15 @@ def inside_source(
     for (p, known), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"
         lines += [f"if {differs}:", f"    raise ValueError({refusal(main, p, known)!r})"]
-    lines.append(called(f"{r} = {function}", given, 0) + ("" if again else "[0]"))
+    call = called("", given, 0)[1:-1]
+    head = f"{function}({call})" + ("" if again else "[0]")
 
     def leaf(i: int) -> str:
-        text = f"{r}[{columns[i]}]"
+        text = f"{head if isinstance(tree, int) else r}[{columns[i]}]"
         return f"_single({text})" if dtype == "float32" and again else text
 
+    if not isinstance(tree, int):
+        lines.append(f"{r} = {head}")
     lines.append(f"return {tree_text(tree, leaf, str)}")
     return (
         f"@overload({full})\ndef _{full}_inside({shown}):\n"

@@ -60,6 +60,8 @@ class Stage:
 
 
 _Returned = Callable[[Sequence[str], str], list[str]]
+NAME = 12
+"""Longer conditions have one."""
 MAY_BE_WRONG = "# where rounding, overflow or underflow may have spoilt this:"
 
 
@@ -173,7 +175,10 @@ def _assigned(made: Sequence[Assignment], nodes: set[Expr]) -> list[str]:
 
 def _tested(found: Sequence[str], flagged: str) -> list[str]:
     """The line that returns results, and whether they are flagged."""
-    return _tuple("return ", found, f", {flagged}")
+    line = _tuple("return ", found, f", {flagged}")
+    if len(line) == 1 or len(flagged) < NAME:
+        return line
+    return [f"flagged = {flagged}", *_tuple("return ", found, ", flagged")]
 
 
 def _tuple(head: str, items: Sequence[str], tail: str) -> list[str]:

@@ -180,7 +180,8 @@ class _Module:
         """The kernels, the public functions, and what they call."""
         firsts, thens = [], []
         for k, kernel in enumerate(self.kernels):
-            what = f"{self.name} and its slopes" if len(kernel.stages) > 1 else self.name
+            what = f"{self.name}_{kernel.suffix}" if kernel.suffix else self.name
+            what += " and its slopes" if len(kernel.stages) > 1 else ""
             doc = f"{what} in double arithmetic, and whether to compute that again."
             text, used = kernel_source(
                 self.part_name(k, "kernel"), self.params, kernel.stages, doc, self.dtype
