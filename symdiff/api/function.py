@@ -478,13 +478,7 @@ class SymbolicFunction(Called[P, R_co]):
     def save(
         self, path: Any, *, hessian: bool = False, companion: str | None = "symdiff_pairs"
     ) -> None:
-        """Write a standalone module with the value, gradient and both together.
-
-        Parameters
-        ----------
-        companion : the module beside it with the functions that modules share; None if this one is to
-            define them itself.
-        """
+        """Write a standalone module, and `companion`, which modules share (None: no other file)."""
         inspection.save(self, path, hessian=hessian, companion=companion)
 
     def map(self, /, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symdiff.codegen.source.cuda import FUSED, kernel_source, simulation
+from symdiff.codegen.source.modules.kernels import Function, Kernel
 from symdiff.codegen.source.python import docstring, local_names
 from symdiff.errors import UnsupportedError
 from symdiff.ir import FALSE, ONE, ZERO, Expr, where
 from symdiff.ir.program import tree_text
-
-if TYPE_CHECKING:
-    from symdiff.codegen.source.modules.scalar import Function, Kernel
 
 
 def cuda_name(full: str) -> str:

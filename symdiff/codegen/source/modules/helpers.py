@@ -18,7 +18,7 @@ from textwrap import fill, indent
 from typing import NamedTuple
 
 from symdiff.codegen.common.temporaries import ATOM, Text
-from symdiff.codegen.source.modules.calls import CALLS
+from symdiff.codegen.source.modules.support import CALLS
 from symdiff.codegen.source.python import PythonWriter, function_body
 from symdiff.ir import (
     ABS,

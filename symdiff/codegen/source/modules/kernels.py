@@ -28,9 +28,10 @@ from symdiff.codegen.common.temporaries import (
 from symdiff.codegen.source.modules.helpers import CACHED, CallWriter, with_errors
 from symdiff.codegen.source.python import docstring, local_names, rename
 from symdiff.ir import AND, FALSE, OR, Expr, topological
+from symdiff.ir.program import Tree
 from symdiff.lowering.double_double import arithmetic as dd
 from symdiff.lowering.double_double import scaled
-from symdiff.lowering.double_double.formulas import in_pairs
+from symdiff.lowering.double_double.pair_formulas import in_pairs
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import ARRAY_CHAIN
 
@@ -57,6 +58,45 @@ class Stage:
     closed: tuple[Expr, ...] = ()
     repaired: bool = False
     plain: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Values, and their slopes, which are computed together.
+
+    Attributes
+    ----------
+    suffix : what is appended to the module's name in the names of its functions.
+    stages : the values, and their slopes if there are any.
+    """
+
+    suffix: str
+    stages: tuple[Stage, ...]
+
+    @property
+    def repaired(self) -> bool:
+        """Whether flagged elements are computed again."""
+        return any(s.repaired for s in self.stages)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function of a module.
+
+    Attributes
+    ----------
+    suffix : what is appended to the module's name: "", "grad", "value_and_grad", ...
+    kernel : which of the module's kernels computes it.
+    columns : which of the kernel's results it returns, flattened.
+    tree : how they nest in what it returns.
+    summary : first line of its docstring.
+    """
+
+    suffix: str
+    kernel: int
+    columns: tuple[int, ...]
+    tree: Tree
+    summary: str
 
 
 _Returned = Callable[[Sequence[str], str], list[str]]
@@ -195,4 +235,4 @@ def _function(head: str, name: str, given: Sequence[str], doc: str, lines: Seque
     return f"{head}\ndef {name}({', '.join(given)}):\n{indent(body, '    ')}\n"
 
 
-__all__ = ["Stage", "kernel_source", "pairs_source"]
+__all__ = ["Function", "Kernel", "Stage", "kernel_source", "pairs_source"]

@@ -15,7 +15,6 @@ import numpy as np
 from symdiff.codegen.source.index_notation import loop_lines
 from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules import arrays_inside
-from symdiff.codegen.source.modules.calls import CALLS
 from symdiff.codegen.source.modules.face import (
     PLAIN,
     Face,
@@ -29,6 +28,7 @@ from symdiff.codegen.source.modules.face import (
 )
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.inside import nests
+from symdiff.codegen.source.modules.support import CALLS
 from symdiff.codegen.source.python import docstring
 from symdiff.ir import CONST, Expr, rational
 from symdiff.ir.loop_program import LoopProgram, Parameter, name_of

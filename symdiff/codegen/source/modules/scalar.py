@@ -6,7 +6,6 @@ The text depends on what it computes only: the same functions give the same byte
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import indent
 from typing import Any
 
@@ -29,7 +28,7 @@ from symdiff.codegen.source.modules.face import (
 )
 from symdiff.codegen.source.modules.helpers import CACHED, closure
 from symdiff.codegen.source.modules.inside import called
-from symdiff.codegen.source.modules.kernels import Stage, kernel_source, pairs_source
+from symdiff.codegen.source.modules.kernels import Function, Kernel, kernel_source, pairs_source
 from symdiff.codegen.source.python import (
     DTYPES,
     PythonWriter,
@@ -45,45 +44,6 @@ from symdiff.lowering.lower import lower
 
 Demands = Sequence[tuple[Expr, str]]
 """Conditions on the arguments, and what is said where they do not hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """Values, and their slopes, which are computed together.
-
-    Attributes
-    ----------
-    suffix : what is appended to the module's name in the names of its functions.
-    stages : the values, and their slopes if there are any.
-    """
-
-    suffix: str
-    stages: tuple[Stage, ...]
-
-    @property
-    def repaired(self) -> bool:
-        """Whether flagged elements are computed again."""
-        return any(s.repaired for s in self.stages)
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """One function of a module.
-
-    Attributes
-    ----------
-    suffix : what is appended to the module's name: "", "grad", "value_and_grad", ...
-    kernel : which of the module's kernels computes it.
-    columns : which of the kernel's results it returns, flattened.
-    tree : how they nest in what it returns.
-    summary : first line of its docstring.
-    """
-
-    suffix: str
-    kernel: int
-    columns: tuple[int, ...]
-    tree: Tree
-    summary: str
 
 
 def module_source(
@@ -396,4 +356,4 @@ def _module_docstring(
     return docstring("\n".join(lines)) + "\n"
 
 
-__all__ = ["Demands", "Function", "Kernel", "Stage", "module_source", "nested"]
+__all__ = ["Demands", "Function", "Kernel", "module_source"]
