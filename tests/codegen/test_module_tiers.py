@@ -53,7 +53,7 @@ def arguments(op: Op, rng: random.Random, size: float) -> list[float]:
 
 
 ANGLES = ("sin", "cos", "tan")
-"""Of angles beyond 1e5 there are no rules: they are as the C library has them."""
+"""Of angles beyond 1e15 there are no rules: they are as the C library has them."""
 
 
 @pytest.mark.parametrize("op", TABLE, ids=lambda op: op.name)
@@ -65,7 +65,7 @@ def test_functions_of_the_table(helpers, op):
         point = arguments(op, rng, (40.0, 300.0)[k % 2])
         found = helpers[name](*(helpers["_number"](np.float64(x)) for x in point))
         with ctx.workprec(4000):
-            if (op is POW and point[0] < 0) or (op.name in ANGLES and abs(point[0]) > 1e5):
+            if (op is POW and point[0] < 0) or (op.name in ANGLES and abs(point[0]) > 1e15):
                 continue
             truth = arb(point[0]) ** arb(point[1]) if op is POW else op.ball(*map(arb, point))
             if truth.is_finite() and abs(math.log2(abs(found[0][0])) + found[1]) > 1e6:

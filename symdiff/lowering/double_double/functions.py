@@ -235,6 +235,8 @@ def hypot(x: Pair, y: Pair) -> Pair:
 
 # ------------------------------------------------------------------ trigonometric
 LARGEST_ANGLE = 100_000
+FURTHEST_ANGLE = 10**15
+"""Beyond this, quarters of turns are no doubles any more."""
 
 
 def _small_sin_cos(r: Pair) -> tuple[Pair, Pair]:
@@ -244,10 +246,10 @@ def _small_sin_cos(r: Pair) -> tuple[Pair, Pair]:
     return sine, polynomial(z, _factorials(0, 2, 15, -1), 9)
 
 
-def _sin_cos(x: Pair) -> tuple[Pair, Pair, Expr]:
+def _sin_cos(x: Pair, largest: int = LARGEST_ANGLE, terms: int = 4) -> tuple[Pair, Pair, Expr]:
     """Sine and cosine of x - n*pi/2, and n modulo 4; nan for large angles."""
-    n, r = reduced(x, named(f.PI) / 2, 4)
-    inside = raw(LE, (dd.size(x.hi), const(LARGEST_ANGLE)))
+    n, r = reduced(x, named(f.PI) / 2, terms)
+    inside = raw(LE, (dd.size(x.hi), const(largest)))
     sine, cosine = _small_sin_cos(select(inside, r, exact(NAN)))
     turns = raw(f.FLOOR, (dd.times(n, const(Fraction(1, 4))),))
     return sine, cosine, dd.minus(n, dd.times(const(4), turns))
@@ -255,22 +257,36 @@ def _sin_cos(x: Pair) -> tuple[Pair, Pair, Expr]:
 
 @dd.called
 def sin(x: Pair) -> Pair:
-    s, c, quadrant = _sin_cos(x)
-    value = select(_is_odd(quadrant), c, s)
-    return select(dd.below(const(Fraction(3, 2)), quadrant), neg(value), value)
+    return sine_of(*_sin_cos(x))
 
 
 @dd.called
 def cos(x: Pair) -> Pair:
-    s, c, quadrant = _sin_cos(x)
+    return cosine_of(*_sin_cos(x))
+
+
+@dd.called
+def tan(x: Pair) -> Pair:
+    return tangent_of(*_sin_cos(x))
+
+
+def of_far_angle(x: Pair, function: Callable[[Pair, Pair, Expr], Pair]) -> Pair:
+    """`sine_of` or another of an angle up to `FURTHEST_ANGLE`, within 2**-100 for angles that are doubles."""
+    return function(*_sin_cos(x, FURTHEST_ANGLE, 6))
+
+
+def sine_of(s: Pair, c: Pair, quadrant: Expr) -> Pair:
+    value = select(_is_odd(quadrant), c, s)
+    return select(dd.below(const(Fraction(3, 2)), quadrant), neg(value), value)
+
+
+def cosine_of(s: Pair, c: Pair, quadrant: Expr) -> Pair:
     value = select(_is_odd(quadrant), s, c)
     upper = dd.same(dd.size(dd.minus(quadrant, const(Fraction(3, 2)))), HALF)
     return select(upper, neg(value), value)
 
 
-@dd.called
-def tan(x: Pair) -> Pair:
-    s, c, quadrant = _sin_cos(x)
+def tangent_of(s: Pair, c: Pair, quadrant: Expr) -> Pair:
     odd = _is_odd(quadrant)
     return div(select(odd, neg(c), s), select(odd, s, c))
 

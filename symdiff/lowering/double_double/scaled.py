@@ -20,11 +20,15 @@ from symdiff.lowering.double_double.arithmetic import LOGB, Condition, Pair, Sca
 from symdiff.lowering.double_double.functions import (
     ONE_PAIR,
     RULES,
+    cosine_of,
     erfcx,
     named,
+    of_far_angle,
     reduced,
     shift,
+    sine_of,
     small_expm1,
+    tangent_of,
     two_over_root_pi,
 )
 
@@ -314,11 +318,20 @@ def _log1p(x: Scaled) -> Scaled:
     return _where(dd.below(x.exponent, ZERO), x, made)
 
 
+def _angle(function: Callable[[Pair, Pair, Expr], Pair]) -> Callable[[Scaled], Scaled]:
+    def of_angle(x: Scaled) -> Scaled:
+        made = scaled(of_far_angle(usual(x), function), ZERO)
+        return made if function is cosine_of else _where(dd.below(x.exponent, ZERO), x, made)
+
+    return of_angle
+
+
 _SLOPES: dict[Op, Callable[[], Fraction]] = {f.ERF: two_over_root_pi}
 """Of functions whose slope at 0 is not 1."""
 _OWN: dict[Op, Callable[..., Scaled]] = {
     f.EXP: _exp, f.LOG: _log, f.LOG1P: _log1p, f.CBRT: _cbrt, f.HYPOT: _hypot, f.ATAN2: _atan2,
     f.ERFC: _erfc, f.EXPM1: _expm1, f.COSH: _cosh, f.SINH: _sinh, POW: _power,
+    f.SIN: _angle(sine_of), f.COS: _angle(cosine_of), f.TAN: _angle(tangent_of),
 }  # fmt: skip
 
 
