@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from symdiff.codegen.source.modules.scalar import Function, Kernel, module_sourc
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
-from symdiff.ir import Expr, or_
+from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
@@ -63,10 +62,12 @@ def module_text(
     value = pipeline.value(program)
     count = len(value.outputs)
 
-    def stage(p: Program, kind: str = "") -> Stage:
+    def stage(p: Program, kind: str = "", before: Stage | None = None) -> Stage:
         origin = Written(program, [(kind, tuple(wrt))] if kind else [])
         conditions = [c for c, _ in demands]
-        return checked(pipeline.optimized(p), real, accuracy, conditions, origin)
+        return checked(pipeline.optimized(p), real, accuracy, conditions, origin, before)
+
+    first = stage(value)
 
     functions = [Function("", 0, tuple(range(count)), value.tree, f"The value of {name}.")]
     if isinstance(program.tree, int):
@@ -78,7 +79,7 @@ def module_text(
                 "value_and_grad", 0, total, both.tree, f"(value, gradient by {by}) of {name}."
             ),
         ]
-        kernels = [_kernel("", stage(value), stage(slopes, "gradient"))]
+        kernels = [Kernel("", (first, stage(slopes, "gradient", first)))]
         if hessian:
             second = pipeline.hessian(program, wrt)
             columns, said = (
@@ -86,7 +87,7 @@ def module_text(
                 f"The second derivatives of {name} by {by}.",
             )
             functions.append(Function("hessian", 1, columns, second.tree, said))
-            kernels.append(_kernel("hessian", stage(second, "hessian")))
+            kernels.append(Kernel("hessian", (stage(second, "hessian"),)))
     elif hessian:
         raise SymdiffError(f"{name} returns several values: it has no Hessian")
     else:
@@ -94,7 +95,7 @@ def module_text(
         columns = tuple(range(count, count + len(slopes.outputs)))
         said = f"The derivative of each value of {name} by {by}."
         functions.append(Function("jacobian", 0, columns, slopes.tree, said))
-        kernels = [_kernel("", stage(value), stage(slopes, "jacobian"))]
+        kernels = [Kernel("", (first, stage(slopes, "jacobian", first)))]
     facts = {
         "Formula": _formula(value, [name] if len(value.outputs) == 1 else _indexed(name, value)),
         "Derivative": _formula(slopes, _slope_labels(slopes, wrt)),
@@ -117,13 +118,6 @@ def module_text(
 
         facts["Measured error"] = measured(text(PLAIN, ("cpu",), None), program, wrt)
     return text(face, targets, companion)
-
-
-def _kernel(suffix: str, *stages: Stage) -> Kernel:
-    """A kernel whose slopes are flagged where its values are."""
-    first, *rest = stages
-    slopes = (replace(s, flagged=or_(first.flagged, s.flagged)) for s in rest)
-    return Kernel(suffix, (first, *slopes))
 
 
 def _demands(program: Program) -> list[tuple[Expr, str]]:

@@ -21,6 +21,7 @@ def checked(
     accuracy: str,
     demands: Sequence[Expr] = (),
     origin: Written | None = None,
+    before: Stage | None = None,
 ) -> Stage:
     """The outputs of an optimized program as arrays are computed first, where they are flagged, and
     their closed forms.
@@ -29,6 +30,7 @@ def checked(
     ----------
     demands : conditions on the arguments; elements that do not satisfy them are flagged.
     origin : what the user wrote, whose values count where results are nan.
+    before : the stage of a kernel that is computed as well; its outputs are tested too.
     """
     refused = violated(demands)
     outputs, found = optimized.outputs, FALSE
@@ -38,12 +40,17 @@ def checked(
             corrected=dtype == "float64",
         )  # fmt: skip
         outputs = function.double(dtype, "array").outputs
-        found = _without_flags(outputs, dtype)
-    repaired = found is not FALSE
+        found = _without_flags((*(before.tested if before else ()), *outputs), dtype)
+    elif before is not None:
+        found = before.flagged
+    tested = outputs
+    repaired = (
+        found is not FALSE if before is None else before.repaired or found is not before.flagged
+    )
     closed = tuple(shared(without_far_constants(gather(optimized.outputs))))
     if origin is not None:
         outputs, closed = _beside_guards(outputs, origin), _beside_guards(closed, origin)
-    return Stage(outputs, ir.or_(refused, found), closed, repaired, optimized.outputs)
+    return Stage(outputs, ir.or_(refused, found), closed, repaired, optimized.outputs, tested)
 
 
 def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ...]:

@@ -51,6 +51,7 @@ class Stage:
     closed : the outputs in closed form, as double-double arithmetic takes them.
     repaired : whether flagged elements are computed again by that.
     plain : the outputs for devices, in double arithmetic alone; nothing for the same.
+    tested : the outputs before they are chosen at guards.
     """
 
     outputs: tuple[Expr, ...]
@@ -58,6 +59,7 @@ class Stage:
     closed: tuple[Expr, ...] = ()
     repaired: bool = False
     plain: tuple[Expr, ...] = ()
+    tested: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ class _Module:
         if not local:
             return parts
         items = [f"np.{self.dtype}({p}[i])" for p in local]
-        store = "        for k in range(len(found)):\n            out[k, i] = found[k]\n"
+        store = self._stored(kernel)
         threads = CACHED[:-1] + ", nogil=True)"
         parts.append(
             f"{threads}\ndef {self.part_name(k, 'loop')}({given}, out, flagged, start, stop, slopes):\n"
@@ -216,6 +216,16 @@ class _Module:
                 f"{store}"
             )
         return parts
+
+    def _stored(self, kernel: Kernel) -> str:
+        """The lines that put results into the rows of an array, by name, so that loops are SIMD."""
+        counts = [len(s.outputs) for s in kernel.stages]
+        ends = [sum(counts[: k + 1]) for k in range(len(counts))]
+        rows = ["        " + _targets(n) + " = found\n" for n in ends]
+        if len(rows) == 1:
+            return rows[0]
+        first, every = rows
+        return f"        if len(slopes) == 0:\n    {first}        else:\n    {every}"
 
     def _parts_of(self, k: int, kernel: Kernel) -> str:
         """The tuple of a kernel's functions, which calls take."""
@@ -293,6 +303,14 @@ def nested(f: Function, r: str = "r", stack: str = "_stack") -> str:
         return f"{stack}([{items}], {t.shape})"
 
     return tree_text(f.tree, lambda i: f"{r}[{f.columns[i]}]", array)
+
+
+def _targets(count: int) -> str:
+    """Rows of an array, as what a tuple is unpacked to."""
+    items = [f"out[{k}, i]" for k in range(count)]
+    if count == 1:
+        return f"({items[0]},)"
+    return called("", items, 8).lstrip() if count > 6 else ", ".join(items)
 
 
 def _has_array(tree: Tree) -> bool:
