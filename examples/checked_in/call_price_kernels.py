@@ -119,14 +119,14 @@ def _call_price_kernel(S, K, T, r, sigma, slopes):
     t59 = t26*(t56 + t24 + 1.5)*t58
     t60 = _fma(4.25, t43, _fma(2.25, abs(t17), 0.5*(t45*t55))) + 0.5*(abs(t22)*t59)
     t61 = abs(t42)
-    t62 = (t1 >= 1.1830521861667747e-271) & (t1 <= 8.452712498170644e+270)
-    t63 = _fma(t50, t51, _fma(3.0, t49, _fma(t47, t48, 2.0*abs(t3))))/t52
-    t64 = t63/1.4142135623730951
-    t65 = _fma(6.0, t46, t64)
-    t66 = t62 & (t46 <= 8.452712498170644e+270) & (t14 <= 6.5) & (t65 <= 536870912.0)
-    t67 = t44 <= 600.0
-    t68 = (t56 <= 8.452712498170644e+270) & (t24 <= 6.5)
-    t69 = _fma(3.0, t56, (_fma(2.0, t52, 4.0*t57) + t63)/1.4142135623730951) <= 536870912.0
+    t62 = 0.0625*_fma(0.00390625, t43*t44, t60) <= 26.0*t61
+    t63 = (t1 >= 1.1830521861667747e-271) & (t1 <= 8.452712498170644e+270)
+    t64 = _fma(t50, t51, _fma(3.0, t49, _fma(t47, t48, 2.0*abs(t3))))/t52
+    t65 = t64/1.4142135623730951
+    t66 = _fma(6.0, t46, t65)
+    t67 = t63 & (t46 <= 8.452712498170644e+270) & (t14 <= 6.5) & (t66 <= 536870912.0)
+    t68 = _fma(3.0, t56, (_fma(2.0, t52, 4.0*t57) + t64)/1.4142135623730951) <= 536870912.0
+    t69 = t67 & (t44 <= 600.0) & (t56 <= 8.452712498170644e+270) & (t24 <= 6.5) & t68
     t70 = _tiny(S, 6.842277657836021e-49) | _tiny(K, 6.842277657836021e-49)
     t71 = t70 | _tiny(r, 6.842277657836021e-49) | _tiny(sigma, 6.842277657836021e-49)
     t72 = _fma(t5, T, math.log(S/K))/t9
@@ -136,66 +136,65 @@ def _call_price_kernel(S, K, T, r, sigma, slopes):
     t76 = t71 | _tiny(T, 6.842277657836021e-49) | (t74 < 6.842277657836021e-49)
     t77 = math.erfc(_fma(sigma, t8, -t72)/1.4142135623730951)
     t78 = abs(K)
-    t79 = t45 + t78 + t51 + abs(sigma) + t50 + t74
+    t79 = t45 + t78 + t51 + abs(sigma) + t50 + t74 + t75 + t77
     t80 = t76 | (t75 < 6.842277657836021e-49) | (t77 < 6.842277657836021e-49)
-    t81 = (not 0.0625*_fma(0.00390625, t43*t44, t60) <= 26.0*t61) | (not (t66 & t67 & t68 & t69))
-    t82 = t81 | (not t61 < math.inf) | t80 | (not t79 + t75 + t77 <= 1.461501637330903e+48)
     if len(slopes) == 0:
-        return (t42,), t82
-    t83 = 0.5*t16 + 0.5*t36
-    t84 = t26*t21
-    t85 = -0.5*t84 - 0.5*_fma(t26, t40, _fma(t21, t39, _product_error(t26, t21)))
-    t86 = t26*K
-    t87 = t86*t21
-    t88 = t87*r
-    t89 = t13*t13
-    t90 = _light_exp(-t89)
-    t91 = t90[0]
-    t92 = S*t91
-    t93 = 1.0/1.772453850905516
-    t94 = t92*t93
-    t95 = t94*t12
-    t96 = t95*sigma
-    t97 = t96*t29
-    t98 = _fma(t21, _fma(K, t39, _product_error(t26, K)), _product_error(t86, t21))
-    t99 = _fma(t86, t40, t98)
-    t100 = -t97
-    t101 = -t95
-    t102 = -t94
-    t103 = _fma(t90[2], -_fma(2.0*t13, t35, _product_error(t13, t13)), t90[1])
-    t104 = _fma(t102, 1.772453850905516, t92) + _fma(S, t103, _product_error(S, t91))
-    t105 = _fma(t101, 1.4142135623730951, t94) + _fma(t102, -7.666586499825799e-17, t104)*t93
-    t106 = _fma(t101, -9.667293313452913e-17, t105)*t12
-    t107 = _fma(t100, t30, _fma(t100, t8, t96) + _fma(sigma, t106, _product_error(t95, sigma)))*t29
-    t108 = _fma(0.5, t88, 0.5*t97) + (0.5*_fma(r, t99, _product_error(t87, r)) + 0.5*t107)
-    t109 = t87*T
-    t110 = 0.5*t109 + 0.5*_fma(T, t99, _product_error(t87, T))
-    t111 = t95*t8
-    t112 = t111 + _fma(t95, t30, _fma(t8, t106, _product_error(t95, t8)))
-    t113 = abs(t85)
-    t114 = 0.0625*_fma(0.5, t21*t59, 0.001953125*(abs(t84)*t44)) <= 24.0*t113
-    t115 = abs(t88)
-    t116 = t21*(t78*t59)
-    t117 = abs(t97)
-    t118 = _fma(4.25, t89, 2.0*(t89*(t54/t46)))
-    t119 = _fma(0.5, t51*t116, _fma(2.125, t115, _fma(1.125, t117, 0.5*(t117*t118))))
+        flagged = (not t62) | (not t69) | (not t61 < math.inf) | t80 | (not t79 <= 1.461501637330903e+48)
+        return (t42,), flagged
+    t81 = 0.5*t16 + 0.5*t36
+    t82 = t26*t21
+    t83 = -0.5*t82 - 0.5*_fma(t26, t40, _fma(t21, t39, _product_error(t26, t21)))
+    t84 = t26*K
+    t85 = t84*t21
+    t86 = t85*r
+    t87 = t13*t13
+    t88 = _light_exp(-t87)
+    t89 = t88[0]
+    t90 = S*t89
+    t91 = 1.0/1.772453850905516
+    t92 = t90*t91
+    t93 = t92*t12
+    t94 = t93*sigma
+    t95 = t94*t29
+    t96 = _fma(t21, _fma(K, t39, _product_error(t26, K)), _product_error(t84, t21))
+    t97 = _fma(t84, t40, t96)
+    t98 = -t95
+    t99 = -t93
+    t100 = -t92
+    t101 = _fma(t88[2], -_fma(2.0*t13, t35, _product_error(t13, t13)), t88[1])
+    t102 = _fma(t100, 1.772453850905516, t90) + _fma(S, t101, _product_error(S, t89))
+    t103 = _fma(t99, 1.4142135623730951, t92) + _fma(t100, -7.666586499825799e-17, t102)*t91
+    t104 = _fma(t99, -9.667293313452913e-17, t103)*t12
+    t105 = _fma(t98, t30, _fma(t98, t8, t94) + _fma(sigma, t104, _product_error(t93, sigma)))*t29
+    t106 = _fma(0.5, t86, 0.5*t95) + (0.5*_fma(r, t97, _product_error(t85, r)) + 0.5*t105)
+    t107 = t85*T
+    t108 = 0.5*t107 + 0.5*_fma(T, t97, _product_error(t85, T))
+    t109 = t93*t8
+    t110 = t109 + _fma(t93, t30, _fma(t8, t104, _product_error(t93, t8)))
+    t111 = abs(t83)
+    t112 = 0.0625*_fma(0.5, t21*t59, 0.001953125*(abs(t82)*t44)) <= 24.0*t111
+    t113 = abs(t86)
+    t114 = t21*(t78*t59)
+    t115 = abs(t95)
+    t116 = _fma(4.25, t87, 2.0*(t87*(t54/t46)))
+    t117 = _fma(0.5, t51*t114, _fma(2.125, t113, _fma(1.125, t115, 0.5*(t115*t116))))
+    t118 = abs(t106)
+    t119 = 0.0625*_fma(0.001953125, t113*t44, t117) <= 38.5*t118
     t120 = abs(t108)
-    t121 = 0.0625*_fma(0.001953125, t115*t44, t119) <= 38.5*t120
+    t121 = 0.0625*_fma(0.5, t50*t114, 0.001953125*(abs(t107)*t44)) <= 26.0*t120
     t122 = abs(t110)
-    t123 = 0.0625*_fma(0.5, t50*t116, 0.001953125*(abs(t109)*t44)) <= 26.0*t122
-    t124 = abs(t112)
-    t125 = (0.03125*t55 <= 19.0*t83) & t114 & t121 & t123 & (0.0625*(abs(t111)*t118) <= 36.5*t124)
-    t126 = t66 & t68 & t69 & t67 & (t65 <= 8589934592.0*t46) & (t89 <= 600.0)
-    t127 = _tiny(S, 8.271806125530277e-25) | _tiny(K, 8.271806125530277e-25)
-    t128 = t127 | _tiny(r, 8.271806125530277e-25) | _tiny(sigma, 8.271806125530277e-25)
-    t129 = t128 | _tiny(T, 8.271806125530277e-25) | (t74 < 8.271806125530277e-25)
-    t130 = math.exp(-t73*t73)
-    t131 = t129 | (t77 < 8.271806125530277e-25) | (t75 < 8.271806125530277e-25)
-    t132 = not t79 + t77 + t75 + t130 <= 1.2089258196146292e+24
-    t133 = not abs(t83) + t113 + t120 + t122 + t124 < math.inf
-    t134 = (not t125) | (not (t126 & (_fma(13.0, t89, 2.0*(t89*(t64/t46))) <= 8589934592.0)))
-    flagged = t82 | t134 | t133 | t131 | (t130 < 8.271806125530277e-25) | t132
-    return (t42, t83, t85, t108, t110, t112), flagged
+    t123 = t62 & (0.03125*t55 <= 19.0*t81) & t112 & t119 & t121
+    t124 = _fma(13.0, t87, 2.0*(t87*(t65/t46))) <= 8589934592.0
+    t125 = not (t69 & (t66 <= 8589934592.0*t46) & (t87 <= 600.0) & t124)
+    t126 = _tiny(S, 8.271806125530277e-25) | _tiny(K, 8.271806125530277e-25)
+    t127 = t126 | _tiny(r, 8.271806125530277e-25) | _tiny(sigma, 8.271806125530277e-25)
+    t128 = t127 | _tiny(T, 8.271806125530277e-25) | (t74 < 8.271806125530277e-25)
+    t129 = math.exp(-t73*t73)
+    t130 = t128 | (t75 < 8.271806125530277e-25) | (t77 < 8.271806125530277e-25)
+    t131 = t130 | (t129 < 8.271806125530277e-25) | (not t79 + t129 <= 1.2089258196146292e+24)
+    t132 = (not t61 + abs(t81) + t111 + t118 + t120 + t122 < math.inf) | t131
+    flagged = (not (t123 & (0.0625*(abs(t109)*t116) <= 36.5*t122))) | t125 | t132
+    return (t42, t81, t83, t106, t108, t110), flagged
 
 
 def call_price(S, K, T, r, sigma):
@@ -272,16 +271,20 @@ def _call_price_loop(S, K, T, r, sigma, out, flagged, start, stop, slopes):
             np.float64(S[i]), np.float64(K[i]), np.float64(T[i]), np.float64(r[i]),
             np.float64(sigma[i]), slopes,
         )
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        if len(slopes) == 0:
+            (out[0, i],) = found
+        else:
+            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i], out[5, i] = found
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
 def _call_price_again(S, K, T, r, sigma, out, start, stop, slopes):
     for i in range(start, stop):
         found = _call_price_repaired(S[i], K[i], T[i], r[i], sigma[i], slopes)
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        if len(slopes) == 0:
+            (out[0, i],) = found
+        else:
+            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i], out[5, i] = found
 
 
 _call_price_parts = (

@@ -1,8 +1,8 @@
 """The functions of which the modules here are written:
 
-    symdiff compile models.py:call_price -o call_price_kernels.py
-    symdiff compile models.py:morse -o morse_kernels.py
-    symdiff compile models.py:average -o average_kernels.py
+symdiff compile models.py:call_price -o call_price_kernels.py
+symdiff compile models.py:morse -o morse_kernels.py
+symdiff compile models.py:average -o average_kernels.py
 """
 
 from math import erfc, exp, log, sqrt

@@ -52,18 +52,18 @@ def _morse_kernel(r, depth, width, bond, slopes):
     t7 = t6*t6
     t8 = depth*t7
     # where rounding, overflow or underflow may have spoilt this:
-    t9 = _tiny(depth, 4.6816763546921983e-97) | _tiny(width, 4.6816763546921983e-97)
-    t10 = abs(t6)
-    t11 = t9 | _tiny(r, 4.6816763546921983e-97) | _tiny(bond, 4.6816763546921983e-97)
-    t12 = abs(depth)
-    t13 = abs(width)
-    t14 = abs(r)
-    t15 = abs(bond)
-    t16 = t12 + t13 + t14 + t15 + t10
-    t17 = t11 | (t10 < 4.6816763546921983e-97) | (not t16 <= 2.13598703592091e+96)
-    t18 = (not abs(t8) < math.inf) | t17
+    t9 = abs(t8)
+    t10 = _tiny(depth, 4.6816763546921983e-97) | _tiny(width, 4.6816763546921983e-97)
+    t11 = abs(t6)
+    t12 = t10 | _tiny(r, 4.6816763546921983e-97) | _tiny(bond, 4.6816763546921983e-97)
+    t13 = abs(depth)
+    t14 = abs(width)
+    t15 = abs(r)
+    t16 = abs(bond)
+    t17 = t13 + t14 + t15 + t16 + t11
+    t18 = t12 | (t11 < 4.6816763546921983e-97) | (not t17 <= 2.13598703592091e+96)
     if len(slopes) == 0:
-        return (t8,), t18
+        return (t8,), (not t9 < math.inf) | t18
     t19 = math.exp(t3)
     t20 = _fma(t19, t5, t19)
     t21 = depth*t6*t20
@@ -71,19 +71,18 @@ def _morse_kernel(r, depth, width, bond, slopes):
     t23 = t21*t0
     t24 = abs(t22)
     t25 = abs(t23)
-    t26 = 2.0*t24
-    t27 = _tiny(depth, 6.842277657836021e-49) | _tiny(width, 6.842277657836021e-49)
-    t28 = t27 | _tiny(r, 6.842277657836021e-49) | _tiny(bond, 6.842277657836021e-49)
-    t29 = (t12 >= 4.6816763546921983e-97) | (depth == 0.0)
-    t30 = t29 & ((t13 >= 4.6816763546921983e-97) | (width == 0.0))
-    t31 = t30 & ((t14 >= 4.6816763546921983e-97) | (r == 0.0))
-    t32 = t31 & ((t15 >= 4.6816763546921983e-97) | (bond == 0.0))
-    t33 = t26 >= 5.1306710016229703e-290
-    t34 = t32 & (t10 >= 4.6816763546921983e-97) & (abs(t20) >= 4.6816763546921983e-97) & t33
-    t35 = t28 | (t10 < 6.842277657836021e-49) | (t20 < 6.842277657836021e-49)
-    t36 = t35 & (not (t34 & (2.0*t25 >= 5.1306710016229703e-290) & t33))
-    t37 = not _fma(2.0, t24, _fma(2.0, t25, _fma(t6, t6, t26))) < math.inf
-    flagged = t18 | t37 | t36 | (not t16 + t20 <= 1.461501637330903e+48)
+    t26 = _tiny(depth, 6.842277657836021e-49) | _tiny(width, 6.842277657836021e-49)
+    t27 = t26 | _tiny(r, 6.842277657836021e-49) | _tiny(bond, 6.842277657836021e-49)
+    t28 = (t13 >= 4.6816763546921983e-97) | (depth == 0.0)
+    t29 = t28 & ((t14 >= 4.6816763546921983e-97) | (width == 0.0))
+    t30 = t29 & ((t15 >= 4.6816763546921983e-97) | (r == 0.0))
+    t31 = t30 & ((t16 >= 4.6816763546921983e-97) | (bond == 0.0))
+    t32 = 2.0*t24 >= 5.1306710016229703e-290
+    t33 = t31 & (t11 >= 4.6816763546921983e-97) & (abs(t20) >= 4.6816763546921983e-97) & t32
+    t34 = t27 | (t11 < 6.842277657836021e-49) | (t20 < 6.842277657836021e-49)
+    t35 = t34 & (not (t33 & (2.0*t25 >= 5.1306710016229703e-290) & t32))
+    t36 = not _fma(2.0, t24, _fma(2.0, t25, _fma(t6, t6, _fma(2.0, t24, t9)))) < math.inf
+    flagged = t36 | t35 | (not t17 + t20 <= 1.461501637330903e+48)
     return (t8, -2.0*t22, t7, -2.0*t23, 2.0*t22), flagged
 
 
@@ -149,16 +148,20 @@ def _morse_loop(r, depth, width, bond, out, flagged, start, stop, slopes):
             np.float64(r[i]), np.float64(depth[i]), np.float64(width[i]),
             np.float64(bond[i]), slopes,
         )
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        if len(slopes) == 0:
+            (out[0, i],) = found
+        else:
+            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i] = found
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
 def _morse_again(r, depth, width, bond, out, start, stop, slopes):
     for i in range(start, stop):
         found = _morse_repaired(r[i], depth[i], width[i], bond[i], slopes)
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        if len(slopes) == 0:
+            (out[0, i],) = found
+        else:
+            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i] = found
 
 
 _morse_parts = _morse_kernel, _morse_loop, _morse_repaired, _morse_again, None
