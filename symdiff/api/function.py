@@ -27,6 +27,7 @@ from symdiff.api import (
 )
 from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
+from symdiff.api.inspection import COMPANION
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.api.whole_arguments import must_not_round
@@ -475,9 +476,7 @@ class SymbolicFunction(Called[P, R_co]):
         """
         return labelled.ufunc(self)
 
-    def save(
-        self, path: Any, *, hessian: bool = False, companion: str | None = "symdiff_pairs"
-    ) -> None:
+    def save(self, path: Any, *, hessian: bool = False, companion: str | None = COMPANION) -> None:
         """Write a standalone module, and `companion`, which modules share (None: no other file)."""
         inspection.save(self, path, hessian=hessian, companion=companion)
 

@@ -21,6 +21,8 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
 from symdiff.runtime.loops import rows
 
+COMPANION = "symdiff_pairs"
+"""Of modules that are saved; see `symdiff.codegen.source.modules.companion`."""
 PROMISES = {
     "fast": "double arithmetic; error_bound(...) estimates its errors in a call",
     "norm": "arrays within 16 ulp of their largest element, numbers of themselves, looked at in every call",
