@@ -265,26 +265,26 @@ def _call_price_repaired(S, K, T, r, sigma, slopes):
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _call_price_loop(S, K, T, r, sigma, out, flagged, start, stop, slopes):
-    for i in range(start, stop):
+def _call_price_loop(S, K, T, r, sigma, out, flagged, slopes):
+    for i in range(S.size):
         found, flagged[i] = _call_price_kernel(
             np.float64(S[i]), np.float64(K[i]), np.float64(T[i]), np.float64(r[i]),
             np.float64(sigma[i]), slopes,
         )
         if len(slopes) == 0:
-            (out[0, i],) = found
+            (out[0][i],) = found
         else:
-            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i], out[5, i] = found
+            out[0][i], out[1][i], out[2][i], out[3][i], out[4][i], out[5][i] = found
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _call_price_again(S, K, T, r, sigma, out, start, stop, slopes):
-    for i in range(start, stop):
+def _call_price_again(S, K, T, r, sigma, out, slopes):
+    for i in range(S.size):
         found = _call_price_repaired(S[i], K[i], T[i], r[i], sigma[i], slopes)
         if len(slopes) == 0:
-            (out[0, i],) = found
+            (out[0][i],) = found
         else:
-            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i], out[5, i] = found
+            out[0][i], out[1][i], out[2][i], out[3][i], out[4][i], out[5][i] = found
 
 
 _call_price_parts = (

@@ -142,26 +142,26 @@ def _morse_repaired(r, depth, width, bond, slopes):
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _morse_loop(r, depth, width, bond, out, flagged, start, stop, slopes):
-    for i in range(start, stop):
+def _morse_loop(r, depth, width, bond, out, flagged, slopes):
+    for i in range(r.size):
         found, flagged[i] = _morse_kernel(
             np.float64(r[i]), np.float64(depth[i]), np.float64(width[i]),
             np.float64(bond[i]), slopes,
         )
         if len(slopes) == 0:
-            (out[0, i],) = found
+            (out[0][i],) = found
         else:
-            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i] = found
+            out[0][i], out[1][i], out[2][i], out[3][i], out[4][i] = found
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _morse_again(r, depth, width, bond, out, start, stop, slopes):
-    for i in range(start, stop):
+def _morse_again(r, depth, width, bond, out, slopes):
+    for i in range(r.size):
         found = _morse_repaired(r[i], depth[i], width[i], bond[i], slopes)
         if len(slopes) == 0:
-            (out[0, i],) = found
+            (out[0][i],) = found
         else:
-            out[0, i], out[1, i], out[2, i], out[3, i], out[4, i] = found
+            out[0][i], out[1][i], out[2][i], out[3][i], out[4][i] = found
 
 
 _morse_parts = _morse_kernel, _morse_loop, _morse_repaired, _morse_again, None

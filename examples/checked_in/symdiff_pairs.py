@@ -128,11 +128,12 @@ def _in_threads(size, least, task):
     """Call a task for all elements, or for parts of at least so many, each in a thread."""
     count = max(1, min(get_num_threads(), size // least))
     ends = [size * k // count for k in range(count + 1)]
+    parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
     if count == 1:
-        task(0, size)
+        task(parts[0])
         return
     with ThreadPoolExecutor(count) as pool:
-        list(pool.map(task, ends[:-1], ends[1:]))
+        list(pool.map(task, parts))
 
 
 def _again(parts, flat, out, at, slopes):
@@ -143,7 +144,11 @@ def _again(parts, flat, out, at, slopes):
         _refuse(demands, point)
     if again is not None and at.size:
         found = np.empty((len(out), at.size))
-        _in_threads(at.size, 1 << 10, lambda a, b: again(*points, found, a, b, slopes))
+
+        def task(s):
+            again(*(p[s] for p in points), tuple(f[s] for f in found), slopes)
+
+        _in_threads(at.size, 1 << 10, task)
         out[:, at] = found
 
 
@@ -475,7 +480,11 @@ def _evaluate(parts, count, *args, slopes=(), single=False):
     flat = [np.ascontiguousarray(np.broadcast_to(a, shape), work).reshape(-1) for a in args]
     size = flat[0].size
     out, flagged = np.empty((count, size), work), np.empty(size, np.bool_)
-    _in_threads(size, 1 << 15, lambda a, b: loop(*flat, out, flagged, a, b, slopes))
+
+    def task(s):
+        loop(*(a[s] for a in flat), tuple(o[s] for o in out), flagged[s], slopes)
+
+    _in_threads(size, 1 << 15, task)
     _again(parts, flat, out, np.flatnonzero(flagged), slopes)
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 

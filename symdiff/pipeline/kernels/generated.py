@@ -107,7 +107,7 @@ class GeneratedKernel(Kernel):
         out, flagged = np.empty((len(self.outputs), size), work), np.zeros(size, np.bool_)
         with np.errstate(all="ignore"):
             if flat:
-                getattr(self.module, f"_{NAME}_loop")(*flat, out, flagged, 0, size, ())
+                getattr(self.module, f"_{NAME}_loop")(*flat, tuple(out), flagged, ())
             else:
                 found, _ = getattr(self.module, f"_{NAME}_kernel")(())
                 out[:] = np.array(found)[:, None]

@@ -129,7 +129,7 @@ class _Module:
         self.dtype, self.demands, self.face = dtype, demands if params else (), face
         self.names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
         self.used: dict[str, None] = {}
-        self.local = local_names(params, {"out", "flagged", "i", "k", "found", "slopes", "range", "len", "start", "stop", "np"})  # fmt: skip
+        self.local = local_names(params, {"out", "flagged", "i", "k", "found", "slopes", "range", "len", "np"})  # fmt: skip
 
     def part_name(self, kernel: int, part: str) -> str:
         """The name of one of a kernel's functions."""
@@ -204,14 +204,14 @@ class _Module:
         store = self._stored(kernel)
         threads = CACHED[:-1] + ", nogil=True)"
         parts.append(
-            f"{threads}\ndef {self.part_name(k, 'loop')}({given}, out, flagged, start, stop, slopes):\n"
-            "    for i in range(start, stop):\n"
+            f"{threads}\ndef {self.part_name(k, 'loop')}({given}, out, flagged, slopes):\n"
+            f"    for i in range({local[0]}.size):\n"
             f"        {called('found, flagged[i] = ' + name, [*items, 'slopes'], 8)}\n{store}"
         )
         if kernel.repaired:
             parts.append(
-                f"{threads}\ndef {self.part_name(k, 'again')}({given}, out, start, stop, slopes):\n"
-                "    for i in range(start, stop):\n"
+                f"{threads}\ndef {self.part_name(k, 'again')}({given}, out, slopes):\n"
+                f"    for i in range({local[0]}.size):\n"
                 f"        {called('found = ' + repaired, [*(f'{p}[i]' for p in local), 'slopes'], 8)}\n"
                 f"{store}"
             )
@@ -307,7 +307,7 @@ def nested(f: Function, r: str = "r", stack: str = "_stack") -> str:
 
 def _targets(count: int) -> str:
     """Rows of an array, as what a tuple is unpacked to."""
-    items = [f"out[{k}, i]" for k in range(count)]
+    items = [f"out[{k}][i]" for k in range(count)]
     if count == 1:
         return f"({items[0]},)"
     return called("", items, 8).lstrip() if count > 6 else ", ".join(items)

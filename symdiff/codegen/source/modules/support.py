@@ -48,7 +48,11 @@ CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
     flat = [np.ascontiguousarray(np.broadcast_to(a, shape), work).reshape(-1) for a in args]
     size = flat[0].size
     out, flagged = np.empty((count, size), work), np.empty(size, np.bool_)
-    _in_threads(size, 1 << 15, lambda a, b: loop(*flat, out, flagged, a, b, slopes))
+
+    def task(s):
+        loop(*(a[s] for a in flat), tuple(o[s] for o in out), flagged[s], slopes)
+
+    _in_threads(size, 1 << 15, task)
     _again(parts, flat, out, np.flatnonzero(flagged), slopes)
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 ''',
@@ -59,11 +63,12 @@ CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
     """Call a task for all elements, or for parts of at least so many, each in a thread."""
     count = max(1, min(get_num_threads(), size // least))
     ends = [size * k // count for k in range(count + 1)]
+    parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
     if count == 1:
-        task(0, size)
+        task(parts[0])
         return
     with ThreadPoolExecutor(count) as pool:
-        list(pool.map(task, ends[:-1], ends[1:]))
+        list(pool.map(task, parts))
 ''',
         (),
     ),
@@ -76,7 +81,11 @@ CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
         _refuse(demands, point)
     if again is not None and at.size:
         found = np.empty((len(out), at.size))
-        _in_threads(at.size, 1 << 10, lambda a, b: again(*points, found, a, b, slopes))
+
+        def task(s):
+            again(*(p[s] for p in points), tuple(f[s] for f in found), slopes)
+
+        _in_threads(at.size, 1 << 10, task)
         out[:, at] = found
 ''',
         ("_refuse", "_in_threads"),
