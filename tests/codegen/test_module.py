@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from symdiff import Array, symgrad
-from symdiff.codegen.source.modules.scalar import Function, Kernel, Stage, module_source
+from symdiff.codegen.source.modules.kernels import Function, Kernel, Stage
+from symdiff.codegen.source.modules.scalar import module_source
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr, lt, var, where
 from symdiff.ir import functions as fn

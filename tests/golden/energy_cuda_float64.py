@@ -52,11 +52,13 @@ def energy_value_and_grad(x, y):
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _energy_loop(x, y, out, flagged, start, stop, slopes):
-    for i in range(start, stop):
+def _energy_loop(x, y, out, flagged, slopes):
+    for i in range(x.size):
         found, flagged[i] = _energy_kernel(np.float64(x[i]), np.float64(y[i]), slopes)
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        if len(slopes) == 0:
+            (out[0][i],) = found
+        else:
+            out[0][i], out[1][i], out[2][i] = found
 
 
 _energy_parts = _energy_kernel, _energy_loop, None, None, None
@@ -211,11 +213,12 @@ def _in_threads(size, least, task):
     """Call a task for all elements, or for parts of at least so many, each in a thread."""
     count = max(1, min(get_num_threads(), size // least))
     ends = [size * k // count for k in range(count + 1)]
+    parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
     if count == 1:
-        task(0, size)
+        task(parts[0])
         return
     with ThreadPoolExecutor(count) as pool:
-        list(pool.map(task, ends[:-1], ends[1:]))
+        list(pool.map(task, parts))
 
 
 def _again(parts, flat, out, at, slopes):
@@ -226,7 +229,11 @@ def _again(parts, flat, out, at, slopes):
         _refuse(demands, point)
     if again is not None and at.size:
         found = np.empty((len(out), at.size))
-        _in_threads(at.size, 1 << 10, lambda a, b: again(*points, found, a, b, slopes))
+
+        def task(s):
+            again(*(p[s] for p in points), tuple(f[s] for f in found), slopes)
+
+        _in_threads(at.size, 1 << 10, task)
         out[:, at] = found
 
 
@@ -257,7 +264,11 @@ def _evaluate(parts, count, *args, slopes=(), single=False):
     flat = [np.ascontiguousarray(np.broadcast_to(a, shape), work).reshape(-1) for a in args]
     size = flat[0].size
     out, flagged = np.empty((count, size), work), np.empty(size, np.bool_)
-    _in_threads(size, 1 << 15, lambda a, b: loop(*flat, out, flagged, a, b, slopes))
+
+    def task(s):
+        loop(*(a[s] for a in flat), tuple(o[s] for o in out), flagged[s], slopes)
+
+    _in_threads(size, 1 << 15, task)
     _again(parts, flat, out, np.flatnonzero(flagged), slopes)
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 

@@ -43,16 +43,14 @@ def _f_kernel(x, y, slopes):
     t2 = math.sqrt(y)
     t3 = (t1 if t0 else y*y*t2) if ((not t0) | (x >= 0.0)) & (t0 | (y >= 0.0)) else math.nan
     # where rounding, overflow or underflow may have spoilt this:
-    t4 = abs(y) + abs(x)
+    t4 = abs(t3)
     t5 = _tiny(y, 4.6816763546921983e-97) | _tiny(x, 4.6816763546921983e-97)
-    t6 = (not abs(t3) < math.inf) | t5 | (not t4 <= 2.13598703592091e+96)
+    t6 = t5 | (not abs(y) + abs(x) <= 2.13598703592091e+96)
     if len(slopes) == 0:
-        return (t3,), t6
+        return (t3,), (not t4 < math.inf) | t6
     t7 = 0.5/t1 if t0 else 0.0
     t8 = 0.0 if t0 else 2.5*(y*t2)
-    t9 = _tiny(y, 2.409919865102884e-181) | _tiny(x, 2.409919865102884e-181)
-    flagged = t6 | (not abs(t7) + abs(t8) < math.inf) | t9 | (not t4 <= 4.149515568880993e+180)
-    return (t3, t7, t8), flagged
+    return (t3, t7, t8), (not t4 + abs(t7) + abs(t8) < math.inf) | t6
 
 
 @njit(error_model="numpy", cache=True, forceinline=True)
@@ -118,19 +116,23 @@ def _f_repaired(x, y, slopes):
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _f_loop(x, y, out, flagged, start, stop, slopes):
-    for i in range(start, stop):
+def _f_loop(x, y, out, flagged, slopes):
+    for i in range(x.size):
         found, flagged[i] = _f_kernel(np.float64(x[i]), np.float64(y[i]), slopes)
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        if len(slopes) == 0:
+            (out[0][i],) = found
+        else:
+            out[0][i], out[1][i], out[2][i] = found
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _f_again(x, y, out, start, stop, slopes):
-    for i in range(start, stop):
+def _f_again(x, y, out, slopes):
+    for i in range(x.size):
         found = _f_repaired(x[i], y[i], slopes)
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        if len(slopes) == 0:
+            (out[0][i],) = found
+        else:
+            out[0][i], out[1][i], out[2][i] = found
 
 
 _f_parts = _f_kernel, _f_loop, _f_repaired, _f_again, None
@@ -158,19 +160,17 @@ def _f_hessian_repaired(x, y, slopes):
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _f_hessian_loop(x, y, out, flagged, start, stop, slopes):
-    for i in range(start, stop):
+def _f_hessian_loop(x, y, out, flagged, slopes):
+    for i in range(x.size):
         found, flagged[i] = _f_hessian_kernel(np.float64(x[i]), np.float64(y[i]), slopes)
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        out[0][i], out[1][i], out[2][i], out[3][i] = found
 
 
 @njit(error_model="numpy", cache=True, nogil=True)
-def _f_hessian_again(x, y, out, start, stop, slopes):
-    for i in range(start, stop):
+def _f_hessian_again(x, y, out, slopes):
+    for i in range(x.size):
         found = _f_hessian_repaired(x[i], y[i], slopes)
-        for k in range(len(found)):
-            out[k, i] = found[k]
+        out[0][i], out[1][i], out[2][i], out[3][i] = found
 
 
 _f_hessian_parts = _f_hessian_kernel, _f_hessian_loop, _f_hessian_repaired, _f_hessian_again, None
@@ -359,11 +359,12 @@ def _in_threads(size, least, task):
     """Call a task for all elements, or for parts of at least so many, each in a thread."""
     count = max(1, min(get_num_threads(), size // least))
     ends = [size * k // count for k in range(count + 1)]
+    parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
     if count == 1:
-        task(0, size)
+        task(parts[0])
         return
     with ThreadPoolExecutor(count) as pool:
-        list(pool.map(task, ends[:-1], ends[1:]))
+        list(pool.map(task, parts))
 
 
 def _again(parts, flat, out, at, slopes):
@@ -374,7 +375,11 @@ def _again(parts, flat, out, at, slopes):
         _refuse(demands, point)
     if again is not None and at.size:
         found = np.empty((len(out), at.size))
-        _in_threads(at.size, 1 << 10, lambda a, b: again(*points, found, a, b, slopes))
+
+        def task(s):
+            again(*(p[s] for p in points), tuple(f[s] for f in found), slopes)
+
+        _in_threads(at.size, 1 << 10, task)
         out[:, at] = found
 
 
@@ -395,7 +400,11 @@ def _evaluate(parts, count, *args, slopes=(), single=False):
     flat = [np.ascontiguousarray(np.broadcast_to(a, shape), work).reshape(-1) for a in args]
     size = flat[0].size
     out, flagged = np.empty((count, size), work), np.empty(size, np.bool_)
-    _in_threads(size, 1 << 15, lambda a, b: loop(*flat, out, flagged, a, b, slopes))
+
+    def task(s):
+        loop(*(a[s] for a in flat), tuple(o[s] for o in out), flagged[s], slopes)
+
+    _in_threads(size, 1 << 15, task)
     _again(parts, flat, out, np.flatnonzero(flagged), slopes)
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 
