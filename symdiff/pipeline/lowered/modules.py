@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from symdiff import ir
 from symdiff.codegen.source.modules.kernels import Stage
 from symdiff.ir import FALSE, POW, Expr, rational
+from symdiff.ir.plain import as_plain
 from symdiff.ir.program import OptimizedProgram
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.gather_fractions import gather
@@ -47,15 +49,30 @@ def checked(
     repaired = (
         found is not FALSE if before is None else before.repaired or found is not before.flagged
     )
-    closed = tuple(shared(without_far_constants(gather(optimized.outputs))))
+    closed = _beyond(gather(optimized.outputs), optimized, 0 if before else len(outputs))
+    closed = tuple(shared(without_far_constants(closed)))
     if origin is not None:
         outputs, closed = _beside_guards(outputs, origin), _beside_guards(closed, origin)
     return Stage(outputs, ir.or_(refused, found), closed, repaired, optimized.outputs, tested)
 
 
+def _beyond(gathered: Sequence[Expr], optimized: OptimizedProgram, values: int) -> tuple[Expr, ...]:
+    """Closed forms, of which values at infinite arguments are as IEEE arithmetic has them of the
+    formula before its fractions were gathered."""
+    size = as_plain(
+        functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in optimized.params), ir.ZERO)
+    )
+    infinite = ir.eq(size, ir.INF)
+    return tuple(
+        ir.where(infinite, r, g) if k < values and g is not r else g
+        for k, (g, r) in enumerate(zip(gathered, optimized.reference, strict=True))
+    )
+
+
 def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ...]:
-    """Outputs in double arithmetic alone, which are as they were written where guards act and they
-    have no value, and values where guards act at infinite arguments."""
+    """Outputs which are as they were written where guards act and they
+    have no value, and values where guards act at infinite arguments. A derivative by what a guard asks about
+    stays nan: of a formula that goes through the guard's value it is a limit, which is not known here."""
     if origin.guarded is FALSE and origin.beyond is FALSE:
         return outputs
     written = origin.formulas("derived").outputs
@@ -68,8 +85,10 @@ def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ..
         there = ir.and_(origin.guarded, ir.not_(_is_number(e)))
         if k < origin.values:
             there = ir.or_(there, ir.and_(origin.beyond, _is_number(w)))
-        else:
+        elif origin.asked.isdisjoint(origin.by(k)):
             there = ir.and_(there, rescued)
+        else:  # what is written is the slope of the guard
+            there = FALSE
         made.append(ir.where(there, w, e))
     return tuple(made)
 
