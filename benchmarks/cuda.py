@@ -289,12 +289,19 @@ def hand_kernel(
 def symdiff_kernel(
     work: Workload, inputs: Sequence[Buffer], outputs: Sequence[Buffer]
 ) -> Callable[[], Any]:
+    from throughput import slopes_text, written
+
     names = work.make(math).__code__.co_varnames[: len(inputs)]
     f = symgrad(work.make(math), target="cuda", wrt=tuple(names[k] for k in work.slopes))
     n = len(work.slopes)
     if work.jacobian:
         out: Any = tuple(tuple(outputs[k : k + n]) for k in range(0, len(outputs), n))
-        return lambda: f.jacobian(*inputs, out=out)
+        params, by = ", ".join(names), [names[k] for k in work.slopes]
+        lines, rows = slopes_text(by, len(outputs) // n, params)
+        text = "\n    ".join([f"def slopes({params}):", *lines, f"return {rows}\n"])
+        each = {f"slope{k}": f.diff(name) for k, name in enumerate(by)}
+        slopes = symgrad(written(text, **each), target="cuda")
+        return lambda: slopes(*inputs, out=out)
     out = (outputs[0], tuple(outputs[1:]) if n > 1 else outputs[1])
     return lambda: f.value_and_grad(*inputs, out=out)
 

@@ -64,7 +64,7 @@ def kernel(work: Workload, short: bool) -> Any:
         return original(shortened(program), notes)
 
     f = symgrad(work.fun, wrt=work.by, accuracy="fast", parallel=False, cache=False, verify=False)
-    call = f.value_and_grad if work.outputs == 1 else f.jacobian
+    call = f.value_and_grad if work.outputs == 1 else f.jacobian.map
     pipeline.optimized = optimized if short else original
     try:
         call(*inputs(work, 2048))

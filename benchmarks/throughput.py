@@ -69,19 +69,27 @@ def ours(work: Workload, **options: Any) -> Callable[..., Any]:
     if work.outputs == 1 and work.second is None:
         return f.value_and_grad
     first = f.value_and_grad if work.outputs == 1 else None
-    jacobian = f.jacobian
     second = f.diff(work.second, work.second) if work.second else None
     params = ", ".join(work.params)
-    parts = [f"first({params})"] if first else [f"value({params})", f"jacobian({params})"]
+    if first:
+        lines, parts = [], [f"first({params})"]
+    else:
+        lines, rows = slopes_text(work.by, work.outputs, params)
+        parts = [f"value({params})", rows]
     parts += [f"second({params})"] if second else []
-    return symgrad(
-        _written(f"def {work.name}({params}):\n    return {', '.join(parts)}\n",
-                 first=first, value=f, jacobian=jacobian, second=second),
-        **options,
-    )  # fmt: skip
+    slopes = {f"slope{k}": f.diff(n) for k, n in enumerate(work.by)}
+    text = "\n    ".join([f"def {work.name}({params}):", *lines, f"return {', '.join(parts)}"])
+    return symgrad(written(text + "\n", first=first, value=f, second=second, **slopes), **options)
 
 
-def _written(text: str, **names: Any) -> Callable[..., Any]:
+def slopes_text(by: Sequence[str], outputs: int, params: str) -> tuple[list[str], str]:
+    """Statements and an expression of the elementwise derivatives of several outputs, by `slope0`, ..."""
+    lines = [f"d{k} = slope{k}({params})" for k in range(len(by))]
+    rows = [f"({', '.join(f'd{k}[{i}]' for k in range(len(by)))})" for i in range(outputs)]
+    return lines, f"({', '.join(rows)})"
+
+
+def written(text: str, **names: Any) -> Callable[..., Any]:
     """The function of a Python text, whose source can be read."""
     import linecache
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -1529,3 +1530,30 @@ def products_of_parts(A, B):
 def histogram_of_weights(x, w):
     sums, edges = np.histogram(x, 4, weights=w)
     return np.sum(sums**2) * (edges[4] - edges[0])
+
+
+# ------------------------------------------------------------------ what applies to which
+OF_NUMBERS = frozenset((
+    "broadcast_rows", "scaled", "where_negative", "clipped", "selected_cases", "piecewise", "signs", "in_place",
+    "masked_store", "new_axes", "runge_kutta", "swapped", "defined_only_where_positive",
+))  # fmt: skip
+"""Functions of numbers, which have no program with arrays."""
+PROGRAMS = [c for c in CASES if c.name not in OF_NUMBERS]
+
+
+BY_ROWS = ("broadcast_to", "vandermonde")
+"""Elementwise, with a loop for each number: the program gives one."""
+
+
+def _gives_a_number(case: Case) -> bool:
+    if case.name in BY_ROWS:
+        return True
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        args = case.arguments(next(case.sizes((3,))))
+        result = case.fun(*args, **(case.static or {}))
+    return isinstance(result, (float, np.floating))
+
+
+WITH_GRADIENT = [c for c in PROGRAMS if c.smooth and _gives_a_number(c)]
+"""Those with one number as their result."""

@@ -4,8 +4,10 @@ Tests are slow that are marked so, or that `durations.txt` says took long when t
 `pytest -n auto -m "not slow" --measure` writes that file anew; `--measure=default` measures those that are
 not slow as yet, and keeps what the file says of the others. The shortest case of each test function stays
 in the default suite if it takes less than `SHORT`, and so does what is marked `kept`.
-`.ci/run` runs one in `SHARE` of those, by their names, so that it takes less than 30 minutes on two processors;
-`pytest -m slow` runs all.
+
+Of the slow ones, `.ci/run` runs those that `tests.selection` marks `ci`: at least one case of each test function, one
+for each entry of a table, and a part of the rest that changes from day to day. `pytest -m slow` runs all. `.ci/run` also
+asks that no test is skipped but for a reason of `tests.selection.EXPECTED` (`--no-unexpected-skips`).
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from typing import Any
 
 import flint
 import hypothesis
+import numpy as np
 import pytest
 
 from symdiff.ir import Expr, Op, const, functions, var
+from tests import selection
 
 hypothesis.settings.register_profile("symdiff", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("symdiff")
@@ -40,7 +44,6 @@ DEFAULT = 150.0
 earlier runs: those that take longest are slow, as many as it needs."""
 SHORT = 0.6
 """Seconds that the shortest case of a test function may take to stay in any case."""
-SHARE = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,11 +59,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("all", "default"),
         help="write to tests/durations.txt which of the tests that run take long",
     )
+    parser.addoption(
+        "--no-unexpected-skips",
+        action="store_true",
+        help="fail where a test is skipped for a reason that tests/selection.py does not expect",
+    )
 
 
 # --------------------------------------------------------------------------- durations
 def pytest_configure(config: pytest.Config) -> None:
     _keep_bytecode(config)
+    selection.choose_day()
+    if config.getoption("--no-unexpected-skips"):
+        config.pluginmanager.register(selection.Skips(), "unexpected skips")
     if config.getoption("--measure"):
         if config.args != config.getini("testpaths"):
             raise pytest.UsageError("--measure looks at all tests together: name none")
@@ -89,13 +100,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     known = durations()
     for item in items:
-        marked = item.get_closest_marker("slow") is not None
         kept = item.get_closest_marker("kept") is not None
-        measured = item.nodeid in known and not marked and not kept
-        if measured:
+        if item.nodeid in known and not kept and item.get_closest_marker("slow") is None:
             item.add_marker("slow")
-        if (measured or marked) and zlib.crc32(item.nodeid.encode()) % SHARE == 0:
-            item.add_marker("ci")
+    for item in selection.of_ci(items, known):
+        item.add_marker("ci")
 
 
 def slow_ones(measured: Mapping[str, float]) -> set[str]:
@@ -162,6 +171,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         measured = known | _measured
         rows = [f"{measured[k]:.2f} {k}\n" for k in sorted(slow_ones(measured))]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
+
+
+@pytest.fixture(autouse=True)
+def _own_seed(request: pytest.FixtureRequest) -> None:
+    """Random numbers are those of the test, whichever ran before it: what draws them in its module starts anew."""
+    seed = zlib.crc32(request.node.nodeid.encode())
+    random.seed(seed)
+    np.random.seed(seed)
+    for value in vars(getattr(request, "module", None) or object).values():
+        if isinstance(value, random.Random):
+            value.seed(seed)
+        elif isinstance(value, np.random.Generator):
+            value.bit_generator.state = type(value.bit_generator)(seed).state
 
 
 @pytest.fixture(autouse=True)

@@ -39,6 +39,11 @@ class Case:
     def name(self) -> str:
         return self.fun.__name__
 
+    @property
+    def gives_a_number(self) -> bool:
+        """Whether it has one result, which is a number."""
+        return isinstance(self(*self.samples[0]), (int, float, np.number))
+
     def __call__(self, *args: float) -> Any:
         """The plain Python value."""
         return self.fun(*args, **self.static)

@@ -44,7 +44,7 @@ from numba import njit
 from numba.extending import overload
 
 from symdiff_pairs import (
-    _add, _difference_error, _div, _double, _erfc, _evaluate, _exp, _fma, _light_erfc,
+    _abs, _add, _difference_error, _div, _double, _erfc, _evaluate, _exp, _fma, _light_erfc,
     _light_exp, _light_log, _log, _mul, _neg, _number, _only_numbers, _product_error, _sqrt,
     _sub, _sum_error, _tiny,
 )
@@ -228,30 +228,37 @@ def _call_price_pairs(S, K, T, r, sigma, slopes):
     """The same formula in double-double arithmetic."""
     t0 = _number(S)
     t1 = _number(K)
-    t2 = _number(0.5)
-    t3 = _number(sigma)
-    t4 = _mul(t3, t3)
-    t5 = _number(r)
-    t6 = _number(T)
-    t7 = _add(_log(_div(t0, t1)), _mul(_add(_mul(t2, t4), t5), t6))
-    t8 = _sqrt(t6)
-    t9 = _mul(t3, t8)
-    t10 = _number(2.0)
-    t11 = _sqrt(t10)
-    t12 = _div(_div(t7, t9), t11)
-    t13 = _erfc(_neg(t12))
-    t14 = _exp(_neg(_mul(t5, t6)))
-    t15 = _erfc(_div(_div(_sub(_mul(t4, t6), t7), t9), t11))
+    t2 = _number(T)
+    t3 = _number(r)
+    t4 = _number(sigma)
+    t5 = _double(_abs(t0)) + _double(_abs(t1)) + _double(_abs(t2)) + _double(_abs(t3))
+    t6 = _log(_div(t0, t1))
+    t7 = _mul(t4, t4)
+    t8 = _number(2.0)
+    t9 = _sqrt(t2)
+    t10 = _mul(t4, t9)
+    t11 = _div(_add(t6, _mul(_add(t3, _div(t7, t8)), t2)), t10)
+    t12 = _sqrt(t8)
+    t13 = _exp(_neg(_mul(t3, t2)))
+    t14 = _mul(t1, t13)
+    t15 = _div(_mul(t14, _erfc(_div(_sub(t10, t11), t12))), t8)
+    t16 = _number(0.5)
+    t17 = _add(t6, _mul(_add(_mul(t16, t7), t3), t2))
+    t18 = _div(_div(t17, t10), t12)
+    t19 = _erfc(_neg(t18))
+    t20 = _erfc(_div(_div(_sub(_mul(t7, t2), t17), t10), t12))
+    t21 = _sub(_div(_mul(t0, _erfc(_neg(_div(t11, t12)))), t8), t15)
+    t22 = _sub(_div(_mul(t0, t19), t8), _div(_mul(t14, t20), t8))
+    r0 = _double(t21 if t5 + _double(_abs(t4)) == math.inf else t22)
     if len(slopes) == 0:
-        return (_double(_sub(_div(_mul(t0, t13), t10), _div(_mul(_mul(t1, t14), t15), t10))),)
-    t16 = _mul(_mul(t15, t1), t14)
-    t17 = _sqrt(((3.141592653589793, 1.2246467991473532e-16), 0.0))
-    t18 = _div(_div(_mul(t0, _exp(_neg(_mul(t12, t12)))), t17), t11)
+        return (r0,)
+    t23 = _mul(_mul(t20, t1), t13)
+    t24 = _sqrt(((3.141592653589793, 1.2246467991473532e-16), 0.0))
+    t25 = _div(_div(_mul(t0, _exp(_neg(_mul(t18, t18)))), t24), t12)
     return (
-        _double(_sub(_div(_mul(t0, t13), t10), _div(_mul(_mul(t1, t14), t15), t10))),
-        _double(_mul(t2, t13)), _double(_mul(_number(-0.5), _mul(t15, t14))),
-        _double(_add(_mul(t2, _mul(t16, t5)), _mul(t2, _div(_mul(t18, t3), t8)))),
-        _double(_mul(t2, _mul(t16, t6))), _double(_mul(t18, t8)),
+        r0, _double(_mul(t16, t19)), _double(_mul(_number(-0.5), _mul(t20, t13))),
+        _double(_add(_mul(t16, _mul(t23, t3)), _mul(t16, _div(_mul(t25, t4), t9)))),
+        _double(_mul(t16, _mul(t23, t2))), _double(_mul(t25, t9)),
     )
 
 

@@ -10,6 +10,7 @@
 `inspection`      what it shows: expressions, sources, reports, modules
 `comparing`       calls that are compared with plain Python: of new kinds, sizes and branches
 `firstcalls`      the first call with each kind of arguments: kernels, and what Python raises
+`per_slope`       calls of Jacobians of elementwise functions with arrays
 `labelled`        data frames and others that say how functions of elements are applied to them
 `numpy_ufunc`     elementwise functions as ufuncs of NumPy
 `narrow_arguments` calls with float32: the dtypes of NumPy in the results

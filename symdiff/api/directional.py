@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api import comparing
+from symdiff.api import comparing, per_slope
 from symdiff.api.entries import Kind
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of, regrouped
@@ -37,14 +37,19 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
             raise SymdiffError("a sparse Jacobian takes no out=")
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
-        raw = self._source.raw(static, self._source.shapes(static, real))
-        if not isinstance(raw, LoopProgram):
+        shapes = self._source.shapes(static, real)
+        raw = self._source.raw(static, shapes)
+        elementwise = per_slope.involved(self._source, raw, shapes)
+        if not isinstance(raw, LoopProgram) and not elementwise:
             raise SymdiffError(
                 f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
                 hint="leave out sparse=True",
             )
         comparing.refuse_different(self)
-        result = self._arrays.sparse(raw, real, self._source.path[-1][1])
+        if elementwise:
+            result = per_slope.sparse(self, raw, real, static, shapes)
+        else:
+            result = self._arrays.sparse(raw, real, self._source.path[-1][1])
         comparing.called(self, real, static, result)
         return result
 

@@ -19,17 +19,19 @@ ULPS = 16
 """Within so many ulps of itself is a number, and an array of its largest element, unless a warning says
 otherwise (see docs/accuracy.md)."""
 
-SURE = 8
-"""A bound is so many times the estimate, which takes roundings of sums as independent, and those of
-partial sums as those of their terms: sums of 5000 terms of both signs were off by 4 times as much."""
+SURE = 4
+"""A bound is so many times the spread of the results of both directions of rounding."""
+LOST = 2.0**-40
+"""What a result may be off, of the largest element of its array, before it is computed again."""
 
 
 def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """By how much the results for these arguments may be off, to first order: a number for each
+    """By how much the results for these arguments may be off, measured: a number for each
     result, nested as they are; of an array that of the element that may be off most.
 
-    With "fast" that is the estimate of double arithmetic; with other levels at most 16 ulp, as what may be
-    off by more is computed again, unless that call warns.
+    Programs with sums and loops are computed again with the processor rounding up and down, and the bound is
+    some times the spread (see `symdiff.runtime.loops.probe`). With other levels than "fast" it is at most 2**-40 of
+    the largest element, as what is off by more is computed again, unless that call warns.
 
     Raises
     ------
@@ -54,14 +56,16 @@ def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         numbers: list[Any] = []
         node = pytrees.flatten(result, "result", [], numbers)
         return pytrees.unflatten(node, iter(map(_promised, numbers)))
-    dtype = np.result_type(*(np.asarray(v).dtype for v in real), np.float32)
-    single = np.float32 in (self._options.dtype, dtype)
-    unit = float(np.finfo(np.float32 if single else np.float64).eps) / 2
+    numbers = []
+    pytrees.flatten(result, "result", [], numbers)
     found = []
-    for off, size in self._arrays.bounds(raw, real, static, shapes):
-        bound = math.inf if math.isnan(off) else SURE * off * unit
+    for off, value in zip(self._arrays.spreads(raw, real, static, shapes), numbers, strict=True):
+        array = np.asarray(value)
+        size = float(np.abs(array).max(initial=0.0)) if array.dtype.kind == "f" else 0.0
+        unit = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
+        bound = math.inf if math.isnan(off) else SURE * off + unit * size
         if not (fast or left):
-            bound = min(bound, ULPS * 2 * unit * size)
+            bound = min(bound, max(LOST, ULPS * unit) * size)
         found.append(bound)
     tree = self._arrays.compiled(raw, static, shapes)[0].tree
     return map_tree(found.__getitem__, tree)

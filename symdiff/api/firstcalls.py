@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import DomainError, SymdiffError, users
+from symdiff.errors import DomainError, Location, SymdiffError, users
 from symdiff.frontend import Shapes, pytrees
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.loop_program import ARRAY, Call, LoopProgram, leaves, name_of, walk
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
 from symdiff.pipeline.shared_memory import each_once
@@ -100,6 +100,41 @@ def run(self: Function, real: tuple[Any, ...], static: Mapping[str, Any], out: A
     except (DomainError, ComputationError, ElementError) as error:
         _raise_as_python(self, real, static, error)
         raise
+    except np.linalg.LinAlgError as error:
+        if self._source.path and not _is_raised_by_python(self, real, static):
+            raise DomainError(
+                f"{self.__name__} at this matrix: {error}",
+                _routines(self._source.raw(static, self._source.shapes(static, real))),
+                "the formula of this derivative has an inverse, which the value needs not",
+            ) from None
+        raise
+
+
+def _is_raised_by_python(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> bool:
+    """Whether the plain function cannot take these matrices either."""
+    primals = each_once(real[: len(self._source.parameters.real)], copy.deepcopy)
+    try:
+        with np.errstate(all="ignore"):
+            in_python(self, primals, static)
+    except np.linalg.LinAlgError:
+        return True
+    except Exception:
+        return False
+    return False
+
+
+def _routines(program: Program | LoopProgram) -> Location | None:
+    """The place of the first routine of linear algebra in a captured program."""
+    if not isinstance(program, LoopProgram):
+        return None
+    known = program.locations
+    for s in walk(program.block):
+        if isinstance(s, Call):
+            found = {name_of(e) for e in s.args if e.op is ARRAY} | {n for n, _ in s.results}
+            places = [p for e, p in known.items() if found & {name_of(n) for n in leaves((e,))}]
+            if places:
+                return places[-1]
+    return next(reversed(list(known.values())), None)
 
 
 def _raise_as_python(

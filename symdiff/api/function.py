@@ -23,6 +23,7 @@ from symdiff.api import (
     inspection,
     labelled,
     narrow_arguments,
+    per_slope,
     pickles,
 )
 from symdiff.api.entries import Kind
@@ -214,6 +215,8 @@ class SymbolicFunction(Called[P, R_co]):
         """Compute on the CPU."""
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
+        if per_slope.involved(self._source, raw, shapes):
+            return per_slope.called(self, raw, real, static, shapes, out)
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
@@ -266,11 +269,8 @@ class SymbolicFunction(Called[P, R_co]):
         """The arguments, of which none would lose what it is more than an array."""
         if all(type(v) in elementwise.NUMERIC for v in real):
             return real
-        names = self._source.parameters.real
-        return tuple([
-            v if pytrees.is_container(v) else elementwise.plain(n, v)
-            for n, v in zip(names, real, strict=True)
-        ])  # fmt: skip
+        named = zip(self._source.parameters.real, real, strict=True)
+        return tuple([v if pytrees.is_container(v) else elementwise.plain(n, v) for n, v in named])
 
     # --------------------------------------------------------------- containers
     def _twin(self, nodes: tuple[pytrees.Node, ...]) -> SymbolicFunction:
@@ -307,8 +307,8 @@ class SymbolicFunction(Called[P, R_co]):
 
     @property
     def jacobian(self) -> SymbolicFunction[P, Any]:
-        """d output / d parameter, nested as the outputs, then as the parameters; called with
-        `sparse=True`, as SciPy CSR matrices of the flattened outputs and parameters."""
+        """d output / d parameter, of the shape of the output, followed by that of the parameter; nested
+        likewise. With `sparse=True` SciPy CSR matrices."""
         return self._derive("jacobian", ("jacobian", self._wrt()))
 
     @property
@@ -467,8 +467,7 @@ class SymbolicFunction(Called[P, R_co]):
 
     @functools.cached_property
     def ufunc(self) -> np.ufunc:
-        """An elementwise function as a ufunc of NumPy: with `where=`, `out=`, `dtype=`, `casting=`,
-        `outer`, and subclasses of arrays as NumPy's ufuncs treat them.
+        """As a ufunc of NumPy: `where=`, `out=`, `dtype=`, `outer`, subclasses of arrays as usual.
 
         Raises
         ------
@@ -532,7 +531,7 @@ class SymbolicFunction(Called[P, R_co]):
         return firstcalls.unwrapped(self)
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Inline this callable into a function that is being traced."""
+        """Inline this callable into a function that is traced."""
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         if any(map(pytrees.is_container, real)):
@@ -547,15 +546,16 @@ class SymbolicFunction(Called[P, R_co]):
         if isinstance(found, Inlined):
             return replace(found, tree=regrouped(self, found.tree, nodes))
         tree = regrouped(self, found.program.tree, nodes)
-        return Placed(replace(found.program, tree=tree), found.values)
+        return replace(found, program=replace(found.program, tree=tree))
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)
         program = self._source.inlined(static, shapes)
         include(self._source.captures)
         if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
-            met = self._source.stretches(static, shapes)
-            return Placed(replace(program, stretches=met), tuple(real))
+            program = replace(program, stretches=self._source.stretches(static, shapes))
+            by = per_slope.when_traced(self._source, static, shapes, len(program.outputs))
+            return Placed(program, tuple(real), by)
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         groups = (program.outputs, program.domain, program.assumptions, program.slopes)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, whole_arguments, wrapping_integers
+from symdiff.api import firstcalls, per_slope, whole_arguments, wrapping_integers
 from symdiff.api.leaves import leaves_of, regrouped
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
@@ -25,10 +25,8 @@ COMPANION = "symdiff_pairs"
 """Of modules that are saved; see `symdiff.codegen.source.modules.companion`."""
 PROMISES = {
     "fast": "double arithmetic; error_bound(...) estimates its errors in a call",
-    "norm": "arrays within 16 ulp of their largest element, numbers of themselves, looked at in every call",
-    "high": "numbers within 16 ulp, arrays of their largest element, no element without half of its digits, "
-            "looked at in every call",
-    "strict": "each element within 16 ulp, looked at in every call",
+    "high": "within 2**-40 of the number, or of the largest element of its array, looked at by probes",
+    "strict": "each element within 16 ulp, computed with its rounding errors in every call",
     "certified": "each element proven",
 }  # fmt: skip
 """What reports say of programs with arrays and loops, by level (see docs/accuracy.md)."""
@@ -151,6 +149,11 @@ def _for_numba(f: Any, shapes: Any, kinds: Sequence[str]) -> Any:
     static = f._default_static()
     whole_arguments.must_not_round_kinds(f, shapes, kinds, static)
     raw = f._source.raw(static, shapes)
+    if per_slope.involved(f._source, raw, shapes):
+        raise UnsupportedError(
+            f"{f.__name__} of arrays, of an elementwise function, in code that Numba compiles",
+            hint='use .diff("x"), which is elementwise: the diagonal of the Jacobian',
+        )
     if not isinstance(raw, LoopProgram):
         optimized, tiered = f._compiled(static, shapes)
         changed = f._source.changed(static, shapes)
@@ -245,7 +248,7 @@ def save(f: Any, path: Any, *, hessian: bool, companion: str | None) -> None:
         "hessian": hessian,
         "dtype": options.dtype,
         "targets": ("cpu",) if options.target == "cpu" else ("cpu", "cuda"),
-        "accuracy": options.level,
+        "accuracy": options.accuracy,
         "face": face_of(f),
     }
     if isinstance(raw, LoopProgram):

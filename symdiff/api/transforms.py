@@ -81,8 +81,9 @@ def symgrad(
     domain : what is known of the arguments: `{"x": (0, None)}`, `{"x": "x > 0"}` or `"x > 0"`.
     dtype : float32 or float64, to compute in whatever the arguments are.
     target : "cpu"; "cuda" computes on a CUDA device, "auto" there where arguments lie.
-    accuracy : "fast", "norm", "high", "strict" or "certified"; "norm" is "high", but each element of an
-        array need be within 16 ulp of the largest one only.
+    accuracy : "fast", "high", "strict" or "certified". With "fast" nothing is looked at; with "high" calls
+        that lost digits are found by probes, and computed again; with "strict" every call is computed with its
+        rounding errors; with "certified" in ball arithmetic.
     parallel : whether large arrays use all cores; "auto" decides by size.
     checkpoint : how the gradients of loops get at earlier states. None and "none" save what
         the simplified derivative needs, for every step; "revolve" keeps at most 64 states

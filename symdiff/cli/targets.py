@@ -122,7 +122,7 @@ def _subject(function: SymbolicFunction, name: str | None) -> Subject:
     options = function._options
     dtype = np.dtype(options.dtype).name if options.dtype is not None else None
     return Subject(
-        program, function._wrt(), dtype, False, options.level, options.check_domain,
+        program, function._wrt(), dtype, False, options.accuracy, options.check_domain,
         face_of(function),
     )  # fmt: skip
 

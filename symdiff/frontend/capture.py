@@ -160,6 +160,7 @@ def _capture(
     t.frame, t.at = frame, node
     real = leaves(parameters, trees)
     plan.prepare(t, (*parameters.names, *real))
+    t.floats = parameters.numbers
     t.parameter_of = {leaf: name for name, (_, named) in trees.items() for leaf in named}
     values: dict[str, Any] = {}
     taken = plan.values(real)
@@ -372,13 +373,19 @@ def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopP
         return found
     numbers = scalarise(found)
     if numbers is None:
-        return found
+        return replace(found, by_element=scalarise(_of_what_is_read(found)) is not None)
     numbers = replace(numbers, taken=ELEMENTWISE, changes=found.changes)
     if numbers.block or numbers.data:
         return numbers
     params = tuple(p.name for p in numbers.params)
     return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
                    numbers.locations, numbers.stretches, ELEMENTWISE, changes=found.changes)  # fmt: skip
+
+
+def _of_what_is_read(program: LoopProgram) -> LoopProgram:
+    """The program without the arrays of which it reads nothing."""
+    used = loop_program.free(program.block, program.outputs)
+    return replace(program, params=tuple(p for p in program.params if p.name in used))
 
 
 def _program(

@@ -161,6 +161,7 @@ class Parameters:
     names : all parameters, in order.
     real, static : names of the real and of the static parameters, in order.
     arrays : the annotated shapes of the parameters that are annotated as arrays.
+    numbers : the parameters that are annotated `float`.
     defaults : the values of the parameters that have one.
     either_way : whether each may be given by its place and by its name.
     direct : whether these are the parameters of the Python function that runs itself,
@@ -169,7 +170,7 @@ class Parameters:
 
     __slots__ = (
         "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct", "either_way",
-        "name", "names", "real", "static",
+        "name", "names", "numbers", "real", "static",
     )  # fmt: skip
 
     _made_of: tuple[Callable[..., Any], tuple[str, ...], tuple[str | int, ...]] | None
@@ -200,6 +201,7 @@ class Parameters:
         real, fixed = [], []
         counts = _counts(inner, signature.parameters.values())
         shapes: dict[str, tuple[str | int, ...]] = {}
+        floats = set()
         for name, p in signature.parameters.items():
             p = p.replace(annotation=_bare(_named(p.annotation, inner.__globals__)))
             if p.kind in _STARRED:
@@ -215,13 +217,16 @@ class Parameters:
                 fixed.append(name)
                 continue
             real.append(name)
+            note = p.annotation.strip("'\"") if isinstance(p.annotation, str) else p.annotation
+            if note is float or (isinstance(note, str) and note == "float"):
+                floats.add(name)
             if p.default is not p.empty and p.default is not None and not _is_real(p.default):
                 raise UnsupportedError(
                     f"the default of '{name}' is not a number",
                     _parameter_location(inner, name),
                     f'if it is no real parameter, list it: static="{name}"',
                 )
-        self.arrays = shapes
+        self.arrays, self.numbers = shapes, frozenset(floats)
         self._made_of = fun, wanted, by
         self._arrange(signature, real, fixed)
 
@@ -236,7 +241,7 @@ class Parameters:
         self = cls.__new__(cls)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.name, self.direct, self.arrays = name, False, {}
-        self._made_of = None
+        self._made_of, self.numbers = None, frozenset()
         signature = inspect.Signature([inspect.Parameter(n, kind) for n in names])
         self._arrange(signature, list(signature.parameters), [])
         return self
@@ -252,6 +257,7 @@ class Parameters:
         ]
         found.name, found.direct, found._made_of = self.name, False, None
         found.arrays = {n: s for n, s in self.arrays.items() if n in leaves}
+        found.numbers = self.numbers & {*leaves}
         found._arrange(inspect.Signature([*real, *fixed]), list(leaves), list(self.static))
         return found
 

@@ -179,7 +179,7 @@ class _Called:
             return None
         if not isinstance(raw, Program):
             program, kernel = f._arrays.compiled(raw, {}, types)
-            return of_program(kernel.code(dtype, first=True), shapes, program.tree, results)
+            return of_program(kernel.code(dtype), shapes, program.tree, results)
         trial = [np.full(s or (1,), 0.5, dtype) for s in shapes]
         while True:
             optimized, tiered = f._compiled({}, types)

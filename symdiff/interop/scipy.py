@@ -7,7 +7,9 @@ others are data. Derivatives that are given by the caller are passed on as they 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError
 from symdiff.interop.derived import of_text
+from symdiff.runtime.inside_numba.pending_errors import tell_waiting
 
 SECOND = {
     "newton-cg": "hessp", "trust-ncg": "hessp", "trust-krylov": "hessp", "trust-constr": "hessp",
@@ -277,8 +280,8 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     Returns
     -------
     scipy.LowLevelCallable
-        Called with another number of arguments than `fun` takes, an integrand is nan, and a filter
-        is an error.
+        Called with another number of arguments than `fun` takes, or where it raises an error (of
+        which a `RuntimeWarning` tells), an integrand is nan, and a filter is an error.
 
     Raises
     ------
@@ -298,7 +301,8 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
 
     f = symgrad(fun)
     names = f._source.parameters.real
-    kernel = {"kernel": f.numba, "nan": np.nan}
+    told = ctypes.CFUNCTYPE(None)(partial(tell_waiting, f.__name__))
+    kernel = {"kernel": f.numba, "nan": np.nan, "told": told}
     if f._compiled(f._default_static())[0].tree != 0:
         raise SymdiffError(
             f"{f.__name__} has several results", hint="SciPy's callbacks return one number"
@@ -307,19 +311,24 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     doubles = types.CPointer(types.double)
     if kind == "integrand":
         signature = types.double(types.intc, doubles)
-        text = f"def call(n, p):\n    return kernel({entries}) if n == {len(names)} else nan\n"
+        text = (
+            f"def call(n, p):\n    found = nan\n    if n == {len(names)}:\n        try:\n"
+            f"            found = kernel({entries})\n        except Exception:\n            told()\n"
+            "    return found\n"
+        )
     elif kind == "filter":
         signature = types.intc(doubles, types.intp, doubles, types.voidptr)
         text = (
             f"def call(p, n, result, data):\n    if n != {len(names)}:\n        return 0\n"
-            f"    result[0] = kernel({entries})\n    return 1\n"
+            f"    done = 0\n    try:\n        result[0] = kernel({entries})\n        done = 1\n"
+            "    except Exception:\n        told()\n    return done\n"
         )
     else:
         raise SymdiffError(f"unknown kind {kind!r}", hint='"integrand" or "filter"')
     exec(text, kernel)  # of numbers and the names above only
     made = numba.cfunc(signature)(kernel["call"])
     function = made.ctypes
-    function.made = made  # whose machine code lives as long as it does
+    function.made = made, told  # whose machine code lives as long as it does
     return LowLevelCallable(function)
 
 
@@ -335,26 +344,9 @@ def _by(f: SymbolicFunction, *positions: int) -> SymbolicFunction:
 
 
 def _jacobian(f: SymbolicFunction, position: int, sparse: bool) -> Callable[..., Any]:
-    """The Jacobian by one argument, as SciPy takes it. That of an elementwise function is an array
-    of slopes: here they are the diagonal of a matrix, or its only column."""
+    """The Jacobian by one argument, as SciPy takes it."""
     by = _by(f, position).jacobian
-    slopes: bool | None = None  # whether it is one, seen at the first call
-
-    def matrix(*args: Any, **kwargs: Any) -> Any:
-        nonlocal slopes
-        if slopes is None:
-            slopes = np.ndim(f(*args, **kwargs)) == 1 == np.ndim(by(*args, **kwargs))
-        if not slopes:
-            return by(*args, sparse=True, **kwargs) if sparse else by(*args, **kwargs)
-        found = by(*args, **kwargs)
-        column = np.size(args[position]) == 1
-        if sparse:
-            from scipy.sparse import csr_array, diags_array
-
-            return csr_array(found[:, None]) if column else diags_array(found, format="csr")
-        return found[:, None] if column else np.diag(found)
-
-    return matrix
+    return partial(by, sparse=True) if sparse else by
 
 
 def _product(f: SymbolicFunction) -> Callable[..., Any]:

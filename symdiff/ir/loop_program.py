@@ -17,10 +17,9 @@ blocks inside of them see. No name is defined twice in a program.
 
 Reading outside of an array is defined: the index is moved to the nearest end, and so it is
 where something is added to an element, which is the adjoint of reading. What the user may not
-read is checked by a `Check`, so a `load` in a branch that is not taken does
-no harm. Derivatives of loops keep values on tapes: the loop saves them at the end of each
-iteration, and its reverse, which runs the same iterations backwards, restores them at the
-start of each.
+read is checked by a `Check`, so a `load` in a branch that is not taken does no harm. Derivatives
+of loops keep values on tapes: the loop saves them at the end of each iteration, and its reverse,
+which runs the same iterations backwards, restores them at the start of each.
 """
 
 from __future__ import annotations
@@ -315,8 +314,7 @@ class Parameter:
 class Stretches:
     """Sizes that must agree unless one of them is 1: then NumPy repeats what has it.
 
-    A program holds for sizes that agree; for others it is traced again with the size 1
-    known.
+    A program holds for sizes that agree; for others it is traced again with the size 1 known.
 
     Attributes
     ----------
@@ -349,10 +347,11 @@ class LoopProgram:
     locations : first place in the source of each node that has one.
     stretches : where axes of size 1 would be repeated.
     taken : how arrays are taken by it, in words.
-    by_rows : whether arguments must lie row by row, as of others something is copied that is a view here.
+    by_rows : whether arguments must lie row by row, as of others something is copied that is a view.
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value,
         "lf" for a list of floats that is an array here, and so on; empty if nothing is known.
     changes : parameters whose arrays it changes, or asks the identity of.
+    by_element : whether each element of its arrays is made of that of the arguments that are read.
     """
 
     name: str
@@ -367,6 +366,7 @@ class LoopProgram:
     kinds: tuple[str, ...] = ()
     by_rows: bool = field(default=False, compare=False)
     changes: tuple[str, ...] = field(default=(), compare=False)
+    by_element: bool = field(default=False, compare=False)
 
 
 # ------------------------------------------------------------------------ names

@@ -15,6 +15,7 @@ the double; on others (points of a path that leads to a limit) it is the ball of
 
 `plain`      an operation applied to plain nodes
 `as_plain`   a formula, read operation by operation (`Reading`: several)
+`in_single`  decisions in float32
 `exactly`    plain nodes as the formulas of reals that they are (`reading_conditions`: in conditions)
 """
 
@@ -23,7 +24,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextvars import ContextVar
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -53,6 +54,7 @@ from symdiff.ir.nodes import (
     const,
     op_named,
     rational,
+    raw,
     rebuild,
     substitute,
     topological,
@@ -62,13 +64,12 @@ from symdiff.process.locks import Lock
 
 np: Any = Later("numpy")
 
-PREFIX = "plain:"
+PREFIX, SINGLE = "plain:", "float32:"
 EXACT = frozenset((
     WHERE, NEG, ABS, functions.FLOOR, functions.CEIL, functions.TRUNC, functions.ROUND,
     functions.COPYSIGN, functions.FLOOR_QUOTIENT, *functions.EXTREMES,
 ))  # fmt: skip
 """Operations whose value of doubles is a double, without rounding."""
-single: ContextVar[bool] = ContextVar("plain values are float32", default=False)
 
 _real: dict[Op, Op] = {}
 """From plain operations to those on reals."""
@@ -103,7 +104,22 @@ def _made(op: Op) -> Op:
 
 def plain_named(name: str) -> Op:
     """The plain operation of this name."""
+    if name.startswith(PREFIX + SINGLE):
+        return _single_op(plain_op(op_named(name.removeprefix(PREFIX + SINGLE))))
     return plain_op(op_named(name.removeprefix(PREFIX)))
+
+
+def _single_op(op: Op) -> Op:
+    """A plain operation of which the result is rounded to float32."""
+    name = PREFIX + SINGLE + _real[op].name
+    found = OPS.get(name)
+    if found is None:
+        with _making:
+            found = OPS.get(name) or replace(
+                op, name=name, fold=None, ball=lambda *balls: _narrowed(_ball(_real[op], balls))
+            )
+            _real[found] = _real[op]
+    return found
 
 
 def real_op(op: Op) -> Op:
@@ -124,6 +140,28 @@ def is_decided(e: Expr) -> bool:
 def decides_plainly(comparison: Expr) -> bool:
     """Whether a comparison is of arguments, constants, elements and plain values: it has no error."""
     return all(not a.args or a.op in LEAVES or is_decided(a) for a in comparison.args)
+
+
+def by_sign(p: Expr, q: Expr) -> tuple[Expr, Expr]:
+    """What is compared, as real arithmetic where rounding decides nothing: a sum or difference of two
+    doubles, and a root of one, is rounded to a double of the same sign."""
+    for a, b in ((p, q), (q, p)):
+        if b is ZERO and a.op in _real:
+            op = _real[a.op]
+            root = op is POW and a.args[1] is HALF
+            if root or op in (ADD, SUB):
+                if all(map(_is_double, a.args[:1] if root else a.args)):
+                    found = apply(op, *a.args)
+                    return (found, q) if a is p else (p, found)
+    return p, q
+
+
+def _is_double(e: Expr) -> bool:
+    """Whether a node is an argument, an element, a number that a loop carries, or a constant of every precision."""
+    if e.op is CONST:
+        q = rational(e)
+        return q is not None and q.denominator == 1 and abs(q) <= 2**24
+    return e.op in LEAVES or e.op is VAR
 
 
 # ---------------------------------------------------------------------- building
@@ -262,10 +300,32 @@ def _folded(op: Op, values: tuple[Fraction | None, ...]) -> Fraction | None:
 def _ball(op: Op, balls: tuple[Any, ...]) -> Any:
     numbers = [_double(b) for b in balls]
     if None not in numbers:
-        found = in_doubles(op)(*numbers)
-        return flint().arb(float(np.float32(found)) if single.get() else found)
+        return flint().arb(in_doubles(op)(*numbers))
     ball = _BALLS.get(op) or op.ball
     return ball(*balls) if ball is not None else flint().arb("nan")
+
+
+def _narrowed(ball: Any) -> Any:
+    found = _double(ball)
+    return ball if found is None else flint().arb(float(np.float32(found)))
+
+
+def in_single(roots: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Formulas whose decisions are those of float32, for arithmetic that is not: plain operations are
+    rounded to it, and constants that decide."""
+    roots = tuple(roots)
+    new: dict[Expr, Expr] = {}
+    for n in topological(roots):
+        args = tuple(new[a] for a in n.args)
+        if is_plain(n) or (n.op in COMPARISONS and decides_plainly(n)):
+            args = tuple(map(_single_constant, args))
+        new[n] = raw(_single_op(n.op), args) if is_plain(n) else rebuild(n, args)
+    return tuple(new[r] for r in roots)
+
+
+def _single_constant(e: Expr) -> Expr:
+    q = rational(e)
+    return e if q is None or abs(q) > 2**127 else const(float(np.float32(float(q))))
 
 
 def _double(ball: Any) -> float | None:

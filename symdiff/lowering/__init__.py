@@ -3,6 +3,7 @@
 `target`           operations of processors beside those of the DAG
 `lower`            + - * / neg sqrt, comparisons, select, libm
 `newton`           one Newton correction where a library's function errs by several units
+`quotients`      the integer of `x // y`
 `reciprocals`      quotients of one denominator by its reciprocal
 `factoring`        products and quotients with few operations
 `fast`             fast mode

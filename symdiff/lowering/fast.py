@@ -31,6 +31,7 @@ from symdiff.ir import (
 from symdiff.ir.functions import EXP
 from symdiff.lowering.factoring import products
 from symdiff.lowering.lower import lower
+from symdiff.lowering.quotients import fused_quotients
 
 CHAIN = 64
 """Integer powers up to this are multiplied out."""
@@ -38,7 +39,7 @@ CHAIN = 64
 
 def share_work(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     """The outputs lowered, in fewer and cheaper operations."""
-    roots = lower(outputs, chain=CHAIN, divide=False)
+    roots = lower(fused_quotients(outputs), chain=CHAIN, divide=False)
     roots = lower(_exponentials(roots), chain=CHAIN, divide=False)
     return lower(products(roots), chain=CHAIN, divide=False, fuse=True)
 

@@ -20,13 +20,16 @@ from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     REAL,
+    Build,
     Check,
     LoopProgram,
+    Names,
     Parameter,
     Statement,
     Type,
     array,
     expressions,
+    free,
     index,
     mapped_block,
     name_of,
@@ -97,7 +100,10 @@ def gradient(
     checkpoint: Checkpoint = None,
     log: Log[LoopProgram] | None = None,
 ) -> LoopProgram:
-    """d f/d wrt of a scalar function: one output per parameter named in wrt."""
+    """d f/d wrt of a scalar function, or of each element: one output per parameter named in wrt."""
+    if program.by_element and isinstance(program.tree, int):
+        found = slopes_of_elements(_simplified(program, log), wrt)
+        return _derived(lambda: (found, found.outputs, bundle(list(range(len(wrt))))), log)
     base = _simplified(_scalar(program, "grad"), log)
 
     def swept() -> Derived:
@@ -111,6 +117,11 @@ def value_and_gradient(
     program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None
 ) -> LoopProgram:
     """(f, d f/d wrt), sharing one kernel."""
+    if program.by_element and isinstance(program.tree, int):
+        base = _simplified(program)
+        found = slopes_of_elements(base, wrt)
+        tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
+        return _beside(base, found, found.outputs, tree)
     base = _simplified(_scalar(program, "value_and_grad"))
     swept, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
     tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
@@ -121,16 +132,50 @@ def derivative(program: LoopProgram, names: Sequence[str]) -> LoopProgram:
     """The mixed partial derivative by each name in turn, of every output."""
     shapes = {p.name: p.type.shape for p in program.params}
     for name in names:
-        if shapes.get(name):
+        if shapes.get(name) and not program.by_element:
             raise SymdiffError(
                 f"diff is by numbers, but '{name}' of {program.name} is an array",
                 hint="use jacobian or hessian for derivatives by arrays",
             )
     result = _simplified(program)
     for name in names:
-        pushed, tangents = _pushed(_opened(result), {name: ONE})
+        pushed, tangents = _pushed_by_element(_opened(result), name)
         result = _finished(pushed, tangents, result.tree)
     return result
+
+
+def slopes_of_elements(base: LoopProgram, wrt: Sequence[str]) -> LoopProgram:
+    """The derivatives of each element of an output by that element of each parameter; those by arrays
+    that it does not read are zeros of their shape."""
+    known = {p.name: p.type for p in base.params}
+    read, made = free(base.block, base.outputs), replace(base, by_element=False)
+    outputs: list[Expr] = []
+    for name in wrt:
+        if known[name].shape and name not in read:
+            statement = _filled(known[name], ZERO, names_of(made))
+            made = replace(made, block=(*made.block, statement))
+            outputs.append(array(statement.name))
+            continue
+        pushed, tangents = _pushed_by_element(_opened(base), name)
+        copy, new = renamed(pushed.block, names_of(made))
+        made = replace(made, block=(*made.block, *copy))
+        outputs += substitute(tangents, new)
+    return replace(made, outputs=tuple(outputs))
+
+
+def _pushed_by_element(base: LoopProgram, name: str) -> tuple[LoopProgram, tuple[Expr, ...]]:
+    """The program with the tangents of its outputs by a number, or by each element of an array."""
+    type = next(p.type for p in base.params if p.name == name)
+    if not type.shape:
+        return _pushed(base, {name: ONE})
+    ones = _filled(type, ONE, names_of(base))
+    return _pushed(replace(base, block=(ones, *base.block)), {name: array(ones.name)})
+
+
+def _filled(type: Type, value: Expr, names: Names) -> Build:
+    """An array of one number."""
+    indices = tuple(names.fresh("i") for _ in type.shape)
+    return Build(names.fresh("filled"), type, indices, value)
 
 
 def rows(program: LoopProgram, which: Sequence[bool]) -> LoopProgram | None:
@@ -418,7 +463,7 @@ def derive(
         found = _DERIVATIONS[kind](program, wrt)
     else:
         found = _DERIVATIONS[kind](program, wrt, checkpoint)
-    return found
+    return replace(found, by_element=program.by_element and kind == "derivative")
 
 
 _DERIVATIONS: dict[str, Callable[..., LoopProgram]] = {

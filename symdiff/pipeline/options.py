@@ -15,7 +15,7 @@ from symdiff.ir.program import Program
 
 Domain = Mapping[str, tuple[float | None, float | None] | str] | str | None
 
-ACCURACIES = ("fast", "norm", "high", "strict", "certified")
+ACCURACIES = ("fast", "high", "strict", "certified")
 ENGINES = ("llvm", "numba")
 CHECKPOINTS = ("auto", "none", "revolve")
 
@@ -35,11 +35,6 @@ class Options:
     verify: bool = True
     check_domain: bool = True
     engine: str = "llvm"
-
-    @property
-    def level(self) -> str:
-        """The accuracy of functions of numbers: "norm" is about elements of arrays alone."""
-        return "high" if self.accuracy == "norm" else self.accuracy
 
     def __post_init__(self) -> None:
         if self.target not in ("cpu", "auto", "cuda"):

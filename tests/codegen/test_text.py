@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_symbolic import decided, exact, rational_dags
 
+from symdiff import symgrad
 from symdiff.codegen.common.temporaries import statements
 from symdiff.codegen.sympy.text import TextWriter, format_latex, formula_lines
 from symdiff.codegen.sympy.translate import to_sympy
@@ -180,3 +181,15 @@ def expanded(e: Expr) -> str:
     for a in reversed(assignments):
         result = re.sub(rf"\b{a.name}\b", f"({a.text})", result)
     return result
+
+
+def test_what_decides_is_written_as_the_formula_that_it_is():
+    """Decisions are computed in doubles, in nodes of their own, whose names are nobody's."""
+    f = symgrad(
+        lambda x, y: y * (1.0 if x * 10 == 1.0 else 2.0) + round(x * 10) / 10 + x // (y * 3)
+    )
+    text = str(f.report())
+    assert "y*where(10*x == 1, 1, 2) + floor(x/(3*y)) + round(10*x)/10" in text
+    g = symgrad(lambda x: sum(v for v in x if v * 10 < 3.0) + int(x[0] * 7))
+    for shown in (text, str(g.report()), g.source(), f.grad.source(), str(g.expr)):
+        assert "plain:" not in shown

@@ -91,6 +91,9 @@ class Deciding:
     def __rmod__(self, other: Any) -> Deciding:
         return deciding(other) % self
 
+    def __divmod__(self, other: Any) -> tuple[Deciding, Deciding]:
+        return self // other, self % other
+
     def __lt__(self, other: Any) -> bool:
         return self.value < deciding(other).value
 

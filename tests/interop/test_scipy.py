@@ -21,7 +21,7 @@ from symdiff.interop.scipy import (
 
 pytest.importorskip("scipy")
 
-from scipy import integrate, ndimage, optimize
+from scipy import integrate, linalg, ndimage, optimize
 
 T = np.linspace(0.0, 4.0, 20)
 Y = 2.5 * np.exp(-1.3 * T) + 0.5
@@ -237,3 +237,50 @@ def test_elementwise_constraints():
         lambda x: (x[0] - 1) ** 2 + (x[1] - 2.5) ** 2, [0.2, 0.5], method="trust-constr", constraints=[inside]
     )  # fmt: skip
     assert_allclose(found.x, [1, 1], atol=5e-3)
+
+
+def raising(x):
+    if x > 0.5:
+        raise ValueError("too large")
+    return x
+
+
+def asserting(x):
+    assert x < 0.5
+    return x
+
+
+@pytest.mark.parametrize("f", [raising, asserting])
+def test_lowlevel_callables_that_raise_are_nan_with_a_warning(f):
+    with pytest.warns(RuntimeWarning, match=f"{f.__name__}: a result is nan, for .*Error"):
+        assert np.isnan(integrate.quad(lowlevel(f), 0, 1)[0])
+    assert integrate.quad(lowlevel(f), 0, 0.4)[0] == pytest.approx(0.08)
+    with pytest.warns(RuntimeWarning, match="a result is nan"), pytest.raises(RuntimeError):
+        ndimage.generic_filter(np.linspace(0, 1, 5), lowlevel(f, "filter"), size=1)
+
+
+STRUCTURES = ["pos", "her", "diagonal", "tridiagonal", "upper triangular", "banded", None]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_solve_reads_what_is_assumed(structure, lower):
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(4, 4)) + 5 * np.eye(4), rng.normal(size=4)
+
+    def f(a, b):
+        return linalg.solve(a, b, lower=lower, assume_a=structure)
+
+    assert_allclose(symgrad(f, accuracy="fast")(a, b), f(a, b), rtol=1e-13)
+    by_a, by_b = symgrad(lambda a, b: np.sum(f(a, b) ** 2), accuracy="fast").grad(a, b)
+    way = rng.normal(size=(4, 4))
+    sides = [np.sum(f(a + h * way, b + h) ** 2) for h in (1e-6, -1e-6)]
+    assert_allclose(np.sum(by_a * way) + np.sum(by_b), (sides[0] - sides[1]) / 2e-6, rtol=1e-6)
+
+
+def test_solve_refuses_what_scipy_refuses():
+    singular, b = np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2)
+    with pytest.raises(np.linalg.LinAlgError):
+        symgrad(lambda a, b: linalg.solve(a, b, assume_a="pos"))(singular, b)
+    with pytest.raises(SymdiffError, match="triangle is not a recognized matrix structure"):
+        symgrad(lambda a, b: linalg.solve(a, b, assume_a="triangle"))(singular, b)

@@ -8,29 +8,35 @@ import pytest
 from symdiff.ir.loop_program import ARRAY, LoopProgram
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
-from tests.array_corpus import CASES, Case, passed
-from tests.traced_corpus import captured
+from tests.array_corpus import CASES, PROGRAMS, WITH_GRADIENT, Case, passed
+from tests.traced_corpus import captured, has_gradient, traced
 
 from .programs import along, basis, close, outputs
 
-SMOOTH = [c for c in CASES if c.smooth]
 UNDEFINED = ("undefined_sum",)
 """Whose value is not a number at random points."""
+REAL = [
+    c for c in PROGRAMS
+    if c.name not in UNDEFINED and any(kind == "f" for _, kind in c.kinds().values())
+]  # fmt: skip
+SMOOTH = [c for c in REAL if c.smooth]
 
 
 def _traced(case: Case) -> tuple[LoopProgram, list, list[str], list[int]]:
     """The program, arguments, and what it is differentiated by."""
-    program = captured(case)
-    if not isinstance(program, LoopProgram) or case.name in UNDEFINED:
-        pytest.skip("a scalar program, or not a number")
+    program = traced(case)
     wrt = [p.name for p in program.params if p.type.kind == "f"]
-    if not wrt:
-        pytest.skip("nothing to differentiate")
     sizes = next(case.sizes((3,)))
     args = next(passed(program, case.arguments(sizes)))
     given = dict(zip(case.shapes, args, strict=True))
     names = [p.name for p in program.params]
     return program, [given[n] for n in names], wrt, [names.index(n) for n in wrt]
+
+
+def test_what_applies_to_which_is_what_is_traced() -> None:
+    loops = [c for c in CASES if isinstance(captured(c), LoopProgram)]
+    assert loops == PROGRAMS
+    assert [c for c in loops if has_gradient(c)] == WITH_GRADIENT
 
 
 @pytest.mark.parametrize("case", SMOOTH, ids=lambda c: c.name)

@@ -17,7 +17,6 @@ from symdiff.ir.loop_program import (
     Loop,
     array,
     expressions,
-    index,
     load,
     replaced,
     walk,
@@ -25,13 +24,10 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.lowering.loops.vector_ready import ready
-from symdiff.passes.accuracy.common_factors import with_common_factors
 from symdiff.passes.accuracy.one_signed import never_negative
 
 from .programs import MATRIX, VECTOR, M, N, at, build, function, loop, update
 from .test_simplify import C, K, R, _same
-
-RANDOM = np.random.default_rng(5)
 
 
 def filtered(kernel: Any, image: Any) -> Any:
@@ -57,16 +53,19 @@ def read_twice(kernel: Any, image: Any) -> Any:
     return total
 
 
+@pytest.mark.parametrize("seed", [5, 6, 7])
 @pytest.mark.parametrize("f", [filtered, faded, read_twice])
-def test_adjoints_that_pass_through_loops_are_right(f: Any) -> None:
-    kernel, image = RANDOM.normal(size=3), RANDOM.normal(size=9)
+def test_adjoints_that_pass_through_loops_are_right(f: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kernel, image = rng.normal(size=3), rng.normal(size=9)
     exact, given = [Fraction(v) for v in kernel], np.array([Fraction(v) for v in image])
     truth = []
     for k in range(3):  # a quadratic function: its central differences are its slopes
         sides = [np.array([x + s * (j == k) for j, x in enumerate(exact)]) for s in (1, -1)]
         truth.append((f(sides[0], given) - f(sides[1], given)) / 2)
     found = symgrad(f, wrt="kernel").grad(kernel, image)
-    assert all(abs(Fraction(a) - b) <= abs(b) / 2**50 for a, b in zip(found, truth, strict=True))
+    least = max(map(abs, truth)) / 2**50  # an array is as accurate as its largest element
+    assert all(abs(Fraction(a) - b) <= least for a, b in zip(found, truth, strict=True))
 
 
 def _copying(source: str, shift: int = 0) -> Any:
@@ -97,19 +96,6 @@ def test_sums_of_squares_are_never_negative() -> None:
     found = never_negative(program)
     assert {"s", "s_inner", "s_end", "s_inner_end"} <= found
     assert not {"t", "t_end"} & found
-
-
-def test_common_factors_stand_outside_of_inner_loops() -> None:
-    x, g, h = load(array("x"), index("i"), index("j")), at("g", index("i")), at("h", index("i"))
-    e = const(2) * ir.abs_(x * g) + ir.abs_(g * (x * h)) * var("e")
-    made = with_common_factors(e)
-    inner = [n for n in ir.topological((made,)) if x in ir.topological((n,)) and n is not x]
-    assert len(inner) == 2  # its magnitude, and one product
-    assert with_common_factors(ir.abs_(g) + ir.abs_(h)) == ir.abs_(g) + ir.abs_(h)
-    names = {x: var("x"), g: var("g"), h: var("h")}
-    point = {var("x"): const(-3), var("g"): const(5), var("h"): const(-7), var("e"): const(11)}
-    values = {ir.substitute(ir.substitute((f,), names), point)[0] for f in (e, made)}
-    assert values == {const(30 + 15 * 7 * 11)}
 
 
 def test_functions_of_elements_around_inner_loops_are_computed_ahead() -> None:

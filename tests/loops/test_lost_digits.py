@@ -83,7 +83,8 @@ def test_a_product_minus_one(scale, n):
     for x in balls(d):
         truth *= 1 + x
     ctx.prec = 53
-    assert ulps(symgrad(compound)(d), truth - 1) <= 16
+    assert ulps(symgrad(compound, accuracy="strict")(d), truth - 1) <= 16
+    assert ulps(symgrad(compound)(d), truth - 1) <= 2**12  # 2**-40 of the result
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-5, 0.3])
@@ -316,23 +317,6 @@ def test_long_recurrences(f):
             assert abs(got - truth) <= 16 * math.ulp(float(truth))
 
 
-def test_values_in_loops_need_no_tests_of_their_own():
-    """Their roundings are in the estimate of the result."""
-    from symdiff.runtime.loops.kernel import LoopKernel
-
-    found = []
-    tested = LoopKernel.tested
-
-    def seen(self, *args):
-        found.append(tested(self, *args))
-        return found[-1]
-
-    with pytest.MonkeyPatch.context() as patch, symdiff.options(validate=False):
-        patch.setattr(LoopKernel, "tested", seen)
-        symgrad(log_sum_exp, verify=False, cache=False)(np.linspace(-3, 3, 50))
-    assert found and not any(s.references for s in found)
-
-
 def log_sum_exp(x):
     m = np.max(x)
     return m + np.log(np.sum(np.exp(x - m) - 0.3 * x))
@@ -391,7 +375,7 @@ def test_corrections_that_cancel_too_are_not_believed():
 
 
 def test_what_calls_begin_with_is_compiled_once(monkeypatch):
-    """What has its rounding errors already is not made again to be computed with them."""
+    """Each tier of a call that is computed again is made once."""
     made = []
 
     def noted(self, tier, plain=Recomputed._made_kernel):
@@ -404,8 +388,10 @@ def test_what_calls_begin_with_is_compiled_once(monkeypatch):
     with mpmath.workdps(200):
         v = [mpmath.mpf(float(k)) for k in x]
         want = mpmath.log(sum(map(mpmath.exp, v)) / 5) - sum(v) / 5
-    assert symgrad(log_mean_exp)(x) == pytest.approx(float(want), rel=1e-14)
-    assert made == ["double_double"]
+    f = symgrad(log_mean_exp)
+    for _ in range(3):
+        assert f(x) == pytest.approx(float(want), rel=1e-14)
+    assert made == ["corrected", "double_double"]
 
 
 def test_calls_of_many_numbers_have_another_kernel():
@@ -524,33 +510,6 @@ def test_rows_do_not_depend_on_how_many_there_are():
     rows = f(x, w)
     for n in (5, 100, 350):
         np.testing.assert_array_equal(f(x[:n], w), rows[:n])
-
-
-def matrix_by_norm(x, w):
-    return x @ w / np.sqrt(np.sum(x**2) * np.sum(w**2))
-
-
-def positive_part(x):
-    return np.where(x > 0, x, np.sum(x))
-
-
-@pytest.mark.parametrize(
-    ("function", "args", "gathers"),
-    [
-        (slerp, (np.ones(4), np.arange(1.0, 5), 0.3), True),
-        (matrix_by_norm, (np.ones((4, 3)), np.ones(3)), True),
-        (lambda x, w: x @ w, (np.ones((4, 3)), np.ones(3)), False),
-        (lambda x: np.cumsum(x), (np.ones(4),), False),
-        (positive_part, (np.ones(4),), False),
-    ],
-)
-def test_which_elements_depend_on_how_many_there_are(function, args, gathers):
-    from symdiff.passes.accuracy.gathered import gathers as found
-
-    f = symgrad(function)
-    f(*args)
-    (kernel,) = [k for _, k in f._arrays._kernels.values()]
-    assert found(kernel.tiers.source) == gathers
 
 
 def likelihood(y, s):

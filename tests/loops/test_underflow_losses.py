@@ -94,7 +94,8 @@ def exact(f, x, y):
         return rest * factors
     if f is lengths:
         return mp.fsum(mp.sqrt(a * a + b * b) for a, b in zip(x, y, strict=True)) / mp.fsum(y)
-    if f is decided:
+    if f is decided:  # in doubles
+        s = sum(float(a) * float(b) for a, b in zip(x, y, strict=True))
         return mp.fsum(x) + (1 if s > 0 else 2) * mp.fsum(y)
     e = mp.fsum(mp.exp(-a * a) * mp.exp(-b * b) for a, b in zip(x, y, strict=True))
     return e * mp.exp(mp.fsum(y)) + s
@@ -119,3 +120,21 @@ def test_what_underflow_costs_is_made_good_or_told(f, size: int) -> None:
             off = abs(mp.mpf(float(found)) - truth)
         # of a number below the smallest normal one some thousand of the smallest may be lost
         assert told or off <= 16 * np.spacing(abs(float(truth))) + 2.0**-1058
+
+
+def test_what_vanishes_leaves_a_trace_however_small_the_factors_are() -> None:
+    """Of a sum that vanishes, all it lost is a part of the smallest number: divided, that vanishes too."""
+
+    def spread(x):
+        s = 0.0
+        for v in x:
+            s = s + 3 * (v - x[0] / 3) ** 2 / 64
+        return np.sqrt(s)
+
+    f = symgrad(spread)
+    x = np.array([3.0, -4.0, 12.0, 84.0, 1.0, 2.0])
+    usual, *small = (f.grad(x * 2.0**power) for power in (0, -600, -700))
+    d = x - 1
+    slopes = 3 * np.where(np.arange(6) > 0, d, d - np.sum(d) / 3) / 64 / spread(x)
+    for found in (usual, *small):
+        np.testing.assert_allclose(found, slopes, rtol=1e-14)

@@ -20,6 +20,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import tree_sizes
+from symdiff.ir.plain import exactly
 from symdiff.ir.program import Program
 from symdiff.passes.simplify.check import equal
 from symdiff.pipeline import readable_formulas as formulas
@@ -30,6 +31,7 @@ USUAL: dict[str, Any] = {
     "min": sympy.Min,
     "lgamma": sympy.loggamma,
     "sign": sympy.sign,
+    "copysign": lambda u, v: sympy.Abs(u) * sympy.sign(v),  # of v that is not 0
     "where": lambda c, a, b: sympy.Piecewise((a, c), (b, True)),
     "exp2": lambda u: 2**u,
     "log2": lambda u: sympy.log(u, 2),
@@ -78,7 +80,7 @@ def _round_trip(case: Any) -> int:
     for name in program.params:
         shorts += formulas.short_derivative(program, [name], False)
     sizes = tree_sizes(s.formula for s in shorts)
-    wanted = [s.formula for s in shorts if sizes[s.formula] < LARGE]
+    wanted = list(exactly(s.formula for s in shorts if sizes[s.formula] < LARGE))
     rng = random.Random(case.name)
     definitions, bodies = formula_lines(wanted)
     for want, body in zip(wanted, bodies, strict=True):

@@ -66,7 +66,6 @@ def derivative(fun, args, k, h=1e-6):
         (products, ((3, 1), (1, 4))),
         (products, ((1, 4), (3, 1))),
         (products, ((2, 1, 3), (1,))),
-        (after_slices, ((2,), (4,))),
         (by_letters, ((2, 1), (3, 4))),
         (stored, ((1,), (1,))),
         (stored, ((1, 4), (3, 1))),
@@ -76,11 +75,7 @@ def derivative(fun, args, k, h=1e-6):
 )
 def test_stretched_axes(fun, shapes) -> None:
     args = tuple(RNG.normal(size=s) for s in shapes)
-    try:
-        wanted = fun(*args)
-    except ValueError:
-        pytest.skip("NumPy refuses this")
-    np.testing.assert_allclose(symgrad(fun)(*args), wanted, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(symgrad(fun)(*args), fun(*args), rtol=1e-13, atol=1e-15)
 
     def loss(x, y):
         return np.sum(np.sin(fun(x, y)))

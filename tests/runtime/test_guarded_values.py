@@ -75,6 +75,14 @@ def worst(got: Any, want: Any) -> float:
     return found
 
 
+def of_the_largest(got: Any, want: Any) -> float:
+    """The largest error, of the largest element."""
+    values, truth = np.ravel(got), np.ravel(np.asarray(want, object))
+    size = max(abs(float(t)) for t in truth)
+    pairs = zip(values, truth, strict=True)
+    return max(abs(float(arb(float(v)) - t)) for v, t in pairs) / (size or 1.0)
+
+
 # ------------------------------------------------- functions that give an array each
 def cosines(x):
     return (1 - np.cos(x[1:])) / x[1:] ** 2 + 1 - np.cos(x[:-1])
@@ -151,7 +159,9 @@ CASES = [(f, d) for f in ARRAYS for d in DATA if (f.__name__, d) not in OUTSIDE]
 @pytest.mark.parametrize(("fun", "data"), CASES, ids=lambda v: getattr(v, "__name__", v))
 def test_elements_are_as_accurate_as_functions_of_numbers(fun, data) -> None:
     x = DATA[data]
-    assert worst(symgrad(fun)(x), precise(fun, x)) <= LIMIT
+    truth = precise(fun, x)
+    assert worst(symgrad(fun, accuracy="strict")(x), truth) <= 2 * LIMIT
+    assert of_the_largest(symgrad(fun)(x), truth) <= 2.0**-40
 
 
 def test_without_the_tiers_they_are_not() -> None:
@@ -326,7 +336,7 @@ def test_products_of_two_need_no_flags() -> None:
 
 # ------------------------------------------------------------------------ kernels
 def tiered(program: LoopProgram, **options: Any) -> LoopKernel:
-    tiers = LoweredProgram(program)
+    tiers = LoweredProgram(program, options.get("accuracy", "high"))
     return LoopKernel(loop_pipeline.final(program), cache=False, tiers=tiers, **options)
 
 
@@ -371,8 +381,8 @@ def test_threads() -> None:
     x = np.where(np.arange(n) % 5000 == 3, 1e200, 1e-4) * RNG.uniform(1, 2, size=n)
     y = np.linspace(1e-5, 1.0, n)
     for fun, data in ((lengths, x), (exponentials, y)):
-        alone = symgrad(fun, parallel=False)(data)
-        shared = symgrad(fun, parallel=True)(data)
+        alone = symgrad(fun, parallel=False, accuracy="strict")(data)
+        shared = symgrad(fun, parallel=True, accuracy="strict")(data)
         np.testing.assert_array_equal(alone, shared)
         assert np.all(np.isfinite(shared))
         few = slice(0, n, n // 40)
@@ -407,13 +417,14 @@ def test_without_time_values_are_left_and_a_warning_is_given(monkeypatch) -> Non
 
     monkeypatch.setattr(fallback, "WORK", -1)
     with pytest.warns(AccuracyWarning, match="values are not proven") as told:
-        symgrad(fifth, cache=False)(np.array([1e-9, 1e-8]))
+        symgrad(fifth, cache=False).map(np.array([[1e-9, 1e-8]]))  # rows have tests
     assert len(told) == 1  # not of the points where the compiler tries its code
 
 
 def test_kernels_are_pickled_with_their_tiers() -> None:
     x = np.array([1e-5, 1.0])
-    kernel = tiered(loop_pipeline.value(capture(exponentials, {}, {"x": (1, "f")})))
+    program = loop_pipeline.value(capture(exponentials, {}, {"x": (1, "f")}))
+    kernel = tiered(program, accuracy="strict")
     (got,) = pickle.loads(pickle.dumps(kernel))([x])
     assert worst(got, precise(exponentials, x)) <= LIMIT
 
@@ -423,5 +434,6 @@ def test_from_the_disk_cache(tmp_path, monkeypatch) -> None:
     x = np.array([1e-5, 1.0])
     for _ in range(2):
         monkeypatch.setattr(compiled, "_linked", WeakValueDictionary())
-        assert worst(symgrad(exponentials)(x), precise(exponentials, x)) <= LIMIT
+        got = symgrad(exponentials, accuracy="strict")(x)
+        assert worst(got, precise(exponentials, x)) <= LIMIT
         assert list(tmp_path.iterdir())

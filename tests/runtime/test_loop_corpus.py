@@ -11,7 +11,7 @@ from symdiff.interpret.loops import Precise, run
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.loops.kernel import LoopKernel
-from tests.array_corpus import CASES, Case, passed
+from tests.array_corpus import PROGRAMS, WITH_GRADIENT, Case, passed
 from tests.traced_corpus import gradient, traced, value
 
 
@@ -33,17 +33,17 @@ def close(got: Any, want: Any, sizes: Any) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-11, err_msg=str(sizes))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", PROGRAMS, ids=lambda c: c.name)
 def test_value(case: Case) -> None:
     check(loop_pipeline.final(value(case)), case)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", PROGRAMS, ids=lambda c: c.name)
 def test_as_traced(case: Case) -> None:
     check(traced(case), case, (1, 19))
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", WITH_GRADIENT, ids=lambda c: c.name)
 def test_gradient(case: Case) -> None:
     check(loop_pipeline.final(gradient(case)), case)

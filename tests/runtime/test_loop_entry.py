@@ -92,7 +92,8 @@ def test_the_same_as_the_general_path(case: int, which: str) -> None:
     g = f if which == "value" else f.value_and_grad
     if fun is several and which != "value":
         g = f.jacobian
-    expected = g._call(*args)
+    for _ in range(2):  # the first calls are probed
+        expected = g._call(*args)
     made = entries(g)
     if g is f and fun is several:  # ints and truth values are made on the general path
         assert not made
@@ -124,7 +125,8 @@ def test_the_corpus(case: array_corpus.Case) -> None:
 def test_what_is_refused() -> None:
     f = symgrad(fit)
     w, y = np.arange(3.0), np.ones(6)
-    f(w, X, y, 0.5)
+    for _ in range(3):  # the first calls are probed
+        f(w, X, y, 0.5)
     (entry,) = entries(f)
     refused = [
         (), (w, X, y), (w, X, y, 0.5, 1), (list(w), X, y, 0.5), (w, X, y, True), (w, X, y, 2**60),

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symdiff.codegen.llvm import nontemporal, sincos
+from symdiff.codegen.llvm import directed, nontemporal, sincos
 from symdiff.codegen.llvm.nontemporal import Streams
 from symdiff.ir import (
     ADD,
@@ -77,6 +77,7 @@ class Lanes:
     permutes : whether the processor picks elements from two registers of 64 bytes.
     isa : letter of the instruction set in the names of SIMD functions, or "".
     library : the names of the SIMD functions that are there.
+    directed : whether code is also run with the processor rounding up or down (`runtime.loops.probe`).
     """
 
     width: int = 1
@@ -84,6 +85,7 @@ class Lanes:
     library: frozenset[str] = frozenset()
     registers: int = 1
     permutes: bool = False
+    directed: bool = False
 
     @property
     def doubled(self) -> Lanes:
@@ -511,9 +513,17 @@ class Writer:
         if self.lanes.width == 1:
             return self.declare(libm, self.real, op.arity)
         variant = self.lanes.variant(libm, op.arity) if op.vector else None
-        if variant is not None:
-            return self.declare(variant, self.value, op.arity)
-        return self.lanewise(libm, op.arity)
+        if variant is None:
+            return self.lanewise(libm, op.arity)
+        self.declare(variant, self.value, op.arity)
+        if not self.lanes.directed or op not in directed.TO_NEAREST:
+            return variant
+        slow = self.lanewise(libm, op.arity)
+        self.declared.setdefault("faint", directed.FAINT)
+        self.declared.setdefault(
+            f"directed.{libm}", directed.function(libm, self.value, variant, slow)
+        )
+        return f"directed.{libm}"
 
     def lanewise(self, libm: str, arity: int) -> str:
         """A function of registers that calls libm once for each element."""

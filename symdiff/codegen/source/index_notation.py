@@ -32,6 +32,7 @@ from symdiff.ir.loop_program import (
     index,
     name_of,
 )
+from symdiff.ir.plain import exactly
 
 SHORT = 60
 """Formulas with more operations than this have names for what they share."""
@@ -307,7 +308,7 @@ class _FormulaPrinter(_TextPrinter):
     def written(self, plain: Sequence[Expr]) -> list[str]:
         if any(n > SHORT for n in tree_sizes(plain).values()):
             return super().written(plain)
-        shown = [self._short(e) for e in plain]
+        shown = [self._short(e) for e in exactly(plain)]
         definitions, formulas = named([e for e, _ in shown], self.taken)
         for name, e in definitions:
             self.taken.add(name)

@@ -27,6 +27,7 @@ from symdiff.codegen.common.temporaries import (
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr, Op, format_expr
 from symdiff.ir.formula_text import Formulas, tree_sizes
+from symdiff.ir.plain import exactly
 from symdiff.process.locks import Lock
 from symdiff.process.recursion import deep_recursion
 
@@ -62,6 +63,7 @@ def formula_lines(
         Definitions such as `t = sqrt(x**2 + y**2)`, none unless they make the text
         shorter, and the text of each output.
     """
+    outputs = exactly(outputs)
     sizes = tree_sizes(outputs)
     largest = max((sizes[e] for e in outputs), default=0)
     if expanded and largest > MAX_OPERATIONS:
@@ -81,6 +83,7 @@ def formula_lines(
 
 def short_text(e: Expr) -> str:
     """One line about a node, cut where it would be long; for messages and reports."""
+    (e,) = exactly((e,))
     if tree_sizes((e,))[e] <= READABLE:
         return Formulas().text(e)
     return format_expr(e, limit=200)

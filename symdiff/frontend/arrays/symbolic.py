@@ -110,9 +110,12 @@ def unlike(a: SymArray) -> Expr | None:
     """What plain Python computes of the element at the slots; None if that is its formula."""
     if a.sides is not None:
         c, x, y = a.sides
-        if a.kind != "f" or unlike(x) is unlike(y) is None:
+        if a.kind != "f":
             return None
-        return ir.where(c, plainly(x), plainly(y))
+        one, two = unlike(x), unlike(y)  # once each: sides may have sides
+        if one is two is None:
+            return None
+        return ir.where(c, _plainly(x, one), _plainly(y, two))
     if a.memory.leaf is not None or a.memory.plain is None:
         return None
     return placed(a.memory.plain, a.where)
@@ -120,7 +123,11 @@ def unlike(a: SymArray) -> Expr | None:
 
 def plainly(a: SymArray) -> Expr:
     """The element at the slots as decisions take it."""
-    return written(Real(formula(a), TRUE, unlike(a)))
+    return _plainly(a, unlike(a))
+
+
+def _plainly(a: SymArray, computed: Expr | None) -> Expr:
+    return written(Real(formula(a), TRUE, computed))
 
 
 def needs(a: SymArray) -> Expr:
@@ -159,7 +166,21 @@ def element(a: SymArray, indices: Sequence[Expr]) -> Any:
     """The element at these indices, which must be in range."""
     plain = unlike(a)
     plain = None if plain is None else placed(plain, indices)
-    return scalar_of(placed(formula(a), indices), a.kind, placed(needs(a), indices), plain)
+    return scalar_of(_known(placed(formula(a), indices)), a.kind, placed(needs(a), indices), plain)
+
+
+def _known(e: Expr) -> Expr:
+    """A formula with the numbers that elements of data are, at indices that are known when traced."""
+    t = active.get(None)
+    data = {} if t is None else t.data  # parameters are made before a trace begins
+    found: dict[Expr, Expr] = {}
+    for n in ir.topological((e,)) if data else ():
+        if n.op is loop_program.LOAD and loop_program.name_of(n.args[0]) in data:
+            at = [ir.integer(i) for i in n.args[1:]]
+            if None not in at:
+                value = data[loop_program.name_of(n.args[0])][tuple(at)].item()
+                found[n] = ir.NAN if np.isnan(value) else ir.const(value)
+    return ir.substitute((e,), found)[0] if found else e
 
 
 # ------------------------------------------------------------------------ making

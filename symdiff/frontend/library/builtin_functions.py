@@ -19,7 +19,7 @@ from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain, text_of
 from symdiff.frontend.syntax.operators import binary, truth
-from symdiff.frontend.trace import constants, demands, implied, scalars
+from symdiff.frontend.trace import demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import absolute_of, of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.extents import extent, nonnegative, positive
@@ -235,8 +235,6 @@ def whole(value: Any, op: ir.Op) -> Any:
         return value if isinstance(value, Integral) else int(value)
     e = scalars.apply(op, value)
     if (n := ir.integer(e.expr)) is not None:
-        return n
-    if constants.is_closed(e.expr) and (n := constants.integer_part(e.expr)) is not None:
         return n
     found = _of_quotient(as_real(value), op)
     return scalars.integral(e) if found is None else found

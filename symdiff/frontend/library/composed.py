@@ -476,10 +476,6 @@ def whole_deviation_of_list(data: Any) -> Any:
     return math.sqrt(whole_variance_of_list(data))
 
 
-def scipy_solve(a: ArrayLike, b: ArrayLike, assume_a: str = "gen") -> Any:
-    return np.linalg.solve(a, b)
-
-
 TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.quantile": (quantile, 1),
     "scipy.optimize.rosen": (rosen, 1),
@@ -529,7 +525,6 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "scipy.linalg.cho_factor": (cho_factor, 1),
     "scipy.linalg.cho_solve": (cho_solve, 2),
     "scipy.linalg.cholesky": (scipy_cholesky, 1),
-    "scipy.linalg.solve": (scipy_solve, 2),
     "scipy.linalg.svdvals": (svdvals, 1),
     "numpy.vecdot": (vecdot, 2),
     "numpy.linalg.vecdot": (vecdot, 2),

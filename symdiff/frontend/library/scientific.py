@@ -144,11 +144,36 @@ def lambertw(z: ArrayLike, k: int = 0, tol: float = 1e-8) -> Any:
     raise ValueError("of Lambert's W only the branches 0 and -1 are real")
 
 
+def solve(
+    a: Any, b: ArrayLike, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
+    check_finite: bool = True, assume_a: str | None = None, transposed: bool = False,
+) -> Any:  # fmt: skip
+    if overwrite_a or overwrite_b:
+        raise ValueError("scipy.linalg.solve() may write into its arguments with overwrite")
+    if assume_a in ("pos", "positive definite", "sym", "symmetric", "her", "hermitian"):
+        a = np.tril(a) + np.tril(a, -1).T if lower else np.triu(a) + np.triu(a, 1).T
+    elif assume_a == "diagonal":
+        a = np.diag(np.diag(a))
+    elif assume_a == "tridiagonal":
+        a = np.triu(np.tril(a, 1), -1)
+    elif assume_a == "upper triangular":
+        a = np.triu(a)
+    elif assume_a == "lower triangular":
+        a = np.tril(a)
+    elif assume_a not in (None, "gen", "general", "banded"):
+        raise ValueError(f"{assume_a} is not a recognized matrix structure")
+    if assume_a in ("pos", "positive definite"):  # an error where it is not
+        if not np.linalg.cholesky(a)[0, 0] > 0:
+            raise ValueError("the matrix is not positive definite")
+    return np.linalg.solve(a.T if transposed else a, b)
+
+
 TABLE: dict[str, tuple[Any, ...]] = {
     "scipy.signal.convolve": (convolve, 2),
     "scipy.signal.fftconvolve": (fftconvolve, 2),
     "numpy.fft.fftshift": (fftshift, 1),
     "numpy.fft.ifftshift": (ifftshift, 1),
+    "scipy.linalg.solve": (solve, 2),
     "scipy.linalg.solve_sylvester": (solve_sylvester, 3),
     "scipy.linalg.solve_banded": (solve_banded, 3),
     "scipy.special.lambertw": (lambertw, 0),

@@ -15,7 +15,7 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.small import asarray, elementwise
 from symdiff.frontend.pytrees import as_traced
 from symdiff.frontend.trace import demands, scalars
-from symdiff.frontend.trace.extents import same_size
+from symdiff.frontend.trace.extents import repeated, same_size
 from symdiff.frontend.trace.outside import from_outside
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -39,11 +39,13 @@ class Placed:
     may return.
 
     An argument is an expression, a traced array, or a nested sequence or NumPy object array
-    of expressions.
+    of expressions. `jacobians` are the places of the arguments by which each output of a program of
+    numbers was differentiated, element by element; () if that is not to be an array of more axes.
     """
 
     program: Program | LoopProgram
     values: tuple[Any, ...]
+    jacobians: tuple[tuple[int, ...], ...] = ()
 
 
 def inline(t: Tracer, placed: Placed, floats: Set[Expr] = frozenset()) -> Any:
@@ -54,11 +56,13 @@ def inline(t: Tracer, placed: Placed, floats: Set[Expr] = frozenset()) -> Any:
     sizes = _sizes(t, placed.program, placed.values)
     for n in ir.substitute(placed.program.stretches.single, sizes):
         t.single(n)
-    return _elements(t, placed.program, placed.values)
+    return _elements(t, placed)
 
 
-def _elements(t: Tracer, program: Program, values: Sequence[Any]) -> Any:
+def _elements(t: Tracer, inlined: Placed) -> Any:
     """A program of numbers for each element of its arguments."""
+    program: Any = inlined.program
+    values = inlined.values
     names = [ir.var(n) for n in program.params]
     traced = [Real(v) if isinstance(v, Expr) else v for v in values]
 
@@ -76,9 +80,28 @@ def _elements(t: Tracer, program: Program, values: Sequence[Any]) -> Any:
                 inside = ir.and_(inside, c)
             return Real(e, inside)
 
-        return elementwise(apply, *traced)
+        found = elementwise(apply, *traced)
+        if not inlined.jacobians:
+            return found
+        return _diagonal(t, found, [traced[k] for k in inlined.jacobians[k]])
 
     return map_objects(output, program.tree, as_traced, partial(_array, t))
+
+
+def _diagonal(t: Tracer, slopes: Any, arguments: Sequence[Any]) -> Any:
+    """The Jacobian by arrays of a function of their elements, of which these are the slopes."""
+    a = symbolic.symbolic(t, slopes)
+    shape, rank, same = list(a.shape), len(a.shape), ir.TRUE
+    for v in arguments:
+        sizes = symbolic.symbolic(t, v).shape
+        for axis, n in enumerate(sizes, start=rank - len(sizes)):
+            if not repeated(n, a.shape[axis]):
+                own, there = symbolic.SLOTS[axis], symbolic.SLOTS[len(shape)]
+                same = ir.and_(same, ir.eq(there, own))
+            shape.append(n)
+    e, defined = symbolic.formula(a), symbolic.needs(a)
+    inside = ir.or_(ir.not_(same), defined)
+    return symbolic.lazy(shape, "f", ir.where(same, e, ir.ZERO), inside)
 
 
 def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any], floats: Set[Expr]) -> Any:

@@ -80,6 +80,11 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
             return _of_truth(t, op, a, b)
         return scalars.binary(op, a, b)
     if _is_mask(a) and _is_mask(b):  # as NumPy has it
+        if op is ast.Sub:
+            raise Refused(
+                "'-' of arrays of truth values, which NumPy refuses",
+                "make numbers of them first: np.where(a > 0, 1.0, 0.0)",
+            )
         if op in _SHORT:
             raise Refused(
                 f"'{scalars.SYMBOLS[op]}' of arrays of truth values, which NumPy computes in "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
+from symdiff.errors import SymdiffError
 from symdiff.frontend import captures
 from symdiff.frontend.arrays import lists, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
@@ -359,18 +360,26 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
 
 
 def _said(t: Tracer, node: ast.Raise) -> str:
-    """The message of an error, as far as it is known when traced."""
+    """The message of an error: of what is not known when traced, the source."""
     if not isinstance(node.exc, ast.Call) or not node.exc.args:
         return ""
-    match node.exc.args[0]:
-        case ast.Constant(value):
-            return str(value)
-        case ast.JoinedStr(values):
-            return "".join(
-                str(v.value) if isinstance(v, ast.Constant) else t.frame.source.segment(v)
-                for v in values
-            )
-    return ""
+    given = node.exc.args[0]
+    if not isinstance(given, ast.JoinedStr):
+        return _known_text(t, given) or ""
+    parts = [(v, _known_text(t, ast.copy_location(ast.JoinedStr([v]), v))) for v in given.values]
+    return "".join(t.frame.source.segment(v) if text is None else text for v, text in parts)
+
+
+def _known_text(t: Tracer, node: ast.expr) -> str | None:
+    """The text of a message; None if it depends on what is not known when traced."""
+    count, at = len(t.block), t.at
+    try:
+        found = evaluate(t, node)
+    except (SymdiffError, Refused, Retrace):
+        found = None
+    del t.block[count:]
+    t.at = at
+    return str(found) if isinstance(found, (str, int, float)) else None
 
 
 # ------------------------------------------------------------------------ others

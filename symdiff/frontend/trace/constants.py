@@ -66,15 +66,3 @@ def _enclosures(e: Expr) -> Iterator[Any]:
 def decide(condition: Expr) -> bool | None:
     """The truth of a condition without variables, proven; None if undecided."""
     return next((answer for answer in _enclosures(condition) if answer is not None), None)
-
-
-def integer_part(e: Expr) -> int | None:
-    """A closed real rounded towards zero; None if undecided."""
-    if (q := ir.rational(e)) is not None:
-        return int(q)
-    for ball in _enclosures(e):
-        floor = ball.floor()
-        if floor.is_exact() and floor.is_finite():
-            n = int(floor.unique_fmpz())
-            return n if n >= 0 or bool(ball == floor) else n + 1
-    return None

@@ -76,6 +76,8 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
         name = str(v.value)
         if t.shapes is not None and name not in t.shapes:
             continue  # what is computed, such as the sum of an array
+        if t.shapes is None and name in t.floats:
+            continue  # a number, as it is annotated
         named = v is value.expr and what != REDUCED
         if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
             raise Retrace(name, rank, what)

@@ -131,6 +131,7 @@ class Recorder(Interface):
         self.singles: dict[Expr, None] = {}
         self.decisive: dict[Expr, None] = {}
         self.guessed: frozenset[str] = frozenset()
+        self.floats: frozenset[str] = frozenset()
         self.growing: dict[ast.stmt, Any] = {}
         self.data: dict[str, np.ndarray[Any, Any]] = {}
         self.memories: list[dict[Memory, Expr | None]] = []

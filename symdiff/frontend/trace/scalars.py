@@ -39,7 +39,7 @@ from symdiff.frontend.trace.values import (
 )
 from symdiff.ir import FALSE, TRUE, ZERO, Expr, Op, functions
 from symdiff.ir.loop_program import FLOORDIV, MOD, kind_of
-from symdiff.ir.plain import exactly, plain
+from symdiff.ir.plain import by_sign, exactly, plain
 from symdiff.passes.analysis.flat_regions import flat
 
 MAX_INTEGER_BITS = 1 << 16
@@ -176,7 +176,7 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
         if op is ast.NotEq:
             return exclusive(a, b)
     x, y = as_real(a), as_real(b)
-    p, q = written(x), written(y)
+    p, q = by_sign(written(x), written(y))
     if p is q and p.op is not ir.CONST and op not in (ast.Lt, ast.Gt):  # is it nan?
         same = ir.or_(all_given_real(p), ir.le(p, ir.INF))
         same = ir.and_(join(x.defined, y.defined), same)
@@ -525,11 +525,11 @@ def _template(build: Callable[..., Expr]) -> tuple[int, Expr, Expr]:
 def remainder(a: Real, b: Real) -> Real:
     """a % b, which is not defined for b = 0, though it tends to 0: by the integer that doubles give."""
     p, q = written(a), written(b)
-    times = ir.apply(functions.FLOOR_QUOTIENT, p, q)
     defined = join(join(a.defined, b.defined), ir.ne(q, ir.ZERO))
     rest = plain(functions.FMOD, p, q)
     other = ir.where(ir.lt(q, ZERO), ir.lt(ZERO, rest), ir.lt(rest, ZERO))
     as_written = ir.where(other, plain(ir.ADD, rest, q), rest)
+    times = ir.apply(functions.FLOOR_QUOTIENT, p, q)
     return Real(ir.sub(a.expr, ir.mul(b.expr, times)), defined, as_written)
 
 

@@ -131,7 +131,7 @@ def _floor_quotient(x: Expr, y: Expr) -> Expr:
 
 FMOD: Op = Op(
     "fmod", 2,
-    partials=lambda x, y: (ONE, neg(TRUNC(div(x, y)))),
+    partials=lambda x, y: (ONE, div(FMOD(x, y) - x, y)),
     fold=lambda x, y: x - y * math.trunc(x / y) if y != 0 else None,
     names=("math.fmod", "numpy.fmod"),
     sympy=lambda sp, x, y: x - y * sp.sign(x / y) * sp.floor(sp.Abs(x / y)),

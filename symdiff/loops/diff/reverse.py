@@ -26,6 +26,7 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.ir import TRUE, VAR, ZERO, Expr, topological, var
 from symdiff.ir.blocks import unchecked
+from symdiff.ir.functions.selection import EXTREMES, MAXIMA
 from symdiff.ir.linalg.routines import ROUTINES, Writer
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -154,6 +155,16 @@ class Sweep:
             self.give(name_of(e), bar)
         else:
             self.seed(e, var(bar))
+
+    def receive_extreme(self, c: Carried, bar: Expr) -> None:
+        """Add the adjoint of a carried maximum or minimum to what it is made of: only terms that the last one
+        does not pass count, as others, whose adjoints are 0, may have infinite derivatives."""
+        for child, partial, counts in local_partials(c.next):
+            path = (counts,) if counts is not TRUE else ()
+            if child is not c.leaf:
+                low, high = (child, var(c.result))[:: 1 if c.next.op in MAXIMA else -1]
+                path = (*path, ir.not_(ir.lt(low, high)))
+            self.seed(child, bar * partial, path)
 
     def cotangent(self, e: Expr, bar: Expr) -> None:
         """Add to the adjoint of an output: a scalar to that of a scalar, an array to that
@@ -341,7 +352,9 @@ class Sweep:
         roots = [*(c.next for c in s.carried), *(v.value for v in s.saves)]
         sweep = Sweep(self.context, s.body, (n for n, _ in inner(s)), roots, fragile)
         for c in s.carried:
-            if c.name in bars:
+            if c.name in bars and c.next.op in EXTREMES and c.leaf in c.next.args:
+                sweep.receive_extreme(c, var(bars[c.name]))
+            elif c.name in bars:
                 sweep.receive(c.next, bars[c.name])
         restores = []
         for v in s.saves:

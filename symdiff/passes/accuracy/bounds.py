@@ -65,6 +65,8 @@ from symdiff.passes.analysis.band_extent import largest
 from symdiff.passes.analysis.signs import Signs
 
 STEPS = (FLOOR, CEIL, TRUNC, ROUND, SIGN)
+INTEGERS = 2**52
+"""Up to which all integers are doubles."""
 CHEAP = 2
 """A term with no more units of error is bounded by the other and the sum."""
 MAX_SUM = 16
@@ -173,6 +175,7 @@ class Bounds:
     def _local(self, e: Expr) -> Bound:
         op, args = real_op(e.op), e.args
         if op is FLOOR_QUOTIENT:
+            self.unsafe = ir.or_(self.unsafe, ir.lt(ir.const(INTEGERS), ir.abs_(e)))
             return Bound()
         if op.boolean:
             if op in COMPARISONS and not decides_plainly(e):

@@ -58,7 +58,6 @@ from symdiff.ir.loop_program import (
     REAL_OF,
     Build,
     Call,
-    Check,
     Loop,
     LoopProgram,
     Statement,
@@ -78,10 +77,10 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.loops.matmul import TURNED
-from symdiff.lowering.target import FMA, SMALL
+from symdiff.lowering.target import FMA
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
-from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.elements import over_elements
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
 from symdiff.passes.accuracy.solver_corrections import (
     BY_PIVOTS,
@@ -141,35 +140,6 @@ def corrected_program(
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
     return Correcting(program, norm, tests=tests, library=library).whole_program()
-
-
-def corrected_at_once(
-    program: LoopProgram, small: int = SMALL, tests: bool = False, norm: bool = False
-) -> LoopProgram:
-    """The program with its corrections and checks, as a first tier: a check "small" fails where arguments and
-    results are more than so many numbers, before anything is computed, and one "accuracy" where
-    a number may not be accurate; with `tests` for what underflow cost as well, with `norm` arrays by their largest elements.
-
-    Raises
-    ------
-    UnsupportedError : as `corrected_program` does.
-    """
-    known = types(program)
-    given = {e for p in program.params for e in p.type.shape}
-    shapes = [p.type.shape for p in program.params]
-    shapes += [known[name_of(e)].shape for e in program.outputs if e.op is ARRAY]
-    count: Expr = ZERO
-    for shape in shapes:
-        if shape and set(leaves(shape)) <= given:
-            size: Expr = ONE
-            for n in shape:
-                size = size * n
-            count = count + size
-    made = Correcting(program, norm, lean=small > SMALL, tests=tests).whole_program()
-    *outputs, wrong = made.outputs
-    first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
-    last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
-    return replace(made, block=(first, *made.block, last), outputs=tuple(outputs))
 
 
 class Correcting(Beside):
@@ -589,4 +559,4 @@ def is_wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
 
 
-__all__ = ["Correcting", "corrected_at_once", "corrected_program", "is_wrong", "together"]
+__all__ = ["Correcting", "corrected_program", "is_wrong", "together"]

@@ -63,11 +63,11 @@ from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import fused, lower
+from symdiff.lowering.quotients import fused_quotients
 from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, TESTED, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import compensate_sums
 from symdiff.passes.accuracy.error_test import ErrorTest, flagged_where
-from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
 from symdiff.passes.accuracy.gather_fractions import gather
@@ -102,20 +102,16 @@ class ProgramWithTests(NamedTuple):
     ----------
     flags : those of the processor that must be looked at; if any was raised the program is
         to be computed with tests for it.
-    corrected : of how many numbers calls are at most, if its operations are those of processors, and it has
-        no tested values; else 0.
     """
 
     program: LoopProgram
     references: tuple[Reference, ...]
     flags: int
-    corrected: int = 0
 
 
 def with_error_tests(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
-    estimates: bool = False, by_rows: bool = False, norm: bool = False,
-    known: dict[Any, Any] | None = None, together: bool = True,
+    known: dict[Any, Any] | None = None,
 ) -> ProgramWithTests:  # fmt: skip
     """The program with its error tests.
 
@@ -125,26 +121,13 @@ def with_error_tests(
     accuracy : "high" or "strict"; with "certified" every value is flagged.
     tests : what is tested for besides cancellation: 0 for nothing, 1 for underflow, 2 for
         overflow and invalid operations as well. The others are left to the flags.
-    estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
-    by_rows : whether the program is one for each row: then their values keep tests of their own, so
-        that rows do not depend on each other.
-    norm : as of `estimates.estimated`.
-    together : see `ProgramErrors`.
     known : what was found of single expressions, of this program or one like it with other tests;
         more is added.
     """
     program = ready(without_twins(program))
-    unwatched = untested = frozenset[Expr]()
-    flags = 0
-    if estimates:
-        if tests < UNDERFLOW and passes_on_losses(program):
-            flags = UNDERFLOWS | OVERFLOWS
-        program, unwatched, untested, *_ = estimated(
-            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm, known, together
-        )
-    work = _Testing(
-        program, dtype, accuracy, tests, unwatched, untested, {} if known is None else known
-    )
+    lossy = tests < UNDERFLOW and passes_on_losses(program)
+    flags = UNDERFLOWS | OVERFLOWS if lossy else 0
+    work = _Testing(program, dtype, accuracy, tests, {} if known is None else known)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)
     found = work.finished()
@@ -184,9 +167,6 @@ class _Testing:
     values : the watched expressions; parts stand before what they are parts of.
     new : the others, and in the end all.
     sums : what collects terms, by the expression of its next value.
-    unwatched : expressions of estimates (see `estimates`), and
-    estimates : those that were met.
-    untested : expressions whose roundings are estimated.
     known : see `with_error_tests`.
     decisions : numbers that say whether conditions hold.
     counts : integers that are not negative.
@@ -196,10 +176,7 @@ class _Testing:
     dtype: str
     accuracy: str
     tests: int
-    unwatched: frozenset[Expr] = frozenset()
-    untested: frozenset[Expr] = frozenset()
     known: dict[Any, Any] = field(default_factory=dict)
-    estimates: dict[Expr, None] = field(default_factory=dict)
     names: dict[Expr, Expr] = field(default_factory=dict)
     parts: dict[Expr, Expr] = field(default_factory=dict)
     values: dict[Expr, _Value] = field(default_factory=dict)
@@ -222,9 +199,6 @@ class _Testing:
         others: dict[Expr, None] = {}
         for found in expressions:
             e = found.value
-            if e in self.unwatched:
-                self.estimates[e] = None
-                continue
             if self._is_leaf(e) or e in self.values or e in self.new or e in self.sums:
                 continue
             kind = kind_of(e, self.kinds)
@@ -291,9 +265,7 @@ class _Testing:
             (whole,) = self._named((e,))
             moved = [x for x in steps if x in ir.variables((whole,))]
             found: list[Expr] = []
-            if self._is_untested(e):
-                inherited.add(e)
-            elif (
+            if (
                 self.accuracy != "certified"
             ):  # a part would be rounded: subnormal ones are not exact
                 found = self._apart(whole, moved) if moved else self._factor(whole)
@@ -337,9 +309,6 @@ class _Testing:
             self.known[key] = plain, forms
         found: tuple[tuple[Expr, ...], tuple[Expr, ...]] = self.known[key]
         return found
-
-    def _is_untested(self, e: Expr) -> bool:
-        return self.accuracy == "high" and e in self.untested
 
     def _factor(self, e: Expr) -> list[Expr]:
         """The one factor of a product that may be flagged, unless it is all of it."""
@@ -419,7 +388,9 @@ class _Testing:
     def finished(self) -> ProgramWithTests:
         """The program with all expressions replaced."""
         roots = [e for v in self.values.values() for e in (v.form, v.screen, v.flagged)]
-        lowered = lower(roots, chain=self._chain, fuse=True, single=self.dtype == "float32")
+        lowered = lower(
+            fused_quotients(roots), chain=self._chain, fuse=True, single=self.dtype == "float32"
+        )
         references: list[Reference] = []
         found = zip(lowered[::3], lowered[1::3], lowered[2::3], strict=True)
         for (key, v), three in zip(self.values.items(), found, strict=True):
@@ -436,7 +407,6 @@ class _Testing:
             self.new[e] = self._collected(e, r)
         for e, number in self.decisions.items():
             self.new[e] = raw(LT, (HALF, self.new[number]))
-        self._estimate()
         block = mapped_block(self.program.block, lambda e: self.new.get(e, e))
         outputs = tuple(self.new.get(e, e) for e in self.program.outputs)
         program = replace(self.program, block=block, outputs=outputs)
@@ -447,14 +417,6 @@ class _Testing:
             if self.tests < tests and any(later):
                 flags |= raised
         return ProgramWithTests(program, tuple(references), flags)
-
-    def _estimate(self) -> None:
-        """Estimates of errors over the values that are computed."""
-        values = {e: var(f"value {k}") for k, e in enumerate(self.values)}
-        self.over.update((v, self.new[e]) for e, v in values.items())
-        todo = tuple(self.estimates)
-        forms = expand_completed(self._named(substitute(todo, values)))
-        self.new.update(zip(todo, self._back(forms), strict=True))
 
     def _collected(self, e: Expr, r: Reduction) -> Expr:
         """The next value of what collects a term."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symdiff import ir
 from symdiff.ir import VAR, Expr
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -31,7 +30,7 @@ from symdiff.lowering.loops.collected import reduction
 
 def passes_on_losses(program: LoopProgram) -> bool:
     """Whether numbers that are computed, and may have lost digits to underflow or overflowed, are
-    operands of others, so that `estimated` is to be asked with tests if something did."""
+    operands of others, so that tests are to be asked if something did."""
     made = {
         n for s in walk(program.block) for n, t in (*defined(s), *inner(s)) if t.kind == "f"
     }  # fmt: skip
@@ -57,12 +56,4 @@ def passes_on_losses(program: LoopProgram) -> bool:
     )
 
 
-def divides(e: Expr) -> bool:
-    """Whether a number that is not loaded from an array divides."""
-    return any(
-        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
-        for n in ir.topological((e,))
-    )
-
-
-__all__ = ["divides", "passes_on_losses"]
+__all__ = ["passes_on_losses"]

@@ -47,10 +47,11 @@ from symdiff.ir.plain import decides_plainly, is_decided
 from symdiff.lowering.target import COMPENSATED, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS
 from symdiff.passes.accuracy.error_test import ErrorTest
-from symdiff.passes.accuracy.propagation import FLOOR
 from symdiff.passes.analysis.magnitude import Magnitudes
 
 ALLOWED = 4
+FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
+"""The smallest normal numbers."""
 SMALLEST = {"float64": (1074, 1021), "float32": (149, 125)}
 """The smallest number is two to the minus the first; times two to the second, a number is
 measured in smallest numbers per unit of its last place."""

@@ -37,7 +37,7 @@ from symdiff.passes.accuracy.corrected_program import (
     is_wrong,
     together,
 )
-from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.elements import over_elements
 from symdiff.passes.accuracy.underflow_losses import is_lost
 
 

@@ -43,8 +43,8 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.lowering.loops.matmul import TURNED
+from symdiff.passes.accuracy.elements import over_elements
 from symdiff.passes.accuracy.eliminations import cofactors, of_pivots
-from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.accuracy.pseudoinverse_corrections import (
     bound_of_difference,
     bound_of_pseudoinverse,

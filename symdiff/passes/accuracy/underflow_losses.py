@@ -11,6 +11,7 @@ is not known is infinite or nan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from symdiff import ir
@@ -52,13 +53,15 @@ def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
     if is_decided(n):
         return ZERO
     if n.op.boolean and n.op is not WHERE:
-        if n.op in ir.COMPARISONS and decides_plainly(n):
-            return FALSE
         if n.op not in ir.COMPARISONS:
             found: Expr = FALSE
             for e in below:
                 found = found if e is ZERO else ir.or_(found, e)
             return found
+        if decides_plainly(n) and not (n.op is ir.EQ and ZERO in n.args):
+            return (
+                FALSE  # a decision, which is that of doubles; what asks for 0 knows a slope there
+            )
         both = added_up(below)
         if both is ZERO:
             return FALSE
@@ -79,14 +82,16 @@ def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
         passed = [_times(x, e) for x, e in zip(args, reversed(below), strict=True)]
         if any(abs(q) >= 1 for a in n.args if (q := ir.rational(a)) is not None):
             return added_up(passed)
-        return added_up((*passed, _where(_not_zero(*args), _is_tiny(value), const(ONCE))))
+        return added_up((*passed, _where(_not_zero(args, below), _is_tiny(value), const(ONCE))))
     if n.op is DIV:
         return _of_quotient(args, value, below)
     if n.op is POW:
         return _of_power(n, args[0], value, below[0])
     if n.op not in CORRECTED:
         return ZERO if added_up(below) is ZERO else _infinite(added_up(below))
-    own = _where(_not_zero(*args) if n.op is not EXP else ir.TRUE, _is_tiny(value), const(ONCE))
+    own = _where(
+        _not_zero(args, below) if n.op is not EXP else ir.TRUE, _is_tiny(value), const(ONCE)
+    )
     if below[0] is ZERO:
         return own
     slope = value if n.op is EXP else CORRECTED[n.op].build(ordered(known[n.args[0]])[0], False)[2]
@@ -108,7 +113,7 @@ def _of_quotient(args: list[Expr], value: Expr, below: list[Expr]) -> Expr:
     once = const(ONCE * (1 + 1 / abs(by))) if by else raw(
         ADD, (const(ONCE), raw(DIV, (const(ONCE), size)))
     )  # fmt: skip
-    own = _where(_not_zero(x), small, once)
+    own = _where(_not_zero((x,), below), small, once)
     if by is None:  # its reciprocal has lost digits
         own = raw(WHERE, (raw(LE, (size, const(1 / TINY))), own, INF))
     if passed is ZERO:
@@ -120,7 +125,7 @@ def _of_power(n: Expr, x: Expr, value: Expr, below: Expr) -> Expr:
     q = ir.rational(n.args[1])
     assert q is not None
     if q > 0 and q.denominator == 1:
-        own = _where(_not_zero(x), _is_tiny(value), const(ONCE))
+        own = _where(_not_zero((x,), (below,)), _is_tiny(value), const(ONCE))
     else:
         safe = [raw(LE, (const(TINY), _size(e))) for e in (x, value)]
         safe += [raw(LE, (_size(e), const(1 / TINY))) for e in (x, value)]
@@ -147,11 +152,12 @@ def _is_tiny(e: Expr) -> Expr:
     return raw(LT, (_size(e), const(TINY)))
 
 
-def _not_zero(*given: Expr) -> Expr:
+def _not_zero(given: Sequence[Expr], lost: Sequence[Expr]) -> Expr:
+    """Whether none of the values is exactly 0: one that vanished, and what it lost, are not."""
     found: Expr = ir.TRUE
-    for e in given:
+    for e, x in zip(given, lost, strict=False):
         if ir.rational(e) is None:
-            found = ir.and_(found, raw(LT, (ZERO, _size(e))))
+            found = ir.and_(found, raw(LT, (ZERO, added_up((_size(e), x)))))
     return found
 
 

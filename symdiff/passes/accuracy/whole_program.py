@@ -36,7 +36,7 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import UNIT
 from symdiff.passes.accuracy.beside import Beside, Parts
-from symdiff.passes.accuracy.estimated_statements import over_elements
+from symdiff.passes.accuracy.elements import over_elements
 from symdiff.passes.accuracy.widen import Choice, Wide, add, has_rules, widen_over
 from symdiff.passes.stabilise import stabilise
 

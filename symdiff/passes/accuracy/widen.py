@@ -34,6 +34,7 @@ from symdiff.lowering.double_double import pairs
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import FLOOR, RULES, UNIT, named
 from symdiff.lowering.lower import lower
+from symdiff.lowering.quotients import fused_quotients
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.softmax import shared
 
@@ -144,6 +145,8 @@ class _Widening:
         """The nodes whose values make that of this one."""
         if e.op in _DIRECT:
             return e.args
+        if e.op is f.FLOOR_QUOTIENT:
+            return e.args
         if e.op in RULES:
             return (*e.args, f.domain(e.op, e.args))
         if e.op.expand is not None:
@@ -160,6 +163,10 @@ class _Widening:
             return self._condition(e)
         if not args:
             return _leaf(e)
+        if op is f.FLOOR_QUOTIENT:
+            (quotient,) = fused_quotients((ir.raw(op, tuple(self.real(a).hi for a in args)),))
+            whole = ir.lt(ir.abs_(quotient), const(2**52))
+            return Wide(dd.exact(quotient), ir.where(whole, ZERO, INF), FALSE)
         if is_plain(e):
             value = ir.raw(op, tuple(self.real(a).hi for a in args))
             return Wide(dd.exact(value), ZERO, ir.not_(ir.raw(ir.EQ, (value, value))))

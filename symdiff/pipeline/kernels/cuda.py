@@ -13,6 +13,7 @@ from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.pipeline.lowered.scalar import on_device
 from symdiff.pipeline.options import Options
@@ -85,6 +86,15 @@ class CudaKernels:
         """Compute on the device."""
         shapes = self.source.shapes(static, values)
         raw = self.source.raw(static, shapes)
+        if (
+            of_numbers(raw)
+            and "jacobian" in dict(self.source.path)
+            and any(np.shape(v) for v in values)
+        ):
+            raise UnsupportedError(
+                f"the Jacobian of the elementwise function {raw.name} by arrays, on a CUDA device",
+                hint='use .diff("x"), or .jacobian.map(...): the derivatives of each element',
+            )
         if isinstance(raw, LoopProgram):
             found = self.loop_program(raw, static, shapes)
             mapped = [bool(np.shape(v)) for v in values]
@@ -139,7 +149,7 @@ class CudaKernels:
         from symdiff.runtime.cuda.loops.kernel import CudaProgram
 
         self._refuse_certified()
-        accuracy, tiers = self.options.level, None
+        accuracy, tiers = self.options.accuracy, None
         if accuracy != "fast":
             tiers = LoweredProgram(program, accuracy, reads_flags=False)
         made = CudaProgram(final(program), self.options.cache, accuracy, tiers)
@@ -169,7 +179,7 @@ class CudaKernels:
         return self.made[key]
 
     def _refuse_certified(self) -> None:
-        if self.options.level == "certified":
+        if self.options.accuracy == "certified":
             raise TargetError(
                 'accuracy="certified" is ball arithmetic, which needs the CPU',
                 hint='use target="cpu", or accuracy="strict"',
@@ -185,5 +195,5 @@ class CudaKernels:
         options = self.options
         self._refuse_certified()
         function = on_device(optimized, options)
-        kernel = CudaKernel(function, accuracy=options.level, cache=options.cache)
+        kernel = CudaKernel(function, accuracy=options.accuracy, cache=options.cache)
         return optimized, OnDevice(kernel, optimized.tree, self._dtype())

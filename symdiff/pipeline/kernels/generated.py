@@ -51,7 +51,9 @@ class GeneratedKernel(Kernel):
         demands: Sequence[Expr],
         written: Written | None,
     ) -> None:
-        super().__init__(function, dtype=options.dtype, accuracy=options.level, cache=options.cache)
+        super().__init__(
+            function, dtype=options.dtype, accuracy=options.accuracy, cache=options.cache
+        )
         self.optimized, self.demanded, self.written = optimized, tuple(demands), written
 
     @cached_property

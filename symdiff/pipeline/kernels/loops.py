@@ -48,7 +48,6 @@ class ArrayKernels:
         self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...]]] = {}
         self._by_row: dict[Any, tuple[LoopKernel | None, RowsAtOnce | Transposed | None]] = {}
         self._of_a_row: dict[int, LoopProgram] = {}
-        self._bounds: dict[int, LoopKernel] = {}
 
     def __call__(
         self,
@@ -146,8 +145,10 @@ class ArrayKernels:
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
         ones, keep = not raw.stretches.pairs, self._options.cache
+        if self._options.accuracy == "strict":
+            return None  # which begins with rounding errors
         changed = self._changed(raw)
-        code = kernel.code("float64", first=True)
+        code = kernel.code("float64")
         entry = entry_of(code, ones, keep, integers, changed, served)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
@@ -215,9 +216,9 @@ class ArrayKernels:
         def arguments(program: LoopProgram) -> tuple[Any, ...]:
             tiers = None
             if o.accuracy != "fast":
-                tiers = LoweredProgram(program, o.level, norm=o.accuracy == "norm", **about)
+                tiers = LoweredProgram(program, o.accuracy, **about)
             final = loop_pipeline.final(program)
-            return final, o.dtype, threaded, o.cache, o.level, tiers
+            return final, o.dtype, threaded, o.cache, o.accuracy, tiers
 
         made_by: type[LoopKernel] = LoopKernel
         if o.engine == "numba":
@@ -379,24 +380,11 @@ class ArrayKernels:
         except UnsupportedError:
             return None
 
-    def bounds(
+    def spreads(
         self, raw: LoopProgram, values: Sequence[Any], static: Mapping[str, Any], shapes: Shapes
-    ) -> list[tuple[float, float]]:
-        """Of each result the units by which double arithmetic may be off, and its largest element."""
-        kernel = self._bounds.get(id(raw))
-        if kernel is None:
-            from symdiff.lowering.loops.vector_ready import ready
-            from symdiff.passes.accuracy.result_errors import bounded
-            from symdiff.pipeline import loops as loop_pipeline
-            from symdiff.runtime.loops.kernel import LoopKernel
-
-            with self._once(raw):
-                program = loop_pipeline.final(bounded(ready(self._source.shown(static, shapes))))
-                o = self._options
-                made = LoopKernel(program, "float64", o.parallel, o.cache, "fast")
-                kernel = self._bounds.setdefault(id(raw), made)
-        found = [float(v) for v in kernel(values)]
-        return list(zip(found[::2], found[1::2], strict=True))
+    ) -> list[float]:
+        """By how much each result of double arithmetic differs with the direction of rounding."""
+        return self.compiled(raw, static, shapes)[1].spreads(values)
 
     def llvm(self, program: LoopProgram) -> str:
         """The LLVM IR of a program that is written out."""

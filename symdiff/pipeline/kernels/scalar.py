@@ -45,12 +45,12 @@ def tiered(
         made = GeneratedKernel(function, optimized, options, conditions, written)
         return Tiered(made, optimized.reference, demands=demands)
     wide = without in ("first", "compiled")
-    wide = wide or (options.level == "strict" and function.has_double_double)
+    wide = wide or (options.accuracy == "strict" and function.has_double_double)
     kernel = Kernel(
-        function, wide=wide, dtype=options.dtype, accuracy=options.level,
+        function, wide=wide, dtype=options.dtype, accuracy=options.accuracy,
         parallel=options.parallel, cache=options.cache,
     )  # fmt: skip
-    always = options.level == "certified" or without == "compiled"
+    always = options.accuracy == "certified" or without == "compiled"
     return Tiered(kernel, optimized.reference, always, demands)
 
 

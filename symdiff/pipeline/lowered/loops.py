@@ -1,8 +1,8 @@
 """Lowered programs with arrays and loops: their error tests, and what computes flagged results.
 
 tier                     made by                             computes
-corrected, at once       `passes.accuracy.corrected_program` everything, in calls of few numbers
-double                   `passes.accuracy.loop_tiers`        everything
+double                   the program itself                  everything; losses are measured (`runtime.loops.probe`)
+double, rows             `passes.accuracy.loop_tiers`        rows of a map, each with its tests
 corrected, rows          `passes.accuracy.rows_with_errors`    everything, in rows that would often be flagged
 double-double, a value   `passes.accuracy.widen`             one flagged value
 corrected, a call        `passes.accuracy.corrected_program` everything, where results lost digits
@@ -15,16 +15,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from symdiff.errors import UnsupportedError
 from symdiff.ir.loop_program import Block, Build, Check, Loop, LoopProgram, names_of
 from symdiff.ir.prune import pruned
-from symdiff.lowering.target import SMALL
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import ProgramWithTests, Reference
 
-ANY = 2**62
-"""More numbers than there are."""
 SELDOM = 1 / 16
 """Flagged values of a row, by sample points, up to which rows are computed in doubles first."""
 
@@ -39,7 +35,6 @@ class LoweredProgram:
     accuracy : "high", "strict" or "certified".
     reads_flags : whether the processor tells of overflow and underflow. Then norms are only
         scaled (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
-    norm : whether elements of arrays need be accurate only beside the largest of their array.
     by_rows : whether it computes rows that do not depend on each other.
     of_numbers : whether it is a function that gives numbers alone, or a derivative of one: elements
         of what it gives may depend on all arguments, also on how many these are.
@@ -50,7 +45,6 @@ class LoweredProgram:
     reads_flags: bool = True
     by_rows: bool = False
     of_numbers: bool = False
-    norm: bool = False
 
     @cached_property
     def closed(self) -> LoopProgram:
@@ -67,7 +61,7 @@ class LoweredProgram:
         """The program in closed forms with the values at completed points, for balls."""
         return pipeline.exact(self.source)
 
-    def double(self, dtype: str, tests: int, estimates: bool = False) -> ProgramWithTests:
+    def double(self, dtype: str, tests: int) -> ProgramWithTests:
         """The program with its error tests, as `symdiff.passes.accuracy.loop_tiers.with_error_tests` has
         them."""
         from symdiff.codegen.llvm.jit import has_flags
@@ -77,62 +71,13 @@ class LoweredProgram:
 
         program = self.source
         flags = self.reads_flags and has_flags()
-        how = (
-            self.accuracy, tests, estimates, self.by_rows, self.norm, self._known, self.of_numbers,
-        )  # fmt: skip
+        how = self.accuracy, tests, self._known
         if not flags or (other := scaled(program, dtype)) is program:
             return with_error_tests(program, dtype, *how)
         if tests:
             return with_error_tests(other, dtype, *how)
         found: Any = with_error_tests(program, dtype, *how)
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
-
-    def at_once(self, dtype: str, tests: int = 0) -> ProgramWithTests | None:
-        """The program with its rounding errors, as the first tier of calls of few numbers; with `tests`, with what
-        underflow cost (overflow is left to the next tier). None where it
-        has no use: if elements must not depend on how many there are (unless each is made of
-        all of them), if the errors of results are bounded statically, or functions have no
-        corrections, or removable singularities need their bands."""
-        from symdiff.passes.accuracy.gathered import gathers
-
-        if not self.of_numbers and not gathers(self.source):
-            return None
-        return self.with_errors(dtype, SMALL, tests)
-
-    def with_errors(self, dtype: str, most: int = ANY, tests: int = 0) -> ProgramWithTests | None:
-        """The same for calls of so many numbers at most, whatever its elements are made of. What overflowed
-        has an error that is not a number, and so no flag is asked for that where calls are not few; nor for poles and
-        what is undefined, which may be in branches that are not taken."""
-        from symdiff.codegen.llvm.jit import has_flags
-        from symdiff.lowering.loops.vector_ready import ready
-        from symdiff.lowering.target import OVERFLOWED, UNDERFLOWS
-        from symdiff.passes.accuracy.corrected_program import corrected_at_once
-        from symdiff.passes.accuracy.estimates import estimated
-        from symdiff.passes.accuracy.loop_tiers import ProgramWithTests as Made
-        from symdiff.passes.accuracy.solver_corrections import calls_with_corrections
-
-        known = self.accuracy in ("high", "strict") and dtype == "float64" and tests < 2
-        if not (known and self.reads_flags and has_flags()) or self.by_rows:
-            return None
-        solves = calls_with_corrections(self.source)
-        if self.norm and not solves:  # estimates by norms are seldom large
-            return None
-        strict = self.accuracy == "strict"
-        estimates = estimated(
-            ready(self.source), dtype, strict, known=self._known, together=self.of_numbers
-        )
-        if estimates.bounded:
-            return None
-        if estimates.joint or solves:
-            most = ANY  # that takes as long for many numbers, but for a small factor
-        if pipeline.closed(self.source) != pipeline.final(self.source):
-            return None
-        try:
-            made = corrected_at_once(ready(self.exact), most, tests > 0, self.norm)
-        except UnsupportedError:
-            return None
-        flags = (0 if tests else UNDERFLOWS) | (0 if most == ANY else OVERFLOWED)
-        return Made(made, (), flags, most)
 
     @property
     def solves(self) -> bool:
@@ -148,7 +93,7 @@ class LoweredProgram:
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.passes.accuracy.flagged import worst_share
 
-        known = self.by_rows and self.accuracy in ("high", "strict") and not self.norm
+        known = self.by_rows and self.accuracy in ("high", "strict")
         if not (known and self.reads_flags and has_flags()):
             return False
         tested = (r.written for r in self.double("float64", 0).references)
@@ -185,7 +130,7 @@ class LoweredProgram:
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.corrected_program import corrected_program
 
-        return corrected_program(ready(self.exact), self.norm, tests, library)
+        return corrected_program(ready(self.exact), tests=tests, library=library)
 
     def statements(self, stable: bool = False) -> LoopProgram:
         """The whole program in closed forms without routines and checks, for arithmetic of numbers

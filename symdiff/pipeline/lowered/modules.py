@@ -65,7 +65,7 @@ def _beyond(gathered: Sequence[Expr], optimized: OptimizedProgram, values: int) 
     infinite = ir.eq(size, ir.INF)
     return tuple(
         ir.where(infinite, r, g) if k < values and g is not r else g
-        for k, (g, r) in enumerate(zip(gathered, optimized.reference, strict=True))
+        for k, (g, r) in enumerate(zip(gathered, optimized.outputs, strict=True))
     )
 
 

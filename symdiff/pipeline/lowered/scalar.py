@@ -179,14 +179,14 @@ def lowered(
     guarded : where guards act of the function as it was written.
     """
     outputs = optimized.outputs
-    if options.level == "fast":
+    if options.accuracy == "fast":
         from symdiff.lowering.fast import share_work
 
         outputs = share_work(outputs)
     return LoweredFunction(
         optimized.name, optimized.params, outputs, optimized.reference, violated(demands),
         guarded if len(outputs) <= MAX_GUARDED else FALSE,
-        tested=options.level in ("high", "strict"),
+        tested=options.accuracy in ("high", "strict"),
         rearranged=without != "refine",
         corrected=without != "correct" and options.dtype != "float32",
         keep=options.cache,
@@ -198,5 +198,5 @@ def on_device(optimized: OptimizedProgram, options: Options) -> LoweredFunction:
     arithmetic takes, series around completed points included, as no third tier finds a limit."""
     return LoweredFunction(
         optimized.name, optimized.params, optimized.outputs, optimized.outputs,
-        tested=options.level != "fast", rearranged=False, corrected=False, keep=options.cache,
+        tested=options.accuracy != "fast", rearranged=False, corrected=False, keep=options.cache,
     )  # fmt: skip

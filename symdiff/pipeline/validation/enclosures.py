@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from symdiff.interpret import Undecided, exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.loops import ORDERS, Precise, Proven, evaluate, run
 from symdiff.ir import functions
-from symdiff.ir.loop_program import Call, LoopProgram, walk
+from symdiff.ir.loop_program import Call, LoopProgram, mapped_block, walk
+from symdiff.ir.plain import in_single, is_plain, real_op
 from symdiff.ir.program import Program
 from symdiff.pipeline.validation.broken_off import TooLong
 
@@ -164,6 +165,8 @@ class Enclosures(Precise):
             value = value * arb(1, OF_LIBRARIES)
         if not isinstance(value, arb):
             return bool(value)
+        if real_op(op) is not op and value.is_exact():
+            return value  # a double, as plain Python has it
         value = self.kept(value)
         if value.is_nan():
             self._count(value, args, self._is_outside(op, args))
@@ -205,13 +208,28 @@ class _Disturbed(_InRange):
 def _is_composite(op: ir.Op) -> bool:
     """Whether results are right for an argument that differs by rounding: of what libraries compute from
     others (`np.sinc(300.0)` is not 0), and of logarithms, as those of powers are captured as products."""
+    if real_op(op) is not op or op is functions.FLOOR_QUOTIENT:
+        return False  # decisions
     composed = op.libm is None and op.partials is not None and op.kink is None and op.arity > 0
     return composed or op in (functions.LOG, functions.LOG2, functions.LOG10)
+
+
+def _deciding_in_single(program: Program | LoopProgram) -> Program | LoopProgram:
+    """The program whose decisions are those of float32."""
+    if isinstance(program, Program):
+        return replace(
+            program, outputs=in_single(program.outputs), domain=in_single(program.domain),
+            assumptions=in_single(program.assumptions),
+        )  # fmt: skip
+    block = mapped_block(program.block, lambda e: in_single((e,))[0])
+    return replace(program, block=block, outputs=in_single(program.outputs))
 
 
 def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float) -> Ours:
     """The captured program in balls; `unit` is that of the format that is computed in."""
     numbers = Range.of(unit)
+    if unit == UNITS[np.dtype("float32")]:
+        program = _deciding_in_single(program)
     if isinstance(program, Program):
         rounded, signed = ir.var("rounded argument"), ir.var("zero of either sign")
         library = ir.var("error of libraries")
@@ -225,6 +243,16 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
             return made if e.op.edges is None else made * library
 
         outputs = ir.transform(program.outputs, rule)
+
+        def amend(place: int, value: Any) -> Any:
+            n = tape.nodes[place]
+            given = (
+                n.op is ir.CONST
+                and value.is_exact()
+                and arb(float(np.float32(float(value)))) == value
+            )
+            return value if given or is_plain(n) else numbers.rounded(value)
+
         with exclusive(PRECISION):
             names = [*map(ir.var, program.params), rounded, signed, library]
             tape = Tape(names, (*outputs, *program.domain, *program.assumptions))
@@ -234,7 +262,7 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
             v = tape.run(
                 [*(arb(float(x)) for x in values), *disturbances],
                 PRECISION,
-                amend=lambda _, value: numbers.rounded(value),
+                amend=amend,
             )
             balls = [v[r] for r in tape.roots]
             known: dict[int, Any] = {}

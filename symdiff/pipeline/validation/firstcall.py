@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from traceback import extract_tb
 from typing import Any
 
@@ -30,6 +31,7 @@ from symdiff.interpret import exclusive
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, flatten_like
 from symdiff.pipeline.shared_memory import each_once
+from symdiff.pipeline.validation import rounding_modes
 from symdiff.pipeline.validation.broken_off import TooLong, limited
 from symdiff.pipeline.validation.enclosures import (
     PRECISION,
@@ -224,7 +226,7 @@ class _Comparison:
         ours = enclosed(self.program, self.values, self.unit)
         got = self._compiled()
         try:
-            self._check(self.values, plain, ours, got)
+            self._check(self.values, plain, ours, got, self._leaves)
         except VerificationError as found:
             # Python's floats take the format of short NumPy numbers inside of the function
             if found.apart > SHORT * largest(self.values):
@@ -256,12 +258,17 @@ class _Comparison:
                 continue
             if error is None:
                 want = _element(plain, self.program, place)
+                again = partial(self._leaves, place=place)
             else:
+                again = partial(self._leaves, at=point)
                 want, wrong = _plainly(self.call, point)
                 if wrong is not None:
                     continue
             result = None if got is None else _element(got, self.program, place)
-            self._check(point, want, ours, result)
+            try:
+                self._check(point, want, ours, result, again)
+            except Open:
+                continue
             compared.append(tuple(point))
         return Verdict(bool(compared), tuple(compared))
 
@@ -276,20 +283,40 @@ class _Comparison:
             place = tuple(map(int, np.unravel_index(k, shape)))
             yield place, [float(g[place]) for g in grids]
 
-    def _check(self, given: Sequence[Any], plain: Any, ours: Ours, got: Any) -> None:
+    def _leaves(
+        self, kind: Any, place: Any = None, at: Sequence[Any] | None = None
+    ) -> list[Any] | None:
+        """What the plain function returns for arguments of a kind, as a flat list: one element of that, or at
+        a point; None if it raises."""
+        given = self.values if at is None else at
+        values = [rounding_modes.converted(v, kind) for v in given]
+        plain, error = _plainly(self.call, values)
+        if error is not None:
+            return None
+        if place is not None:
+            return list(_element(plain, self.program, place))
+        return flatten_like(self.program.tree, plain, len(self.program.outputs), "result")
+
+    def _check(
+        self, given: Sequence[Any], plain: Any, ours: Ours, got: Any,
+        again: Callable[..., list[Any] | None] | None = None,
+    ) -> None:  # fmt: skip
         """Compare results; where zeros have signs, or guards another value than the formula, as far
         as both agree on them.
 
         Raises
         ------
         VerificationError : if they differ.
+        Open : if that cannot be told, as plain Python overflows or underflows on its way.
         """
         try:
             _same(self.name, given, plain, ours, got, self.unit)
         except VerificationError:
             if any(map(signed, given)):  # a zero has no sign here
                 without = [v + 0.0 if signed(v) else v for v in given]
-                return self._check(without, _plainly(self.call, without)[0], ours, got)
+                return self._check(without, _plainly(self.call, without)[0], ours, got, again)
+            if again is not None and self._is_rounding(given, plain, ours, got, again):
+                raise Open from None
             meant = self.smooth(self.values) if got is not None else None
             if meant is None:
                 raise
@@ -299,6 +326,42 @@ class _Comparison:
             except Open:
                 return
             _same(self.name, given, got, smooth, None, self.unit)
+
+    def _is_rounding(
+        self, given: Sequence[Any], plain: Any, ours: Ours, got: Any,
+        again: Callable[..., list[Any] | None],
+    ) -> bool:  # fmt: skip
+        """Whether what plain Python rounds, or what overflows or underflows there, explains a difference:
+        then results move as far when the processor rounds otherwise."""
+        if ours.undefined or rounding_modes.decides(self.program):
+            return False
+        wants = plain
+        if not isinstance(plain, _Flat):
+            wants = flatten_like(ours.tree, plain, len(ours.outputs), "result")
+        if not rounding_modes.explain(again, lambda rooms: self._within(wants, ours, rooms)):
+            return False
+        try:
+            if got is not None:
+                _same(self.name, given, got, ours, None, self.unit)
+        except VerificationError:
+            return False
+        return True
+
+    def _within(self, wants: Sequence[Any], ours: Ours, rooms: Sequence[Any]) -> bool:
+        """Whether results are as close to the captured ones as rounding makes them, or as these rooms."""
+        return all(
+            want is None or _within(want, ball, room, self.unit)
+            for want, ball, room in zip(wants, ours.outputs, rooms, strict=True)
+        )
+
+
+def _within(want: Any, balls: Any, room: Any, unit: float) -> bool:
+    """The same of one leaf of the results."""
+    values, found = np.asarray(want), np.asarray(balls, object)
+    if values.dtype.kind not in "biuf" or values.shape != found.shape:
+        return False
+    each = zip(values.ravel(), found.ravel(), np.ravel(room), strict=True)
+    return all(_is_close(float(x), arb(ball), unit, float(more)) for x, ball, more in each)
 
 
 def _no_shorter(name: str, plain: Any, program: Program | LoopProgram) -> None:
@@ -420,15 +483,24 @@ def _same_leaf(
                 _close(name, values, "compiled code", float(computed[k]), ball, unit)
 
 
+def _is_close(x: float, ball: Any, unit: float, more: float = 0.0) -> bool:
+    """Whether a number is that of a ball, but for rounding and a room."""
+    if not ball.is_finite() or not math.isfinite(x):
+        return True
+    middle, radius = ball.mid(), float(ball.rad()) * unit
+    room = SLACK * (radius + abs(float(middle)) * 2.0**-52 * unit) + TINY + more
+    return not bool(abs(arb(x) - middle) > arb(room))
+
+
 def _close(name: str, values: Sequence[Any], what: str, x: float, ball: Any, unit: float) -> None:
     if not ball.is_finite() or not math.isfinite(x):
         return
     radius = float(ball.rad()) * unit
     middle = ball.mid()
-    room = SLACK * (radius + abs(float(middle)) * 2.0**-52 * unit) + TINY
+    more = 0.0
     if not ball.rad() and not middle:  # all has cancelled when captured, in Python only in part
-        room += 2.0**-30 * unit * largest(values)
-    if bool(abs(arb(x) - middle) > arb(room)):
+        more = 2.0**-30 * unit * largest(values)
+    if not _is_close(x, ball, unit, more):
         error = VerificationError(
             f"{name}({', '.join(map(short, values))}) is {x!r} in {what}, but the captured "
             f"program gives {float(middle)!r}, with rounding errors up to {radius:.1e}",

@@ -39,9 +39,9 @@ from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.loops.call import Code
 from symdiff.runtime.loops.kernel import LoopKernel
 
-STATE = ("served", "larger", "finish", "again", "used")
+STATE = ("served",)
 """What changes from call to call: whether the function itself has served one, so that its kernel is compared with
-plain Python; and, once there is one, the kernel for many numbers, and what belongs to it."""
+plain Python."""
 
 DONE, RAISED, UNKNOWN = range(3)
 """How a call of Python went: well, with an error that waits to be raised, or with one that cannot be raised."""
@@ -277,7 +277,7 @@ def _direct_code(made: ArrayProgram, args: Sequence[Argument]) -> Code | None:
             return None
         if a.rank and a.kind == "i" and not a.plain:
             return None  # NumPy's arithmetic of such may wrap around
-    code = made.kernel.code("float64", first=True)
+    code = made.kernel.code("float64")
     axes = [n for t in (*(p.type for p in program.params), *code.layout.outputs) for n in t.shape]
     if not code.all_known or any(_axis(n) is None for n in axes):
         return None
@@ -302,7 +302,6 @@ class _Direct:
             code.pack(*(0 if v is None else v for v in code.frame)), np.int64
         ).copy()
         self.state = (ctypes.c_int64 * len(STATE))()
-        code.ask_larger(self.join)
         self.scope: dict[str, Any] = {
             "template": template,
             "state_at": ctypes.addressof(self.state), "kernel": _address(code.watched or code.function),
@@ -316,26 +315,15 @@ class _Direct:
 
         def call(*args: Any) -> Any:
             self.code.outcome.finish()
-            if self.code.larger is not None:
-                self.code.larger.outcome.finish()
             found = python(*args)
             self.state[STATE.index("served")] = 1
             return found
 
         return call
 
-    def join(self, other: Code) -> None:
-        """There is a kernel for the calls that this one leaves to another."""
-        _alive.append(other)
-        at = dict(zip(STATE, range(len(STATE)), strict=True))
-        self.state[at["finish"]] = _address(other.finish)
-        self.state[at["again"]] = other.callbacks[FIXED.index("again") - 1]
-        self.state[at["used"]] = ctypes.addressof(other.outcome.used)
-        self.state[at["larger"]] = _address(other.watched or other.function)  # lets it be called
-
     def lines(self) -> list[str]:
         """From the arguments `a0`, ... to the results `r0`, ...; `done` says whether they are right."""
-        many, raised = self.code.many, FIXED.index("raised")
+        raised = FIXED.index("raised")
         lines = [
             "frame = template.copy()",
             "reals = frame.view(np.float64)",
@@ -351,25 +339,14 @@ class _Direct:
             f"if fits and word_at(state_at, {STATE.index('served')}) != 0:",
             "    if not held:",
             f"        frame[{FIXED.index('parallel')}] = 0",
-            "    used, last = used_at, finish",
             "    status = invoke(kernel, frame.ctypes.data)",
         ]
-        if self.code.at_once:
-            lines += [
-                f"    larger = word_at(state_at, {STATE.index('larger')})",
-                f"    if status == {many} and larger != 0:",
-                "        release(finish, frame.ctypes.data)",
-                f"        frame[{FIXED.index('again')}] = word_at(state_at, {STATE.index('again')})",
-                f"        used = word_at(state_at, {STATE.index('used')})",
-                f"        last = word_at(state_at, {STATE.index('finish')})",
-                "        status = invoke(larger, frame.ctypes.data)",
-            ]
         lines += [
             f"    if status == 0 and frame[{raised}] == 0:",
             "        done = True",
             "    else:",
-            "        release(last, frame.ctypes.data)",
-            "    if word_at(used, 0) != 0:  # something is to be told",
+            "        release(finish, frame.ctypes.data)",
+            "    if word_at(used_at, 0) != 0:  # something is to be told",
             "        done = False",
             *self._numbers("    "),
             f"alive = {' + '.join(alive) or '0'}",

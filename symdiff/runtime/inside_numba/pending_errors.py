@@ -35,6 +35,14 @@ def wait(error: BaseException) -> None:
     _waiting.error = error
 
 
+def tell_waiting(name: str) -> None:
+    """Warn of the error that compiled code has caught, where it cannot be raised."""
+    error = _waiting.__dict__.pop("error", None)
+    text = f"{type(error).__name__}: {error}" if error is not None else "an error"
+    with contextlib.suppress(RuntimeWarning):  # which would be lost
+        warnings.warn(f"{name}: a result is nan, for {text}", RuntimeWarning, stacklevel=2)
+
+
 def tell(name: str, error: BaseException) -> None:
     """Warn that results are nan, where the error cannot be raised."""
     text = f"{name}: results are nan in a thread that does not hold Python's lock, for {type(error).__name__}: {error}"

@@ -5,6 +5,7 @@
 `call`          one call, from an argument frame to results
 `entry`         the builtin that calls where nothing unusual is asked
 `fallback`      elements whose error bound exceeds the tolerance, in double-double or balls
+`probe`         whether a call lost digits, measured by rounding up and down
 `recomputed`    calls whose results lost digits, in double-double or balls
 `ties`          second derivatives where kinks meet, from what they are beside
 `beside_guards` derivatives at points that a program treats apart, from what they are beside

@@ -6,7 +6,7 @@ import ctypes
 import struct
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
-from symdiff.codegen.llvm.loops.kernel import AT_ONCE, FIXED
+from symdiff.codegen.llvm.loops.kernel import FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
 from symdiff.errors import DomainError, SymdiffError
 from symdiff.ir import CONST
@@ -38,7 +38,7 @@ from symdiff.runtime.loops.fallback import Again
 from symdiff.runtime.outcome import Outcome
 from symdiff.runtime.scalar.elementwise import Array
 
-AGAIN, RAISED = FIXED.index("again"), FIXED.index("raised")
+AGAIN, RAISED, PARALLEL = (FIXED.index(name) for name in ("again", "raised", "parallel"))
 MOST_RAISED = 4
 """The processor's flags are given up when one of so many calls raised one."""
 
@@ -66,17 +66,6 @@ class InaccurateError(ComputationError, ArithmeticError):
     results: Sequence[Any] = ()
 
 
-class NotAtOnceError(SymdiffError):
-    """A call that the kernel of calls of few numbers leaves to the next.
-
-    Attributes
-    ----------
-    results : the outputs, of which some may not be accurate; None if nothing was computed.
-    """
-
-    results: Sequence[Any] | None = None
-
-
 ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
                                        "domain": DomainError, "accuracy": InaccurateError}  # fmt: skip
 """The errors of checks; of others, `ComputationError`."""
@@ -95,12 +84,9 @@ class Code:
     """The compiled code of a kernel for one dtype."""
 
     def __init__(
-        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: int = 0
+        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, tested: bool = False
     ) -> None:
         self.kernel, self.linked = kernel, linked
-        mark = linked.address(AT_ONCE) if first else 0
-        self.most = ctypes.c_int64.from_address(mark).value if mark else 0
-        self.at_once = self.most > 0
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
         self.many = FIRST_CHECK + len(kernel.layout.checks)
@@ -117,10 +103,9 @@ class Code:
             None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
         )(self.spread)
         self.again = None
-        if kernel.tiers is not None:
-            tested = partial(kernel.tested, dtype, tests, first)
+        if tested:
             self.again = Again(
-                self.outcome, tested, kernel.tiers, linked, dtype, kernel.accuracy,
+                self.outcome, partial(kernel.tested, dtype, tests), kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
             )  # fmt: skip
         entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
@@ -132,26 +117,10 @@ class Code:
         self.watched = None
         if place := linked.address("watched"):
             self.watched = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(place)
-        self.tests, self.next, self.first = tests, tests, first
-        self.larger: Code | None = None
-        self._asking: list[Callable[[Code], None]] = []
+        self.tests, self.next, self.tested = tests, tests, tested
         self.tried = self.raised = 0
         self.all_known = all(self.layout.known)
         self.prepare()
-
-    def ask_larger(self, told: Callable[[Code], None]) -> None:
-        """Tell of the code to which this one leaves calls of many numbers, once there is one."""
-        if not self.at_once:
-            return
-        self._asking.append(told)
-        if self.larger is not None:
-            told(self.larger)
-
-    def join(self, other: Code) -> None:
-        """There is code now for the calls that this one leaves to another."""
-        self.larger = other
-        for told in self._asking:
-            told(other)
 
     def prepare(self) -> None:
         """Work out what need not be done at every call."""
@@ -194,10 +163,14 @@ class Code:
         out: Sequence[Array | None] | None,
         result: np.dtype[Any],
         flags: bool = True,
+        serial: bool = False,
     ) -> list[Any]:
-        """Call the kernel on prepared arguments; `flags`: whether the processor's are looked at."""
+        """Call the kernel on prepared arguments; `flags`: whether the processor's are looked at; `serial`: whether
+        all of it is computed in this thread."""
         signals.pending()
         frame = self.frame.copy()
+        if serial:
+            frame[PARALLEL] = 0
         alive = []
         for which, (place, dtype, axes) in enumerate(self.takes):
             if dtype is None:
@@ -231,15 +204,11 @@ class Code:
         inaccurate = status >= self.many
         if status and not inaccurate:
             self.fail(status)
-        if self.at_once and status == self.many:
-            self.finish(ctypes.addressof(buffer))
-            raise NotAtOnceError(f"{self.kernel.program.name}: many numbers")
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
         if not self.all_known:
             self.finish(ctypes.addressof(buffer))
         if inaccurate:
-            made = NotAtOnceError if self.at_once else InaccurateError
-            error = made(f"{self.kernel.program.name}: a result lost digits")
+            error = InaccurateError(f"{self.kernel.program.name}: a result lost digits")
             error.results = results
             raise error
         if out is not None:
@@ -265,12 +234,9 @@ class Code:
             self.finish(at)
             _drop(self.linked)
             self.next = max(self.tests, 2 if raised & OVERFLOWS else 1)
-        first = self.first if self.at_once and self.next < 2 else 0
-        other: Code = self.kernel.code(self.real.name, self.next, first)
+        other: Code = self.kernel.code(self.real.name, self.next, self.tested)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
-        status = other.invoke(memory, at)
-        told = self.at_once and not other.at_once and status == self.many
-        return status + 1 if told else status
+        return other.invoke(memory, at)
 
     def reported(self, status: int) -> int:
         """The return code, once what went wrong with flagged values is told."""

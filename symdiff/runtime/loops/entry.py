@@ -81,29 +81,16 @@ def entry_of(
         "used": ctypes.addressof(code.outcome.used),
         "account": id(account), "no_ones": int(not ones),
         "changed": sum(1 << k for k in changed),
+        "turn": ctypes.addressof(code.kernel.schedule.state) if code.kernel.is_probed else 0,
     }  # fmt: skip
     for name, rows in (("takes", takes), ("makes", makes)):
         table = _table([v for row in rows for v in row or ()])
         fields[name] = ctypes.addressof(table)
         alive.append(table)
     record = _table([fields.get(name, 0) for name in loop_entry.RECORD])
-    code.ask_larger(lambda other: _join(record, code, other, alive))
     key = cache.key("loop entry", jit.host(), layout)
     linked = link(key, lambda: loop_entry.print_entry(*layout), keep)
     return builtin.loop_builtin(linked, record, template, account, *alive)
-
-
-def _join(record: Table, code: Code, other: Code, alive: list[Any]) -> None:
-    """Let calls that a kernel leaves to another go there, without Python in between."""
-    account = other.outcome.finish
-    alive += [other, account]
-    fields = {
-        "used": ctypes.addressof(other.outcome.used), "account": id(account), "too_many": code.many,
-        "larger_finish": _address(other.finish), "larger_again": other.callbacks[AGAIN - 1],
-        "larger": _address(other.watched or other.function),
-    }  # fmt: skip
-    for name, value in fields.items():  # the last one lets it be called
-        record[loop_entry.RECORD.index(name)] = value
 
 
 def _row(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -19,13 +20,13 @@ from symdiff.ir.loop_program import LoopProgram, expressions, walk
 from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
-from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
+from symdiff.runtime.loops import probe
+from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given, put
 from symdiff.runtime.loops.call import (
     Code,
     ComputationError,
     ElementError,
     InaccurateError,
-    NotAtOnceError,
     WideIntegerError,
 )
 from symdiff.runtime.protocols import LoopFunction, ProgramWithTests
@@ -39,12 +40,11 @@ if TYPE_CHECKING:
 
 ALL = 2
 """Tests for all that the processor's flags tell."""
-NEXT, FIRST, HABIT = range(3)
-"""Which kernel: that with estimates, the one that is called before it, and the one that is called before both
-where estimates were of no use."""
 LOSSES, TURNS = 3, 64
-"""Calls in a row that were computed again with their rounding errors, after which calls begin with those; but one
-of so many, and as many after one in which that was not enough."""
+"""Calls in a row that had lost digits, after which calls begin with their rounding errors; and the calls
+after which the plain kernel is tried again."""
+ALARMS = 2
+"""False alarms after which probes are made with rounding errors: decisions differ by the direction of rounding."""
 
 
 class LoopKernel:
@@ -80,10 +80,15 @@ class LoopKernel:
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
-        self._compiled: dict[tuple[str, int, int], Code] = {}
-        self._tested: dict[tuple[str, int, int], ProgramWithTests] = {}
+        self._compiled: dict[tuple[str, int, bool], Code] = {}
+        self._tested: dict[tuple[str, int], ProgramWithTests] = {}
         self._again: Recomputed | None = None
-        self._losses = self._turn = 0
+        self._measured: Measured | None = None
+        self._losses = self._turn = self._alarms = self._odd = 0
+        self.schedule = probe.Schedule(
+            [p.type.kind == "f" for p in program.params]
+            + [t.kind == "f" for t in self.layout.outputs]
+        )
         self._lock = Lock()
         self._ranks = [
             len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
@@ -107,43 +112,41 @@ class LoopKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def tested(self, dtype: str, tests: int, first: int = NEXT) -> ProgramWithTests:
-        """The program with its error tests, for a dtype and tests as of `with_error_tests`; if it is the first to be
-        called, or is called before that, with its corrections where that has a use."""
-        assert self.tiers is not None
-        key = dtype, tests, first
-        with self._lock:
-            if key not in self._tested:
-                made = self.tiers.at_once(dtype, tests) if first == FIRST else None
-                if first == HABIT:
-                    made = self.tiers.with_errors(dtype, tests=tests)
-                    made = made or self._tested.get((dtype, tests, NEXT))
-                self._tested[key] = made or self.tiers.double(dtype, tests, True)
-            return self._tested[key]
-
-    def _text(self, dtype: str, tests: int = 0, first: int = NEXT) -> str:
-        lanes = compiled.registers(dtype, self.accuracy == "strict")
-        kinds = [t.kind for t in self.layout.outputs]
-        if self.tiers is None:
-            return print_kernel(self.program, dtype, lanes, self.accuracy, kinds=kinds)
-        s = self.tested(dtype, tests, first)
-        return print_kernel(
-            s.program,
-            dtype,
-            lanes,
-            self.accuracy,
-            len(s.references),
-            s.flags,
-            bool(s.corrected),
-            s.corrected,
-            kinds,
+    @property
+    def is_probed(self) -> bool:
+        """Whether losses are measured by probes; rows have tests of their own, as they must not depend on each
+        other."""
+        return (
+            self.tiers is not None
+            and not self.tiers.by_rows
+            and self.tiers.accuracy in ("high", "strict")
         )
 
-    def code(self, dtype: str, tests: int = 0, first: int = NEXT) -> Code:
-        """The compiled kernel of one dtype, with tests as of `with_error_tests`: what is not tested
-        for, the processor's flags tell, if it has any. `first`: whether it is the first to be called."""
+    def tested(self, dtype: str, tests: int) -> ProgramWithTests:
+        """The program with its error tests, for a dtype and tests as of `with_error_tests`."""
+        assert self.tiers is not None
+        with self._lock:
+            if (dtype, tests) not in self._tested:
+                self._tested[dtype, tests] = self.tiers.double(dtype, tests)
+            return self._tested[dtype, tests]
+
+    def _text(self, dtype: str, tests: int = 0, tested: bool = False) -> str:
+        lanes = compiled.registers(dtype, self.accuracy == "strict")
+        kinds = [t.kind for t in self.layout.outputs]
+        if not tested:
+            return print_kernel(
+                self.program, dtype, lanes, self.accuracy, kinds=kinds, probed=self.is_probed
+            )
+        s = self.tested(dtype, tests)
+        many = len(s.references)
+        return print_kernel(s.program, dtype, lanes, self.accuracy, many, s.flags, kinds=kinds)
+
+    def code(self, dtype: str, tests: int = 0, tested: bool = False) -> Code:
+        """The compiled kernel of one dtype; `tested`, as that of rows is, with tests as of `with_error_tests`:
+        what is not tested for, the processor's flags tell, if it has any."""
         tests = tests if jit.has_flags() else ALL
-        which = dtype, tests, first
+        tested = tested or (self.tiers is not None and not self.is_probed)
+        which = dtype, tests, tested
         found = self._compiled.get(which)
         if found is None:
             with self._lock:
@@ -153,17 +156,10 @@ class LoopKernel:
                     library = sorted(lanes.library)
                     how = (*which, self.accuracy, lanes.isa, lanes.width, library)
                     key = cache.key("loops", self._fingerprint(), how, jit.host())
-                    linked = compiled.link(key, lambda: self._text(*which), self.cache, tidy=True)
+                    text = partial(self._text, *which)
+                    linked = compiled.link(key, text, self.cache, tidy=True)
                     found = self._compiled[which] = Code(self, linked, *which)
-                    before = self._compiled.get((dtype, tests, FIRST))
-                    if first == NEXT and before is not None:
-                        before.join(found)
         return found
-
-    def first_code(self, dtype: str) -> Code | None:
-        """The code of the program with its corrections that calls begin with, if it was compiled."""
-        found = self._compiled.get((dtype, 0, FIRST))
-        return found if found is not None and found.at_once else None
 
     def is_compiled(self, dtype: str) -> bool:
         """Whether there is code for a dtype already."""
@@ -173,7 +169,7 @@ class LoopKernel:
         own = fingerprint(self.program)
         if self.tiers is None:
             return own
-        about = self.tiers.by_rows, self.tiers.of_numbers, self.tiers.norm
+        about = self.tiers.by_rows, self.tiers.of_numbers
         return own, fingerprint(self.tiers.closed), about
 
     # ------------------------------------------------------------------ calling
@@ -198,6 +194,11 @@ class LoopKernel:
             )
         if self._plain(args):
             return self._run("float64", args, out, FLOAT64)
+        dtype, values, result = self._given(args)
+        return self._run(dtype, values, out, result)
+
+    def _given(self, args: Sequence[Any]) -> tuple[str, list[Any], Any]:
+        """The dtype that is computed in, the arguments as it takes them, and the dtype of results."""
         params = self.program.params
         if len(args) != len(params):
             raise ArgumentError(
@@ -210,63 +211,105 @@ class LoopKernel:
         ]  # fmt: skip
         result = elementwise.result_dtype(reals, self.dtype)
         compute = FLOAT64 if result == FLOAT64 else FLOAT32
-        return self._run(compute.name, values, out, result)
+        return compute.name, values, result
 
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
     ) -> list[Any]:
-        """Call the kernel; where integers do not fit, compute with Python's, and where a result
-        lost digits, more accurately."""
-        losses, self._losses = self._losses, min(self._losses, 0)
+        """Call the kernel; where integers do not fit, compute with Python's, and where results lost digits, more
+        accurately."""
         try:
-            if losses >= LOSSES:
-                self._losses = losses
+            if self._begins_with_errors():
                 found = self._with_errors(dtype, values, out, result)
                 if found is not None:
                     return found
-            try:
-                code = self.code(dtype, first=FIRST)
-                if code.larger is not None and _count(values) > code.most:
-                    return code.larger.run(values, out, result)
-                return code.run(values, out, result)
-            except NotAtOnceError as error:
-                if error.results is not None and self._is_apart(values, error.results):
-                    return self._more_accurately(dtype, values, error.results, out, result)
-                from symdiff.runtime.loops.recomputed import agree_all, filled
-
-                results = self.code(dtype).run(values, out, result)
-                if error.results is None:
-                    return results
-                if agree_all(results, list(map(filled, error.results, results)), strict=True):
-                    return results
-                return self._more_accurately(dtype, values, results, out, result)
+                if self.accuracy == "strict":
+                    plain = self.code(dtype, ALL, True).run(values, None, result)
+                    return self._more_accurately(dtype, values, plain, out, result)
+            aside = self.is_probed and _overlap(values, out)  # a probe needs the arguments
+            results = self.code(dtype).run(values, None if aside else out, result)
         except WideIntegerError as error:
             from symdiff.runtime.loops.exact_integers import exactly
 
             return exactly(self.program, values, out, np.dtype(result), error)
         except InaccurateError as error:
-            found = self._more_accurately(dtype, values, error.results, out, result)
-            if self._again is not None and self._again.was_corrected:
-                self._losses = losses + 1
-            return found
+            return self._more_accurately(dtype, values, error.results, out, result)
+        if not self.is_probed or not self._may_have_lost(dtype, values, results, result):
+            if not aside or out is None:
+                return results
+            return list(map(_placed, out, results))
+        if not all(
+            map(_is_finite, results)
+        ):  # something overflowed, or is undefined, that need not be
+            again = self.code(dtype, ALL, True).run(values, None, result)
+            if all(map(_is_finite, again)):
+                self._odd = 0
+                return again if out is None else list(map(_placed, out, again))
+        kept = results if out is None or aside else [np.copy(v) for v in results]
+        found = self._more_accurately(dtype, values, kept, out, result)
+        self._odd *= not all(map(_is_finite, found))
+        if any(map(probe.differ, kept, found)):
+            self._losses += 1
+            self.schedule.lost()
+        else:
+            self._losses, self._alarms = 0, self._alarms + 1
+        return found
+
+    def _begins_with_errors(self) -> bool:
+        """Whether a call begins with its rounding errors, as the calls before this one had lost digits."""
+        if self.tiers is None or not self.is_probed:
+            return False
+        if self.accuracy == "strict" or self._losses < LOSSES:
+            return self.accuracy == "strict"
+        self._turn += 1
+        if self._turn % TURNS:
+            return True
+        self._losses = LOSSES - 1  # the plain kernel is tried again
+        return False
+
+    def _may_have_lost(
+        self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
+    ) -> bool:
+        """Whether a call is to be computed again: a probe found a loss, or a result is not finite."""
+        due = self.schedule.due(values, results)
+        if not all(map(_is_finite, results)) and all(map(_is_finite, values)):
+            self._odd += 1
+            return due or self._losses > 0 or self._odd <= LOSSES
+        if not due or not all(map(_is_finite, values)):
+            return False
+        if self._alarms >= ALARMS and (found := self._with_errors(dtype, values, None, result)):
+            lost = any(map(probe.differ, results, found))
+        else:
+            code = self.code(dtype)
+            lost = probe.has_lost(
+                lambda given: code.run(given, None, result, serial=True), values, results
+            )
+        self._losses *= lost
+        return lost
+
+    def spreads(self, args: Sequence[Any]) -> list[float]:
+        """By how much each output differs with the direction of rounding."""
+        dtype, values, result = self._given(args)
+        if not self.is_probed and self._measured is None:
+            self._measured = Measured(self.program, self.dtype, self.parallel, self.cache, "fast")
+        code = (self._measured or self).code(dtype)
+        return probe.spreads(lambda v: code.run(v, None, result, serial=True), values)
 
     def _with_errors(
         self, dtype: str, values: Sequence[Any], out: Any, result: Any
     ) -> list[Any] | None:
-        """The outputs with their rounding errors, as the calls before this one had them in the end; None where
-        they are not accurate, and in one of `TURNS` calls, which sees whether that is still so."""
-        self._turn += 1
-        if self._turn % TURNS == 0 or self.tiers is None:
-            self._losses = 0
+        """The outputs computed with their rounding errors; None where they are not accurate."""
+        if dtype != "float64":
             return None
-        if not self.tested(dtype, 0, HABIT).corrected:
-            self._losses = -(2**62)
-            return None
-        try:
-            return self.code(dtype, first=HABIT).run(values, out, result)
-        except NotAtOnceError:
-            self._losses = -TURNS
-            return None
+        return self._recomputed().corrected(values, out, result)
+
+    def _recomputed(self) -> Recomputed:
+        """What computes calls again."""
+        if self._again is None:
+            from symdiff.runtime.loops.recomputed import Recomputed
+
+            self._again = Recomputed(self, self._wide)
+        return self._again
 
     def _more_accurately(
         self, dtype: str, values: Sequence[Any], plain: Sequence[Any], out: Any, result: Any
@@ -276,11 +319,7 @@ class LoopKernel:
                 return self.guards(values, out)
             assert self.sides is not None
             return self.sides(values, plain, out)
-        if self._again is None:
-            from symdiff.runtime.loops.recomputed import Recomputed
-
-            self._again = Recomputed(self, self._wide)
-        return self._again(dtype, values, plain, out, result)
+        return self._recomputed()(dtype, values, plain, out, result)
 
     def _is_apart(self, values: Sequence[Any], results: Sequence[Any]) -> bool:
         """Whether results are those of points beside: at a guarded point, or where slopes at ties
@@ -316,9 +355,35 @@ class LoopKernel:
         return True
 
 
-def _count(values: Sequence[Any]) -> int:
-    """How many numbers are in arrays."""
-    return sum(v.size for v in values if isinstance(v, np.ndarray))
+def _placed(place: Array | None, value: Any) -> Any:
+    return value if place is None else put(place, value)
+
+
+def _overlap(values: Sequence[Any], out: Sequence[Array | None] | None) -> bool:
+    """Whether results are written where an argument is."""
+    return any(
+        isinstance(v, np.ndarray) and o is not None and np.may_share_memory(v, o)
+        for o in out or ()
+        for v in values
+    )
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a number or all elements of an array are finite."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+    return not isinstance(value, float | np.floating) or math.isfinite(value)
+
+
+class Measured(LoopKernel):
+    """A program without tiers whose code is run with other directions of rounding all the same."""
+
+    @property
+    def is_probed(self) -> bool:
+        return True
+
+    def _fingerprint(self) -> Any:
+        return "measured", fingerprint(self.program)
 
 
 class WideLoopKernel(LoopKernel):
@@ -337,7 +402,7 @@ class WideLoopKernel(LoopKernel):
         super().__init__(program, parallel=parallel, cache=cache)
         self.watched = watched
 
-    def _text(self, dtype: str, tests: int = 0, first: int = NEXT) -> str:
+    def _text(self, dtype: str, tests: int = 0, tested: bool = False) -> str:
         lanes, program = compiled.registers(dtype), self.program
         if self.watched is None:
             return print_kernel(program, dtype, lanes, wide=True)

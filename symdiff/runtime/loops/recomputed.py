@@ -1,7 +1,6 @@
 """Calls of programs with arrays and loops whose results lost digits, computed again.
 
-A kernel says so by its last checks (`passes.accuracy.estimates`). Then the whole program is
-computed with its rounding errors, of first order (`passes.accuracy.corrected_program`), and where
+A probe says so (`runtime.loops.probe`). Then the whole program is computed with its rounding errors, of first order (`passes.accuracy.corrected_program`), and where
 those are too large in double-double arithmetic (`passes.accuracy.whole_program`), which bounds its
 errors. Where that is not enough, or to compile it would take longer, and the sizes of the arguments
 allow it, the results are formulas of all elements (`interpret.unrolled`), whose values are proven
@@ -28,7 +27,6 @@ from symdiff.ir.loop_program import Call, LoopProgram, expressions, walk
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
-from symdiff.runtime.loops.call import NotAtOnceError
 from symdiff.runtime.scalar.elementwise import Array
 from symdiff.runtime.scalar.fallback import tell
 
@@ -48,7 +46,7 @@ CLOSE, ALIKE = 2.0**-30, 2.0**-48
 """Relative difference of first-order corrections and double-double arithmetic below which the latter is
 right: with functions, which are known to 2**-63 and 2**-100, and without, where both
 have errors of the size of a rounding squared."""
-NEAR, PASSED = 4, 32
+NEAR, PASSED = 4, 8
 """Ulps by which an element of double arithmetic may be off and stay; of rows that do not depend on
 each other, and with "strict", as many as estimates let pass, as a unit is half of an ulp."""
 
@@ -135,6 +133,13 @@ class Recomputed:
             some = "a result is" if left < 0 else f"{left} results are"
             tell(max(left, 1), f"{name} lost digits: {some} not proven accurate")
         return _placed(found, out)
+
+    def corrected(
+        self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
+    ) -> list[Any] | None:
+        """The outputs with their rounding errors; None where those are not small."""
+        found, wrong = self._run("corrected", values, result)
+        return None if found is None or wrong else _placed(found, out)
 
     @cached_property
     def _close(self) -> float:
@@ -227,14 +232,7 @@ class Recomputed:
         self, tier: str, values: Sequence[Any], result: np.dtype[Any]
     ) -> tuple[list[Any] | None, int]:
         """The outputs of a tier, "corrected" or "double_double", if it has all functions; and how many of
-        them are not accurate. "corrected" may be what calls began with: that need not be compiled again, unless it is all there is for
-        solvers: it takes no 0 for one."""
-        if tier == "corrected" and (code := self.kernel.first_code("float64")) is not None:
-            try:
-                return code.run(values, None, result), 0
-            except NotAtOnceError as error:
-                if error.results is not None and not self.kernel.tiers.solves:
-                    return list(error.results), 1
+        them are not accurate."""
         if tier not in self._kernels:
             self._kernels[tier] = self._made_kernel(tier)
         kernel = self._kernels[tier]

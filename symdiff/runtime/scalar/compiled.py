@@ -25,6 +25,7 @@ from symdiff.ir.functions import BUILTIN
 from symdiff.lowering import latency, reciprocals
 from symdiff.lowering.lower import lower
 from symdiff.lowering.newton import corrected_by_newton
+from symdiff.lowering.quotients import fused_quotients
 from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.process.locks import Lock
 from symdiff.runtime import builtin, cache
@@ -98,7 +99,13 @@ class Spec:
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
         single = self.dtype == "float32"
-        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses, single=single)
+        roots = lower(
+            fused_quotients(self.roots()),
+            chain=chain,
+            divide=divide,
+            fuse=self.fuses,
+            single=single,
+        )
         plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
         if plain and self.dtype == "float64" and self.accuracy != "fast":
             roots = corrected_by_newton(roots)

@@ -101,7 +101,7 @@ class Tiered:
         self.kernel, self.reference = kernel, tuple(reference)
         self.demands = demands
         self.always = always
-        self._certified: Any = None
+        self._certified: dict[str, Any] = {}
         self.validated = 0
         self.known: set[str] = set()
         self.without = ""
@@ -143,7 +143,7 @@ class Tiered:
         self.demand([float(v) for v in values])
         start = work.spent()
         try:
-            answers = self._reference().at_with_status(values)
+            answers = self._reference("float64").at_with_status(values)
         except UnsupportedError:
             answers = ()
         self._patience -= work.spent() - start
@@ -195,15 +195,17 @@ class Tiered:
                 text = f"{self.kernel.name}: this does not hold: {condition}, for {values}"
                 raise DomainError(text, location, "check_domain=False switches this off")
 
-    def _reference(self) -> Any:
-        if self._certified is None:
+    def _reference(self, dtype: str) -> Any:
+        if dtype not in self._certified:
             from symdiff.interpret import Certified
+            from symdiff.ir.plain import in_single
 
-            self._certified = Certified(self.kernel.params, self.reference, jumps=True)
-        return self._certified
+            outputs = self.reference if dtype == "float64" else in_single(self.reference)
+            self._certified[dtype] = Certified(self.kernel.params, outputs, jumps=True)
+        return self._certified[dtype]
 
     def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
-        answers = self._reference().at_with_status(point, dtype)
+        answers = self._reference(dtype).at_with_status(point, dtype)
         if any(a.status == "budget" for a in answers):
             tell(
                 1,

@@ -24,7 +24,7 @@ API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented"
 
 RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs", "makes",
           "watching", "used", "account", "no_ones", "tried", "refused",
-          "too_many", "larger", "larger_finish", "larger_again", "changed")  # fmt: skip
+          "turn", "changed")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 function, finish : addresses of the kernel, and of what frees the results of one that is given up.
@@ -36,9 +36,8 @@ used, account : address of a number, and what to call without arguments after a 
     something else than 0 there.
 no_ones : 1 if arrays with axes of one element are refused.
 tried, refused : calls of the kernel, and those of them that were refused afterwards.
-too_many, larger, larger_finish, larger_again : what the kernel returns for calls that it leaves to another
-    before anything is computed, the other one or 0, what frees its results, and what it has in the
-    word `again`. `used` and `account` are those of that kernel: the first has no tested values.
+turn : address of the schedule of probes (`runtime.loops.probe.Schedule.state`), or 0: a call is refused
+    if one is due, or if an exponent of an argument or a result is none of those that were probed.
 changed : a bit for each array that the function changes: calls in which it shares memory with another are refused.
 """
 
@@ -51,12 +50,73 @@ MAKE = ("place", "kind", "descr", "rank", "axes", "served")
 """The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array; served is not read."""
 
 MOST_WORDS, MOST_AXES = 4096, 64
+SAMPLE = 64
+"""Elements of an array of which the exponents are looked at."""
 MOST_CHANGED = 63
 """Arguments among which those that are changed have bits."""
 MOST_REFUSED = 4
 """No call is tried any more when one of so many was refused afterwards."""
 _READY = 0x101
 """NumPy's flags of arrays that lie row by row and are aligned."""
+
+_EXPONENTS = """
+define internal i64 @length(ptr %array) {{
+entry:
+  %nd.p = getelementptr i8, ptr %array, i64 {nd}
+  %nd32 = load i32, ptr %nd.p
+  %nd = sext i32 %nd32 to i64
+  %dims.p = getelementptr i8, ptr %array, i64 {dims}
+  %dims = load ptr, ptr %dims.p
+  br label %axis
+axis:
+  %a = phi i64 [ 0, %entry ], [ %a1, %next ]
+  %length = phi i64 [ 8, %entry ], [ %longer, %next ]
+  %all = icmp eq i64 %a, %nd
+  br i1 %all, label %done, label %next
+next:
+  %dim.p = getelementptr i64, ptr %dims, i64 %a
+  %dim = load i64, ptr %dim.p
+  %longer = mul i64 %length, %dim
+  %a1 = add i64 %a, 1
+  br label %axis
+done:
+  ret i64 %length
+}}
+define internal i1 @known(ptr %turn, i64 %which, i64 %from, i64 %to) {{
+entry:
+  %bytes = sub i64 %to, %from
+  %step.of = udiv i64 %bytes, {sample_bytes}
+  %steps = shl i64 %step.of, 3
+  %small = icmp eq i64 %steps, 0
+  %step = select i1 %small, i64 8, i64 %steps
+  br label %look
+look:
+  %at = phi i64 [ %from, %entry ], [ %at1, %one ]
+  %most = phi i64 [ 0, %entry ], [ %more, %one ]
+  %left = icmp ult i64 %at, %to
+  br i1 %left, label %one, label %judge
+one:
+  %p = inttoptr i64 %at to ptr
+  %bits = load i64, ptr %p
+  %shifted = lshr i64 %bits, 52
+  %e = and i64 %shifted, 2047
+  %larger = icmp ugt i64 %e, %most
+  %more = select i1 %larger, i64 %e, i64 %most
+  %at1 = add i64 %at, %step
+  br label %look
+judge:
+  %own = shl i64 %which, 5
+  %word.of = lshr i64 %most, 6
+  %word.own = add i64 %own, %word.of
+  %word.i = add i64 %word.own, 2
+  %word.p = getelementptr i64, ptr %turn, i64 %word.i
+  %word = load i64, ptr %word.p
+  %bit.i = and i64 %most, 63
+  %bits.left = lshr i64 %word, %bit.i
+  %known = trunc i64 %bits.left to i1
+  ret i1 %known
+}}
+"""
 
 _TEXT = """
 @loops.api = global [{api_size} x ptr] zeroinitializer
@@ -253,10 +313,39 @@ second.one:
 second.done:
   br label %first
 begin:
-  br label %make
+  %turn.p = inttoptr i64 %turn to ptr
+  %probed = icmp ne i64 %turn, 0
+  br i1 %probed, label %turn.on, label %make
+turn.on:
+  %left = load i64, ptr %turn.p
+  %left1 = sub i64 %left, 1
+  store i64 %left1, ptr %turn.p
+  %early = icmp sgt i64 %left1, 0
+  br i1 %early, label %scale, label %refuse
+scale:
+  %s = phi i64 [ 0, %turn.on ], [ %s1, %scale.one ]
+  %all.scaled = icmp eq i64 %s, %inputs
+  br i1 %all.scaled, label %make, label %scale.one
+scale.one:
+  %s1 = add i64 %s, 1
+  %s.low.p = getelementptr i64, ptr %lows, i64 %s
+  %s.end.p = getelementptr i64, ptr %ends, i64 %s
+  %s.low = load i64, ptr %s.low.p
+  %s.end = load i64, ptr %s.end.p
+  %s.array = icmp ne i64 %s.low, 0
+  %s.o = mul i64 %s, {row}
+  %s.row = getelementptr i64, ptr %takes.p, i64 %s.o
+  %s.place = load i64, ptr %s.row
+  %s.word = getelementptr i64, ptr %arguments, i64 %s.place
+  %s.at = ptrtoint ptr %s.word to i64
+  %s.after = add i64 %s.at, 8
+  %s.from = select i1 %s.array, i64 %s.low, i64 %s.at
+  %s.to = select i1 %s.array, i64 %s.end, i64 %s.after
+  %s.known = call i1 @known(ptr %turn.p, i64 %s, i64 %s.from, i64 %s.to)
+  br i1 %s.known, label %scale, label %refuse
 
 make:
-  %c = phi i64 [ 0, %begin ], [ %c1, %made ]
+  %c = phi i64 [ 0, %begin ], [ 0, %scale ], [ %c1, %made ]
   %all.made = icmp eq i64 %c, %outputs
   br i1 %all.made, label %launch, label %make.one
 make.one:
@@ -309,21 +398,7 @@ made:
 launch:
   %function.p = inttoptr i64 %function to ptr
   %thread = call ptr %PyEval_SaveThread()
-  %status.first = call i32 %function.p(ptr %arguments)
-  %status.long = sext i32 %status.first to i64
-  %is.many = icmp eq i64 %status.long, %too_many
-  %has.larger = icmp ne i64 %larger, 0
-  %to.larger = and i1 %is.many, %has.larger
-  br i1 %to.larger, label %launch.larger, label %launched
-launch.larger:
-  %again.p = getelementptr i64, ptr %arguments, i64 {again}
-  store i64 %larger_again, ptr %again.p
-  %larger.p = inttoptr i64 %larger to ptr
-  %status.larger = call i32 %larger.p(ptr %arguments)
-  br label %launched
-launched:
-  %status = phi i32 [ %status.first, %launch ], [ %status.larger, %launch.larger ]
-  %its.finish = phi i64 [ %finish, %launch ], [ %larger_finish, %launch.larger ]
+  %status = call i32 %function.p(ptr %arguments)
   call void %PyEval_RestoreThread(ptr %thread)
   %tried.now = load i64, ptr %tried.at
   %tried.next = add i64 %tried.now, 1
@@ -347,9 +422,42 @@ range:
   %raised.p = getelementptr i64, ptr %arguments, i64 {raised}
   %raised = load i64, ptr %raised.p
   %in.range = icmp eq i64 %raised, 0
-  br i1 %in.range, label %box, label %out.of.range
+  br i1 %in.range, label %usual.size, label %out.of.range
+usual.size:
+  br i1 %probed, label %result, label %box.first
+result:
+  %u = phi i64 [ 0, %usual.size ], [ %u1, %result.known ]
+  %all.results = icmp eq i64 %u, %outputs
+  br i1 %all.results, label %box.first, label %result.one
+result.one:
+  %u1 = add i64 %u, 1
+  %u.o = mul i64 %u, {row}
+  %u.row = getelementptr i64, ptr %makes.p, i64 %u.o
+  %u.place = load i64, ptr %u.row
+  %u.kind.p = getelementptr i64, ptr %u.row, i64 1
+  %u.kind = load i64, ptr %u.kind.p
+  %u.word = getelementptr i64, ptr %arguments, i64 %u.place
+  %u.at = ptrtoint ptr %u.word to i64
+  %u.after = add i64 %u.at, 8
+  %u.array = icmp eq i64 %u.kind, 3
+  br i1 %u.array, label %result.array, label %result.look
+result.array:
+  %u.data = load i64, ptr %u.word
+  %u.new.p = getelementptr ptr, ptr %news, i64 %u
+  %u.new = load ptr, ptr %u.new.p
+  %u.length = call i64 @length(ptr %u.new)
+  %u.end = add i64 %u.data, %u.length
+  br label %result.look
+result.look:
+  %u.from = phi i64 [ %u.at, %result.one ], [ %u.data, %result.array ]
+  %u.to = phi i64 [ %u.after, %result.one ], [ %u.end, %result.array ]
+  %u.index = add i64 %u, %inputs
+  %u.known = call i1 @known(ptr %turn.p, i64 %u.index, i64 %u.from, i64 %u.to)
+  br i1 %u.known, label %result.known, label %out.of.range
+result.known:
+  br label %result
 out.of.range:
-  %finish.p = inttoptr i64 %its.finish to ptr
+  %finish.p = inttoptr i64 %finish to ptr
   call void %finish.p(ptr %arguments)
   br label %give.up
 give.up:
@@ -358,8 +466,10 @@ give.up:
   store i64 %refused.next, ptr %refused.at
   br label %drop
 
+box.first:
+  br label %box
 box:
-  %b = phi i64 [ 0, %range ], [ %b1, %box.put ]
+  %b = phi i64 [ 0, %box.first ], [ %b1, %box.put ]
   %all.boxed = icmp eq i64 %b, %outputs
   br i1 %all.boxed, label %hand.out, label %box.one
 box.one:
@@ -456,7 +566,8 @@ def print_entry(type_offset: int, value_offset: int) -> str:
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """
-    return _TEXT.format(
+    exponents = _EXPONENTS.format(sample_bytes=8 * SAMPLE, **ARRAY)
+    return exponents + _TEXT.format(
         api_size=len(API),
         api_loads=loads("@loops.api", API, "ptr"),
         record_loads=loads("%record", RECORD, "i64"),
@@ -470,7 +581,6 @@ def print_entry(type_offset: int, value_offset: int) -> str:
         twice_exact=2 * EXACT,
         ready=_READY,
         raised=FIXED.index("raised"),
-        again=FIXED.index("again"),
         type_offset=type_offset,
         value_offset=value_offset,
         **ARRAY,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from symdiff.codegen.common.liveness import destinations
@@ -25,7 +26,7 @@ from symdiff.codegen.llvm.loops.memory import PRELUDE
 from symdiff.codegen.llvm.loops.scoped import Stored
 from symdiff.codegen.llvm.loops.systems import Systems
 from symdiff.codegen.llvm.printer import Lanes
-from symdiff.ir import Expr, const
+from symdiff.ir import HALF, NEG, POW, Expr, const, raw, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -50,17 +51,16 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import lower
-from symdiff.lowering.target import MAX_CHAIN
+from symdiff.lowering.quotients import fused_quotients
+from symdiff.lowering.target import FMA, MAX_CHAIN
 
 FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
 """The first words: the list of allocations; functions that the kernel may call, `i32
 routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
 `parallel`, which may be null, and `again` of `fallback`; the table of `interrupts`; and the
 flags that were raised."""
-TOLD = ("accuracy", "small")
+TOLD = ("accuracy",)
 """Checks that are no errors of the program: they come last among its checks."""
-AT_ONCE = "at_once"
-"""Of kernels that leave some calls to another: of how many numbers those are at most that they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,19 @@ class Layout:
     checks: tuple[Check, ...]
 
 
-def lowered(program: LoopProgram, accuracy: str = "high", tested: bool = False) -> LoopProgram:
+def lowered(
+    program: LoopProgram, accuracy: str = "high", tested: bool = False, probed: bool = False
+) -> LoopProgram:
     """The program in operations that every CPU has, rearranged for vectors; a program with
-    tested values is already."""
+    tested values is already. `probed`: whether functions move with the direction of rounding."""
     program = program if tested else ready(without_twins(program))
     found: dict[Expr, None] = {}
     for s in walk(program.block):
         found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
     found.update((e, None) for e in program.outputs if e.op is not ARRAY)
     chain = {"strict": 4, "fast": 64}.get(accuracy, MAX_CHAIN)
-    roots = lower(tuple(found), chain=chain, divide=accuracy != "fast")
+    roots = lower(fused_quotients(tuple(found)), chain=chain, divide=accuracy != "fast")
+    roots = moving(roots) if probed else roots
     new = dict(zip(found, roots, strict=True))
 
     def one(e: Expr) -> Expr:
@@ -113,6 +116,28 @@ def lowered(program: LoopProgram, accuracy: str = "high", tested: bool = False) 
         program.name, program.params, go(program.block), tuple(map(one, program.outputs)),
         program.tree, program.data, program.locations,
     )  # fmt: skip
+
+
+FAINT = Fraction(1, 2**60)
+"""A part of a double that is lost when rounding to nearest."""
+
+
+def moving(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Functions whose results move by a unit in the last place away from zero, in turn when the processor rounds
+    in the direction of their sign, and in the other: those of vectors are rounded to nearest in any case, so that
+    probes would not see what cancels in them. To nearest, and of infinities, nothing changes."""
+    new: dict[Expr, Expr] = {}
+    in_turn = False
+    for e in topological(roots):
+        args = tuple(new[a] for a in e.args)
+        made = e if args == e.args else raw(e.op, args, e.value)
+        is_root = e.op is POW and e.args[1] is HALF
+        if e.op.libm is not None and e.op.intrinsic is None and not is_root:
+            negated = raw(NEG, (made,)) if in_turn else made
+            made = raw(FMA, (negated, const(FAINT), negated))
+            made, in_turn = (raw(NEG, (made,)) if in_turn else made), not in_turn
+        new[e] = made
+    return tuple(new[r] for r in roots)
 
 
 def as_it_stands(program: LoopProgram) -> LoopProgram:
@@ -373,7 +398,7 @@ def _watched(flags: int) -> list[str]:
 
 def print_kernel(
     program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", tested: int = 0,
-    flags: int = 0, wide: bool = False, at_once: int = 0, kinds: Sequence[str] = (),
+    flags: int = 0, wide: bool = False, kinds: Sequence[str] = (), probed: bool = False,
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
@@ -387,13 +412,11 @@ def print_kernel(
     tested : how many tested values it has.
     flags : those of the processor's flags that are to be looked at.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
+    probed : whether it is run with other directions of rounding, too.
     kinds : of the outputs, which callers read; an integer among real numbers is stored as one.
-    at_once : of how many numbers calls are at most that its checks do not send to another kernel, which it
-        has as `AT_ONCE`; 0 if there are no such checks.
     """
-    made = as_it_stands(program) if wide else lowered(program, accuracy, tested > 0)
-    text = Kernel(made, dtype, lanes, tested, flags, kinds).print()
-    return text + f"@{AT_ONCE} = global i64 {at_once}\n" if at_once else text
+    made = as_it_stands(program) if wide else lowered(program, accuracy, tested > 0, probed)
+    return Kernel(made, dtype, replace(lanes, directed=probed), tested, flags, kinds).print()
 
 
-__all__ = ["AT_ONCE", "FIXED", "Layout", "layout_of", "print_kernel"]
+__all__ = ["FIXED", "Layout", "layout_of", "print_kernel"]

@@ -1,0 +1,267 @@
+"""Whether a call lost digits, measured: the same machine code again, with the processor rounding up, and down.
+
+A program with sums or loops is computed in plain doubles, without estimates of errors. A *probe* runs its
+machine code twice more with the other directions of rounding and compares: results that differ by more
+than `LIMIT` of the largest element of their array, or of themselves for numbers, have lost digits. So may a
+number that is the same in all directions though operations were inexact: what cancels in it is quantised alike.
+
+Probes are made in the first `FIRST` calls and after each call that had lost digits, then after `EVERY` calls, each
+time after twice as many up to `SELDOM`, and whenever the largest element of an argument or a result has a binary
+exponent at which no call was probed without a loss.
+
+Where the processor's direction cannot be set, arguments are moved by a unit in the last place instead.
+
+Reference: Parker, Pierce, Eggert: Monte Carlo arithmetic, Computing in Science & Engineering 2 (2000);
+Kahan, "How futile are mindless assessments of roundoff in floating-point computation?" (2006), section 10.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+LIMIT = 2.0**-40
+"""What a result may lose, of the largest element of its array, or of itself."""
+PART = 256.0
+"""Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits."""
+FIRST, EVERY, SELDOM = 2, 16, 256
+SAMPLE = 64
+"""Elements of an array by which its size is seen."""
+UPWARD, DOWNWARD = range(2)
+INFINITE, WORDS = 2047, 32
+"""The biased exponent of what is not finite; the words of 64 bits with a bit for each exponent."""
+
+Results = Sequence[Any]
+
+
+class Schedule:
+    """When calls of one kernel are probed.
+
+    Parameters
+    ----------
+    real : of each argument and each result, whether it is of real numbers.
+
+    Attributes
+    ----------
+    state : what compiled entries read (`codegen.llvm.entry.loops`): the calls until the next probe, how many
+        calls there were here, and for each argument and result `WORDS` words with a bit for each exponent
+        that was probed without a loss.
+    """
+
+    def __init__(self, real: Sequence[bool]) -> None:
+        self.state = (ctypes.c_int64 * (2 + WORDS * len(real)))()
+        self.pause = EVERY
+        self._marked: list[tuple[int, int]] = []
+        for k, is_real in enumerate(real):
+            first = 2 + WORDS * k
+            self.state[first] = 1  # zeros need no probe
+            for w in range(0 if is_real else WORDS):
+                self.state[first + w] = -1
+
+    def due(self, values: Sequence[Any], results: Results) -> bool:
+        """Whether a call with these arguments and results is to be probed."""
+        state = self.state
+        state[1] += 1
+        state[0] -= 1
+        moved = False
+        self._marked = marked = []
+        for k, value in enumerate((*values, *results)):
+            e = exponent(value)
+            if 0 < e < INFINITE:
+                word, bit = 2 + WORDS * k + (e >> 6), 1 << (e & 63)
+                marked.append((word, bit))
+                if not state[word] & bit:
+                    state[word] |= bit
+                    moved = True
+        if state[1] > FIRST and state[0] > 0 and not moved:
+            return False
+        if state[1] < FIRST:
+            state[0] = 0
+            return True
+        state[0] = self.pause
+        self.pause = min(2 * self.pause, SELDOM)
+        return True
+
+    def lost(self) -> None:
+        """The last call had lost digits: the next one is probed, those after it sooner, and all of these sizes."""
+        self.pause = EVERY
+        self.state[0] = 0
+        for word, bit in self._marked:
+            self.state[word] &= ~bit
+
+
+def exponent(value: Any) -> int:
+    """The biased binary exponent of the largest of some elements of an array, or of a number; 0 of zero and of
+    what is no real number."""
+    if isinstance(value, np.ndarray):
+        if not value.size or value.dtype.kind != "f":
+            return 0
+        flat = value.reshape(-1) if value.flags.c_contiguous else value.ravel()
+        value = float(np.abs(flat[:: max(1, flat.size // SAMPLE)]).max())
+    elif not isinstance(value, float | np.floating):
+        return 0
+    if not math.isfinite(value):
+        return INFINITE
+    return max(math.frexp(value)[1] + 1022, 0) if value else 0
+
+
+def has_lost(
+    run: Callable[[Sequence[Any]], Results], values: Sequence[Any], plain: Results
+) -> bool:
+    """Whether a call lost digits.
+
+    Parameters
+    ----------
+    run : computes the results for arguments, in the thread that calls it.
+    plain : its results for these, to nearest.
+    """
+    environment = _environment()
+    if environment is None:
+        return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
+    environment.clear()
+    with environment.direction(UPWARD):
+        up = run(values)
+    with environment.direction(DOWNWARD):
+        down = run(values)
+    inexact = environment.is_inexact()
+    if any(map(_apart, plain, up, down)):
+        return True
+    return inexact and any(map(_is_suspicious, plain, up, down))
+
+
+def spreads(run: Callable[[Sequence[Any]], Results], values: Sequence[Any]) -> list[float]:
+    """By how much each result differs with the direction of rounding; nan where one is not finite."""
+    environment = _environment()
+    if environment is None:
+        ways = [run(values), *(run(_moved(values, way)) for way in (1, -1))]
+    else:
+        ways = [run(values)]
+        for which in (UPWARD, DOWNWARD):
+            with environment.direction(which):
+                ways.append(run(values))
+    found = []
+    for results in zip(*ways, strict=True):
+        arrays = [np.asarray(r, float) for r in results]
+        with np.errstate(all="ignore"):
+            apart = (
+                np.max(arrays, axis=0) - np.min(arrays, axis=0) if arrays[0].size else np.zeros(1)
+            )
+        found.append(float(np.max(apart)))
+    return found
+
+
+def _spread(a: Results, b: Results, limit: float) -> bool:
+    return any(differ(x, y, limit) for x, y in zip(a, b, strict=True))
+
+
+def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
+    """Whether two results differ by more than a part of their size, in float32 by as many units; nan
+    beside a number differs, results below the smallest normal number do not."""
+    x, y = np.asarray(a), np.asarray(b)
+    if x.shape != y.shape:
+        return True
+    if x.dtype.kind != "f":
+        return not np.array_equal(x, y)
+    if not x.size:
+        return False
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(x)
+        if not finite.all():
+            if not np.array_equal(x[~finite], y[~finite], equal_nan=True):
+                return True
+            x, y = x[finite], y[finite]
+            if not x.size:
+                return False
+        size = max(np.abs(x).max(), np.abs(y).max())
+        apart = np.abs(x - y).max()
+    tiny, limit = float(np.finfo(x.dtype).tiny), limit * float(np.finfo(x.dtype).eps) * 2.0**52
+    return not (apart <= limit * size or size < tiny)
+
+
+def _apart(plain: Any, up: Any, down: Any) -> bool:
+    """Whether a result lost digits. Roundings in one direction add up in long sums, to nearest they do not:
+    there the result is in the middle of the other two, and only a part of their distance counts."""
+    if not (differ(plain, up) or differ(plain, down) or differ(up, down)):
+        return False
+    if any(differ(x, y, PART * LIMIT) for x, y in ((plain, up), (plain, down), (up, down))):
+        return True
+    with np.errstate(all="ignore"):
+        middle = np.asarray(up) / 2 + np.asarray(down) / 2
+    return differ(plain, middle.astype(np.asarray(plain).dtype), LIMIT / 2)
+
+
+def _is_suspicious(plain: Any, up: Any, down: Any) -> bool:
+    """Whether a number, or an array of zeros, is the same in all directions."""
+    x = np.asarray(plain)
+    if x.dtype.kind != "f" or not x.size or (x.ndim and x.any()):
+        return False
+    return np.array_equal(x, up) and np.array_equal(x, down)
+
+
+def _moved(values: Sequence[Any], way: int) -> list[Any]:
+    """Arguments a unit in the last place away, up and down in turn."""
+    moved = []
+    for v in values:
+        if isinstance(v, float):
+            moved.append(math.nextafter(v, way * math.inf))
+        elif isinstance(v, np.ndarray) and v.dtype.kind == "f":
+            ends = np.where(np.arange(v.size).reshape(v.shape) % 2, way, -way) * np.inf
+            moved.append(np.nextafter(v, ends.astype(v.dtype)))
+        else:
+            moved.append(v)
+    return moved
+
+
+# ------------------------------------------------------------- the processor's mode
+_MODES = {"x86_64": (0x800, 0x400, 0x20), "aarch64": (0x400000, 0x800000, 0x10)}
+"""The values of FE_UPWARD, FE_DOWNWARD and FE_INEXACT by processor."""
+
+
+class Environment:
+    """The floating-point environment of the current thread."""
+
+    def __init__(self, library: Any, up: int, down: int, inexact: int) -> None:
+        self._set, self._test = library.fesetround, library.fetestexcept
+        self._clear, self._modes, self._inexact = library.feclearexcept, (up, down), inexact
+
+    @contextmanager
+    def direction(self, which: int) -> Iterator[None]:
+        """Round up or down, in this thread."""
+        self._set(self._modes[which])
+        try:
+            yield
+        finally:
+            self._set(0)
+
+    def clear(self) -> None:
+        """Forget that operations were inexact."""
+        self._clear(self._inexact)
+
+    def is_inexact(self) -> bool:
+        """Whether an operation was since."""
+        return bool(self._test(self._inexact))
+
+
+@functools.cache
+def _environment() -> Environment | None:
+    """The environment, if its direction can be set."""
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(
+        platform.machine().lower(), platform.machine()
+    )
+    try:  # the C library of the process
+        found = Environment(ctypes.CDLL(None), *_MODES[machine])
+    except (KeyError, OSError, TypeError, AttributeError):
+        return None
+    tenth, third = float("0.1"), float("3")
+    with found.direction(UPWARD):
+        up = tenth / third
+    with found.direction(DOWNWARD):
+        down = tenth / third
+    return found if up > tenth / third * (1 - 2.0**-52) and up > down else None
