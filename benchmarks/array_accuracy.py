@@ -482,10 +482,10 @@ def bits(got: float, exact: Any) -> float:
 
 
 class Module:
-    """The functions of a generated module, called as those of symdiff are."""
+    """The functions of a generated module at the level "strict", called as those of symdiff are."""
 
     def __init__(self, name: str, args: list[np.ndarray], folder: Path) -> None:
-        f = symdiff.symgrad(PROGRAMS[name][0])
+        f = symdiff.symgrad(PROGRAMS[name][0], accuracy="strict")
         f(*args)
         path = folder / f"array_{name}.py"
         f.save(path)

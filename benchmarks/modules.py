@@ -4,8 +4,9 @@
 
 FOLDER is that of the accuracy benchmark (`bench_accuracy.py` and `corpus/`), DIR holds its truth
 (`bench_accuracy.py corpus --cache DIR --truth-only`) and the modules that are written. Printed is
-the mean error in bits of gradients, with python-flint and without; with `--time`, how long
-arrays of ordinary points take over a module with `--accuracy fast`, in alternating runs.
+the mean error in bits of gradients, of the texts run as plain Python, or with `--time` as Numba compiles them:
+then also how long arrays of ordinary points take over a module with `--accuracy fast`, in alternating
+runs.
 """
 
 from __future__ import annotations
@@ -34,21 +35,26 @@ def benchmark(folder: Path) -> Any:
     return module
 
 
-def written(program: Any, place: Path, accuracy: str = "high") -> Any:
-    """The module of a program; a text that did not change keeps what Numba compiled of it."""
+def text_of(program: Any, accuracy: str = "high") -> str:
+    """The module of a program."""
     import linecache
 
     from symdiff.export.scalar import module_text
     from symdiff.frontend.capture import capture
 
-    name = f"m_{program.key.replace('/', '_').replace('-', '_')}_{accuracy}"
-    file = f"<bench-{name}>"
+    file = f"<bench-{program.key}>"
     source = program.source
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     env: dict[str, Any] = {"np": np, "math": math}
     exec(compile(source, file, "exec"), env)
     captured = capture(env["f"])
-    text = module_text(captured, captured.params, accuracy=accuracy)
+    return module_text(captured, captured.params, accuracy=accuracy)
+
+
+def written(program: Any, place: Path, accuracy: str = "high") -> Any:
+    """The module of a program; a text that did not change keeps what Numba compiled of it."""
+    name = f"m_{program.key.replace('/', '_').replace('-', '_')}_{accuracy}"
+    text = text_of(program, accuracy)
     path = place / f"{name}.py"
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
@@ -58,6 +64,25 @@ def written(program: Any, place: Path, accuracy: str = "high") -> Any:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def as_python(text: str) -> Any:
+    """A module run as plain Python, for arrays of points."""
+    from types import SimpleNamespace
+
+    from symdiff.export.measured import flat, run
+
+    scope = run(text)
+
+    def mapped(name: str) -> Any:
+        def call(*columns: Any) -> Any:
+            rows = [flat(scope[name](*map(np.float64, row))) for row in zip(*columns, strict=True)]
+            found = np.array(rows).T
+            return found[0] if len(found) == 1 else list(found)
+
+        return call
+
+    return SimpleNamespace(f=mapped("f"), f_grad=mapped("f_grad"))
 
 
 def values(module: Any, columns: list[Any], names: list[str], bench: Any) -> Any:
@@ -157,7 +182,7 @@ def main() -> None:
     programs, _ = bench.load(str(args.folder / "corpus"), 250)
     if args.only:
         programs = [p for p in programs if args.only in p.key]
-    rows: dict[str, list[dict[str, Any]]] = {"with python-flint": [], "without": []}
+    rows: list[dict[str, float]] = []
     ratios = []
     for program in programs[:: args.sample]:
         known = bench.cached_truth(program, args.points, str(args.cache), compute=False)
@@ -165,17 +190,11 @@ def main() -> None:
             continue
         points = known["truth"]
         try:
-            module = written(program, args.cache)
+            module = written(program, args.cache) if args.time else as_python(text_of(program))
             every = np.concatenate([points[b][0] for b in points])
             columns = [np.ascontiguousarray(c) for c in np.asarray(every, float).T]
             start = time.perf_counter()
-            for title, row in rows.items():
-                library = getattr(module, "flint", None)
-                if title == "without":
-                    module.flint = None
-                result = values(module, columns, program.args, bench)
-                module.flint = library
-                row.append(scored(bench, points, result))
+            rows.append(scored(bench, points, values(module, columns, program.args, bench)))
             taken = time.perf_counter() - start
             one = ratio(bench, program, args.cache, module, points) if args.time else None
         except Exception as error:
@@ -183,17 +202,13 @@ def main() -> None:
             continue
         if one is not None:
             ratios.append(one)
-        bits = [
-            " ".join(f"{row[-1][b]:6.2f}" if b in row[-1] else "     -" for b in BUCKETS)
-            for row in rows.values()
-        ]
+        bits = " ".join(f"{rows[-1][b]:6.2f}" if b in rows[-1] else "     -" for b in BUCKETS)
         cost = "" if one is None else f"  {one:5.2f}x"
-        print(f"{program.key:45} {bits[0]} | {bits[1]}{cost}  {taken:.1f} s", flush=True)
-    print(f"\n| gradients of modules, {len(rows['without'])} programs | {' | '.join(BUCKETS)} |")
+        print(f"{program.key:45} {bits}{cost}  {taken:.1f} s", flush=True)
+    means = [np.mean([r[b] for r in rows if b in r]) for b in BUCKETS]
+    print(f"\n| gradients of modules, {len(rows)} programs | {' | '.join(BUCKETS)} |")
     print("|---|---|---|---|---|")
-    for title, row in rows.items():
-        means = [np.mean([r[b] for r in row if b in r]) for b in BUCKETS]
-        print(f"| {title} | {' | '.join(f'{m:.2f}' for m in means)} |")
+    print(f"| mean bits of error | {' | '.join(f'{m:.2f}' for m in means)} |")
     if ratios:
         print(f"\ntime over double arithmetic alone: median {np.median(ratios):.2f}, "
               f"geometric mean {math.exp(np.mean(np.log(ratios))):.2f}, worst {max(ratios):.2f}")  # fmt: skip

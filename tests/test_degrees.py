@@ -54,7 +54,7 @@ def test_loops_and_modules(tmp_path: Path) -> None:
     looped = symgrad(lambda v: sum(math.cos(math.radians(x)) for x in v))
     assert looped(np.array([90.0])) == exact("cos", 90.0)
     path = tmp_path / "quarter.py"
-    symgrad(quarter).save(path)
+    symgrad(quarter).save(path, companion=None)
     spec = importlib.util.spec_from_file_location("quarter_kernels", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

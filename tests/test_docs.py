@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pages
 import pytest
 
+from symdiff import symgrad
 from symdiff.ir import OPS, Op
 
 ROOT = Path(__file__).parent.parent
@@ -104,3 +106,30 @@ def test_the_layers_are_those_that_are_checked() -> None:
     layers = config["tool"]["importlinter"]["contracts"][0]["layers"]
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     assert "\n".join(layers) in text
+
+
+CHECKED_IN = ROOT / "examples" / "checked_in"
+MEASURED = re.compile(r"(mean|_grad:|average:) .*")
+"""What depends on the processor's library."""
+
+
+@pytest.mark.parametrize("name", ["call_price", "morse", "average"])
+def test_modules_are_shown_as_they_are_written(name: str, tmp_path: Path) -> None:
+    """`symdiff compile` in `examples/checked_in` writes them again."""
+    spec = importlib.util.spec_from_file_location("models", CHECKED_IN / "models.py")
+    assert spec is not None and spec.loader is not None
+    models = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(models)
+    symgrad(getattr(models, name)).save(tmp_path / "kernels.py")
+    written = (tmp_path / "kernels.py").read_text(encoding="utf-8")
+    kept = (CHECKED_IN / f"{name}_kernels.py").read_text(encoding="utf-8")
+    assert MEASURED.sub("", kept) == MEASURED.sub("", written), "write examples/checked_in again"
+    assert kept.rstrip() in (DOCS / "modules.md").read_text(encoding="utf-8")
+
+
+def test_the_companion_of_the_shown_modules_holds_what_they_import() -> None:
+    companion = (CHECKED_IN / "symdiff_pairs.py").read_text(encoding="utf-8")
+    for path in CHECKED_IN.glob("*_kernels.py"):
+        imported = re.search(r"from symdiff_pairs import \(?([^)]*)", path.read_text("utf-8"))
+        names = re.findall(r"\w+", imported[1]) if imported else []
+        assert all(f"\ndef {n}(" in companion for n in names if n != "from"), path.name

@@ -36,6 +36,16 @@ def test_every_example_is_known() -> None:
     assert here == {*SCRIPTS, "paper_cases", "paper_figures"}
 
 
+@pytest.mark.slow
+def test_a_program_that_imports_a_checked_in_module(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES / "checked_in"))
+    load("implied_volatility").main()
+    error = float(capsys.readouterr().out.rpartition(" ")[2])
+    assert error < 1e-14
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_it_runs(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

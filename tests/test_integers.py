@@ -400,7 +400,7 @@ def test_modules_say_so(tmp_path: Any) -> None:
     path = tmp_path / "kernels.py"
     f = symgrad(factorials)
     f(np.ones(3))
-    f.save(path)
+    f.save(path, companion=None)
     spec = importlib.util.spec_from_file_location("wide_kernels", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -188,7 +188,7 @@ def test_numbers_arrays_and_modules_agree(case: Case, tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     numbers = [flat(f(*s, **case.static)) for s in case.samples]
     whole = flat(f(*np.array(case.samples).T, **case.static))
-    f.save(str(path), **case.static)
+    f.save(str(path), companion=None, **case.static)
     spec = importlib.util.spec_from_file_location("kernels", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

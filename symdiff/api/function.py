@@ -28,6 +28,7 @@ from symdiff.api import (
 )
 from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
+from symdiff.api.inspection import COMPANION
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.api.whole_arguments import must_not_round
@@ -466,8 +467,7 @@ class SymbolicFunction(Called[P, R_co]):
 
     @functools.cached_property
     def ufunc(self) -> np.ufunc:
-        """An elementwise function as a ufunc of NumPy: with `where=`, `out=`, `dtype=`, `casting=`,
-        `outer`, and subclasses of arrays as NumPy's ufuncs treat them.
+        """As a ufunc of NumPy: `where=`, `out=`, `dtype=`, `outer`, subclasses of arrays as usual.
 
         Raises
         ------
@@ -475,9 +475,9 @@ class SymbolicFunction(Called[P, R_co]):
         """
         return labelled.ufunc(self)
 
-    def save(self, path: Any, *, hessian: bool = False) -> None:
-        """Write a standalone module with the value, gradient and both together."""
-        inspection.save(self, path, hessian=hessian)
+    def save(self, path: Any, *, hessian: bool = False, companion: str | None = COMPANION) -> None:
+        """Write a standalone module, and `companion`, which modules share (None: no other file)."""
+        inspection.save(self, path, hessian=hessian, companion=companion)
 
     def map(self, /, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:
         """The results for each entry of the arguments' leading axis, stacked; on all cores.

@@ -21,6 +21,8 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
 from symdiff.runtime.loops import rows
 
+COMPANION = "symdiff_pairs"
+"""Of modules that are saved; see `symdiff.codegen.source.modules.companion`."""
 PROMISES = {
     "fast": "double arithmetic; error_bound(...) estimates its errors in a call",
     "high": "within 2**-40 of the number, or of the largest element of its array, looked at by probes",
@@ -233,29 +235,33 @@ def _page(f: Any, report: Report) -> str:
     return page(f, report)
 
 
-def save(f: Any, path: Any, *, hessian: bool) -> None:
+def save(f: Any, path: Any, *, hessian: bool, companion: str | None) -> None:
     """Write a standalone module."""
+    from symdiff.export.companions import check_companion, imported_as, write_module
     from symdiff.export.faces import face_of
-    from symdiff.export.files import write_text
-    from symdiff.export.scalar import save_module
+    from symdiff.export.loops import array_module
+    from symdiff.export.scalar import module_text
 
-    raw = f._source.program(f._default_static())
-    targets = ("cpu",) if f._options.target == "cpu" else ("cpu", "cuda")
+    check_companion(companion)
+    raw, options = f._source.program(f._default_static()), f._options
+    given: dict[str, Any] = {
+        "hessian": hessian,
+        "dtype": options.dtype,
+        "targets": ("cpu",) if options.target == "cpu" else ("cpu", "cuda"),
+        "accuracy": options.accuracy,
+        "face": face_of(f),
+    }
     if isinstance(raw, LoopProgram):
-        from symdiff.export.loops import array_module
-
-        dtype = f._options.dtype
-        text = array_module(
-            raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets,
-            accuracy=f._options.accuracy, face=face_of(f),
-        )  # fmt: skip
-        write_text(path, text)
-        return
-    save_module(
-        path, f.raw_program, f._wrt(), hessian=hessian, dtype=f._options.dtype,
-        targets=targets, accuracy=f._options.accuracy, check_domain=f._options.check_domain,
-        face=face_of(f),
-    )  # fmt: skip
+        text = array_module(raw, f._wrt(), **given)
+    else:
+        text = module_text(
+            f.raw_program,
+            f._wrt(),
+            check_domain=options.check_domain,
+            companion=imported_as(path, companion),
+            **given,
+        )
+    write_module(path, text, companion)
 
 
 def mapped(

@@ -195,8 +195,13 @@ def simplify(target: str, style: str, expanded: bool) -> None:
 )
 @click.option("--name", help="Name of the function, if TARGET is an expression; default: f.")
 @click.option(
-    "--accuracy", type=click.Choice(["high", "fast"]), default=None,
-    help="fast: double arithmetic alone, a short text; default: that of the function, high.",
+    "--accuracy", type=click.Choice(["high", "fast", "strict"]), default=None,
+    help="fast: double arithmetic alone; strict: programs with arrays with their rounding errors; "
+    "default: that of the function, high.",
+)  # fmt: skip
+@click.option(
+    "--companion", default="symdiff_pairs", show_default=True, metavar="NAME|none",
+    help="Module beside OUTPUT with the functions that modules share; none: OUTPUT defines them.",
 )  # fmt: skip
 def compile_module(
     *,
@@ -208,19 +213,25 @@ def compile_module(
     extras: tuple[str, ...],
     name: str | None,
     accuracy: str | None,
+    companion: str,
 ) -> None:
-    """Write a standalone module with the kernels of TARGET."""
+    """Write a standalone module with the kernels of TARGET.
+
+    Printed on stdout it defines all that it uses.
+    """
     from symdiff.cli.targets import resolve
-    from symdiff.export.files import write_text
+    from symdiff.export.companions import check_companion, imported_as, write_module
     from symdiff.export.scalar import module_text
 
     subject, wanted = resolve(target, name), [t.strip() for t in targets.split(",")]
+    beside = None if companion == "none" or output in (None, "-") else companion
+    check_companion(beside)
     by, more, real = subject.variables(wrt), "hessian" in extras, dtype or subject.dtype
     if not subject.has_arrays:
         text = module_text(
             subject.program, by, hessian=more, dtype=real, targets=wanted,
             accuracy=accuracy or subject.accuracy, check_domain=subject.check_domain,
-            face=subject.face,
+            face=subject.face, companion=imported_as(str(output), beside),
         )  # fmt: skip
     else:
         from symdiff.export.loops import array_module
@@ -232,7 +243,7 @@ def compile_module(
     if output in (None, "-"):
         click.echo(text, nl=False)
     else:
-        write_text(str(output), text)
+        write_module(str(output), text, beside)
 
 
 @main.command()

@@ -198,6 +198,7 @@ def measure(
     budget: int = WORK,
     dtype: str = "float64",
     defaults: Mapping[str, float] | None = None,
+    samples: int = SAMPLES,
 ) -> Accuracy:
     """Compare a callable with the proven values of expressions.
 
@@ -210,8 +211,9 @@ def measure(
     budget : operations (`symdiff.interpret.work`) after which to stop.
     dtype : what `answers` computes in.
     defaults : values of parameters near which to look for singular points.
+    samples : points of each kind, at most.
     """
-    chosen = points(program, len(ir.topological(truth)), dtype, defaults or {})
+    chosen = points(program, len(ir.topological(truth)), dtype, defaults or {}, samples)
     proven = Certified(program.params, truth, truth[: len(program.outputs)], POINT_WORK)
     until = work.spent() + budget
     tallies = {kind: _Tally(kind, dtype) for kind in chosen}
@@ -230,13 +232,17 @@ def measure(
 
 
 def points(
-    program: Program, size: int, dtype: str = "float64", defaults: Mapping[str, float] | None = None
+    program: Program,
+    size: int,
+    dtype: str = "float64",
+    defaults: Mapping[str, float] | None = None,
+    samples: int = SAMPLES,
 ) -> dict[str, Array]:
     """Points of each kind in the domain of a program, one a row."""
     n = len(program.params)
     if n == 0:
         return {"ordinary": np.zeros((1, 0))}
-    count = max(6, min(SAMPLES, EFFORT // max(size, 1)))
+    count = max(6, min(samples, EFFORT // max(size, 1)))
     facts = (*program.domain, *program.assumptions)
     test, within = inside(program.params, facts), box(program.params, facts)
     lines = bases(program.params, test, defaults or {})

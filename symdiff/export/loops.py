@@ -11,8 +11,8 @@ import numpy as np
 
 from symdiff.codegen.source.index_notation import formula_lines, loop_lines
 from symdiff.codegen.source.loops import HELPERS, loop_source
-from symdiff.codegen.source.modules.face import PLAIN, Face
-from symdiff.codegen.source.modules.loops import ArrayFunction, Guards, array_module_source
+from symdiff.codegen.source.modules.face import PLAIN, Face, check_targets
+from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
 from symdiff.codegen.source.python import IMPORTS
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
@@ -33,6 +33,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.program import map_objects
 from symdiff.loops.simplify.guarded_points import guarded_points, met
+from symdiff.lowering.loops.twins import without_twins
 from symdiff.passes.complete.removable import meaning
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.readable_formulas import closed_for_people, readable_forms
@@ -80,7 +81,7 @@ def latex(program: LoopProgram) -> str:
 
 def source(name: str, program: LoopProgram, dtype: str = "float64") -> str:
     """Readable Numba Python of an emitted program."""
-    text, helpers = loop_source(name, program, dtype=dtype)
+    text, helpers = loop_source(name, without_twins(program), dtype=dtype)
     return "\n\n".join([IMPORTS, *(HELPERS[h] for h in helpers), text])
 
 
@@ -137,74 +138,81 @@ def array_module(
     accuracy: str = "high",
     face: Face = PLAIN,
 ) -> str:
-    """The source of a standalone module of a captured program; at the level "fast" it is double
-    arithmetic alone."""
+    """The source of a standalone module of a captured program: double arithmetic, at the level
+    "strict" with its rounding errors.
+
+    Raises
+    ------
+    TargetError : for CUDA: what the host does between kernels is not printed.
+    """
+    from symdiff.export.measured import measured_arrays
     from symdiff.version import __version__
 
-    wrt, name = loop_pipeline.real_names(program, wrt), program.name
-    by = ", ".join(wrt)
-    parts = [ArrayFunction("", loop_pipeline.value(program), f"The value of {name}.")]
-    if isinstance(program.tree, int) and program.outputs[0].op is not ARRAY:
-        slopes, both = (
-            loop_pipeline.gradient(program, wrt),
-            loop_pipeline.value_and_gradient(program, wrt),
+    check_targets(targets)
+    if "cuda" in targets:
+        raise TargetError(
+            f"{program.name} has arrays or loops: its module computes on the CPU alone",
+            hint='use --target cpu, or target="cuda" of symgrad for devices',
         )
-        parts += [
-            ArrayFunction("grad", slopes, f"The gradient of {name} by {by}."),
-            ArrayFunction("value_and_grad", both, f"(value, gradient by {by}) of {name}."),
+    wrt, name = loop_pipeline.real_names(program, wrt), program.name
+    by, value = ", ".join(wrt), loop_pipeline.value(program)
+    made = [("", value, f"The value of {name}.")]
+    if isinstance(program.tree, int) and program.outputs[0].op is not ARRAY:
+        slopes = loop_pipeline.gradient(program, wrt)
+        both = loop_pipeline.value_and_gradient(program, wrt)
+        made += [
+            ("grad", slopes, f"The gradient of {name} by {by}."),
+            ("value_and_grad", both, f"(value, gradient by {by}) of {name}."),
         ]
         if hessian:
             second = loop_pipeline.hessian(program, wrt)
-            parts.append(
-                ArrayFunction("hessian", second, f"The second derivatives of {name} by {by}.")
-            )
+            made.append(("hessian", second, f"The second derivatives of {name} by {by}."))
     else:
         slopes = loop_pipeline.jacobian(program, wrt)
-        parts.append(ArrayFunction("jacobian", slopes, f"The derivatives of {name} by {by}."))
+        made.append(("jacobian", slopes, f"The derivatives of {name} by {by}."))
     real = np.dtype(dtype or np.float64).name
-    compensated = accuracy != "fast" and real == "float64"
-    parts = [
-        ArrayFunction(
-            p.suffix, readable(p.program), p.summary, loop_pipeline.final(p.program),
-            *(_tiers(p.program) if compensated else (None, None, None)),
-            _guards(p.program, parts[0].program, wrt) if p.suffix else None,
+    strict = accuracy == "strict" and real == "float64"
+    parts = [_array_function(p, suffix, said, value, wrt, strict) for suffix, p, said in made]
+    said = ["Computed without error tests."]
+    if parts[0].corrected:
+        said = [
+            "Computed with their rounding errors, to first order; a warning says if that is not enough."
+        ]
+
+    def text(face: Face, lines: Sequence[str]) -> str:
+        return array_module_source(
+            name, parts, version=__version__, dtype=real, face=face, accuracy=lines
         )
-        for p in parts
-    ]  # fmt: skip
-    return array_module_source(
-        name,
-        parts,
-        version=__version__,
-        dtype=real,
-        targets=targets,
-        face=face,
-    )
+
+    if real == "float64":
+        named = [(f"{name}_{f.suffix}" if f.suffix else name, f.program) for f in parts]
+        said += measured_arrays(text(PLAIN, said), named)
+    return text(face, said)
 
 
-def _guards(program: LoopProgram, value: LoopProgram, wrt: Sequence[str]) -> Guards | None:
-    """The points of guards that only a run shows."""
-    found = guarded_points(program, value, wrt)
-    if not found.points:
-        return None
-    points = tuple((p.place, p.centre, p.radius) for p in found.points)
-    params = enumerate(program.params)
-    moved = tuple(k for k, p in params if p.name in wrt and p.type.kind == "f")
-    return Guards(loop_pipeline.final(met(program, found)), points, moved)
-
-
-def _tiers(
+def _array_function(
     program: LoopProgram,
-) -> tuple[LoopProgram | None, LoopProgram | None, LoopProgram | None]:
-    """The program with its rounding errors, for double-double arithmetic and for balls; None if it
-    uses what has none."""
+    suffix: str,
+    summary: str,
+    value: LoopProgram,
+    wrt: Sequence[str],
+    strict: bool,
+) -> ArrayFunction:
+    corrected = _corrected(program) if strict else None
+    emitted = without_twins(corrected or loop_pipeline.final(program))
+    points = guarded_points(program, value, wrt) if suffix else None
+    apart = loop_pipeline.final(met(program, points)) if points and points.points else None
+    return ArrayFunction(suffix, readable(program), summary, emitted, corrected is not None, apart)
+
+
+def _corrected(program: LoopProgram) -> LoopProgram | None:
+    """The program with its rounding errors; None if it uses what has none."""
     from symdiff.pipeline.lowered.loops import LoweredProgram
 
-    lowered = LoweredProgram(program)
     try:
-        first = lowered.corrected(library=False)
-        return first, lowered.statements(stable=True), lowered.statements()
+        return LoweredProgram(program).corrected(library=False)
     except UnsupportedError:
-        return None, None, None
+        return None
 
 
 def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:

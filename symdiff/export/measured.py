@@ -1,4 +1,4 @@
-"""How accurate a module is: its text run as plain Python, against ball arithmetic.
+"""How accurate a module is, against ball arithmetic: of functions of numbers its text run as plain Python.
 
 Before:  the text of a module
 After:   ["bit-uniform     mean 0.08, worst 1.1 ulp", ...]
@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.modules.helpers import definitions
 from symdiff.diagnostics.certify import (
     Accuracy,
     derivatives,
@@ -28,10 +27,16 @@ from symdiff.diagnostics.certify import (
     output_labels,
     reference,
 )
+from symdiff.errors import SymdiffError
+from symdiff.interpret import loops
+from symdiff.ir import Expr, rational
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
 from symdiff.passes.complete.complete import closed_forms
 
-BUDGET = 1_500_000
+SAMPLES = 16
+"""Points of each kind."""
+BUDGET = 400_000
 """Operations of ball arithmetic to measure a module with; see `symdiff.interpret.work`."""
 
 
@@ -45,28 +50,13 @@ def measured(text: str, program: Program, wrt: Sequence[str]) -> list[str]:
         names = [program.name, f"{program.name}_jacobian"]
     scope = run(text)
 
-    def found(library: Any) -> Accuracy:
-        scope["flint"] = library
+    def answers(point: Sequence[float]) -> list[float]:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            numbers = [np.float64(x) for x in point]
+            return [v for name in names for v in flat(scope[name](*numbers))]
 
-        def answers(point: Sequence[float]) -> list[float]:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                numbers = [np.float64(x) for x in point]
-                return [v for name in names for v in flat(scope[name](*numbers))]
-
-        return measure(program, truth, answers, labels, budget=BUDGET)
-
-    import flint
-
-    lines = _lines(found(flint))
-    plain = _lines(found(None)) if "flint" in text else lines
-    if plain == lines:
-        return lines
-    return ["with python-flint:", *_indented(lines), "without:", *_indented(plain)]
-
-
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
+    return _lines(measure(program, truth, answers, labels, budget=BUDGET, samples=SAMPLES))
 
 
 def _lines(found: Accuracy) -> list[str]:
@@ -96,8 +86,8 @@ def run(text: str) -> dict[str, Any]:
     doubles = _Doubles()
     tree = ast.fix_missing_locations(doubles.visit(tree))
     scope: dict[str, Any] = doubles.names | {
-        "math": math, "np": np, "warnings": warnings, "njit": _njit, "prange": range,
-        "intrinsic": lambda f: f, "overload": lambda f: lambda g: g, "types": _Types, "flint": None, "__name__": "module",
+        "math": math, "np": np, "warnings": warnings, "njit": _njit, "get_num_threads": lambda: 1,
+        "intrinsic": lambda f: f, "overload": lambda f: lambda g: g, "__name__": "module",
     }  # fmt: skip
     exec(compile(tree, "module", "exec"), scope)
     scope["_fma"] = fma
@@ -105,8 +95,7 @@ def run(text: str) -> dict[str, Any]:
 
 
 class _Doubles(ast.NodeTransformer):
-    """Numbers of a text as NumPy's doubles, which divide by zero as IEEE has it; balls are Python's
-    integers."""
+    """Numbers of a text as NumPy's doubles, which divide by zero as IEEE has it."""
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {
@@ -114,19 +103,13 @@ class _Doubles(ast.NodeTransformer):
             "float of doubles": np.float64,
             "int of doubles": whole,
         }
-        self.balls = {name for name, d in definitions().items() if d.balls}
         self._given: list[set[str]] = []
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        if node.name in self.balls:
-            return node
         self._given.append({a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)})
         found = self.generic_visit(node)
         self._given.pop()
         return found
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node if node.name in self.balls else self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         other = f"{node.id} of doubles"
@@ -146,18 +129,30 @@ def whole(x: Any) -> int:
     return int(x) if not isinstance(x, float) else int(np.clip(np.nan_to_num(x), -1e9, 1e9))
 
 
-class _Types:
-    """What a module names of Numba's types, without Numba."""
-
-    int32 = ExternalFunction = staticmethod(lambda *args: None)
-
-
 def _njit(function: Any = None, **options: Any) -> Any:
     return (lambda f: f) if function is None else function
 
 
+def _library_fma() -> Callable[[float, float, float], float] | None:
+    """The C library's fused operation, if Python finds it."""
+    import ctypes
+
+    try:
+        function = ctypes.CDLL(None).fma
+    except (AttributeError, OSError, TypeError):
+        return None
+    function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double] * 3
+    call: Callable[[float, float, float], float] = function
+    return call if call(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60 else None
+
+
+_fused = _library_fma()
+
+
 def fma(a: float, b: float, c: float) -> np.float64:
     """a*b + c, rounded once."""
+    if _fused is not None:
+        return np.float64(_fused(a, b, c))
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return np.float64(a) * b + c
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
@@ -191,4 +186,74 @@ class _Math:
         return call
 
 
-__all__ = ["measured"]
+# --------------------------------------------------------------- arrays and loops
+SEEDS = 3
+"""Sample arguments of a program with arrays."""
+SIZE = 6
+"""The size of their axes."""
+BITS = 300
+
+
+def measured_arrays(text: str, functions: Sequence[tuple[str, LoopProgram]]) -> list[str]:
+    """The largest errors of a module's functions, relative to the largest element of each result, as
+    lines.
+
+    Parameters
+    ----------
+    functions : the name of each, and its program.
+    """
+    scope, lines = run(text), []
+    for name, program in functions:
+        errors = [
+            e for seed in range(SEEDS) if (e := _loss(scope[name], program, seed)) is not None
+        ]
+        if errors:
+            lines.append(f"    {name}: {max(errors):.0e}")
+    if not lines:
+        return ["What cancels in sums and differences loses digits."]
+    return [
+        "What cancels in sums and differences loses digits. Measured against ball arithmetic, for",
+        f"random arguments with axes of {SIZE}, relative to the largest element:",
+        *lines,
+    ]
+
+
+def _loss(function: Callable[..., Any], program: LoopProgram, seed: int) -> float | None:
+    """The largest relative error for one sample; None if the program does not take it."""
+    args = _sample(program, seed)
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = flat(function(*args))
+        truth = loops.run(program, args, loops.Precise(BITS))
+    except (SymdiffError, IndexError, ValueError, TypeError, ArithmeticError, NotImplementedError):
+        return None
+    worst, start = 0.0, 0
+    for t in truth:
+        exact = np.ravel(np.vectorize(float, otypes=[float])(np.asarray(t, object)))
+        near = np.array(found[start : start + exact.size])
+        start += exact.size
+        size = float(np.max(np.abs(exact), initial=0.0))
+        if exact.shape != near.shape or not np.isfinite(exact).all():
+            return None
+        if size:
+            worst = max(worst, float(np.max(np.abs(near - exact))) / size)
+    return worst
+
+
+def _sample(program: LoopProgram, seed: int) -> list[Any]:
+    """Random arguments: axes of one size that is not known are alike."""
+    rng = np.random.default_rng(seed)
+    sizes: dict[Expr, int] = {}
+    given: list[Any] = []
+    for p in program.params:
+        shape = [
+            int(q) if (q := rational(n)) is not None else sizes.setdefault(n, SIZE)
+            for n in p.type.shape
+        ]
+        drawn = rng.uniform(0.1, 1.5, shape)
+        given.append(drawn if p.type.kind == "f" else np.full(shape, 2, np.int64))
+    return given
+
+
+__all__ = ["measured", "measured_arrays"]

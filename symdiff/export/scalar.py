@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.modules.face import PLAIN, Face
-from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.codegen.source.modules.kernels import Stage
+from symdiff.codegen.source.modules.scalar import Function, Kernel, module_source
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
-from symdiff.export.files import write_text
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
@@ -45,13 +45,14 @@ def module_text(
     accuracy: str = "high",
     check_domain: bool = True,
     face: Face = PLAIN,
+    companion: str | None = None,
 ) -> str:
     """The source of a standalone module of a captured program.
 
     It has the value, the gradient and both together, as `name`, `name_grad` and
     `name_value_and_grad`, and on request `name_hessian`. A function that returns
     several values has `name_jacobian` instead of the gradients. At the level "fast" they are
-    double arithmetic alone.
+    double arithmetic alone. What kernels call is imported from the module `companion`, if one is named.
     """
     from symdiff.version import __version__
 
@@ -59,27 +60,42 @@ def module_text(
     real = np.dtype(dtype or np.float64).name
     demands = _demands(program) if check_domain else []
     value = pipeline.value(program)
-    programs = [("", "", value, f"The value of {name}.")]
+    count = len(value.outputs)
+
+    def stage(p: Program, kind: str = "", before: Stage | None = None) -> Stage:
+        origin = Written(program, [(kind, tuple(wrt))] if kind else [])
+        conditions = [c for c, _ in demands]
+        return checked(pipeline.optimized(p), real, accuracy, conditions, origin, before)
+
+    first = stage(value)
+
+    functions = [Function("", 0, tuple(range(count)), value.tree, f"The value of {name}.")]
     if isinstance(program.tree, int):
         slopes, both = pipeline.gradient(program, wrt), pipeline.value_and_gradient(program, wrt)
-        programs += [
-            ("grad", "gradient", slopes, f"The gradient of {name} by {by}."),
-            ("value_and_grad", "value_and_gradient", both, f"(value, gradient by {by}) of {name}."),
+        total = tuple(range(1 + len(slopes.outputs)))
+        functions += [
+            Function("grad", 0, total[1:], slopes.tree, f"The gradient of {name} by {by}."),
+            Function(
+                "value_and_grad", 0, total, both.tree, f"(value, gradient by {by}) of {name}."
+            ),
         ]
+        kernels = [Kernel("", (first, stage(slopes, "gradient", first)))]
         if hessian:
-            second, summary = (
-                pipeline.hessian(program, wrt),
+            second = pipeline.hessian(program, wrt)
+            columns, said = (
+                tuple(range(len(second.outputs))),
                 f"The second derivatives of {name} by {by}.",
             )
-            programs.append(("hessian", "hessian", second, summary))
+            functions.append(Function("hessian", 1, columns, second.tree, said))
+            kernels.append(Kernel("hessian", (stage(second, "hessian"),)))
     elif hessian:
         raise SymdiffError(f"{name} returns several values: it has no Hessian")
     else:
-        slopes, summary = (
-            pipeline.jacobian(program, wrt),
-            f"The derivative of each value of {name} by {by}.",
-        )
-        programs.append(("jacobian", "jacobian", slopes, summary))
+        slopes = pipeline.jacobian(program, wrt)
+        columns = tuple(range(count, count + len(slopes.outputs)))
+        said = f"The derivative of each value of {name} by {by}."
+        functions.append(Function("jacobian", 0, columns, slopes.tree, said))
+        kernels = [Kernel("", (first, stage(slopes, "jacobian", first)))]
     facts = {
         "Formula": _formula(value, [name] if len(value.outputs) == 1 else _indexed(name, value)),
         "Derivative": _formula(slopes, _slope_labels(slopes, wrt)),
@@ -88,28 +104,20 @@ def module_text(
     findings = report(program, wrt).findings
     for kind, heading in _HEADINGS.items():
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))
-    functions = []
-    for suffix, kind, p, summary in programs:
-        origin = Written(program, [(kind, tuple(wrt))] if kind else [])
-        outputs, checks = checked(
-            pipeline.optimized(p), real, accuracy, [c for c, _ in demands], origin
-        )
-        functions.append(Function(suffix, outputs, p.tree, summary, checks))
 
-    def text(face: Face, targets: Sequence[str] = targets) -> str:
+    def text(face: Face, targets: Sequence[str], companion: str | None) -> str:
         return module_source(
-            name, program.params, functions, facts=facts, version=__version__, dtype=real,
-            targets=targets, demands=demands, face=face,
+            name, program.params, kernels, functions, facts=facts, version=__version__, dtype=real,
+            targets=targets, demands=demands, face=face, companion=companion,
         )  # fmt: skip
 
     if accuracy == "fast" and program.params:
         facts["Accuracy"] = ["double arithmetic alone, without error tests"]
-    if accuracy == "fast" or real != "float64" or not program.params:
-        return text(face)
-    from symdiff.export.measured import measured
+    elif real == "float64" and program.params:
+        from symdiff.export.measured import measured
 
-    facts["Measured error"] = measured(text(PLAIN, ("cpu",)), program, wrt)
-    return text(face)
+        facts["Measured error"] = measured(text(PLAIN, ("cpu",), None), program, wrt)
+    return text(face, targets, companion)
 
 
 def _demands(program: Program) -> list[tuple[Expr, str]]:
@@ -121,13 +129,6 @@ def _demands(program: Program) -> list[tuple[Expr, str]]:
         text = f"{where}{program.name}: this does not hold: {condition}"
         found.append((condition, text))
     return found
-
-
-def save_module(
-    path: str | os.PathLike[str], program: Program, wrt: Sequence[str], **options: Any
-) -> None:
-    """Write `module_text` to a file, whole or not at all."""
-    write_text(path, module_text(program, wrt, **options))
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:

@@ -52,6 +52,7 @@ class Written:
     ----------
     guarded : where branches are taken that may be guards, of numbers for which they are defined.
     beyond : where they are, at infinite arguments: values may differ there.
+    asked : the parameters that these branches ask about.
     """
 
     def __init__(self, program: Program, path: Sequence[Step]) -> None:
@@ -61,6 +62,7 @@ class Written:
         if len(path) == 1 and path[0][0] in BOTH:
             self.values = len(program.outputs)
         acts = _guarded(program.outputs)
+        self.asked = frozenset(v.value for v in ir.variables((acts,)))
         size = functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in program.params), ir.ZERO)
         self.guarded = and_(acts, not_(ir.eq(size, ir.INF)))
         self.beyond = and_(acts, ir.eq(size, ir.INF)) if self.values else FALSE
@@ -99,7 +101,7 @@ class Written:
         """A derivative by one variable, of the function on the line on which that alone changes: where a guard is
         met at one point of that, the limit, if the guard's value is that of the function, though there may be
         none on other lines. None if there is no such derivative."""
-        names = self._by(k)
+        names = self.by(k)
         if len(set(names)) != 1:
             return None
         i, made = self.program.params.index(names[0]), self._reference()
@@ -131,7 +133,7 @@ class Written:
         found: Sequence[Expr] = self._made["reference"]
         return found
 
-    def _by(self, k: int) -> tuple[str, ...]:
+    def by(self, k: int) -> tuple[str, ...]:
         """By what an output is a derivative; () if that is not said."""
         if len(self.path) != 1 or len(self.program.outputs) != 1:
             return ()

@@ -15,20 +15,21 @@ import numpy as np
 import pytest
 
 from symdiff import Array, symgrad
-from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.codegen.source.modules.kernels import Function, Kernel, Stage
+from symdiff.codegen.source.modules.scalar import module_source
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr, lt, var, where
 from symdiff.ir import functions as fn
+from symdiff.ir.program import Tree
 
 x, y = var("x"), var("y")
 VALUE = x * fn.SIN(y) + 2
 SLOPES = [fn.SIN(y), x * fn.COS(y)]
+KERNELS = [Kernel("", (Stage((VALUE,)), Stage(tuple(SLOPES))))]
 FUNCTIONS = [
-    Function("", [VALUE], 0, "The value of energy."),
-    Function("grad", SLOPES, (0, 1), "The gradient of energy by x, y."),
-    Function(
-        "value_and_grad", [VALUE, *SLOPES], (0, (1, 2)), "(value, gradient by x, y) of energy."
-    ),
+    Function("", 0, (0,), 0, "The value of energy."),
+    Function("grad", 0, (1, 2), (0, 1), "The gradient of energy by x, y."),
+    Function("value_and_grad", 0, (0, 1, 2), (0, (1, 2)), "(value, gradient by x, y) of energy."),
 ]
 
 
@@ -36,15 +37,24 @@ def source(
     functions: Sequence[Function] = FUNCTIONS,
     params: Sequence[str] = ("x", "y"),
     dtype: str = "float64",
+    kernels: Sequence[Kernel] = KERNELS,
 ) -> str:
     return module_source(
         "energy",
         params,
+        kernels,
         functions,
         facts={"Formula": ["energy = x*sin(y) + 2"], "Cancelled factors": []},
         version="1.2.3",
         dtype=dtype,
     )
+
+
+def of_one(outputs: Sequence[Expr], tree: Tree, params: Sequence[str]) -> str:
+    """A module of one function."""
+    every = tuple(range(len(outputs)))
+    function = Function("", 0, every, tree, "Several.")
+    return source([function], params, kernels=[Kernel("", (Stage(tuple(outputs)),))])
 
 
 def load(text: str, folder: Path, name: str = "energy_kernels") -> ModuleType:
@@ -147,18 +157,21 @@ def test_single_precision(tmp_path: Path) -> None:
     assert value.dtype == np.float32
     np.testing.assert_allclose(value, np.linspace(0, 1, 4) * np.sin(0.5) + 2, rtol=1e-6)
     assert type(module.energy(1.0, 0.5)) is float
-    assert {str(s.return_type) for s in module._energy.nopython_signatures} == {"float32"}
+    (made,) = module._energy_kernel.nopython_signatures
+    assert str(made.return_type[0]) == "UniTuple(float32 x 1)"
 
 
 def test_results_nest_as_the_function_returns_them(tmp_path: Path) -> None:
     outputs = [x, x * 2, x * 3, x * 4]
+    every = (0, 1, 2, 3)
     functions = [
-        Function("listed", outputs[:2], [1, {"a": 0, "b": (1,)}], "Nested."),
-        Function("array", outputs, np.arange(4).reshape(2, 2), "An array."),
-        Function("pair", outputs, (0, np.arange(1, 4)), "A pair."),
-        Function("same", outputs[:1], (0, 0), "Twice the same."),
+        Function("listed", 0, every[:2], [1, {"a": 0, "b": (1,)}], "Nested."),
+        Function("array", 0, every, np.arange(4).reshape(2, 2), "An array."),
+        Function("pair", 0, every, (0, np.arange(1, 4)), "A pair."),
+        Function("same", 0, every[:1], (0, 0), "Twice the same."),
     ]
-    module = load(source(functions, ["x"]), tmp_path)
+    kernels = [Kernel("", (Stage(tuple(outputs)),))]
+    module = load(source(functions, ["x"], kernels=kernels), tmp_path)
     assert module.energy_listed(1.0) == [2.0, {"a": 1.0, "b": (2.0,)}]
     np.testing.assert_array_equal(module.energy_array(1.0), [[1, 2], [3, 4]])
     grid = np.array([1.0, 10.0, 100.0])
@@ -175,8 +188,7 @@ def test_names_that_clash_with_the_module(tmp_path: Path) -> None:
     total: Expr = fn.SIN(var("i"))
     for n in names[1:]:
         total = total + fn.SIN(var(n)) * total
-    functions = [Function("", [total, total * 2], (0, 1), "Clashes.")]
-    module = load(source(functions, names), tmp_path)
+    module = load(of_one([total, total * 2], (0, 1), names), tmp_path)
     expected = math.sin(0.1)
     for _ in names[1:]:
         expected += math.sin(0.1) * expected
@@ -188,21 +200,23 @@ def test_names_that_clash_with_the_module(tmp_path: Path) -> None:
 
 
 def test_no_parameters_and_constants(tmp_path: Path) -> None:
-    module = load(source([Function("", [fn.PI() + 0], 0, "A constant.")], []), tmp_path)
+    module = load(of_one([fn.PI() + 0], 0, []), tmp_path)
     assert module.energy() == math.pi
-    module = load(source([Function("", [fn.PI() + 0, x], (0, 1), "A constant.")], ["x"]), tmp_path)
+    module = load(of_one([fn.PI() + 0, x], (0, 1), ["x"]), tmp_path)
     np.testing.assert_array_equal(module.energy(np.arange(2.0))[0], [math.pi, math.pi])
 
 
 def test_branches_take_one_side(tmp_path: Path) -> None:
-    functions = [Function("", [where(lt(0, x), fn.LOG(x), -x)], 0, "Branch.")]
-    module = load(source(functions, ["x"]), tmp_path)
+    module = load(of_one([where(lt(0, x), fn.LOG(x), -x)], 0, ["x"]), tmp_path)
     np.testing.assert_array_equal(module.energy(np.array([-2.0, 1.0, 0.0])), [2.0, 0.0, 0.0])
 
 
 def test_refusals() -> None:
     def make(**changes: object) -> None:
-        given = {"name": "f", "params": ["x"], "functions": [Function("", [x], 0, "")]}
+        given = {
+            "name": "f", "params": ["x"], "kernels": [Kernel("", (Stage((x,)),))],
+            "functions": [Function("", 0, (0,), 0, "")],
+        }  # fmt: skip
         module_source(**{**given, "facts": {}, "version": "1", **changes})  # type: ignore[arg-type]
 
     make()
@@ -218,7 +232,7 @@ def test_refusals() -> None:
             make(name=name)
     for key in (frozenset((1,)), Side.LEFT, (1, Side.LEFT), math.inf):
         with pytest.raises(SymdiffError, match=r"a dict with the key .* cannot be written"):
-            make(functions=[Function("", [x], {key: 0}, "")])
+            make(functions=[Function("", 0, (0,), {key: 0}, "")])
 
 
 class Side(enum.IntEnum):
@@ -228,7 +242,7 @@ class Side(enum.IntEnum):
 def test_keys_of_results(tmp_path: Path) -> None:
     """Whatever can be written as an expression, of functions of numbers and with loops alike."""
     tree = {"a": 0, (1, (None, True)): [0, (0,)], -2.5: 0}
-    module = load(source([Function("", [x], tree, "Several.")], ["x"]), tmp_path)
+    module = load(of_one([x], tree, ["x"]), tmp_path)
     assert module.energy(3.0) == {"a": 3.0, (1, (None, True)): [3.0, (3.0,)], -2.5: 3.0}
 
     def sums(v: Array[n]):  # noqa: F821
@@ -236,7 +250,7 @@ def test_keys_of_results(tmp_path: Path) -> None:
         return {(1, 2): total, "mean": total / v.shape[0]}
 
     path = tmp_path / "sums_kernels.py"
-    symgrad(sums).save(path)
+    symgrad(sums).save(path, companion=None)
     scope: dict = {}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
     assert scope["sums"](np.array([1.0, 3.0])) == {(1, 2): 10.0, "mean": 5.0}

@@ -1,4 +1,4 @@
-"""Modules of the corpus agree with the decorator, with python-flint and without.
+"""Modules of the corpus agree with the decorator.
 
 Their texts run as plain Python (`export.measured.run`), so nothing is compiled by Numba.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 
-import flint
 import numpy as np
 import pytest
 
@@ -20,6 +19,8 @@ from tests.corpus import CASES
 
 ULPS = 8
 HARSH = (0.0, 1.0, -1.0, 1e-8, -3e-5, 1e-160, 1e160, 700.0)
+BEYOND = {("array_where", (1e160,))}
+"""Points at which 32 digits do not hold what a result is made of: the sine of 1e160 + 2."""
 SAMPLED = ("rational_quotient", "exact_constants", "augmented", "rounding")
 """Cases that are run by default."""
 
@@ -60,11 +61,9 @@ def test_modules_agree_with_the_decorator(case, monkeypatch):
     if isinstance(raw.tree, int):
         functions.append((f"{raw.name}_grad", f.grad))
     for at in points(case):
-        for name, function in functions:
+        for name, function in functions if (case.name, at) not in BEYOND else ():
             want = flat(function(*at))
-            for library in (flint, None):
-                scope["flint"] = library
-                with np.errstate(all="ignore"):
-                    found = flat(scope[name](*map(np.float64, at)))
-                for a, b in zip(found, want, strict=True):
-                    assert apart(a, b) <= ULPS, (name, at, library is None, found, want)
+            with np.errstate(all="ignore"):
+                found = flat(scope[name](*map(np.float64, at)))
+            for a, b in zip(found, want, strict=True):
+                assert apart(a, b) <= ULPS, (name, at, found, want)

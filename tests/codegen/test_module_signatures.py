@@ -39,7 +39,7 @@ def callback(x, g=math.sin):
 
 
 def module(f, path, **options):
-    symgrad(f, accuracy="fast", **options).save(path / "m.py")
+    symgrad(f, accuracy="fast", **options).save(path / "m.py", companion=None)
     return (path / "m.py").read_text()
 
 
@@ -60,7 +60,7 @@ def test_signatures_are_kept(f, tmp_path):
     made = symgrad(f, accuracy="fast")
     if f is of_vector:
         made(np.ones(2))
-    made.save(tmp_path / "m.py")
+    made.save(tmp_path / "m.py", companion=None)
     scope = run((tmp_path / "m.py").read_text())
     for name in (f.__name__, f"{f.__name__}_grad", f"{f.__name__}_value_and_grad"):
         assert same_signature(scope[name], f), name
@@ -78,7 +78,7 @@ def test_names_order_defaults_and_docstrings_are_kept(signature, tmp_path):
     scope = {}
     exec(compile(text, str(tmp_path), "exec"), scope)
     f = scope["f"]
-    symgrad(f, accuracy="fast").save(tmp_path / "m.py")
+    symgrad(f, accuracy="fast").save(tmp_path / "m.py", companion=None)
     made = run((tmp_path / "m.py").read_text())
     given = {
         n: 0.25 + k for k, n in enumerate(names) if inspect.signature(f).parameters[n].kind != 0
@@ -123,7 +123,7 @@ def test_other_kinds_of_fixed_parameters(tmp_path):
 def test_arguments_of_functions_with_arrays(tmp_path):
     made = symgrad(of_vector, accuracy="fast")
     made(np.ones(2))
-    made.save(tmp_path / "m.py")
+    made.save(tmp_path / "m.py", companion=None)
     scope = run((tmp_path / "m.py").read_text())
     f, slope = scope["of_vector"], scope["of_vector_grad"]
     assert f([1.0, 2.0]) == f([1, 2], 2, 1.5, twice=True) == 15
@@ -176,7 +176,7 @@ def asserted_root(x):
 @pytest.mark.parametrize("function", [checked_root, asserted_root])
 def test_modules_check_what_never_needs_another_tier(function, tmp_path):
     path = tmp_path / "checked.py"
-    symgrad(function).save(path)
+    symgrad(function).save(path, companion=None)
     scope: dict = {}
     exec(compile(path.read_text(), str(path), "exec"), scope)
     name = function.__name__

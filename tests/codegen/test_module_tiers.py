@@ -1,227 +1,197 @@
-"""The tiers of generated modules: error tests, double-double arithmetic, balls; against balls."""
+"""What generated modules compute with: error tests, and double-double arithmetic; against balls.
+
+Helpers and modules run as plain Python (`export.measured.run`), but for the slow tests.
+"""
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import math
 import random
-import warnings
-from fractions import Fraction
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.special
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
-from symdiff import Array, symgrad
+from symdiff import symgrad
 from symdiff.codegen.source.loops import _below_loads
-from symdiff.codegen.source.modules import copied
-from symdiff.codegen.source.modules.first_tier import corrected_helper
-from symdiff.codegen.source.modules.helpers import FILES, copies, definitions
-from symdiff.codegen.source.modules.second_tier import function_helper
-from symdiff.export.measured import run
+from symdiff.codegen.source.modules.helpers import HELPER, all_helpers, closure
+from symdiff.export.measured import flat, run
+from symdiff.export.scalar import module_text
 from symdiff.ir import POW, Op, lt, var
-from symdiff.lowering.compensated.functions import BITS, CORRECTED
-from symdiff.lowering.double_double import functions as rules
-
-UNIT = arb(2) ** -105
+from symdiff.lowering.compensated.functions import BITS, CORRECTED, LIGHT_BITS
+from symdiff.lowering.double_double.scaled import TABLE
 
 
 @pytest.fixture(scope="module")
 def helpers() -> dict:
-    """All that modules may contain copies of, run as plain Python."""
-    names = set(definitions())
-    texts = [
-        function_helper(op)[0] for op in rules.RULES if f"_{op.name}" not in names and op is not POW
-    ]
-    texts += [corrected_helper(op, False)[0] for op in CORRECTED]
-    scope = run("\n\n".join(["_helper = njit()", copies(names), *texts]))
+    """All that modules may call, run as plain Python."""
+    texts = [h.text for h in closure(all_helpers()).values()]
+    scope = run("\n\n".join([HELPER, *texts]))
     scope["np"].seterr(all="ignore")
     return scope
 
 
-def arguments(op: Op, rng: random.Random) -> list[float]:
-    return [rng.choice((1, -1)) * 2.0 ** rng.uniform(-40, 6) for _ in range(op.arity)]
+def number(x, k: int = 0):
+    return (np.float64(x), np.float64(0.0)), np.float64(k)
 
 
-def exact(pair) -> arb:
-    value = arb(float(pair[0])) + arb(float(pair[1]))
-    return value if len(pair) < 4 else value * arb(2) ** int(pair[3])
+def exact(x) -> arb:
+    (hi, lo), k = x
+    return (arb(float(hi)) + arb(float(lo))) * arb(2) ** int(k)
 
 
-def bound(number) -> arb:
-    return arb(float(number[2])) * UNIT * arb(2) ** int(number[3])
+def apart(found, truth: arb) -> float:
+    """The relative error."""
+    return float(abs(exact(found) / truth - 1)) if truth != 0 else float(abs(exact(found)))
 
 
-def test_names_are_defined_once():
-    names = [
-        node.name
-        for file in FILES
-        for node in ast.parse(Path(copied.__path__[0], f"{file}.py").read_text()).body
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-    ]
-    assert len(names) == len(set(names)) > 100
+def arguments(op: Op, rng: random.Random, size: float) -> list[float]:
+    return [rng.choice((1, -1)) * 2.0 ** rng.uniform(-size, size / 8) for _ in range(op.arity)]
 
 
-@pytest.mark.parametrize("op", [op for op in rules.RULES if op is not POW], ids=lambda op: op.name)
-def test_functions_of_numbers_are_within_their_bounds(helpers, op):
-    rng = random.Random(op.name)
-    counted = 0
-    for k in range(40):
-        numbers = [(np.float64(x), *[np.float64(0)] * 3) for x in arguments(op, rng)]
-        if k % 2:  # with an error that is there
-            numbers = [(x, x * 2.0**-54, abs(x) * 2.0**-3, z) for x, _, _, z in numbers]
-        found = helpers[f"_{op.name}"](*numbers)
-        with ctx.workprec(400):
-            for side in (-1, 0, 1):
-                given = [
-                    exact(n) + side * arb(float(n[2])) * arb(2) ** -106 if n[2] else exact(n)
-                    for n in numbers
-                ]
-                truth = op.ball(*given)
-                if found[2] < 0 or not truth.is_finite() or not math.isfinite(found[0]):
-                    continue
+ANGLES = ("sin", "cos", "tan")
+"""Of angles beyond 1e15 there are no rules: they are as the C library has them."""
+
+
+@pytest.mark.parametrize("op", TABLE, ids=lambda op: op.name)
+def test_functions_of_the_table(helpers, op):
+    """To 90 bits where arguments are ordinary, and where they are tiny."""
+    rng, counted = random.Random(op.name), 0
+    name = f"_{op.name}"
+    for k in range(60):
+        point = arguments(op, rng, (40.0, 300.0)[k % 2])
+        found = helpers[name](*(helpers["_number"](np.float64(x)) for x in point))
+        with ctx.workprec(4000):
+            if (op is POW and point[0] < 0) or (op.name in ANGLES and abs(point[0]) > 1e15):
+                continue
+            truth = arb(point[0]) ** arb(point[1]) if op is POW else op.ball(*map(arb, point))
+            if truth.is_finite() and abs(math.log2(abs(found[0][0])) + found[1]) > 1e6:
+                continue
+            if truth.is_finite() and truth != 0:
                 counted += 1
-                assert abs(exact(found) - truth) <= bound(found), (numbers, found)
-    assert counted >= 8
+                assert apart(found, truth) < 2.0**-90, (point, found)
+            elif truth.is_nan():
+                assert math.isnan(found[0][0]), (point, found)
+    assert counted >= 5
 
 
-def test_functions_of_tiny_numbers_are_within_their_bounds(helpers):
-    """Where they are their arguments, but not exactly."""
-    for name in ("sin", "tan", "atan", "asinh", "tanh", "expm1", "log1p"):
-        for exponent in (-320, -700, -1070):
-            x = math.ldexp(-0.75, exponent)
-            found = helpers[f"_{name}"](helpers["_number"](np.float64(x)))
-            with ctx.workprec(5000):
-                truth = getattr(arb(x), name)()
-                assert abs(exact(found) - truth) <= bound(found), (name, x)
-        rest = helpers["_sub"](found, helpers["_number"](np.float64(x)))
-        assert rest[2] > 0  # no exact zero
+@pytest.mark.parametrize("op", TABLE, ids=lambda op: op.name)
+def test_functions_of_numbers_that_are_not_finite(helpers, op):
+    """As in IEEE arithmetic, where that is not undecided."""
+    for x in (math.inf, -math.inf, math.nan):
+        found = float(helpers["_double"](helpers[f"_{op.name}"](*[number(x)] * op.arity)))
+        want = float(helpers["np"].float64(op_of(op)(*[np.float64(x)] * op.arity)))
+        assert found == want or (math.isnan(found) and math.isnan(want)), (x, found, want)
 
 
-def test_arithmetic_is_within_its_bounds(helpers):
-    rng = random.Random(3)
-    operations = {"_add": 2, "_sub": 2, "_mul": 2, "_div": 2, "_sqrt": 1}
-    truths = {
-        "_add": lambda a, b: a + b, "_sub": lambda a, b: a - b, "_mul": lambda a, b: a * b,
-        "_div": lambda a, b: a / b, "_sqrt": lambda a: a.sqrt(),
-    }  # fmt: skip
-    for name, arity in operations.items():
-        for _ in range(60):
-            hi = [rng.choice((1, -1)) * 2.0 ** rng.uniform(-30, 30) for _ in range(arity)]
-            if rng.random() < 0.4 and arity == 2:
-                hi[1] = hi[0] * (1 + rng.choice((1, -1)) * 2.0**-50)
-            if arity == 1:
-                hi[0] = abs(hi[0])
-            numbers = [
-                (np.float64(x), np.float64(x) * 2.0**-55, np.float64(0), np.float64(0)) for x in hi
-            ]
-            if rng.random() < 0.5:  # far from 1
-                numbers = [
-                    helpers["_scaled"](*x[:3], x[3] + rng.choice((700.0, -5000.0, 0.0, 9.0)))
-                    for x in numbers
-                ]
-            found = helpers[name](*numbers)
-            with ctx.workprec(400):
-                truth = truths[name](*map(exact, numbers))
-                assert abs(exact(found) - truth) <= bound(found), (name, numbers)
+def op_of(op: Op):
+    from symdiff.ir.plain import in_doubles
+
+    return in_doubles(op)
 
 
+ARITHMETIC = {
+    "_add": (2, lambda a, b: a + b), "_sub": (2, lambda a, b: a - b), "_mul": (2, lambda a, b: a * b),
+    "_div": (2, lambda a, b: a / b), "_sqrt": (1, lambda a: a.sqrt()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+def test_arithmetic_does_not_overflow(helpers, name):
+    rng = random.Random(name)
+    arity, truth_of = ARITHMETIC[name]
+    for _ in range(100):
+        his = [rng.choice((1, -1)) * 2.0 ** rng.uniform(-30, 30) for _ in range(arity)]
+        if arity == 1:
+            his[0] = abs(his[0])
+        given = [
+            helpers["_scaled"]((np.float64(x), np.float64(x * 2.0**-55)), np.float64(k))
+            for x, k in zip(his, rng.choices((0, 700, -5000, 9), k=arity), strict=True)
+        ]
+        found = helpers[name](*given)
+        with ctx.workprec(12000):
+            truth = truth_of(*map(exact, given))
+            assert apart(found, truth) < 2.0**-100, (given, found)
+
+
+@pytest.mark.parametrize("infinite", [(1.0, 0.0), (math.inf, 2.0), (0.0, math.inf), (0.0, 0.0)])
+def test_arithmetic_is_that_of_doubles_where_it_is_not_finite(helpers, infinite):
+    a, b = map(np.float64, infinite)
+    wants = {"_add": a + b, "_sub": a - b, "_mul": a * b, "_div": np.divide(a, b)}
+    for name, want in wants.items():
+        np.testing.assert_equal(helpers["_double"](helpers[name](number(a), number(b))), want)
+
+
+@pytest.mark.parametrize("light", [False, True])
 @pytest.mark.parametrize("op", CORRECTED, ids=lambda op: op.name)
-def test_functions_with_their_errors(helpers, op):
+def test_functions_with_their_errors(helpers, op, light):
     rng = random.Random(op.name)
+    name, bits = ("_light_", LIGHT_BITS) if light else ("_corrected_", BITS)
     for _ in range(40):
-        (x,) = arguments(op, rng)
-        value, error, _ = helpers[f"_corrected_{op.name}"](np.float64(x))
+        (x,) = arguments(op, rng, 40.0)
+        value, error, _ = helpers[f"{name}{op.name}"](np.float64(x))
         with ctx.workprec(3000):
             truth = op.ball(arb(x))
-            if truth.is_finite() and abs(truth) > arb(2) ** -500:
-                assert abs(exact((value, error)) / truth - 1) < arb(2) ** -BITS * 2, x
+            if truth.is_finite() and abs(truth) > arb(2) ** -500 and inside(op, x):
+                found = arb(float(value)) + arb(float(error))
+                assert abs(found / truth - 1) < arb(2) ** -bits * 2, x
+
+
+def inside(op: Op, x: float) -> bool:
+    from symdiff.interpret.loops import Doubles, evaluate
+
+    return bool(evaluate(CORRECTED[op].inside(var("x")), Doubles(), {"x": np.float64(x)}))
 
 
 def test_steps_and_conditions(helpers):
-    number, exactly = helpers["_number"], lambda q: (np.float64(q), *[np.float64(0)] * 3)
-    for x in (-2.5, -2.0, -0.5, 0.0, 0.5, 1.5, 2.0, 2.5, 1e17):
-        assert helpers["_floor"](number(x))[0] == math.floor(x)
-        assert helpers["_ceil"](number(x))[0] == math.ceil(x)
-        assert helpers["_trunc"](number(x))[0] == math.trunc(x)
-        assert helpers["_round"](number(x))[0] == round(x)
-    just_below = (np.float64(2.0), np.float64(-1e-20), np.float64(0), np.float64(0))
-    assert helpers["_floor"](just_below)[0] == 1.0
-    unsure = (np.float64(2.0), np.float64(0), np.float64(1e32), np.float64(0))
-    assert helpers["_floor"](unsure)[2] == math.inf
-    assert helpers["_less"](exactly(1.0), exactly(2.0)) == 1.0
-    assert helpers["_less"](exactly(2.0), exactly(2.0)) == 0.0
-    assert helpers["_at_most"](exactly(2.0), exactly(2.0)) == 1.0
-    assert helpers["_less"](unsure, exactly(2.0)) == 0.5
-    assert helpers["_choose"](0.5, exactly(1.0), exactly(2.0))[2] == math.inf
-    assert helpers["_number"](math.nan)[2] < 0
-    assert helpers["_decided"](helpers["_log"](exactly(-1.0)))  # certainly nan
-    assert not helpers["_decided"](helpers["_div"](exactly(1.0), exactly(0.0)))
+    for x in (-2.5, -2.0, -0.5, 0.0, 0.5, 1.5, 2.0, 2.5, 1e17, -1e-200):
+        pair = (np.float64(x), np.float64(0.0))
+        assert helpers["_pair_floor"](pair)[0] == math.floor(x)
+        assert helpers["_pair_ceil"](pair)[0] == math.ceil(x)
+        assert helpers["_pair_trunc"](pair)[0] == math.trunc(x)
+        assert helpers["_pair_rint"](pair)[0] == round(x)
+    assert helpers["_pair_floor"]((np.float64(2.0), np.float64(-1e-20)))[0] == 1.0
+    less, most, equal = (helpers[n] for n in ("_less", "_at_most", "_equal"))
+    for a, b in ((1.0, 2.0), (2.0, 2.0), (-math.inf, 1.0), (math.nan, 1.0), (math.inf, math.inf)):
+        x, y = helpers["_number"](np.float64(a)), helpers["_number"](np.float64(b))
+        assert (bool(less(x, y)), bool(most(x, y)), bool(equal(x, y))) == (a < b, a <= b, a == b)
+    tiny, huge = number(1.5, -4000), number(1.25, 4000)
+    assert less(tiny, huge) and not less(huge, tiny) and not equal(tiny, huge)
+    assert less(helpers["_neg"](huge), tiny)
 
 
-def test_constants_are_those_of_the_rules(helpers):
-    from symdiff.ir import functions as f
-
-    for name, op, terms in (("_LN2", f.LN2, 3), ("_PI", f.PI, 2)):
-        total = sum(Fraction(float(p)) for p in helpers[name])
-        assert abs(total / rules.named(op) - 1) < Fraction(1, 2 ** (53 * terms - 2))
-    for k, (hi, lo) in enumerate(reversed(helpers["_EXPM1"])):
-        want = Fraction(1, math.factorial(k + 1))
-        assert abs((Fraction(float(hi)) + Fraction(float(lo))) / want - 1) < Fraction(1, 2**104)
-    coefficients = rules.erfcx_polynomial(rules._ERF_MIDDLE, rules._ERF_REACH, 44)
-    for want, (hi, lo) in zip(coefficients, reversed(helpers["_ERFCX"]), strict=False):
-        assert abs((Fraction(float(hi)) + Fraction(float(lo))) / want - 1) < Fraction(1, 2**103)
-
-
+# ----------------------------------------------------------------------- modules
 def loaded(fun, path: Path, **options):
     """The module of a function."""
     file = path / f"{fun.__name__}_kernels.py"
     symgrad(fun, **options).save(file)
     spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(path))
+    sys.modules.pop("symdiff_pairs", None)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path))
     return module
 
 
-def played(fun, path: Path, **options):
+def played(fun, **options):
     """The same, run as plain Python."""
-    file = path / f"{fun.__name__}_kernels.py"
-    symgrad(fun, **options).save(file)
-    return run(file.read_text())
+    f = symgrad(fun, **options)
+    raw, level = f.raw_program, options.get("accuracy", "high")
+    from symdiff.export.faces import face_of
+
+    check = options.get("check_domain", True)
+    return run(module_text(raw, f._wrt(), accuracy=level, check_domain=check, face=face_of(f)))
 
 
 def quad(a, b, c):
     """A root of a quadratic equation."""
     return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
-
-
-@pytest.mark.slow
-def test_the_root_of_a_quadratic_equation(tmp_path):
-    module = loaded(quad, tmp_path)
-    with ctx.workprec(3000):
-        for b in (3.0, 1e9, 1e200):
-            truth = float((-arb(b) + (arb(b) * b - 4).sqrt()) / 2)
-            assert abs(module.quad(1.0, b, 1.0) - truth) <= 2 * math.ulp(truth)
-            several = module.quad(np.full(3, 1.0), np.full(3, b), 1.0)
-            assert max(abs(several - truth)) <= 2 * math.ulp(truth)
-            assert abs(module.quad_value_and_grad(1.0, b, 1.0)[0] - truth) <= 2 * math.ulp(truth)
-    module.flint = None  # what double-double arithmetic has
-    assert module.quad(1.0, 1e9, 1.0) == -1e-9
-
-
-@pytest.mark.slow
-def test_fast_modules_have_one_tier(tmp_path):
-    path = tmp_path / "k.py"
-    symgrad(quad, accuracy="fast").save(path)
-    text = path.read_text()
-    assert "_wide" not in text and "flint" not in text and "Measured error" not in text
-    symgrad(quad).save(path)
-    text = path.read_text()
-    assert "_wide" in text and "Measured error" in text
-    assert '    """The value of quad.\n\n    A root of a quadratic equation.' in text
 
 
 def difference(x):
@@ -236,41 +206,55 @@ def distance(x, y):
     return math.sqrt(x * x + y * y)
 
 
-def quotient(x):
-    return math.sin(x * 1e10) / x
-
-
 def chosen(x, y):
     return x * y if x * y < 1e-3 else math.log(x * y)
 
 
-@pytest.mark.parametrize("fun", [difference, cosine, distance, quotient, chosen])
-def test_values_are_right_everywhere(fun, tmp_path):
-    """Bit-uniform, ordinary and special arguments; the text run as plain Python."""
+def wave(x):
+    return math.sin(x) / x
+
+
+def density(x, s):
+    return math.erfc(x) * math.exp(x * x / s)
+
+
+@pytest.mark.parametrize("fun", [difference, cosine, distance, chosen, wave, density])
+def test_values_are_right_where_pairs_have_digits(fun):
+    """Bit-uniform, ordinary and special arguments. Where more than 32 digits cancel, or an angle is huge,
+    there is no claim."""
     from symdiff.interpret import Certified
 
-    f = symgrad(fun)
-    scope = played(fun, tmp_path)
-    scope["flint"] = __import__("flint")
-    raw = f.raw_program
+    scope, raw = played(fun), symgrad(fun).raw_program
     truth = Certified(raw.params, raw.outputs)
     rng = random.Random(fun.__name__)
+    size = 1000 if fun in (cosine, distance, chosen) else 60
     points = [
-        [rng.choice((1, -1)) * 2.0 ** rng.uniform(-1000, 1000) for _ in raw.params]
-        for _ in range(8)
+        [rng.choice((1, -1)) * 2.0 ** rng.uniform(-size, min(size, 16)) for _ in raw.params]
+        for _ in range(12)
     ]
     points += [
-        [rng.choice((1, -1)) * 2.0 ** rng.uniform(-12, 8) for _ in raw.params] for _ in range(16)
+        [rng.choice((1, -1)) * 2.0 ** rng.uniform(-12, 5) for _ in raw.params] for _ in range(16)
     ]
-    points += [[x] * len(raw.params) for x in (1e-300, 1e-8, 1.0, 1e8, 1e160)]
+    points += [[x] * len(raw.params) for x in (1e-8, 1.0, 30.0)]
     for point in points:
         (answer,) = truth.at_with_status(point)
         if answer.status != "exact" or not math.isfinite(answer.value):
             continue
         with np.errstate(all="ignore"):
             found = float(scope[fun.__name__](*map(np.float64, point)))
-        ulp = math.ulp(answer.value)
-        assert abs(found - answer.value) <= 8 * ulp, (point, found, answer.value)
+        assert abs(found - answer.value) <= 8 * math.ulp(answer.value), (point, found, answer.value)
+
+
+def test_what_is_undefined_stays_nan():
+    scope = played(chosen)
+    with np.errstate(all="ignore"):
+        assert math.isnan(scope["chosen"](np.float64(math.nan), np.float64(1.0)))
+        assert math.isnan(played(quad)["quad"](*map(np.float64, (1.0, 1.0, 1.0))))
+        assert math.isnan(played(lambda_log)["lambda_log"](np.float64(-2.0)))
+
+
+def lambda_log(x):
+    return math.log(x) - 1 / (x - 1)
 
 
 def logarithm(x, y=2.0, *, k=1.5):
@@ -280,8 +264,8 @@ def logarithm(x, y=2.0, *, k=1.5):
     return math.log(x * x) * y + k
 
 
-def test_signature_and_assertions(tmp_path):
-    scope = played(logarithm, tmp_path)
+def test_signature_and_assertions():
+    scope = played(logarithm)
     one = np.float64(1.0)
     assert scope["logarithm"](one, k=one) == 1.0
     with pytest.raises(TypeError):
@@ -291,8 +275,46 @@ def test_signature_and_assertions(tmp_path):
         scope["logarithm"](np.float64(-1.0), one, k=one)
     with pytest.raises(ValueError, match=rf"test_module_tiers.py:{number + 1}: .*y = .*11"):
         scope["logarithm_grad"](one, np.float64(11.0), k=one)
-    scope = played(logarithm, tmp_path, check_domain=False)
+    scope = played(logarithm, check_domain=False)
     scope["logarithm"](np.float64(-1.0), one, k=one)  # not checked
+
+
+def test_fast_modules_have_one_tier():
+    f = symgrad(quad)
+    fast = module_text(f.raw_program, f._wrt(), accuracy="fast")
+    high = module_text(f.raw_program, f._wrt())
+    assert "_quad_pairs" not in fast and "Measured error" not in fast
+    assert "_quad_pairs" in high and "Measured error" in high
+    assert "flint" not in high
+
+
+@pytest.mark.slow
+def test_the_root_of_a_quadratic_equation(tmp_path):
+    module = loaded(quad, tmp_path)
+    with ctx.workprec(3000):
+        for b in (3.0, 1e9):
+            truth = float((-arb(b) + (arb(b) * b - 4).sqrt()) / 2)
+            assert abs(module.quad(1.0, b, 1.0) - truth) <= 2 * math.ulp(truth)
+            several = module.quad(np.full(3, 1.0), np.full(3, b), 1.0)
+            assert max(abs(several - truth)) <= 2 * math.ulp(truth)
+            assert abs(module.quad_value_and_grad(1.0, b, 1.0)[0] - truth) <= 2 * math.ulp(truth)
+
+
+@pytest.mark.slow
+def test_arrays_and_numbers_agree(tmp_path):
+    """With each other in all bits, and with the decorator; in threads too."""
+    module = loaded(cosine, tmp_path)
+    x = np.concatenate([np.linspace(-40, 40, 100_001), 2.0 ** np.arange(-900.0, 900.0, 7)])
+    values, slopes = module.cosine_value_and_grad(x)
+    f = symgrad(cosine)
+    np.testing.assert_array_max_ulp(values, f(x), 8)
+    np.testing.assert_array_max_ulp(slopes, f.grad(x), 8)
+    few = slice(None, None, 977)
+    assert values[few].tolist() == [module.cosine(v) for v in x[few]]
+    assert slopes[few].tolist() == [module.cosine_grad(v) for v in x[few]]
+    single = module.cosine(x[:100_001].astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, f(x[:100_001].astype(np.float32)), rtol=4e-7)
 
 
 @pytest.mark.slow
@@ -301,74 +323,6 @@ def test_assertions_of_arrays(tmp_path):
     assert module.logarithm(np.array([1.0, 2.0]), k=0.0).tolist() == [0.0, 4 * math.log(2.0)]
     with pytest.raises(ValueError, match=r"x = -2\.0, y = 2\.0, k = 1\.5"):
         module.logarithm_grad(np.array([1.0, -2.0]))
-
-
-@pytest.mark.slow
-def test_arrays_and_numbers_agree(tmp_path):
-    module = loaded(cosine, tmp_path)
-    x = np.concatenate([np.linspace(-40, 40, 4001), 2.0 ** np.arange(-900.0, 900.0, 7)])
-    values, slopes = module.cosine_value_and_grad(x)
-    f = symgrad(cosine)
-    np.testing.assert_array_max_ulp(values, f(x), 8)
-    np.testing.assert_array_max_ulp(slopes, f.grad(x), 8)
-    few = x[::97]
-    np.testing.assert_array_max_ulp(np.array([module.cosine_grad(v) for v in few]), f.grad(few), 8)
-    single = module.cosine(x.astype(np.float32))
-    assert single.dtype == np.float32
-
-
-def test_a_fraction_is_exact_for_balls(helpers):
-    helpers["flint"] = __import__("flint")
-    assert helpers["_ball_ratio"](1, 3).overlaps(arb(fmpq(1, 3)))
-    (value,) = helpers["_proven"](lambda decide, x: ([x.sin() / x], []), (0,), [0.0], [math.nan])
-    assert value == 1.0  # the limit
-    (value,) = helpers["_proven"](lambda decide, x: ([1 / x], []), (0,), [0.0], [math.inf])
-    assert value == math.inf  # a pole stays
-    (value,) = helpers["_proven"](lambda decide, x: ([abs(x) / x], []), (0,), [0.0], [math.nan])
-    assert math.isnan(value)  # no limit
-
-
-LIMITS = {
-    "a pole of one sign": (lambda x: ([-1 / x**2], [x**2]), [0.0], -math.inf),
-    "a logarithm": (lambda x: ([_log(abs(x))], []), [0.0], -math.inf),
-    "a pole of two signs": (lambda x: ([1 / x], []), [0.0], math.nan),
-    "removable": (lambda x, y: ([(x * x - y * y) / (x - y)], [x - y]), [2.0, 2.0], 4.0),
-    "x**2*y/(x**4 + y**2)": (
-        lambda x, y: ([x * x * y / (x**4 + y * y)], [x**4 + y * y]), [0.0, 0.0], math.nan,
-    ),
-    "x**3*y/(x**6 + y**2)": (
-        lambda x, y: ([x**3 * y / (x**6 + y * y)], [x**6 + y * y]), [0.0, 0.0], math.nan,
-    ),
-    "x*log(y)": (lambda x, y: ([x * _log(abs(y))], []), [0.0, 0.0], math.nan),
-    "x*y/(x - y)": (lambda x, y: ([x * y / (x - y)], [x - y]), [0.0, 0.0], math.nan),
-    "x*y/(x - y**2)": (lambda x, y: ([x * y / (x - y * y)], [x - y * y]), [0.0, 0.0], math.nan),
-}  # fmt: skip
-"""Formulas with what they divide by, a point, and their limit there; nan for none."""
-
-
-def _log(x):
-    return x.log()
-
-
-@pytest.mark.parametrize("case", LIMITS)
-@pytest.mark.parametrize("library", [None, "flint"])
-def test_limits(helpers, case, library):
-    helpers["flint"] = library and __import__(library)
-    formula, point, truth = LIMITS[case]
-    (found,) = helpers["_proven"](lambda decide, *p: formula(*p), (0,), point, [math.nan])
-    assert found == truth or (math.isnan(found) and math.isnan(truth))
-
-
-@pytest.mark.slow
-def test_functions_that_balls_lack_are_expanded(tmp_path):
-    def several(x, y):
-        return math.copysign(x, y) * np.sign(x - y) + scipy.special.xlogy(x, y) - y
-
-    scope = played(several, tmp_path)
-    with np.errstate(all="ignore"):
-        found = scope["several"](np.float64(3.0), np.float64(1e-17))
-    assert abs(found - several(3.0, 1e-17)) <= 8 * math.ulp(found)
-    assert "_several_value_and_grad_balls" in scope
 
 
 @pytest.mark.slow
@@ -385,20 +339,10 @@ def test_calls_by_compiled_functions(tmp_path):
     def call(x):
         return slopes(x, k=0.5), quadratic(1, x, 1.0)
 
-    for x in (3.0, 1e9, 1e200):  # of the last one only balls know anything
+    for x in (3.0, 1e9):
         assert call(x) == (slopes(x, k=0.5), quadratic(1.0, x, 1.0))
     with pytest.raises(ValueError, match="this does not hold"):
         call(-1.0)
-
-    @njit(parallel=True)
-    def every(x):
-        out = np.empty_like(x)
-        for i in prange(x.size):
-            out[i] = slopes(x[i])[0]
-        return out
-
-    x = np.linspace(0.1, 2.0, 300)
-    np.testing.assert_array_equal(every(x), slopes(x)[0])
 
     @njit(parallel=True)
     def roots(b):
@@ -410,33 +354,7 @@ def test_calls_by_compiled_functions(tmp_path):
     b = np.array([3.0, 1e200, 1e9, 1e220])
     np.testing.assert_array_equal(roots(b), [root.quad(1.0, v, 1.0) for v in b])
     with pytest.raises(TypingError, match="call it in a loop"):
-        njit(lambda x: quadratic(x, x, x))(x)
-
-
-def spread(x: Array["n"]):  # noqa: F821, UP037
-    return np.sum((x - np.mean(x)) ** 2)
-
-
-def test_arrays_are_corrected(tmp_path):
-    """Programs with arrays have their rounding errors beside them, and say what is flagged."""
-    x = 1e8 + np.arange(5.0) / 7
-    with ctx.workprec(300):
-        exactly = [arb(v) for v in x]
-        mean = sum(exactly, arb(0)) / 5
-        truth = float(sum(((v - mean) ** 2 for v in exactly), arb(0)))
-    f = symgrad(spread)
-    f.save(tmp_path / "k.py")
-    scope = run((tmp_path / "k.py").read_text())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert abs(scope["spread"](x) - truth) <= 2 * math.ulp(truth)
-        assert scope["spread"](np.full(2, 1e200) * [1, 2]) == math.inf  # balls say so
-    scope["_spread__again"] = None, None  # there is a helper _spread
-    with pytest.warns(RuntimeWarning, match="spread: .* may have lost digits"):
-        scope["spread"](np.full(2, 1e200) * [1, 2])
-    symgrad(spread, accuracy="fast").save(tmp_path / "k.py")
-    text = (tmp_path / "k.py").read_text()
-    assert "_corrected" not in text and "without error tests" in text
+        njit(lambda x: quadratic(x, x, x))(b)
 
 
 def test_long_shared_programs_are_printed():
@@ -445,3 +363,53 @@ def test_long_shared_programs_are_printed():
     for _ in range(60):
         e = e * e + x
     assert len(_below_loads(lt(e, x))) == 0
+
+
+# ------------------------------------------------------------------- how long they are
+def black_scholes(S, K, T, r, sigma):
+    """Price of a European call."""
+    d1 = (math.log(S / K) + (r + sigma**2 / 2) * T) / (sigma * math.sqrt(T))
+    d2 = d1 - sigma * math.sqrt(T)
+    return S * math.erfc(-d1 / math.sqrt(2)) / 2 - K * math.exp(-r * T) * math.erfc(-d2 / math.sqrt(2)) / 2  # fmt: skip
+
+
+def morse(r, depth=4.7, width=1.9, bond=0.74):
+    """Potential energy of a diatomic molecule."""
+    return depth * (1 - math.exp(-width * (r - bond))) ** 2
+
+
+@pytest.mark.parametrize(("fun", "lines"), [(black_scholes, 400), (morse, 250)])
+def test_modules_are_short(fun, lines):
+    """With their docstrings; and what people read first comes first."""
+    f = symgrad(fun)
+    text = module_text(f.raw_program, f._wrt(), companion="symdiff_pairs")
+    assert text.count("\n") <= lines
+    order = [text.index(t) for t in ("Formula:", "Derivative:", "_kernel(", "def " + fun.__name__ + "(", "_pairs(")]  # fmt: skip
+    assert order == sorted(order)
+    assert max(map(len, text.partition("\nimport")[2].splitlines())) <= 140
+
+
+def test_companions_hold_what_all_modules_use(tmp_path):
+    """A second module adds what it needs; other files are not overwritten."""
+    from symdiff.errors import SymdiffError
+
+    symgrad(morse).save(tmp_path / "a.py")
+    first = (tmp_path / "symdiff_pairs.py").read_text()
+    assert "def _exp(" in first and "def _log(" not in first
+    symgrad(logarithm).save(tmp_path / "b.py")
+    both = (tmp_path / "symdiff_pairs.py").read_text()
+    assert "def _exp(" in both and "def _log(" in both
+    symgrad(morse).save(tmp_path / "a.py")
+    assert (tmp_path / "symdiff_pairs.py").read_text() == both
+    (tmp_path / "mine.py").write_text("x = 1\n")
+    with pytest.raises(SymdiffError, match="was not generated by symdiff"):
+        symgrad(morse).save(tmp_path / "a.py", companion="mine")
+    with pytest.raises(SymdiffError, match="is not a name for a module"):
+        symgrad(morse).save(tmp_path / "a.py", companion="a.b")
+    (tmp_path / "__init__.py").touch()
+    symgrad(morse).save(tmp_path / "a.py")
+    assert "\nfrom .symdiff_pairs import (" in (tmp_path / "a.py").read_text()
+    symgrad(morse).save(tmp_path / "c.py", companion=None)
+    assert flat(run((tmp_path / "c.py").read_text())["morse"](*map(np.float64, (1.0,) * 4))) == [
+        0.0
+    ]

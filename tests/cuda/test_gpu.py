@@ -134,7 +134,7 @@ def test_streams():
 def test_a_generated_module(tmp_path):
     from tests.codegen.test_module import load
 
-    symgrad(wave, target="cuda").save(tmp_path / "wave_kernels.py")
+    symgrad(wave, target="cuda").save(tmp_path / "wave_kernels.py", companion=None)
     module = load((tmp_path / "wave_kernels.py").read_text(), tmp_path, "wave_kernels")
     x = np.linspace(-1, 1, 1001)
     for a, b in zip(module.wave_grad_cuda(x, 0.5), module.wave_grad(x, 0.5), strict=True):
@@ -234,16 +234,3 @@ def test_routines_of_the_host(put):
         np.testing.assert_allclose(get(got), want, rtol=1e-10, atol=1e-14)
     with pytest.raises(np.linalg.LinAlgError):
         f(put(0 * a), put(b))
-
-
-def test_a_module_of_a_function_with_arrays(tmp_path, monkeypatch):
-    symgrad(loss, target="cuda").save(tmp_path / "loss_kernels.py")
-    monkeypatch.syspath_prepend(tmp_path)
-    module = importlib.import_module("loss_kernels")
-    rng = np.random.default_rng(13)
-    args = rng.normal(size=(401, 33)), rng.uniform(size=401), rng.normal(size=33)
-    value, slopes = module.loss_value_and_grad_cuda(*map(to_numba, args))
-    expected, wanted = symgrad(loss).value_and_grad(*args)
-    np.testing.assert_allclose(value, expected, rtol=1e-12)
-    for a, b in zip(slopes, wanted, strict=True):
-        np.testing.assert_allclose(get(a), b, rtol=1e-10, atol=1e-12)

@@ -395,7 +395,7 @@ def _called(plain: Any, args: list[float], *_: Any, **options: Any) -> tuple[Any
 def _saved(plain: Any, args: list[float], folder: Path, name: str) -> tuple[Any, Any]:
     f = symgrad(plain)
     f(*args)
-    f.save(folder / f"{name}_kernels.py")
+    f.save(folder / f"{name}_kernels.py", companion=None)
     made = loaded(
         (folder / f"{name}_kernels.py").read_text(encoding="utf-8"), f"{name}_kernels", folder
     )

@@ -7,115 +7,64 @@ Functions with _cuda at the end compute on a CUDA device; they need numba-cuda.
 """
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit, prange
+from numba import get_num_threads, njit
 from numba.core.errors import TypingError
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
-__all__ = ["energy", "energy_grad", "energy_value_and_grad", "energy_cuda", "energy_grad_cuda", "energy_value_and_grad_cuda"]
+__all__ = [
+    "energy",
+    "energy_grad",
+    "energy_value_and_grad",
+    "energy_cuda",
+    "energy_grad_cuda",
+    "energy_value_and_grad_cuda",
+]
 __version__ = "1.2.3"
 
-_PARALLEL = 1 << 15  # arrays with at least so many elements use all cores
 
-
-@njit(error_model="numpy", cache=True)
-def _energy(x, y):
-    return x*math.sin(y) + 2.0
-
-
-def _energy_loop(x, y, out0):
-    for i in prange(x.size):
-        out0[i] = _energy(np.float64(x[i]), np.float64(y[i]))
-
-
-_energy_loops = (
-    njit(error_model="numpy", cache=True)(_energy_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_energy_loop),
-)
+@njit(error_model="numpy", cache=True, forceinline=True)
+def _energy_kernel(x, y, slopes):
+    """energy and its slopes in double arithmetic, and whether to compute that again."""
+    t0 = math.sin(y)
+    if len(slopes) == 0:
+        return (_fma(x, t0, 2.0),), False
+    return (_fma(x, t0, 2.0), t0, x*math.cos(y)), False
 
 
 def energy(x, y):
     """The value of energy."""
-    return _evaluate(_energy, _energy_loops, 1, x, y)[0]
-
-
-@njit(error_model="numpy", cache=True)
-def _energy_grad(x, y):
-    return math.sin(y), x*math.cos(y)
-
-
-def _energy_grad_loop(x, y, out0, out1):
-    for i in prange(x.size):
-        out0[i], out1[i] = _energy_grad(np.float64(x[i]), np.float64(y[i]))
-
-
-_energy_grad_loops = (
-    njit(error_model="numpy", cache=True)(_energy_grad_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_energy_grad_loop),
-)
+    return _evaluate(_energy_parts, 1, x, y)[0]
 
 
 def energy_grad(x, y):
     """The gradient of energy by x, y."""
-    r = _evaluate(_energy_grad, _energy_grad_loops, 2, x, y)
-    return (r[0], r[1])
-
-
-@njit(error_model="numpy", cache=True)
-def _energy_value_and_grad(x, y):
-    t0 = math.sin(y)
-    return x*t0 + 2.0, t0, x*math.cos(y)
-
-
-def _energy_value_and_grad_loop(x, y, out0, out1, out2):
-    for i in prange(x.size):
-        out0[i], out1[i], out2[i] = _energy_value_and_grad(np.float64(x[i]), np.float64(y[i]))
-
-
-_energy_value_and_grad_loops = (
-    njit(error_model="numpy", cache=True)(_energy_value_and_grad_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_energy_value_and_grad_loop),
-)
+    r = _evaluate(_energy_parts, 3, x, y, slopes=(1,))
+    return (r[1], r[2])
 
 
 def energy_value_and_grad(x, y):
     """(value, gradient by x, y) of energy."""
-    r = _evaluate(_energy_value_and_grad, _energy_value_and_grad_loops, 3, x, y)
+    r = _evaluate(_energy_parts, 3, x, y, slopes=(1,))
     return (r[0], (r[1], r[2]))
 
 
-def _evaluate(kernel, loops, count, *args):
-    """The kernel's results for scalars, or element by element for arrays."""
-    if all(type(a) in (float, int) for a in args):
-        values = kernel(*(float(a) for a in args))
-        return [float(v) for v in (values if count != 1 else (values,))]
-    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
-    kind = np.result_type(*args)
-    if kind.kind not in "fiub":
-        raise TypeError(f"arguments must be real numbers, not {kind}")
-    result = kind if kind.kind == "f" else np.dtype(np.float64)
-    work = np.dtype(np.float32 if result.itemsize <= 4 else np.float64)
-    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
-    if shape == ():
-        values = kernel(*(float(a) for a in args))
-        return [result.type(v) for v in (values if count != 1 else (values,))]
-    full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
-    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
-    out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
-    loops[flat[0].size >= _PARALLEL](*flat, *out)
-    return [o.reshape(shape).astype(result, copy=False) for o in out]
+@njit(error_model="numpy", cache=True, nogil=True)
+def _energy_loop(x, y, out, flagged, slopes):
+    for i in range(x.size):
+        found, flagged[i] = _energy_kernel(np.float64(x[i]), np.float64(y[i]), slopes)
+        if len(slopes) == 0:
+            (out[0][i],) = found
+        else:
+            out[0][i], out[1][i], out[2][i] = found
 
 
-# ---------------------------------------------------------- Inside of functions that Numba compiles
-
-_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
+_energy_parts = _energy_kernel, _energy_loop, None, None, None
 
 
-def _only_numbers(*args):
-    """Compiled functions call those of this module with numbers alone."""
-    if any(hasattr(a, "ndim") for a in args):
-        raise TypingError("arguments are numbers here: call it in a loop over the elements")
+_real, _single = float, np.float32  # as parameters may be called
 
 
 @overload(energy)
@@ -123,8 +72,7 @@ def _energy_inside(x, y):
     _only_numbers(x, y)
 
     def call(x, y):
-        r0 = _energy(_real(x), _real(y))
-        return r0
+        return _energy_kernel(_real(x), _real(y), ())[0][0]
 
     return call
 
@@ -134,8 +82,8 @@ def _energy_grad_inside(x, y):
     _only_numbers(x, y)
 
     def call(x, y):
-        r0, r1 = _energy_grad(_real(x), _real(y))
-        return (r0, r1)
+        r = _energy_kernel(_real(x), _real(y), (1,))[0]
+        return (r[1], r[2])
 
     return call
 
@@ -145,8 +93,8 @@ def _energy_value_and_grad_inside(x, y):
     _only_numbers(x, y)
 
     def call(x, y):
-        r0, r1, r2 = _energy_value_and_grad(_real(x), _real(y))
-        return (r0, (r1, r2))
+        r = _energy_kernel(_real(x), _real(y), (1,))[0]
+        return (r[0], (r[1], r[2]))
 
     return call
 
@@ -247,3 +195,95 @@ def _evaluate_cuda(kernel, count, stream, *args):
         return [o.reshape(shape) for o in out]
     found = [o.copy_to_host(stream=stream).reshape(shape).astype(result, copy=False) for o in out]
     return [float(f) for f in found] if all(plain) else [f[()] for f in found]
+
+
+# -------------------------------------------------------------------- What the functions above call
+
+
+def _refuse(demands, point):
+    """Refuse arguments that are not what they must be."""
+    broken, names, texts = demands or (lambda *point: 0, (), ())
+    found = broken(*point)
+    if found:
+        values = ", ".join(f"{n} = {float(p)!r}" for n, p in zip(names, point))
+        raise ValueError(f"{texts[found - 1]}, for {values}")
+
+
+def _in_threads(size, least, task):
+    """Call a task for all elements, or for parts of at least so many, each in a thread."""
+    count = max(1, min(get_num_threads(), size // least))
+    ends = [size * k // count for k in range(count + 1)]
+    parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+    if count == 1:
+        task(parts[0])
+        return
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(task, parts))
+
+
+def _again(parts, flat, out, at, slopes):
+    """Compute the elements of arrays that are flagged, which are at these places, again."""
+    again, demands = parts[3:]
+    points = [a[at].astype(np.float64) for a in flat]
+    for point in zip(*points) if demands else ():
+        _refuse(demands, point)
+    if again is not None and at.size:
+        found = np.empty((len(out), at.size))
+
+        def task(s):
+            again(*(p[s] for p in points), tuple(f[s] for f in found), slopes)
+
+        _in_threads(at.size, 1 << 10, task)
+        out[:, at] = found
+
+
+def _at(parts, point, slopes):
+    """The results for numbers."""
+    kernel, _, repaired, _, demands = parts
+    values, flagged = kernel(*point, slopes)
+    if flagged:
+        _refuse(demands, point)
+        values = values if repaired is None else repaired(*map(float, point), slopes)
+    return values
+
+
+def _evaluate(parts, count, *args, slopes=(), single=False):
+    """The results of a kernel for numbers, or element by element for arrays."""
+    loop, real = parts[1], np.float32 if single else float
+    if all(type(a) in (float, int) for a in args):
+        return [float(v) for v in _at(parts, [real(a) for a in args], slopes)]
+    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
+    kind = np.result_type(*args)
+    if kind.kind not in "fiub":
+        raise TypeError(f"arguments must be real numbers, not {kind}")
+    result = np.dtype(np.float32 if single else kind if kind.kind == "f" else np.float64)
+    work = np.dtype(np.float32 if result.itemsize <= 4 else np.float64)
+    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
+    if shape == ():
+        return [result.type(v) for v in _at(parts, [real(a) for a in args], slopes)]
+    flat = [np.ascontiguousarray(np.broadcast_to(a, shape), work).reshape(-1) for a in args]
+    size = flat[0].size
+    out, flagged = np.empty((count, size), work), np.empty(size, np.bool_)
+
+    def task(s):
+        loop(*(a[s] for a in flat), tuple(o[s] for o in out), flagged[s], slopes)
+
+    _in_threads(size, 1 << 15, task)
+    _again(parts, flat, out, np.flatnonzero(flagged), slopes)
+    return [o.reshape(shape).astype(result, copy=False) for o in out]
+
+
+@intrinsic
+def _fma(typing, a, b, c):
+    """a*b + c, rounded once: an instruction of the processor."""
+
+    def code(context, builder, signature, args):
+        return builder.fma(*args)
+
+    return a(a, b, c), code
+
+
+def _only_numbers(*args):
+    """Compiled functions call those of this module with numbers alone."""
+    if any(hasattr(a, "ndim") for a in args):
+        raise TypingError("arguments are numbers here: call it in a loop over the elements")

@@ -12,324 +12,222 @@ Defined where:
     y < x or y >= 0
 
 Measured error:
-    bit-uniform    mean ..., worst ... ulp (64 points)
-    ordinary       mean ..., worst ... ulp (64 points)
-    near-singular  mean ..., worst ... ulp (64 points)
+    bit-uniform    mean ..., worst ... ulp (16 points)
+    ordinary       mean ..., worst ... ulp (16 points)
+    near-singular  mean ..., worst ... ulp (16 points)
 
 Scalars or arrays; arrays broadcast and give arrays.
 float32 arrays are computed in double precision and returned as float32.
-Flagged results are computed again in double-double arithmetic, then by balls.
+Where rounding may have spoilt a result, it is computed again in double-double arithmetic;
+digits that are lost beyond its 32 stay lost.
 Functions that Numba compiles call those of this module with numbers.
-There, balls need Python's lock: in the threads of prange there are none.
 """
 
 import math
-import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit, objmode, prange
+from numba import get_num_threads, njit
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
-
-try:
-    import flint  # balls: what double-double arithmetic leaves flagged
-except ImportError:
-    flint = None  # then balls are of Python's integers
 
 __all__ = ["f", "f_grad", "f_value_and_grad", "f_hessian"]
 __version__ = "0.1.0"
 
-_PARALLEL = 1 << 15  # arrays with at least so many elements use all cores
-
 
 @njit(error_model="numpy", cache=True, forceinline=True)
-def _f(x, y):
-    t0 = y < x
-    t1 = ((not t0) | (x >= 0.0)) & (t0 | (y >= 0.0))
-    t2 = (math.sqrt(x) if t0 else y*y*math.sqrt(y)) if t1 else math.nan
-    # where rounding, overflow or underflow may have spoilt this:
-    t3 = abs(y)
-    t4 = abs(x)
-    t5 = (t3 < 4.6816763546921983e-97) & (not y == 0.0)
-    t6 = t5 | ((t4 < 4.6816763546921983e-97) & (not x == 0.0))
-    flagged = (not abs(t2) < math.inf) | t6 | (not t3 + t4 <= 2.13598703592091e+96)
-    return t2, flagged
-
-
-def _f_loop(x, y, out0, flagged):
-    for i in prange(x.size):
-        out0[i], flagged[i] = _f(np.float64(x[i]), np.float64(y[i]))
-
-
-_f_loops = (
-    njit(error_model="numpy", cache=True)(_f_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_loop),
-)
-
-
-def f(x, y):
-    """The value of f."""
-    return _evaluate(_f, _f_loops, 1, x, y, again=(_f_value_and_grad_again, (0,)))[0]
-
-
-@njit(error_model="numpy", cache=True, forceinline=True)
-def _f_grad(x, y):
-    t0 = y < x
-    t1 = 0.5/math.sqrt(x) if t0 else 0.0
-    t2 = 0.0 if t0 else 2.5*(y*math.sqrt(y))
-    # where rounding, overflow or underflow may have spoilt this:
-    t3 = abs(y)
-    t4 = abs(x)
-    t5 = (t3 < 2.409919865102884e-181) & (not y == 0.0)
-    t6 = t5 | ((t4 < 2.409919865102884e-181) & (not x == 0.0))
-    flagged = (not abs(t1) + abs(t2) < math.inf) | t6 | (not t3 + t4 <= 4.149515568880993e+180)
-    return t1, t2, flagged
-
-
-def _f_grad_loop(x, y, out0, out1, flagged):
-    for i in prange(x.size):
-        out0[i], out1[i], flagged[i] = _f_grad(np.float64(x[i]), np.float64(y[i]))
-
-
-_f_grad_loops = (
-    njit(error_model="numpy", cache=True)(_f_grad_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_grad_loop),
-)
-
-
-def f_grad(x, y):
-    """The gradient of f by x, y."""
-    r = _evaluate(_f_grad, _f_grad_loops, 2, x, y, again=(_f_value_and_grad_again, (1, 2)))
-    return (r[0], r[1])
-
-
-@njit(error_model="numpy", cache=True, forceinline=True)
-def _f_value_and_grad(x, y):
+def _f_kernel(x, y, slopes):
+    """f and its slopes in double arithmetic, and whether to compute that again."""
     t0 = y < x
     t1 = math.sqrt(x)
     t2 = math.sqrt(y)
     t3 = (t1 if t0 else y*y*t2) if ((not t0) | (x >= 0.0)) & (t0 | (y >= 0.0)) else math.nan
-    t4 = 0.5/t1 if t0 else 0.0
-    t5 = 0.0 if t0 else 2.5*(y*t2)
     # where rounding, overflow or underflow may have spoilt this:
-    t6 = abs(y)
-    t7 = abs(x)
-    t8 = (t6 < 4.6816763546921983e-97) & (not y == 0.0)
-    t9 = t8 | ((t7 < 4.6816763546921983e-97) & (not x == 0.0))
-    t10 = not abs(t3) + abs(t4) + abs(t5) < math.inf
-    flagged = t10 | t9 | (not t6 + t7 <= 2.13598703592091e+96)
-    return t3, t4, t5, flagged
-
-
-def _f_value_and_grad_loop(x, y, out0, out1, out2, flagged):
-    for i in prange(x.size):
-        out0[i], out1[i], out2[i], flagged[i] = _f_value_and_grad(np.float64(x[i]), np.float64(y[i]))
-
-
-_f_value_and_grad_loops = (
-    njit(error_model="numpy", cache=True)(_f_value_and_grad_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_value_and_grad_loop),
-)
-
-
-def f_value_and_grad(x, y):
-    """(value, gradient by x, y) of f."""
-    r = _evaluate(
-        _f_value_and_grad, _f_value_and_grad_loops, 3, x, y, again=(_f_value_and_grad_again, (0, 1, 2))
-    )
-    return (r[0], (r[1], r[2]))
+    t4 = abs(t3)
+    t5 = _tiny(y, 4.6816763546921983e-97) | _tiny(x, 4.6816763546921983e-97)
+    t6 = t5 | (not abs(y) + abs(x) <= 2.13598703592091e+96)
+    if len(slopes) == 0:
+        return (t3,), (not t4 < math.inf) | t6
+    t7 = 0.5/t1 if t0 else 0.0
+    t8 = 0.0 if t0 else 2.5*(y*t2)
+    return (t3, t7, t8), (not t4 + abs(t7) + abs(t8) < math.inf) | t6
 
 
 @njit(error_model="numpy", cache=True, forceinline=True)
-def _f_hessian(x, y):
+def _f_hessian_kernel(x, y, slopes):
+    """f_hessian in double arithmetic, and whether to compute that again."""
     t0 = y < x
     t1 = math.sqrt(x)
     t2 = -0.5*(0.5/t1/t1/t1) if t0 else 0.0
     t3 = 0.0 if t0 else 3.75*math.sqrt(y)
     # where rounding, overflow or underflow may have spoilt this:
-    t4 = abs(y)
-    t5 = abs(x)
-    t6 = (t4 < 2.409919865102884e-181) & (not y == 0.0)
-    t7 = t6 | ((t5 < 2.409919865102884e-181) & (not x == 0.0))
-    flagged = (not abs(t2) + abs(t3) < math.inf) | t7 | (not t4 + t5 <= 4.149515568880993e+180)
-    return t2, 0.0, 0.0, t3, flagged
+    t4 = _tiny(y, 2.409919865102884e-181) | _tiny(x, 2.409919865102884e-181)
+    t5 = t4 | (not abs(y) + abs(x) <= 4.149515568880993e+180)
+    return (t2, 0.0, 0.0, t3), (not abs(t2) + abs(t3) < math.inf) | t5
 
 
-def _f_hessian_loop(x, y, out0, out1, out2, out3, flagged):
-    for i in prange(x.size):
-        out0[i], out1[i], out2[i], out3[i], flagged[i] = _f_hessian(np.float64(x[i]), np.float64(y[i]))
+def f(x, y):
+    """The value of f."""
+    return _evaluate(_f_parts, 1, x, y)[0]
 
 
-_f_hessian_loops = (
-    njit(error_model="numpy", cache=True)(_f_hessian_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_hessian_loop),
-)
+def f_grad(x, y):
+    """The gradient of f by x, y."""
+    r = _evaluate(_f_parts, 3, x, y, slopes=(1,))
+    return (r[1], r[2])
+
+
+def f_value_and_grad(x, y):
+    """(value, gradient by x, y) of f."""
+    r = _evaluate(_f_parts, 3, x, y, slopes=(1,))
+    return (r[0], (r[1], r[2]))
 
 
 def f_hessian(x, y):
     """The second derivatives of f by x, y."""
-    r = _evaluate(
-        _f_hessian, _f_hessian_loops, 4, x, y, again=(_f_hessian_again, (0, 1, 1, 3))
-    )
+    r = _evaluate(_f_hessian_parts, 4, x, y)
     return ((r[0], r[1]), (r[2], r[3]))
 
 
-def _evaluate(kernel, loops, count, *args, again=None):
-    """The kernel's results for scalars, or element by element for arrays; `again` is what
-    computes those flagged, and which of its results are wanted."""
-    if all(type(a) in (float, int) for a in args):
-        return [float(v) for v in _at(kernel, again, count, [float(a) for a in args])]
-    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
-    kind = np.result_type(*args)
-    if kind.kind not in "fiub":
-        raise TypeError(f"arguments must be real numbers, not {kind}")
-    result = kind if kind.kind == "f" else np.dtype(np.float64)
-    work = np.dtype(np.float32 if result.itemsize <= 4 else np.float64)
-    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
-    if shape == ():
-        return [result.type(v) for v in _at(kernel, again, count, [float(a) for a in args])]
-    full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
-    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
-    out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
-    flagged = [] if again is None else [np.empty(flat[0].size, np.bool_)]
-    loops[flat[0].size >= _PARALLEL](*flat, *out, *flagged)
-    if again is not None and flagged[0].any():
-        _repair(*again, flat, out, np.flatnonzero(flagged[0]))
-    return [o.reshape(shape).astype(result, copy=False) for o in out]
-
-
-# -------------------------- What is flagged is computed again: double-double arithmetic, then balls
-
-
-@njit(error_model="numpy", cache=True, forceinline=True)
-def _f_hessian_compensated(x, y):
+@njit(error_model="numpy", cache=True)
+def _f_pairs(x, y, slopes):
+    """The same formula in double-double arithmetic."""
     t0 = y < x
-    t1 = 1.0/math.sqrt(x)
-    t2 = -0.5*(0.5*t1*t1*t1) if t0 else 0.0
-    t3 = 0.0 if t0 else 3.75*math.sqrt(y)
-    # where rounding, overflow or underflow may have spoilt this:
-    t4 = abs(y)
-    t5 = abs(x)
-    t6 = (t4 < 2.409919865102884e-181) & (not y == 0.0)
-    t7 = t6 | ((t5 < 2.409919865102884e-181) & (not x == 0.0))
-    flagged = (not abs(t2) + abs(t3) < math.inf) | t7 | (not t4 + t5 <= 4.149515568880993e+180)
-    return t2, 0.0, 0.0, t3, flagged
-
-
-def _f_hessian_compensated_loop(x, y, found, flagged):
-    for i in prange(x.size):
-        found[0, i], found[1, i], found[2, i], found[3, i], flagged[i] = _f_hessian_compensated(x[i], y[i])
-
-
-_f_hessian_compensated_loops = (
-    njit(error_model="numpy", cache=True)(_f_hessian_compensated_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_hessian_compensated_loop),
-)
+    t1 = _sqrt(_number(x))
+    t2 = _sqrt(_number(y))
+    t3 = _mul(t2, t2)
+    t4 = (not t0 or x >= 0.0) and (t0 or y >= 0.0)
+    r0 = _double((t1 if t0 else _mul(t2, _mul(t3, t3))) if t4 else _number(math.nan))
+    if len(slopes) == 0:
+        return (r0,)
+    t5 = _number(0.0)
+    r1 = _double(_div(_number(0.5), t1) if t0 else t5)
+    r2 = _double(t5 if t0 else _mul(_number(2.5), _mul(t2, t3)))
+    return (r0, r1, r2)
 
 
 @njit(error_model="numpy", cache=True)
-def _f_hessian_wide(x, y):
-    x, y = _argument(x), _argument(y)
-    t0 = _less(y, x)
-    t1 = _sqrt(x)
-    t2 = _mul((-0.5, 0.0, 0.0, 0.0), _div(_div(_div((0.5, 0.0, 0.0, 0.0), t1), t1), t1))
-    r0 = _choose(t0, t2, (0.0, 0.0, 0.0, 0.0))
-    r1 = (0.0, 0.0, 0.0, 0.0)
-    r2 = (0.0, 0.0, 0.0, 0.0)
-    r3 = _choose(t0, (0.0, 0.0, 0.0, 0.0), _mul((3.75, 0.0, 0.0, 0.0), _sqrt(y)))
-    return (
-        _double(r0),
-        _double(r1),
-        _double(r2),
-        _double(r3),
-    ), (
-        _decided(r0),
-        _decided(r1),
-        _decided(r2),
-        _decided(r3),
-    )
+def _f_repaired(x, y, slopes):
+    """Results for numbers, of which flagged ones are computed again."""
+    found, flagged = _f_kernel(x, y, slopes)
+    if flagged:
+        return _f_pairs(x, y, slopes)
+    return found
 
 
-def _f_hessian_wide_loop(x, y, found, sure):
-    for i in prange(x.size):
-        values, flags = _f_hessian_wide(x[i], y[i])
-        found[0, i], sure[0, i] = values[0], flags[0]
-        found[1, i], sure[1, i] = values[1], flags[1]
-        found[2, i], sure[2, i] = values[2], flags[2]
-        found[3, i], sure[3, i] = values[3], flags[3]
+@njit(error_model="numpy", cache=True, nogil=True)
+def _f_loop(x, y, out, flagged, slopes):
+    for i in range(x.size):
+        found, flagged[i] = _f_kernel(np.float64(x[i]), np.float64(y[i]), slopes)
+        if len(slopes) == 0:
+            (out[0][i],) = found
+        else:
+            out[0][i], out[1][i], out[2][i] = found
 
 
-_f_hessian_wide_loops = (
-    njit(error_model="numpy", cache=True)(_f_hessian_wide_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_hessian_wide_loop),
-)
+@njit(error_model="numpy", cache=True, nogil=True)
+def _f_again(x, y, out, slopes):
+    for i in range(x.size):
+        found = _f_repaired(x[i], y[i], slopes)
+        if len(slopes) == 0:
+            (out[0][i],) = found
+        else:
+            out[0][i], out[1][i], out[2][i] = found
 
 
-def _f_hessian_balls(decide, x, y):
-    t0 = decide(_ball_less(y, x))
-    t1 = _ball_sqrt(x)
-    results = [
-        _ball_where(t0, _ball(-0.5)*(_ball(0.5)/t1/t1/t1), _ball(0)),
-        _ball(0),
-        _ball(0),
-        _ball_where(t0, _ball(0), _ball(3.75)*_ball_sqrt(y)),
-    ]
-    divisors = [t1]
-    return results, divisors
+_f_parts = _f_kernel, _f_loop, _f_repaired, _f_again, None
 
 
 @njit(error_model="numpy", cache=True)
-def _f_value_and_grad_wide(x, y):
-    x, y = _argument(x), _argument(y)
-    t0 = _less(y, x)
-    t1 = max(1.0 - t0, _at_most((0.0, 0.0, 0.0, 0.0), x))
-    t2 = _sqrt(x)
-    t3 = _sqrt(y)
-    t4 = min(t1, max(t0, _at_most((0.0, 0.0, 0.0, 0.0), y)))
-    r0 = _choose(t4, _choose(t0, t2, _mul(_mul(y, y), t3)), _number(math.nan))
-    r1 = _choose(t0, _div((0.5, 0.0, 0.0, 0.0), t2), (0.0, 0.0, 0.0, 0.0))
-    r2 = _choose(t0, (0.0, 0.0, 0.0, 0.0), _mul((2.5, 0.0, 0.0, 0.0), _mul(y, t3)))
-    return (_double(r0), _double(r1), _double(r2)), (_decided(r0), _decided(r1), _decided(r2))
+def _f_hessian_pairs(x, y, slopes):
+    """The same formula in double-double arithmetic."""
+    t0 = y < x
+    t1 = _sqrt(_number(x))
+    t2 = _number(0.0)
+    t3 = _double(t2)
+    r0 = _double(_mul(_number(-0.5), _div(_div(_div(_number(0.5), t1), t1), t1)) if t0 else t2)
+    r3 = _double(t2 if t0 else _mul(_number(3.75), _sqrt(_number(y))))
+    return (r0, t3, t3, r3)
 
 
-def _f_value_and_grad_wide_loop(x, y, found, sure):
-    for i in prange(x.size):
-        values, flags = _f_value_and_grad_wide(x[i], y[i])
-        found[0, i], sure[0, i] = values[0], flags[0]
-        found[1, i], sure[1, i] = values[1], flags[1]
-        found[2, i], sure[2, i] = values[2], flags[2]
+@njit(error_model="numpy", cache=True)
+def _f_hessian_repaired(x, y, slopes):
+    """Results for numbers, of which flagged ones are computed again."""
+    found, flagged = _f_hessian_kernel(x, y, slopes)
+    if flagged:
+        return _f_hessian_pairs(x, y, slopes)
+    return found
 
 
-_f_value_and_grad_wide_loops = (
-    njit(error_model="numpy", cache=True)(_f_value_and_grad_wide_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_value_and_grad_wide_loop),
-)
+@njit(error_model="numpy", cache=True, nogil=True)
+def _f_hessian_loop(x, y, out, flagged, slopes):
+    for i in range(x.size):
+        found, flagged[i] = _f_hessian_kernel(np.float64(x[i]), np.float64(y[i]), slopes)
+        out[0][i], out[1][i], out[2][i], out[3][i] = found
 
 
-def _f_value_and_grad_balls(decide, x, y):
-    t0 = decide(_ball_less(y, x))
-    t1 = _ball_or(_ball_not(t0), decide(_ball_at_most(_ball(0), x)))
-    t2 = _ball_sqrt(x)
-    t3 = _ball_and(t1, _ball_or(t0, decide(_ball_at_most(_ball(0), y))))
-    results = [
-        _ball_where(t3, _ball_where(t0, t2, _ball_power(y, 5, 2)), _ball("nan")),
-        _ball_where(t0, _ball(0.5)/t2, _ball(0)),
-        _ball_where(t0, _ball(0), _ball(2.5)*_ball_power(y, 3, 2)),
-    ]
-    divisors = [t2]
-    return results, divisors
+@njit(error_model="numpy", cache=True, nogil=True)
+def _f_hessian_again(x, y, out, slopes):
+    for i in range(x.size):
+        found = _f_hessian_repaired(x[i], y[i], slopes)
+        out[0][i], out[1][i], out[2][i], out[3][i] = found
 
 
-_f_hessian_again = (
-    _f_hessian_compensated_loops, _f_hessian_wide, _f_hessian_wide_loops,
-    _f_hessian_balls, 4, None, None,
-)
+_f_hessian_parts = _f_hessian_kernel, _f_hessian_loop, _f_hessian_repaired, _f_hessian_again, None
 
 
-_f_value_and_grad_again = (
-    None, _f_value_and_grad_wide, _f_value_and_grad_wide_loops,
-    _f_value_and_grad_balls, 3, None, None,
-)
+_real, _single = float, np.float32  # as parameters may be called
+
+
+@overload(f)
+def _f_inside(x, y):
+    _only_numbers(x, y)
+
+    def call(x, y):
+        return _f_repaired(_real(x), _real(y), ())[0]
+
+    return call
+
+
+@overload(f_grad)
+def _f_grad_inside(x, y):
+    _only_numbers(x, y)
+
+    def call(x, y):
+        r = _f_repaired(_real(x), _real(y), (1,))
+        return (r[1], r[2])
+
+    return call
+
+
+@overload(f_value_and_grad)
+def _f_value_and_grad_inside(x, y):
+    _only_numbers(x, y)
+
+    def call(x, y):
+        r = _f_repaired(_real(x), _real(y), (1,))
+        return (r[0], (r[1], r[2]))
+
+    return call
+
+
+@overload(f_hessian)
+def _f_hessian_inside(x, y):
+    _only_numbers(x, y)
+
+    def call(x, y):
+        r = _f_hessian_repaired(_real(x), _real(y), ())
+        return ((r[0], r[1]), (r[2], r[3]))
+
+    return call
+
+
+# -------------------------------------------------------------------- What the functions above call
+
+
+_helper = njit(
+    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)  # called by compiled code only
 
 
 @intrinsic
@@ -342,1308 +240,187 @@ def _fma(typing, a, b, c):
     return a(a, b, c), code
 
 
-_helper = njit(
-    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)  # called by compiled code only
-
-
-
 @_helper
-def _two_sum(a, b):
-    """a + b exactly, as the rounded sum and its error."""
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
+def _two_product(a, b):
+    """a * b exactly, where nothing underflows."""
+    t0 = a*b
+    return (t0, _fma(a, b, -t0))
 
 
 @_helper
 def _fast_two_sum(a, b):
     """a + b exactly, for |a| >= |b|."""
-    s = a + b
-    return s, b - (s - a)
-
-
-@_helper
-def _two_product(a, b):
-    """a*b exactly, as the rounded product and its error."""
-    p = a * b
-    return p, _fma(a, b, -p)
-
-
-@_helper
-def _pair_add(x, y):
-    """x + y."""
-    s, e = _two_sum(x[0], y[0])
-    if x[1] == 0.0 and y[1] == 0.0:
-        return s, e
-    t, f = _two_sum(x[1], y[1])
-    s, e = _fast_two_sum(s, e + t)
-    return _fast_two_sum(s, e + f)
-
-
-@_helper
-def _pair_sub(x, y):
-    """x - y."""
-    return _pair_add(x, (-y[0], -y[1]))
+    t0 = a + b
+    return (t0, b - (t0 - a))
 
 
 @_helper
 def _pair_mul(x, y):
-    """x*y."""
-    p, e = _two_product(x[0], y[0])
-    if x[1] == 0.0 and y[1] == 0.0:
-        return p, e
-    return _fast_two_sum(p, e + (x[0] * y[1] + (x[1] * y[0] + x[1] * y[1])))
+    """x * y within 4 u**2 (DWTimesDW3)."""
+    t0 = _two_product(x[0], y[0])
+    return _fast_two_sum(t0[0], t0[1] + _fma(x[0], y[1], _fma(x[1], y[0], x[1]*y[1])))
+
+
+@_helper
+def _pair_neg(x):
+    """pair_neg(x)."""
+    return (-x[0], -x[1])
+
+
+@_helper
+def _two_sum(a, b):
+    """a + b exactly."""
+    t0 = a + b
+    t1 = t0 - a
+    return (t0, a - (t0 - t1) + (b - t1))
+
+
+@_helper
+def _pair_add(x, y):
+    """x + y within 3 u**2, cancellation included (AccurateDWPlusDW)."""
+    t0 = _two_sum(x[0], y[0])
+    t1 = _two_sum(x[1], y[1])
+    t2 = _fast_two_sum(t0[0], t0[1] + t1[0])
+    return _fast_two_sum(t2[0], t1[1] + t2[1])
 
 
 @_helper
 def _pair_div(x, y):
-    """x/y."""
-    q = x[0] / y[0]
-    rest = _pair_sub(x, _pair_mul((q, 0.0), y))
-    return _fast_two_sum(q, rest[0] / y[0])
+    """x / y within 9.8 u**2 (DWDivDW3 with the residual in full)."""
+    t0 = x[0]/y[0]
+    return _fast_two_sum(t0, _pair_add(x, _pair_neg(_pair_mul((t0, 0.0), y)))[0]/y[0])
 
 
 @_helper
-def _pair_sqrt(x):
-    """The square root."""
-    if x[0] == 0.0:
-        return 0.0, 0.0
-    root = math.sqrt(x[0])
-    p, e = _two_product(root, root)
-    return _fast_two_sum(root, ((x[0] - p) - e + x[1]) / (2.0 * root))
-
-
-_UNIT = 2.465190328815662e-32
-"""2**-105 turns a bound into an absolute error; twice, for the rounding of the bounds."""
-_FLOOR = 2.5653355008114852e-290
-"""2**-962, in those units: what underflow may cost."""
-_NOWHERE = (math.nan, 0.0, -1.0, 0.0)
-"""No real number."""
+def _pair_scale(x, factor):
+    """x times a power of two, exact where nothing under- or overflows."""
+    return (x[0]*factor, x[1]*factor)
 
 
 @_helper
-def _scaled(hi, lo, error, exponent):
-    """A number whose hi is not too large or small to compute with."""
-    size = abs(hi)
-    if exponent == 0.0 and 4.9e-91 < size < 2.0e90:
-        return hi, lo, error, 0.0
-    if size == 0.0 or not size < math.inf:
-        return hi, lo, error, exponent if error > 0.0 else 0.0
-    k = math.frexp(hi)[1]
-    total = exponent + k
-    if abs(total) < 300.0:  # within the usual range
-        k, total = int(-exponent), 0.0
-    if error > 0.0:
-        error = max(math.ldexp(error, -k), 1e-300)
-    return math.ldexp(hi, -k), math.ldexp(lo, -k), error, total
+def _pair_shift(x, k):
+    """x * 2**k, in two steps, so that 2**k itself may be out of range."""
+    t0 = np.floor(k*0.5)
+    return _pair_scale(_pair_scale(x, math.ldexp(1.0, int(t0))), math.ldexp(1.0, int(k - t0)))
 
 
 @_helper
-def _number(a):
-    """A double, exactly."""
-    if a == a:
-        return _scaled(a, 0.0, 0.0, 0.0)
-    return _NOWHERE
+def _rescaled(x, k):
+    """x * 2**k, for what is neither 0 nor infinite."""
+    t0 = float(math.frexp(abs(x[0]))[1] - 1)
+    t1 = k + t0
+    t2 = abs(t1) < 300.0
+    return (_pair_shift(x, k if t2 else -t0), 0.0 if t2 else t1)
 
 
 @_helper
-def _argument(a):
-    """The same of an argument: of what is not finite other tiers know more."""
-    if abs(a) < math.inf:
-        return _scaled(a, 0.0, 0.0, 0.0)
-    return a, 0.0, math.inf, 0.0
-
-
-@_helper
-def _neg(x):
-    """-x."""
-    return -x[0], -x[1], x[2], x[3]
-
-
-@_helper
-def _at_exponent(x, exponent):
-    """x written with a larger exponent."""
-    if x[3] == exponent:
-        return x
-    k = int(max(x[3] - exponent, -3000.0))
-    return math.ldexp(x[0], k), math.ldexp(x[1], k), math.ldexp(x[2], k) + _FLOOR, exponent
-
-
-@_helper
-def _add(x, y):
-    """x + y."""
-    if x[2] < 0.0 or y[2] < 0.0:
-        return _NOWHERE
-    if x[3] != y[3]:
-        if x[0] == 0.0 and x[2] == 0.0:
-            return y
-        if y[0] == 0.0 and y[2] == 0.0:
-            return x
-        exponent = max(x[3], y[3])
-        x, y = _at_exponent(x, exponent), _at_exponent(y, exponent)
-    hi, lo = _pair_add(x[:2], y[:2])
-    own = 0.0 if x[1] == 0.0 and y[1] == 0.0 else 4.0 * abs(hi)
-    return _scaled(hi, lo, x[2] + y[2] + own, x[3])
-
-
-@_helper
-def _sub(x, y):
-    """x - y."""
-    return _add(x, _neg(y))
-
-
-@_helper
-def _mul(x, y):
-    """x*y."""
-    if x[2] < 0.0 or y[2] < 0.0:
-        return _NOWHERE
-    hi, lo = _pair_mul(x[:2], y[:2])
-    error = x[2] * (abs(y[0]) + y[2] * _UNIT) + abs(x[0]) * y[2]
-    if x[1] != 0.0 or y[1] != 0.0:
-        error += 6.0 * abs(hi)
-    return _scaled(hi, lo, error, x[3] + y[3])
+def _scaled(x, k):
+    """x * 2**k."""
+    t0 = abs(x[0])
+    t1 = k == 0.0 and t0 > 4.909093465297727e-91 and t0 < 2.037035976334486e+90
+    return (x, 0.0) if t1 or t0 == 0.0 or not t0 < math.inf else _rescaled(x, k)
 
 
 @_helper
 def _div(x, y):
-    """x/y."""
-    if x[2] < 0.0 or y[2] < 0.0:
-        return _NOWHERE
-    hi, lo = _pair_div(x[:2], y[:2])
-    if x[1] == y[1] == lo == 0.0 and x[2] == y[2] == 0.0:
-        p, e = _two_product(hi, y[0])
-        if p == x[0] and e == 0.0:
-            return _scaled(hi, lo, 0.0, x[3] - y[3])
-    room = abs(y[0]) - y[2] * _UNIT
-    if not room > 0.0:
-        return hi, lo, math.inf, 0.0
-    return _scaled(hi, lo, (x[2] + y[2] * abs(hi)) / room + 16.0 * abs(hi), x[3] - y[3])
-
-
-@_helper
-def _sqrt(x):
-    """The square root."""
-    if x[2] < 0.0 or x[0] < -(x[2] * _UNIT):
-        return _NOWHERE
-    if x[0] == x[2] == 0.0:
-        return 0.0, 0.0, 0.0, 0.0
-    if x[3] % 2.0 != 0.0:
-        x = 2.0 * x[0], 2.0 * x[1], 2.0 * x[2], x[3] - 1.0
-    hi, lo = _pair_sqrt(x[:2])
-    if x[1] == x[2] == lo == 0.0:
-        p, e = _two_product(hi, hi)
-        if p == x[0] and e == 0.0:
-            return _scaled(hi, lo, 0.0, 0.5 * x[3])
-    return _scaled(hi, lo, x[2] / hi + 4.0 * hi, 0.5 * x[3])
-
-
-@_helper
-def _less(x, y):
-    """x < y."""
-    if x[2] < 0.0 or y[2] < 0.0:
-        return 0.5
-    if abs(x[0]) == math.inf or abs(y[0]) == math.inf:  # what has an exponent may round to one
-        if max(x[2], y[2]) < math.inf and x[3] == y[3] == 0.0:
-            return 1.0 if x[0] < y[0] else 0.0
-        return 0.5
-    difference = _sub(x, y)
-    if x[1] == x[2] == y[1] == y[2] == 0.0 and x[3] == y[3]:
-        return 1.0 if x[0] < y[0] else 0.0
-    if abs(difference[0]) > difference[2] * _UNIT:
-        return 1.0 if difference[0] < 0.0 else 0.0
-    return 0.5
-
-
-@_helper
-def _at_most(x, y):
-    """x <= y."""
-    if x[1] == x[2] == y[1] == y[2] == 0.0 and x[0] == y[0] and x[3] == y[3]:
-        return 1.0
-    return _less(x, y)
-
-
-@_helper
-def _choose(condition, x, y):
-    """x where the condition holds, else y."""
-    if condition == 1.0:
-        return x
-    if condition == 0.0:
-        return y
-    return x[0], x[1], math.inf, x[3]
-
-
-@_helper
-def _decided(x):
-    """Whether x is known to 2**-57 of itself or to less than the least of doubles, or certainly nan."""
-    if x[2] < 0.0:
-        return True
-    if not abs(x[0]) < math.inf:
-        return False
-    off = x[2] * _UNIT
-    tiny = x[3] < -300.0 and off < 1e280 and math.frexp(off)[1] + x[3] < -1076.0
-    return x[2] * 1.7763568394002505e-15 <= abs(x[0]) or tiny
+    """x / y."""
+    t0 = _scaled(_pair_div(x[0], y[0]), x[1] - y[1])
+    t1 = t0[0][0]
+    return t0 if t1 == t1 else ((x[0][0]/y[0][0], 0.0), 0.0)
 
 
 @_helper
 def _double(x):
-    """The double nearest to x; nan if less than ten of its bits are known."""
-    if not x[2] * 1.262177448353619e-29 <= abs(x[0]) and not _decided(x):
-        return math.nan
-    return x[0] if x[3] == 0.0 else math.ldexp(x[0], int(min(max(x[3], -3000.0), 3000.0)))
+    """The nearest double."""
+    t0 = -5000.0 if x[1] < -5000.0 else x[1]
+    return math.ldexp(x[0][0], int(5000.0 if t0 > 5000.0 else t0))
 
 
-_BITS = [128]
-"""The precision of `_Ball`."""
-_CONSTANTS = {}
-"""Of pi and log(2): how many bits are known, and these."""
-
-
-class _Ball:
-    """The numbers from (m - r)*2**e to (m + r)*2**e, all integers; nan if r is negative."""
-
-    __slots__ = ("e", "m", "r")
-    __hash__ = object.__hash__
-
-    def __init__(self, m, r=0, e=0):
-        self.m, self.r, self.e = m, r, e
-
-    def __getattr__(self, name):
-        function = globals().get("_integer_" + name)
-        return lambda *args: function(self, *args) if function and self.r >= 0 else _Ball(0, -1)
-
-    def __neg__(self):
-        return _Ball(-self.m, self.r, self.e)
-
-    def __abs__(self):
-        if self.r < 0 or abs(self.m) >= self.r:
-            return _Ball(abs(self.m), self.r, self.e)
-        return _integer(abs(self.m) + self.r, abs(self.m) + self.r, self.e - 1)
-
-    def __add__(self, other):
-        x, y = self, _ball_of(other)
-        if x.r < 0 or y.r < 0:
-            return _Ball(0, -1)
-        if x.e < y.e:
-            x, y = y, x
-        if x.m == x.r == 0:
-            return y
-        if y.m == y.r == 0:
-            return x
-        up = min(x.e - y.e, 2 * _BITS[0] + 64)
-        down = x.e - y.e - up
-        m, r = y.m, y.r
-        if down and (m or r):  # far below the last bit of x
-            m, r = m >> down, (r >> down) + 2
-        return _integer((x.m << up) + m, (x.r << up) + r, x.e - up)
-
-    def __sub__(self, other):
-        return self + -_ball_of(other)
-
-    def __mul__(self, other):
-        x, y = self, _ball_of(other)
-        if x.r < 0 or y.r < 0:
-            return _Ball(0, -1)
-        r = abs(x.m) * y.r + x.r * (abs(y.m) + y.r)
-        return _integer(x.m * y.m, r, x.e + y.e)
-
-    def __truediv__(self, other):
-        x, y = self, _ball_of(other)
-        room = abs(y.m) - y.r
-        if x.r < 0 or y.r < 0 or room <= 0:
-            return _Ball(0, -1)
-        up = max(0, _BITS[0] + 4 - x.m.bit_length() + y.m.bit_length())
-        m, rest = divmod(x.m << up, y.m)
-        r = abs(x.m) * y.r + abs(y.m) * x.r
-        if r or rest:
-            r = (r << up) // (abs(y.m) * room) + 2
-        return _integer(m, r, x.e - y.e - up)
-
-    def __pow__(self, n):
-        if n < 0:
-            return 1 / self**-n
-        value, square = _Ball(1), self
-        while n:
-            if n & 1:
-                value = value * square
-            n >>= 1
-            square = square * square if n else square
-        return value
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __rsub__(self, other):
-        return _ball_of(other) - self
-
-    def __rtruediv__(self, other):
-        return _ball_of(other) / self
-
-    def __lt__(self, other):
-        gap = _ball_of(other) - self
-        return gap.m > gap.r >= 0
-
-    def __le__(self, other):
-        gap = _ball_of(other) - self
-        return gap.m >= gap.r >= 0
-
-    def __gt__(self, other):
-        return _ball_of(other) < self
-
-    def __ge__(self, other):
-        return _ball_of(other) <= self
-
-    def __eq__(self, other):
-        gap = _ball_of(other) - self
-        return gap.m == gap.r == 0
-
-    def __ne__(self, other):
-        gap = _ball_of(other) - self
-        return abs(gap.m) > gap.r >= 0
-
-    def __float__(self):
-        """The double nearest to m*2**e."""
-        if self.m == 0 or self.m.bit_length() + self.e < -1100:
-            return 0.0
-        if self.m.bit_length() + self.e > 1100:
-            return math.inf if self.m > 0 else -math.inf
-        try:
-            return float(self.m << self.e) if self.e >= 0 else self.m / (1 << -self.e)
-        except OverflowError:
-            return math.inf if self.m > 0 else -math.inf
-
-    def is_finite(self):
-        return self.r >= 0
-
-    def is_exact(self):
-        return self.r == 0
-
-    def is_zero(self):
-        return self.m == self.r == 0
-
-    def is_integer(self):
-        return self.r == 0 and self == self.floor()
-
-    def unique_fmpz(self):
-        return self.m << self.e if self.e >= 0 else self.m >> -self.e
-
-    def mid(self):
-        return _Ball(self.m, min(self.r, 0), self.e)
-
-    def lower(self):
-        return _Ball(self.m - max(self.r, 0), min(self.r, 0), self.e)
-
-    def upper(self):
-        return _Ball(self.m + max(self.r, 0), min(self.r, 0), self.e)
-
-    def abs_upper(self):
-        return abs(self).upper()
-
-    def rel_accuracy_bits(self):
-        return self.m.bit_length() - self.r.bit_length()
-
-
-def _integer(m, r, e):
-    """A ball, rounded."""
-    extra = max(m.bit_length() - _BITS[0], r.bit_length() - 32)
-    if extra <= 0:
-        return _Ball(m, r, e)
-    if r == 0 and (m >> extra) << extra == m:
-        return _Ball(m >> extra, 0, e + extra)
-    return _Ball(m >> extra, (r >> extra) + 2, e + extra)
-
-
-def _ball_of(x):
-    """A ball of an integer, a double, or "nan"."""
-    if type(x) is _Ball:
-        return x
-    if type(x) is int:
-        return _Ball(x)
-    x = float(x)
-    if not math.isfinite(x):  # an infinity is nan but beside comparisons
-        return _Ball((x > 0) - (x < 0), -1)
-    n, e = math.frexp(x)
-    return _Ball(int(n * 2.0**53), 0, e - 53)
-
-
-def _between(low, high):
-    """The ball from one exact number to another."""
-    middle, half = (low + high) * _Ball(1, 0, -1), (high - low) * _Ball(1, 0, -1)
-    return _widened(middle, half)
-
-
-def _widened(x, by):
-    """x with more of a radius."""
-    return x + _Ball(0, abs(by.m) + by.r if by.r >= 0 else -1, by.e)
-
-
-def _fixed(m, k):
-    """m*2**k, rounded down."""
-    return m << k if k >= 0 else m >> -k
-
-
-def _inverse_series(n, w, sign):
-    """atan(1/n), or for the sign 1 atanh(1/n), times 2**w."""
-    power = total = (1 << w) // n
-    k = 1
-    while power:
-        power //= n * n
-        k += 2
-        total += power // k if sign == 1 or k % 4 == 1 else -(power // k)
-    return total
-
-
-def _known(name, w):
-    """A constant times 2**w, rounded down."""
-    bits, value = _CONSTANTS.get(name, (0, 0))
-    if bits < w:
-        bits = w + w // 4 + 64
-        if name == "pi":
-            value = 16 * _inverse_series(5, bits, -1) - 4 * _inverse_series(239, bits, -1)
-        else:
-            value = 18 * _inverse_series(26, bits, 1) - 2 * _inverse_series(4801, bits, 1)
-            value += 8 * _inverse_series(8749, bits, 1)
-        _CONSTANTS[name] = bits, value
-    return value >> (bits - w)
-
-
-def _integer_sqrt(x):
-    """The square root."""
-    if x.m < x.r:
-        return _Ball(0, -1)
-    if x.m == 0:
-        return x
-    up = max(0, 2 * _BITS[0] + 8 - x.m.bit_length())
-    up += (x.e - up) % 2
-    root = math.isqrt(x.m << up)
-    if x.r or root * root != x.m << up:
-        return _integer(root, (x.r << up) // root + 2, (x.e - up) // 2)
-    return _integer(root, 0, (x.e - up) // 2)
-
-
-def _integer_exp(x):
-    """exp(x)."""
-    if x.m == x.r == 0:
-        return _Ball(1)
-    if x.r and x.r.bit_length() + x.e > 0:  # wide
-        return _between(x.lower().exp().lower(), x.upper().exp().upper())
-    size = max(0, x.m.bit_length() + x.e)
-    if size > 4000:
-        return _Ball(0, -1) if x.m > 0 else _Ball(0, 1, -(1 << 4000))
-    w = _BITS[0] + 20 + size
-    n, t = divmod(_fixed(x.m, x.e + w), _known("log2", w))
-    s = math.isqrt(w)
-    wide = w + s + 16
-    t <<= 16  # over 2**s
-    term = total = 1 << wide
-    k = 0
-    while term:
-        k += 1
-        term = (term * t >> wide) // k
-        total += term
-    for _ in range(s):
-        total = total * total >> wide
-    total >>= s + 16
-    error = 4 * abs(n) + 32
-    if x.r:
-        error += 2 * (total * (_fixed(x.r, x.e + w) + 1) >> w) + 2
-    return _integer(total, error, n - w)
-
-
-def _integer_log(x):
-    """log(x)."""
-    if x.m <= x.r:
-        return _Ball(0, -1)
-    top = x.m.bit_length()
-    k = top + x.e
-    if 3 * x.m < 2 << top:  # x is u*2**k, for u from 2/3 to 4/3
-        top, k = top - 1, k - 1
-    distance = (x.m - (1 << top)).bit_length()
-    if distance == 0 and k == 0 and x.r == 0:
-        return _Ball(0)
-    w = _BITS[0] + 20 + (top - distance if k == 0 else 0)
-    j = math.isqrt(w) // 2
-    wide = w + j + 16
-    one = 1 << wide
-    v = _fixed(x.m, wide - top)
-    for _ in range(j):
-        v = math.isqrt(v << wide)
-    power = total = z = ((v - one) << wide) // (v + one)
-    square, n = z * z >> wide, 1
-    while power not in (0, -1):
-        power = power * square >> wide
-        n += 2
-        total += power // n
-    total = _fixed(total, j + 1 - (j + 16))
-    if k:
-        more = k.bit_length()
-        total += k * _known("log2", w + more) >> more
-    return _integer(total, 8 + (x.r << w) // (x.m - x.r) + 1, -w)
-
-
-def _integer_root(x, n):
-    """The root of degree n of a positive number."""
-    return (x.log() / n).exp()
-
-
-def _integer_floor(x):
-    """The largest integer up to x."""
-    if x.e >= 0:
-        return x
-    return _between(_Ball((x.m - x.r) >> -x.e), _Ball((x.m + x.r) >> -x.e))
-
-
-def _ball(x, radius=0):
-    """A ball around an integer, a double, or "nan"."""
-    if flint is not None:
-        return flint.arb(x, radius)
-    return _Ball(x, radius) if radius else _ball_of(x)
-
-
-def _power_of_2(k):
-    """2**k."""
-    return flint.arb(2) ** k if flint is not None else _Ball(1, 0, k)
-
-
-_SPENT = [0]
-"""Bits of the balls that were computed in this call."""
-
-
-def _precision(bits):
-    """Sets the precision of balls, and says what it was."""
-    _SPENT[0] += bits
-    if flint is not None:
-        flint.ctx.prec, bits = bits, flint.ctx.prec
-    else:
-        _BITS[0], bits = bits, _BITS[0]
-    return bits
-
-
-def _ball_ratio(n, d):
-    """A fraction."""
-    return flint.arb(flint.fmpq(n, d)) if flint is not None else _Ball(n) / d
-
-
-def _ball_less(x, y):
-    """x < y, if that is certain."""
-    return True if x < y else False if x >= y else None
-
-
-def _ball_at_most(x, y):
-    """x <= y, if that is certain."""
-    return True if x <= y else False if x > y else None
-
-
-def _ball_double(x):
-    """x beside an infinity: what rounds to one is one."""
-    most = _power_of_2(1024) - _power_of_2(970)
-    size = abs(x)
-    if flint is None and x.r < 0 and x.m:
-        return _Ball(x.m, 0, 1 << 70)
-    if not size.is_finite() or size < most:
-        return x
-    if flint is None:
-        return _Ball(1 if x > 0 else -1, 0, 1 << 70) if size >= most else _Ball(0, -1)
-    return x.sgn() * flint.arb("inf") if size >= most else flint.arb("nan")
-
-
-def _ball_not(p):
-    """Not p."""
-    return None if p is None else not p
-
-
-def _ball_and(p, q):
-    """p and q."""
-    return False if p is False or q is False else True if p and q else None
-
-
-def _ball_or(p, q):
-    """p or q."""
-    return True if p or q else False if p is False and q is False else None
-
-
-def _ball_where(p, x, y):
-    """x where p holds, else y."""
-    return _ball("nan") if p is None else x if p else y
-
-
-def _ball_sign(x):
-    return _ball(0) if x.is_zero() else _ball(1) if x > 0 else _ball(-1) if x < 0 else _ball(0, 1)
-
-
-def _ball_sqrt(x):
-    """The square root."""
-    return x.sqrt()
-
-
-def _ball_power(x, n, d):
-    """x**(n/d)."""
-    if x.is_zero() and n > 0:
-        return _ball(0)
-    return x.root(d) ** n if x > 0 and d <= 64 else _ball_pow(x, _ball_ratio(n, d))
-
-
-def _ball_pow(x, y):
-    """x**y over the reals."""
-    if y.is_exact() and y.is_integer():
-        n = int(y.unique_fmpz())
-        if abs(n) < 1 << 20:
-            return x**n
-        if not x.is_zero():
-            size = (y * abs(x).log()).exp()
-            return size if n % 2 == 0 else size * _ball_sign(x)
-    if x > 0:
-        return (y * x.log()).exp()
-    return _ball(0) if x.is_zero() and y > 0 else _ball("nan")
-
-
-def _rounded(ball):
-    """The double nearest to the number in a ball, if that is certain."""
-    if not ball.is_finite():
-        return None
-    low, high = float(ball.lower()), float(ball.upper())
-    return low if low == high else None
-
-
-_PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
-"""Bits of ball arithmetic, tried one after the other."""
-
-
-def _exactly(balls, columns, point):
-    """The values at a point, correctly rounded; None of those that are undefined or not decided."""
-    found, before = [None] * len(columns), _precision(_PRECISIONS[0])
-    try:
-        for precision in _PRECISIONS[:4]:
-            _precision(precision)
-            results, _ = balls(lambda p: p, *map(_ball, point))
-            found = [_rounded(results[c]) for c in columns]
-            left = [results[c] for c, v in zip(columns, found) if v is None]
-            if not left or (precision > 128 and not any(x.is_finite() for x in left)):
-                break
-    finally:
-        _precision(before)
-    return found
-
-
-def _proven(balls, columns, point, values, otherwise=None):
-    """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
-    at the point; where there is none, `otherwise(balls, point)`, or what was given; and that where
-    nothing is decided."""
-    if not all(map(math.isfinite, point)):
-        return values
-    found, left = list(values), dict(enumerate(columns))
-    before = _precision(_PRECISIONS[0])
-    try:
-        for precision in _PRECISIONS:
-            _precision(precision)
-            decisions = []
-            results, divisors = balls(lambda p: decisions.append(p) or p, *map(_ball, point))
-            for k, column in list(left.items()):
-                value = _rounded(results[column])
-                if value is not None:
-                    found[k] = value
-                    del left[k]
-            undefined = [c for c in left.values() if not results[c].is_finite()]
-            if not left or (len(undefined) == len(left) and precision >= 2000):
-                break
-        beside = {}
-        for k, column in left.items():
-            if not results[column].is_finite():
-                limit = _limit(balls, decisions, column, point, divisors, beside)
-                if otherwise is not None and (limit is None or limit != limit):
-                    value = otherwise(balls, point)[column]
-                    limit = value if limit is None or math.isinf(value) else limit
-                if limit is not None and (otherwise is not None or limit == limit):
-                    found[k] = limit
-    finally:
-        _precision(before)
-    return found
-
-
-def _limit(balls, decisions, column, point, divisors, beside):
-    """The number or the infinity that every path into the point tends to, if they agree to 66
-    bits, else None; nan if none of them has a value. Conditions that are decided at the
-    point keep that decision. The columns share what is computed beside the point."""
-    largest = max(abs(math.frexp(x)[1]) for x in point)
-    depth = 300 + 2 * max(0, largest - 64)
-
-    def at(path, depth):
-        key = depth, *path
-        if key not in beside:
-            steps = [_ball(c) * _step_of_path(depth, e) for c, e in path]
-            beside[key] = _values_beside(balls, decisions, point, steps, 3 * depth + 256)[0]
-        return beside[key][column]
-
-    found = None
-    for path in _paths(len(point)):
-        value = _tendency(lambda depth, path=path: at(path, depth), depth)
-        if value is None:
-            continue  # outside of the domain
-        if found is not None and not _agree(found, value):
-            return None
-        if not value.is_finite():
-            return None
-        found = value
-    if found is None:
-        return math.nan
-    if len(point) == 1:
-        return float(found.mid())
-    if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
-        near = 64 + largest
-        for path in _oblique_paths(point):
-            value = at(path, near)
-            if value.is_finite() and abs(value - found) > (1 + abs(found)) * _ball(0.125):
-                return None
-        for number, divisor in enumerate(divisors):
-            if not (divisor > 0 or divisor < 0):
-                if number not in beside:
-                    beside[number] = [*_near_zeros(balls, decisions, point, number, near)]
-                for values in beside[number]:
-                    if abs(values[column] - found) > 1 + abs(found):
-                        return None
-    return float(found.mid())
-
-
-def _values_beside(balls, decisions, point, steps, precision):
-    """The values beside the point, and what they divide by: to 86 bits, or as well as can be."""
-    place = kept = None
-
-    def keep(p):
-        q = next(kept)
-        return p if q is None else q
-
-    for tries in range(7):
-        if tries and precision << tries > (16000 if flint is None else 30000):
-            break
-        _precision(precision << tries)
-        place = [_ball(x) + step for x, step in zip(point, steps)]
-        kept = iter(decisions)
-        values, divisors = balls(keep, *place)
-        known = [v.rel_accuracy_bits() > 86 or _vanished(v) for v in values if v.is_finite()]
-        if all(known) and (len(known) == len(values) or tries > 1):
-            break
-    return values, divisors
-
-
-def _near_zeros(balls, decisions, point, number, near):
-    """Values where a divisor is smaller and smaller, close to the point: by regula falsi between
-    two directions in which its signs differ."""
-    n, sides = len(point), {}
-    for k in range(8):
-        way = [_ball(_turn(k, i, 3) * c) for i, c in enumerate(_spread(n, 3 * k))]
-        values, divisors = _around(balls, decisions, point, way, near)
-        y = divisors[number]
-        if y > 0 or y < 0:
-            sides.setdefault(bool(y > 0), (way, y))
-    if len(sides) < 2:
-        return
-    (a, at_a), (b, at_b) = sides[True], sides[False]
-    for _ in range(40):
-        part = (at_a / (at_a - at_b)).mid()
-        way = [(x + part * (y - x)).mid() for x, y in zip(a, b)]
-        values, divisors = _around(balls, decisions, point, way, near)
-        if not (divisors[number] > 0 or divisors[number] < 0):  # a zero: a little beside it
-            way = [(w + _power_of_2(-300) * (y - w)).mid() for w, y in zip(way, b)]
-            values, divisors = _around(balls, decisions, point, way, near)
-        y = divisors[number]
-        if not (y > 0 or y < 0):
-            return
-        yield values
-        if _magnitude(y) < -250:
-            return
-        if y > 0:
-            a, at_a, at_b = way, y, at_b * at_a / (at_a + y)
-        else:
-            b, at_b, at_a = way, y, at_a * at_b / (at_b + y)
-
-
-def _around(balls, decisions, point, way, near):
-    """The values at a distance of 2**-near."""
-    return _values_beside(
-        balls, decisions, point, [w * _power_of_2(-near) for w in way], 1200 + 4 * near
-    )
-
-
-_DEEPEST = 1 << 14
-"""Limits are not looked for closer than 2**-_DEEPEST, where balls of so many bits take too long."""
-
-
-def _agree(x, y):
-    """Whether two numbers are the same to 66 bits, or both vanish, or are beyond all doubles."""
-    if abs(x) > _power_of_2(2000) and abs(y) > _power_of_2(2000):
-        return bool(x > 0) == bool(y > 0)
-    return abs(x - y) <= abs(y) * _power_of_2(-66) or (_vanished(x) and _vanished(y))
-
-
-def _vanished(x):
-    return x.abs_upper() < _power_of_2(-1200)
-
-
-def _tendency(at, depth):
-    """What values close to the point tend to: None outside of the domain, nan if to nothing, a
-    number beyond all doubles where they grow."""
-    x, y = at(depth), at(depth * 4 // 3)
-    if not (x.is_finite() and y.is_finite()):
-        return None
-    if _agree(x, y):
-        return y
-    fall = _magnitude(x) - _magnitude(y)
-    if fall >= 16 and not _vanished(y):  # to 0, or to what is left closer still
-        deep = depth * 4 // 3 + max(1, (1250 + _magnitude(y)) * (depth // 3) // fall)
-        if deep > max(_DEEPEST, 8 * depth):
-            return _ball("nan")
-        x, y = at(deep), at(deep * 4 // 3)
-        return y if _agree(x, y) else _ball("nan")
-    if _vanished(y):
-        return y
-    if fall <= -16:
-        grows = _magnitude(y) > 64 and bool(x > 0) == bool(y > 0)
-        return y * _power_of_2(4000) if grows else _ball("nan")
-    y, z = at(2 * depth), at(4 * depth)
-    first, second = y - x, z - y
-    if abs(second) > abs(first) * _ball(1.4) and bool(first > 0) == bool(second > 0):
-        third = at(8 * depth) - z
-        ratio = third * first / (second * second) - 1
-        if bool(third > 0) == bool(first > 0) and abs(ratio) < _ball(0.1):  # like a logarithm
-            return third * _power_of_2(4000)
-    return _extrapolated(at, depth)
-
-
-def _extrapolated(at, depth):
-    """The limit of a function of the logarithm of the distance, a power series in 1/depth (Richardson,
-    1911); nan for none."""
-    rows = []
-    for i in range(1, 15):
-        rows.append(at(i * depth))
-        for j in range(i - 2, -1, -1):  # Neville's scheme for the value at 1/depth = 0
-            rows[j] = ((j + 1) * rows[j] - i * rows[j + 1]) / (j + 1 - i)
-        if i == 13:
-            before = rows[0]
-    if _agree(before, rows[0]):
-        return rows[0]
-    scale = abs(at(depth)) * _power_of_2(-66)
-    return _ball(0) if abs(before) < scale and abs(rows[0]) < scale else _ball("nan")
-
-
-def _magnitude(x):
-    """About log2(|x|)."""
-    if flint is None:
-        return x.m.bit_length() + x.e
-    mantissa, exponent = x.mid().man_exp()
-    return int(abs(mantissa)).bit_length() + int(exponent)
-
-
-def _spread(n, k):
-    """n different numbers from 0.5 to 1."""
-    return [0.5 + 0.5 * math.modf(0.618033988749895 * (k + i + 1))[0] for i in range(n)]
-
-
-def _turn(k, i, bits):
-    """The sign of coordinate i on way k: of so many coordinates all signs occur, of others both."""
-    mask = 1 << i if i < bits else 1 + i * i % ((1 << bits) - 1)
-    return -1 if bin(k & mask).count("1") % 2 else 1
-
-
-def _paths(n):
-    """Ways into a point, straight and curved: for each coordinate a factor and an exponent."""
-    spread = [(c, i % 2) for i, c in enumerate(_spread(n, 0))]
-    shapes = [[(c, 1) for c, _ in spread]]
-    if n > 1:
-        shapes.append([(-c if odd else c, 1) for c, odd in spread])
-        shapes.append([(c if odd else 0.1 * c, 1) for c, odd in spread])
-        shapes.append([(c, 1 + odd) for c, odd in spread])
-        shapes.append([(c, 2 - odd) for c, odd in spread])
-    return shapes + [[(-c, e) for c, e in shape] for shape in shapes]
-
-
-def _step_of_path(depth, e):
-    """t**e for t = 2**-depth; for e < 1 exp(-1/t**(1 - e)), which is less than all of these."""
-    if e > 0:
-        return _power_of_2(-depth * e)
-    return (-_power_of_2(depth * (1 - e))).exp()
-
-
-def _oblique_paths(point):
-    """Ways into a point with steps of different orders and of many signs, then with coordinates
-    that vanish faster than all powers."""
-    n, orders = len(point), (1, 2, 3, 4, 6)
-    zeros = [i for i, x in enumerate(point) if x == 0]
-    for k in range(40 + 24 * bool(zeros)):
-        spread = _spread(n, 7 * k)
-        path = [(_turn(k, i, 6) * c, orders[(k // 2**i + k * i) % 5]) for i, c in enumerate(spread)]
-        if k >= 40:
-            i = zeros[k % len(zeros)]
-            path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]
-        yield path
-
-
-class _Extended:
-    """A finite ball, or a float that is not finite, and the double that plain arithmetic has."""
-
-    __slots__ = ("ball", "double")
-    __hash__ = object.__hash__
-
-    def __init__(self, ball, double):
-        self.ball, self.double = ball, double
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return lambda: _extended_call(name, lambda x: getattr(x, name)(), self)
-
-    def __neg__(self):
-        return _Extended(-self.ball, -self.double)
-
-    def __abs__(self):
-        return _Extended(abs(self.ball), abs(self.double))
-
-    def __add__(self, other):
-        return _extended_sum(self, _extended(other))
-
-    def __sub__(self, other):
-        return _extended_sum(self, -_extended(other))
-
-    def __rsub__(self, other):
-        return _extended_sum(_extended(other), -self)
-
-    def __mul__(self, other):
-        other = _extended(other)
-        double = self.double * other.double
-        if _is_ball(self) and _is_ball(other):
-            return _known_ball(self.ball * other.ball, double, math.nan)
-        return _of_float(_stand_in(self) * _stand_in(other), double)
-
-    def __truediv__(self, other):
-        other = _extended(other)
-        double = self.double / other.double
-        quotient = _stand_in(self) / _stand_in(other)
-        if _is_ball(self) and _is_ball(other):
-            return _known_ball(self.ball / other.ball, double, quotient)
-        return _of_float(quotient, double)
-
-    def __rtruediv__(self, other):
-        return _extended(other) / self
-
-    def __pow__(self, n):
-        power = np.power(_stand_in(self), float(n))
-        if _is_ball(self):
-            return _known_ball(self.ball**n, self.double**n, power)
-        return _of_float(power, self.double**n)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __lt__(self, other):
-        return _ordered(self, _extended(other), lambda x, y: x < y)
-
-    def __le__(self, other):
-        return _ordered(self, _extended(other), lambda x, y: x <= y)
-
-    def __gt__(self, other):
-        return _ordered(self, _extended(other), lambda x, y: x > y)
-
-    def __ge__(self, other):
-        return _ordered(self, _extended(other), lambda x, y: x >= y)
-
-    def __eq__(self, other):
-        return _ordered(self, _extended(other), lambda x, y: x == y)
-
-    def __ne__(self, other):
-        return _ordered(self, _extended(other), lambda x, y: x != y)
-
-
-def _extended(x):
-    """A ball, an integer or a float as such a number."""
-    if type(x) is _Extended:
-        return x
-    if isinstance(x, (int, float)):
-        double = np.float64(x)
-        return _Extended(_ball(x) if math.isfinite(x) else double, double)
-    if x.is_finite():
-        return _Extended(x, np.float64(float(x.mid())))
-    double = np.float64(_infinity_of(x))
-    return _Extended(double, double)
-
-
-def _infinity_of(x):
-    """The infinity that a ball is, or nan."""
-    if flint is None:
-        return math.copysign(math.inf, x.m) if x.r < 0 and x.m else math.nan
-    return math.inf if x > 0 else -math.inf if x < 0 else math.nan
-
-
-def _is_ball(x):
-    return not isinstance(x.ball, float)
-
-
-def _stand_in(x):
-    """A double of the same sign, of the same zero or infinity; nan where that is not known."""
-    if not _is_ball(x):
-        return x.ball
-    if x.ball.is_zero():
-        return x.double if x.double == 0.0 else np.float64(0.0)
-    return np.float64(1.0 if x.ball > 0 else -1.0 if x.ball < 0 else math.nan)
-
-
-def _nearest_double(x):
-    """The double nearest to a number; nan if it is not certain."""
-    if not _is_ball(x):
-        return x.ball
-    if x.ball.is_zero():
-        return _stand_in(x)
-    value = _rounded(x.ball)
-    return np.float64(math.nan if value is None else value)
-
-
-def _of_float(value, double):
-    """A number of which only a float is known: a zero is exact, others are not finite or doubles."""
-    value = np.float64(value)
-    return _Extended(_ball(float(value)) if math.isfinite(value) else value, np.float64(double))
-
-
-def _known_ball(ball, double, otherwise):
-    """A ball, or if it is not finite a float."""
-    return _Extended(ball, double) if ball.is_finite() else _of_float(otherwise, double)
-
-
-def _extended_sum(x, y):
-    double = x.double + y.double
-    if _is_ball(x) and _is_ball(y):
-        return _known_ball(x.ball + y.ball, double, math.nan)
-    return _of_float(sum(z.ball for z in (x, y) if not _is_ball(z)), double)
-
-
-def _ordered(x, y, compare):
-    """A comparison; False where it is not certain."""
-    if _is_ball(x) and _is_ball(y):
-        return compare(x.ball, y.ball)
-    return bool(compare(*(0.0 if _is_ball(z) else z.ball for z in (x, y))))
-
-
-def _library(name, doubles):
-    """A function of doubles."""
-    if name in ("xlogy", "xlog1py"):
-        u, x = doubles
-        return u * 0.0 if u == 0.0 and x == x else u * _library(name[1:-1], (x,))
-    if name == "power" and doubles[0] == -math.inf and not float(doubles[1]).is_integer():
-        return np.float64(math.nan)  # as of every negative number
-    function = getattr(np, name, None) or getattr(math, name, None)
-    try:
-        return np.float64(math.nan if function is None else function(*doubles))
-    except (ArithmeticError, TypeError, ValueError):
-        return np.float64(math.nan)
-
-
-def _extended_call(name, function, *args):
-    """A function of balls, or where these are not finite that of the library."""
-    args = [_extended(a) for a in args]
-    double = _library(name, [a.double for a in args])
-    if all(map(_is_ball, args)):
-        value = function(*(a.ball for a in args))
-        if value.is_finite():
-            return _Extended(value, double)
-    return _of_float(_library(name, [_nearest_double(a) for a in args]), double)
-
-
-def _extended_compare(compare, x, y):
-    """A comparison; it is false of what is not defined."""
-    found = compare(x, y)
-    undefined = any(not _is_ball(z) and z.ball != z.ball for z in map(_extended, (x, y)))
-    return False if found is None and undefined else found
-
-
-def _extended_power(x, n, d):
-    """x**(n/d)."""
-    x = _extended(x)
-    double = _library("power", (x.double, n / d))
-    if _is_ball(x):
-        value = _ball_power(x.ball, n, d)
-        if value.is_finite():
-            return _Extended(value, double)
-    return _of_float(_library("power", (_nearest_double(x), n / d)), double)
-
-
-def _extended_largest(name, function, x, y):
-    """The larger or the smaller of two numbers; Python's is the first one where the other is nan."""
-    x, y = _extended(x), _extended(y)
-    if _is_ball(x) and _is_ball(y):
-        return _Extended(function(x.ball, y.ball), _library(name, (x.double, y.double)))
-    if y != y or x != x:
-        return x if x != x or name in ("larger", "smaller") else y
-    return y if (x < y) is (name in ("maximum", "larger")) else x
-
-
-def _extended_pinned(h, value, closed):
-    """What is given where h is 0, and a formula beside that."""
-    h = _extended(h)
-    return value if h == 0 else closed if h > 0 or h < 0 else _extended(math.nan)
-
-
-def _extended_double(x):
-    """A number beside an infinity: what rounds to one is one."""
-    x = _extended(x)
-    return _extended(np.float64(float(_ball_double(x.ball).mid()))) if _is_ball(x) else x
-
-
-def _extended_rule(name, function):
-    """What a function of `ball_functions` does with extended numbers; others stay."""
-    short = name.removeprefix("_ball_")
-    if not name.startswith("_ball") or short in ("where", "not", "and", "or"):
-        return function
-    if name in ("_ball", "_ball_ratio"):
-        return lambda *given: _extended(function(*given))
-    if short in ("less", "at_most", "equal"):
-        return lambda x, y: _extended_compare(function, x, y)
-    if short in ("maximum", "minimum", "larger", "smaller"):
-        return lambda x, y: _extended_largest(short, function, x, y)
-    other = {"power": _extended_power, "double": _extended_double, "pinned": _extended_pinned}
-    if short in other:
-        return other[short]
-    if short == "pow":
-        short = "power"
-    return lambda *args: _extended_call(short, function, *args) if args else _extended(function())
-
-
-def _beyond(balls, point):
-    """The values of a function of balls at any point, as IEEE arithmetic has them."""
-    known = balls.__globals__
-    scope = {n: _extended_rule(n, known[n]) for n in balls.__code__.co_names if n in known}
-    before = _precision(320)
-    try:
-        with np.errstate(all="ignore"):
-            function = type(balls)(balls.__code__, scope)
-            results, _ = function(lambda p: p, *(_extended(float(x)) for x in point))
-            found = [_extended(r) for r in results]
-            return [float(r.ball.mid()) if _is_ball(r) else float(r.ball) for r in found]
-    finally:
-        _precision(before)
-
-
-_MOST = 4_000_000
-"""Bits of balls, summed over evaluations, that one call may take; with python-flint ten times as
-many."""
-
-
-def _demand(demand, point):
+def _refuse(demands, point):
     """Refuse arguments that are not what they must be."""
-    broken, texts, names = demand
+    broken, names, texts = demands or (lambda *point: 0, (), ())
     found = broken(*point)
     if found:
-        values = ", ".join(f"{n} = {p!r}" for n, p in zip(names, point))
+        values = ", ".join(f"{n} = {float(p)!r}" for n, p in zip(names, point))
         raise ValueError(f"{texts[found - 1]}, for {values}")
 
 
-def _better(first, found, sure):
-    """What was found again, unless it is neither sure nor finite."""
-    return found if sure or abs(found) < math.inf else first
-
-
-def _at(kernel, again, count, point):
+def _at(parts, point, slopes):
     """The results for numbers."""
-    values = kernel(*point)
-    if again is None:
-        return values if count != 1 else (values,)
-    *values, flagged = values
-    if not flagged:
-        return values
-    (_, wide, _, balls, _, demand, written), columns = again
-    point = [float(p) for p in point]
-    if demand is not None:
-        _demand(demand, point)
-    if wide is None:
-        return values
-    found, sure = wide(*point)
-    values = [_better(v, found[c], sure[c]) for v, c in zip(values, columns)]
-    known = all(sure[c] for c in columns)
-    if written is not None:
-        known = known and not any(map(math.isnan, values)) and all(map(math.isfinite, point))
-    if balls is None or known:
-        return values
-    return _settled(balls, columns, point, values, written)
-
-
-def _settled(balls, columns, point, values, written):
-    """The values that balls prove, or the limits, or what IEEE arithmetic has where there is none; of
-    results that are nan then those of the function as it was written."""
-    if all(map(math.isfinite, point)):
-        values = _proven(balls, columns, point, values, _beyond)
-    else:
-        every = _beyond(balls, point)
-        values = [every[c] for c in columns]
-    return values if written is None else _as_written(written, columns, point, values)
-
-
-def _as_written(written, columns, point, values):
-    """Results with those that are nan, and with values at infinite points where branches are taken that
-    may be guards, as they are written: where that has a value, at the point and not as a limit."""
-    balls, own, everywhere, branches, value, smooth = written
-    finite = all(map(math.isfinite, point))
-    if not branches and (finite or any(map(math.isnan, point))):
-        return values
-    lost = [k for k, v in enumerate(values) if math.isnan(v) or (everywhere and not finite)]
-    wanted = [k for k in lost if columns[k] < own]
-    if finite and smooth is not None and len(wanted) < len(lost):
-        function, column = smooth
-        if _exactly(balls, (value,), point)[0] is not None:
-            (other,) = _proven(function, (column,), point, [math.nan], _beyond)
-            wanted = lost if math.isnan(other) else wanted
-    if not wanted:
-        return values
-    places = [columns[k] for k in wanted]
-    if finite:
-        found = _exactly(balls, places, point)
-    else:
-        every = _beyond(balls, point)
-        found = [None if math.isnan(every[c]) else every[c] for c in places]
-    values = list(values)
-    for k, v in zip(wanted, found):
-        values[k] = values[k] if v is None else v
+    kernel, _, repaired, _, demands = parts
+    values, flagged = kernel(*point, slopes)
+    if flagged:
+        _refuse(demands, point)
+        values = values if repaired is None else repaired(*map(float, point), slopes)
     return values
 
 
-def _repair(again, columns, flat, out, at):
+def _in_threads(size, least, task):
+    """Call a task for all elements, or for parts of at least so many, each in a thread."""
+    count = max(1, min(get_num_threads(), size // least))
+    ends = [size * k // count for k in range(count + 1)]
+    parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+    if count == 1:
+        task(parts[0])
+        return
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(task, parts))
+
+
+def _again(parts, flat, out, at, slopes):
     """Compute the elements of arrays that are flagged, which are at these places, again."""
-    compensated, wide, loops, balls, count, demand, written = again
-    part = [a[at].astype(np.float64) for a in flat]
-    if demand is not None:
-        for point in zip(*part):
-            _demand(demand, [float(p) for p in point])
-    if wide is None:
-        return
-    if compensated is not None:
-        found, flagged = np.empty((count, at.size)), np.empty(at.size, np.bool_)
-        compensated[at.size >= _PARALLEL](*part, found, flagged)
-        for o, c in zip(out, columns):
-            o[at] = np.where(flagged, o[at], found[c])
-        at, part = at[flagged], [p[flagged] for p in part]
-    found, sure = np.empty((count, at.size)), np.empty((count, at.size), np.bool_)
-    loops[at.size >= _PARALLEL](*part, found, sure)
-    for o, c in zip(out, columns):
-        taken = sure[c] | np.isfinite(found[c])
-        o[at[taken]] = found[c][taken]
-    left = ~sure[list(columns)].all(axis=0)
-    if written is not None:
-        left |= np.any([np.isnan(o[at]) for o in out], axis=0)
-        left |= ~np.all([np.isfinite(p) for p in part], axis=0)
-    else:  # nothing comes of nan alone
-        given = np.any([np.isnan(p) for p in part], axis=0)
-        left &= ~(given & np.all([np.isnan(o[at]) for o in out], axis=0))
-    left = np.flatnonzero(left)
-    if balls is None or not left.size:
-        return
-    _SPENT[0], most = 0, _MOST if flint is None else 10 * _MOST
-    for done, k in enumerate(left):
-        if _SPENT[0] > most:
-            text = f"{left.size - done} elements are not proven accurate"
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
-            break
-        point = [float(p[k]) for p in part]
-        values = _settled(balls, columns, point, [float(o[at[k]]) for o in out], written)
-        for o, value in zip(out, values):
-            o[at[k]] = value
+    again, demands = parts[3:]
+    points = [a[at].astype(np.float64) for a in flat]
+    for point in zip(*points) if demands else ():
+        _refuse(demands, point)
+    if again is not None and at.size:
+        found = np.empty((len(out), at.size))
+
+        def task(s):
+            again(*(p[s] for p in points), tuple(f[s] for f in found), slopes)
+
+        _in_threads(at.size, 1 << 10, task)
+        out[:, at] = found
 
 
-# ---------------------------------------------------------- Inside of functions that Numba compiles
+def _evaluate(parts, count, *args, slopes=(), single=False):
+    """The results of a kernel for numbers, or element by element for arrays."""
+    loop, real = parts[1], np.float32 if single else float
+    if all(type(a) in (float, int) for a in args):
+        return [float(v) for v in _at(parts, [real(a) for a in args], slopes)]
+    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
+    kind = np.result_type(*args)
+    if kind.kind not in "fiub":
+        raise TypeError(f"arguments must be real numbers, not {kind}")
+    result = np.dtype(np.float32 if single else kind if kind.kind == "f" else np.float64)
+    work = np.dtype(np.float32 if result.itemsize <= 4 else np.float64)
+    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
+    if shape == ():
+        return [result.type(v) for v in _at(parts, [real(a) for a in args], slopes)]
+    flat = [np.ascontiguousarray(np.broadcast_to(a, shape), work).reshape(-1) for a in args]
+    size = flat[0].size
+    out, flagged = np.empty((count, size), work), np.empty(size, np.bool_)
 
-_real, _single, _absolute, _infinite = float, np.float32, abs, math.inf  # as parameters may be called
+    def task(s):
+        loop(*(a[s] for a in flat), tuple(o[s] for o in out), flagged[s], slopes)
+
+    _in_threads(size, 1 << 15, task)
+    _again(parts, flat, out, np.flatnonzero(flagged), slopes)
+    return [o.reshape(shape).astype(result, copy=False) for o in out]
+
+
+@_helper
+def _mul(x, y):
+    """x * y."""
+    t0 = _scaled(_pair_mul(x[0], y[0]), x[1] + y[1])
+    t1 = t0[0][0]
+    return t0 if t1 == t1 else ((x[0][0]*y[0][0], 0.0), 0.0)
+
+
+@_helper
+def _number(a):
+    """A double."""
+    return _scaled((a, 0.0), 0.0)
 
 
 def _only_numbers(*args):
@@ -1652,109 +429,23 @@ def _only_numbers(*args):
         raise TypingError("arguments are numbers here: call it in a loop over the elements")
 
 
-@overload(f)
-def _f_inside(x, y):
-    _only_numbers(x, y)
-    settle, balls = _settled, _f_value_and_grad_balls
-    written = None
-
-    def call(x, y):
-        r0, flagged = _f(_real(x), _real(y))
-        if flagged:
-            at0, at1 = _real(x), _real(y)
-            found, sure = _f_value_and_grad_wide(at0, at1)
-            if sure[0] or _absolute(found[0]) < _infinite:
-                r0 = found[0]
-            if not sure[0]:
-                with objmode(r0="float64"):
-                    (r0,) = settle(
-                        balls, (0,),
-                        [at0, at1], [r0], written,
-                    )
-        return r0
-
-    return call
+@_helper
+def _pair_sqrt(x):
+    """The square root within 25/8 u**2; that of 0 is 0."""
+    t0 = math.sqrt(x[0])
+    return (0.0, 0.0) if x[0] == 0.0 else _fast_two_sum(t0, (x[1] + _fma(-t0, t0, x[0]))/(2.0*t0))
 
 
-@overload(f_grad)
-def _f_grad_inside(x, y):
-    _only_numbers(x, y)
-    settle, balls = _settled, _f_value_and_grad_balls
-    written = None
-
-    def call(x, y):
-        r0, r1, flagged = _f_grad(_real(x), _real(y))
-        if flagged:
-            at0, at1 = _real(x), _real(y)
-            found, sure = _f_value_and_grad_wide(at0, at1)
-            if sure[1] or _absolute(found[1]) < _infinite:
-                r0 = found[1]
-            if sure[2] or _absolute(found[2]) < _infinite:
-                r1 = found[2]
-            if not sure[1] or not sure[2]:
-                with objmode(r0="float64", r1="float64"):
-                    r0, r1 = settle(
-                        balls, (1, 2),
-                        [at0, at1], [r0, r1], written,
-                    )
-        return (r0, r1)
-
-    return call
+@_helper
+def _sqrt(x):
+    """The square root."""
+    t0 = np.floor(x[1]*0.5)
+    t1 = _scaled(_pair_sqrt(_pair_scale(x[0], 2.0 if not t0 + t0 == x[1] else 1.0)), t0)
+    t2 = t1[0][0]
+    return t1 if t2 == t2 else ((math.sqrt(x[0][0]), 0.0), 0.0)
 
 
-@overload(f_value_and_grad)
-def _f_value_and_grad_inside(x, y):
-    _only_numbers(x, y)
-    settle, balls = _settled, _f_value_and_grad_balls
-    written = None
-
-    def call(x, y):
-        r0, r1, r2, flagged = _f_value_and_grad(_real(x), _real(y))
-        if flagged:
-            at0, at1 = _real(x), _real(y)
-            found, sure = _f_value_and_grad_wide(at0, at1)
-            if sure[0] or _absolute(found[0]) < _infinite:
-                r0 = found[0]
-            if sure[1] or _absolute(found[1]) < _infinite:
-                r1 = found[1]
-            if sure[2] or _absolute(found[2]) < _infinite:
-                r2 = found[2]
-            if not sure[0] or not sure[1] or not sure[2]:
-                with objmode(r0="float64", r1="float64", r2="float64"):
-                    r0, r1, r2 = settle(
-                        balls, (0, 1, 2),
-                        [at0, at1], [r0, r1, r2], written,
-                    )
-        return (r0, (r1, r2))
-
-    return call
-
-
-@overload(f_hessian)
-def _f_hessian_inside(x, y):
-    _only_numbers(x, y)
-    settle, balls = _settled, _f_hessian_balls
-    written = None
-
-    def call(x, y):
-        r0, r1, r2, r3, flagged = _f_hessian(_real(x), _real(y))
-        if flagged:
-            at0, at1 = _real(x), _real(y)
-            found, sure = _f_hessian_wide(at0, at1)
-            if sure[0] or _absolute(found[0]) < _infinite:
-                r0 = found[0]
-            if sure[1] or _absolute(found[1]) < _infinite:
-                r1 = found[1]
-            if sure[1] or _absolute(found[1]) < _infinite:
-                r2 = found[1]
-            if sure[3] or _absolute(found[3]) < _infinite:
-                r3 = found[3]
-            if not sure[0] or not sure[1] or not sure[1] or not sure[3]:
-                with objmode(r0="float64", r1="float64", r2="float64", r3="float64"):
-                    r0, r1, r2, r3 = settle(
-                        balls, (0, 1, 1, 3),
-                        [at0, at1], [r0, r1, r2, r3], written,
-                    )
-        return ((r0, r1), (r2, r3))
-
-    return call
+@_helper
+def _tiny(x, least):
+    """Whether a number is so small that products of it may underflow."""
+    return (abs(x) < least) & (x != 0.0)

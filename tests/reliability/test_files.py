@@ -18,7 +18,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and permissi
 
 
 def write(path: Path) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["compile", "x**2", "-o", str(path)])
+    result = CliRunner().invoke(main, ["compile", "x**2", "-o", str(path), "--companion", "none"])
     assert "Traceback" not in result.output
     return result.exit_code, result.stderr
 

@@ -115,6 +115,10 @@ class Writer(ABC):
     def truth(self, value: bool) -> Text:
         """A constant truth value."""
 
+    def stays(self, e: Expr, text: Text) -> bool:
+        """Whether a node that is used several times is written as often, without a name."""
+        return e.op is NEG and not e.args[0].args
+
     def compose(self, e: Expr, args: Sequence[Text]) -> Text:
         """The text of a node from those of its children."""
         op = real_op(e.op)
@@ -184,7 +188,7 @@ def statements(
             name(longest)
             made = writer.compose(e, [text[a] for a in e.args])
         text[e] = made
-        if uses[e] > 1 and e.args and not (e.op is NEG and not e.args[0].args):
+        if uses[e] > 1 and e.args and not writer.stays(e, made):
             name(e)
     return assignments, [text[e].text for e in outputs]
 

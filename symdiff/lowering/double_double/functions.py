@@ -84,12 +84,13 @@ TWO = const(2)
 
 
 # ------------------------------------------------------------------- exponentials
-def _small_expm1(r: Pair) -> Pair:
+@dd.called
+def small_expm1(r: Pair) -> Pair:
     """exp(r) - 1 for |r| <= 0.35, without loss at 0."""
     return mul(r, polynomial(r, _factorials(1, 1, 23, 1), 13))
 
 
-def _reduce(x: Pair, step: Fraction, terms: int) -> tuple[Expr, Pair]:
+def reduced(x: Pair, step: Fraction, terms: int) -> tuple[Expr, Pair]:
     """An integer k, and x - k*step to nearly full relative precision."""
     k = dd.nearest_integer(dd.times(x.hi, dd.expansion(1 / step, 1)[0]))
     rest = x
@@ -98,7 +99,8 @@ def _reduce(x: Pair, step: Fraction, terms: int) -> tuple[Expr, Pair]:
     return k, rest
 
 
-def _shift(x: Pair, k: Expr) -> Pair:
+@dd.called
+def shift(x: Pair, k: Expr) -> Pair:
     """x * 2**k, in two steps, so that 2**k itself may be out of range."""
     half = raw(f.FLOOR, (dd.times(k, HALF),))
     other = dd.minus(k, half)
@@ -112,22 +114,25 @@ def _clamp(x: Pair, limit: int) -> Pair:
     return select(dd.below(high, x.hi), exact(high), x)
 
 
+@dd.called
 def exp(x: Pair) -> Pair:
-    k, r = _reduce(_clamp(x, 800), named(f.LN2), 3)
-    return _shift(add(ONE_PAIR, _small_expm1(r)), k)
+    k, r = reduced(_clamp(x, 800), named(f.LN2), 3)
+    return shift(add(ONE_PAIR, small_expm1(r)), k)
 
 
+@dd.called
 def exp2(x: Pair) -> Pair:
     x = _clamp(x, 1200)
     k = dd.nearest_integer(x.hi)
     r = mul(sub(x, exact(k)), constant(named(f.LN2)))
-    return _shift(add(ONE_PAIR, _small_expm1(r)), k)
+    return shift(add(ONE_PAIR, small_expm1(r)), k)
 
 
+@dd.called
 def expm1(x: Pair) -> Pair:
-    k, r = _reduce(_clamp(x, 800), named(f.LN2), 3)
-    p = _small_expm1(r)
-    result = add(_shift(p, k), add(_shift(ONE_PAIR, k), exact(const(-1))))
+    k, r = reduced(_clamp(x, 800), named(f.LN2), 3)
+    p = small_expm1(r)
+    result = add(shift(p, k), add(shift(ONE_PAIR, k), exact(const(-1))))
     return select(dd.same(k, ZERO), p, result)
 
 
@@ -135,15 +140,16 @@ def expm1(x: Pair) -> Pair:
 def _exponent(x: Pair) -> tuple[Expr, Pair]:
     """k and m with x = m * 2**k and m between 0.7 and 1.42, for x > 0."""
     k = raw(LOGB, (x.hi,))
-    m = _shift(x, dd.minus_of(k))
+    m = shift(x, dd.minus_of(k))
     big = dd.below(const(Fraction(181, 128)), m.hi)
     return dd.pick(big, dd.plus(k, ONE), k), select(big, scale(m, HALF), m)
 
 
+@dd.called
 def _small_log1p(d: Pair) -> Pair:
     """log(1 + d) for d from -0.3 to 0.42: libm's value and one Newton step."""
     y = raw(f.LOG1P, (d.hi,))
-    e = _small_expm1(exact(y))
+    e = small_expm1(exact(y))
     q = dd.over(sub(d, e).hi, dd.plus(ONE, e.hi))
     correction = dd.minus(q, dd.times(HALF, dd.times(q, q)))
     return dd.fast_two_sum(y, correction)
@@ -156,20 +162,24 @@ def _log_parts(x: Pair) -> tuple[Expr, Pair]:
     return k, select(dd.below(ZERO, x.hi), small, exact(NAN))
 
 
+@dd.called
 def log(x: Pair) -> Pair:
     k, small = _log_parts(x)
     return add(mul(exact(k), constant(named(f.LN2))), small)
 
 
+@dd.called
 def log2(x: Pair) -> Pair:
     k, small = _log_parts(x)
     return add(exact(k), mul(small, constant(1 / named(f.LN2))))
 
 
+@dd.called
 def log10(x: Pair) -> Pair:
     return mul(log(x), constant(1 / named(f.LN10)))
 
 
+@dd.called
 def log1p(x: Pair) -> Pair:
     near = dd.both(dd.below(const(Fraction(-3, 10)), x.hi), dd.below(x.hi, const(Fraction(2, 5))))
     k, m = _exponent(add(ONE_PAIR, x))
@@ -181,6 +191,7 @@ def log1p(x: Pair) -> Pair:
 
 
 # ------------------------------------------------------------------ powers and roots
+@dd.called
 def power(x: Pair, y: Pair) -> Pair:
     """x**y over the reals: for x < 0 the exponent must be an integer."""
     value = exp(mul(y, log(magnitude(x))))
@@ -200,6 +211,7 @@ def _underflows(x: Expr) -> Expr:
     return dd.both(dd.below(dd.size(x), _SMALLEST), dd.below(ZERO, dd.size(x)))
 
 
+@dd.called
 def cbrt(x: Pair) -> Pair:
     y = raw(f.CBRT, (x.hi,))
     square = dd.two_product(y, y)
@@ -211,17 +223,20 @@ def cbrt(x: Pair) -> Pair:
     return select(_underflows(x.hi), exact(NAN), result)
 
 
+@dd.called
 def hypot(x: Pair, y: Pair) -> Pair:
     x, y = magnitude(x), magnitude(y)
     largest = dd.pick(dd.below(x.hi, y.hi), y.hi, x.hi)
     k = raw(LOGB, (largest,))
-    x, y = _shift(x, dd.minus_of(k)), _shift(y, dd.minus_of(k))
-    result = _shift(dd.sqrt(add(mul(x, x), mul(y, y))), k)
+    x, y = shift(x, dd.minus_of(k)), shift(y, dd.minus_of(k))
+    result = shift(dd.sqrt(add(mul(x, x), mul(y, y))), k)
     return select(dd.same(largest, ZERO), exact(ZERO), result)
 
 
 # ------------------------------------------------------------------ trigonometric
 LARGEST_ANGLE = 100_000
+FURTHEST_ANGLE = 10**15
+"""Beyond this, quarters of turns are no doubles any more."""
 
 
 def _small_sin_cos(r: Pair) -> tuple[Pair, Pair]:
@@ -231,30 +246,47 @@ def _small_sin_cos(r: Pair) -> tuple[Pair, Pair]:
     return sine, polynomial(z, _factorials(0, 2, 15, -1), 9)
 
 
-def _sin_cos(x: Pair) -> tuple[Pair, Pair, Expr]:
+def _sin_cos(x: Pair, largest: int = LARGEST_ANGLE, terms: int = 4) -> tuple[Pair, Pair, Expr]:
     """Sine and cosine of x - n*pi/2, and n modulo 4; nan for large angles."""
-    n, r = _reduce(x, named(f.PI) / 2, 4)
-    inside = raw(LE, (dd.size(x.hi), const(LARGEST_ANGLE)))
+    n, r = reduced(x, named(f.PI) / 2, terms)
+    inside = raw(LE, (dd.size(x.hi), const(largest)))
     sine, cosine = _small_sin_cos(select(inside, r, exact(NAN)))
     turns = raw(f.FLOOR, (dd.times(n, const(Fraction(1, 4))),))
     return sine, cosine, dd.minus(n, dd.times(const(4), turns))
 
 
+@dd.called
 def sin(x: Pair) -> Pair:
-    s, c, quadrant = _sin_cos(x)
+    return sine_of(*_sin_cos(x))
+
+
+@dd.called
+def cos(x: Pair) -> Pair:
+    return cosine_of(*_sin_cos(x))
+
+
+@dd.called
+def tan(x: Pair) -> Pair:
+    return tangent_of(*_sin_cos(x))
+
+
+def of_far_angle(x: Pair, function: Callable[[Pair, Pair, Expr], Pair]) -> Pair:
+    """`sine_of` or another of an angle up to `FURTHEST_ANGLE`, within 2**-100 for angles that are doubles."""
+    return function(*_sin_cos(x, FURTHEST_ANGLE, 6))
+
+
+def sine_of(s: Pair, c: Pair, quadrant: Expr) -> Pair:
     value = select(_is_odd(quadrant), c, s)
     return select(dd.below(const(Fraction(3, 2)), quadrant), neg(value), value)
 
 
-def cos(x: Pair) -> Pair:
-    s, c, quadrant = _sin_cos(x)
+def cosine_of(s: Pair, c: Pair, quadrant: Expr) -> Pair:
     value = select(_is_odd(quadrant), s, c)
     upper = dd.same(dd.size(dd.minus(quadrant, const(Fraction(3, 2)))), HALF)
     return select(upper, neg(value), value)
 
 
-def tan(x: Pair) -> Pair:
-    s, c, quadrant = _sin_cos(x)
+def tangent_of(s: Pair, c: Pair, quadrant: Expr) -> Pair:
     odd = _is_odd(quadrant)
     return div(select(odd, neg(c), s), select(odd, s, c))
 
@@ -263,6 +295,7 @@ def _is_odd(quadrant: Expr) -> Expr:
     return dd.either(dd.same(quadrant, ONE), dd.same(quadrant, const(3)))
 
 
+@dd.called
 def _small_atan(t: Pair) -> Pair:
     """The angle for 0 <= t <= 1: libm's value and one Newton step."""
     y = raw(f.ATAN, (t.hi,))
@@ -271,6 +304,7 @@ def _small_atan(t: Pair) -> Pair:
     return dd.fast_two_sum(y, dd.over(rest.hi, add(c, mul(t, s)).hi))
 
 
+@dd.called
 def atan2(y: Pair, x: Pair) -> Pair:
     """The angle of (x, y); nan at the origin."""
     up, right = magnitude(y), magnitude(x)
@@ -284,19 +318,23 @@ def atan2(y: Pair, x: Pair) -> Pair:
     return select(dd.negative(y), neg(angle), angle)
 
 
+@dd.called
 def atan(x: Pair) -> Pair:
     return atan2(x, ONE_PAIR)
 
 
+@dd.called
 def _leg(x: Pair) -> Pair:
     """sqrt(1 - x**2), nan for |x| > 1."""
     return dd.sqrt(mul(sub(ONE_PAIR, x), add(ONE_PAIR, x)))
 
 
+@dd.called
 def asin(x: Pair) -> Pair:
     return atan2(x, _leg(x))
 
 
+@dd.called
 def acos(x: Pair) -> Pair:
     return atan2(_leg(x), x)
 
@@ -317,6 +355,7 @@ def _sinh(x: Pair) -> Pair:
     return scale(add(e, div(e, add(ONE_PAIR, e))), HALF)
 
 
+@dd.called
 def cosh(x: Pair) -> Pair:
     e = exp(magnitude(x))
     return scale(add(e, div(ONE_PAIR, e)), HALF)
@@ -339,6 +378,7 @@ def _asinh(x: Pair) -> Pair:
     return select(far, add(log(x), constant(named(f.LN2))), value)
 
 
+@dd.called
 def acosh(x: Pair) -> Pair:
     far = dd.below(_FAR, x.hi)
     t = sub(select(far, ONE_PAIR, x), ONE_PAIR)
@@ -369,12 +409,14 @@ _ERF_TERMS, _ERFCX_TERMS = 32, 44
 _ERF_FULL, _ERFCX_FULL = 19, 26
 
 
+@dd.called
 def _erf_near(x: Pair) -> Pair:
     """The power series, for |x| < `ERF_NEAR`."""
     series = polynomial(mul(x, x), erf_series(_ERF_TERMS), _ERF_FULL)
     return mul(mul(constant(two_over_root_pi()), x), series)
 
 
+@dd.called
 def _erf_beyond(y: Pair) -> Pair:
     """1 - erf(y) = exp(-y**2)*p((y - a)/(y + a)), from `ERF_NEAR` to `_ERF_REACH`."""
     middle = exact(const(_ERF_MIDDLE))
@@ -383,23 +425,42 @@ def _erf_beyond(y: Pair) -> Pair:
     return mul(exp(neg(mul(y, y))), scaled)
 
 
-def _erfc_beyond(y: Pair) -> Pair:
-    """1 - erf(y) from `ERF_NEAR` to `_ERFC_REACH`: as `_erf_beyond`, with other coefficients beyond that."""
+@dd.called
+def erfcx(y: Pair) -> Pair:
+    """(1 - erf(y))*exp(y**2) from `ERF_NEAR` on: polynomials up to `_ERFC_REACH`, an asymptotic series beyond."""
+    between = _erfcx_within(y)
+    inverse = div(ONE_PAIR, y)
+    series = polynomial(mul(inverse, inverse), _erfcx_series(_ERFCX_SERIES), _ERFCX_SERIES // 2)
+    out = mul(mul(inverse, constant(two_over_root_pi() / 2)), series)
+    return select(dd.below(const(_ERFC_REACH), y.hi), out, between)
+
+
+_ERFCX_SERIES = 18
+
+
+def _erfcx_series(terms: int) -> list[Fraction]:
+    """Of sqrt(pi)*x*exp(x**2)*(1 - erf(x)) by 1/x**2 (DLMF 7.12.1)."""
+    return [Fraction((-1) ** n * math.prod(range(1, 2 * n, 2)), 2**n) for n in range(terms)]
+
+
+@dd.called
+def _erfcx_within(y: Pair) -> Pair:
+    """The same up to `_ERFC_REACH`, by one of two polynomials."""
     beyond = dd.below(const(_ERF_REACH), y.hi)
     middle = exact(dd.pick(beyond, const(_ERFC_MIDDLE), const(_ERF_MIDDLE)))
     t = div(sub(y, middle), add(y, middle))
     near = erfcx_polynomial(_ERF_MIDDLE, _ERF_REACH, _ERFCX_TERMS)
     far = erfcx_polynomial(_ERFC_MIDDLE, _ERFC_REACH, _ERFCX_TERMS, _ERF_REACH)
-    tail: Expr = ZERO
-    for a, b in list(zip(far, near, strict=True))[: _ERFCX_FULL - 1 : -1]:
-        c = dd.pick(beyond, dd.expansion(a, 1)[0], dd.expansion(b, 1)[0])
-        tail = dd.fma(tail, t.hi, c)
-    scaled = exact(tail)
-    for a, b in list(zip(far, near, strict=True))[_ERFCX_FULL - 1 :: -1]:
-        scaled = add(select(beyond, constant(a), constant(b)), mul(scaled, t))
-    return mul(exp(neg(mul(y, y))), scaled)
+    return dd.either_polynomial(beyond, t, far, near, _ERFCX_FULL)
 
 
+@dd.called
+def _erfc_beyond(y: Pair) -> Pair:
+    """1 - erf(y) from `ERF_NEAR` to `_ERFC_REACH`."""
+    return mul(exp(neg(mul(y, y))), _erfcx_within(y))
+
+
+@dd.called
 def erf(x: Pair) -> Pair:
     y = magnitude(x)
     small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERF_REACH), y.hi)
@@ -408,6 +469,7 @@ def erf(x: Pair) -> Pair:
     return select(small, near, select(dd.negative(x), neg(far), far))
 
 
+@dd.called
 def erfc(x: Pair) -> Pair:
     """nan where it is subnormal, as `_erfc_beyond` reaches no further."""
     y = magnitude(x)
@@ -474,13 +536,21 @@ RULES: dict[Op, Rule] = {
     f.ACOS: Rule(acos, 32),
     f.ATAN: Rule(atan, 32, lambda x: _eighth(ONE + abs_(x))),
     f.ATAN2: Rule(atan2, 32, lambda y, x: _eighth(f.HYPOT(x, y))),
-    f.SINH: Rule(_odd(_sinh), 32, _constantly),
+    f.SINH: Rule(dd.called_as("pair_sinh", ("Pair",), "Pair")(_odd(_sinh)), 32, _constantly),
     f.COSH: Rule(cosh, 32, _constantly),
-    f.TANH: Rule(_odd(_tanh), 32, _constantly),
-    f.ASINH: Rule(_odd(_asinh), 32, lambda x: _eighth(ONE + abs_(x))),
+    f.TANH: Rule(dd.called_as("pair_tanh", ("Pair",), "Pair")(_odd(_tanh)), 32, _constantly),
+    f.ASINH: Rule(
+        dd.called_as("pair_asinh", ("Pair",), "Pair")(_odd(_asinh)),
+        32,
+        lambda x: _eighth(ONE + abs_(x)),
+    ),
     f.ACOSH: Rule(acosh, 32),
-    f.ATANH: Rule(_odd(_atanh), 32, lambda x: _eighth(ONE - abs_(x))),
+    f.ATANH: Rule(
+        dd.called_as("pair_atanh", ("Pair",), "Pair")(_odd(_atanh)),
+        32,
+        lambda x: _eighth(ONE - abs_(x)),
+    ),
 }
 """Every elementary function that has a double-double version."""
 
-__all__ = ["FLOOR", "RULES", "UNIT", "Rule"]
+__all__ = ["FLOOR", "RULES", "UNIT", "Rule", "erfcx", "reduced", "shift", "small_expm1"]

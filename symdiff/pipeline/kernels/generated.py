@@ -1,7 +1,7 @@
 """Kernels that Numba compiles of generated source: `engine="numba"`.
 
-They are called as the kernels of our own printer of LLVM IR are, and have the tiers of generated
-modules: of numbers, those of `codegen.source.modules`, balls included; of programs with arrays or
+They are called as the kernels of our own printer of LLVM IR are. Of numbers the first tier is that of
+generated modules, and those after it are ours; of programs with arrays or
 loops rounding errors of first order, beside double-double arithmetic and balls for what is lost all the same.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.codegen.source.modules.scalar import Kernel as ModuleKernel
 from symdiff.codegen.source.python import IMPORTS
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.ir import Expr
@@ -34,7 +35,7 @@ from symdiff.runtime.scalar.kernel import Kernel, Result
 from symdiff.version import __version__
 
 TINY = 2.0**-250
-"""As modules have it, in `codegen.source.modules.copied.arrays_by_tiers`."""
+"""Squares and cubes of numbers below this may underflow."""
 NAME = "computed"
 """What functions of generated modules are called."""
 
@@ -60,17 +61,18 @@ class GeneratedKernel(Kernel):
         """The module of the dtype that it is to compute in, or of doubles."""
         real = np.dtype(self.dtype or np.float64).name
         optimized = self.optimized
-        outputs, checks = checked(optimized, real, self.accuracy, self.demanded, self.written)
-        tree = tuple(range(len(optimized.outputs)))
+        stage = checked(optimized, real, self.accuracy, self.demanded, self.written)
+        every = tuple(range(len(optimized.outputs)))
         text = module_source(
-            NAME, optimized.params, [Function("", outputs, tree, "The outputs.", checks)],
+            NAME, optimized.params, [ModuleKernel("", (stage,))],
+            [Function("", 0, every, every, "The outputs.")],
             facts={}, version=__version__, dtype=real,
             demands=[(c, f"demand {k}") for k, c in enumerate(self.demanded)],
         )  # fmt: skip
         return loaded(text, self.cache)
 
     def evaluate(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> Result:
-        """The outputs, as `Kernel.evaluate` has them; where a demand is not met all are flagged."""
+        """The outputs, as `Kernel.evaluate` has them; its tiers compute those that are flagged."""
         elementwise.check_counts(self.name, args, len(self.params), out, len(self.outputs))
         values = [elementwise.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
         places = [None] * len(self.outputs) if out is None else list(out)
@@ -79,20 +81,39 @@ class GeneratedKernel(Kernel):
         for place in places:
             if place is not None:
                 elementwise.check_out(place, shape, result)
-        call = getattr(self.module, NAME)
         numbers = all(isinstance(v, float) for v in values)
-        try:
-            with np.errstate(all="ignore"):
-                found = list(call(*values))
-        except ValueError:
-            if not self.demanded:
-                raise
-            count = int(np.prod(shape))
-            empty = [0.0 if numbers else np.full(shape, np.nan, result) for _ in self.outputs]
-            return Result(empty, count, None if numbers else np.ones(shape, np.uint8))
-        if not numbers or any(p is not None for p in places):
-            found = [np.broadcast_to(np.asarray(v, result), shape).copy() if shape else result.type(v) for v in found]  # fmt: skip
-        return Result([_put(p, v) for p, v in zip(places, found, strict=True)], 0, None)
+        found, flagged = self._first(values, shape, result)
+        flags = None
+        if flagged.any():
+            points = [np.broadcast_to(v, shape).reshape(-1)[flagged] for v in values]
+            again = super().evaluate(points)
+            for f, v in zip(found, again.values, strict=True):
+                f[flagged] = v
+            if again.flagged:
+                flags = np.zeros(flagged.size, np.uint8)
+                flags[flagged] = 1 if again.flags is None else again.flags
+        made = [f.reshape(shape) if shape else result.type(f[0]) for f in found]
+        if numbers:
+            made = [float(f[0]) for f in found]
+        count = 0 if flags is None else int(flags.sum())
+        kept = None if flags is None or not shape else flags.reshape(shape)
+        return Result([_put(p, v) for p, v in zip(places, made, strict=True)], count, kept)
+
+    def _first(
+        self, values: Sequence[Any], shape: tuple[int, ...], result: np.dtype[Any]
+    ) -> tuple[list[Array], Array]:
+        """All elements in double arithmetic, and which are flagged."""
+        size = int(np.prod(shape))
+        work = np.dtype(np.float32 if result.itemsize <= 4 else np.float64)
+        flat = [np.ascontiguousarray(np.broadcast_to(v, shape), work).reshape(-1) for v in values]
+        out, flagged = np.empty((len(self.outputs), size), work), np.zeros(size, np.bool_)
+        with np.errstate(all="ignore"):
+            if flat:
+                getattr(self.module, f"_{NAME}_loop")(*flat, tuple(out), flagged, ())
+            else:
+                found, _ = getattr(self.module, f"_{NAME}_kernel")(())
+                out[:] = np.array(found)[:, None]
+        return [o.astype(result, copy=False) for o in out], flagged
 
     def llvm(self) -> str:
         raise TargetError("no LLVM IR: the engine is Numba", hint='source("cpu")')

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import replace
 
 from symdiff import ir
-from symdiff.codegen.source.modules.again import Checks
+from symdiff.codegen.source.modules.kernels import Stage
 from symdiff.ir import FALSE, POW, Expr, rational
+from symdiff.ir.plain import as_plain
 from symdiff.ir.program import OptimizedProgram
+from symdiff.passes.accuracy.far_constants import without_far_constants
+from symdiff.passes.accuracy.gather_fractions import gather
+from symdiff.passes.accuracy.softmax import shared
 from symdiff.pipeline.lowered.scalar import LoweredFunction, error_test, violated
 from symdiff.pipeline.written import Written
-
-LARGE_TIER = 200
-"""Nodes up to which a module has compensated outputs."""
 
 
 def checked(
@@ -22,64 +23,56 @@ def checked(
     accuracy: str,
     demands: Sequence[Expr] = (),
     origin: Written | None = None,
-) -> tuple[tuple[Expr, ...], Checks]:
-    """The outputs of an optimized program as arrays are computed first, and what computes them again.
+    before: Stage | None = None,
+) -> Stage:
+    """The outputs of an optimized program as arrays are computed first, where they are flagged, and
+    their closed forms.
 
     Parameters
     ----------
     demands : conditions on the arguments; elements that do not satisfy them are flagged.
-    origin : what the user wrote, which is asked where results are nan.
+    origin : what the user wrote, whose values count where results are nan.
+    before : the stage of a kernel that is computed as well; its outputs are tested too.
     """
     refused = violated(demands)
-    fast = accuracy == "fast" or all(map(_rounds_once, optimized.outputs))
     outputs, found = optimized.outputs, FALSE
-    if not fast:
+    if accuracy != "fast" and not all(map(_rounds_once, outputs)):
         function = LoweredFunction(
             optimized.name, optimized.params, outputs, optimized.reference,
             corrected=dtype == "float64",
         )  # fmt: skip
         outputs = function.double(dtype, "array").outputs
-        found = _without_flags(outputs, dtype)
-    if found is FALSE:
-        plain = optimized.outputs
-        return plain if origin is None else _beside_guards(plain, origin), Checks(refused)
-    from symdiff.passes.accuracy.far_constants import without_far_constants
-    from symdiff.passes.accuracy.softmax import shared
-
-    tier = function.compensated() if function.corrected else None
-    between = () if tier is None else tier.outputs
-    if len(ir.topological(between)) > LARGE_TIER:
-        between = ()
-    beyond = FALSE if origin is None else origin.beyond
-    still = ir.or_(beyond, _without_flags(between, dtype)) if between else ir.TRUE
-    closed = shared(without_far_constants(optimized.reference))
-    checks = Checks(
-        ir.or_(ir.or_(refused, beyond), found), between, still, closed, optimized.reference,
-        plain=optimized.outputs,
-    )  # fmt: skip
-    return outputs, checks if origin is None else _with_origin(checks, origin)
+        found = _without_flags((*(before.tested if before else ()), *outputs), dtype)
+    elif before is not None:
+        found = before.flagged
+    tested = outputs
+    repaired = (
+        found is not FALSE if before is None else before.repaired or found is not before.flagged
+    )
+    closed = _beyond(gather(optimized.outputs), optimized, 0 if before else len(outputs))
+    closed = tuple(shared(without_far_constants(closed)))
+    if origin is not None:
+        outputs, closed = _beside_guards(outputs, origin), _beside_guards(closed, origin)
+    return Stage(outputs, ir.or_(refused, found), closed, repaired, optimized.outputs, tested)
 
 
-def _with_origin(checks: Checks, origin: Written) -> Checks:
-    """The same with the outputs as they were written, if they are something else."""
-    scalar = len(origin.program.outputs) == 1
-    slopes = origin.branches and scalar and len(checks.reference) > origin.values
-    written = origin.formulas("derived").outputs
-    if not slopes:
-        written = written[: origin.values]
-    if written == checks.reference[: len(written)]:
-        return checks
-    value = origin.formulas("value").outputs[0] if slopes else None
-    written = (*written, *[ir.NAN] * (len(checks.reference) - len(written)))
-    return replace(
-        checks, written=written, own=origin.values, everywhere=origin.beyond is not FALSE,
-        branches=origin.branches, value=value,
-    )  # fmt: skip
+def _beyond(gathered: Sequence[Expr], optimized: OptimizedProgram, values: int) -> tuple[Expr, ...]:
+    """Closed forms, of which values at infinite arguments are as IEEE arithmetic has them of the
+    formula before its fractions were gathered."""
+    size = as_plain(
+        functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in optimized.params), ir.ZERO)
+    )
+    infinite = ir.eq(size, ir.INF)
+    return tuple(
+        ir.where(infinite, r, g) if k < values and g is not r else g
+        for k, (g, r) in enumerate(zip(gathered, optimized.outputs, strict=True))
+    )
 
 
 def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ...]:
-    """Outputs in double arithmetic alone, which are as they were written where guards act and they
-    have no value, and values where guards act at infinite arguments."""
+    """Outputs which are as they were written where guards act and they
+    have no value, and values where guards act at infinite arguments. A derivative by what a guard asks about
+    stays nan: of a formula that goes through the guard's value it is a limit, which is not known here."""
     if origin.guarded is FALSE and origin.beyond is FALSE:
         return outputs
     written = origin.formulas("derived").outputs
@@ -92,8 +85,10 @@ def _beside_guards(outputs: tuple[Expr, ...], origin: Written) -> tuple[Expr, ..
         there = ir.and_(origin.guarded, ir.not_(_is_number(e)))
         if k < origin.values:
             there = ir.or_(there, ir.and_(origin.beyond, _is_number(w)))
-        else:
+        elif origin.asked.isdisjoint(origin.by(k)):
             there = ir.and_(there, rescued)
+        else:  # what is written is the slope of the guard
+            there = FALSE
         made.append(ir.where(there, w, e))
     return tuple(made)
 

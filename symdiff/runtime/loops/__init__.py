@@ -9,6 +9,7 @@
 `recomputed`    calls whose results lost digits, in double-double or balls
 `ties`          second derivatives where kinks meet, from what they are beside
 `beside_guards` derivatives at points that a program treats apart, from what they are beside
+`guard_limits`  what derivatives tend to there
 `rows`          rows of arguments over threads
 `transposed`    rows of a few numbers, in vectors over rows
 `exact_integers` Python's integers, where 64 bits do not hold them

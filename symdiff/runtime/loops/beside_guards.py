@@ -1,5 +1,5 @@
-"""Derivatives at points that a program treats apart: how they are found, which modules do alike,
-`codegen.source.modules.copied.limits_at_guards` says. Where they are as written, and those beside are
+"""Derivatives at points that a program treats apart: how they are found
+`runtime.loops.guard_limits` says. Where they are as written, and those beside are
 others, a `GuardWarning` says so."""
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from symdiff.codegen.source.modules.copied.limits_at_guards import _BesideGuards
 from symdiff.errors import GuardWarning, Location
 from symdiff.runtime.loops.arguments import put
+from symdiff.runtime.loops.guard_limits import GuardLimits
 from symdiff.runtime.scalar.elementwise import Array
 from symdiff.runtime.scalar.fallback import tell
 
@@ -55,10 +55,9 @@ class BesideGuards:
         own: int,
         places: Sequence[Location | None] = (),
     ) -> None:
-        untyped: Any = _BesideGuards
         given = [(p.place, p.centre, p.radius) for p in points]
         self.derivatives, self.places = derivatives, places
-        self._beside: Any = untyped(derivatives, value, met, given, moved, own)
+        self._beside = GuardLimits(derivatives, value, met, given, moved, own)
 
     def held(self, values: Sequence[Any]) -> list[int]:
         """The places among the points of those at which a call is."""

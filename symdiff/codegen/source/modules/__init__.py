@@ -1,16 +1,13 @@
-"""Standalone modules, which import only math, numpy and numba.
+"""Standalone modules, which import only math, numpy and numba, and their companion if they have one.
 
 `scalar`        functions of numbers
-`first_tier`    double arithmetic with its error test
-`second_tier`   double-double arithmetic with error bounds
-`third_tier`    formulas on balls
-`again`         what computes flagged elements again
+`kernels`       their kernels: double arithmetic with its error test, and double-double arithmetic
+`helpers`       the functions that kernels call, printed from the rules of `lowering`
+`support`       from a call of a public function to its results
+`companion`     the file of functions that modules share
 `face`          first lines and docstrings of public functions
 `inside`        public functions, called by what Numba compiles
 `arrays_inside` the same of functions with arrays
-`helpers`       the functions that a module uses of `copied`
-`copied/`       plain Python of which modules contain copies
 `loops`         functions with arrays and loops
-`other_loops`   the same in double-double arithmetic and in balls
-`cuda/`         the part that computes on CUDA devices
+`cuda`          functions of numbers on CUDA devices
 """

@@ -13,7 +13,7 @@ from inspect import Parameter
 from typing import Any, NamedTuple
 
 from symdiff.codegen.source.python import docstring
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, TargetError
 
 
 class Face(NamedTuple):
@@ -36,9 +36,10 @@ class Face(NamedTuple):
 
 
 PLAIN = Face()
+TARGETS = ("cpu", "cuda")
 _IMPORTED = {
-    "math", "np", "njit", "prange", "cuda", "libdevice", "config", "flint", "warnings", "intrinsic",
-    "overload", "TypingError", "objmode",
+    "math", "np", "njit", "cuda", "libdevice", "config", "warnings", "intrinsic", "overload",
+    "TypingError", "ThreadPoolExecutor", "get_num_threads",
 }  # fmt: skip
 
 
@@ -50,12 +51,11 @@ def check_name(name: str) -> None:
         )
 
 
-CHECK_FIXED = '''def _check_fixed(text, value, known):
-    """A parameter that has one value in this module."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if type(value) is not type(known) or repr(value) != repr(known):
-        raise ValueError(f"{text} (given: {value!r})")
-'''
+def check_targets(targets: Sequence[str]) -> None:
+    """Raise a `TargetError` for a target that is not available."""
+    for target in targets:
+        if target not in TARGETS:
+            raise TargetError(f"unknown target '{target}'", hint=" or ".join(TARGETS))
 
 
 def all_names(face: Face, params: Sequence[str]) -> list[str]:
@@ -137,6 +137,6 @@ def public_names(params: Sequence[str], used: Sequence[str]) -> list[str]:
 
 
 __all__ = [
-    "CHECK_FIXED", "PLAIN", "Face", "all_names", "def_line", "documented", "fixed_checks",
+    "PLAIN", "TARGETS", "Face", "all_names", "check_name", "check_targets", "def_line", "documented", "fixed_checks",
     "public_names", "refusal", "sharing_checks",
 ]  # fmt: skip

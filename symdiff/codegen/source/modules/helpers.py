@@ -1,44 +1,55 @@
-"""The functions that a module uses of `codegen.source.modules.copied`, as text.
+"""The functions that kernels of modules call, printed from the rules of `lowering`.
 
-Before:  {"_mul"}
-After:   the text of `_two_product`, `_pair_mul`, `_NOWHERE`, ... and `_mul`, in the order of the files
+Before:  the operations `_mul` and `_exp` of pairs, `_product_error` of doubles
+After:   def _mul(x, y):
+             t0 = x[0]*y[0]
+             return _fast_two_sum(t0, _fma(x[0], y[0], -t0) + _fma(...))
 
-Requires: every name that a definition of those files uses is defined in one of them, a builtin,
-or a module that every generated module imports.
-Ensures: nothing is copied that is not used; the same names give the same text.
+Requires: operations of `double_double.arithmetic.CALLED`, or entries of `compensated.functions.CORRECTED`.
+Ensures: each function once, after those that it calls; nothing that is not used.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
-from collections.abc import Iterable
-from dataclasses import dataclass
-from importlib import resources
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from textwrap import fill, indent
+from typing import NamedTuple
 
-FILES = (
-    "pair_functions",
-    "error_function",
-    "wide_numbers",
-    "rows_of_numbers",
-    "integer_balls",
-    "special_functions",
-    "ball_functions",
-    "extended_balls",
-    "by_tiers",
-    "arrays_by_tiers",
-    "limits_at_guards",
-)
-"""In the order in which they are copied."""
-BALLS = frozenset(
-    ("integer_balls", "special_functions", "ball_functions", "extended_balls", "arrays_by_tiers")
-)
-"""Files where the method `sin` of a number is `_integer_sin`."""
-COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers", "rows_of_numbers"))
-"""Files whose functions Numba compiles."""
+from symdiff.codegen.common.temporaries import ATOM, Text
+from symdiff.codegen.source.modules.support import CALLS
+from symdiff.codegen.source.python import PythonWriter, function_body
+from symdiff.ir import (
+    ABS,
+    ADD,
+    AND,
+    CONST,
+    EQ,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    SUB,
+    ZERO,
+    Expr,
+    Op,
+    raw,
+    topological,
+    var,
+)  # fmt: skip
+from symdiff.lowering.compensated.evaluate import CALLED as CORRECTED_CALLS
+from symdiff.lowering.compensated.evaluate import CALLED_LIGHT as LIGHT_CALLS
+from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.double_double import arithmetic as dd
+from symdiff.lowering.lower import lower
+from symdiff.lowering.target import FMA
+
 CACHED = '@njit(error_model="numpy", cache=True)'
-INLINED = CACHED[:-1] + ", forceinline=True)"
-DECORATOR = "@_helper"
+HELPER = """_helper = njit(
+    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)  # called by compiled code only
+"""
 FUSED = '''@intrinsic
 def _fma(typing, a, b, c):
     """a*b + c, rounded once: an instruction of the processor."""
@@ -48,125 +59,244 @@ def _fma(typing, a, b, c):
 
     return a(a, b, c), code
 '''
-FLINT = """
-try:
-    import flint  # balls: what double-double arithmetic leaves flagged
-except ImportError:
-    flint = None  # then balls are of Python's integers
-"""
-HELPER = (
-    "_helper = njit(\n"
-    '    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True\n'
-    ")  # called by compiled code only\n"
-)
+POLYNOMIAL = '''@_helper
+def _polynomial(x, terms, tail):
+    """A polynomial of a pair by Horner's rule, last terms first: pairs, after a tail of doubles."""
+    total = 0.0
+    for c in tail:
+        total = _fma(total, x[0], c)
+    value = (total, 0.0)
+    for k in range(0, len(terms), 2):
+        value = _pair_add((terms[k], terms[k + 1]), _pair_mul(value, x))
+    return value
+'''
+TINY = '''@_helper
+def _tiny(x, least):
+    """Whether a number is so small that products of it may underflow."""
+    return (abs(x) < least) & (x != 0.0)
+'''
+SUM_ERROR = Op("sum_error", 2, python="_sum_error({0}, {1})")
+DIFFERENCE_ERROR = Op("difference_error", 2, python="_difference_error({0}, {1})")
+PRODUCT_ERROR = Op("product_error", 2, python="_product_error({0}, {1})")
+IS_TINY = Op("tiny", 2, boolean=True, python="_tiny({0}, {1})")
+_ERRORS: dict[Op, Callable[..., Expr]] = {
+    SUM_ERROR: lambda a, b: dd.two_sum(a, b).lo,
+    DIFFERENCE_ERROR: lambda a, b: dd.two_sum(a, dd.minus_of(b)).lo,
+    PRODUCT_ERROR: lambda a, b: dd.two_product(a, b).lo,
+}
+_WRITTEN: dict[Op, tuple[str, tuple[str, ...]]] = {
+    FMA: (FUSED, ()),
+    dd.POLYNOMIAL: (POLYNOMIAL, ("_fma", "_pair_add", "_pair_mul")),
+    IS_TINY: (TINY, ()),
+}
+"""Functions with a loop, or an instruction, which no formula says; and what they call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function or constant that can be copied.
+class Helper(NamedTuple):
+    """A function or a table of coefficients.
 
     Attributes
     ----------
-    text : with the string below it, if it is a constant.
-    uses : the names of other definitions.
-    compiled : whether Numba compiles it.
-    balls : whether it is of balls.
+    text : its definition.
+    uses : the names of others.
     """
 
     text: str
-    uses: frozenset[str]
-    compiled: bool
-    balls: bool = False
+    uses: tuple[str, ...]
+
+
+class CallWriter(PythonWriter):
+    """Python that calls helpers.
+
+    Attributes
+    ----------
+    used : their names.
+    """
+
+    def __init__(self, dtype: str = "float64") -> None:
+        super().__init__(dtype)
+        self.used: dict[str, None] = {}
+
+    def compose(self, e: Expr, args: Sequence[Text]) -> Text:
+        if e.op in (dd.TERMS, dd.TAIL):
+            name = _table(e)
+            self.used[name] = None
+            return Text(name, ATOM)
+        return super().compose(e, args)
+
+    def function(self, op: Op, args: Sequence[str]) -> Text:
+        if op in _names():
+            self.used[_names()[op]] = None
+        return super().function(op, args)
+
+    def stays(self, e: Expr, text: Text) -> bool:
+        return super().stays(e, text) or (e.op in (dd.HI, dd.LO) and text.text[:-3].isidentifier())
+
+
+def _called() -> dict[Op, dd.Called]:
+    """The calls of operations on pairs, all of which are known once the rules are."""
+    from symdiff.lowering.double_double import scaled
+
+    assert scaled.TABLE
+    return dd.CALLED
 
 
 @functools.cache
-def definitions() -> dict[str, Definition]:
-    """All that can be copied, by name, in order."""
-    found: dict[str, tuple[str, set[str], bool, bool]] = {}
-    for file in FILES:
-        source = resources.files("symdiff.codegen.source.modules.copied").joinpath(f"{file}.py")
-        text = source.read_text(encoding="utf-8")
-        lines = text.splitlines()
-        body = ast.parse(text).body
-        for k, node in enumerate(body):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                name = node.name
-                last: ast.stmt = node
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                name, last = node.targets[0].id, node
-                after = body[k + 1] if k + 1 < len(body) else node
-                if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                    last = after
-            else:
-                continue
-            used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {name}
-            if file in BALLS:
-                used |= _methods(node)
-            piece = "\n".join(lines[node.lineno - 1 : last.end_lineno])
-            compiled = file in COMPILED and isinstance(node, ast.FunctionDef)
-            found[name] = (piece, used, compiled, file in BALLS)
+def _names() -> dict[Op, str]:
+    """The helper that an operation calls."""
     return {
-        name: Definition(text, frozenset(used & found.keys()), *kind)
-        for name, (text, used, *kind) in found.items()
+        **{op: f"_{call.name}" for op, call in _called().items()},
+        **{op: f"_{op.name}" for op in (*_ERRORS, *_WRITTEN)},
+        **{call: f"_corrected_{op.name}" for op, call in CORRECTED_CALLS.items()},
+        **{call: f"_light_{op.name}" for op, call in LIGHT_CALLS.items()},
     }
 
 
-def _methods(node: ast.stmt) -> set[str]:
-    """The functions that the methods of balls may be which a definition calls."""
-    found = (n for n in ast.walk(node) if isinstance(n, ast.Attribute))
-    return {
-        f"_integer_{n.attr}"
-        for n in found
-        if not (isinstance(n.value, ast.Name) and n.value.id in ("math", "flint"))
-    }
+# ------------------------------------------------------------------------- tables
+_tables: dict[str, Expr] = {}
 
 
-def copies(names: Iterable[str], without: Iterable[str] = ()) -> str:
-    """The text of definitions with all that they use; each compiled function decorated."""
-    known = definitions()
-    wanted, stack = set(without), [n for n in names if n in known]
-    while stack:
-        name = stack.pop()
-        if name not in wanted:
-            wanted.add(name)
-            stack.extend(known[name].uses)
-    wanted -= set(without)
-    parts: list[str] = []
-    before = ""
-    for name, definition in known.items():
-        if name not in wanted:
-            continue
-        function = definition.text.startswith(("def ", "class "))
-        if not function and before == "constant":
-            parts[-1] += "\n" + definition.text
-            continue
-        before = "function" if function else "constant"
-        head = f"{DECORATOR}\n" if definition.compiled else ""
-        parts.append(head + definition.text)
-    return "".join(f"\n{part}\n\n" for part in parts).rstrip("\n") + "\n" if parts else ""
-
-
-_OWN = frozenset(
-    ("_evaluate", "_stack", "_stack_cuda", "_evaluate_cuda", "_check_fixed", "_only_numbers", "_fma",
-     "_helper", "_kernel", "_given", "_check_axes", "_PARALLEL", "_room", "_argsort_rows",
-     "_cofactors", "_real", "_single", "_absolute", "_infinite")
-)  # fmt: skip
-"""What modules define beside copies."""
-_ENDS = (
-    "", "_loop", "_loops", "_again", "_wide", "_balls", "_compensated", "_corrected", "_broken",
-    "_demand", "_inside", "_written", "_written_balls", "_apart", "_found", "_guards",
-)  # fmt: skip
-"""Of the names of what belongs to a function."""
+def _table(e: Expr) -> str:
+    """The name of coefficients, by what function they are of."""
+    known = _known_tables()
+    return known[e]
 
 
 @functools.cache
-def stem(name: str) -> str:
-    """What the names of a public function's own parts begin with, after an underscore: its name, or
-    another one where a helper has one of theirs."""
-    taken = _OWN | definitions().keys()
-    while any(f"_{name}{end}" in taken for end in _ENDS):
-        name += "_"
-    return name
+def _known_tables() -> dict[Expr, str]:
+    found: dict[Expr, str] = {}
+    with dd.as_calls():
+        for call in _called().values():
+            for e in topological((_built(call),)):
+                if e.op in (dd.TERMS, dd.TAIL) and e not in found:
+                    kind = "TERMS" if e.op is dd.TERMS else "TAIL"
+                    title = f"_{call.name.removeprefix('pair_').upper()}_{kind}"
+                    while title in found.values():
+                        title += "_"
+                    found[e] = title
+    return found
 
 
-__all__ = ["Definition", "copies", "definitions", "stem"]
+def _table_text(name: str, e: Expr) -> str:
+    count = 1 if e.op is dd.TAIL else 2
+    numbers = [repr(float(p.value)) for q in e.value for p in dd.expansion(Fraction(q), count)]
+    body = fill(", ".join(numbers), 94, break_on_hyphens=False, break_long_words=False)
+    return f"{name} = (\n{indent(body, '    ')},\n)\n"
+
+
+# ---------------------------------------------------------------------- functions
+def _built(call: dd.Called) -> Expr:
+    """What a call computes, as one node over its arguments."""
+    made = call.build(*(dd.parts(var(n), kind) for n, kind in call.takes))
+    return made if isinstance(made, Expr) else dd.one(made)
+
+
+@functools.cache
+def helper(name: str) -> Helper:
+    """The function, or the table, of a name."""
+    if name in CALLS:
+        return Helper(*CALLS[name])
+    for e, table in _known_tables().items():
+        if table == name:
+            return Helper(_table_text(name, e), ())
+    op = next(op for op, n in _names().items() if n == name)
+    if op in _WRITTEN:
+        return Helper(*_WRITTEN[op])
+    writer, title = CallWriter(), name.removeprefix("_")
+    roots: Sequence[Expr]
+    if op in dd.CALLED:
+        call = dd.CALLED[op]
+        names = [n for n, _ in call.takes]
+        with dd.as_calls():
+            roots = (_built(call),)
+        said = (call.build.__doc__ or "").partition("\n")[0]
+        doc = said if said.endswith(".") else f"{title}({', '.join(names)})."
+    elif op in _ERRORS:
+        names = ["a", "b"]
+        roots = (_ERRORS[op](var("a"), var("b")),)
+        doc = f"The rounding error of a {title.split('_')[0]}."
+    else:
+        names, light = ["x"], title.startswith("light")
+        calls = LIGHT_CALLS if light else CORRECTED_CALLS
+        of = next(o for o, call in calls.items() if call is op)
+        roots = with_errors(lower(tuple(CORRECTED[of].build(var("x"), light)), fold=False))
+        doc = f"{of.name}(x), its rounding error, and the slope there."
+    body, results = function_body(names, roots, writer)
+    lines = [f'"""{doc}"""', *body, f"return {', '.join(results)}"]
+    head = f"@_helper\ndef {name}({', '.join(names)}):\n"
+    return Helper(head + indent("\n".join(lines), "    ") + "\n", tuple(writer.used))
+
+
+def closure(names: Iterable[str]) -> dict[str, Helper]:
+    """Helpers with all that they use, each after those that it calls."""
+    order: dict[str, Helper] = {}
+
+    def add(name: str) -> None:
+        if name not in order:
+            found = helper(name)
+            for other in found.uses:
+                add(other)
+            order[name] = found
+
+    for name in sorted(names):
+        add(name)
+    return order
+
+
+def all_helpers() -> list[str]:
+    """The names of all helpers."""
+    return sorted([*_names().values(), *CALLS])
+
+
+# ------------------------------------------------------------------ errors as calls
+def with_errors(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """Lowered outputs in which operations that give an error, or a test for underflow, are one."""
+    new: dict[Expr, Expr] = {}
+    for e in topological(outputs):
+        args = tuple(new[a] for a in e.args)
+        found = _error(e) or _tiny(e)
+        if found is not None:
+            op, taken = found
+            new[e] = raw(op, tuple(new.get(a, a) for a in taken))
+        else:
+            new[e] = e if args == e.args else raw(e.op, args, e.value)
+    return tuple(new[o] for o in outputs)
+
+
+def _error(e: Expr) -> tuple[Op, tuple[Expr, Expr]] | None:
+    """Of which operation a node is the error."""
+    if e.op is FMA:
+        a, b, c = e.args
+        if c.op is NEG and c.args[0].op is MUL and set(c.args[0].args) == {a, b}:
+            return PRODUCT_ERROR, (a, b)
+        return None
+    if e.op not in (ADD, SUB) or e.args[0].op is not SUB:
+        return None
+    a, st = e.args[0].args
+    rest = e.args[1]
+    other = SUB if e.op is ADD else ADD
+    if st.op is not SUB or rest.op is not other or len(st.args) != 2:
+        return None
+    s, t = st.args
+    b = rest.args[0] if rest.args[1] is t else rest.args[1]
+    if t.op is not SUB or t.args != (s, a) or s.op is not e.op or t not in rest.args:
+        return None
+    if s.args == (a, b) or (e.op is ADD and set(s.args) == {a, b}):
+        return (SUM_ERROR if e.op is ADD else DIFFERENCE_ERROR), (a, b)
+    return None
+
+
+def _tiny(e: Expr) -> tuple[Op, tuple[Expr, Expr]] | None:
+    """Of which number, and below which one, a condition is the test for underflow."""
+    if e.op is not AND:
+        return None
+    for small, other in (e.args, e.args[::-1]):
+        if small.op is LT and small.args[0].op is ABS and small.args[1].op is CONST:
+            x = small.args[0].args[0]
+            zero = other.args[0] if other.op is NOT else None
+            if zero is not None and zero.op is EQ and set(zero.args) == {x, ZERO}:
+                return IS_TINY, (x, small.args[1])
+    return None
+
+
+__all__ = ["CACHED", "HELPER", "CallWriter", "all_helpers", "closure", "with_errors"]

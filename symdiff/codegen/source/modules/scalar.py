@@ -1,79 +1,55 @@
-"""Standalone modules: kernels that import only math, numpy and numba.
+"""Standalone modules of functions of numbers: they import math, numpy and numba.
 
 The text depends on what it computes only: the same functions give the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import indent
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from symdiff.codegen.common.temporaries import WIDTH
-from symdiff.codegen.source.modules.again import Checks, Demands, Group, Used, again_parts, groups
-from symdiff.codegen.source.modules.cuda.scalar import (
-    check_targets,
-    cuda_evaluate,
-    cuda_header,
-    cuda_kernel,
-    cuda_name,
-    cuda_wrapper,
-)
+from symdiff.codegen.source.modules import inside
+from symdiff.codegen.source.modules.companion import helper_section
+from symdiff.codegen.source.modules.cuda import cuda_name, cuda_parts
 from symdiff.codegen.source.modules.face import (
-    CHECK_FIXED,
     PLAIN,
     Face,
     all_names,
     check_name,
+    check_targets,
     def_line,
     documented,
     fixed_checks,
     public_names,
 )
-from symdiff.codegen.source.modules.first_tier import tested_source
-from symdiff.codegen.source.modules.helpers import CACHED, FLINT, definitions, stem
-from symdiff.codegen.source.modules.inside import IMPORTS as INSIDE
-from symdiff.codegen.source.modules.inside import NUMBERS, inside_source, nests
-from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
-from symdiff.errors import SymdiffError, UnsupportedError
-from symdiff.ir import ONE, ZERO, Expr, where
-from symdiff.ir.program import Tree, tree_text
-
-_IMPORTS = "import math\n\nimport numpy as np\nfrom numba import njit, prange\n" + INSIDE.format(
-    names="overload"
+from symdiff.codegen.source.modules.helpers import CACHED, closure
+from symdiff.codegen.source.modules.inside import called
+from symdiff.codegen.source.modules.kernels import Function, Kernel, kernel_source, pairs_source
+from symdiff.codegen.source.python import (
+    DTYPES,
+    PythonWriter,
+    docstring,
+    function_body,
+    local_names,
+    rename,
 )
-_TESTED_IMPORTS = f"""import math
-import warnings
+from symdiff.errors import SymdiffError
+from symdiff.ir import Expr
+from symdiff.ir.program import Tree, tree_text
+from symdiff.lowering.lower import lower
 
-import numpy as np
-from numba import njit, objmode, prange
-{INSIDE.format(names="intrinsic, overload")}{FLINT}"""
-
-
-class Function(NamedTuple):
-    """One function of a module.
-
-    Attributes
-    ----------
-    suffix : what is appended to the module's name: "", "grad", "value_and_grad", ...
-    outputs : its values, flattened.
-    tree : how they nest in what it returns.
-    summary : first line of its docstring.
-    checks : where it is flagged, and what computes it again.
-    """
-
-    suffix: str
-    outputs: Sequence[Expr]
-    tree: Tree
-    summary: str
-    checks: Checks = Checks()
+Demands = Sequence[tuple[Expr, str]]
+"""Conditions on the arguments, and what is said where they do not hold."""
 
 
 def module_source(
     name: str,
     params: Sequence[str],
+    kernels: Sequence[Kernel],
     functions: Sequence[Function],
     *,
     facts: Mapping[str, Sequence[str]],
@@ -82,6 +58,7 @@ def module_source(
     targets: Sequence[str] = ("cpu",),
     demands: Demands = (),
     face: Face = PLAIN,
+    companion: str | None = None,
 ) -> str:
     """The source of a module with the given functions of the same parameters.
 
@@ -93,7 +70,7 @@ def module_source(
     ----------
     name : a Python identifier; functions are called `name` and `name_suffix`.
     params : names of the real parameters.
-    functions : what to compute.
+    kernels, functions : what to compute.
     facts : headed lists for the docstring, such as {"Formula": ["h(x) = x + 2"]}.
     version : symdiff's version.
     dtype : "float64" or "float32".
@@ -101,6 +78,8 @@ def module_source(
         end of their names, which compute on a device.
     demands : what arguments must satisfy; functions are flagged where they do not.
     face : the signature and docstring of the user's function.
+    companion : the module from which to import the functions that kernels call; None
+        if the text defines them.
 
     Raises
     ------
@@ -111,119 +90,256 @@ def module_source(
     if dtype not in DTYPES:
         raise SymdiffError(f"unknown dtype '{dtype}'", hint=f"one of {', '.join(DTYPES)}")
     check_name(name)
-    names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
-    on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
-    of = groups([(n, f.checks) for n, f in zip(names, functions, strict=True)]) if params else {}
-    parts = [
-        _TESTED_IMPORTS if of else _IMPORTS,
-        "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]\n"
-        f'__version__ = "{version}"\n\n'
-        "_PARALLEL = 1 << 15  # arrays with at least so many elements use all cores\n",
-    ]
-    used = Used()
-    for full, function in zip(names, functions, strict=True):
-        group = of.get(full)
-        tested = group is not None
-        parts.append("\n" + _kernel(full, params, function, dtype, tested, used))
-        if params:
-            parts.append("\n" + _loop(full, params, len(function.outputs), dtype, tested))
-        parts.append("\n" + _wrapper(full, params, function, group, face, name))
-    if face.fixed:
-        parts.append("\n" + CHECK_FIXED)
-    parts.append("\n" + _evaluate_source(dtype, bool(of)))
-    found = list({id(g): g for g in of.values()}.values())
-    if of:
-        parts += ["\n" + p for p in again_parts(found, params, demands, name, used, dtype)]
-    if any(_has_array(f.tree) for f in functions):
-        parts.append("\n" + _STACK)
-    parts.append("\n" + _inside(names, params, functions, of, face, name, demands, dtype))
+    work = _Module(name, params, kernels, functions, dtype, demands, face)
+    parts = work.parts()
     of_devices: list[str] = []
-    if on_device:
-        more, of_devices = _cuda_parts(names, params, functions, dtype, of)
+    if "cuda" in targets:
+        more, of_devices = cuda_parts(work.names, params, kernels, functions, dtype, work.part_name)
         parts += more
-    head = _module_docstring(name, params, facts, version, dtype, of_devices, found)
-    parts.insert(0, head)
-    return "\n".join(parts)
+        work.used["_again"] = None
+    head, last = helper_section(work.used, companion)
+    names = [*work.names, *(cuda_name(n) for n in work.names if "cuda" in targets)]
+    repaired = any(k.repaired for k in kernels)
+    return "\n".join(
+        [
+            _module_docstring(name, params, facts, version, dtype, of_devices, repaired),
+            _imports(work.used, companion) + head,
+            _all(names),
+            f'__version__ = "{version}"\n',
+            *("\n" + p for p in parts),
+            *("\n" + p for p in last),
+        ]
+    )
 
 
-def _inside(
-    names: Sequence[str],
-    params: Sequence[str],
-    functions: Sequence[Function],
-    of: Mapping[str, Group],
-    face: Face,
-    main: str,
-    demands: Demands,
-    dtype: str,
-) -> str:
-    """What functions that Numba compiles call."""
-    title = "Inside of functions that Numba compiles"
-    parts = [f"# {'-' * (97 - len(title))} {title}\n\n{NUMBERS}"]
-    parts += [
-        inside_source(
-            n,
-            params,
-            len(f.outputs),
-            f.tree,
-            of.get(n),
-            face,
-            main,
-            demands,
-            dtype,
-            bool((g := of.get(n)) and g.balls),
+class _Module:
+    """The parts of a module, in the order in which they are read."""
+
+    def __init__(
+        self,
+        name: str,
+        params: Sequence[str],
+        kernels: Sequence[Kernel],
+        functions: Sequence[Function],
+        dtype: str,
+        demands: Demands,
+        face: Face,
+    ) -> None:
+        self.name, self.params, self.kernels, self.functions = name, params, kernels, functions
+        self.dtype, self.demands, self.face = dtype, demands if params else (), face
+        self.names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
+        self.used: dict[str, None] = {}
+        self.local = local_names(params, {"out", "flagged", "i", "k", "found", "slopes", "range", "len", "np"})  # fmt: skip
+
+    def part_name(self, kernel: int, part: str) -> str:
+        """The name of one of a kernel's functions."""
+        suffix = self.kernels[kernel].suffix
+        return f"_{self.name}_{suffix}_{part}" if suffix else f"_{self.name}_{part}"
+
+    def parts(self) -> list[str]:
+        """The kernels, the public functions, and what they call."""
+        firsts, thens = [], []
+        for k, kernel in enumerate(self.kernels):
+            what = f"{self.name}_{kernel.suffix}" if kernel.suffix else self.name
+            what += " and its slopes" if len(kernel.stages) > 1 else ""
+            doc = f"{what} in double arithmetic, and whether to compute that again."
+            text, used = kernel_source(
+                self.part_name(k, "kernel"), self.params, kernel.stages, doc, self.dtype
+            )
+            self.used |= used
+            firsts.append(text)
+            thens += self._repair(k, kernel)
+            thens.append(self._parts_of(k, kernel))
+        public = [self._public(n, f) for n, f in zip(self.names, self.functions, strict=True)]
+        demands = [self._demands()] if self.demands else []
+        parts = [*firsts, *public, *demands, *thens]
+        self.used["_evaluate"] = None
+        if self.face.fixed:
+            self.used["_check_fixed"] = None
+        if any(_has_array(f.tree) for f in self.functions):
+            self.used["_stack"] = None
+        nested = [
+            self._inside(n, f)
+            for n, f in zip(self.names, self.functions, strict=True)
+            if inside.nests(f.tree)
+        ]
+        if nested:
+            self.used["_only_numbers"] = None
+            parts += [inside.NUMBERS, *nested]
+        return parts
+
+    # ------------------------------------------------------------------- kernels
+    def _repair(self, k: int, kernel: Kernel) -> list[str]:
+        """What computes flagged elements again, and loops over elements."""
+        local, parts = self.local, []
+        given = ", ".join(local)
+        name, repaired = self.part_name(k, "kernel"), self.part_name(k, "repaired")
+        if kernel.repaired:
+            text, used = pairs_source(
+                self.part_name(k, "pairs"), self.params, kernel.stages,
+                "The same formula in double-double arithmetic.",
+            )  # fmt: skip
+            self.used |= used
+            parts.append(text)
+        if kernel.repaired or self.demands:
+            again = [f"raise ValueError({text!r})" for _, text in self.demands]
+            body = []
+            if self.demands:
+                body.append(f"broken = _{self.name}_broken({given})")
+                for number, line in enumerate(again, 1):
+                    body += [f"if broken == {number}:", f"    {line}"]
+            if kernel.repaired:
+                doubles = ", ".join(f"np.float64({p})" for p in local)
+                exact = given if self.dtype == "float64" else doubles
+                body.append(f"return {self.part_name(k, 'pairs')}({exact}, slopes)")
+            parts.append(
+                f"{CACHED}\ndef {repaired}({given}, slopes):\n"
+                '    """Results for numbers, of which flagged ones are computed again."""\n'
+                f"    found, flagged = {name}({given}, slopes)\n    if flagged:\n"
+                + indent("\n".join(body), " " * 8) + "\n    return found\n"
+            )  # fmt: skip
+        if not local:
+            return parts
+        items = [f"np.{self.dtype}({p}[i])" for p in local]
+        store = self._stored(kernel)
+        threads = CACHED[:-1] + ", nogil=True)"
+        parts.append(
+            f"{threads}\ndef {self.part_name(k, 'loop')}({given}, out, flagged, slopes):\n"
+            f"    for i in range({local[0]}.size):\n"
+            f"        {called('found, flagged[i] = ' + name, [*items, 'slopes'], 8)}\n{store}"
         )
-        for n, f in zip(names, functions, strict=True)
-        if nests(f.tree)
-    ]
-    return "\n\n".join(parts)
+        if kernel.repaired:
+            parts.append(
+                f"{threads}\ndef {self.part_name(k, 'again')}({given}, out, slopes):\n"
+                f"    for i in range({local[0]}.size):\n"
+                f"        {called('found = ' + repaired, [*(f'{p}[i]' for p in local), 'slopes'], 8)}\n"
+                f"{store}"
+            )
+        return parts
+
+    def _stored(self, kernel: Kernel) -> str:
+        """The lines that put results into the rows of an array, by name, so that loops are SIMD."""
+        counts = [len(s.outputs) for s in kernel.stages]
+        ends = [sum(counts[: k + 1]) for k in range(len(counts))]
+        rows = ["        " + _targets(n) + " = found\n" for n in ends]
+        if len(rows) == 1:
+            return rows[0]
+        first, every = rows
+        return f"        if len(slopes) == 0:\n    {first}        else:\n    {every}"
+
+    def _parts_of(self, k: int, kernel: Kernel) -> str:
+        """The tuple of a kernel's functions, which calls take."""
+        loop = self.part_name(k, "loop") if self.params else "None"
+        repaired = self.part_name(k, "repaired") if kernel.repaired else "None"
+        again = self.part_name(k, "again") if kernel.repaired and self.params else "None"
+        demands = f"_{self.name}_demands" if self.demands else "None"
+        items = [self.part_name(k, "kernel"), loop, repaired, again, demands]
+        line = f"{self.part_name(k, 'parts')} = {', '.join(items)}\n"
+        if len(line) <= WIDTH + 12:
+            return line
+        head, tail = ", ".join(items[:2]), ", ".join(items[2:])
+        return f"{self.part_name(k, 'parts')} = (\n    {head},\n    {tail},\n)\n"
+
+    def _demands(self) -> str:
+        """The function that says which demand arguments break, and the texts."""
+        local = local_names(self.params)
+        given = rename(self.params, local, [c for c, _ in self.demands])
+        body, results = function_body(local, lower(given), PythonWriter())
+        lines = list(body)
+        for k, result in enumerate(results, 1):
+            lines += [f"if not ({result}):", f"    return {k}"]
+        names = ", ".join(f'"{p}"' for p in self.params) + ("," if len(local) == 1 else "")
+        texts = "".join(f"        {text!r},\n" for _, text in self.demands)
+        return (
+            f"{CACHED}\ndef _{self.name}_broken({', '.join(local)}):\n"
+            f'    """Which demand the arguments do not meet: its number, or 0."""\n'
+            + indent("\n".join([*lines, "return 0"]), "    ")
+            + f"\n\n\n_{self.name}_demands = (\n    _{self.name}_broken, ({names}),\n    (\n{texts}    ),\n)\n"
+        )
+
+    # ---------------------------------------------------------- public functions
+    def _slopes(self, f: Function) -> bool:
+        """Whether a function needs the second stage of its kernel."""
+        stages = self.kernels[f.kernel].stages
+        return len(stages) > 1 and max(f.columns, default=0) >= len(stages[0].outputs)
+
+    def _count(self, f: Function) -> int:
+        """How many results its kernel gives."""
+        stages = self.kernels[f.kernel].stages
+        return sum(len(s.outputs) for s in (stages if self._slopes(f) else stages[:1]))
+
+    def _public(self, full: str, f: Function) -> str:
+        parts = self.part_name(f.kernel, "parts")
+        used = [parts, "_evaluate", "_stack", "_check_fixed"]
+        shown = public_names(all_names(self.face, self.params), used)
+        local, fixed = shown[: len(self.params)], shown[len(self.params) :]
+        body = [documented(f.summary, self.face), *fixed_checks(self.name, fixed, self.face)]
+        slopes = ["slopes=(1,)"] if self._slopes(f) else []
+        slopes += ["single=True"] if self.dtype == "float32" else []
+        call = f"_evaluate({', '.join([parts, str(self._count(f)), *local, *slopes])})"
+        if isinstance(f.tree, int):
+            body.append(f"return {call}[{f.columns[f.tree]}]")
+        else:
+            (results,) = public_names(["r"], shown)
+            body += [f"{results} = {call}", f"return {nested(f, results)}"]
+        head = def_line(full, self.params, shown, self.face)
+        return head + "\n" + indent("\n".join(body), "    ") + "\n"
+
+    def _inside(self, full: str, f: Function) -> str:
+        kernel = self.kernels[f.kernel]
+        again = kernel.repaired or bool(self.demands)
+        return inside.inside_source(
+            full, self.params, f.columns, f.tree, self.face, self.name,
+            self.part_name(f.kernel, "repaired" if again else "kernel"), again,
+            self._slopes(f), self.dtype,
+        )  # fmt: skip
 
 
-def _cuda_parts(
-    names: Sequence[str],
-    params: Sequence[str],
-    functions: Sequence[Function],
-    dtype: str,
-    of: Mapping[str, Group],
-) -> tuple[list[str], list[str]]:
-    """The same functions for CUDA devices, and what is said of them."""
-    kernels = [
-        _cuda_kernel(n, params, f, dtype, n in of) for n, f in zip(names, functions, strict=True)
-    ]
-    used = {name: python for _, names, _ in kernels for name, python in names.items()}
-    parts = ["\n" + cuda_header(used)]
-    for full, function, (text, _, tested) in zip(names, functions, kernels, strict=True):
-        results = _nested(function.tree).replace("_stack(", "_stack_cuda(")
-        again = ""
-        if tested:
-            group = of[full]
-            again = f"(_{stem(group.name)}_again, {group.columns[full]})"
-        count = len(function.outputs)
-        wrapper = cuda_wrapper(full, params, count, function.summary, results, again)
-        parts += ["\n" + text, "\n" + wrapper]
-    parts.append("\n" + cuda_evaluate(dtype, any(tested for _, _, tested in kernels)))
-    if any(_has_array(f.tree) for f in functions):
-        parts.append("\n" + _STACK_CUDA)
-    every = zip(names, kernels, strict=True)
-    untested = [cuda_name(n) for n, (_, _, tested) in every if n in of and not tested]
-    said = ["Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."]
-    if len(untested) < len(of):
-        said.append("What they flag is computed again on the host.")
-    if untested:
-        said.append(f"Without error tests: {', '.join(untested)}.")
-    return parts, said
+def nested(f: Function, r: str = "r", stack: str = "_stack") -> str:
+    """The expression that nests the flat results, called `r`, as the function returns them."""
+
+    def array(t: Any) -> str:
+        items = ", ".join(f"{r}[{f.columns[int(i)]}]" for i in t.ravel())
+        return f"{stack}([{items}], {t.shape})"
+
+    return tree_text(f.tree, lambda i: f"{r}[{f.columns[i]}]", array)
 
 
-def _cuda_kernel(
-    full: str, params: Sequence[str], f: Function, dtype: str, tested: bool
-) -> tuple[str, dict[str, str], bool]:
-    """The kernel of a function, what it uses of libdevice, and whether it has error tests."""
-    if tested:
-        outputs = (*f.outputs, where(f.checks.flagged, ONE, ZERO))
-        try:
-            return *cuda_kernel(full, params, outputs, dtype, tested=True), True
-        except UnsupportedError:
-            pass
-    return *cuda_kernel(full, params, f.checks.plain or f.outputs, dtype), False
+def _targets(count: int) -> str:
+    """Rows of an array, as what a tuple is unpacked to."""
+    items = [f"out[{k}][i]" for k in range(count)]
+    if count == 1:
+        return f"({items[0]},)"
+    return called("", items, 8).lstrip() if count > 6 else ", ".join(items)
+
+
+def _has_array(tree: Tree) -> bool:
+    if isinstance(tree, dict):
+        return any(_has_array(t) for t in tree.values())
+    if isinstance(tree, (tuple, list)):
+        return any(_has_array(t) for t in tree)
+    return isinstance(tree, np.ndarray)
+
+
+def _all(names: Sequence[str]) -> str:
+    line = "__all__ = [" + ", ".join(f'"{n}"' for n in names) + "]"
+    if len(line) <= WIDTH + 12:
+        return line
+    return "__all__ = [\n" + "".join(f'    "{n}",\n' for n in names) + "]"
+
+
+def _imports(used: Mapping[str, None], companion: str | None) -> str:
+    names = [] if companion is not None else list(closure(used))
+    lines = ["import math"]
+    if "_in_threads" in names:
+        lines += ["from concurrent.futures import ThreadPoolExecutor", "", "import numpy as np"]
+        lines.append("from numba import get_num_threads, njit")
+    else:
+        lines += ["", "import numpy as np", "from numba import njit"]
+    if "_only_numbers" in names:
+        lines.append("from numba.core.errors import TypingError")
+    extending = [*(["intrinsic"] if "_fma" in names else []), "overload"]
+    return "\n".join([*lines, f"from numba.extending import {', '.join(extending)}", ""])
 
 
 def _module_docstring(
@@ -233,7 +349,7 @@ def _module_docstring(
     version: str,
     dtype: str,
     of_devices: Sequence[str],
-    found: Collection[Group],
+    repaired: bool,
 ) -> str:
     precision = (
         "Everything is computed and returned in single precision."
@@ -248,176 +364,14 @@ def _module_docstring(
         if items:
             lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
-    lines += _tiers(found)
+    if repaired:
+        lines += [
+            "Where rounding may have spoilt a result, it is computed again in double-double arithmetic;",
+            "digits that are lost beyond its 32 stay lost.",
+        ]
+    lines.append("Functions that Numba compiles call those of this module with numbers.")
     lines += of_devices
     return docstring("\n".join(lines)) + "\n"
 
 
-def _tiers(found: Collection[Group]) -> list[str]:
-    """What is said of flagged results, and of calls by compiled functions."""
-    lines = []
-    computed = [g for g in found if g.checks.closed]
-    if computed:
-        then = ", then by balls" if all(g.balls for g in computed) else ""
-        lines.append(f"Flagged results are computed again in double-double arithmetic{then}.")
-    lines.append("Functions that Numba compiles call those of this module with numbers.")
-    if any(g.balls for g in computed):
-        lines.append("There, balls need Python's lock: in the threads of prange there are none.")
-    return lines
-
-
-def _kernel(
-    full: str, params: Sequence[str], function: Function, dtype: str, tested: bool, used: Used
-) -> str:
-    if tested:
-        local = local_names(params, {*definitions(), "flagged"})
-        outputs, flagged = function.outputs, function.checks.flagged
-        text, writer = tested_source(f"_{stem(full)}", params, local, outputs, flagged, dtype)
-        used.helpers |= writer.used
-        used.corrected |= writer.functions
-        return text
-    return function_source(
-        f"_{stem(full)}", params, function.outputs, dtype=dtype, decorator=CACHED
-    )
-
-
-def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool) -> str:
-    """The loop over arrays, compiled for one core and for all."""
-    out = [f"out{k}" for k in range(count)] + ["flagged"] * tested
-    local = local_names(params, {*out, "i", f"_{stem(full)}"})
-    items = [f"np.{dtype}({p}[i])" for p in local]
-    targets = ", ".join(f"{o}[i]" for o in out)
-    return (
-        f"def _{stem(full)}_loop({', '.join([*local, *out])}):\n"
-        f"    for i in prange({local[0]}.size):\n"
-        f"        {targets} = _{stem(full)}({', '.join(items)})\n"
-        "\n\n"
-        f"_{stem(full)}_loops = (\n"
-        f'    njit(error_model="numpy", cache=True)(_{stem(full)}_loop),\n'
-        f'    njit(error_model="numpy", cache=True, parallel=True)(_{stem(full)}_loop),\n'
-        ")\n"
-    )
-
-
-def _wrapper(
-    full: str, params: Sequence[str], function: Function, group: Group | None, face: Face, main: str
-) -> str:
-    used = [f"_{stem(full)}", f"_{stem(full)}_loops", "_evaluate", "_stack", "_check_fixed"]
-    again = []
-    if group is not None:
-        again = [f"again=(_{stem(group.name)}_again, {group.columns[full]})"]
-        used.append(f"_{stem(group.name)}_again")
-    shown = public_names(all_names(face, params), used)
-    local, fixed = shown[: len(params)], shown[len(params) :]
-    loops = f"_{stem(full)}_loops" if params else "None"
-    lines = [def_line(full, params, shown, face)]
-    body = [documented(function.summary, face), *fixed_checks(main, fixed, face)]
-    call = _call("_evaluate", [f"_{stem(full)}", loops, str(len(function.outputs)), *local, *again])
-    if isinstance(function.tree, int):
-        body.append(f"return {call}[0]")
-    else:
-        (results,) = public_names(["r"], shown)
-        body.append(f"{results} = {call}")
-        body.append(f"return {_nested(function.tree, results)}")
-    return "\n".join([*lines, indent("\n".join(body), "    ")]) + "\n"
-
-
-def _call(name: str, args: Sequence[str]) -> str:
-    line = f"{name}({', '.join(args)})"
-    if len(line) < WIDTH:
-        return line
-    return f"{name}(\n    {', '.join(args)}\n)"
-
-
-def _nested(tree: Tree, r: str = "r") -> str:
-    """The expression that nests the flat results, called `r`, as the function returns them."""
-
-    def array(t: Any) -> str:
-        items = ", ".join(f"{r}[{int(i)}]" for i in t.ravel())
-        return f"_stack([{items}], {t.shape})"
-
-    return tree_text(tree, lambda i: f"{r}[{i}]", array)
-
-
-def _has_array(tree: Tree) -> bool:
-    if isinstance(tree, dict):
-        return any(_has_array(t) for t in tree.values())
-    if isinstance(tree, (tuple, list)):
-        return any(_has_array(t) for t in tree)
-    return isinstance(tree, np.ndarray)
-
-
-def _evaluate_source(dtype: str, tested: bool) -> str:
-    if dtype == "float32":
-        scalar, work = "np.float32", "np.dtype(np.float32)"
-        result = "np.dtype(np.float32)"
-    else:
-        scalar, work = "float", "np.dtype(np.float32 if result.itemsize <= 4 else np.float64)"
-        result = 'kind if kind.kind == "f" else np.dtype(np.float64)'
-    text = _TESTED if tested else _EVALUATE
-    return text.format(scalar=scalar, work=work, result=result)
-
-
-_EVALUATE = '''
-def _evaluate(kernel, loops, count, *args):
-    """The kernel's results for scalars, or element by element for arrays."""
-    if all(type(a) in (float, int) for a in args):
-        values = kernel(*({scalar}(a) for a in args))
-        return [float(v) for v in (values if count != 1 else (values,))]
-    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
-    kind = np.result_type(*args)
-    if kind.kind not in "fiub":
-        raise TypeError(f"arguments must be real numbers, not {{kind}}")
-    result = {result}
-    work = {work}
-    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
-    if shape == ():
-        values = kernel(*({scalar}(a) for a in args))
-        return [result.type(v) for v in (values if count != 1 else (values,))]
-    full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
-    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
-    out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
-    loops[flat[0].size >= _PARALLEL](*flat, *out)
-    return [o.reshape(shape).astype(result, copy=False) for o in out]
-'''.lstrip("\n")
-
-_TESTED = '''
-def _evaluate(kernel, loops, count, *args, again=None):
-    """The kernel's results for scalars, or element by element for arrays; `again` is what
-    computes those flagged, and which of its results are wanted."""
-    if all(type(a) in (float, int) for a in args):
-        return [float(v) for v in _at(kernel, again, count, [{scalar}(a) for a in args])]
-    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
-    kind = np.result_type(*args)
-    if kind.kind not in "fiub":
-        raise TypeError(f"arguments must be real numbers, not {{kind}}")
-    result = {result}
-    work = {work}
-    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
-    if shape == ():
-        return [result.type(v) for v in _at(kernel, again, count, [{scalar}(a) for a in args])]
-    full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
-    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
-    out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
-    flagged = [] if again is None else [np.empty(flat[0].size, np.bool_)]
-    loops[flat[0].size >= _PARALLEL](*flat, *out, *flagged)
-    if again is not None and flagged[0].any():
-        _repair(*again, flat, out, np.flatnonzero(flagged[0]))
-    return [o.reshape(shape).astype(result, copy=False) for o in out]
-'''.lstrip("\n")
-
-_STACK = '''
-def _stack(values, shape):
-    """Results as one array with the leading axes of `shape`."""
-    return np.stack(np.broadcast_arrays(*values)).reshape(shape + np.shape(values[0]))
-'''.lstrip("\n")
-
-_STACK_CUDA = '''
-def _stack_cuda(values, shape):
-    """Results as one array, or on the device as an array of arrays."""
-    if not hasattr(values[0], "copy_to_host"):
-        return _stack(values, shape)
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made.reshape(shape)
-'''.lstrip("\n")
+__all__ = ["Demands", "Function", "Kernel", "module_source"]

@@ -1,5 +1,4 @@
-"""Derivatives at points that a program treats apart, from what they are beside these: of calls from
-Python, and of modules, which contain copies.
+"""Derivatives at points that a program treats apart, from what they are beside these.
 
 A guard that goes through sums of arrays, as in `np.sum(x) if k == 0 else (np.prod(1 + k*x) - 1)/k`,
 is not understood symbolically. So where a call is at such a point (`loops.simplify.guarded_points`),
@@ -10,12 +9,22 @@ are as written, and that is told if those beside the point are others. Where the
 written are what those beside tend to, they stay.
 """
 
-# mypy: ignore-errors
+from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+
+Array = Any
+"""A NumPy array of numbers."""
+Values = Sequence[Any]
+Kernel = Callable[[Sequence[Any]], list[Any]]
+Way = dict[int, Any]
+"""How far some parameters move, by their place."""
+Limit = tuple[Array, Array, float]
+"""What a result tends to, how far that may be off, and the largest number met."""
 
 _LINES = 3
 """Lines through a point of what is computed."""
@@ -39,7 +48,7 @@ _CLOSE = (2.0**-30, 2.0**-24, 2.0**-18, 2.0**-12, 2.0**-6)
 """Distances at which derivatives are compared with those as written."""
 
 
-class _BesideGuards:
+class GuardLimits:
     """What computes derivatives there.
 
     Attributes
@@ -52,15 +61,23 @@ class _BesideGuards:
     own : how many parameters the value has: those after them are of products with vectors.
     """
 
-    def __init__(self, derivatives, value, met, points, moved, own=None):
+    def __init__(
+        self,
+        derivatives: Kernel,
+        value: Kernel,
+        met: Kernel,
+        points: Sequence[tuple[int | None, float, float]],
+        moved: Sequence[int],
+        own: int | None = None,
+    ) -> None:
         self.derivatives, self.value, self.met = derivatives, value, met
         self.points, self.moved, self.own = points, moved, own
 
-    def held(self, values):
+    def held(self, values: Values) -> list[int]:
         """The places of the points at which a call is."""
         return [k for k, holds in enumerate(self.met(values)) if holds]
 
-    def tended(self, values, written):
+    def tended(self, values: Values, written: Values) -> tuple[list[Any] | None, Any]:
         """The derivatives of the smooth function and how many of them are not known to all digits; None for
         those as they are written, with one of those and the one beside it if these differ."""
         held, values = self.held(values), [_in_doubles(v) for v in values]
@@ -71,12 +88,12 @@ class _BesideGuards:
                     return found
             return None, self._other(values, written)
 
-    def _is_limit(self, values, held):
+    def _is_limit(self, values: Values, held: Sequence[int]) -> bool:
         """Whether the value is what those beside it tend to."""
         bands = any(self.points[k][2] for k in held)
         near = _NEAR if bands else _ALIKE
 
-        def value(values):
+        def value(values: Values) -> list[Any]:
             return self.value(values[: self.own])
 
         here = [np.asarray(v, float) for v in value(values)]
@@ -88,30 +105,33 @@ class _BesideGuards:
         ):
             return False
         return tended is not None and all(
-            np.all(np.abs(a - b) <= near * size) for a, (b, _, size) in zip(here, tended)
+            np.all(np.abs(a - b) <= near * size)
+            for a, (b, _, size) in zip(here, tended, strict=False)
         )
 
-    def _smooth(self, values, held, written):
+    def _smooth(
+        self, values: Values, held: Sequence[int], written: Values
+    ) -> tuple[list[Any], int] | None:
         """The derivatives of the smooth function, if there are any, and how many are not known."""
         tended = self._limits(self.derivatives, values, held)
         if tended is None:
             return None
         found, unsure = [], 0
-        for w, (limit, error, size) in zip(written, tended):
+        for w, (limit, error, size) in zip(written, tended, strict=False):
             same = np.abs(np.subtract(w, limit)) <= np.maximum(8 * error, _SURE * size)
             unsure += int(np.sum(~same & (error > _SURE * size)))
             value = np.where(same, w, limit)
             found.append(value.astype(w.dtype) if isinstance(w, np.ndarray) else type(w)(value))
         return found, unsure
 
-    def _other(self, values, written):
+    def _other(self, values: Values, written: Values) -> tuple[float, float] | None:
         """A derivative that was written and that just beside the point, on both sides, if these differ."""
         way = self._ways(values, self.held(values))[0]
         step = next((s for s in _CLOSE if self._is_free(values, way, s)), None)
         if step is None:
             return None
         up, down = (self.derivatives(_moved_by(values, way, side)) for side in (step, -step))
-        for row in zip(written, up, down):
+        for row in zip(written, up, down, strict=False):
             here, a, b = (np.asarray(v, float).ravel() for v in row)
             sides = [np.isfinite(v) & (np.abs(here - v) > _NEAR * np.abs(v)) for v in (a, b)]
             between = np.abs(2 * here - a - b) <= _NEAR * (np.abs(a) + np.abs(b))
@@ -121,7 +141,7 @@ class _BesideGuards:
                 return here.tolist()[k], a.tolist()[k]
         return None
 
-    def _limits(self, kernel, values, held):
+    def _limits(self, kernel: Kernel, values: Values, held: Sequence[int]) -> list[Limit] | None:
         """What the results tend to; None if that is not seen, or differs from side to side."""
         first = None
         for way in self._ways(values, held):
@@ -132,15 +152,16 @@ class _BesideGuards:
                 first = found
             elif not all(
                 np.all(np.abs(a - b) <= 8 * (e + u) + _ALIKE * size)
-                for (a, e, size), (b, u, _) in zip(first, found)
+                for (a, e, size), (b, u, _) in zip(first, found, strict=False)
             ):
                 return None
         return first
 
-    def _ways(self, values, held):
+    def _ways(self, values: Values, held: Sequence[int]) -> list[Way]:
         """The directions from which a point is looked at: of some parameters, how far they move."""
         if all(self.points[k][0] is not None for k in held):
-            return [{self.points[k][0]: abs(self.points[k][1]) or 1.0 for k in held}]
+            near = [self.points[k] for k in held]
+            return [{p: abs(centre) or 1.0 for p, centre, _ in near if p is not None}]
         rng, found = np.random.default_rng(3), []
         for _ in range(_LINES):
             signs = {
@@ -157,14 +178,16 @@ class _BesideGuards:
             found.append(way)
         return found
 
-    def _is_free(self, values, way, step):
+    def _is_free(self, values: Values, way: Way, step: float) -> bool:
         """Whether no condition that is computed holds so far from a point, on either side."""
         if all(place is not None for place, _, _ in self.points):
             return True
         beside = [_moved_by(values, way, s * step) for s in (1, -1)]
         return not any(self.points[k][0] is None for v in beside for k in self.held(v))
 
-    def _limit(self, kernel, values, held, way):
+    def _limit(
+        self, kernel: Kernel, values: Values, held: Sequence[int], way: Way
+    ) -> list[Limit] | None:
         """What the results tend to from one direction and its opposite: of each the limit, how far it may
         be off, and the largest number met."""
         best, bands = None, [self.points[k][2] for k in held if self.points[k][0] is not None]
@@ -186,7 +209,7 @@ class _BesideGuards:
             return None
         return best
 
-    def _is_smooth(self, kernel, values, held, way):
+    def _is_smooth(self, kernel: Kernel, values: Values, held: Sequence[int], way: Way) -> bool:
         """Whether values and slopes tend to the same from both sides: else a band is no guard, but a piece
         of the function, such as that of Huber or a dead zone."""
         distances = [_FIRST * 2.0**-k for k in range(_LEVELS)]
@@ -213,13 +236,13 @@ class _BesideGuards:
         return True
 
 
-def _slopes_of(rows, distances):
+def _slopes_of(rows: Array, distances: Sequence[float]) -> Array:
     """Those between neighbouring distances."""
     steps = np.diff(distances).reshape(-1, *(1 for _ in rows.shape[1:]))
     return np.diff(rows, axis=0) / steps
 
 
-def _at_zero(rows):
+def _at_zero(rows: Array) -> tuple[Array, Array]:
     """What rows at distances that halve tend to, and how far that may be off."""
     before = rows[-1]
     for level in range(1, len(rows)):
@@ -228,11 +251,11 @@ def _at_zero(rows):
     return rows[-1], np.abs(rows[-1] - before)
 
 
-def _largest_error(found):
+def _largest_error(found: Sequence[Limit]) -> float:
     return max((float(np.max(e, initial=0.0)) / s if s else 0.0 for _, e, s in found), default=0.0)
 
 
-def _tended(kernel, values, way, step):
+def _tended(kernel: Kernel, values: Values, way: Way, step: float) -> list[Limit] | None:
     """The limits by extrapolation from distances up to a step."""
     distances = [step * 2.0**-k for k in range(_LEVELS)]
     sides = [
@@ -247,9 +270,9 @@ def _tended(kernel, values, way, step):
             apart = np.abs(up - down)
             if np.any(apart[-1] > _SIDES * apart[0] + math.sqrt(_SURE) * size):
                 return None
-            rows, orders = (up + down) / 2, (2, 1)
+            rows, orders = (up + down) / 2, [2, 1]
         elif np.isfinite(up).all() or np.isfinite(down).all():  # the other is outside of the domain
-            rows, orders = (up if np.isfinite(up).all() else down), (1,)
+            rows, orders = (up if np.isfinite(up).all() else down), [1]
             size = float(np.max(np.abs(rows), initial=0.0))
         else:
             return None
@@ -258,7 +281,7 @@ def _tended(kernel, values, way, step):
     return found
 
 
-def _at_end(rows, order):
+def _at_end(rows: Array, order: int) -> tuple[Array, Array]:
     """What rows at distances that halve tend to, and how far that may be off, if they go by powers of that
     order: those of functions of norms may have odd ones on both sides."""
     before = rows[-1]
@@ -269,7 +292,7 @@ def _at_end(rows, order):
     return rows[-1], np.abs(rows[-1] - before)
 
 
-def _moved_by(values, way, step):
+def _moved_by(values: Values, way: Way, step: float) -> list[Any]:
     found = list(values)
     for k, direction in way.items():
         found[k] = values[k] + step * direction
@@ -278,25 +301,11 @@ def _moved_by(values, way, step):
     return found
 
 
-def _in_doubles(v):
+def _in_doubles(v: Any) -> Any:
     """An argument in double precision, if it is a real one."""
     if isinstance(v, np.ndarray) and v.dtype.kind == "f":
         return v.astype(np.float64, copy=False)
     return float(v) if isinstance(v, np.floating) else v
 
 
-def _at_guard(name, parts, args, found):
-    """The results of a call of a module's function that is at such a point."""
-    derivatives, value, apart, points, moved = parts
-    guards = _BesideGuards(derivatives, value, lambda v: np.ravel(apart(*v)), points, moved)
-    smooth, told = guards.tended(args, found)
-    if smooth is not None:
-        found, text = smooth, f"{told} derivatives at a guarded point are not known to all digits"
-    elif told is not None:
-        text = (
-            "the value at a guard is not the limit of those beside it, or that is not known; "
-            f"derivatives there are as written: {told[0]!r}, and {told[1]!r} beside it"
-        )
-    if told:
-        warnings.warn(f"{name}: {text}", RuntimeWarning, stacklevel=3)
-    return found
+__all__ = ["GuardLimits"]
