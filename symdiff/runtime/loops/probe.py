@@ -202,7 +202,7 @@ def _apart(plain: Any, up: Any, down: Any) -> bool:
 def _is_near(plain: Any, other: Any) -> bool:
     """Whether a finite result differs by less than what counts, found with few operations."""
     if isinstance(plain, float):
-        return abs(other - plain) <= LIMIT / 4 * abs(plain)
+        return bool(abs(other - plain) <= LIMIT / 4 * abs(plain))
     x = np.asarray(plain)
     if x.dtype != np.float64 or not x.size or np.shape(other) != x.shape:
         return False
