@@ -42,6 +42,7 @@ from symdiff.ir.loop_program import (
     Update,
     name_of,
 )
+from symdiff.ir.plain import as_ball
 
 Number = Any
 """An int where the kind is integer, a bool of a condition, a real otherwise."""
@@ -98,7 +99,9 @@ class Precise(Numbers):
             return value
         if isinstance(value, Fraction):
             return self.kept(constant_ball(value))
-        return arb(int(value)) if isinstance(value, bool | int | np.integer) else arb(float(value))
+        return (
+            arb(int(value)) if isinstance(value, bool | int | np.integer) else as_ball(float(value))
+        )
 
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
         """An operation on reals, or on conditions."""
@@ -114,7 +117,7 @@ class Precise(Numbers):
 
     def kept(self, value: Any) -> Number:
         """What is computed with of a ball."""
-        return value.mid()
+        return value if value.is_exact() else value.mid()
 
 
 class Proven(Precise):
