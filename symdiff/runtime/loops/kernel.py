@@ -114,13 +114,9 @@ class LoopKernel:
 
     @property
     def is_probed(self) -> bool:
-        """Whether losses are measured by probes; rows have tests of their own, as they must not depend on each
-        other."""
-        return (
-            self.tiers is not None
-            and not self.tiers.by_rows
-            and self.tiers.accuracy in ("high", "strict")
-        )
+        """Whether losses are measured by probes, or all is computed again ("certified"); rows have tests of their
+        own, as they must not depend on each other."""
+        return self.tiers is not None and not self.tiers.by_rows
 
     def tested(self, dtype: str, tests: int) -> ProgramWithTests:
         """The program with its error tests, for a dtype and tests as of `with_error_tests`."""
@@ -238,11 +234,13 @@ class LoopKernel:
             if not aside or out is None:
                 return results
             return list(map(_placed, out, results))
-        if not all(
-            map(_is_finite, results)
-        ):  # something overflowed, or is undefined, that need not be
-            again = self.code(dtype, ALL, True).run(values, None, result)
-            if all(map(_is_finite, again)):
+        if self.accuracy != "certified" and not all(map(_is_finite, results)):
+            # something overflowed, or is undefined, that need not be
+            tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
+            again = tested(values)
+            if all(map(_is_finite, again)) and not probe.has_lost(
+                partial(tested, serial=True), values, again, overflows=True
+            ):
                 self._odd = 0
                 return again if out is None else list(map(_placed, out, again))
         kept = results if out is None or aside else [np.copy(v) for v in results]
@@ -257,7 +255,7 @@ class LoopKernel:
 
     def _begins_with_errors(self) -> bool:
         """Whether a call begins with its rounding errors, as the calls before this one had lost digits."""
-        if self.tiers is None or not self.is_probed:
+        if self.tiers is None or not self.is_probed or self.accuracy == "certified":
             return False
         if self.accuracy == "strict" or self._losses < LOSSES:
             return self.accuracy == "strict"
@@ -271,6 +269,8 @@ class LoopKernel:
         self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
     ) -> bool:
         """Whether a call is to be computed again: a probe found a loss, or a result is not finite."""
+        if self.accuracy == "certified":
+            return True
         due = self.schedule.due(values, results)
         if not all(map(_is_finite, results)) and all(map(_is_finite, values)):
             self._odd += 1

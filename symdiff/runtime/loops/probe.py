@@ -34,7 +34,7 @@ PART = 256.0
 FIRST, EVERY, SELDOM = 2, 16, 256
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
-UPWARD, DOWNWARD = range(2)
+UPWARD, DOWNWARD, TO_NEAREST = range(3)
 INFINITE, WORDS = 2047, 32
 """The biased exponent of what is not finite; the words of 64 bits with a bit for each exponent."""
 
@@ -113,7 +113,10 @@ def exponent(value: Any) -> int:
 
 
 def has_lost(
-    run: Callable[[Sequence[Any]], Results], values: Sequence[Any], plain: Results
+    run: Callable[[Sequence[Any]], Results],
+    values: Sequence[Any],
+    plain: Results,
+    overflows: bool = False,
 ) -> bool:
     """Whether a call lost digits.
 
@@ -121,8 +124,11 @@ def has_lost(
     ----------
     run : computes the results for arguments, in the thread that calls it.
     plain : its results for these, to nearest.
+    overflows : whether what overflows on the way is a loss, too: infinities may vanish as divisors.
     """
     environment = _environment()
+    if environment is None and overflows:
+        return True
     if environment is None:
         return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
     environment.clear()
@@ -131,9 +137,22 @@ def has_lost(
     with environment.direction(DOWNWARD):
         down = run(values)
     inexact = environment.is_inexact()
+    if overflows and environment.has_overflown():
+        return True
     if any(map(_apart, plain, up, down)):
         return True
     return inexact and any(map(_is_suspicious, plain, up, down))
+
+
+@contextmanager
+def to_nearest() -> Iterator[None]:
+    """Round to nearest in this thread, for Python code that a probed kernel calls."""
+    environment = _environment()
+    if environment is None:
+        yield
+        return
+    with environment.direction(TO_NEAREST):
+        yield
 
 
 def spreads(run: Callable[[Sequence[Any]], Results], values: Sequence[Any]) -> list[float]:
@@ -220,33 +239,43 @@ def _moved(values: Sequence[Any], way: int) -> list[Any]:
 
 
 # ------------------------------------------------------------- the processor's mode
-_MODES = {"x86_64": (0x800, 0x400, 0x20), "aarch64": (0x400000, 0x800000, 0x10)}
-"""The values of FE_UPWARD, FE_DOWNWARD and FE_INEXACT by processor."""
+_MODES = {"x86_64": (0x800, 0x400, 0x20, 0x8), "aarch64": (0x400000, 0x800000, 0x10, 0x4)}
+"""The values of FE_UPWARD, FE_DOWNWARD, FE_INEXACT and FE_OVERFLOW by processor."""
 
 
 class Environment:
     """The floating-point environment of the current thread."""
 
-    def __init__(self, library: Any, up: int, down: int, inexact: int) -> None:
-        self._set, self._test = library.fesetround, library.fetestexcept
-        self._clear, self._modes, self._inexact = library.feclearexcept, (up, down), inexact
+    def __init__(self, library: Any, up: int, down: int, inexact: int, overflow: int) -> None:
+        self._set, self._get, self._test = (
+            library.fesetround,
+            library.fegetround,
+            library.fetestexcept,
+        )
+        self._clear, self._modes = library.feclearexcept, (up, down, 0)
+        self._inexact, self._overflow = inexact, overflow
 
     @contextmanager
     def direction(self, which: int) -> Iterator[None]:
-        """Round up or down, in this thread."""
+        """Round up, down or to nearest, in this thread."""
+        before = self._get()
         self._set(self._modes[which])
         try:
             yield
         finally:
-            self._set(0)
+            self._set(before)
 
     def clear(self) -> None:
-        """Forget that operations were inexact."""
-        self._clear(self._inexact)
+        """Forget that operations were inexact, or overflowed."""
+        self._clear(self._inexact | self._overflow)
 
     def is_inexact(self) -> bool:
         """Whether an operation was since."""
         return bool(self._test(self._inexact))
+
+    def has_overflown(self) -> bool:
+        """Whether an operation overflowed since."""
+        return bool(self._test(self._overflow))
 
 
 @functools.cache
