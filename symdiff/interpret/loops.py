@@ -42,7 +42,7 @@ from symdiff.ir.loop_program import (
     Update,
     name_of,
 )
-from symdiff.ir.plain import as_ball
+from symdiff.ir.plain import as_ball, decides_plainly
 
 Number = Any
 """An int where the kind is integer, a bool of a condition, a real otherwise."""
@@ -60,6 +60,10 @@ class Numbers(ABC):
     @abstractmethod
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
         """An operation on reals, or on conditions."""
+
+    def plainly(self, value: Number) -> Number:
+        """What a number that a program names is where it decides; a number in doubles is itself."""
+        return value
 
     def half_power(self, x: Number, n: int) -> Number | None:
         """The square root to a power; None if `apply` knows it."""
@@ -270,6 +274,8 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
         return _WHOLE[op](*args)
     if op not in (ir.NOT, ir.AND, ir.OR):
         args = [numbers.real(a) for a in args]
+    if op in ir.COMPARISONS and decides_plainly(n):
+        args = [numbers.plainly(a) for a in args]
     if op is ir.POW and (q := rational(n.args[1])) is not None and q.denominator == 2:
         found = numbers.half_power(args[0], q.numerator)
         return numbers.apply(op, args) if found is None else found

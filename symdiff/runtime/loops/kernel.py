@@ -238,6 +238,8 @@ class LoopKernel:
             # something overflowed, or is undefined, that need not be
             tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
             again = tested(values)
+            if not all(map(_is_finite, values)):
+                return again if out is None else list(map(_placed, out, again))
             if all(map(_is_finite, again)) and not probe.has_lost(
                 partial(tested, serial=True), values, again, overflows=True
             ):
@@ -268,14 +270,17 @@ class LoopKernel:
     def _may_have_lost(
         self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
     ) -> bool:
-        """Whether a call is to be computed again: a probe found a loss, or a result is not finite."""
+        """Whether a call is to be computed again: a probe found a loss, or a result is not finite; for infinite
+        arguments, a number."""
         if self.accuracy == "certified":
             return True
         due = self.schedule.due(values, results)
-        if not all(map(_is_finite, results)) and all(map(_is_finite, values)):
+        if not all(map(_is_finite, values)):  # infinities may have limits
+            return any(map(_has_nan, results)) and not any(map(_has_nan, values))
+        if not all(map(_is_finite, results)):
             self._odd += 1
             return due or self._losses > 0 or self._odd <= LOSSES
-        if not due or not all(map(_is_finite, values)):
+        if not due:
             return False
         if self._alarms >= ALARMS and (found := self._with_errors(dtype, values, None, result)):
             lost = any(map(probe.differ, results, found))
@@ -373,6 +378,12 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind != "f" or bool(np.isfinite(value).all())
     return not isinstance(value, float | np.floating) or math.isfinite(value)
+
+
+def _has_nan(value: Any) -> bool:
+    """Whether a number, or an element of an array, is nan."""
+    array = np.asarray(value)
+    return array.dtype.kind == "f" and bool(np.isnan(array).any())
 
 
 class Measured(LoopKernel):
