@@ -46,7 +46,7 @@ class Schedule:
 
     Parameters
     ----------
-    real : of each argument and each result, whether it is of real numbers.
+    arguments, results : of each, whether it is of real numbers.
 
     Attributes
     ----------
@@ -55,13 +55,14 @@ class Schedule:
         that was probed without a loss.
     """
 
-    def __init__(self, real: Sequence[bool]) -> None:
+    def __init__(self, arguments: Sequence[bool], results: Sequence[bool] = ()) -> None:
+        real = (*arguments, *results)
         self.state = (ctypes.c_int64 * (2 + WORDS * len(real)))()
         self.pause = EVERY
         self._marked: list[tuple[int, int]] = []
         for k, is_real in enumerate(real):
             first = 2 + WORDS * k
-            self.state[first] = 1  # zeros need no probe
+            self.state[first] = int(k < len(arguments))  # arguments that are 0 need no probe
             for w in range(0 if is_real else WORDS):
                 self.state[first + w] = -1
 
@@ -74,7 +75,7 @@ class Schedule:
         self._marked = marked = []
         for k, value in enumerate((*values, *results)):
             e = exponent(value)
-            if 0 < e < INFINITE:
+            if e < INFINITE:
                 word, bit = 2 + WORDS * k + (e >> 6), 1 << (e & 63)
                 marked.append((word, bit))
                 if not state[word] & bit:
