@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.errors import Location
-from symdiff.ir import Expr, encode, topological
+from symdiff.ir import NAN, Expr, encode, integer, topological
 from symdiff.ir.functions import BUILTIN
-from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.ir.loop_program import INDEX, Loop, LoopProgram, expressions, walk
 from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
@@ -241,7 +241,7 @@ class LoopKernel:
             if not all(map(_is_finite, values)):
                 return again if out is None else list(map(_placed, out, again))
             if all(map(_is_finite, again)) and not probe.has_lost(
-                partial(tested, serial=True), values, again, overflows=True
+                partial(tested, serial=True), values, again, self._steps, overflows=True
             ):
                 self._odd = 0
                 return again if out is None else list(map(_placed, out, again))
@@ -287,10 +287,29 @@ class LoopKernel:
         else:
             code = self.code(dtype)
             lost = probe.has_lost(
-                lambda given: code.run(given, None, result, serial=True), values, results
+                lambda given: code.run(given, None, result, serial=True),
+                values,
+                results,
+                self._steps,
             )
         self._losses *= lost
         return lost
+
+    @cached_property
+    def _steps(self) -> float:
+        """The steps of loops that are not over axes of arguments, infinite where they are not known."""
+        found = 0.0
+        for s in walk(self.program.block):
+            if isinstance(s, Loop):
+                leaves = (
+                    [n for n in topological((s.count,)) if not n.args]
+                    if s.count is not None
+                    else [NAN]
+                )
+                if not all(n.op is INDEX or integer(n) is not None for n in leaves):
+                    return math.inf
+                found += max((float(integer(n) or 0) for n in leaves), default=0.0)
+        return found
 
     def spreads(self, args: Sequence[Any]) -> list[float]:
         """By how much each output differs with the direction of rounding."""

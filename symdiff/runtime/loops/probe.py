@@ -29,8 +29,9 @@ import numpy as np
 
 LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
-PART = 256.0
-"""Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits."""
+PART, SHARE = 256.0, 2.0**-8
+"""Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits: at
+most; and for each element that may be added up, which are then 16 roundings."""
 FIRST, EVERY, SELDOM = 2, 16, 256
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
@@ -117,6 +118,7 @@ def has_lost(
     run: Callable[[Sequence[Any]], Results],
     values: Sequence[Any],
     plain: Results,
+    steps: float = 0.0,
     overflows: bool = False,
 ) -> bool:
     """Whether a call lost digits.
@@ -125,6 +127,7 @@ def has_lost(
     ----------
     run : computes the results for arguments, in the thread that calls it.
     plain : its results for these, to nearest.
+    steps : of loops that are not over elements of the arguments.
     overflows : whether what overflows on the way is a loss, too: infinities may vanish as divisors.
     """
     environment = _environment()
@@ -140,7 +143,8 @@ def has_lost(
     inexact = environment.is_inexact()
     if overflows and environment.has_overflown():
         return True
-    if any(map(_apart, plain, up, down)):
+    part = min(PART, max(1.0, SHARE * (steps + sum(map(np.size, values)))))
+    if any(_apart(*found, part) for found in zip(plain, up, down, strict=True)):
         return True
     return inexact and any(map(_is_suspicious, plain, up, down))
 
@@ -205,12 +209,13 @@ def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
     return not (apart <= limit * size or size < tiny)
 
 
-def _apart(plain: Any, up: Any, down: Any) -> bool:
+def _apart(plain: Any, up: Any, down: Any, part: float) -> bool:
     """Whether a result lost digits. Roundings in one direction add up in long sums, to nearest they do not:
-    there the result is in the middle of the other two, and only a part of their distance counts."""
+    there the result is in the middle of the other two, and only a part of their distance counts. What `part` limits
+    are apart, more than such sums can be, has lost digits in any case: of few roundings the middle says nothing."""
     if not (differ(plain, up) or differ(plain, down) or differ(up, down)):
         return False
-    if any(differ(x, y, PART * LIMIT) for x, y in ((plain, up), (plain, down), (up, down))):
+    if any(differ(x, y, part * LIMIT) for x, y in ((plain, up), (plain, down), (up, down))):
         return True
     with np.errstate(all="ignore"):
         middle = np.asarray(up) / 2 + np.asarray(down) / 2
