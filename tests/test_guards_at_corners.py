@@ -49,6 +49,8 @@ BEYOND = [
     (lambda x, y: 1 - y if y < math.sqrt(x) else y, (NAN, 0.3)),
     (lambda x, y: 1.0 if math.log(y) > math.log(x) else 0.0, (NAN, 1.0)),
     (curved, (NAN, 1.0, 2.0)),
+    (lambda x, y: 1 - y if y < math.sqrt(0.1 * x - 0.01) else y, (NAN, 0.3)),
+    (lambda x, y: 1 - y if y < math.sqrt(math.sqrt(x) / 3) * math.log(x) else y, (NAN, 0.3)),
 ]
 
 
@@ -133,7 +135,7 @@ def test_where_the_other_side_has_no_value_the_guard_counts(f, at, slopes) -> No
         assert g.value_and_grad(*at)[1] == pytest.approx(slopes, rel=1e-15)
 
 
-@pytest.mark.parametrize("level", ["fast", "norm", "strict", "certified"])
+@pytest.mark.parametrize("level", ["fast", "high", "strict", "certified"])
 def test_at_all_levels(level: str) -> None:
     for f, at, _ in (LOST[0], LOST[5]):
         g = symgrad(f, accuracy=level)

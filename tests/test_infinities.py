@@ -70,6 +70,27 @@ def test_the_same_inside_of_loops_and_sums(accuracy: str) -> None:
             np.testing.assert_allclose(s(x), want, rtol=1e-14)
 
 
+DECIDED_BY_SIGNS_OF_ZEROS: list[Any] = [
+    lambda x: np.where(1 / x > 2, 1.0, x),
+    lambda x: np.where(1 / (x * x * x) > 2, 1.0, x),
+    lambda x: np.where(1 / (-x) > 2, 1.0, x),
+    lambda x: np.where(np.arctan2(x, -1.0) > 0, 1.0, x),
+]
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "high", "strict", "certified"])
+@pytest.mark.parametrize("f", DECIDED_BY_SIGNS_OF_ZEROS)
+def test_signs_of_zeros_decide_in_every_arithmetic(f: Any, accuracy: str) -> None:
+    x = np.array([-0.0, 0.5, 0.0, -1e-120, 1e-120])
+    with np.errstate(all="ignore"):
+        want, whole = f(x), np.sum(f(x))
+        s, total = symgrad(f, accuracy=accuracy), symgrad(lambda x: np.sum(f(x)), accuracy=accuracy)
+        for _ in range(2):
+            np.testing.assert_array_equal(s(x), want)
+            np.testing.assert_array_equal([s(float(v)) for v in x], want)
+            assert total(x) == whole
+
+
 def test_limits_of_derivatives_are_still_filled() -> None:
     bump = symgrad(lambda x: np.exp(-1 / x**2))
     assert [d(0.0) for d in (bump, bump.grad, bump.hessian)] == [0.0, 0.0, 0.0]

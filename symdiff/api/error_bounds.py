@@ -30,8 +30,9 @@ def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     result, nested as they are; of an array that of the element that may be off most.
 
     Programs with sums and loops are computed again with the processor rounding up and down, and the bound is
-    some times the spread (see `symdiff.runtime.loops.probe`). With other levels than "fast" it is at most 2**-40 of
-    the largest element, as what is off by more is computed again, unless that call warns.
+    some times the spread (see `symdiff.runtime.loops.probe`). With "high" it is at most 2**-40 of the
+    largest element, as what is off by more is computed again, and with other levels but "fast" 16 ulp of it, unless
+    that call warns.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     if any(map(pytrees.is_container, real)):
         nodes, leaves = leaves_of(self, real)
         return regrouped(self, self._twin(nodes).error_bound(*leaves, **static), nodes)
-    fast = self._options.accuracy == "fast"
+    fast, high = (self._options.accuracy == level for level in ("fast", "high"))
     with unproven() as left:
         result = self(*args, **kwargs)
     shapes = self._source.shapes(static, real)
@@ -65,7 +66,7 @@ def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         unit = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
         bound = math.inf if math.isnan(off) else SURE * off + unit * size
         if not (fast or left):
-            bound = min(bound, max(LOST, ULPS * unit) * size)
+            bound = min(bound, max(LOST if high else 0.0, ULPS * unit) * size)
         found.append(bound)
     tree = self._arrays.compiled(raw, static, shapes)[0].tree
     return map_tree(found.__getitem__, tree)

@@ -17,6 +17,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Op
 from symdiff.ir.functions import PINNED
+from symdiff.ir.plain import negated_ball
 from symdiff.process.locks import Lock
 
 Value = Any
@@ -123,7 +124,7 @@ def constant_power(q: Fraction) -> Callable[[Value], Value]:
 
 CORE: Mapping[Op, Callable[..., Value]] = {
     ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
-    ir.NEG: operator.neg, ir.POW: _power, ir.LT: _less, ir.LE: _at_most, ir.EQ: _equal,
+    ir.NEG: negated_ball, ir.POW: _power, ir.LT: _less, ir.LE: _at_most, ir.EQ: _equal,
     ir.NOT: _not, ir.AND: _and, ir.OR: _or, ir.WHERE: _where, PINNED: _pinned,
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ from symdiff.interpret.limits import Approach, Limit
 from symdiff.interpret.rounding import Format, format_of, unique_rounding
 from symdiff.ir import Expr
 from symdiff.ir.functions import COS, LOG, SIN, TAN
+from symdiff.ir.plain import as_ball
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class _Search:
 
     def __init__(self, program: Certified, point: list[float], fmt: Format) -> None:
         self.program, self.tape, self.point, self.fmt = program, program.tape, point, fmt
-        self.inputs = [arb(x) for x in point]
+        self.inputs = [as_ball(x) for x in point]
         self.until = work.spent() + program.budget
         self.known: dict[int, Fraction | bool] | None = None
         self.found: dict[int, Answer] = {}

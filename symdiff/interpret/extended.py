@@ -20,6 +20,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import FLOAT64, unique_rounding
 from symdiff.ir import Expr
 from symdiff.ir.functions import EXTREMES, LARGER, PINNED, SMALLER
+from symdiff.ir.plain import as_ball
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def extended_value(
     tape: Tape, root: int, point: Sequence[float], prec: int, fixed: Mapping[int, Value]
 ) -> Value:
     """The ball of a node with infinities allowed; nan where IEEE gives nan."""
-    v = tape.run([arb(x) for x in point], prec, fixed)
+    v = tape.run([as_ball(x) for x in point], prec, fixed)
     scope = {tape.nodes[i].value: np.float64(point[k]) for i, k in tape.slots}
     for i, e in enumerate(tape.nodes):
         if not e.args or i in fixed:

@@ -166,12 +166,15 @@ class Tape:
             for i, _ in self._constants:
                 v[i] = amend(i, v[i])
         for i, f, a, b, c in self._code:
-            if i in known:
-                x = known[i]
-                v[i] = x if isinstance(x, bool) else constant_ball(x)
+            q = known.get(i)
+            if q or q is False:
+                v[i] = q if isinstance(q, bool) else constant_ball(q)
                 continue
             x = f(v[a]) if b < 0 else f(v[a], v[b]) if c < 0 else f(v[a], v[b], v[c])
-            v[i] = x if amend is None else amend(i, x)
+            if q is not None:  # an exact zero, whose sign plain operations may ask for
+                v[i] = x if x.is_zero() else arb(0)
+            else:
+                v[i] = x if amend is None else amend(i, x)
         return v
 
     def exact(

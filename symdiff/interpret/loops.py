@@ -42,6 +42,7 @@ from symdiff.ir.loop_program import (
     Update,
     name_of,
 )
+from symdiff.ir.plain import as_ball, decides_plainly
 
 Number = Any
 """An int where the kind is integer, a bool of a condition, a real otherwise."""
@@ -59,6 +60,10 @@ class Numbers(ABC):
     @abstractmethod
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
         """An operation on reals, or on conditions."""
+
+    def plainly(self, value: Number) -> Number:
+        """What a number that a program names is where it decides; a number in doubles is itself."""
+        return value
 
     def half_power(self, x: Number, n: int) -> Number | None:
         """The square root to a power; None if `apply` knows it."""
@@ -98,7 +103,9 @@ class Precise(Numbers):
             return value
         if isinstance(value, Fraction):
             return self.kept(constant_ball(value))
-        return arb(int(value)) if isinstance(value, bool | int | np.integer) else arb(float(value))
+        return (
+            arb(int(value)) if isinstance(value, bool | int | np.integer) else as_ball(float(value))
+        )
 
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
         """An operation on reals, or on conditions."""
@@ -114,7 +121,7 @@ class Precise(Numbers):
 
     def kept(self, value: Any) -> Number:
         """What is computed with of a ball."""
-        return value.mid()
+        return value if value.is_exact() else value.mid()
 
 
 class Proven(Precise):
@@ -267,6 +274,8 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
         return _WHOLE[op](*args)
     if op not in (ir.NOT, ir.AND, ir.OR):
         args = [numbers.real(a) for a in args]
+    if op in ir.COMPARISONS and decides_plainly(n):
+        args = [numbers.plainly(a) for a in args]
     if op is ir.POW and (q := rational(n.args[1])) is not None and q.denominator == 2:
         found = numbers.half_power(args[0], q.numerator)
         return numbers.apply(op, args) if found is None else found

@@ -26,6 +26,7 @@ from symdiff.interpret.loops import Numbers, run
 from symdiff.ir import Expr, Op
 from symdiff.ir.functions import LOG
 from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.plain import Reading
 
 
 class TooLong(Exception):  # noqa: N818
@@ -44,6 +45,7 @@ class Formulas(Numbers):
 
     def __init__(self, most: int) -> None:
         self.left = most
+        self._reading = Reading()
 
     def real(self, value: Any) -> Expr:
         """A number as an expression."""
@@ -62,6 +64,10 @@ class Formulas(Numbers):
         made = [ir.boolean(a) if isinstance(a, bool) else a for a in args]
         found = ir.apply(op, *made)
         return found.value if found.op is ir.BOOL else found
+
+    def plainly(self, value: Any) -> Any:
+        """A formula as doubles compute it: that of a sum which decides, though it is named where it does."""
+        return self._reading.of(value) if isinstance(value, Expr) else value
 
     def choose(self, condition: Any, yes: Any, no: Any) -> Any:
         """One of two values, or both with the condition."""

@@ -11,9 +11,10 @@ that are exact on doubles (`where`, the absolute value, maxima, rounding to inte
 form: they are themselves.
 
 A plain value is a double without an error; its derivatives are 0. On balls that are doubles it is
-the double; on others (points of a path that leads to a limit) it is the ball of the exact operation.
+the double, with the sign of a zero (`as_ball`); on others (points of a path that leads to a limit) it is the ball of the exact operation.
 
 `plain`      an operation applied to plain nodes
+`as_ball`    the ball of a double
 `as_plain`   a formula, read operation by operation (`Reading`: several)
 `in_single`  decisions in float32
 `exactly`    plain nodes as the formulas of reals that they are (`reading_conditions`: in conditions)
@@ -289,25 +290,25 @@ def reading_conditions(
 
 # -------------------------------------------------------------------- evaluating
 def _folded(op: Op, values: tuple[Fraction | None, ...]) -> Fraction | None:
-    """The double of doubles; None if it is not finite, or they are none."""
+    """The double of doubles; None if it is not finite, or -0.0, or they are none."""
     numbers = [float(q) for q in values if q is not None]
     if any(Fraction(x) != q for x, q in zip(numbers, values, strict=True)):
         return None
     found = in_doubles(op)(*numbers)
-    return Fraction(found) if math.isfinite(found) else None
+    return Fraction(found) if math.isfinite(found) and not _is_negative_zero(found) else None
 
 
 def _ball(op: Op, balls: tuple[Any, ...]) -> Any:
     numbers = [_double(b) for b in balls]
     if None not in numbers:
-        return flint().arb(in_doubles(op)(*numbers))
+        return as_ball(in_doubles(op)(*numbers))
     ball = _BALLS.get(op) or op.ball
     return ball(*balls) if ball is not None else flint().arb("nan")
 
 
 def _narrowed(ball: Any) -> Any:
     found = _double(ball)
-    return ball if found is None else flint().arb(float(np.float32(found)))
+    return ball if found is None else as_ball(float(np.float32(found)))
 
 
 def in_single(roots: Iterable[Expr]) -> tuple[Expr, ...]:
@@ -328,8 +329,34 @@ def _single_constant(e: Expr) -> Expr:
     return e if q is None or abs(q) > 2**127 else const(float(np.float32(float(q))))
 
 
+def as_ball(x: float) -> Any:
+    """The ball of a double. That of -0.0 is 0 in all arithmetic, and -0.0 for plain operations."""
+    return _negative_zero() if _is_negative_zero(x) else flint().arb(x)
+
+
+def negated_ball(ball: Any) -> Any:
+    """A ball with the other sign, a zero too."""
+    if not ball.is_zero():
+        return -ball
+    return flint().arb(0) if ball is _negative_zero() else _negative_zero()
+
+
+@lru_cache(maxsize=1)
+def _negative_zero() -> Any:
+    class NegativeZero(flint().arb):  # type: ignore[misc]  # made when the library is loaded
+        """A ball that is known as that of -0.0: balls have no sign of zero."""
+
+    return NegativeZero(0)
+
+
+def _is_negative_zero(x: float) -> bool:
+    return x == 0.0 and math.copysign(1.0, x) < 0
+
+
 def _double(ball: Any) -> float | None:
     """The double that a ball is, or None."""
+    if ball is _negative_zero():
+        return -0.0
     if ball.is_nan():
         return math.nan
     if not ball.is_exact():

@@ -21,6 +21,7 @@ from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import SLOPES
 from symdiff.ir.functions import domain as domain_of
+from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program, Tree, with_corners
 from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
@@ -374,8 +375,10 @@ def masked(program: Program, captured: Program) -> Program:
     for output, written in zip(program.outputs, captured.outputs, strict=True):
         enforced, strict = set(map(_plainer, _enforced(output))), _enforced(written)
         if len(captured.outputs) == 1:
-            nodes = ir.topological((written,))
-            strict.update(set(program.domain) - {domain_of(n.op, n.args) for n in nodes})
+            nodes = ir.topological(exactly((written,)))
+            kept = {domain_of(n.op, n.args) for n in nodes}
+            read = zip(program.domain, exactly(program.domain), strict=True)
+            strict.update(condition for condition, real in read if real not in kept)
         inside = TRUE
         for condition in program.domain:
             if _plainer(condition) not in enforced and signs.holds(condition) is not True:

@@ -82,6 +82,22 @@ def test_what_leaves_the_range_on_the_way(f: Function, x: np.ndarray, accuracy: 
         assert _is_right(slopes[k], float(slope)), (k, slopes, slope)
 
 
+@pytest.mark.parametrize("accuracy", ["high", "strict", "certified"])
+def test_what_overflows_is_no_zero_beside_others(accuracy: str) -> None:
+    """A divisor that is infinite on the way makes finite results, which are wrong."""
+
+    def beside(x: Any) -> Any:
+        return x[0] * x[1] / (x[0] * x[0] + np.sum(x[1:] * x[1:])) + np.sin(x[2])
+
+    x = np.array([1e160, -3e160, 0.5])
+    g = symgrad(beside, accuracy=accuracy, verify=False)
+    part = 2.0**-40 if accuracy == "high" else 0.0  # of the largest element
+    for _ in range(2):
+        assert _is_right(g(x), -0.3 + np.sin(0.5))
+        want = [-2.4e-161, -8e-162, np.cos(0.5)]
+        np.testing.assert_allclose(g.grad(x), want, rtol=1e-14, atol=part)
+
+
 def test_infinite_results_have_the_sign_of_the_truth() -> None:
     x = SMALL * 1e-40
     assert symgrad(log_of_square).hessian(x).tolist() == [[np.inf, -np.inf], [-np.inf, -np.inf]]

@@ -24,7 +24,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.interpret.loops import ORDERS, Precise, Proven, evaluate, run
 from symdiff.ir import functions
 from symdiff.ir.loop_program import Call, LoopProgram, mapped_block, walk
-from symdiff.ir.plain import in_single, is_plain, real_op
+from symdiff.ir.plain import as_ball, in_single, is_plain, real_op
 from symdiff.ir.program import Program
 from symdiff.pipeline.validation.broken_off import TooLong
 
@@ -260,7 +260,7 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
                 raise TooLong
             disturbances = arb(1, UNIT), arb(0, NOUGHT), arb(1, OF_LIBRARIES)
             v = tape.run(
-                [*(arb(float(x)) for x in values), *disturbances],
+                [*(as_ball(float(x)) for x in values), *disturbances],
                 PRECISION,
                 amend=amend,
             )

@@ -23,6 +23,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.ir import Expr
+from symdiff.ir.plain import as_ball
 from symdiff.ir.program import Program
 from symdiff.passes.analysis.band_extent import FURTHER, with_truncation
 from symdiff.passes.differentiate import squares, weighted_squares
@@ -236,7 +237,7 @@ class Trial:
     def _look(self, point: Point, budget: Budget) -> Seen | None:
         """What is proven at a point; None if the assumptions do not hold there, or nothing
         is."""
-        inputs = [arb(x) for x in point]
+        inputs = [as_ball(x) for x in point]
         count = len(self.truth)
         for prec in PRECISIONS:
             v = self.run(self.tape, inputs, prec, budget)

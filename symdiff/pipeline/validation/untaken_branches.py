@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from flint import arb
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
+from symdiff.ir.plain import as_ball
 from symdiff.ir.program import Program
 
 PRECISION = 53
@@ -90,7 +90,7 @@ class Branches:
             tape = self._tape = self._tape or Tape(self._names, self._roots)
             self._work -= len(tape.nodes)
             with exclusive(PRECISION):
-                v = tape.run([arb(float(x)) for x in point], PRECISION)
+                v = tape.run([as_ball(float(x)) for x in point], PRECISION)
         except (UnsupportedError, NotImplementedError, ValueError):  # it has no balls
             self._work = 0
             return set()

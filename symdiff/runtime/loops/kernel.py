@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.errors import Location
-from symdiff.ir import Expr, encode, topological
+from symdiff.ir import NAN, Expr, encode, integer, topological
 from symdiff.ir.functions import BUILTIN
-from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.ir.loop_program import INDEX, Loop, LoopProgram, expressions, walk
 from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
@@ -86,8 +86,8 @@ class LoopKernel:
         self._measured: Measured | None = None
         self._losses = self._turn = self._alarms = self._odd = 0
         self.schedule = probe.Schedule(
-            [p.type.kind == "f" for p in program.params]
-            + [t.kind == "f" for t in self.layout.outputs]
+            [p.type.kind == "f" for p in program.params],
+            [t.kind == "f" for t in self.layout.outputs],
         )
         self._lock = Lock()
         self._ranks = [
@@ -114,13 +114,9 @@ class LoopKernel:
 
     @property
     def is_probed(self) -> bool:
-        """Whether losses are measured by probes; rows have tests of their own, as they must not depend on each
-        other."""
-        return (
-            self.tiers is not None
-            and not self.tiers.by_rows
-            and self.tiers.accuracy in ("high", "strict")
-        )
+        """Whether losses are measured by probes, or all is computed again ("certified"); rows have tests of their
+        own, as they must not depend on each other."""
+        return self.tiers is not None and not self.tiers.by_rows
 
     def tested(self, dtype: str, tests: int) -> ProgramWithTests:
         """The program with its error tests, for a dtype and tests as of `with_error_tests`."""
@@ -238,11 +234,15 @@ class LoopKernel:
             if not aside or out is None:
                 return results
             return list(map(_placed, out, results))
-        if not all(
-            map(_is_finite, results)
-        ):  # something overflowed, or is undefined, that need not be
-            again = self.code(dtype, ALL, True).run(values, None, result)
-            if all(map(_is_finite, again)):
+        if self.accuracy != "certified" and not all(map(_is_finite, results)):
+            # something overflowed, or is undefined, that need not be
+            tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
+            again = tested(values)
+            if not all(map(_is_finite, values)):
+                return again if out is None else list(map(_placed, out, again))
+            if all(map(_is_finite, again)) and not probe.has_lost(
+                partial(tested, serial=True), values, again, self._steps, overflows=True
+            ):
                 self._odd = 0
                 return again if out is None else list(map(_placed, out, again))
         kept = results if out is None or aside else [np.copy(v) for v in results]
@@ -257,7 +257,7 @@ class LoopKernel:
 
     def _begins_with_errors(self) -> bool:
         """Whether a call begins with its rounding errors, as the calls before this one had lost digits."""
-        if self.tiers is None or not self.is_probed:
+        if self.tiers is None or not self.is_probed or self.accuracy == "certified":
             return False
         if self.accuracy == "strict" or self._losses < LOSSES:
             return self.accuracy == "strict"
@@ -270,22 +270,46 @@ class LoopKernel:
     def _may_have_lost(
         self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
     ) -> bool:
-        """Whether a call is to be computed again: a probe found a loss, or a result is not finite."""
+        """Whether a call is to be computed again: a probe found a loss, or a result is not finite; for infinite
+        arguments, a number."""
+        if self.accuracy == "certified":
+            return True
         due = self.schedule.due(values, results)
-        if not all(map(_is_finite, results)) and all(map(_is_finite, values)):
+        if not all(map(_is_finite, values)):  # infinities may have limits
+            return any(map(_has_nan, results)) and not any(map(_has_nan, values))
+        if not all(map(_is_finite, results)):
             self._odd += 1
             return due or self._losses > 0 or self._odd <= LOSSES
-        if not due or not all(map(_is_finite, values)):
+        if not due:
             return False
         if self._alarms >= ALARMS and (found := self._with_errors(dtype, values, None, result)):
             lost = any(map(probe.differ, results, found))
         else:
             code = self.code(dtype)
             lost = probe.has_lost(
-                lambda given: code.run(given, None, result, serial=True), values, results
+                lambda given: code.run(given, None, result, serial=True),
+                values,
+                results,
+                self._steps,
             )
         self._losses *= lost
         return lost
+
+    @cached_property
+    def _steps(self) -> float:
+        """The steps of loops that are not over axes of arguments, infinite where they are not known."""
+        found = 0.0
+        for s in walk(self.program.block):
+            if isinstance(s, Loop):
+                leaves = (
+                    [n for n in topological((s.count,)) if not n.args]
+                    if s.count is not None
+                    else [NAN]
+                )
+                if not all(n.op is INDEX or integer(n) is not None for n in leaves):
+                    return math.inf
+                found += max((float(integer(n) or 0) for n in leaves), default=0.0)
+        return found
 
     def spreads(self, args: Sequence[Any]) -> list[float]:
         """By how much each output differs with the direction of rounding."""
@@ -373,6 +397,12 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind != "f" or bool(np.isfinite(value).all())
     return not isinstance(value, float | np.floating) or math.isfinite(value)
+
+
+def _has_nan(value: Any) -> bool:
+    """Whether a number, or an element of an array, is nan."""
+    array = np.asarray(value)
+    return array.dtype.kind == "f" and bool(np.isnan(array).any())
 
 
 class Measured(LoopKernel):

@@ -29,12 +29,13 @@ import numpy as np
 
 LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
-PART = 256.0
-"""Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits."""
+PART, SHARE = 256.0, 2.0**-8
+"""Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits: at
+most; and for each element that may be added up, which are then 16 roundings."""
 FIRST, EVERY, SELDOM = 2, 16, 1024
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
-UPWARD, DOWNWARD = range(2)
+UPWARD, DOWNWARD, TO_NEAREST = range(3)
 INFINITE, WORDS = 2047, 32
 """The biased exponent of what is not finite; the words of 64 bits with a bit for each exponent."""
 
@@ -46,7 +47,7 @@ class Schedule:
 
     Parameters
     ----------
-    real : of each argument and each result, whether it is of real numbers.
+    arguments, results : of each, whether it is of real numbers.
 
     Attributes
     ----------
@@ -55,13 +56,14 @@ class Schedule:
         that was probed without a loss.
     """
 
-    def __init__(self, real: Sequence[bool]) -> None:
+    def __init__(self, arguments: Sequence[bool], results: Sequence[bool] = ()) -> None:
+        real = (*arguments, *results)
         self.state = (ctypes.c_int64 * (2 + WORDS * len(real)))()
         self.pause = EVERY
         self._marked: list[tuple[int, int]] = []
         for k, is_real in enumerate(real):
             first = 2 + WORDS * k
-            self.state[first] = 1  # zeros need no probe
+            self.state[first] = int(k < len(arguments))  # arguments that are 0 need no probe
             for w in range(0 if is_real else WORDS):
                 self.state[first + w] = -1
 
@@ -74,7 +76,7 @@ class Schedule:
         self._marked = marked = []
         for k, value in enumerate((*values, *results)):
             e = exponent(value)
-            if 0 < e < INFINITE:
+            if e < INFINITE:
                 word, bit = 2 + WORDS * k + (e >> 6), 1 << (e & 63)
                 marked.append((word, bit))
                 if not state[word] & bit:
@@ -113,7 +115,11 @@ def exponent(value: Any) -> int:
 
 
 def has_lost(
-    run: Callable[[Sequence[Any]], Results], values: Sequence[Any], plain: Results
+    run: Callable[[Sequence[Any]], Results],
+    values: Sequence[Any],
+    plain: Results,
+    steps: float = 0.0,
+    overflows: bool = False,
 ) -> bool:
     """Whether a call lost digits.
 
@@ -121,8 +127,12 @@ def has_lost(
     ----------
     run : computes the results for arguments, in the thread that calls it.
     plain : its results for these, to nearest.
+    steps : of loops that are not over elements of the arguments.
+    overflows : whether what overflows on the way is a loss, too: infinities may vanish as divisors.
     """
     environment = _environment()
+    if environment is None and overflows:
+        return True
     if environment is None:
         return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
     environment.clear()
@@ -131,9 +141,23 @@ def has_lost(
     with environment.direction(DOWNWARD):
         down = run(values)
     inexact = environment.is_inexact()
-    if any(map(_apart, plain, up, down)):
+    if overflows and environment.has_overflown():
+        return True
+    part = min(PART, max(1.0, SHARE * (steps + sum(map(np.size, values)))))
+    if any(_apart(*found, part) for found in zip(plain, up, down, strict=True)):
         return True
     return inexact and any(map(_is_suspicious, plain, up, down))
+
+
+@contextmanager
+def to_nearest() -> Iterator[None]:
+    """Round to nearest in this thread, for Python code that a probed kernel calls."""
+    environment = _environment()
+    if environment is None:
+        yield
+        return
+    with environment.direction(TO_NEAREST):
+        yield
 
 
 def spreads(run: Callable[[Sequence[Any]], Results], values: Sequence[Any]) -> list[float]:
@@ -185,14 +209,15 @@ def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
     return not (apart <= limit * size or size < tiny)
 
 
-def _apart(plain: Any, up: Any, down: Any) -> bool:
+def _apart(plain: Any, up: Any, down: Any, part: float) -> bool:
     """Whether a result lost digits. Roundings in one direction add up in long sums, to nearest they do not:
-    there the result is in the middle of the other two, and only a part of their distance counts."""
+    there the result is in the middle of the other two, and only a part of their distance counts. What `part` limits
+    are apart, more than such sums can be, has lost digits in any case: of few roundings the middle says nothing."""
     if _is_near(plain, up) and _is_near(plain, down):
         return False
     if not (differ(plain, up) or differ(plain, down) or differ(up, down)):
         return False
-    if any(differ(x, y, PART * LIMIT) for x, y in ((plain, up), (plain, down), (up, down))):
+    if any(differ(x, y, part * LIMIT) for x, y in ((plain, up), (plain, down), (up, down))):
         return True
     with np.errstate(all="ignore"):
         middle = np.asarray(up) / 2 + np.asarray(down) / 2
@@ -232,33 +257,43 @@ def _moved(values: Sequence[Any], way: int) -> list[Any]:
 
 
 # ------------------------------------------------------------- the processor's mode
-_MODES = {"x86_64": (0x800, 0x400, 0x20), "aarch64": (0x400000, 0x800000, 0x10)}
-"""The values of FE_UPWARD, FE_DOWNWARD and FE_INEXACT by processor."""
+_MODES = {"x86_64": (0x800, 0x400, 0x20, 0x8), "aarch64": (0x400000, 0x800000, 0x10, 0x4)}
+"""The values of FE_UPWARD, FE_DOWNWARD, FE_INEXACT and FE_OVERFLOW by processor."""
 
 
 class Environment:
     """The floating-point environment of the current thread."""
 
-    def __init__(self, library: Any, up: int, down: int, inexact: int) -> None:
-        self._set, self._test = library.fesetround, library.fetestexcept
-        self._clear, self._modes, self._inexact = library.feclearexcept, (up, down), inexact
+    def __init__(self, library: Any, up: int, down: int, inexact: int, overflow: int) -> None:
+        self._set, self._get, self._test = (
+            library.fesetround,
+            library.fegetround,
+            library.fetestexcept,
+        )
+        self._clear, self._modes = library.feclearexcept, (up, down, 0)
+        self._inexact, self._overflow = inexact, overflow
 
     @contextmanager
     def direction(self, which: int) -> Iterator[None]:
-        """Round up or down, in this thread."""
+        """Round up, down or to nearest, in this thread."""
+        before = self._get()
         self._set(self._modes[which])
         try:
             yield
         finally:
-            self._set(0)
+            self._set(before)
 
     def clear(self) -> None:
-        """Forget that operations were inexact."""
-        self._clear(self._inexact)
+        """Forget that operations were inexact, or overflowed."""
+        self._clear(self._inexact | self._overflow)
 
     def is_inexact(self) -> bool:
         """Whether an operation was since."""
         return bool(self._test(self._inexact))
+
+    def has_overflown(self) -> bool:
+        """Whether an operation overflowed since."""
+        return bool(self._test(self._overflow))
 
 
 @functools.cache

@@ -88,10 +88,12 @@ class Recomputed:
         found: list[Any] = [None] * len(self.kernel.program.outputs)
         undefined: list[Any] = [False] * len(found)
         left = -1
-        formula = self._short_formula(values)
+        certified = self.kernel.accuracy == "certified"
+        formula = self._formula(values) if certified else self._short_formula(values)
+        near = None
         if formula is not None:
             left = self._proven(formula, dtype, values, found, result, undefined)
-        if left:
+        if left and not certified:  # errors of first order prove nothing
             near, wrong = self._run("corrected", values, result)
             if near is not None and not wrong:
                 found, left = list(map(filled, found, near)), 0
@@ -106,7 +108,11 @@ class Recomputed:
                 strict = self.kernel.accuracy == "strict"
                 # no two tiers tell what is left, but arithmetic alone does come to 0
                 vanished = wrong and self._close == CLOSE and any(map(_vanished, wide))
-                if formula is None and not vanished and agree_all(plain, wide, strict):
+                if (
+                    formula is None
+                    and not (vanished or certified)
+                    and agree_all(plain, wide, strict)
+                ):
                     return _placed(plain, out)
                 if (
                     near is not None
@@ -125,7 +131,7 @@ class Recomputed:
         ):
             found, left = proven, 0
         tiers, strict = self.kernel.tiers, self.kernel.accuracy == "strict"
-        ulps = PASSED if strict or tiers.by_rows else NEAR
+        ulps = 0 if certified else PASSED if strict or tiers.by_rows else NEAR
         found = [_kept(filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
         found = list(map(_without, found, undefined))
         if left:
