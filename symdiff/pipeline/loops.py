@@ -48,6 +48,7 @@ from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.loops.simplify.edges_of_norms import edges_of_norms
+from symdiff.loops.simplify.fixed_points import as_written
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
 from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.pipeline.protocol import Log, Stage, run
@@ -71,6 +72,9 @@ def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProg
 def shown(program: LoopProgram) -> LoopProgram:
     """A simplified program that is not differentiated any more, whose completed operations are not
     written out."""
+    block, outputs = as_written(program.block, program.outputs)
+    if block is not program.block:
+        program = replace(program, block=block, outputs=outputs)
     if not _has_slopes(program):
         return program
     given = {p.name for p in program.params}
