@@ -22,16 +22,21 @@ from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, WHERE, ZERO, Expr, topological, var
 from symdiff.ir.functions import EXTENDED, STEP
 from symdiff.ir.loop_program import (
+    LOAD,
     REAL,
     Block,
     Build,
     Carried,
     Loop,
     Names,
+    Statement,
+    array,
     defined,
     expressions,
+    index,
     inner,
     leaves,
+    load,
     mapped_block,
     name_of,
     walk,
@@ -58,7 +63,7 @@ def from_fixed_points(
     """
     distances = _Distances(names, simplify)
     block = distances.carried(block)
-    if not distances.known:
+    if not (distances.known or distances.arrays):
         return block, tuple(roots)
     return mapped_block(block, distances.put), tuple(map(distances.put, roots))
 
@@ -109,121 +114,216 @@ class _Distance:
         return STEP(value, number, self.point, factor, rest, distance if self.below else -distance)
 
 
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """Of an array: the distances of its elements, and their next values.
+
+    Attributes
+    ----------
+    indices : of an element.
+    known : the distance of that element.
+    next, passed : its next value and the distance of that, in the loop.
+    """
+
+    indices: tuple[Expr, ...]
+    known: _Distance
+    next: Expr = ZERO
+    passed: Expr = ZERO
+
+    def at(self, indices: Sequence[Expr]) -> _Elements:
+        """The same of another element."""
+        put = dict(zip(self.indices, indices, strict=True))
+        given = (self.known.point, self.known.value, self.passed, self.next)
+        point, value, passed, after = ir.substitute(given, put)
+        known = replace(self.known, point=point, value=value)
+        return _Elements(tuple(indices), known, after, passed)
+
+
 class _Distances:
     """The numbers of a program whose distances from fixed points are carried.
 
     Attributes
     ----------
-    known : by their names before and after an iteration, and after the loop.
+    known : of numbers before and after an iteration, and after the loop.
+    arrays : likewise of the elements of arrays.
     nexts : the formula of a next value -> its name while distances are put in.
-    formulas, made : such a name -> what it is of; what stands for it then.
+    formulas, made : such a name -> the number that it is next of; what replaces the name then.
     loops : what is known after a loop -> what the loop carries.
     """
 
     def __init__(self, names: Names, simplify: Simplify) -> None:
         self.names, self.simplify = names, simplify
         self.known: dict[Expr, _Distance] = {}
+        self.arrays: dict[Expr, _Elements] = {}
         self.nexts: dict[Expr, Expr] = {}
-        self.formulas: dict[Expr, tuple[Carried, Expr, _Distance]] = {}
+        self.formulas: dict[Expr, tuple[Expr, Expr, _Distance]] = {}
         self.made: dict[Expr, Expr] = {}
         self.loops: dict[Expr, Carried] = {}
 
     def carried(self, block: Block) -> Block:
         """The block whose loops carry distances too."""
-        return tuple(self._statement(s) if isinstance(s, (Build, Loop)) else s for s in block)
+        found: list[Statement] = []
+        for s in block:
+            if isinstance(s, (Build, Loop)):
+                s = replace(s, body=self.carried(s.body))
+            if isinstance(s, Loop) and not s.saves and not s.restores:
+                found += self._loop(s)
+            else:
+                found.append(s)
+        return tuple(found)
 
-    def _statement(self, s: Build | Loop) -> Build | Loop:
-        s = replace(s, body=self.carried(s.body))
-        if not isinstance(s, Loop) or s.saves or s.restores:
-            return s
+    def _loop(self, s: Loop) -> Block:
+        """A loop that carries distances too, behind what builds those of arrays."""
         own = {n for b in walk((s,)) for n, _ in (*defined(b), *inner(b))}
-        more = [self._distance(c, own) for c in s.carried if c.type == REAL]
-        return replace(s, carried=(*s.carried, *(r for r in more if r is not None)))
+        builds = {b.name: b for b in s.body if isinstance(b, Build) and not b.body}
+        before: list[Statement] = []
+        for c in s.carried:
+            if c.type == REAL:
+                if (r := self._distance(c, own)) is not None:
+                    s = replace(s, carried=(*s.carried, r))
+            elif c.type.kind == "f" and (b := builds.get(name_of(c.next))) is not None:
+                if (made := self._distances(c, b, own - set(b.indices))) is not None:
+                    first, r, last = made
+                    before.append(first)
+                    place = s.body.index(b) + 1
+                    body = (*s.body[:place], last, *s.body[place:])
+                    s = replace(s, carried=(*s.carried, r), body=body)
+        return *before, s
 
     def _distance(self, c: Carried, own: set[str]) -> Carried | None:
         """What carries the distance of a number from its fixed point, if there is one; `own` are the
         names of the loop."""
-        if len(topological((c.next,))) > MAX_NODES:
+        start, end = (var(self.names.fresh(f"{n}_distance")) for n in (c.name, c.result))
+        found = self._known(c.leaf, c.next, c.init, start, own)
+        if found is None:
             return None
-        point = next(self._points(c), None)
+        known, value = found
+        self.known |= {c.leaf: known, c.after: replace(known, value=end)}
+        self.loops[c.after] = c
+        if c.next not in self.known:
+            self._name(c.leaf, c.next, known, value)
+        return Carried(name_of(start), REAL, known.of(c.init), value, name_of(end))
+
+    def _distances(
+        self, c: Carried, b: Build, own: set[str]
+    ) -> tuple[Build, Carried, Build] | None:
+        """What carries the distances of the elements of an array: how they begin, and go on."""
+        at = tuple(map(index, b.indices))
+        element = load(c.leaf, *at)
+        start, end, first, last = (
+            self.names.fresh(f"{n}_distance") for n in (c.name, c.result, name_of(c.init), b.name)
+        )
+        init = load(c.init, *at)
+        found = self._known(element, b.value, init, load(array(start), *at), own)
+        x = var(start)
+        if found is None or c.leaf in topological(ir.substitute((b.value,), {element: x})):
+            return None
+        known, value = found
+        self.arrays[c.leaf] = _Elements(at, known, b.value, value)
+        for leaf, name in ((c.after, end), (c.next, last)):
+            self.arrays[leaf] = _Elements(at, replace(known, value=load(array(name), *at)))
+        made = [
+            Build(name, c.type, tuple(map(self.names.fresh, b.indices)), e)
+            for name, e in ((first, known.of(init)), (last, value))
+        ]
+        begin, go_on = (
+            replace(
+                m,
+                value=ir.substitute((m.value,), dict(zip(at, map(index, m.indices), strict=True)))[
+                    0
+                ],
+            )
+            for m in made
+        )
+        return begin, Carried(start, c.type, array(first), array(last), end), go_on
+
+    def _known(
+        self, number: Expr, after: Expr, init: Expr, distance: Expr, own: set[str]
+    ) -> tuple[_Distance, Expr] | None:
+        """The distance of a number, and the next one."""
+        if len(topological((after,))) > MAX_NODES:
+            return None
+        point = next(self._points(number, after), None)
         if point is None or any(name_of(e) in own for e in leaves((point,))):
             return None
-        start, end = (self.names.fresh(f"{n}_distance") for n in (c.name, c.result))
-        known = _Distance(point, var(start), not _is_less(point, c.init))
-        value = self._passed_on(c, c.next, known, known.value)
-        if value is None:
-            return None
-        after = replace(known, value=var(end))
-        self.known |= {c.leaf: known, c.after: after}
-        self.loops[c.after] = c
-        if c.next not in self.known and c.next not in self.nexts:
-            name = var(self.names.fresh(c.name))
-            self.nexts[c.next], self.known[name] = name, replace(known, value=value)
-            self.formulas[name] = c, c.next, known
-        return Carried(start, REAL, known.of(c.init), value, end)
+        known = _Distance(point, distance, not _is_less(point, init))
+        value = self._passed_on(number, after, known)
+        return None if value is None else (known, value)
 
-    def _points(self, c: Carried) -> Iterator[Expr]:
+    def _name(self, number: Expr, after: Expr, known: _Distance, passed: Expr) -> None:
+        """Give a next value a name."""
+        if after not in self.nexts:
+            name = self.nexts[after] = var(self.names.fresh("next"))
+            self.known[name] = replace(known, value=passed)
+            self.formulas[name] = number, after, known
+
+    def _points(self, number: Expr, after: Expr) -> Iterator[Expr]:
         """What may be the fixed point."""
-        for e in _branches(c.next):
+        for e in _branches(after):
             inside = self.loops.get(e)
-            if inside is not None and inside.init is c.leaf:
+            if inside is not None and inside.init is number:
                 yield self.known[e].point
-            parts = _affine(e, c.leaf)
+            parts = _affine(e, number)
             if parts is None or parts[1] is ZERO or parts[0] in (ZERO, ONE):
                 continue
             above, below = self.simplify((parts[1], ONE - parts[0]))
             if below is ZERO:
                 continue
             (found,) = self.simplify((above / below,))
-            if _denominators(found) <= _denominators(c.next):
+            if _denominators(found) <= _denominators(after):
                 yield found
 
-    def _passed_on(self, c: Carried, e: Expr, known: _Distance, distance: Expr) -> Expr | None:
-        """The next distance, from that before it; None if it is no multiple of that."""
-        if e is c.leaf:
-            return distance
+    def _passed_on(self, number: Expr, e: Expr, known: _Distance) -> Expr | None:
+        """The next distance; None if it is no multiple of that before it."""
+        if e is number:
+            return known.value
         if e.op is WHERE:
-            sides = [self._passed_on(c, a, known, distance) for a in e.args[1:]]
-            parts = [
-                known.of(a) if c.leaf not in topological((a,)) else x
-                for a, x in zip(e.args[1:], sides, strict=True)
-            ]
-            yes, no = parts
+            yes, no = (
+                self._passed_on(number, a, known) if number in topological((a,)) or a in self.loops
+                else known.of(a)
+                for a in e.args[1:]
+            )  # fmt: skip
             return None if yes is None or no is None else ir.where(e.args[0], yes, no)
         inside = self.loops.get(e)
         if inside is not None:
-            same = inside.init is c.leaf and self.known[e].point is known.point
-            if not same:
+            if inside.init is not number or self.known[e].point is not known.point:
                 return None
             value = self.known[e].value
             return value if self.known[e].below == known.below else -value
-        factor = self._factor(c, e, known)
-        return None if factor is None else factor * distance
+        factor = self._factor(number, e, known)
+        return None if factor is None else factor * known.value
 
-    def _factor(self, c: Carried, e: Expr, known: _Distance) -> Expr | None:
+    def _factor(self, number: Expr, e: Expr, known: _Distance) -> Expr | None:
         """By what the distance is multiplied."""
-        parts = _affine(e, c.leaf)
+        parts = _affine(e, number)
         if parts is None:
             return None
         a, b = parts
         rest, factor = self.simplify((a * known.point + b - known.point, a))
         return factor if rest is ZERO else None
 
-    def _stepped(self, c: Carried, e: Expr, known: _Distance) -> Expr:
+    def _stepped(self, number: Expr, e: Expr, known: _Distance) -> Expr:
         """The next value with the derivatives by the distance."""
         if e.op is WHERE:
-            return ir.where(e.args[0], *(self._stepped(c, a, known) for a in e.args[1:]))
-        factor = None if e is c.leaf or e in self.loops else self._factor(c, e, known)
+            return ir.where(e.args[0], *(self._stepped(number, a, known) for a in e.args[1:]))
+        factor = None if e is number or e in self.loops else self._factor(number, e, known)
         if factor is None:
             return self.put(e)
         (rest,) = self.simplify((ONE - factor,))
-        return known.step(e, c.leaf, self.put(factor), self.put(rest))
+        return known.step(e, number, self.put(factor), self.put(rest))
 
     # ------------------------------------------------------------------ putting in
     def put(self, e: Expr) -> Expr:
         """An expression with the distances where they are written, and next values by them."""
+        order = topological((e,))
+        for n in order:
+            if n.op is LOAD and n not in self.known and n.args[0] in self.arrays:
+                found = self.arrays[n.args[0]].at(n.args[1:])
+                self.known[n] = found.known
+                if found.next is not ZERO:
+                    self._name(n, found.next, found.known, found.passed)
         new: dict[Expr, Expr] = {}
-        for n in topological((e,)):
+        for n in order:
             if n in self.nexts:
                 new[n] = self.nexts[n]
             elif n.op.boolean or is_plain(n):
