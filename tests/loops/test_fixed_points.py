@@ -380,7 +380,9 @@ def test_programs_without_a_fixed_point(f):
 
 @pytest.mark.parametrize("f", [blending, expanded, relaxing])
 def test_values_are_computed_as_written(f):
-    assert "distance" not in symgrad(f).source()
+    made = symgrad(f)
+    assert "distance" not in made.source()
+    assert not re.search(r"value .*distance", str(made.report()))
 
 
 def test_what_is_left_is_carried_alone():

@@ -68,7 +68,7 @@ def from_fixed_points(
     return mapped_block(block, distances.put), tuple(map(distances.put, roots))
 
 
-def as_written(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def values_only(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it, of which no derivative is taken any more: distances
     that only derivatives would use are left out."""
     every = (*(e for s in walk(block) for e in expressions(s)), *roots)
@@ -417,4 +417,4 @@ def _is_less(a: Expr, b: Expr) -> bool:
     return isinstance(p, Fraction) and isinstance(q, Fraction) and p < q
 
 
-__all__ = ["as_written", "from_fixed_points"]
+__all__ = ["from_fixed_points", "values_only"]
