@@ -50,6 +50,7 @@ def readable(program: LoopProgram) -> LoopProgram:
         (made,) = readable_forms(substitute((e,), stand_ins))
         return substitute((made,), {v: n for n, v in stand_ins.items()})[0]
 
+    program = loop_pipeline.undifferentiated(program)
     return replace(
         program, block=mapped_block(program.block, one), outputs=tuple(map(one, program.outputs))
     )
@@ -217,7 +218,8 @@ def _corrected(program: LoopProgram) -> LoopProgram | None:
 
 def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:
     """What became of a captured program: its loops, what its gradient keeps, its checks."""
-    value, slopes = loop_pipeline.value(program), loop_pipeline.of_order(program, wrt, 1)
+    value = loop_pipeline.value(program)
+    slopes = loop_pipeline.undifferentiated(loop_pipeline.of_order(program, wrt, 1))
     findings = []
     for s in walk(slopes.block):
         if isinstance(s, Loop):

@@ -48,6 +48,7 @@ from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.loops.simplify.edges_of_norms import edges_of_norms
+from symdiff.loops.simplify.fixed_points import values_only
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
 from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.pipeline.protocol import Log, Stage, run
@@ -55,7 +56,7 @@ from symdiff.pipeline.protocol import Log, Stage, run
 
 def value(program: LoopProgram) -> LoopProgram:
     """The function itself."""
-    return _simplified(program)
+    return undifferentiated(_simplified(program))
 
 
 def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
@@ -68,9 +69,16 @@ def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProg
     return run(log, "stabilise", step)
 
 
+def undifferentiated(program: LoopProgram) -> LoopProgram:
+    """A program that is not differentiated any more, without what only its derivatives would use."""
+    block, outputs = values_only(program.block, program.outputs)
+    return program if block is program.block else replace(program, block=block, outputs=outputs)
+
+
 def shown(program: LoopProgram) -> LoopProgram:
     """A simplified program that is not differentiated any more, whose completed operations are not
     written out."""
+    program = undifferentiated(program)
     if not _has_slopes(program):
         return program
     given = {p.name for p in program.params}

@@ -62,7 +62,8 @@ def test_one_number_per_step(name: str) -> None:
 
 
 def test_a_column_is_saved_whole() -> None:
-    assert _saves(_gradient("blending_columns")) == [(1, "f")]
+    """Its distance from the fixed point: what only second derivatives would read is not emitted."""
+    assert _saves(loop_pipeline.final(_gradient("blending_columns"))) == [(1, "f")]
 
 
 def test_a_network_saves_one_state_per_step() -> None:

@@ -84,8 +84,19 @@ FILLED = Op(
 """A value that was singular where u = 0, as it was written, though its formula is not; made by
 `frontend.trace.poles`, for `passes.guards`."""
 
+STEP: Op = Op(
+    "step", 6,
+    partials=lambda value, x, point, factor, rest, distance: (
+        None, factor, rest, neg(distance), None, None,
+    ),
+    expand=lambda value, *_: value, sympy=lambda sp, value, *_: value,
+)  # fmt: skip
+"""factor*x + rest*point as it was written, where rest is 1 - factor and distance is point - x: the
+derivatives by these keep the digits that such differences would lose; made by
+`loops.simplify.fixed_points`."""
 
-MARKS = (DETACHED, EXTENDED, FILLED, SQUARES)
+
+MARKS = (DETACHED, EXTENDED, FILLED, SQUARES, STEP)
 """What says something of its first argument, whose value it has: only derivatives are its own."""
 DERIVED = (*MARKS, *SLOPES, ROOT_SLOPE)
 """What only derivatives ask for: written out before anything is computed."""

@@ -8,7 +8,8 @@ is built again. Other arrays that are made anew in every iteration are saved who
 one is passed on to the next iteration, what this iteration makes is what the next one
 began with, and one tape does for both. Of an array that is changed element by element
 only the elements that are loaded are saved, where their indices are known before the
-loops of the reverse body; else it is saved whole as well.
+loops of the reverse body; else it is saved whole as well. A value with the derivatives of a formula
+(`functions.EXTENDED`) is one number on a tape.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symdiff.ir import VAR, Expr, substitute, topological
+from symdiff.ir.functions import EXTENDED
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -114,6 +116,7 @@ class _Search:
         self.kept = Kept(new, (), {index(s.index): index(new)})
 
     def run(self) -> Kept:
+        self._marked()
         order = [n for b in reversed(self.s.body) for n, _ in defined(b)]
         for name in [*order, *(n for n, _ in inner(self.s))]:
             if name != self.s.index and name in self._needed():
@@ -124,6 +127,25 @@ class _Search:
         self.kept.restores = [replace(r, type=self._typed(r.type)) for r in self.kept.restores]
         return self.kept
 
+    def _marked(self) -> None:
+        """Save values that are needed together with what their derivatives are of, if that takes fewer
+        tapes than the two of them."""
+        block = self._block()
+        new = {n for b in walk(block) for n, _ in (*defined(b), *inner(b))}
+        roots = (*_all_expressions(block), *self.roots)
+        found = [
+            e for e in topological(roots)
+            if e.op is EXTENDED and e.args[0].op is VAR
+            and not new & {name_of(x) for x in leaves((e,))}
+            and self.inside.keys() & {name_of(x) for x in leaves((e,))}
+        ]  # fmt: skip
+        if not found:
+            return
+        others = self._needed(found)
+        if len(self._needed() - others) > len(found):
+            for e in found:
+                self._save(e, REAL)
+
     def _typed(self, t: Type) -> Type:
         """A type in terms of what the reversed loop has."""
         return Type(substitute(t.shape, self.kept.mapping), t.kind) if t.shape else t
@@ -131,9 +153,9 @@ class _Search:
     def _block(self) -> Block:
         return (*self.again, *self.rest)
 
-    def _needed(self) -> set[str]:
-        """The names that are used and not given yet."""
-        given = set(self.kept.mapping)
+    def _needed(self, more: Iterable[Expr] = ()) -> set[str]:
+        """The names that are used and not given yet; `more` would be given too."""
+        given = {*self.kept.mapping, *more}
         found = set()
         for e in _open((*_all_expressions(self._block()), *self.roots), given):
             found.add(name_of(e))

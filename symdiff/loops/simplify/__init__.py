@@ -2,6 +2,7 @@
 
 `block_by_block`     the expressions of each block, by the passes of functions of numbers
 `forwarding`         what is read is what was written
+`fixed_points`       distances of affine recurrences from their fixed points
 `promote`            an element that a loop changes, in a number
 `chains`             the states of an array that a loop changes element by element
 `tabulate`           loops that fill arrays, as arrays given by their indices

@@ -35,6 +35,7 @@ from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.loops.simplify.deltas import contracted
 from symdiff.loops.simplify.exponents import scaled
+from symdiff.loops.simplify.fixed_points import from_fixed_points, values_only
 from symdiff.loops.simplify.forwarding import rewritten
 from symdiff.loops.simplify.fuse import fused
 from symdiff.loops.simplify.norm_slopes import without_slopes
@@ -87,6 +88,8 @@ def simplified(
     block = fused(pruned(block, roots, tapes), roots, late=late)
     if late:
         block, roots = without_copies(block, roots)
+    else:
+        block, roots = from_fixed_points(block, roots, names, _late)
     return pruned(block, roots, tapes), roots
 
 
@@ -113,17 +116,17 @@ def opened(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
 def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The form to be emitted, when nothing is to be differentiated any more: completed
     operations are written out, and sums and quotients keep their digits."""
-    return _with_passes(block, tuple(roots), _last)
+    return _with_passes(*values_only(block, roots), _last)
 
 
 def closed(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The same with completed operations in closed form, undefined at their points."""
-    return _with_passes(block, tuple(roots), _closed)
+    return _with_passes(*values_only(block, roots), _closed)
 
 
 def exact(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The closed forms, with their values at completed points."""
-    return _with_passes(block, tuple(roots), _pinned)
+    return _with_passes(*values_only(block, roots), _pinned)
 
 
 def _with_passes(
