@@ -531,6 +531,42 @@ def measure(
     return found
 
 
+def lost_in_sequences(names: list[str], scales: list[float], calls: int) -> None:
+    """Call each program with arguments of scales in any order, and count results that the default has lost: off by more than
+    2**-40 of the largest element, or of the number, without a warning."""
+    rng = np.random.default_rng(1)
+    counted = lost = needed = first = 0
+    for name in names:
+        f, vectors, largest, _ = PROGRAMS[name]
+        fast = symdiff.symgrad(f, accuracy="fast", verify=False)
+        high = symdiff.symgrad(f, verify=False)
+        for k in range(calls):
+            scale = rng.choice([s for s in scales if s <= largest])
+            args = [a * rng.uniform(0.5, 2, np.shape(a)) for a in arguments(name, scale, SIZES[0])]
+            value, slopes = truth(name, args)
+            with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                off = []
+                for g in (fast, high):
+                    slope = g.grad(*args)
+                    slope = slope if vectors > 1 else (slope,)
+                    apart = [abs(float(arb(float(slope[w][p])) - t)) for w, p, t in slopes]
+                    size = max(float(np.abs(s).max()) for s in slope)
+                    one = abs(float(arb(float(g(*args))) - value)) / max(
+                        abs(float(value.mid())), 1e-290
+                    )
+                    off.append(max(one, max(apart) / max(size, 1e-290)))
+            counted += 1
+            needed += not off[0] <= 2.0**-40
+            if not off[1] <= 2.0**-40 and not told:
+                lost += 1
+                first += k < 2
+                print(f"{name:26} call {k + 1}, scale {scale:g}: off by {off[1]:.0e}", flush=True)
+    print(
+        f"{counted} calls, {needed} of which lose digits in doubles; {lost} lost in silence, {first} in first two calls"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
@@ -538,7 +574,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(PROGRAMS))
     parser.add_argument("--modules", type=Path, metavar="FOLDER")
     parser.add_argument("--sample", type=int, default=1)
+    parser.add_argument("--calls", type=int, help="calls in a row, with scales in any order")
     options = parser.parse_args()
+    if options.calls:
+        return lost_in_sequences(options.only[:: options.sample], options.scales, options.calls)
     every: dict[str, list[float]] = {}
     for size in options.sizes:
         print(f"vectors of {size} elements; bits wrong: value/gradient, w: with a warning")
