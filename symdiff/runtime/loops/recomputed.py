@@ -364,7 +364,11 @@ def _vanished(wide: Any) -> bool:
 
 def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:
     """An array with those elements of plain arithmetic that are near, so that they do not depend on
-    whether others lost digits."""
+    whether others lost digits; a number of plain arithmetic where nothing was lost, as calls that are not probed
+    have it."""
+    if isinstance(value, float) and ulps == NEAR:
+        is_near = abs(plain - value) <= ulps * 2.0**-52 * abs(value)
+        return plain if is_near and math.isfinite(value) else value
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return value
     with np.errstate(all="ignore"):
