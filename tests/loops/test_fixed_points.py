@@ -12,6 +12,8 @@ import pytest
 
 import symdiff
 from symdiff import symgrad
+from symdiff.ir.verify.loops import faults
+from symdiff.pipeline import loops as pipeline
 
 BITS = 2000
 STEP = mp.mpf(2) ** -400
@@ -176,6 +178,21 @@ def fields(d):
     return s
 
 
+def delayed(d, target):
+    state, before = 0 * target, target / 2
+    for i in range(len(d)):
+        state, before = state + d[i] * (target - state), state
+    return np.sum(state * before)
+
+
+def pairs(d, target):
+    state = 0 * target
+    for i in range(len(d)):
+        for j in range(len(d)):
+            state = state + d[i] * d[j] * (target - state)
+    return np.sum(state**2)
+
+
 D = np.random.default_rng(0).uniform(0.1, 0.9, 40)
 C = np.random.default_rng(1).uniform(0.5, 2.0, 40)
 CASES = {
@@ -192,6 +209,8 @@ CASES = {
     "coupled": (coupled, D, C / 2),
     "vectors": (vectors, D, C[:3]),
     "elements": (elements, D, C[:3]),
+    "delayed": (delayed, D, C[:3]),
+    "pairs": (pairs, D[:6], C[:3]),
     "fields": (fields, D.reshape(10, 4)),
 }
 
@@ -200,6 +219,21 @@ CASES = {
 def test_gradients_keep_their_digits_in_plain_doubles(name):
     f, *args = CASES[name]
     assert max(errors(f, *args)) < 64
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_programs_are_valid(name, monkeypatch):
+    made = []
+
+    def seen(program, *rest):
+        made.append(_simplified(program, *rest))
+        return made[-1]
+
+    _simplified = pipeline._simplified
+    monkeypatch.setattr(pipeline, "_simplified", seen)
+    f, *args = CASES[name]
+    symgrad(f, accuracy="fast").grad(*args)
+    assert made and not [fault for program in made for fault in faults(program)]
 
 
 @pytest.mark.parametrize("f", [blending, expanded])

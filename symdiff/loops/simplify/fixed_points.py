@@ -181,6 +181,10 @@ class _Distances:
             if c.type == REAL:
                 if (r := self._distance(c, own)) is not None:
                     s = replace(s, carried=(*s.carried, r))
+            elif (inside := self.loops.get(c.next)) is not None and inside.init is c.leaf:
+                if (ends := self._around(c, own)) is not None:
+                    before.append(ends[0])
+                    s = replace(s, carried=(*s.carried, ends[1]))
             elif c.type.kind == "f" and (b := builds.get(name_of(c.next))) is not None:
                 if (made := self._distances(c, b, own - set(b.indices))) is not None:
                     first, r, last = made
@@ -220,6 +224,7 @@ class _Distances:
             return None
         known, value = found
         self.arrays[c.leaf] = _Elements(at, known, b.value, value)
+        self.loops[c.after] = c
         for leaf, name in ((c.after, end), (c.next, last)):
             self.arrays[leaf] = _Elements(at, replace(known, value=load(array(name), *at)))
         made = [
@@ -236,6 +241,25 @@ class _Distances:
             for m in made
         )
         return begin, Carried(start, c.type, array(first), array(last), end), go_on
+
+    def _around(self, c: Carried, own: set[str]) -> tuple[Build, Carried] | None:
+        """What carries the distances of the elements of an array around a loop that goes on with them:
+        how they begin."""
+        inside = self.arrays[c.next]
+        at = tuple(index(self.names.fresh(name_of(i))) for i in inside.indices)
+        known = inside.at(at).known
+        if any(name_of(e) in own for e in leaves((known.point,))):
+            return None
+        start, end, first = (
+            self.names.fresh(f"{n}_distance") for n in (c.name, c.result, name_of(c.init))
+        )
+        self.loops[c.after] = c
+        for leaf, name in ((c.leaf, start), (c.after, end)):
+            self.arrays[leaf] = _Elements(at, replace(known, value=load(array(name), *at)))
+        indices = tuple(self.names.fresh(name_of(i)) for i in at)
+        there = inside.at(tuple(map(index, indices))).known
+        begin = Build(first, c.type, indices, there.of(load(c.init, *map(index, indices))))
+        return begin, Carried(start, c.type, array(first), known.value.args[0], end)
 
     def _known(
         self, number: Expr, after: Expr, init: Expr, distance: Expr, own: set[str]
