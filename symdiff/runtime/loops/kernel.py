@@ -234,14 +234,15 @@ class LoopKernel:
             if not aside or out is None:
                 return results
             return list(map(_placed, out, results))
-        if self.accuracy != "certified" and not all(map(_is_finite, results)):
+        apart = self._is_apart(values, results)
+        if not (apart or self.accuracy == "certified" or all(map(_is_finite, results))):
             # something overflowed, or is undefined, that need not be
             tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
             again = tested(values)
             if not all(map(_is_finite, values)):
                 return again if out is None else list(map(_placed, out, again))
             if all(map(_is_finite, again)) and not probe.has_lost(
-                partial(tested, serial=True), values, again, self._steps, overflows=True
+                partial(tested, serial=True), values, again, self._steps, infinities=True
             ):
                 self._odd = 0
                 return again if out is None else list(map(_placed, out, again))
