@@ -125,14 +125,16 @@ FAINT = Fraction(1, 2**60)
 def moving(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Functions whose results move by a unit in the last place away from zero, in turn when the processor rounds
     in the direction of their sign, and in the other: those of vectors are rounded to nearest in any case, so that
-    probes would not see what cancels in them. To nearest, and of infinities, nothing changes."""
+    probes would not see what cancels in them. To nearest, of infinities, and of powers of integers, nothing changes."""
     new: dict[Expr, Expr] = {}
+    kinds: dict[Expr, str] = {}
     in_turn = False
     for e in topological(roots):
         args = tuple(new[a] for a in e.args)
         made = e if args == e.args else raw(e.op, args, e.value)
         is_root = e.op is POW and e.args[1] is HALF
-        if e.op.libm is not None and e.op.intrinsic is None and not is_root:
+        is_real = kind_of(e, kinds) == "f"
+        if is_real and e.op.libm is not None and e.op.intrinsic is None and not is_root:
             negated = raw(NEG, (made,)) if in_turn else made
             made = raw(FMA, (negated, const(FAINT), negated))
             made, in_turn = (raw(NEG, (made,)) if in_turn else made), not in_turn
