@@ -504,7 +504,7 @@ def _sizes() -> dict[str, Any]:
             return False
         e = max(math.frexp(size)[1] + 1022, 0) if size > 0.0 else 0
         word = word_at(state, 2 + WORDS * which + (e >> 6))
-        return ((word >> (e & 63)) & 1) != 0
+        return bool((word >> (e & 63)) & 1)
 
     return {"largest": largest, "is_probed": is_probed}
 
