@@ -114,8 +114,8 @@ class LoopKernel:
 
     @property
     def is_probed(self) -> bool:
-        """Whether losses are measured by probes, or all is computed again ("certified"); rows have tests of their
-        own, as they must not depend on each other."""
+        """Whether losses are measured by probes, or all is computed again ("certified"); rows have
+        tests of their own, as they must not depend on each other."""
         return self.tiers is not None and not self.tiers.by_rows
 
     def tested(self, dtype: str, tests: int) -> ProgramWithTests:
@@ -271,8 +271,8 @@ class LoopKernel:
     def _may_have_lost(
         self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
     ) -> bool:
-        """Whether a call is to be computed again: a probe found a loss, or a result is not finite; for infinite
-        arguments, a number."""
+        """Whether a call is to be computed again: a probe found a loss, or a result is not finite;
+        for infinite arguments, a number."""
         if self.accuracy == "certified":
             return True
         due = self.schedule.due(values, results)

@@ -30,8 +30,8 @@ import numpy as np
 LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
 PART, SHARE = 256.0, 2.0**-8
-"""Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits: at
-most; and for each element that may be added up, which are then 16 roundings."""
+"""Differences between the directions of rounding that are a loss, whatever the result to nearest is,
+in limits: at most; and for each element that may be added up, which are then 16 roundings."""
 FIRST, EVERY, SELDOM = 2, 16, 256
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
