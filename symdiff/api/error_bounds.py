@@ -30,9 +30,9 @@ def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     result, nested as they are; of an array that of the element that may be off most.
 
     Programs with sums and loops are computed again with the processor rounding up and down, and the bound is
-    some times the spread (see `symdiff.runtime.loops.probe`). With "high" it is at most 2**-40 of the
-    largest element, as what is off by more is computed again, and with other levels but "fast" 16 ulp of it, unless
-    that call warns.
+    some times the spread (see `symdiff.runtime.loops.probe`). With "high" it is at most 2**-40
+    of the largest element, as what is off by more is computed again, and with other levels but "fast"
+    16 ulp of it, unless that call warns.
 
     Raises
     ------

@@ -11,7 +11,8 @@ that are exact on doubles (`where`, the absolute value, maxima, rounding to inte
 form: they are themselves.
 
 A plain value is a double without an error; its derivatives are 0. On balls that are doubles it is
-the double, with the sign of a zero (`as_ball`); on others (points of a path that leads to a limit) it is the ball of the exact operation.
+the double, with the sign of a zero (`as_ball`); on others (points of a path that leads to a limit)
+it is the ball of the exact operation.
 
 `plain`      an operation applied to plain nodes
 `as_ball`    the ball of a double

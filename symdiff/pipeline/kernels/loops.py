@@ -164,7 +164,8 @@ class ArrayKernels:
 
         program, kernel = self.compiled(raw, static, shapes)
         count, o = len(program.outputs), self._options
-        direct = o.engine != "numba" and o.accuracy != "certified" and o.dtype in (None, "float64")
+        plain = o.accuracy in ("fast", "high")  # others begin with more than plain code
+        direct = o.engine != "numba" and plain and o.dtype in (None, "float64")
         kinds = raw.kinds if raw.kinds and not self._source.path else "f" * count
         direct = direct and not (raw.changes and self._source.captures.arrays())
         changed = self._changed(raw)

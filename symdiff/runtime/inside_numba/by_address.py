@@ -6,7 +6,7 @@ After:   a frame of words for the kernel (`codegen.llvm.loops.kernel`), filled f
 
 No Python runs in a call that the kernel serves. The first call goes to the function itself, which compares it
 with plain Python, and so do calls that end in anything but results within their error bounds: an index out
-of range, sizes that NumPy would repeat, digits that are lost. Threads that do not hold Python's lock, as those
+of range, sizes that NumPy would repeat, arguments or results of sizes that were not probed yet. Threads that do not hold Python's lock, as those
 of `prange`, wait for it, as Numba gives it up while they run.
 """
 
@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import pickle
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -38,6 +40,9 @@ from symdiff.ir.program import Tree, flatten_like, nested
 from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.loops.call import Code
 from symdiff.runtime.loops.kernel import LoopKernel
+from symdiff.runtime.loops.probe import SAMPLE, WORDS
+
+LARGEST = sys.float_info.max
 
 STATE = ("served",)
 """What changes from call to call: whether the function itself has served one, so that its kernel is compared with
@@ -306,8 +311,9 @@ class _Direct:
             "template": template,
             "state_at": ctypes.addressof(self.state), "kernel": _address(code.watched or code.function),
             "finish": _address(code.finish), "used_at": ctypes.addressof(code.outcome.used),
+            "turn_at": ctypes.addressof(code.kernel.schedule.state),
         }  # fmt: skip
-        _alive.append((self, code, self.state))
+        _alive.append((self, code, self.state, code.kernel.schedule.state))
 
     def served(self, python: Callable[..., Any]) -> Callable[..., Any]:
         """The function in Python, once the call that goes there has told what it has to; after it the kernel counts
@@ -349,6 +355,7 @@ class _Direct:
             "    if word_at(used_at, 0) != 0:  # something is to be told",
             "        done = False",
             *self._numbers("    "),
+            *(f"    done = done and {size}" for size in self._sizes()),
             f"alive = {' + '.join(alive) or '0'}",
         ]
         return lines
@@ -394,6 +401,21 @@ class _Direct:
                 lines.append(f"frame[{place}] = r{k}.ctypes.data")
             else:
                 lines.append(f"r{k} = {_zero(t)}")
+
+    def _sizes(self) -> list[str]:
+        """Whether the sizes of arguments and results are ones that were probed (`runtime.loops.probe`)."""
+        if not self.code.kernel.is_probed:
+            return []
+        params = [p.type for p in self.program.params]
+        names = [f"b{k}" if t.shape else f"float(a{k})" for k, t in enumerate(params)]
+        names += [f"r{k}" for k in range(len(self.layout.outputs))]
+        return [
+            f"is_probed(turn_at, {which}, {f'largest({name})' if t.shape else f'abs({name})'})"
+            for which, (t, name) in enumerate(
+                zip((*params, *self.layout.outputs), names, strict=True)
+            )
+            if t.kind == "f"
+        ]
 
     def _numbers(self, indent: str) -> list[str]:
         """Read the results that are numbers."""
@@ -458,9 +480,42 @@ def _intrinsics() -> dict[str, Any]:
     }
 
 
+@cache
+def _sizes() -> dict[str, Any]:
+    """`largest(array)`, of some elements, and `is_probed(state, which, size)`: the bit of its exponent."""
+    from numba import njit
+
+    word_at = _intrinsics()["word_at"]
+
+    @njit  # type: ignore[untyped-decorator]
+    def largest(a: Any) -> float:
+        flat, found = a.ravel(), 0.0
+        for k in range(0, flat.size, max(1, flat.size // SAMPLE)):
+            size = abs(flat[k])
+            if not size <= found:
+                found = size
+            if math.isnan(found):
+                break
+        return found
+
+    @njit  # type: ignore[untyped-decorator]
+    def is_probed(state: int, which: int, size: float) -> bool:
+        if not size <= LARGEST:
+            return False
+        e = max(math.frexp(size)[1] + 1022, 0) if size > 0.0 else 0
+        word = word_at(state, 2 + WORDS * which + (e >> 6))
+        return bool((word >> (e & 63)) & 1)
+
+    return {"largest": largest, "is_probed": is_probed}
+
+
 def _names() -> dict[str, Any]:
     """What the compiled text calls."""
     from numba import objmode, types
 
     lock = types.ExternalFunction("PyGILState_Check", types.int32())
-    return {"np": np, "objmode": objmode, "holds_lock": lock, "apart": apart()} | _intrinsics()
+    return (
+        {"np": np, "objmode": objmode, "holds_lock": lock, "apart": apart()}
+        | _intrinsics()
+        | _sizes()
+    )

@@ -114,8 +114,8 @@ class LoopKernel:
 
     @property
     def is_probed(self) -> bool:
-        """Whether losses are measured by probes, or all is computed again ("certified"); rows have tests of their
-        own, as they must not depend on each other."""
+        """Whether losses are measured by probes, or all is computed again ("certified"); rows have
+        tests of their own, as they must not depend on each other."""
         return self.tiers is not None and not self.tiers.by_rows
 
     def tested(self, dtype: str, tests: int) -> ProgramWithTests:
@@ -234,14 +234,15 @@ class LoopKernel:
             if not aside or out is None:
                 return results
             return list(map(_placed, out, results))
-        if self.accuracy != "certified" and not all(map(_is_finite, results)):
+        apart = self._is_apart(values, results)
+        if not (apart or self.accuracy == "certified" or all(map(_is_finite, results))):
             # something overflowed, or is undefined, that need not be
             tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
             again = tested(values)
             if not all(map(_is_finite, values)):
                 return again if out is None else list(map(_placed, out, again))
             if all(map(_is_finite, again)) and not probe.has_lost(
-                partial(tested, serial=True), values, again, self._steps, overflows=True
+                partial(tested, serial=True), values, again, self._steps, infinities=True
             ):
                 self._odd = 0
                 return again if out is None else list(map(_placed, out, again))
@@ -270,8 +271,8 @@ class LoopKernel:
     def _may_have_lost(
         self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
     ) -> bool:
-        """Whether a call is to be computed again: a probe found a loss, or a result is not finite; for infinite
-        arguments, a number."""
+        """Whether a call is to be computed again: a probe found a loss, or a result is not finite;
+        for infinite arguments, a number."""
         if self.accuracy == "certified":
             return True
         due = self.schedule.due(values, results)

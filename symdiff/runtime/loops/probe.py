@@ -119,7 +119,7 @@ def has_lost(
     values: Sequence[Any],
     plain: Results,
     steps: float = 0.0,
-    overflows: bool = False,
+    infinities: bool = False,
 ) -> bool:
     """Whether a call lost digits.
 
@@ -128,10 +128,10 @@ def has_lost(
     run : computes the results for arguments, in the thread that calls it.
     plain : its results for these, to nearest.
     steps : of loops that are not over elements of the arguments.
-    overflows : whether what overflows on the way is a loss, too: infinities may vanish as divisors.
+    infinities : whether those that are made on the way are a loss, too: as divisors they vanish.
     """
     environment = _environment()
-    if environment is None and overflows:
+    if environment is None and infinities:
         return True
     if environment is None:
         return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
@@ -141,7 +141,7 @@ def has_lost(
     with environment.direction(DOWNWARD):
         down = run(values)
     inexact = environment.is_inexact()
-    if overflows and environment.has_overflown():
+    if infinities and environment.made_infinities():
         return True
     part = min(PART, max(1.0, SHARE * (steps + sum(map(np.size, values)))))
     if any(_apart(*found, part) for found in zip(plain, up, down, strict=True)):
@@ -257,21 +257,24 @@ def _moved(values: Sequence[Any], way: int) -> list[Any]:
 
 
 # ------------------------------------------------------------- the processor's mode
-_MODES = {"x86_64": (0x800, 0x400, 0x20, 0x8), "aarch64": (0x400000, 0x800000, 0x10, 0x4)}
-"""The values of FE_UPWARD, FE_DOWNWARD, FE_INEXACT and FE_OVERFLOW by processor."""
+_MODES = {
+    "x86_64": (0x800, 0x400, 0x20, 0x8 | 0x4),
+    "aarch64": (0x400000, 0x800000, 0x10, 0x4 | 0x2),
+}
+"""The values of FE_UPWARD, FE_DOWNWARD, FE_INEXACT, and FE_OVERFLOW with FE_DIVBYZERO, by processor."""
 
 
 class Environment:
     """The floating-point environment of the current thread."""
 
-    def __init__(self, library: Any, up: int, down: int, inexact: int, overflow: int) -> None:
+    def __init__(self, library: Any, up: int, down: int, inexact: int, infinite: int) -> None:
         self._set, self._get, self._test = (
             library.fesetround,
             library.fegetround,
             library.fetestexcept,
         )
         self._clear, self._modes = library.feclearexcept, (up, down, 0)
-        self._inexact, self._overflow = inexact, overflow
+        self._inexact, self._infinite = inexact, infinite
 
     @contextmanager
     def direction(self, which: int) -> Iterator[None]:
@@ -284,16 +287,16 @@ class Environment:
             self._set(before)
 
     def clear(self) -> None:
-        """Forget that operations were inexact, or overflowed."""
-        self._clear(self._inexact | self._overflow)
+        """Forget that operations were inexact, or made infinities."""
+        self._clear(self._inexact | self._infinite)
 
     def is_inexact(self) -> bool:
         """Whether an operation was since."""
         return bool(self._test(self._inexact))
 
-    def has_overflown(self) -> bool:
-        """Whether an operation overflowed since."""
-        return bool(self._test(self._overflow))
+    def made_infinities(self) -> bool:
+        """Whether an operation of numbers gave an infinity since."""
+        return bool(self._test(self._infinite))
 
 
 @functools.cache

@@ -125,7 +125,7 @@ FAINT = Fraction(1, 2**60)
 def moving(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Functions whose results move by a unit in the last place away from zero, in turn when the processor rounds
     in the direction of their sign, and in the other: those of vectors are rounded to nearest in any case, so that
-    probes would not see what cancels in them. To nearest, and of infinities, nothing changes."""
+    probes would not see what cancels in them. To nearest, of infinities, and of powers of integers, nothing changes."""
     new: dict[Expr, Expr] = {}
     kinds: dict[Expr, str] = {}
     in_turn = False
