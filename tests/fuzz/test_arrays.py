@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from symdiff.codegen.llvm.loops import row_blocks
-from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.runtime.scalar import compiled
 from tests.fuzz.array_programs import Generator, Line, Source, smaller
 from tests.fuzz.arrays import examined, fuzz, shrunk
@@ -63,9 +62,8 @@ def test_a_fault_is_found_and_shrunk(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("SYMDIFF_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compiled, "_linked", WeakValueDictionary())
     monkeypatch.setattr(row_blocks, "leaves", lambda _: [])
-    monkeypatch.setattr(LoweredProgram, "at_once", lambda *_: None)  # which has no such rows
     outcome = examined(triangle(), tmp_path)
-    assert outcome.kind in ("value", "derivative")
+    assert outcome.kind in ("value", "derivative", "raises")  # or the first call reports it
     smallest, same = shrunk(triangle(), outcome, tmp_path)
     assert same.kind == outcome.kind
     assert "np.sin" not in smallest.text() and "range(i)" in smallest.text()

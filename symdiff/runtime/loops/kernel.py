@@ -246,6 +246,7 @@ class LoopKernel:
             ):
                 self._odd = 0
                 return again if out is None else list(map(_placed, out, again))
+            results = again
         kept = results if out is None or aside else [np.copy(v) for v in results]
         found = self._more_accurately(dtype, values, kept, out, result)
         self._odd *= not all(map(_is_finite, found))
@@ -254,6 +255,8 @@ class LoopKernel:
             self.schedule.lost()
         else:
             self._losses, self._alarms = 0, self._alarms + 1
+            if self.accuracy == "high":  # what calls that are not probed return
+                return kept if out is None else list(map(_placed, out, kept))
         return found
 
     def _begins_with_errors(self) -> bool:
