@@ -161,7 +161,11 @@ def test_threads_that_do_not_hold_the_lock() -> None:
 
     np.testing.assert_array_equal(rows(M), [norm.grad(row) for row in M])
     small = M * np.array([[1.0], [1e-9], [1e-7], [1e-12], [1.0]])
-    np.testing.assert_array_equal(lost(small), [quotient.grad(row) for row in small])
+    for got, row in zip(
+        lost(small), small, strict=True
+    ):  # a call after losses has other last digits
+        want = quotient.grad(row)
+        np.testing.assert_allclose(got, want, rtol=0, atol=2.0**-40 * np.abs(want).max())
 
 
 @pytest.mark.slow

@@ -206,7 +206,7 @@ def test_saved_and_inside_numba(f: Function, args: tuple[float, ...], tmp_path: 
     made = symgrad(f)
     made(*args)
     path = tmp_path / f"decided_{f.__name__}.py"
-    made.save(path)
+    made.save(path, companion=None)
     module = loaded(path.read_text(encoding="utf-8"), f"decided_{f.__name__}", tmp_path)
     assert getattr(module, f.__name__)(*args) == pytest.approx(value, rel=1e-12, abs=1e-12)
     got = np.ravel(getattr(module, f"{f.__name__}_grad")(*args))
