@@ -7,11 +7,7 @@ arithmetic loses on its way.
 
 from __future__ import annotations
 
-import ctypes
-import platform
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,9 +17,8 @@ from symdiff.ir import functions
 from symdiff.ir.loop_program import LoopProgram, expressions, walk
 from symdiff.ir.plain import is_plain
 from symdiff.ir.program import Program
+from symdiff.runtime import directions
 
-_MODES = {"x86_64": (0x400, 0x800), "aarch64": (0x800000, 0x400000)}
-"""The numbers of `FE_DOWNWARD` and `FE_UPWARD`, by machine."""
 _FORMATS = ((None, 1.0), (np.longdouble, 2.0**11))
 """Kinds of arguments, and how much larger units of rounding are in doubles: functions of NumPy's on doubles may
 round to nearest in all modes."""
@@ -77,24 +72,14 @@ def _spread(values: Sequence[Any], scale: float) -> Any:
 
 def _in_other_modes(call: Callable[[], Any]) -> list[Any]:
     """What a function returns with the processor rounding down, and up; nothing where the processor cannot."""
-    modes = _MODES.get(platform.machine())
-    setter = getattr(ctypes.CDLL(None), "fesetround", None) if sys.platform != "win32" else None
-    if modes is None or setter is None:
+    environment = directions.environment()
+    if environment is None:
         return []
     found = []
-    for mode in modes:
-        with _rounding(setter, mode):
+    for which in (directions.DOWNWARD, directions.UPWARD):
+        with environment.direction(which):
             found.append(call())
     return found
-
-
-@contextmanager
-def _rounding(setter: Any, mode: int) -> Iterator[None]:
-    setter(mode)
-    try:
-        yield
-    finally:
-        setter(0)
 
 
 def decides(program: Program | LoopProgram) -> bool:

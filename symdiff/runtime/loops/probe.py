@@ -18,14 +18,13 @@ Kahan, "How futile are mindless assessments of roundoff in floating-point comput
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
-import platform
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from symdiff.runtime import directions
 
 LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
@@ -35,7 +34,6 @@ most; and for each element that may be added up, which are then 16 roundings."""
 FIRST, EVERY, SELDOM = 2, 16, 1024
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
-UPWARD, DOWNWARD, TO_NEAREST = range(3)
 INFINITE, WORDS = 2047, 32
 """The biased exponent of what is not finite; the words of 64 bits with a bit for each exponent."""
 
@@ -130,15 +128,15 @@ def has_lost(
     steps : of loops that are not over elements of the arguments.
     infinities : whether those that are made on the way are a loss, too: as divisors they vanish.
     """
-    environment = _environment()
+    environment = directions.environment()
     if environment is None and infinities:
         return True
     if environment is None:
         return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
     environment.clear()
-    with environment.direction(UPWARD):
+    with environment.direction(directions.UPWARD):
         up = run(values)
-    with environment.direction(DOWNWARD):
+    with environment.direction(directions.DOWNWARD):
         down = run(values)
     inexact = environment.is_inexact()
     if infinities and environment.made_infinities():
@@ -149,25 +147,14 @@ def has_lost(
     return inexact and any(map(_is_suspicious, plain, up, down))
 
 
-@contextmanager
-def to_nearest() -> Iterator[None]:
-    """Round to nearest in this thread, for Python code that a probed kernel calls."""
-    environment = _environment()
-    if environment is None:
-        yield
-        return
-    with environment.direction(TO_NEAREST):
-        yield
-
-
 def spreads(run: Callable[[Sequence[Any]], Results], values: Sequence[Any]) -> list[float]:
     """By how much each result differs with the direction of rounding; nan where one is not finite."""
-    environment = _environment()
+    environment = directions.environment()
     if environment is None:
         ways = [run(values), *(run(_moved(values, way)) for way in (1, -1))]
     else:
         ways = [run(values)]
-        for which in (UPWARD, DOWNWARD):
+        for which in (directions.UPWARD, directions.DOWNWARD):
             with environment.direction(which):
                 ways.append(run(values))
     found = []
@@ -254,64 +241,3 @@ def _moved(values: Sequence[Any], way: int) -> list[Any]:
         else:
             moved.append(v)
     return moved
-
-
-# ------------------------------------------------------------- the processor's mode
-_MODES = {
-    "x86_64": (0x800, 0x400, 0x20, 0x8 | 0x4),
-    "aarch64": (0x400000, 0x800000, 0x10, 0x4 | 0x2),
-}
-"""The values of FE_UPWARD, FE_DOWNWARD, FE_INEXACT, and FE_OVERFLOW with FE_DIVBYZERO, by processor."""
-
-
-class Environment:
-    """The floating-point environment of the current thread."""
-
-    def __init__(self, library: Any, up: int, down: int, inexact: int, infinite: int) -> None:
-        self._set, self._get, self._test = (
-            library.fesetround,
-            library.fegetround,
-            library.fetestexcept,
-        )
-        self._clear, self._modes = library.feclearexcept, (up, down, 0)
-        self._inexact, self._infinite = inexact, infinite
-
-    @contextmanager
-    def direction(self, which: int) -> Iterator[None]:
-        """Round up, down or to nearest, in this thread."""
-        before = self._get()
-        self._set(self._modes[which])
-        try:
-            yield
-        finally:
-            self._set(before)
-
-    def clear(self) -> None:
-        """Forget that operations were inexact, or made infinities."""
-        self._clear(self._inexact | self._infinite)
-
-    def is_inexact(self) -> bool:
-        """Whether an operation was since."""
-        return bool(self._test(self._inexact))
-
-    def made_infinities(self) -> bool:
-        """Whether an operation of numbers gave an infinity since."""
-        return bool(self._test(self._infinite))
-
-
-@functools.cache
-def _environment() -> Environment | None:
-    """The environment, if its direction can be set."""
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(
-        platform.machine().lower(), platform.machine()
-    )
-    try:  # the C library of the process
-        found = Environment(ctypes.CDLL(None), *_MODES[machine])
-    except (KeyError, OSError, TypeError, AttributeError):
-        return None
-    tenth, third = float("0.1"), float("3")
-    with found.direction(UPWARD):
-        up = tenth / third
-    with found.direction(DOWNWARD):
-        down = tenth / third
-    return found if up > tenth / third * (1 - 2.0**-52) and up > down else None
