@@ -13,6 +13,6 @@
 `package`      which code this is: the digest that keys the cache
 `generated_modules`  modules of generated source, imported from files
 `outcome`      what callbacks of compiled code tell once it has returned
-`directions`   the direction in which a thread rounds
+`processor_modes`  the direction in which a thread rounds
 `signals`      signals that come while a kernel runs
 """

@@ -17,7 +17,7 @@ from symdiff.ir import functions
 from symdiff.ir.loop_program import LoopProgram, expressions, walk
 from symdiff.ir.plain import is_plain
 from symdiff.ir.program import Program
-from symdiff.runtime import directions
+from symdiff.runtime import processor_modes
 
 _FORMATS = ((None, 1.0), (np.longdouble, 2.0**11))
 """Kinds of arguments, and how much larger units of rounding are in doubles: functions of NumPy's on doubles may
@@ -72,11 +72,11 @@ def _spread(values: Sequence[Any], scale: float) -> Any:
 
 def _in_other_modes(call: Callable[[], Any]) -> list[Any]:
     """What a function returns with the processor rounding down, and up; nothing where the processor cannot."""
-    environment = directions.environment()
+    environment = processor_modes.environment()
     if environment is None:
         return []
     found = []
-    for which in (directions.DOWNWARD, directions.UPWARD):
+    for which in (processor_modes.DOWNWARD, processor_modes.UPWARD):
         with environment.direction(which):
             found.append(call())
     return found

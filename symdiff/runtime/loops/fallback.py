@@ -18,8 +18,8 @@ from symdiff.codegen.llvm import jit
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import work
 from symdiff.process.locks import Lock
-from symdiff.runtime.directions import to_nearest
 from symdiff.runtime.outcome import Outcome
+from symdiff.runtime.processor_modes import to_nearest
 from symdiff.runtime.protocols import LoopFunction, ProgramWithTests, Reference
 from symdiff.runtime.scalar.fallback import WORK
 from symdiff.runtime.scalar.kernel import Kernel

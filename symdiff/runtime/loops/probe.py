@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.runtime import directions
+from symdiff.runtime import processor_modes
 
 LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
@@ -128,15 +128,15 @@ def has_lost(
     steps : of loops that are not over elements of the arguments.
     infinities : whether those that are made on the way are a loss, too: as divisors they vanish.
     """
-    environment = directions.environment()
+    environment = processor_modes.environment()
     if environment is None and infinities:
         return True
     if environment is None:
         return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
     environment.clear()
-    with environment.direction(directions.UPWARD):
+    with environment.direction(processor_modes.UPWARD):
         up = run(values)
-    with environment.direction(directions.DOWNWARD):
+    with environment.direction(processor_modes.DOWNWARD):
         down = run(values)
     inexact = environment.is_inexact()
     if infinities and environment.made_infinities():
@@ -149,12 +149,12 @@ def has_lost(
 
 def spreads(run: Callable[[Sequence[Any]], Results], values: Sequence[Any]) -> list[float]:
     """By how much each result differs with the direction of rounding; nan where one is not finite."""
-    environment = directions.environment()
+    environment = processor_modes.environment()
     if environment is None:
         ways = [run(values), *(run(_moved(values, way)) for way in (1, -1))]
     else:
         ways = [run(values)]
-        for which in (directions.UPWARD, directions.DOWNWARD):
+        for which in (processor_modes.UPWARD, processor_modes.DOWNWARD):
             with environment.direction(which):
                 ways.append(run(values))
     found = []
