@@ -130,16 +130,16 @@ FADES = -600
 
 
 def corrected_program(
-    program: LoopProgram, norm: bool = False, tests: bool = False, library: bool = True
+    program: LoopProgram, tests: bool = False, library: bool = True
 ) -> LoopProgram:
-    """The program with the rounding errors of all numbers; with `norm` arrays are accepted by their
-    largest elements; with `tests` what underflow cost counts; `library`: whether routines may be called.
+    """The program with the rounding errors of all numbers; with `tests` what underflow cost counts;
+    `library`: whether routines may be called.
 
     Raises
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    return Correcting(program, norm, tests=tests, library=library).whole_program()
+    return Correcting(program, tests=tests, library=library).whole_program()
 
 
 class Correcting(Beside):
@@ -148,7 +148,6 @@ class Correcting(Beside):
     Attributes
     ----------
     functions : whether there are any; calls : of routines, which amplify errors as much as those of functions.
-    norm : whether arrays are accepted by their largest elements.
     known : the types of the program's names.
     exposed : names of which it would not show in the correction of the result that both sums in them and their
         corrections cancelled. To look at each sum takes as long as all the rest.
@@ -164,7 +163,7 @@ class Correcting(Beside):
     """
 
     def __init__(
-        self, program: LoopProgram, norm: bool = False, lean: bool = False, tests: bool = False,
+        self, program: LoopProgram, lean: bool = False, tests: bool = False,
         lanes: bool = True, library: bool = True,
     ) -> None:  # fmt: skip
         self.library, self.known = library, types(program)
@@ -173,7 +172,7 @@ class Correcting(Beside):
         self.bounded = self.solves and not _solves_functions(program)
         super().__init__(in_lanes(program, self.keeps) if lanes else program)
         self.suffixes = ("rest", "lost") if self.tests else ("rest",)
-        self.norm, self.lean = norm, lean
+        self.lean = lean
         self.functions = self.calls = False
         self.exposed, self.roots = _exposed(program)
         self.signed = Signed(never_negative(self.program))
@@ -412,15 +411,12 @@ class Correcting(Beside):
         at = [index(i) for i in places]
         value, rest, *lost = (load(array(n), *at) for n in (name, *self.beside[name]))
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
-        each = [_infinite(*size) if self.norm else is_wrong(self.of_each(t), value, rest), *size]
-        for x in lost:
-            each.append(raw(ir.ABS, (x,)) if self.norm else is_lost(value, x, self.left))
+        each = [is_wrong(self.of_each(t), value, rest), *size]
+        each += [is_lost(value, x, self.left) for x in lost]
         (many, biggest, most, *others), block = over_elements(
-            self.names, places, t, each, [False, True, True, self.norm][: len(each)]
+            self.names, places, t, each, [False, True, True, False][: len(each)]
         )
         checks += block
-        if self.norm:
-            others = [is_lost(biggest, x, self.left) for x in others]
         wrong += [many, *others, is_wrong(const(self.accepted), biggest, most)]
         return self.corrected_array(e, t, checks)
 
@@ -545,11 +541,6 @@ def together(value: Expr, rest: Expr) -> Expr:
     """The sum; a value that is not finite stays."""
     total = raw(ADD, (value, rest))
     return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
-
-
-def _infinite(size: Expr, off: Expr) -> Expr:
-    """1 where a value or its correction is not finite."""
-    return raw(WHERE, (raw(ir.AND, (raw(LT, (size, INF)), raw(LT, (off, INF)))), ZERO, ONE))
 
 
 def is_wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:

@@ -79,13 +79,6 @@ class LoweredProgram:
         found: Any = with_error_tests(program, dtype, *how)
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
 
-    @property
-    def solves(self) -> bool:
-        """Whether it calls linear solvers."""
-        from symdiff.passes.accuracy.solver_corrections import calls_with_corrections
-
-        return calls_with_corrections(self.source)
-
     @cached_property
     def rows_lose(self) -> bool:
         """Whether rows had better be computed with their rounding errors, as what has error tests is not seldom
