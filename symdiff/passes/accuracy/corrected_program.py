@@ -98,11 +98,7 @@ FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
 """Relative corrections of results that are accepted, with functions (of many numbers `EACH`) and without."""
 EACH, MANY = Fraction(1, 2**40), 1024
 """With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
-most. Of an array of more than so many elements n/64 times that, up to `ARITHMETIC`: 128 ulp and more, which
-estimates of such arrays let pass."""
-LEAN, LEAN_MOST = Fraction(1, 2**38), Fraction(1, 2**20)
-"""Of calls of many numbers, with functions, of an array of n elements n times that, as then each is within 32*n ulp
-of itself; and at most, as errors of second order then are of 2**-40."""
+most. Of an array of more than so many elements n/64 times that, up to `ARITHMETIC`, as by chance some are that small."""
 SECOND = Fraction(1, 2**105)
 """Of the terms of a sum: errors of second order."""
 OWN = Fraction(1, 2**52)
@@ -151,10 +147,9 @@ class Correcting(Beside):
     known : the types of the program's names.
     exposed : names of which it would not show in the correction of the result that both sums in them and their
         corrections cancelled. To look at each sum takes as long as all the rest.
-    lean : whether sums in others are not looked at. If not, what vanishes there does not pass for exact.
     signed : which names are never negative: sums of terms of one sign do not cancel.
     roots : the expressions of those.
-    adds_lean : whether sums in the array that is added to need not be looked at.
+    adds_exposed : whether sums in the array that is added to are to be looked at.
     solves : whether it calls linear solvers.
     bounded : whether those amplify nothing that functions are off, so that what is left of that is carried, too.
     tests : whether numbers also have what they lost beside their errors: by underflow (see `underflow_losses`), and of
@@ -163,7 +158,7 @@ class Correcting(Beside):
     """
 
     def __init__(
-        self, program: LoopProgram, lean: bool = False, tests: bool = False,
+        self, program: LoopProgram, tests: bool = False,
         lanes: bool = True, library: bool = True,
     ) -> None:  # fmt: skip
         self.library, self.known = library, types(program)
@@ -172,18 +167,17 @@ class Correcting(Beside):
         self.bounded = self.solves and not _solves_functions(program)
         super().__init__(in_lanes(program, self.keeps) if lanes else program)
         self.suffixes = ("rest", "lost") if self.tests else ("rest",)
-        self.lean = lean
         self.functions = self.calls = False
         self.exposed, self.roots = _exposed(program)
         self.signed = Signed(never_negative(self.program))
-        self.adds_lean = False
+        self.adds_exposed = True
 
     def real(self, *outputs: Expr) -> list[Parts]:
         watched = [e in self.roots for e in outputs]
         return self.numbers(*self.over(outputs), watched) if outputs else []
 
     def update(self, s: Update) -> list[Statement]:
-        self.adds_lean = s.name not in self.exposed
+        self.adds_exposed = s.name in self.exposed
         return super().update(s)
 
     def pairs(
@@ -234,7 +228,7 @@ class Correcting(Beside):
                 if looked_at is None or n in looked_at:
                     value, rest = self.known_sum(known[n], *terms)
                     known[n] = value, rest
-                elif not self.lean:
+                else:
                     known[n] = self.inexact_sum(known[n], *terms)
             if n.op is WHERE and n.args[0].op in (LT, LE) and {*n.args[0].args} == {*n.args[1:]}:
                 known[n] = _with_nan(known[n], [known[a][0] for a in n.args[1:]])
@@ -326,9 +320,9 @@ class Correcting(Beside):
         a, b = ir.var("left"), ir.var("right")
         known.update({a: (x[0], x[1]), b: (y[0], y[1])})
         total: Parts = corrected(raw(ADD, (a, b)), known)
-        if not self.adds_lean:
+        if self.adds_exposed:
             total = self.known_sum(total, x, y)
-        elif not self.lean:
+        else:
             total = self.inexact_sum((total[0], total[1]), x, y)
         return (*total, raw(ADD, (x[2], y[2]))) if self.tests else total
 
@@ -367,7 +361,7 @@ class Correcting(Beside):
     def accepted(self) -> Fraction:
         if not self.functions or self.bounded:
             return ARITHMETIC
-        return EACH if self.lean or self.calls else FUNCTIONS
+        return EACH if self.calls else FUNCTIONS
 
     @property
     def left(self) -> Fraction:
@@ -378,11 +372,6 @@ class Correcting(Beside):
         """The correction of an element of an array that is accepted."""
         if self.bounded:
             return const(ARITHMETIC)
-        if self.lean:
-            each: Expr = const(LEAN) if self.functions else const(LEAN_MOST)
-            for n in t.shape if self.functions else ():
-                each = raw(MUL, (each, raw(REAL_OF, (n,))))
-            return raw(WHERE, (raw(LT, (const(LEAN_MOST), each)), const(LEAN_MOST), each))
         if not self.functions:
             return const(ARITHMETIC)
         low, high, part = const(EACH), const(ARITHMETIC), const(16 * EACH / MANY)
@@ -401,8 +390,6 @@ class Correcting(Beside):
             if rest is ZERO:
                 return value
             wrong.append(is_wrong(const(self.accepted), value, rest))
-            if self.lean:  # what vanished may not be 0
-                wrong.append(raw(WHERE, (raw(LT, (ZERO, raw(ir.ABS, (value,)))), ZERO, ONE)))
             return together(value, rest)
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
         if t.kind != "f" or name not in self.beside:
