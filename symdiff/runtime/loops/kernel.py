@@ -86,8 +86,8 @@ class LoopKernel:
         self._measured: Measured | None = None
         self._losses = self._turn = self._alarms = self._odd = 0
         self.schedule = probe.Schedule(
-            [p.type.kind == "f" for p in program.params],
-            [t.kind == "f" for t in self.layout.outputs],
+            [p.type.kind == "f" for p in program.params]
+            + [t.kind == "f" for t in self.layout.outputs]
         )
         self._lock = Lock()
         self._ranks = [

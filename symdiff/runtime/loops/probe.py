@@ -45,25 +45,22 @@ class Schedule:
 
     Parameters
     ----------
-    arguments, results : of each, whether it is of real numbers.
+    real : of each argument and each result, whether it is of real numbers.
 
     Attributes
     ----------
     state : what compiled entries read (`codegen.llvm.entry.loops`): the calls until the next probe, how many
         calls there were here, and for each argument and result `WORDS` words with a bit for each exponent
-        that was probed without a loss.
+        that was probed without a loss; numbers below the smallest normal one have that of 0.
     """
 
-    def __init__(self, arguments: Sequence[bool], results: Sequence[bool] = ()) -> None:
-        real = (*arguments, *results)
+    def __init__(self, real: Sequence[bool]) -> None:
         self.state = (ctypes.c_int64 * (2 + WORDS * len(real)))()
         self.pause = EVERY
         self._marked: list[tuple[int, int]] = []
         for k, is_real in enumerate(real):
-            first = 2 + WORDS * k
-            self.state[first] = int(k < len(arguments))  # arguments that are 0 need no probe
             for w in range(0 if is_real else WORDS):
-                self.state[first + w] = -1
+                self.state[2 + WORDS * k + w] = -1
 
     def due(self, values: Sequence[Any], results: Results) -> bool:
         """Whether a call with these arguments and results is to be probed."""
