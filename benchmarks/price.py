@@ -1,6 +1,6 @@
 """What the default costs: beside "fast" in later calls, and seconds of the first gradient.
 
-    python benchmarks/price.py [NAME ...]
+    python benchmarks/price.py [--level strict] [NAME ...]
 
 Each program is measured in a process of its own, with an empty disk cache. `first` is the processor time of
 the first derivative with the default, from the decorator to the result: capture, differentiation, compiling, the comparison
@@ -245,12 +245,12 @@ def _leaves(tree: Any) -> list[Any]:
     return [np.ravel(np.asarray(tree))]
 
 
-def measured(name: str) -> dict[str, float]:
+def measured(name: str, level: str) -> dict[str, float]:
     """Seconds of the first call and of later ones of a program, in this process."""
     warnings.simplefilter("ignore")
     derivative, args = _program(name)
     start = time.process_time()
-    high = derivative("high")
+    high = derivative(level)
     results = high(*args)
     first = time.process_time() - start
     start = time.process_time()
@@ -279,18 +279,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--level", default="high", help="what takes the place of the default")
     parser.add_argument("--one", action="store_true", help="measure one in this process")
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(measured(given.names[0])))
+        print(json.dumps(measured(given.names[0], given.level)))
         return
-    print("| program | first, s | high, us | fast, us | high / fast | mean / fast | differ |")
+    o = given.level
+    print(f"| program | first, s | {o}, us | fast, us | {o} / fast | mean / fast | differ |")
     print("|---|---|---|---|---|---|---|")
     firsts, ratios = [], []
     for name in given.names or [*PROGRAMS, *_ordinary()]:
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "SYMDIFF_CACHE_DIR": cache, "SYMDIFF_PROGRESS": "0"}
-            command = [sys.executable, __file__, "--one", name]
+            command = [sys.executable, __file__, "--level", given.level, "--one", name]
             try:
                 done = subprocess.run(
                     command,
@@ -313,7 +315,7 @@ def main() -> None:
         )  # fmt: skip
     if ratios:
         print(
-            f"\nhigh / fast: median {statistics.median(ratios):.2f}, geometric mean "
+            f"\n{o} / fast: median {statistics.median(ratios):.2f}, geometric mean "
             f"{geometric_mean(ratios):.2f}, worst {max(ratios):.2f}; first: median "
             f"{statistics.median(firsts):.2f} s, worst {max(firsts):.2f} s"
         )
