@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
@@ -17,7 +16,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Op
 from symdiff.ir.functions import PINNED
-from symdiff.ir.plain import negated_ball
+from symdiff.ir.plain import BALLS, negated_ball
 from symdiff.process.locks import Lock
 
 Value = Any
@@ -123,8 +122,7 @@ def constant_power(q: Fraction) -> Callable[[Value], Value]:
 
 
 CORE: Mapping[Op, Callable[..., Value]] = {
-    ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
-    ir.NEG: negated_ball, ir.POW: _power, ir.LT: _less, ir.LE: _at_most, ir.EQ: _equal,
+    **BALLS, ir.NEG: negated_ball, ir.POW: _power, ir.LT: _less, ir.LE: _at_most, ir.EQ: _equal,
     ir.NOT: _not, ir.AND: _and, ir.OR: _or, ir.WHERE: _where, PINNED: _pinned,
 }  # fmt: skip
 

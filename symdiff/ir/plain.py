@@ -303,7 +303,7 @@ def _ball(op: Op, balls: tuple[Any, ...]) -> Any:
     numbers = [_double(b) for b in balls]
     if None not in numbers:
         return as_ball(in_doubles(op)(*numbers))
-    ball = _BALLS.get(op) or op.ball
+    ball = BALLS.get(op) or op.ball
     return ball(*balls) if ball is not None else flint().arb("nan")
 
 
@@ -370,11 +370,11 @@ def _power(a: Any, b: Any) -> Any:
     return a**b if a > 0 or b.is_integer() else a.sqrt() if b == 0.5 else flint().arb("nan")
 
 
-_BALLS: dict[Op, Callable[..., Any]] = {
+BALLS: dict[Op, Callable[..., Any]] = {
     ADD: lambda a, b: a + b, SUB: lambda a, b: a - b, MUL: lambda a, b: a * b,
     DIV: lambda a, b: a / b, POW: _power,
 }  # fmt: skip
-_DOUBLES: dict[Op, Callable[..., Any]] = {
+DOUBLES: dict[Op, Callable[..., Any]] = {
     ADD: lambda a, b: a + b, SUB: lambda a, b: a - b, MUL: lambda a, b: a * b,
     DIV: lambda a, b: np.divide(a, b), POW: lambda a, b: np.sqrt(a) if b == 0.5 else np.power(a, b),
 }  # fmt: skip
@@ -383,7 +383,7 @@ _DOUBLES: dict[Op, Callable[..., Any]] = {
 @lru_cache(maxsize=1024)
 def in_doubles(op: Op) -> Callable[..., float]:
     """An operation on floats, as NumPy and libm compute it; never an exception."""
-    function = _DOUBLES.get(op) or _written(op) or _by_ball(op)
+    function = DOUBLES.get(op) or _written(op) or _by_ball(op)
 
     def quietly(*args: float) -> float:
         try:
