@@ -8,7 +8,7 @@ with plain Python. Then "high" and "fast" take turns on one thread, with the sam
 the probes of later calls, one in 16 to 1024, are not in it: `mean` has them, the mean over calls of the default.
 `differ` is how far "fast" is from the default, of the largest element of each result.
 
-Programs: examples/programs, those of `ORDINARY` below (recurrences, statistics, rotations).
+Programs: examples/programs, those of `_ordinary` below (recurrences, statistics, rotations).
 """
 
 from __future__ import annotations
@@ -24,21 +24,15 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
+from programs_benchmark import ROUND, derivatives, leaves
 from scipy import special
 from timing import clock, geometric_mean, race
 
 from symdiff import symgrad
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
-PROGRAMS = [
-    "greeks", "argon", "kalman", "logit", "arm", "slerp", "epidemic", "network", "gaussian_process", "image_filter",
-]  # fmt: skip
-ROUND = 0.02
-"""Seconds of one turn."""
 
 
 # ------------------------------------------------------------------------- recurrences
@@ -223,26 +217,14 @@ def _ordinary() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
 
 def _program(name: str) -> tuple[Callable[[str], Any], tuple[Any, ...]]:
     """The derivative of a program at an accuracy, and its arguments."""
-    if name in PROGRAMS:
+    from programs import NAMES  # of examples, which programs_benchmark puts on the path
+
+    if name in NAMES:
         module = importlib.import_module(f"programs.{name}")
-
-        def derivative(accuracy: str) -> Any:
-            return getattr(
-                symgrad(module.function, wrt=module.WRT, accuracy=accuracy), module.DERIVATIVE
-            )
-
-        return derivative, module.data(np.random.default_rng(0))
+        return partial(derivatives, module), module.data(np.random.default_rng(0))
     function, args = _ordinary()[name]
     first = function.__code__.co_varnames[0]
     return lambda accuracy: symgrad(function, wrt=first, accuracy=accuracy).grad, args
-
-
-def _leaves(tree: Any) -> list[Any]:
-    if isinstance(tree, dict):
-        tree = list(tree.values())
-    if isinstance(tree, (tuple, list)):
-        return [a for value in tree for a in _leaves(value)]
-    return [np.ravel(np.asarray(tree))]
 
 
 def measured(name: str, level: str) -> dict[str, float]:
@@ -268,7 +250,7 @@ def measured(name: str, level: str) -> dict[str, float]:
     mean = clock(high, *args, repeat=min(1000, 20 * repeat))()
     differ = max(
         float(np.abs(a - b).max(initial=0.0) / max(np.abs(a).max(initial=0.0), 1e-300))
-        for a, b in zip(_leaves(results), _leaves(plain), strict=True)
+        for a, b in zip(leaves(results), leaves(plain), strict=True)
     )
     return {"first": first, "first fast": first_fast, **best, "mean": mean, "differ": differ}
 
@@ -286,10 +268,12 @@ def main() -> None:
         print(json.dumps(measured(given.names[0], given.level)))
         return
     o = given.level
+    from programs import NAMES
+
     print(f"| program | first, s | {o}, us | fast, us | {o} / fast | mean / fast | differ |")
     print("|---|---|---|---|---|---|---|")
     firsts, ratios = [], []
-    for name in given.names or [*PROGRAMS, *_ordinary()]:
+    for name in given.names or [*NAMES, *_ordinary()]:
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "SYMDIFF_CACHE_DIR": cache, "SYMDIFF_PROGRESS": "0"}
             command = [sys.executable, __file__, "--level", given.level, "--one", name]
