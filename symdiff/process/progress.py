@@ -246,10 +246,13 @@ def runs(frame: FrameType | None, running: tuple[str, ...]) -> bool:
 
 
 def _modules(frame: FrameType | None) -> list[str]:
-    """The modules of the functions on the stack, from the innermost out."""
+    """The modules of the functions on the stack, from the innermost out; what an import runs is no stage."""
     names: list[str] = []
     while frame is not None:
-        names.append(frame.f_globals.get("__name__", ""))
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith(("importlib", "_frozen_importlib")):
+            names.clear()
+        names.append(name)
         frame = frame.f_back
     return names
 

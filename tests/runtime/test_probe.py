@@ -138,7 +138,8 @@ def test_the_direction_is_restored():
 
 @needs_modes
 @pytest.mark.parametrize("name", [
-    "sin", "cos", "tan", "exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "arcsin", "arctan", "arcsinh", "cbrt",
+    "sin", "cos", "tan", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sinh", "cosh", "tanh", "arcsin", "arccos",
+    "arctan", "arcsinh", "arctanh", "cbrt",
 ])  # fmt: skip
 @pytest.mark.parametrize("size", [1, 16])
 def test_functions_of_vectors_keep_their_digits_in_all_directions(name, size):
@@ -149,6 +150,14 @@ def test_functions_of_vectors_keep_their_digits_in_all_directions(name, size):
         ((_, kernel),) = f._arrays._kernels.values()
         (spread,) = kernel.spreads([x])
         assert 2.0**-54 <= spread / abs(f(x)) <= (size + 4) * 2.0**-48
+
+
+def test_a_result_that_is_no_number_differs_from_one_that_is():
+    for bad in (math.nan, math.inf):
+        for a, b in (((0.0, 0.0), (bad, bad)), ((1.0, 2.0), (1.0, bad)), ((bad, 1.0), (1.0, 1.0))):
+            assert probe.differ(np.array(a), np.array(b))
+        assert not probe.differ(np.array([bad, 1.0]), np.array([bad, 1.0]))
+        assert probe.differ(0.0, bad)
 
 
 def sum_of(name):

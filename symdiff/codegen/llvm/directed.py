@@ -5,10 +5,10 @@ Code that is also run with other directions of rounding (`runtime.loops.probe`) 
 
 from __future__ import annotations
 
-from symdiff.ir.functions import COS, SIN
+from symdiff.ir.functions import ATAN, COS, SIN, TAN
 
-TO_NEAREST = (SIN, COS)
-"""What glibc's vector functions compute to a few digits only where the processor rounds up or down: they
+TO_NEAREST = (SIN, COS, TAN, ATAN)
+"""What glibc's vector functions, or some of them, compute to a few digits only where the processor rounds up or down: they
 find the nearest multiple of pi by a sum whose last bits hold it."""
 FAINT = (
     "@faint = internal global double 0x3C30000000000000\n"

@@ -178,7 +178,7 @@ class Trial:
         self.cuts = tuple(e for e in (*equal, *steps) if ir.variables((e,)))
         self.jumps = tuple(dict.fromkeys(map(_on_cut, ir.topological(captured.outputs))))
         self.facts = captured.assumptions
-        self.domain = () if path else captured.domain
+        self.domain = captured.domain
         roots = [*self.truth, *self.kinks, *self.facts, *self.domain, *self.cuts, *self.jumps]
         roots += self.norms
         if self.smooth is not None:
@@ -251,7 +251,7 @@ class Trial:
                 start += len(self.facts)
                 inside = values[start : start + len(self.domain)]
                 if any(d is False for d in inside):
-                    around = self._around(point, budget)
+                    around = not self.path and self._around(point, budget)
                     return Seen(point, [None] * count, outside=True) if around else None
             if all(_known(t) for t in truth):
                 break

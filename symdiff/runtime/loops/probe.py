@@ -187,6 +187,8 @@ def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
             x, y = x[finite], y[finite]
             if not x.size:
                 return False
+        if not np.isfinite(y).all():
+            return True
         size = max(np.abs(x).max(), np.abs(y).max())
         apart = np.abs(x - y).max()
     tiny, limit = float(np.finfo(x.dtype).tiny), limit * float(np.finfo(x.dtype).eps) * 2.0**52
