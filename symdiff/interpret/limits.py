@@ -96,7 +96,7 @@ _OF_FIRST = frozenset((LOG, LOG2, LOG10, LGAMMA))
 """Logarithms of their first argument."""
 
 
-class _Stopped(Exception):  # noqa: N818
+class Stopped(Exception):  # noqa: N818
     """A point on a path has no value."""
 
     def __init__(self, kind: Kind) -> None:
@@ -128,7 +128,7 @@ class Approach:
         self.fixed = {i: values[i] for i in tape.conditions if values[i] is not None}
         self.open = [i for i in tape.conditions if values[i] is None]
         self.asked: list[int] = []  # conditions that must compare what is defined on a path
-        self.depth = BASE_DEPTH + 2 * _span(tape, point)
+        self.depth = BASE_DEPTH + 2 * span(tape, point)
         self._met: dict[tuple[Path, int, bool], tuple[int, list[Value]]] = {}
         self._beside: dict[tuple[int, tuple[int, ...]], list[list[Value]]] = {}
 
@@ -174,8 +174,8 @@ class Approach:
             if joined.kind in ("none", "open"):
                 break
             try:
-                met.append(_tendency(partial(self._at, path, root, keep_jumps), self.depth))
-            except _Stopped as stop:
+                met.append(tendency(partial(self._at, path, root, keep_jumps), self.depth))
+            except Stopped as stop:
                 met.append(Limit(stop.kind))
         return _join(met)
 
@@ -203,7 +203,7 @@ class Approach:
         for path in paths:
             try:
                 yield self._at(path, root, False, depth), (1 + abs(value)) / 8
-            except _Stopped:
+            except Stopped:
                 if work.spent() > self.until:
                     break
         self.until = work.spent() + REFUTING // 2
@@ -340,7 +340,7 @@ class Approach:
         1971)."""
         for way, v in self._between(itemgetter(divisor), used, depth, STEPS, least):
             yield way, v
-            if _size(v[divisor]) < -least:
+            if size(v[divisor]) < -least:
                 return
 
     def _between(
@@ -400,13 +400,13 @@ class Approach:
             if v:
                 y = v[root]
                 if y.is_finite():
-                    if y.rel_accuracy_bits() > AGREE + 20 or _vanished(y):
+                    if y.rel_accuracy_bits() > AGREE + 20 or vanished(y):
                         return y
                 elif (reason := self.tape.trouble(root, v)) != "undecided":
-                    raise _Stopped("domain" if reason == "domain" else "open")
+                    raise Stopped("domain" if reason == "domain" else "open")
             prec = 2 * prec or 3 * depth + 256
             if prec > MAX_PRECISION or work.spent() > self.until:
-                raise _Stopped("open")
+                raise Stopped("open")
             ctx.prec = prec
             inputs = [
                 arb(x) + arb(c) * step(depth, e) if c else arb(x)
@@ -414,7 +414,7 @@ class Approach:
             ]
             v = self.tape.run(inputs, prec, self.fixed, self._keep if keep_jumps else None)
             if self._is_outside(v):
-                raise _Stopped("domain")
+                raise Stopped("domain")
             self._met[key] = prec, v
 
     def _is_outside(self, v: Sequence[Value]) -> bool:
@@ -441,33 +441,33 @@ def _instead(d: int, value: Value, i: int, computed: Value) -> Value:
     return value if i == d else computed
 
 
-def _tendency(at: Callable[[int], Value], k: int) -> Limit:
+def tendency(at: Callable[[int], Value], k: int) -> Limit:
     """What values at t = 2**-k tend to as k grows, from a few of them."""
     far = k * 4 // 3
     a, b = at(k), at(far)
-    if _vanished(a) and _vanished(b):
-        grows = a != 0 and b != 0 and _size(b) - _size(a) >= 16  # to a pole, though not yet large
+    if vanished(a) and vanished(b):
+        grows = a != 0 and b != 0 and size(b) - size(a) >= 16  # to a pole, though not yet large
         return Limit("none") if grows else Limit("finite", arb(0))
-    if _close(a, b):
+    if close(a, b):
         if a != b and abs(at(far * 4 // 3) - b) > abs(
             b - a
         ):  # as a logarithm beside a large number
             return _growth(at, k)
         return Limit("finite", b)
-    drop = VANISHED if _vanished(b) else _size(a) - _size(b)
+    drop = VANISHED if vanished(b) else size(a) - size(b)
     if drop >= 16:
-        if _vanished(b):
+        if vanished(b):
             return Limit("finite", arb(0))
-        deep = far + (VANISHED + 50 + _size(b)) * (far - k) // drop
+        deep = far + (VANISHED + 50 + size(b)) * (far - k) // drop
         c = at(max(deep, far + 1))
-        if _vanished(c):
+        if vanished(c):
             return Limit("finite", arb(0))
         d = at(max(deep, far + 1) * 4 // 3)
-        return Limit("finite", d) if _close(c, d) else Limit("none")
+        return Limit("finite", d) if close(c, d) else Limit("none")
     if drop <= -16:
-        if a.sgn() == b.sgn() and _size(b) > 64:
+        if a.sgn() == b.sgn() and size(b) > 64:
             beyond = at(far * 4 // 3), at(2 * far)  # a wave has other signs there, or is small
-            if all(v.sgn() == b.sgn() and _size(v) > 64 for v in beyond):
+            if all(v.sgn() == b.sgn() and size(v) > 64 for v in beyond):
                 return Limit("infinite", 1 if b > 0 else -1)
         return Limit("none")
     if (grown := _growth(at, k)).kind == "infinite":
@@ -487,7 +487,7 @@ def _growth(at: Callable[[int], Value], k: int) -> Limit:
     if third.sgn() != first.sgn():
         return Limit("none")
     towards = d.sgn() == sign
-    if towards and _size(d) - max(_size(c), 0) > 2 * k and _size(c) >= _size(b):
+    if towards and size(d) - max(size(c), 0) > 2 * k and size(c) >= size(b):
         return Limit("infinite", sign)
     distance = abs(third * first / second**2 - 1)
     far = towards and a.sgn() == sign and abs(d) > 2 * abs(a)
@@ -503,7 +503,7 @@ def _extrapolated(at: Callable[[int], Value], k: int) -> Limit:
             rows[j] = ((j + 1) * rows[j] - i * rows[j + 1]) / (j + 1 - i)
         if i == NODES - 1:
             before = rows[0]
-    if _close(before, rows[0]):
+    if close(before, rows[0]):
         return Limit("finite", rows[0])
     scale = abs(at(k)) * arb(2) ** -AGREE
     if abs(before) < scale and abs(rows[0]) < scale:
@@ -525,30 +525,30 @@ def _join(met: Iterable[Limit]) -> Limit:
     first = inside[0]
     if first.kind == "infinite":
         return first if len({m.value for m in inside}) == 1 else Limit("none")
-    if all(_close(m.value, first.value) for m in inside):
-        return min(inside, key=lambda m: _size(m.value.rad()))
+    if all(close(m.value, first.value) for m in inside):
+        return min(inside, key=lambda m: size(m.value.rad()))
     return Limit("kink")
 
 
-def _close(a: Value, b: Value) -> bool:
+def close(a: Value, b: Value) -> bool:
     """Whether two numbers agree to `AGREE` bits."""
     if a.is_zero() and b.is_zero():
         return True
     return bool(abs(a - b) <= abs(b) * arb(2) ** -AGREE)
 
 
-def _vanished(y: Value) -> bool:
+def vanished(y: Value) -> bool:
     return bool(y.abs_upper() < arb(2) ** -VANISHED)
 
 
-def _size(y: Value) -> int:
+def size(y: Value) -> int:
     """The binary exponent of a number; that of a vanished one is low."""
     mantissa, exponent = y.mid().man_exp()
     bits = int(abs(mantissa)).bit_length()
     return bits + int(exponent) if bits else -100 * VANISHED
 
 
-def _span(tape: Tape, point: Sequence[float]) -> int:
+def span(tape: Tape, point: Sequence[float]) -> int:
     """How far the exponents of the point and the constants reach beyond 2**±64."""
     return max(0, _exponent(tape, point) - 64)
 

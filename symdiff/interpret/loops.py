@@ -85,6 +85,10 @@ class Numbers(ABC):
         """A value that is an integer."""
         return int(value)
 
+    def place(self, value: Any) -> int:
+        """An integer that counts something, or says which element is meant."""
+        return int(value)
+
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
         """The results of a routine of a library."""
         found: Sequence[Any] = routines.ROUTINES[name].exact(args, self)
@@ -264,7 +268,8 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
 def _element(a: Any, indices: Sequence[int], numbers: Numbers) -> Number:
     if 0 in a.shape:
         return numbers.real(math.nan) if a.dtype == object else 0
-    place = tuple(min(max(i, 0), n - 1) for i, n in zip(indices, a.shape, strict=True))
+    where = map(numbers.place, indices)
+    place = tuple(min(max(i, 0), n - 1) for i, n in zip(where, a.shape, strict=True))
     value = a[place]
     return value if a.dtype == object else int(value)
 
@@ -311,12 +316,13 @@ class _Run:
                     raise error(s.message)
 
     def build(self, s: Build) -> None:
-        shape = tuple(max(self.value(n), 0) for n in s.type.shape)
+        shape = tuple(max(self.numbers.place(self.value(n)), 0) for n in s.type.shape)
         result = np.empty(shape, object if s.type.kind == "f" else np.int64)
         for place in np.ndindex(*shape):
             self.scope.update(zip(s.indices, place, strict=True))
             self.block(s.body)
-            result[place] = self.element(self.value(s.value), s.type.kind)
+            value = self.element(self.value(s.value), s.type.kind)
+            result[place] = value if s.type.kind == "f" else self.numbers.place(value)
         self.scope[s.name] = result
 
     def update(self, s: Update) -> None:
@@ -324,7 +330,7 @@ class _Run:
         guard = self.value(s.guard)
         if isinstance(guard, Expr) or guard:
             result = result.copy()
-            place = tuple(self.value(i) for i in s.index)
+            place = tuple(self.numbers.place(self.value(i)) for i in s.index)
             if s.add:  # as reading: it is the adjoint of that
                 place = tuple(
                     max(min(i, n - 1), 0) for i, n in zip(place, result.shape, strict=True)
@@ -332,6 +338,8 @@ class _Run:
             if not all(0 <= i < n for i, n in zip(place, result.shape, strict=True)):
                 raise SymdiffError(f"{s.name}{list(place)} is outside of {result.shape}")
             value = self.element(self.value(s.value), s.type.kind)
+            if s.type.kind != "f":
+                value = self.numbers.place(value)
             if s.add:
                 args = [result[place], value]
                 value = self.numbers.apply(ir.ADD, args) if s.type.kind == "f" else sum(args)
@@ -339,7 +347,9 @@ class _Run:
         self.scope[s.name] = result
 
     def loop(self, s: Loop) -> None:
-        count = math.inf if s.count is None else max(self.value(s.count), 0)
+        count = math.inf
+        if s.count is not None:
+            count = max(self.numbers.place(self.value(s.count)), 0)
         now = {c.name: self.typed(c.init, c.type) for c in s.carried}
         self.scope.update(now)
         trips = 0

@@ -22,10 +22,10 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.interpret.loops import Numbers, run
+from symdiff.interpret.loops import Doubles, Numbers, evaluate, run
 from symdiff.ir import Expr, Op
 from symdiff.ir.functions import LOG
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram
 from symdiff.ir.plain import Reading
 
 
@@ -142,6 +142,58 @@ class Formulas(Numbers):
                 for columns in itertools.combinations(range(n), len(found))
             })  # fmt: skip
         return found
+
+
+class FormulasAt(Formulas):
+    """Arithmetic of expressions of which what decides is decided at a point: how often loops run,
+    and which elements are taken.
+
+    Parameters
+    ----------
+    most : operations to be made, at most.
+    point : the values of the variables.
+    """
+
+    def __init__(self, most: int, point: Mapping[str, float]) -> None:
+        super().__init__(most)
+        self._doubles, self._point = Doubles(), point
+        self._known: dict[Expr, Any] = {}
+
+    def decided(self, condition: Any) -> bool:
+        """A condition at the point."""
+        return bool(self._at(condition))
+
+    def whole(self, value: Any) -> Any:
+        """An integer, of conditions too: how many of them hold is not decided before it counts."""
+        return value
+
+    def place(self, value: Any) -> int:
+        """An integer at the point."""
+        return int(self._at(value))
+
+    def apply(self, op: Op, args: Sequence[Any]) -> Any:
+        """An operation; quotients of integers are those at the point."""
+        if op in (FLOORDIV, MOD):
+            args = [ir.const(self.place(a)) for a in args]
+        return super().apply(op, args)
+
+    def _at(self, e: Any) -> Any:
+        if not isinstance(e, Expr):
+            return e
+        with np.errstate(all="ignore"):
+            for n in ir.topological((e,), self._known):
+                self._known[n] = self._node(n)
+        return self._known[e]
+
+    def _node(self, n: Expr) -> Any:
+        if n.op is ir.VAR:
+            return np.float64(self._point[n.value])
+        if not n.args:
+            return n.value if n.op is ir.BOOL else self._doubles.real(evaluate(n, self._doubles, {}))
+        args = [self._known[a] for a in n.args]
+        if n.op is ir.WHERE:
+            return args[1] if args[0] else args[2]
+        return self._doubles.apply(n.op, args)
 
 
 # ------------------------------------------------------------------------ solvers

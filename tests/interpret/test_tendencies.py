@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from flint import arb, ctx
 
-from symdiff.interpret.limits import Limit, _tendency
+from symdiff.interpret.limits import Limit, tendency
 
 PRECISION = 8000
 
 
-def tendency(f: Callable[[Any, Any], Any]) -> Limit:
+def limit_of(f: Callable[[Any, Any], Any]) -> Limit:
     """Of f(t, -log t) for t = 2**-k."""
     before, ctx.prec = ctx.prec, PRECISION
     try:
-        return _tendency(lambda k: f(arb(2) ** -k, arb(2).log() * k), 300)
+        return tendency(lambda k: f(arb(2) ** -k, arb(2).log() * k), 300)
     finally:
         ctx.prec = before
 
@@ -35,7 +35,7 @@ def tendency(f: Callable[[Any, Any], Any]) -> Limit:
     ],
 )
 def test_nothing_is_proved_of_what_turns_or_ends(f: Callable[[Any, Any], Any]) -> None:
-    assert tendency(f).kind == "none"
+    assert limit_of(f).kind == "none"
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_nothing_is_proved_of_what_turns_or_ends(f: Callable[[Any, Any], Any]) -
     ],
 )
 def test_what_grows_is_infinite(f: Callable[[Any, Any], Any], sign: int) -> None:
-    assert tendency(f) == Limit("infinite", sign)
+    assert limit_of(f) == Limit("infinite", sign)
 
 
 def test_slow_limits_are_found() -> None:
-    assert tendency(lambda t, n: 1 / n) == Limit("finite", arb(0))
-    found = tendency(lambda t, n: 3 + 1 / n)
+    assert limit_of(lambda t, n: 1 / n) == Limit("finite", arb(0))
+    found = limit_of(lambda t, n: 3 + 1 / n)
     assert found.kind == "finite"
     assert abs(found.value - 3) < 1e-18

@@ -1,0 +1,542 @@
+"""Derivatives at a point, by the definition: one variable, both sides.
+
+Before:  where(x == 0, 1, sin(w*x)/x)*x at x = 0, w = 2
+After:   2, the mean of the slopes for x > 0 and x < 0
+
+The partial derivative by x_i at p is that of t -> f(p + t e_i) at t = 0. What f is for small t > 0
+and t < 0 is seen at t = 2**-k for large k, in balls wide enough for any cancellation; slopes there
+tend to the one-sided derivative (`limits.tendency`).
+
+- A branch taken at p that one of the sides takes as well is the branch of both sides.
+- A branch taken at p alone is a puncture: both sides take their own branches if the value of the
+  whole function at p is what they tend to; else the function jumps, and the branch of p counts.
+- What else differs from side to side gives the mean of the one-sided derivatives. An infinite one
+  is the result if the other one is the same, or if the other side is outside of the domain.
+
+Second derivatives are those of the first along t -> p + t e_j, with the first taken by a second
+infinitesimal, smaller than all powers of t that count.
+
+Requires: expressions of real parameters as captured, with plain nodes in what decides (`ir.plain`): at p these are
+doubles, beside p the reals that they stand for. Callers hold `interpret.exclusive`.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from flint import arb, ctx
+
+from symdiff import ir
+from symdiff.interpret import work
+from symdiff.interpret.balls import Value
+from symdiff.interpret.certified import Certified
+from symdiff.interpret.flat import Tape
+from symdiff.interpret.limits import Limit, Stopped, close, size, span, tendency, vanished
+from symdiff.ir import ZERO, Expr
+from symdiff.ir.plain import as_ball
+
+Inputs = list[Value]
+Choice = Mapping[int, int]
+"""For places of `where` the places of what is chosen."""
+
+DEPTH, SECOND_DEPTH = 160, 100
+"""Exponents of the first steps: -log2(t)."""
+INNER = 6
+"""The exponent of the inner step of second derivatives, as a multiple of the outer one."""
+ASIDE = 4
+"""The power of t by which a line is left where the formula is undefined on all of it."""
+ALIKE, BAND = 40, 24
+"""Bits to which a value at a puncture is the limit of both sides, and that in a thin band."""
+THIN = Fraction(1, 1000)
+"""The bound of a thin band, in what is compared."""
+POWERS = 1 << 62
+"""The depth at which powers of t are told apart whose exponents differ in the last bits of a double."""
+BITS = 8
+"""Bits of precision for each of a depth: half as many of a sum cancel before it is zero."""
+MOST_BITS = 24_000
+ACCURATE = 86
+WORK = 3_000_000
+"""Operations for one derivative at one point; see `symdiff.interpret.work`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """A derivative at a point.
+
+    Attributes
+    ----------
+    value : the derivative, rounded; nan if there is none.
+    known : whether that was found within the budget.
+    jumps : whether the function jumps at a branch that is taken there alone.
+    """
+
+    value: float
+    known: bool = True
+    jumps: bool = False
+
+
+UNKNOWN_SLOPE = Slope(math.nan, known=False)
+
+
+class _Lines(Tape):
+    """A tape whose branches are chosen, and on which sums that cancel to all bits are zero."""
+
+    choice: Choice
+
+    def __init__(self, params: Sequence[Expr], outputs: Sequence[Expr]) -> None:
+        super().__init__(params, outputs)
+        self.choice = {}
+        self.wheres = [i for i, e in enumerate(self.nodes) if e.op is ir.WHERE]
+        self.steps = [i for i, e in enumerate(self.nodes) if _is_step(e)]
+        self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
+        self._compared = set(self.conditions)
+
+    def on(
+        self,
+        inputs: Sequence[Value],
+        prec: int,
+        choice: Choice,
+        known: Mapping[int, Value],
+    ) -> list[Value]:
+        """All values at a point of a line; `known` are truths and steps."""
+        ctx.prec = prec
+        work.spend(work.cost(self._counts, prec))
+        v = self._template(prec)
+        self.choice = choice
+        for i, k in self.slots:
+            v[i] = inputs[k]
+        none = arb(2) ** (-prec // 2)
+        for i, f, a, b, c in self._code:
+            if i in known:
+                v[i] = known[i]
+                continue
+            if i in choice:
+                v[i] = v[choice[i]]
+                continue
+            x = f(v[a]) if b < 0 else f(v[a], v[b]) if c < 0 else f(v[a], v[b], v[c])
+            if i in self._sums:
+                if not x.is_exact() and x.contains(0):
+                    if x.abs_upper() <= none * (v[a].abs_upper() + v[b].abs_upper()):
+                        x = arb(0)
+            elif x is None and i in self._compared:
+                finite = v[a].is_finite() and v[b].is_finite()
+                x = finite and self.nodes[i].op is not ir.LT
+            v[i] = x
+        return v
+
+    def _causes(self, i: int, v: Sequence[Value]) -> list[int]:
+        if i in self.choice:
+            return [self.choice[i]]
+        return super()._causes(i, v)
+
+    def leaf(self, i: int, v: Sequence[Value]) -> int | None:
+        """What a tree of branches gives by its conditions; None if one is not known."""
+        while (e := self.nodes[i]).op is ir.WHERE:
+            truth = v[self.index[e.args[0]]]
+            if truth is None:
+                return None
+            i = self.index[e.args[1 if truth else 2]]
+        return i
+
+
+def _is_step(e: Expr) -> bool:
+    """Whether an operation is constant between its jumps."""
+    if e.op.boolean or not e.args or e.op.partials is None or e.op.name.startswith("plain:"):
+        return False
+    return all(p is ZERO for p in e.op.partials(*e.args))
+
+
+class Derivatives:
+    """The derivatives of expressions, at any number of points.
+
+    Parameters
+    ----------
+    params : the variables, or their names, in the order of a point.
+    outputs : real expressions of them, as captured.
+    """
+
+    def __init__(self, params: Sequence[Expr | str], outputs: Sequence[Expr]) -> None:
+        variables = [ir.var(p) if isinstance(p, str) else p for p in params]
+        self.tape = _Lines(variables, outputs)
+        self.values = Certified(variables, outputs, jumps=True)
+
+    def at(self, point: Sequence[float]) -> Point:
+        """The derivatives at a point of finite doubles."""
+        return Point(self, [float(x) for x in point])
+
+
+class Point:
+    """The derivatives at one point."""
+
+    def __init__(self, program: Derivatives, point: list[float]) -> None:
+        self.program, self.tape, self.point = program, program.tape, point
+        self.far = 2 * span(self.tape, point)
+        self.values = program.values.at_with_status(point)
+        self.here = self.tape.on([as_ball(x) for x in point], 2 * DEPTH + self.far, {}, {})
+        rng = random.Random(5)
+        self._aside = [rng.choice((-1, 1)) * rng.randint(256, 511) for _ in point]
+        self._until = 0
+
+    # ------------------------------------------------------------------ first order
+    def first(self, output: int, by: int) -> Slope:
+        """The derivative of an output by a parameter, given by their places."""
+        self._until = work.spent() + WORK
+        root = self.tape.roots[output]
+        if self._is_undefined(output):
+            return Slope(math.nan)
+        try:
+            line = _Line(self, by)
+            return self._along(output, line, lambda choice, side: self._one_sided(root, line, side, choice))
+        except Stopped as stopped:
+            return UNKNOWN_SLOPE if stopped.kind == "open" else Slope(math.nan)
+
+    def _is_undefined(self, output: int) -> bool:
+        answer = self.values[output]
+        return math.isnan(answer.value) and answer.status != "budget"
+
+    def _along(
+        self, output: int, line: _Line, one_sided: Callable[[tuple[Choice, Choice], int], Limit]
+    ) -> Slope:
+        choice, jumps = line.choices(outside=True), False
+        if not (line.is_banded and self._is_limit(output, line, choice, BAND)):
+            choice = line.choices()
+            if line.is_punctured and not self._is_limit(output, line, choice, ALIKE):
+                choice, jumps = line.written(), True
+        sides = [one_sided(choice, s) for s in (1, -1)]
+        found = _joined(sides)
+        return found if not jumps else Slope(found.value, found.known, jumps=True)
+
+    def _is_limit(
+        self, output: int, line: _Line, choice: tuple[Choice, Choice], bits: int
+    ) -> bool:
+        """Whether the value at the point is what the sides tend to, to so many bits."""
+        answer, root = self.values[output], self.tape.roots[output]
+        if answer.ball is None:
+            return False
+        inside = 0
+        for side in (1, -1):
+            met = self._aside_of(
+                line, lambda aside, side=side: _tends(
+                    lambda k: self._accurate(lambda prec: line.value(root, side, k, choice, prec, aside), k), self.depth
+                )
+            )
+            if met.kind == "domain":
+                continue
+            inside += 1
+            if met.kind != "finite":
+                return False
+            ctx.prec = 256
+            off = abs(met.value - answer.ball)
+            if not off <= arb(2) ** -bits * (abs(met.value) + abs(answer.ball)):
+                return False
+        return inside > 0
+
+    @property
+    def depth(self) -> int:
+        return DEPTH + self.far
+
+    def _one_sided(self, root: int, line: _Line, side: int, choice: tuple[Choice, Choice]) -> Limit:
+        """The derivative on one side."""
+
+        def slope(k: int, aside: int) -> Value:
+            def quotient(prec: int) -> Value:
+                a, b = (line.value(root, side, d, choice, prec, aside) for d in (k, k + 1))
+                return side * (a - b) * arb(2) ** (k + 1)
+
+            return self._accurate(quotient, k)
+
+        found = self._aside_of(line, lambda aside: _tends(lambda k: slope(k, aside), self.depth))
+        if found.kind in ("none", "infinite") and not self.point[line.by]:
+            return self._by_powers(root, line, side, choice) or found
+        return found
+
+    def _by_powers(
+        self, root: int, line: _Line, side: int, choice: tuple[Choice, Choice]
+    ) -> Limit | None:
+        """The derivative of what grows as a power of t whose exponent is close to 1."""
+        try:
+            y = line.value(root, side, POWERS, choice, 4 * self.depth, 0)
+        except Stopped:
+            return None
+        if not y.is_finite() or y.contains(0) or size(y) > -POWERS // 4:
+            return None
+        slope = abs(y) * arb(2) ** POWERS
+        if abs(size(slope)) < 64:
+            return None
+        sign = side if y > 0 else -side
+        return Limit("finite", arb(0)) if slope < 1 else Limit("infinite", sign)
+
+    def _aside_of(self, line: _Line, limit: Callable[[int], Limit]) -> Limit:
+        """A limit on a line; where the formula is undefined on all of it, that of curves beside it."""
+        try:
+            return limit(0)
+        except Stopped as stopped:
+            if stopped.kind == "domain":
+                return Limit("domain")
+            if stopped.kind != "none":
+                raise
+        found = []
+        for aside in (1, -1):
+            try:
+                found.append(limit(aside))
+            except Stopped as stopped:
+                if stopped.kind == "open":
+                    raise
+                found.append(Limit("domain" if stopped.kind == "domain" else "none"))
+        inside = [m for m in found if m.kind != "domain"] or found
+        first = inside[0]
+        if any(m.kind != first.kind for m in inside):
+            return Limit("none")
+        if first.kind == "finite" and not all(close(m.value, first.value) for m in inside):
+            return Limit("none")
+        return first
+
+    def _accurate(self, of: Callable[[int], Value], k: int) -> Value:
+        """A value at t = 2**-k to many digits."""
+        prec = BITS * max(k, self.depth) + 256
+        while True:
+            ctx.prec = prec
+            y = of(prec)
+            if y.is_finite() and (y.rel_accuracy_bits() > ACCURATE or vanished(y)):
+                return y
+            prec *= 2
+            if prec > MOST_BITS or work.spent() > self._until:
+                raise Stopped("open")
+
+    # ----------------------------------------------------------------- second order
+    def second(self, output: int, by: int, then: int) -> Slope:
+        """The derivative by one parameter and then by another one."""
+        first = self.first(output, by)
+        if math.isnan(first.value):
+            return first
+        self._until = work.spent() + WORK
+        root = self.tape.roots[output]
+        try:
+            line = _Line(self, then)
+            return self._along(
+                output, line, lambda choice, side: self._second(root, line, by, side, choice)
+            )
+        except Stopped as stopped:
+            return UNKNOWN_SLOPE if stopped.kind == "open" else Slope(math.nan)
+
+    def _second(
+        self, root: int, line: _Line, by: int, side: int, choice: tuple[Choice, Choice]
+    ) -> Limit:
+        depth = SECOND_DEPTH + self.far
+
+        def slope(k: int, aside: int) -> Value:
+            def quotient(prec: int) -> Value:
+                a, b = (self._inner(root, line, by, side, d, choice, prec, aside) for d in (k, k + 1))
+                return side * (a - b) * arb(2) ** (k + 1)
+
+            return self._accurate(quotient, k)
+
+        return self._aside_of(line, lambda aside: _tends(lambda k: slope(k, aside), depth))
+
+    def _inner(
+        self, root: int, line: _Line, by: int, side: int, k: int,
+        choice: tuple[Choice, Choice], prec: int, aside: int,
+    ) -> Value:  # fmt: skip
+        """The first derivative by a parameter at a point of a line."""
+        base, given = line.inputs(side, k, aside, prec), choice[side < 0]
+        u = arb(2) ** (-INNER * k)
+
+        def moved(by_how_much: Value) -> Inputs:
+            found = list(base)
+            found[by] = found[by] + by_how_much
+            return found
+
+        here, *sides = (
+            {i: self.tape.leaf(i, v) for i in self.tape.wheres}
+            for d in (0, 1, -1)
+            for v in (self.tape.on(moved(d * u), prec, {}, line.known),)
+        )
+        total, count = arb(0), 0
+        for s, own in zip((1, -1), sides, strict=True):
+            chosen = dict(given)
+            for i, leaf in own.items():
+                if leaf is not None and here[i] not in (sides[0][i], sides[1][i]):
+                    chosen[i] = leaf
+            a, b = (
+                self._value(root, moved(s * x), prec, chosen, line.known) for x in (u, u / 2)
+            )
+            if a is None or b is None:
+                continue
+            total, count = total + s * (a - b) / (u / 2), count + 1
+        if not count:
+            raise Stopped("domain")
+        return total / count
+
+    def _value(
+        self, root: int, inputs: Inputs, prec: int, choice: Choice, known: Mapping[int, Value]
+    ) -> Value | None:
+        """The value of a node; None outside of the domain."""
+        v = self.tape.on(inputs, prec, choice, known)
+        if not v[root].is_finite():
+            trouble = self.tape.trouble(root, v)
+            if trouble == "domain":
+                return None
+            if trouble == "singular":
+                raise Stopped("none")
+        return v[root]
+
+
+class _Line:
+    """Points p + t e_i, and what is decided on both sides of p.
+
+    Attributes
+    ----------
+    known : truths and steps that are those of p on both sides.
+    is_punctured : whether a branch is taken at p that is taken on neither side.
+    """
+
+    def __init__(self, at: Point, by: int) -> None:
+        self.at, self.by, self.tape = at, by, at.tape
+        self.known: dict[int, Value] = {}
+        self._memo: dict[tuple[int, int, int, int, int], list[Value]] = {}
+        sides = self._sides()
+        while new := self._rounded(sides):
+            self.known.update(new)
+            sides = self._sides()
+        self._leaves = [
+            {i: self.tape.leaf(i, v) for i in self.tape.wheres} for v in (at.here, *sides)
+        ]
+        here, right, left = self._leaves
+        self._outside: list[dict[int, int | None]] = [right, left]
+        self.is_banded = False
+        if thin := self._thin():
+            beyond = self._sides({**self.known, **dict.fromkeys(thin, False)})
+            self._outside = [{i: self.tape.leaf(i, v) for i in here} for v in beyond]
+            self.is_banded = any(
+                leaf in (right[i], left[i]) and leaf not in (m[i] for m in self._outside)
+                for i, leaf in here.items()
+                if leaf is not None
+            )
+        self.is_punctured = any(
+            leaf is not None and leaf not in (right[i], left[i]) for i, leaf in here.items()
+        )
+        self.is_punctured |= any(not self._is_kept(i, sides) for i in self.tape.steps)
+
+    def _sides(self, known: Mapping[int, Value] | None = None) -> list[list[Value]]:
+        prec, known = BITS * self.at.depth, self.known if known is None else known
+        return [
+            self.tape.on(self.inputs(s, self.at.depth, 0, prec), prec, {}, known) for s in (1, -1)
+        ]
+
+    def _thin(self) -> list[int]:
+        """The comparisons that hold at p as something is smaller than a small number."""
+        found = []
+        for i in self.tape.conditions:
+            e = self.tape.nodes[i]
+            bound = ir.rational(e.args[1]) if e.op is not ir.EQ else None
+            if bound is not None and 0 < bound <= THIN and self.at.here[i] is True:
+                if abs(self.at.here[self.tape.index[e.args[0]]]) < float(bound):
+                    found.append(i)
+        return found
+
+    def inputs(self, side: int, k: int, aside: int, prec: int) -> Inputs:
+        """The parameters at t = side*2**-k, or beside that."""
+        ctx.prec = prec
+        found = [arb(x) for x in self.at.point]
+        found[self.by] += side * arb(2) ** -k
+        if aside:
+            little = aside * arb(2) ** (-ASIDE * k - 9)
+            for j, d in enumerate(self.at._aside):
+                if j != self.by:
+                    found[j] += little * d
+        return found
+
+    def _rounded(self, sides: Sequence[Sequence[Value]]) -> dict[int, Value]:
+        """Truths at p that differ from those of a side by rounding alone, as what is compared is
+        far apart; and steps that both sides or one of them keep."""
+        found: dict[int, Value] = {}
+        here, away = self.at.here, arb(2) ** (-self.at.depth // 2)
+        for i in self.tape.conditions:
+            e = self.tape.nodes[i]
+            if i in self.known or here[i] is None or e.op is ir.EQ:
+                continue
+            for v in sides:
+                a, b = (v[self.tape.index[x]] for x in e.args)
+                if v[i] is not here[i] and abs(a - b) > away:
+                    found[i] = here[i]
+        for i in self.tape.steps:
+            if i not in self.known and here[i].is_finite() and self._is_kept(i, sides):
+                found[i] = here[i]
+        return found
+
+    def _is_kept(self, i: int, sides: Sequence[Sequence[Value]]) -> bool:
+        """Whether a step at p is that of a side, or differs from both by rounding alone."""
+        here, (right, left) = self.at.here[i], (v[i] for v in sides)
+        return i in self.known or bool(here == right) or bool(here == left) or bool(right == left)
+
+    def choices(self, outside: bool = False) -> tuple[Choice, Choice]:
+        """What branches give on the right and on the left, `outside` of thin bands."""
+        here, (right, left) = self._leaves[0], self._outside if outside else self._leaves[1:]
+        made: tuple[dict[int, int], dict[int, int]] = {}, {}
+        for i, leaf in here.items():
+            both = right[i], left[i]
+            for own, side in zip(made, both, strict=True):
+                chosen = leaf if leaf is not None and leaf in both else side
+                if chosen is not None:
+                    own[i] = chosen
+        return made
+
+    def written(self) -> tuple[Choice, Choice]:
+        """The branches of p."""
+        chosen = {i: leaf for i, leaf in self._leaves[0].items() if leaf is not None}
+        for i in self.tape.steps:
+            self.known.setdefault(i, self.at.here[i])
+        return chosen, chosen
+
+    def value(
+        self, root: int, side: int, k: int, choice: tuple[Choice, Choice], prec: int, aside: int
+    ) -> Value:
+        """The value of a node at t = side*2**-k."""
+        key = side, k, prec, aside, id(choice[0])
+        v = self._memo.get(key)
+        if v is None:
+            inputs = self.inputs(side, k, aside, prec)
+            v = self._memo[key] = self.tape.on(inputs, prec, choice[side < 0], self.known)
+        if not v[root].is_finite():
+            self.tape.choice = choice[side < 0]
+            trouble = self.tape.trouble(root, v)
+            if trouble == "domain":
+                raise Stopped("domain")
+            if trouble == "singular":
+                raise Stopped("none")
+        return v[root]
+
+
+def _tends(at: Callable[[int], Value], k: int) -> Limit:
+    """What values at t = 2**-k tend to as k grows."""
+    a, b = at(k), at(k * 4 // 3)
+    if not (vanished(a) or vanished(b)) and not close(a, b) and size(a) - size(b) >= 16:
+        return Limit("finite", arb(0))  # as a power of t
+    return tendency(at, k)
+
+
+def _joined(sides: Sequence[Limit]) -> Slope:
+    """The derivative from those of both sides."""
+    inside = [m for m in sides if m.kind != "domain"]
+    if not inside or any(m.kind in ("none", "kink") for m in inside):
+        return Slope(math.nan)
+    if any(m.kind == "open" for m in inside):
+        return UNKNOWN_SLOPE
+    if all(m.kind == "finite" for m in inside):
+        ctx.prec = 256
+        return Slope(_rounded(sum((m.value for m in inside), arb(0)) / len(inside)))
+    if all(m.kind == "infinite" for m in inside) and len({m.value for m in inside}) == 1:
+        return Slope(inside[0].value * math.inf)
+    return Slope(math.nan)
+
+
+def _rounded(y: Value) -> float:
+    return 0.0 if vanished(y) else float(y.mid())
+
+
+__all__ = ["Derivatives", "Point", "Slope"]
