@@ -203,7 +203,7 @@ def replaced(
 
 def tiers(self: Function, raw: Program, optimized: OptimizedProgram, wrong: str = "") -> Tiered:
     """The tiers of run time of a program that was captured, without what was found wrong."""
-    written = Written(raw, self._source.path)
+    written = Written(raw, self._source.path, optimized.apart)
     made = tiered(optimized, self._options, wrong, self._demands(raw), written)
     made.without, made.written = wrong, written
     return made

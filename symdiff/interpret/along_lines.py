@@ -22,12 +22,12 @@ doubles, beside p the reals that they stand for. Callers hold `interpret.exclusi
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 from flint import arb, ctx
 
@@ -181,6 +181,17 @@ class Point:
         rng = random.Random(5)
         self._aside = [rng.choice((-1, 1)) * rng.randint(256, 511) for _ in point]
         self._until = 0
+        self._found: dict[tuple[int, tuple[int, ...]], Slope] = {}
+
+    def partial(self, output: int, by: Sequence[int]) -> Slope:
+        """The value of an output, or its derivative by one parameter or two."""
+        if not by:
+            answer = self.values[output]
+            return Slope(answer.value if answer.status == "exact" else math.nan)
+        key = output, tuple(by)
+        if key not in self._found:
+            self._found[key] = (self.first if len(by) == 1 else self.second)(output, *by)
+        return self._found[key]
 
     # ------------------------------------------------------------------ first order
     def first(self, output: int, by: int) -> Slope:
@@ -191,7 +202,9 @@ class Point:
             return Slope(math.nan)
         try:
             line = _Line(self, by)
-            return self._along(output, line, lambda choice, side: self._one_sided(root, line, side, choice))
+            return self._along(
+                output, line, lambda choice, side: self._one_sided(root, line, side, choice)
+            )
         except Stopped as stopped:
             return UNKNOWN_SLOPE if stopped.kind == "open" else Slope(math.nan)
 
@@ -211,9 +224,7 @@ class Point:
         found = _joined(sides)
         return found if not jumps else Slope(found.value, found.known, jumps=True)
 
-    def _is_limit(
-        self, output: int, line: _Line, choice: tuple[Choice, Choice], bits: int
-    ) -> bool:
+    def _is_limit(self, output: int, line: _Line, choice: tuple[Choice, Choice], bits: int) -> bool:
         """Whether the value at the point is what the sides tend to, to so many bits."""
         answer, root = self.values[output], self.tape.roots[output]
         if answer.ball is None:
@@ -221,9 +232,7 @@ class Point:
         inside = 0
         for side in (1, -1):
             met = self._aside_of(
-                line, lambda aside, side=side: _tends(
-                    lambda k: self._accurate(lambda prec: line.value(root, side, k, choice, prec, aside), k), self.depth
-                )
+                line, functools.partial(self._value_beside, root, line, side, choice)
             )
             if met.kind == "domain":
                 continue
@@ -235,6 +244,16 @@ class Point:
             if not off <= arb(2) ** -bits * (abs(met.value) + abs(answer.ball)):
                 return False
         return inside > 0
+
+    def _value_beside(
+        self, root: int, line: _Line, side: int, choice: tuple[Choice, Choice], aside: int
+    ) -> Limit:
+        """What a node tends to on one side."""
+
+        def at(k: int) -> Value:
+            return self._accurate(lambda prec: line.value(root, side, k, choice, prec, aside), k)
+
+        return _tends(at, self.depth)
 
     @property
     def depth(self) -> int:
@@ -284,10 +303,10 @@ class Point:
         for aside in (1, -1):
             try:
                 found.append(limit(aside))
-            except Stopped as stopped:
-                if stopped.kind == "open":
+            except Stopped as met:
+                if met.kind == "open":
                     raise
-                found.append(Limit("domain" if stopped.kind == "domain" else "none"))
+                found.append(Limit("domain" if met.kind == "domain" else "none"))
         inside = [m for m in found if m.kind != "domain"] or found
         first = inside[0]
         if any(m.kind != first.kind for m in inside):
@@ -331,7 +350,9 @@ class Point:
 
         def slope(k: int, aside: int) -> Value:
             def quotient(prec: int) -> Value:
-                a, b = (self._inner(root, line, by, side, d, choice, prec, aside) for d in (k, k + 1))
+                a, b = (
+                    self._inner(root, line, by, side, d, choice, prec, aside) for d in (k, k + 1)
+                )
                 return side * (a - b) * arb(2) ** (k + 1)
 
             return self._accurate(quotient, k)
@@ -362,9 +383,7 @@ class Point:
             for i, leaf in own.items():
                 if leaf is not None and here[i] not in (sides[0][i], sides[1][i]):
                     chosen[i] = leaf
-            a, b = (
-                self._value(root, moved(s * x), prec, chosen, line.known) for x in (u, u / 2)
-            )
+            a, b = (self._value(root, moved(s * x), prec, chosen, line.known) for x in (u, u / 2))
             if a is None or b is None:
                 continue
             total, count = total + s * (a - b) / (u / 2), count + 1

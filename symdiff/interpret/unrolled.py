@@ -189,7 +189,9 @@ class FormulasAt(Formulas):
         if n.op is ir.VAR:
             return np.float64(self._point[n.value])
         if not n.args:
-            return n.value if n.op is ir.BOOL else self._doubles.real(evaluate(n, self._doubles, {}))
+            return (
+                n.value if n.op is ir.BOOL else self._doubles.real(evaluate(n, self._doubles, {}))
+            )
         args = [self._known[a] for a in n.args]
         if n.op is ir.WHERE:
             return args[1] if args[0] else args[2]

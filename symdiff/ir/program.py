@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location, SymdiffError
-from symdiff.ir import Expr, topological, where
+from symdiff.ir import FALSE, Expr, topological, where
 from symdiff.ir.loop_program import Stretches
 from symdiff.process.lazy_modules import Later
 
@@ -191,6 +191,7 @@ class OptimizedProgram:
     name, params, tree : as of the program.
     outputs : to be compiled; completed points are bands of polynomials.
     reference : the same values in closed form, undefined at completed points.
+    apart : where outputs are derivatives that follow the definition, not the formulas.
     """
 
     name: str
@@ -198,6 +199,7 @@ class OptimizedProgram:
     tree: Tree
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
+    apart: Expr = FALSE
 
     def nested(self, values: Sequence[Any]) -> Any:
         """The values of the outputs, as the function returns them."""

@@ -374,6 +374,11 @@ class Source:
                 _warn_of(self.name, off, fault)
                 return optimized
         optimized, known, off, fault = self._validated(raw, static, shapes, how)
+        from symdiff.pipeline.written import apart
+
+        found, settled = apart(raw, self.path)
+        optimized = replace(optimized, apart=found)
+        known = [(text, e) for text, e in known if not (e.args and e.args[0] in settled)]
         self.sound[id(raw)].key = key
         if key is not None:
             cache.store(key, _packed(optimized, known, off, fault), ())
@@ -467,7 +472,8 @@ def _packed(
     fault: Any = None,
 ) -> bytes:
     count = len(optimized.outputs)
-    rows = encode((*optimized.outputs, *optimized.reference, *(e for _, e in wrong)))
+    outputs = *optimized.outputs, *optimized.reference, optimized.apart
+    rows = encode((*outputs, *(e for _, e in wrong)))
     texts = tuple(text for text, _ in wrong)
     seen = None if fault is None else (fault.point, fault.output, fault.got, fault.truth)
     off = tuple(sorted(without))
@@ -480,13 +486,18 @@ def _unpacked(
     params, tree, count, texts, rows, off, seen = marshal.loads(data)
     roots = decode(rows)
     nested = _tree(tree, _classes(raw.tree, {}))
-    optimized = OptimizedProgram(raw.name, params, nested, roots[:count], roots[count : 2 * count])
+    outputs, reference, (apart, *nodes) = (
+        roots[:count],
+        roots[count : 2 * count],
+        roots[2 * count :],
+    )
+    optimized = OptimizedProgram(raw.name, params, nested, outputs, reference, apart)
     fault = None
     if seen is not None:
         from symdiff.pipeline.validation.trial import Fault
 
         fault = Fault(*seen)
-    return optimized, list(zip(texts, roots[2 * count :], strict=True)), frozenset(off), fault
+    return optimized, list(zip(texts, nodes, strict=True)), frozenset(off), fault
 
 
 def _warn_of(name: str, without: frozenset[str], fault: Any) -> None:

@@ -1,11 +1,12 @@
-"""What a function is, as it was written, at points where what was made of it has no value.
+"""Derivatives at points that kernels do not know, by the definition.
 
 Before:  where(s == 0, 0, exp(-(r/s)**2)), whose guard was dropped; nan at r = s = 0
-After:   0 there, as plain Python has it
+After:   0 there, as plain Python has it, and the derivatives that the germs on both sides have
 
 Requires: a captured program of numbers, and the steps that derive what is called.
 Ensures: a value is given only where the formulas as captured, of which no pass has changed
-anything, have a proven one without a limit; a derivative only where the value is such a one.
+anything, have a proven one without a limit; derivatives are those of `interpret.along_lines`, where a kernel has
+none, and where a branch is taken at the point alone.
 """
 
 from __future__ import annotations
@@ -13,31 +14,35 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+import random
+import warnings
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
+from symdiff.errors import GuardWarning
+from symdiff.interpret.terms import Step, Term, terms
 from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import EXTREMES
+from symdiff.ir.plain import exactly
 from symdiff.ir.program import Program
-from symdiff.passes.guards.regions import Known
+from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersection
 from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
 from symdiff.pipeline import scalar
+from symdiff.process.callers import outside
 
-Step = tuple[str, tuple[str, ...]]
-
-BUDGET = 50_000
-"""Operations for one point: limits are not looked for."""
 MAX_CONDITIONS = 4
 SIMPLE = (*ir.ARITHMETIC, *ir.COMPARISONS, ABS, AND, NOT, OR)
 """Operations of conditions that are cheap enough to be computed for every element."""
 BOTH = ("value_and_gradient", "jvp", "vjp")
 """Derivations whose outputs begin with the values."""
-ASIDE = 2.0**-26
-"""How far from a guard its value is compared with those of the function, and how well they agree."""
+BUDGET = 50_000
+"""Operations for one point at infinite arguments: limits are not looked for."""
 FIRST = ("gradient", "value_and_gradient", "jacobian")
 """Derivations whose outputs are derivatives by one parameter after the other."""
+TRIED = 3
+"""Points at which a guard's value is compared with the limit, of general parameters."""
 
 
 class Written:
@@ -47,6 +52,7 @@ class Written:
     ----------
     program : as captured.
     path : how what the kernel computes is derived from it.
+    apart : where derivatives are those of the definition; see `apart`.
 
     Attributes
     ----------
@@ -55,83 +61,96 @@ class Written:
     asked : the parameters that these branches ask about.
     """
 
-    def __init__(self, program: Program, path: Sequence[Step]) -> None:
-        self.program, self.path = program, tuple(path)
-        self.branches = any(e.op is WHERE or e.op in EXTREMES for e in topological(program.outputs))
+    def __init__(self, program: Program, path: Sequence[Step], apart: Expr = FALSE) -> None:
+        self.program, self.path, self.apart = program, tuple(path), apart
         self.values = len(program.outputs) if not path else 0
         if len(path) == 1 and path[0][0] in BOTH:
             self.values = len(program.outputs)
-        acts = _guarded(program.outputs)
+        acts = _any([c for c, _ in _guards(program.outputs)])
         self.asked = frozenset(v.value for v in ir.variables((acts,)))
         size = functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in program.params), ir.ZERO)
         self.guarded = and_(acts, not_(ir.eq(size, ir.INF)))
         self.beyond = and_(acts, ir.eq(size, ir.INF)) if self.values else FALSE
         self._made: dict[str, Any] = {}
+        self._has_warned = False
 
-    def __call__(self, point: Sequence[float], found: Sequence[float]) -> list[float]:
-        """Results at a point, with those that are nan as they are written, if they are.
+    def __call__(
+        self, point: Sequence[float], found: Sequence[float], dtype: str = "float64"
+    ) -> list[float]:
+        """Results at a point: those that are nan, and derivatives where a branch is taken at
+        the point alone, by the definition.
 
         Parameters
         ----------
         point : the arguments; found : the outputs there.
         """
-        finite = all(map(math.isfinite, point))
-        lost = [k for k, x in enumerate(found) if math.isnan(x)]
-        if not finite and self.beyond is not FALSE:
-            lost = list(range(len(found)))
-        values = [k for k in lost if k < self.values]
-        slopes = [k for k in lost if k >= self.values]
-        if not self.branches and (finite or any(map(math.isnan, point))):
-            return list(found)
-        along = slopes if finite else []
-        if slopes and not (finite and self._rescued(point)):
-            slopes = []
         result = list(found)
-        if values or slopes:
-            answers = self._program("derived").at_with_status(point)
-            for k in (*values, *slopes):
-                if answers[k].status == "exact" or not (finite or math.isnan(answers[k].value)):
-                    result[k] = answers[k].value
-        for k in along:
-            if (slope := self._along(k, point)) is not None:
-                result[k] = slope
+        if not all(map(math.isfinite, point)):
+            return result if any(map(math.isnan, point)) else self._at_infinity(point, result)
+        lost = [k for k, x in enumerate(found) if math.isnan(x)]
+        if self.apart is not FALSE and _holds(self.apart, self.program.params, point):
+            lost = [*(k for k in lost if k < self.values), *range(self.values, len(found))]
+        rows = self._terms() if lost else None
+        if rows is None:
+            return result
+        from symdiff.interpret import exclusive
+
+        own, jumps = point[: len(self.program.params)], False
+        with exclusive():
+            there = self._derivatives(dtype).at(own)
+            for k in lost:
+                total = 0.0
+                for t in rows[k]:
+                    weight = math.prod(point[w] for w in t.weights)
+                    if weight == 0:
+                        continue
+                    slope = there.partial(t.output, t.by)
+                    jumps |= slope.jumps
+                    total += weight * (slope.value if slope.known else math.nan)
+                result[k] = found[k] if math.isnan(total) and not math.isnan(found[k]) else total
+        if jumps and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"{self.program.name}: the value at a guard is not the limit of those beside it; derivatives "
+                f"there are as written, at {tuple(own)}",
+                GuardWarning,
+                stacklevel=outside(),
+            )
         return result
 
-    def _along(self, k: int, point: Sequence[float]) -> float | None:
-        """A derivative by one variable, of the function on the line on which that alone changes: where a guard is
-        met at one point of that, the limit, if the guard's value is that of the function, though there may be
-        none on other lines. None if there is no such derivative."""
-        names = self.by(k)
-        if len(set(names)) != 1:
-            return None
-        i, made = self.program.params.index(names[0]), self._reference()
-        others = list(zip(self.program.params, point, strict=False))
-        fixed = {ir.var(p): ir.const(Fraction(x)) for p, x in others if p != names[0]}
-        root, *captured = ir.substitute((made[k], *self.program.outputs), fixed)
-        if _guarded(captured) is FALSE:  # which holds all along the line, or nowhere
-            there = self._program("derived").at_with_status(point)[k]
-            return float(there.value) if there.status == "exact" else None
-        (slope,) = _certified(names[:1], (root,), BUDGET).at_with_status([point[i]])
-        if slope.status not in ("exact", "limit"):
-            return None
-        h = (abs(point[i]) or 1.0) * ASIDE
-        rows = [[x if j != i else x + d for j, (_, x) in enumerate(others)] for d in (0.0, h, -h)]
-        here, *beside = (self._program("value").at_with_status(row)[0].value for row in rows)
-        far = [
-            abs(x - here) > 2 * h * abs(slope.value) + ASIDE * max(abs(here), abs(x))
-            for x in beside
-        ]
-        return None if any(far) or not all(map(math.isfinite, beside)) else float(slope.value)
+    def _terms(self) -> list[Sequence[Term]] | None:
+        """What each output is the sum of; None if it is of higher order."""
+        if "terms" not in self._made:
+            params = [(p, ()) for p in self.program.params]
+            found = terms(self.path, params, [()] * len(self.program.outputs))
+            self._made["terms"] = None if found is None else [a[()] for a in found]
+        rows: list[Sequence[Term]] | None = self._made["terms"]
+        return rows
 
-    def _reference(self) -> Sequence[Expr]:
-        """What the kernel computes, in closed form."""
-        if "reference" not in self._made:
-            program, notes = self.program, scalar.Notes()
-            for kind, by in self.path:
-                program = scalar.derive(program, kind, by, notes)
-            self._made["reference"] = scalar.optimized(program, notes).reference
-        found: Sequence[Expr] = self._made["reference"]
+    def _at_infinity(self, point: Sequence[float], found: list[float]) -> list[float]:
+        """Results at infinite arguments: values are as they are written where guards act."""
+        if self.beyond is FALSE:
+            return found
+        if "value" not in self._made:
+            from symdiff.interpret import Certified
+
+            made = self.formulas("derived")
+            self._made["value"] = Certified(made.params, made.outputs, (), BUDGET)
+        answers = self._made["value"].at_with_status(point)
+        for k in range(self.values):
+            if answers[k].status == "exact" or not math.isnan(answers[k].value):
+                found[k] = answers[k].value
         return found
+
+    def _derivatives(self, dtype: str) -> Any:
+        if dtype not in self._made:
+            from symdiff.interpret.along_lines import Derivatives
+            from symdiff.ir.plain import in_single
+
+            outputs = self.program.outputs
+            outputs = outputs if dtype == "float64" else in_single(outputs)
+            self._made[dtype] = Derivatives(self.program.params, outputs)
+        return self._made[dtype]
 
     def by(self, k: int) -> tuple[str, ...]:
         """By what an output is a derivative; () if that is not said."""
@@ -143,24 +162,6 @@ class Written:
         if kind == "hessian":
             return names[k // len(names)], names[k % len(names)]
         return (names[k - self.values],) if kind in FIRST else ()
-
-    def _rescued(self, point: Sequence[float]) -> bool:
-        """Whether the function has a value at a point as it was written alone."""
-        if len(self.program.outputs) > 1:
-            return False
-        own = point[: len(self.program.params)]
-        (value,) = self._program("value").at_with_status(own)
-        if value.status != "exact":
-            return False
-        (smooth,) = self._program("smooth").at_with_status(own)
-        return math.isnan(smooth.value)
-
-    def _program(self, what: str) -> Any:
-        if what not in self._made:
-            made = self.formulas(what)
-            budget = None if what == "smooth" else BUDGET
-            self._made[what] = _certified(made.params, made.outputs, budget)
-        return self._made[what]
 
     def formulas(self, what: str) -> Program:
         """The program of which `what` is the formulas: "derived", what the kernel computes, as it was
@@ -178,16 +179,50 @@ class Written:
         return program
 
 
-def _certified(params: Sequence[Any], outputs: Sequence[Expr], budget: int | None) -> Any:
-    from symdiff.interpret import Certified
+def apart(program: Program, path: Sequence[Step]) -> tuple[Expr, frozenset[Expr]]:
+    """Where derivatives are those of the definition: where guards act that are left in what was derived, by
+    which is differentiated, and whose values are not beside the limit for all parameters; and the conditions
+    of their branches.
 
-    return Certified(params, outputs, (), budget)
+    Parameters
+    ----------
+    program : as captured; path : the steps that derive what is called.
+    """
+    if not path:
+        return FALSE, frozenset()
+    by = {n for _, names in path for n in names}
+    found = {
+        c: e for c, e in _guards(scalar.simplified(program).outputs, simple=False)
+        if not by.isdisjoint(v.value for v in ir.variables((c,))) and not _jumps(program, c)
+    }  # fmt: skip
+    return _any(list(found)), frozenset(e.args[0] for e in found.values())
 
 
-def _guarded(outputs: Sequence[Expr]) -> Expr:
-    """Where conditions hold that may be those of guards, which have a value there: they bound
-    a quantity that takes but arithmetic, and are not many."""
-    found: dict[Expr, None] = {}
+def _jumps(program: Program, condition: Expr) -> bool:
+    """Whether a guard's value is no limit, whatever the parameters are."""
+    from symdiff.interpret import exclusive
+    from symdiff.interpret.along_lines import Derivatives
+
+    rng, asked = random.Random(4), {v.value for v in ir.variables((condition,))}
+    places = [k for k, p in enumerate(program.params) if p in asked]
+    derivatives = Derivatives(program.params, program.outputs)
+    for _ in range(TRIED):
+        point = _point_at(condition, program.params, rng)
+        if point is None:
+            return False
+        with exclusive():
+            there = derivatives.at(point)
+            if not all(
+                there.first(o, k).jumps for o in range(len(program.outputs)) for k in places
+            ):
+                return False
+    return True
+
+
+def _guards(outputs: Sequence[Expr], simple: bool = True) -> list[tuple[Expr, Expr]]:
+    """Conditions that may be those of guards, with the domain of the value there, and the branches: they bound
+    a quantity, a `simple` one takes but arithmetic, and are not many."""
+    found: dict[Expr, Expr] = {}
     for e in topological(outputs):
         if e.op is not WHERE:
             continue
@@ -196,15 +231,66 @@ def _guarded(outputs: Sequence[Expr]) -> Expr:
                 if not _bounds(part := positive(written)):
                     continue
                 there = and_(part, domain(taken))
-                if all(n.op in SIMPLE for n in topological((there,)) if n.args):
-                    found.setdefault(there)
-    return functools.reduce(or_, itertools.islice(found, MAX_CONDITIONS), FALSE)
+                if not simple or all(n.op in SIMPLE for n in topological((there,)) if n.args):
+                    found.setdefault(there, e)
+    return list(itertools.islice(found.items(), MAX_CONDITIONS))
+
+
+def _any(conditions: Sequence[Expr]) -> Expr:
+    return functools.reduce(or_, conditions, FALSE)
+
+
+def _holds(condition: Expr, params: Sequence[str], point: Sequence[float]) -> bool:
+    """Whether a condition holds at a point, in doubles."""
+    import numpy as np
+
+    from symdiff.interpret.loops import Doubles, evaluate
+
+    scope = {p: np.float64(x) for p, x in zip(params, point, strict=False)}
+    with np.errstate(all="ignore"):
+        return bool(evaluate(condition, Doubles(), scope))
+
+
+def _point_at(condition: Expr, params: Sequence[str], rng: random.Random) -> list[float] | None:
+    """A point at which a condition holds, general otherwise; None if none is found."""
+    point = {p: rng.uniform(0.25, 1.75) for p in params}
+    for quantity, piece in _bounded(condition):
+        if piece.high > piece.low + 2 * TINY:
+            continue
+        wanted = float((Fraction(piece.low) + Fraction(piece.high)) / 2)
+        for v in ir.variables((quantity,)):
+            at = [_value(quantity, {**point, v.value: x}) for x in (0.0, 1.0)]
+            if math.isfinite(slope := at[1] - at[0]) and slope:
+                point[v.value] = (wanted - at[0]) / slope
+                break
+    found = [point[p] for p in params]
+    return found if _holds(condition, params, found) else None
+
+
+def _value(e: Expr, point: dict[str, float]) -> float:
+    import numpy as np
+
+    from symdiff.interpret.loops import Doubles, evaluate
+
+    with np.errstate(all="ignore"):
+        return float(evaluate(e, Doubles(), {p: np.float64(x) for p, x in point.items()}))
 
 
 def _bounds(part: Expr) -> bool:
     """Whether a conjunction says that a quantity is very near a number."""
-    sets = Known(part, True).sets.values()
-    return any(s and s[-1].high <= s[0].low + 2 * TINY for s in sets)
+    return any(p.high <= p.low + 2 * TINY for _, p in _bounded(part))
+
+
+def _bounded(part: Expr) -> Iterator[tuple[Expr, Piece]]:
+    """The quantities of a conjunction, and the intervals that they are in."""
+    for quantity, pieces in Known(part, True).sets.items():
+        if _SIGNS.holds(ir.le(ir.ZERO, *exactly((quantity,)))):
+            pieces = intersection(pieces, (NONNEGATIVE,))
+        if pieces:
+            yield quantity, Piece(pieces[0].low, pieces[-1].high)
+
+
+_SIGNS = Signs(())
 
 
 __all__ = ["Written"]

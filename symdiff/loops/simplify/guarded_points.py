@@ -6,7 +6,7 @@ After:   the same, and a check "accuracy" that k == 0 does not hold
 Requires: a program of derivatives, not to be differentiated any more.
 Ensures: equal results; the check fails at the points. Guards whose formulas stand in one block are
 understood by `passes.guards`; what goes through sums and products of arrays, which are names there, is
-left as it was written, as is what is computed, as the norm of an array. `runtime.loops.beside_guards` asks at run time whether it is the limit.
+left as it was written, as is what is computed, as the norm of an array. `runtime.loops.points` has the derivatives there.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from symdiff.ir.loop_program import (
     LOAD,
     Block,
     Check,
+    Loop,
     LoopProgram,
     defined,
     expressions,
@@ -33,8 +34,10 @@ from symdiff.ir.loop_program import (
     renamed,
     walk,
 )
+from symdiff.ir.plain import exactly
 from symdiff.ir.prune import pruned
 from symdiff.loops.context import names_of
+from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.guards.shape import differentiated
 
 WIDEST = Fraction(1, 1000)
@@ -82,20 +85,38 @@ def guarded_points(program: LoopProgram, value: LoopProgram, by: Container[str])
     if wanted and not computed:  # second derivatives have all in loops
         before, new = renamed(pruned(value.block, wanted), names_of(program))
         computed = list(ir.substitute(wanted, new))
-    found += [GuardedPoint(_near(c), radius=_radius(c)) for c in computed if wanted]
+    found += [GuardedPoint(c, radius=0.0) for c in computed if wanted]
     return GuardedPoints(tuple(found), before)
 
 
 def _of_names(program: LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
-    """Equalities of what is computed outside of loops, and bounds for it."""
+    """Equalities of what is computed outside of loops, bounds for it, and what counts equalities."""
     given = {p.name for p in program.params}
     known = given | {n for s in program.block for n, _ in defined(s)}
     known |= {name_of(e) for p in program.params for e in leaves(p.type.shape)}
+    counts = _counts(program)
     found = []
     for c in conditions:
         names = {name_of(e) for e in leaves((c,))}
-        if _is_computed(c) and names <= known and (names - given or _loads(c)):
-            found.append(c)
+        if names <= known and (names - given or _loads(c)):
+            if (count := next((n for n in names if n in counts), None)) is not None:
+                none = ir.eq(next(e for e in leaves((c,)) if name_of(e) == count), ir.ZERO)
+                found.append(none if counts[count] else ir.not_(none))
+            elif _is_computed(c):
+                found.append(_near(c))
+    return list(dict.fromkeys(found))
+
+
+def _counts(program: LoopProgram) -> dict[str, bool]:
+    """The names of integers that count elements equal to something, or, as True, those that are not."""
+    found = {}
+    for s in program.block:
+        for c in s.carried if isinstance(s, Loop) else ():
+            if c.type.kind == "i" and c.next.op is ir.ADD and c.init is ir.ZERO:
+                for e in c.next.args:
+                    if e.op is ir.WHERE and e.args[0].op is EQ and _is_computed(e.args[0]):
+                        if set(e.args[1:]) == {ir.ZERO, ir.ONE}:
+                            found[c.result] = e.args[1] is ir.ZERO
     return found
 
 
@@ -136,7 +157,12 @@ def _is_zero_of_size(c: Expr) -> bool:
     u = next((a for a in c.args if a is not ir.ZERO), c)
     power = ir.rational(u.args[1]) if u.op is ir.POW else None
     root = power is not None and power.denominator % 2 == 0
-    return ir.ZERO in c.args and (root or u.op in (ABS, SQUARES))
+    return ir.ZERO in c.args and (root or u.op in (ABS, SQUARES) or _is_positive(u))
+
+
+def _is_positive(u: Expr) -> bool:
+    """Whether a quantity is nowhere negative, as a sum of squares."""
+    return Signs().holds(ir.le(ir.ZERO, *exactly((u,)))) is True
 
 
 def _near(c: Expr) -> Expr:

@@ -209,16 +209,15 @@ class GeneratedLoops(LoopKernel):
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
     ) -> list[Any]:
-        if self.guards is not None and self.guards.held(values):
-            return self.guards(values, out)
         try:
             code = self._corrected
-            if code is not None:
+            if code is not None and not (self.points is not None and self.points.held(values)):
                 *near, wrong = code.run(values, None, result)
                 if not wrong and not any(map(_has_tiny, values)):
                     return near if out is None else [v if o is None else put(o, v) for o, v in zip(out, near, strict=True)]  # fmt: skip
-            plain = self._plainly.run(values, None if code else out, result)
-            if code is None:
+            apart = self.points is not None and bool(self.points.held(values))
+            plain = self._plainly.run(values, None if code or apart else out, result)
+            if code is None and not apart:
                 return plain
             return self._more_accurately(dtype, values, plain, out, np.dtype(result))
         except WideIntegerError as error:

@@ -203,13 +203,18 @@ class ArrayKernels:
     ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out; `about` as
         `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
-        from symdiff.loops.simplify.guarded_points import guarded_points, met, places, told
+        from symdiff.loops.simplify.guarded_points import (
+            GuardedPoints,
+            guarded_points,
+            met,
+            places,
+            told,
+        )
         from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
-        from symdiff.runtime.loops.beside_guards import BesideGuards
         from symdiff.runtime.loops.kernel import LoopKernel
-        from symdiff.runtime.loops.ties import Sides
+        from symdiff.runtime.loops.points import Points
 
         o = self._options
         threaded = o.parallel if parallel is None else parallel
@@ -229,31 +234,23 @@ class ArrayKernels:
         path = self._source.path
         by = {n for _, names in path for n in names}
 
-        def kernel(program: LoopProgram) -> LoopKernel:
-            if captured is None or o.accuracy == "fast" or not _is_second(path):
-                return made_by(*arguments(program))
-            undefined = with_undefined_ties(program, captured)
+        if captured is None or not path:
+            return made_by(*arguments(program))
+        ties = o.accuracy != "fast" and _is_second(path)
+        undefined = with_undefined_ties(program, captured) if ties else program
+        ties = undefined is not program
+        found = GuardedPoints()
+        if guarded_points(captured, captured, by).points:
+            found = guarded_points(program, loop_pipeline.value(captured), by)
+        if not found.points:
             made = made_by(*arguments(undefined))
-            if undefined is not program:
-                moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
-                first = _first_derivatives(program, path[-1])
-                made.sides = Sides(made_by, arguments(program), moved, first)
+            made.points = Points(captured, path, ties=ties) if o.accuracy != "fast" else None
             return made
-
-        if captured is None or not path or not guarded_points(captured, captured, by).points:
-            return kernel(program)
-        value = loop_pipeline.value(captured)
-        points = guarded_points(program, value, by)
-        tells = points.points and o.engine != "numba"  # whose kernels ask before they compute
-        made = kernel(told(program, points) if tells else program)
-        if points.points:
-            found = loop_pipeline.final(met(program, points))
-            conditions = made_by(found, o.dtype, False, o.cache, "fast")
-            moved = [k for k, p in enumerate(program.params) if p.name in by and p.type.kind == "f"]
-            made.guards = BesideGuards(
-                kernel(program), self._kernel(value), conditions, points.points, moved,
-                len(value.params), places(captured, points),
-            )  # fmt: skip
+        tells = o.engine != "numba"  # whose kernels ask before they compute
+        made = made_by(*arguments(told(undefined, found) if tells else undefined))
+        conditions = loop_pipeline.final(met(program, found))
+        asked = made_by(conditions, o.dtype, False, o.cache, "fast")
+        made.points = Points(captured, path, asked, places(captured, found), ties)
         return made
 
     def map(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.ir import FALSE, not_
+from symdiff.ir import FALSE, not_, or_
 from symdiff.ir.program import OptimizedProgram, Tree, nesting, unnesting
 from symdiff.pipeline.lowered.scalar import lowered
 from symdiff.pipeline.options import Options
@@ -34,11 +34,11 @@ def tiered(
     ----------
     without : one of `REMEDIES`, or nothing.
     written : the function as it was written: nan is flagged where guards act, and everything where
-        they do at infinite arguments.
+        they do at infinite arguments, or decide derivatives.
     """
     conditions, guarded = [c for c, _ in demands], FALSE if written is None else written.guarded
-    beyond = FALSE if written is None else written.beyond
-    function = lowered(optimized, options, [*conditions, not_(beyond)], without, guarded)
+    apart = FALSE if written is None else or_(written.beyond, written.apart)
+    function = lowered(optimized, options, [*conditions, not_(apart)], without, guarded)
     if options.engine == "numba":
         from symdiff.pipeline.kernels.generated import GeneratedKernel
 

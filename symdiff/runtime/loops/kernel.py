@@ -32,11 +32,11 @@ from symdiff.runtime.loops.call import (
 from symdiff.runtime.protocols import LoopFunction, ProgramWithTests
 from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
+from symdiff.runtime.scalar.fallback import tell, unproven
 
 if TYPE_CHECKING:
-    from symdiff.runtime.loops.beside_guards import BesideGuards
+    from symdiff.runtime.loops.points import Points
     from symdiff.runtime.loops.recomputed import Recomputed
-    from symdiff.runtime.loops.ties import Sides
 
 ALL = 2
 """Tests for all that the processor's flags tell."""
@@ -58,8 +58,7 @@ class LoopKernel:
     cache : whether compiled code is kept on disk.
     accuracy : as for `symdiff.runtime.scalar.kernel.Kernel`.
     tiers : how flagged values are computed again; None if they are not.
-    sides : what computes results in which a slope at a tie shows, which is nan here.
-    guards : what computes results at points that the program treats apart.
+    points : what computes derivatives at points that the program treats apart, and those that are nan.
     """
 
     library = True  # whether corrected programs may call routines of which only this package knows
@@ -72,11 +71,10 @@ class LoopKernel:
         cache: bool = True,
         accuracy: str = "high",
         tiers: LoopFunction | None = None,
-        sides: Sides | None = None,
-        guards: BesideGuards | None = None,
+        points: Points | None = None,
     ) -> None:
         self.program, self.parallel, self.tiers = program, parallel, tiers
-        self.sides, self.guards = sides, guards
+        self.points = points
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
@@ -101,7 +99,7 @@ class LoopKernel:
     def __reduce__(self) -> tuple[Any, ...]:
         return LoopKernel, (
             self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
-            self.sides, self.guards,
+            self.points,
         )  # fmt: skip
 
     def llvm(self) -> str:
@@ -343,18 +341,29 @@ class LoopKernel:
         self, dtype: str, values: Sequence[Any], plain: Sequence[Any], out: Any, result: Any
     ) -> list[Any]:
         if self._is_apart(values, plain):
-            if self.guards is not None and self.guards.held(values):
-                return self.guards(values, out)
-            assert self.sides is not None
-            return self.sides(values, plain, out)
-        return self._recomputed()(dtype, values, plain, out, result)
+            assert self.points is not None
+            return placed(self.points(values, plain), out)
+        if self.points is None:
+            return self._recomputed()(dtype, values, plain, out, result)
+        with unproven() as left:
+            found = self._recomputed()(dtype, values, plain, None, result)
+        lost = sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
+        if lost:
+            found = self.points(values, found)
+            lost -= sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
+        if sum(left) > lost:
+            tell(
+                sum(left) - lost,
+                f"{self.program.name} lost digits: results are not proven accurate",
+            )
+        return placed(found, out)
 
     def _is_apart(self, values: Sequence[Any], results: Sequence[Any]) -> bool:
         """Whether results are those of points beside: at a guarded point, or where slopes at ties
         may be in them."""
-        if self.guards is not None and self.guards.held(values):
-            return True
-        return self.sides is not None and any(np.isnan(v).any() for v in results)
+        if self.points is None:
+            return False
+        return bool(self.points.held(values)) or (self.points.ties and any(map(_has_nan, results)))
 
     def _wide(self, program: LoopProgram, watched: Any = None) -> WideLoopKernel:
         return WideLoopKernel(program, self.parallel, self.cache, watched)
@@ -385,6 +394,11 @@ class LoopKernel:
 
 def _placed(place: Array | None, value: Any) -> Any:
     return value if place is None else put(place, value)
+
+
+def placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
+    """Results where they are wanted."""
+    return list(found) if out is None else list(map(_placed, out, found))
 
 
 def _overlap(values: Sequence[Any], out: Sequence[Array | None] | None) -> bool:

@@ -14,7 +14,7 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import isfinite, isinf, isnan
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ WIDENING = 40_000
 
 Demands = tuple[tuple[Expr, Location | None], ...]
 """Conditions on the arguments, and where they are stated."""
-Written = Callable[[Sequence[float], Sequence[float]], list[float]]
+Written = Callable[[Sequence[float], Sequence[float], str], list[float]]
 
 
 class AccuracyWarning(RuntimeWarning):
@@ -88,7 +88,7 @@ class Tiered:
     validated : how many pieces of code were compiled when all of them were found right.
     known : the keys of those.
     without : what is left out, as it was found wrong; see `symdiff.pipeline.kernels.scalar`.
-    written : what results that are nan are at a point as the function was written.
+    written : what results are at points that a kernel does not know, by the definition.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Tiered:
         if self.pays:
             self._note("compiled")
             return None
-        return self._as_written([float(v) for v in values], [a.value for a in answers])
+        return self._as_written([float(v) for v in values], [a.value for a in answers], "float64")
 
     def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """The outputs as a flat list; see `Kernel.evaluate`."""
@@ -206,24 +206,25 @@ class Tiered:
 
     def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
         answers = self._reference(dtype).at_with_status(point, dtype)
-        if any(a.status == "budget" for a in answers):
+        found = [a.value for a in answers]
+        if any(map(_unknown, answers)):
+            plain = self._first()(point)
+            found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
+        result = self._as_written(point, found, dtype)
+        if any(
+            a.status == "budget" and x is y for a, x, y in zip(answers, found, result, strict=True)
+        ):
             tell(
                 1,
                 f"{self.kernel.name}: a result is not proven accurate: the budget of a point for "
                 "ball arithmetic was not enough",
             )
-        found = [a.value for a in answers]
-        if any(map(_unknown, answers)):
-            plain = self._first()(point)
-            found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
-        return self._as_written(point, found)
+        return result
 
-    def _as_written(self, point: Sequence[float], found: list[float]) -> list[float]:
-        """The outputs at a point; those that are nan, and at infinite arguments, as the function
-        was written."""
-        if self.written is None or not (any(map(isnan, found)) or any(map(isinf, point))):
-            return found
-        return self.written(point, found)
+    def _as_written(self, point: Sequence[float], found: list[float], dtype: str) -> list[float]:
+        """The outputs at a point; those that are nan, at infinite arguments, and where branches are taken at
+        the point alone, by the definition of the function and its derivatives."""
+        return found if self.written is None else self.written(point, found, dtype)
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""

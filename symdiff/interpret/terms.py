@@ -123,9 +123,7 @@ class _Derivation:
         made = []
         for k in range(math.prod(shape)):
             pairs = [(row, int(w)) for a, ws in rows for row, w in zip(a[k], ws.flat, strict=True)]
-            made.append(
-                [Term(t.output, t.by, (*t.weights, w)) for row, w in pairs for t in row]
-            )
+            made.append([Term(t.output, t.by, (*t.weights, w)) for row, w in pairs for t in row])
         return _array(made, shape)
 
     def gradient(self, wrt: Sequence[str]) -> list[Array]:

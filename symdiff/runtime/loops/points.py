@@ -1,0 +1,218 @@
+"""Derivatives of programs with arrays at points that kernels do not know, by the definition.
+
+Where a call is at a point that the program treats apart (`loops.simplify.guarded_points`), where
+second derivatives meet a tie (`loops.simplify.undefined_ties`), and where a result is nan though
+the arguments are finite, the captured program is unrolled at the call's sizes, and its elements
+are differentiated along lines (`interpret.along_lines`), each element in a budget of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.errors import GuardWarning, Location, SymdiffError
+from symdiff.interpret.terms import Step, terms
+from symdiff.ir import Expr
+from symdiff.ir.loop_program import LoopProgram
+from symdiff.runtime.scalar.fallback import tell
+
+MOST = 30_000
+"""Operations of the formulas of one call."""
+WORK = 40_000_000
+"""Operations of ball arithmetic for one call; see `symdiff.interpret.work`."""
+
+Kernel = Callable[[Sequence[Any]], list[Any]]
+_warned: set[Location] = set()
+
+
+class Points:
+    """What computes the results of one derivation there.
+
+    Parameters
+    ----------
+    captured : the program of the value, as captured.
+    path : how what the kernel computes is derived from it.
+    met : the kernel of the conditions under which all derivatives are computed here; None for none.
+    places : where those stand in the source.
+    ties : whether nan stands for what is not known where second derivatives meet a tie.
+    """
+
+    def __init__(
+        self,
+        captured: LoopProgram,
+        path: Sequence[Step],
+        met: Kernel | None = None,
+        places: Sequence[Location | None] = (),
+        ties: bool = False,
+    ) -> None:
+        self.captured, self.path, self.met = captured, tuple(path), met
+        self.places, self.ties = tuple(places), ties
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Points, (self.captured, self.path, self.met, self.places, self.ties)
+
+    def held(self, values: Sequence[Any]) -> list[int]:
+        """The places of the conditions that hold."""
+        if self.met is None:
+            return []
+        return [k for k, holds in enumerate(self.met(values)) if holds]
+
+    def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> list[Any]:
+        """The results: where a condition holds, all derivatives; else those that are nan, and others as
+        far as a part of the budget goes.
+
+        Parameters
+        ----------
+        values : the arguments, prepared; plain : what the kernel computed, with what was written.
+        """
+        held = self.held(values)
+        every = bool(held)
+        if not every and not all(np.isfinite(v).all() for v in self._reals(values)):
+            return list(plain)
+        wanted = [_wanted(p, every) for p in plain]
+        try:
+            search = _Search(self, values, plain)
+        except (_TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, KeyError):
+            search = None
+        if search is None or not search.fits:
+            self._tell(sum(int(w.sum()) for w in wanted), every)
+            return list(plain)
+        found = search.filled(wanted)
+        if search.jumps is not None:
+            self._warn(held, *search.jumps)
+        self._tell(search.unknown, every)
+        return found
+
+    def _reals(self, values: Sequence[Any]) -> list[Any]:
+        own = zip(self.captured.params, values, strict=False)
+        return [v for p, v in own if p.type.kind == "f"]
+
+    def _tell(self, unknown: int, every: bool) -> None:
+        if unknown and every:
+            tell(
+                unknown,
+                f"{unknown} derivatives at a guarded point are not known: they are as written",
+            )
+        elif unknown and self.ties:
+            tell(
+                unknown,
+                f"{self.captured.name}: kinks meet here, and second derivatives are not the same "
+                "on all sides of them: those are nan",
+            )
+
+    def _warn(self, held: Sequence[int], point: Sequence[float], slope: float) -> None:
+        """Warn of a jump, once for each line."""
+        text = (
+            "the value at a guard is not the limit of those beside it; derivatives "
+            f"there are as written: {slope!r}"
+        )
+        for k, place in enumerate(self.places):
+            if k in held and place is not None and place not in _warned:
+                _warned.add(place)
+                warnings.warn_explicit(text, GuardWarning, place.path, place.line)
+
+
+class _TooLong(Exception):  # noqa: N818
+    """The formulas have too many operations."""
+
+
+class _Search:
+    """The derivatives at the point of one call."""
+
+    def __init__(self, points: Points, values: Sequence[Any], plain: Sequence[Any]) -> None:
+        from symdiff.interpret import exclusive
+        from symdiff.interpret.along_lines import Derivatives
+        from symdiff.interpret.unrolled import FormulasAt, TooLong, unrolled_with
+
+        program, own = points.captured, values[: len(points.captured.params)]
+        params = [
+            (p.name, np.shape(v))
+            for p, v in zip(program.params, own, strict=True)
+            if p.type.kind == "f"
+        ]
+        self.flat = _flat([*points._reals(own), *values[len(own) :]])
+        count = sum(math.prod(s) for _, s in params)
+        names = [f"{n} {k}" for n, s in params for k in range(math.prod(s))]
+        numbers = FormulasAt(MOST, dict(zip(names, self.flat[:count], strict=True)))
+        try:
+            names, outputs = unrolled_with(program, dict(params), own, numbers)
+        except TooLong:
+            raise _TooLong from None
+        roots = [e for row in outputs for e in np.asarray(row, object).flat]
+        shapes = [np.shape(row) for row in outputs]
+        rows = terms(points.path, params, shapes, program.by_element)
+        self.rows = [] if rows is None else rows
+        self.plain, self.jumps, self.unknown = plain, None, 0
+        self.fits = all(isinstance(e, Expr) for e in roots) and [np.shape(p) for p in plain] == [
+            a.shape for a in self.rows
+        ]
+        if self.fits:
+            with exclusive():
+                self.there = Derivatives(names, roots).at(self.flat[:count])
+
+    jumps: tuple[Sequence[float], float] | None
+
+    def filled(self, wanted: Sequence[Any]) -> list[Any]:
+        """The plain results with those that are wanted."""
+        from symdiff.interpret import exclusive, work
+
+        found = [np.array(p) for p in self.plain]
+        others = [
+            ~w & (np.asarray(p).dtype.kind == "f") for p, w in zip(found, wanted, strict=True)
+        ]
+        with exclusive():
+            self.unknown = self._fill(found, wanted, work.spent() + WORK)
+            self._fill(found, others, work.spent() + WORK // 8)
+        kinds = zip(found, self.plain, strict=True)
+        return [v if isinstance(p, np.ndarray) else type(p)(v[()]) for v, p in kinds]
+
+    def _fill(self, found: list[Any], wanted: Sequence[Any], until: int) -> int:
+        """Put derivatives into what is found, until so much work is done; how many are not known."""
+        from symdiff.interpret import work
+
+        unknown = 0
+        for made, row, which in zip(found, self.rows, wanted, strict=True):
+            for k in np.flatnonzero(which):
+                terms_of = row.flat[k]
+                if not any(t.by for t in terms_of):
+                    continue
+                value = self._sum(terms_of) if work.spent() < until else None
+                if value is None:
+                    unknown += 1
+                else:
+                    made.flat[k] = value
+        return unknown
+
+    def _sum(self, row: Sequence[Any]) -> float | None:
+        total = 0.0
+        for t in row:
+            weight = math.prod(self.flat[w] for w in t.weights)
+            if weight == 0:
+                continue
+            slope = self.there.partial(t.output, t.by)
+            if not slope.known:
+                return None
+            if slope.jumps and self.jumps is None:
+                self.jumps = self.there.point, slope.value
+            total += weight * slope.value
+        return total
+
+
+def _flat(values: Sequence[Any]) -> list[float]:
+    return [float(x) for v in values for x in np.ravel(v)]
+
+
+def _wanted(plain: Any, every: bool) -> Any:
+    """Which elements of a result are computed: all, or those that are nan."""
+    a = np.asarray(plain)
+    if a.dtype.kind != "f":
+        return np.zeros(a.shape, bool)
+    return np.ones(a.shape, bool) if every else np.isnan(a)
+
+
+__all__ = ["Points"]
