@@ -271,7 +271,7 @@ def schmitt_edges(x, low):
         elif high and x[i] < low:
             high = False
             widths.append(i + x[i] - start)
-    return sum(widths) + edges
+    return sum(widths, 0.0) + edges
 
 
 @programs((0.2, 1.6, 3), (0.2, 1.6, 25))

@@ -116,7 +116,7 @@ def test_in_both_orders(program: Program, accuracy: str, order: str) -> None:
     with pytest.raises(UnsupportedError, match=words) as found:
         call(program, accuracy, order)
     code, location = program.f.__code__, found.value.location
-    assert location is not None and location.file == code.co_filename
+    assert location is not None and location.path == code.co_filename
     assert location.line >= code.co_firstlineno
 
 
