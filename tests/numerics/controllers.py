@@ -117,7 +117,7 @@ def interpolated_schedule(x, table):
 def learning_rate(rate, n):
     w = 2.0
     for k in range(n):
-        if k == 10 or k == 18:
+        if k in (10, 18):
             rate *= 0.3
         w -= rate * 2 * w
     return w
@@ -130,7 +130,7 @@ def warm_up_and_decay(peak, decay, n):
         lr = peak * (k + 1) / 5 if k < 5 else peak * decay ** (k - 5)
         w -= lr * (2 * w - 0.4)
         loss = (w - 0.2) ** 2
-        if loss < best:
+        if loss < best:  # noqa: PLR1730
             best = loss
     return best + w
 

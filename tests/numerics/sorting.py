@@ -216,7 +216,7 @@ def keys_and_values(k, v):
 @programs((vec(2), vec(2, seed=1)), (vec(5), vec(5, seed=1)))
 def pairs(k, v):
     p = [(k[i], v[i]) for i in range(len(k))]
-    for i in range(len(p)):
+    for _ in range(len(p)):
         for j in range(len(p) - 1):
             if p[j][0] > p[j + 1][0]:
                 p[j], p[j + 1] = p[j + 1], p[j]

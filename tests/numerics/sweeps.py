@@ -159,7 +159,7 @@ def floyd_warshall(w):
     for k in range(n):
         for i in range(n):
             for j in range(n):
-                if d[i, k] + d[k, j] < d[i, j]:
+                if d[i, k] + d[k, j] < d[i, j]:  # noqa: PLR1730
                     d[i, j] = d[i, k] + d[k, j]
     return d
 
@@ -186,7 +186,7 @@ def best_run(x):
     best = now = x[0]
     for v in x[1:]:
         now = v if now < 0 else now + v
-        if now > best:
+        if now > best:  # noqa: PLR1730
             best = now
     return best
 

@@ -37,8 +37,7 @@ FILES = {
 }
 """The files, and the program of each that is not slow."""
 
-REFUSED = {
-}
+REFUSED = {}
 """Programs that are refused, and words of the message."""
 
 ORDERS = {"growing": (False, True), "shrinking": (True, False)}

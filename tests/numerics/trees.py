@@ -122,7 +122,7 @@ def fenwick(x):
 @programs((vec(2), 0.7), (vec(8), 0.7))
 def union_find(x, gap):
     parent = list(range(len(x)))
-    total = [v for v in x]
+    total = list(x)
 
     def find(i):
         while parent[i] != i:
@@ -170,7 +170,7 @@ def huffman(x):
 
 @programs((vec(2),), (vec(6),))
 def library_heap(x):
-    heap = [v for v in x]
+    heap = list(x)
     heapq.heapify(heap)
     total, k = 0.0, 1
     while heap:
@@ -183,7 +183,7 @@ def library_heap(x):
 def priority_queue(x):
     heap, size = np.zeros(len(x) + 1), 0
     for v in x:
-        size += 1
+        size += 1  # noqa: SIM113
         i = size
         while i > 1 and heap[i // 2] > v:
             heap[i] = heap[i // 2]

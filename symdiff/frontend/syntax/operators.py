@@ -11,7 +11,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import folding, lists, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.syntax import records
+from symdiff.frontend.syntax import comprehensions, records
 from symdiff.frontend.syntax.containers import plain, text_of
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import used_as_array
@@ -33,6 +33,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Text,
     Undecided,
+    Whole,
     describe,
     is_number,
     is_single,
@@ -135,7 +136,9 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
             return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
     if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
         return t.own(a * b) if isinstance(a, list) else tuple(a) * b
-    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
+    if op is ast.Mult and isinstance(a, list) and len(a) == 1 and isinstance(b, Whole):
+        return comprehensions.repeated(t, a[0], b)
+    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, (int, Whole)):
         return binary(t, op, b, a)
     if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
         return _set_operation(op, a, b)
