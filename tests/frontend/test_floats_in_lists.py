@@ -170,3 +170,33 @@ def test_one_object_in_all_places() -> None:
 
     with pytest.raises(UnsupportedError, match="the same object"):
         symgrad(shared)(WHOLE)
+
+
+def repeated_by_an_argument(x, n):
+    z = [x[0]] * n
+    return z[0] * x[1] + len(z) * x[0]
+
+
+def repeated_number(v, n):
+    return len(n * [v]) * v
+
+
+@pytest.mark.parametrize("order", [(1, 3), (3, 1)])
+def test_an_integer_argument_repeats_a_list(order: tuple[int, int]) -> None:
+    s, x = symgrad(repeated_by_an_argument), np.array([1.5, 0.7])
+    for n in order:
+        assert s(x, n) == pytest.approx(repeated_by_an_argument(x, n), rel=1e-15)
+        np.testing.assert_allclose(s.grad(x, n), [x[1] + n, x[0]], rtol=1e-15)
+
+
+def test_it_repeats_a_number() -> None:
+    s = symgrad(repeated_number)
+    for n in (1, 3):
+        assert s(1.5, n) == 1.5 * n
+        assert s.grad(1.5, n) == n
+
+
+def test_several_elements_are_not_repeated_so_often() -> None:
+    s = symgrad(lambda x, n: sum([x[0], x[1]] * n))
+    with pytest.raises(UnsupportedError, match=r"'\*' of a list and an integer"):
+        s.grad(WHOLE, 3)

@@ -14,7 +14,7 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.syntax import comprehensions, records
 from symdiff.frontend.syntax.containers import plain, text_of
 from symdiff.frontend.trace import scalars
-from symdiff.frontend.trace.demands import used_as_array
+from symdiff.frontend.trace.demands import retrace_integers, used_as_array
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -122,6 +122,10 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
                 used_as_array(v, "'@'")
             return arrays.dot(a, b)
         return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+    if op is ast.Mult:  # an integer repeats a list
+        for v, other in ((a, b), (b, a)):
+            if isinstance(v, (list, tuple)) and isinstance(other, Real):
+                retrace_integers(t, other.expr)
     if t.array_parameters and op is not ast.MatMult:  # a number of NumPy takes lists as arrays
         for v, other in ((a, b), (b, a)):
             if (
