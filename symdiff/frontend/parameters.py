@@ -63,6 +63,7 @@ class Arrays:
     numbers : why, and where, the function takes elements of arrays only; None if it does not.
     single : those arrays of which one would be taken as it is if it had a single element.
     integers : numbers that are used as indices.
+    floats : the places where lists of integers are made in which floats are stored later.
     """
 
     arrays: Mapping[str, Type] = field(default_factory=dict)
@@ -72,6 +73,7 @@ class Arrays:
     numbers: tuple[str, Location | None] | None = None
     single: Stretches = field(default_factory=Stretches)
     integers: frozenset[str] = frozenset()
+    floats: frozenset[Location] = frozenset()
 
     @classmethod
     def of_call(
@@ -135,7 +137,9 @@ class Arrays:
         return replace(self, arrays=arrays, limit=min(self.limit, SMALL))
 
     def after(self, found: Retrace) -> Arrays:
-        """What is known after a trace came to a use of an array."""
+        """What is known after a trace came to a use of an array, or of a list."""
+        if found.floats is not None:
+            return replace(self, floats=self.floats | {found.floats})
         if self.lazy:
             kept = replace(self, lazy=False, limit=SMALL)
             return kept if found.name is None or found.integers else kept.after(found)
@@ -184,7 +188,7 @@ class Arrays:
         t.lazy, t.one_by_one = self.lazy, self.numbers is not None
         t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
-        t.guessed = self._guessed()
+        t.guessed, t.float_lists = self._guessed(), self.floats
         t.names = loop_program.Names(names)
         for type in self.arrays.values():
             t.sizes.update(n for n in type.shape if n.op is loop_program.INDEX)

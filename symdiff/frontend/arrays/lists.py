@@ -18,14 +18,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, storing, symbolic
+from symdiff.frontend.arrays import casting, selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS
 from symdiff.frontend.loops import nests, slots
 from symdiff.frontend.trace.aliases import containers
 from symdiff.frontend.trace.array_memory import Memory, Replaced, births
 from symdiff.frontend.trace.extents import same_size
+from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Listed, Refused, SymArray, is_number, nest_of
+from symdiff.frontend.trace.values import (
+    Listed,
+    Refused,
+    SymArray,
+    is_number,
+    nest_of,
+    python_kind,
+)
 from symdiff.ir import ONE, TRUE, ZERO, Expr
 from symdiff.ir.loop_program import load
 
@@ -33,6 +41,9 @@ ALIKE = (
     "an element of a list is changed that may be the same object as other elements",
     "put copies into the list: [z.copy() for ...], .append(z.copy())",
 )
+
+KINDS = "bif"
+"""Kinds of elements: each holds the values of those before."""
 
 Mark = tuple[int, int]
 """A point in time: among the memory and among the containers that are made."""
@@ -79,13 +90,40 @@ def of_elements(
     t: Tracer, items: SymArray, nest: str, value: Any, leaf: Expr, since: Mark
 ) -> Listed:
     """The list of which an element, at an index, is a value."""
+    if becomes_floats(t, items.kind):
+        items = symbolic.lazy(items.shape, "f", symbolic.formula(items), symbolic.needs(items))
     made = symbolic.listed(items, nest)
+    made.storage.memory.made = t.place()[0]
     if len(items.shape) > 1:
         old = {a.memory for a in slots.arrays(value) if a.memory.birth < since[0]}
         if old and not _apart(items, value, leaf):
             made.storage.memory.alike = ALIKE
         hold(t, made.storage.memory, value, since)
     return made
+
+
+def becomes_floats(t: Tracer, kind: str) -> bool:
+    """Whether floats are stored later in the list of integers that is made here, as an earlier trace found."""
+    return kind == "i" and t.place()[0] in t.float_lists
+
+
+def _must_hold(t: Tracer, owner: Listed, value: Any) -> None:
+    """An element of a list keeps its type, whatever the others are: where a float is stored among integers, the
+    trace begins again with a list of floats, or the store is refused."""
+    memory = owner.storage.memory
+    known = python_kind(value) if is_number(value) else getattr(value, "kind", "")
+    kind = known or symbolic.symbolic(t, value).kind
+    if KINDS.index(kind) <= KINDS.index(memory.kind):
+        return
+    casting.must_not_follow()
+    numbers = len(owner.storage.shape) == len(owner.nest)  # arrays of integers stay what they are
+    if numbers and (kind, memory.kind) == ("f", "i") and memory.made not in (None, *t.float_lists):
+        raise Retrace(what="floats are stored in a list of integers", floats=memory.made)
+    names = {"b": "truth values", "i": "integers", "f": "floats"}
+    raise Refused(
+        f"{names[kind]} are stored in a list of {names[memory.kind]} whose length is not known when traced",
+        f"make it a list of {names[kind]} first",
+    )
 
 
 def _apart(items: SymArray, value: Any, leaf: Expr) -> bool:
@@ -129,6 +167,7 @@ def store(t: Tracer, owner: Listed, index: Any, value: Any) -> None:
     if owner.nest[0] == "t":
         raise Refused("an element of a tuple is assigned", "make a list of it first: list(...)")
     rank = len(owner.storage.shape)
+    _must_hold(t, owner, value)
     if rank == 1:
         storing.store(t, owner.items, index, value)
         return
@@ -146,6 +185,7 @@ def store(t: Tracer, owner: Listed, index: Any, value: Any) -> None:
 
 def append(t: Tracer, owner: Listed, place: Expr, value: Any) -> None:
     """`owner.append(value)`: the element at a place is the first one that is not there yet."""
+    _must_hold(t, owner, value)
     _put(t, owner, place, value, appended=True)
 
 

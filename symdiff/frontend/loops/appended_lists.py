@@ -166,9 +166,11 @@ def _memory(t: Tracer, g: Growing, count: Expr, first: Sequence[Any]) -> Listed 
         return None
     known = [symbolic.symbolic(t, v) for v in first]
     kind = symbolic.common_kind([*known, g.found])
+    kind = "f" if lists.becomes_floats(t, kind) else kind
     shape = (ir.add(ir.const(g.start), ir.mul(ir.const(g.most), count)), *g.found.shape)
     memory = symbolic.build(t, shape, kind, ir.ZERO, g.name.strip("_") or "list")
     made = symbolic.listed(memory, g.nest)
+    made.storage.memory.made = t.place()[0]
     for k, v in enumerate(first):
         _add(t, made, ir.const(k), v)
     return made
@@ -207,7 +209,7 @@ def begin(growing: dict[ast.stmt, Growing], t: Tracer, iteration: Expr) -> None:
 def append(t: Tracer, g: Growing, value: Any) -> None:
     """`name.append(value)`."""
     new = symbolic.from_formula((), value) if is_number(value) else symbolic.symbolic(t, value)
-    if g.memory is None or (g.memory.kind != "f" and new.kind == "f"):
+    if g.memory is None or lists.KINDS.index(g.memory.kind) < lists.KINDS.index(new.kind):
         g.found, g.memory, g.nest = new, None, "l" + nest_of(value)
         raise Found
     if g.length is not None:

@@ -30,6 +30,7 @@ from symdiff.frontend.trace.values import (
     Sequence,
     Stream,
     SymArray,
+    Whole,
     is_number,
     nest_of,
 )
@@ -183,6 +184,14 @@ class Comprehension(Generator):
         return value, scalars.conjunction(c, present)
 
 
+def repeated(t: Tracer, value: Any, times: Whole) -> Any:
+    """`[value] * times`, in which all elements are one object: `[value for _ in range(times)]`."""
+    count = sequences.symbolic_range(times).count
+    since = lists.now(t)
+    made = kept_loops.trace_element(t, count, lambda _: None, lambda: (value, True))
+    return array_of_elements(t, count, *made, since)
+
+
 TOTAL = "#total"
 """The name of what a loop over a generator accumulates."""
 
@@ -253,11 +262,14 @@ def array_of_elements(
         rows = _rows(t, count, leaf, block, value)
         return lists.of_elements(t, rows, nest, held, leaf, since)
     kind = "b" if isinstance(value, (Cond, bool)) else "i" if scalars.is_whole(value) else "f"
+    kind = "f" if lists.becomes_floats(t, kind) else kind
     e = symbolic.stored(symbolic.from_formula((), value), kind)
     name = t.names.fresh("list")
     letters = (loop_program.name_of(leaf),)
     t.emit(loop_program.Build(name, loop_program.Type((count,), kind), letters, e, block))
-    return Listed(symbolic.in_memory(loop_program.array(name, kind), (count,), kind))
+    made = symbolic.in_memory(loop_program.array(name, kind), (count,), kind)
+    made.memory.made = t.place()[0]
+    return Listed(made)
 
 
 def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:

@@ -11,10 +11,10 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import folding, lists, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.syntax import records
+from symdiff.frontend.syntax import comprehensions, records
 from symdiff.frontend.syntax.containers import plain, text_of
 from symdiff.frontend.trace import scalars
-from symdiff.frontend.trace.demands import used_as_array
+from symdiff.frontend.trace.demands import retrace_integers, used_as_array
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -33,6 +33,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Text,
     Undecided,
+    Whole,
     describe,
     is_number,
     is_single,
@@ -121,6 +122,10 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
                 used_as_array(v, "'@'")
             return arrays.dot(a, b)
         return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+    if op is ast.Mult:  # an integer repeats a list
+        for v, other in ((a, b), (b, a)):
+            if isinstance(v, (list, tuple)) and isinstance(other, Real):
+                retrace_integers(t, other.expr)
     if t.array_parameters and op is not ast.MatMult:  # a number of NumPy takes lists as arrays
         for v, other in ((a, b), (b, a)):
             if (
@@ -135,7 +140,9 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
             return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
     if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
         return t.own(a * b) if isinstance(a, list) else tuple(a) * b
-    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
+    if op is ast.Mult and isinstance(a, list) and len(a) == 1 and isinstance(b, Whole):
+        return comprehensions.repeated(t, a[0], b)
+    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, (int, Whole)):
         return binary(t, op, b, a)
     if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
         return _set_operation(op, a, b)

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
+from symdiff.errors import Location
 from symdiff.ir import TRUE, ZERO, Expr
 from symdiff.ir.loop_program import index
 
@@ -53,6 +54,7 @@ class Memory:
     origins, shown : memory that this may be, as a loop may have left it under another name;
         and memory that may be this.
     stale : whether it may have been changed as one of these.
+    made : of a list, where it is made; None if its elements keep the kind that they have.
     rows : whether it holds the elements of a list, as rows.
     alike : why no row may be changed, as several rows may be one object; None if they may.
     by_rows : whether it is known to lie row by row; what NumPy computes from arrays, and copies of
@@ -73,6 +75,7 @@ class Memory:
         "fixed",
         "kind",
         "leaf",
+        "made",
         "name",
         "origins",
         "parameter",
@@ -105,6 +108,7 @@ class Memory:
         self.stale = False
         self.by_rows = self.reshaped = self.argument = self.rows = False
         self.alike: tuple[str, str] | None = None
+        self.made: Location | None = None
         self._replaced: dict[Expr | None, tuple[Replaced | None, ...]] | None = None
 
     def replaced(self) -> tuple[Replaced | None, ...]:

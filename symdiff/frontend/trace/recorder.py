@@ -57,14 +57,17 @@ class Retrace(Exception):  # noqa: N818
     rank : its dimensions, as far as the use tells.
     what : how it is used.
     integers : whether it is used as an index.
+    floats : where a list of integers is made in which floats are stored later.
     location : the place of the use.
     """
 
     def __init__(
-        self, name: str | None = None, rank: int = 1, what: str = "", integers: bool = False
-    ) -> None:
+        self, name: str | None = None, rank: int = 1, what: str = "", integers: bool = False,
+        floats: Location | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(what)
         self.name, self.rank, self.what, self.integers = name, rank, what, integers
+        self.floats = floats
         t = active.get()
         self.location = t.place()[0]
 
@@ -113,6 +116,7 @@ class Recorder(Interface):
         self.written: list[Memory] = []
         self.sizes: set[Expr] = set()
         self.rows_of_lists: set[Expr] = set()
+        self.float_lists: frozenset[Location] = frozenset()
         self.stretches: dict[tuple[Expr, Expr], None] = {}
         self.parameter_sizes: frozenset[Expr] = frozenset()
         self.parameter_of: Mapping[str, str] = {}
