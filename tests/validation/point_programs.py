@@ -15,8 +15,23 @@ from mpmath import mp
 from tests.validation.point_reference import Place
 from tests.validation.point_spelling import spelled
 from tests.validation.point_trees import (
-    Node, band, both, call, chain, choose, compare, either, element, every_zero, let, negated, num,
-    reduce, total, var, vec,
+    Node,
+    band,
+    both,
+    call,
+    chain,
+    choose,
+    compare,
+    either,
+    element,
+    every_zero,
+    let,
+    negated,
+    num,
+    reduce,
+    total,
+    var,
+    vec,
 )  # fmt: skip
 
 NICE = (0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 2.0, -1.0, 0.5, -2.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -51,7 +52,7 @@ class Slope:
 
 def limit(s: Sequence[mpf]) -> mpf:
     """The limit of four numbers at steps of equal ratios: a power of the step away from it, or infinite."""
-    d1, d2, d3 = (b - a for a, b in zip(s, s[1:]))
+    d1, d2, d3 = (b - a for a, b in pairwise(s))
     if any(mpmath.isinf(x) for x in s):
         raise UnclearError("infinite beside the point")
     size = max(1, abs(s[3]))
@@ -93,7 +94,10 @@ def _side(f: Along, sign: int, fixed: Fixed, steps: Sequence[int]) -> tuple[mpf,
     fourth = f(sign * mpf(10) ** -(2 * steps[3] - steps[2]), fixed)[0]
     values.append(fourth)
     at.append(mpf(10) ** -(2 * steps[3] - steps[2]))
-    quotients = [(a - b) / (sign * (t - u)) for a, b, t, u in zip(values, values[1:], at, at[1:])]
+    quotients = [
+        (a - b) / (sign * (t - u))
+        for (a, b), (t, u) in zip(pairwise(values), pairwise(at), strict=True)
+    ]
     return whole, limit(quotients)
 
 
@@ -130,20 +134,30 @@ def derivative(f: Along, steps: Sequence[int] = STEPS, near: mpf = SAME) -> Slop
     if mpmath.isinf(value):
         raise UnclearError("infinite at the point")
     fixed, punctures, there, free = decided(f, steps)
+    found = _from_sides(f, steps, near, value, fixed, punctures, there, free)
+    if fixed and any(_side(f, s, fixed, steps) is None for s in (1, -1)):
+        # the side that takes the point's branch may be outside of the domain: then it is a puncture or not
+        other = _from_sides(f, steps, near, value, {}, [*punctures, *fixed], there, free)
+        if not (found.slope == other.slope or close(found.slope, other.slope)):
+            raise UnclearError("the side that decides is outside of the domain")
+    return found
+
+
+def _from_sides(
+    f: Along, steps: Sequence[int], near: mpf, value: mpf, fixed: Fixed, punctures: list[Any],
+    there: Fixed, free: bool,
+) -> Slope:  # fmt: skip
     sides = [_side(f, s, fixed, steps) for s in (1, -1)]
     jump = False
-    if punctures:
-        meets = all(
-            s is not None and (mpmath.isnan(value) or close(s[0], value, near)) for s in sides
-        )
-        if mpmath.isnan(value) and (None in sides or not close(sides[0][0], sides[1][0])):  # type: ignore[index]
-            raise UnclearError("no value at a puncture")
-        if not meets:
-            jump, fixed = True, there
-            if mpmath.isnan(value):
-                raise UnclearError("nan at a puncture")
-            sides = [_side(f, s, fixed, steps) for s in (1, -1)]
     found = [s for s in sides if s is not None]
+    if punctures:
+        if mpmath.isnan(value):
+            if not found or not all(close(s[0], found[0][0]) for s in found):
+                raise UnclearError("no value at a puncture")
+        elif not (found and all(close(s[0], value, near) for s in found)):
+            jump = True
+            sides = [_side(f, s, there, steps) for s in (1, -1)]
+            found = [s for s in sides if s is not None]
     if not found:
         return Slope(NAN, value, jump, bool(punctures))
     for whole, _ in found:
@@ -221,7 +235,9 @@ class Place:
             powers = [1 + (trial > 1 and (k + trial) % 2) for k in range(len(coordinates))]
 
             def f(t: mpf, more: Mapping[Any, Any], w: Any = weights, p: Any = powers) -> Any:
-                moved = {c: shift.get(c, 0) + a * t**b for c, a, b in zip(coordinates, w, p)}
+                moved = {
+                    c: shift.get(c, 0) + a * t**b for c, a, b in zip(coordinates, w, p, strict=True)
+                }
                 run = self.run(moved if t else shift, {**fixed, **more})
                 return run.env["value"], run.taken
 

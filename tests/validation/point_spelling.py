@@ -231,7 +231,7 @@ class Spelling:
         *pairs, last = n.args
         tests, values = pairs[::2], pairs[1::2]
         name = self.fresh("c")
-        for k, (t, v) in enumerate(zip(tests, values)):
+        for k, (t, v) in enumerate(zip(tests, values, strict=True)):
             self.write(f"{'elif' if k else 'if'} {self.test(t, False)}:")
             self.lines += self.inside(v, name + " = {}")
         self.write("else:")

@@ -261,7 +261,7 @@ def _std(v: Any) -> Any:
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     "sum": _sum, "mean": lambda v: _sum(v) / len(v), "prod": _prod, "max": _extreme(max),
-    "min": _extreme(min), "norm": _norm, "dot": lambda a, b: _sum(x * y for x, y in zip(a, b)),
+    "min": _extreme(min), "norm": _norm, "dot": lambda a, b: _sum(x * y for x, y in zip(a, b, strict=True)),
     "logsumexp": _logsumexp, "std": _std,
 }  # fmt: skip
 

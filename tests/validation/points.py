@@ -121,7 +121,7 @@ def compared(got: list[float], want: list[float], warned: bool) -> Seen:
         return Seen("crash", "another number of results: " + text)
     scale = max([abs(w) for w in want if math.isfinite(w)], default=0.0)
     worst = "right"
-    for g, w in zip(got, want):
+    for g, w in zip(got, want, strict=True):
         if (not math.isfinite(w) and not math.isfinite(g)) or is_close(g, w, scale):
             continue
         kind = "nan" if not math.isfinite(g) else "warned, another" if warned else "silently wrong"
@@ -195,17 +195,13 @@ def _hessian(f: Any, args: tuple[Any, ...], n: int) -> list[float]:
     h = f.hessian(*args)
     if not isinstance(h, (tuple, list)):
         return flat(h)
-    rows = []
-    for row in h:
-        parts = [np.asarray(p, float) for p in (row if isinstance(row, (tuple, list)) else [row])]
-        ranks = [p.ndim for p in parts]
-        high = 1 if max(ranks) == 2 or (max(ranks) == 1 and min(ranks) == 0 and False) else 0
-        rows.append((parts, high))
+    table = [
+        [np.asarray(p, float) for p in (r if isinstance(r, (tuple, list)) else [r])] for r in h
+    ]
     made: list[list[float]] = []
-    sizes = [1 if np.ndim(row[k]) == 0 else np.shape(row[k])[-1] for k, row in enumerate(h)]
-    for (parts, _), size in zip(rows, sizes):
-        block = [p.reshape(size, -1) for p in parts]
-        made += np.concatenate(block, axis=1).tolist()
+    for k, row in enumerate(table):
+        size = row[k].shape[-1] if row[k].ndim else 1
+        made += np.concatenate([p.reshape(size, -1) for p in row], axis=1).tolist()
     return [x for row in made for x in row]
 
 

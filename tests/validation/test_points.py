@@ -12,8 +12,22 @@ from tests.validation.point_programs import Generator
 from tests.validation.point_reference import UnclearError, second, truth
 from tests.validation.point_spelling import spelled
 from tests.validation.point_trees import (
-    Node, band, both, call, chain, choose, compare, either, element, every_zero, let, num, reduce,
-    total, var, vec,
+    Node,
+    band,
+    both,
+    call,
+    chain,
+    choose,
+    compare,
+    either,
+    element,
+    every_zero,
+    let,
+    num,
+    reduce,
+    total,
+    var,
+    vec,
 )  # fmt: skip
 
 W, X, Y, Z, T = (var(n) for n in "wxyzt")
