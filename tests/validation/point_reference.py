@@ -20,19 +20,22 @@ from tests.validation.point_trees import INF, NAN, Node, Run
 
 STEPS = (40, 50, 60, 70)
 """Minus the exponents of the steps beside a point."""
-INNER = (300, 310, 320, 330)
+INNER = (170, 180, 190, 200)
 """The same for first derivatives in second ones."""
 PATHS = (150, 160, 170, 180)
-INNER_PATHS = (700, 710, 720, 730)
+INNER_PATHS = (400, 410, 420, 430)
 """The same for limits where the formula is undefined beside the point."""
-DIGITS, MORE_DIGITS = 600, 2400
+DIGITS, MORE_DIGITS = 600, 1500
 SAME = mpf(10) ** -12
 FLOAT32 = mpf(6) / 10**8
 """How near the value of a thin band is to the function's."""
 
 Fixed = dict[Any, Any]
-Along = Callable[[mpf, Mapping[Any, Any]], tuple[mpf, Fixed]]
-"""The value at a distance along a curve with some decisions fixed, and all decisions."""
+Along = Callable[[mpf, Mapping[Any, Any], bool], tuple[mpf, Fixed]]
+"""The value at a distance along a curve with some decisions fixed, and all decisions.
+
+The last argument says whether the value is asked for where the formula is undefined: then it is the limit.
+"""
 
 
 class UnclearError(Exception):
@@ -82,16 +85,17 @@ def close(a: mpf, b: mpf, near: mpf = SAME) -> bool:
 def _side(f: Along, sign: int, fixed: Fixed, steps: Sequence[int]) -> tuple[mpf, mpf] | None:
     """Limit and derivative of one side; None where it lies outside of the domain."""
     at = [mpf(10) ** -k for k in steps]
-    found = [f(sign * t, fixed) for t in at]
-    if found[0][1] != found[3][1]:
+    first, near = f(sign * at[0], fixed, True)
+    last, nearest = f(sign * at[3], fixed, True)
+    if near != nearest:
         raise UnclearError("decisions change beside the point")
-    values = [v for v, _ in found]
-    if any(mpmath.isnan(v) for v in values):
+    if mpmath.isnan(first) or mpmath.isnan(last):
         return None
+    values = [first, *(f(sign * t, fixed, True)[0] for t in at[1:3]), last]
     whole = limit(values)
     if mpmath.isinf(whole):
         return whole, NAN
-    fourth = f(sign * mpf(10) ** -(2 * steps[3] - steps[2]), fixed)[0]
+    fourth = f(sign * mpf(10) ** -(2 * steps[3] - steps[2]), fixed, True)[0]
     values.append(fourth)
     at.append(mpf(10) ** -(2 * steps[3] - steps[2]))
     quotients = [
@@ -103,12 +107,12 @@ def _side(f: Along, sign: int, fixed: Fixed, steps: Sequence[int]) -> tuple[mpf,
 
 def decided(f: Along, steps: Sequence[int]) -> tuple[Fixed, list[Any], Fixed, bool]:
     """Fixed decisions, punctures, all decisions at the point, and whether the sides differ where the point has no say."""
-    _, there = f(mpf(0), {})
+    _, there = f(mpf(0), {}, False)
     t = mpf(10) ** -steps[-1]
     fixed: Fixed = {}
     while True:
-        _, right = f(t, fixed)
-        _, left = f(-t, fixed)
+        _, right = f(t, fixed, False)
+        _, left = f(-t, fixed, False)
         for key, taken in there.items():
             if key in fixed or key not in right or key not in left:
                 continue
@@ -130,7 +134,7 @@ def decided(f: Along, steps: Sequence[int]) -> tuple[Fixed, list[Any], Fixed, bo
 
 def derivative(f: Along, steps: Sequence[int] = STEPS, near: mpf = SAME) -> Slope:
     """The derivative at 0 along a curve."""
-    value, _ = f(mpf(0), {})
+    value, _ = f(mpf(0), {}, False)
     if mpmath.isinf(value):
         raise UnclearError("infinite at the point")
     fixed, punctures, there, free = decided(f, steps)
@@ -213,11 +217,12 @@ class Place:
         shift: Mapping[tuple[str, int | None], mpf],
         fixed: Mapping[Any, Any],
         steps: Sequence[int],
+        fill: bool,
     ) -> tuple[mpf, Fixed]:
         """Value and decisions beside the point; where the formula is undefined, the limit."""
         run = self.run(shift, fixed)
         value = run.env["value"]
-        if mpmath.isnan(value) and any(shift.values()):
+        if fill and mpmath.isnan(value) and any(shift.values()):
             value = self.filled(shift, fixed, steps, 2)
         return value, run.taken
 
@@ -234,7 +239,9 @@ class Place:
             ]
             powers = [1 + (trial > 1 and (k + trial) % 2) for k in range(len(coordinates))]
 
-            def f(t: mpf, more: Mapping[Any, Any], w: Any = weights, p: Any = powers) -> Any:
+            def f(
+                t: mpf, more: Mapping[Any, Any], _: bool, w: Any = weights, p: Any = powers
+            ) -> Any:
                 moved = {
                     c: shift.get(c, 0) + a * t**b for c, a, b in zip(coordinates, w, p, strict=True)
                 }
@@ -249,7 +256,7 @@ class Place:
         return limits[0]
 
     def along(self, coordinate: tuple[str, int | None]) -> Along:
-        return lambda t, fixed: self.continued({coordinate: t}, fixed, PATHS)
+        return lambda t, fixed, fill: self.continued({coordinate: t}, fixed, PATHS, fill)
 
     def near(self) -> mpf:
         """How near the value of a puncture must be to the limit."""
@@ -287,15 +294,19 @@ def second(tree: Node, params: Mapping[str, Any]) -> list[list[mpf]]:
         coordinates, near = place.coordinates(), place.near()
 
         def entry(i: Any, j: Any) -> mpf:
-            def slope_at(t: mpf, outer: Mapping[Any, Any]) -> tuple[mpf, Fixed]:
-                def inner(u: mpf, fixed: Mapping[Any, Any]) -> tuple[mpf, Fixed]:
+            def slope_at(t: mpf, outer: Mapping[Any, Any], needed: bool) -> tuple[mpf, Fixed]:
+                taken = place.run({j: t}, outer).taken
+                if t and not needed:
+                    return NAN, taken
+
+                def inner(u: mpf, fixed: Mapping[Any, Any], fill: bool) -> tuple[mpf, Fixed]:
                     shift = {j: t + u} if i == j else {j: t, i: u}
-                    return place.continued(shift, {**outer, **fixed}, INNER_PATHS)
+                    return place.continued(shift, {**outer, **fixed}, INNER_PATHS, fill)
 
                 found = derivative(inner, INNER, near)
                 if found.jump or found.kink:
                     raise UnclearError("no smooth function")
-                return found.slope, place.run({j: t}, outer).taken
+                return found.slope, taken
 
             return derivative(slope_at, STEPS, near).slope
 
