@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from mpmath import mp
 
@@ -36,6 +36,7 @@ from tests.validation.point_trees import (
 
 NICE = (0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 2.0, -1.0, 0.5, -2.0)
 Params = dict[str, Any]
+Picked = TypeVar("Picked")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,9 @@ class Generator:
             self.params["q"] = r.choice(
                 [[0.0] * n, [v] * n, [r.choice(NICE) for _ in range(n)], [0.0, *([0.5, 0.25, 0.75][: n - 1])]]
             )  # fmt: skip
+
+    def one(self, *options: Callable[[], Picked]) -> Picked:
+        return self.rng.choice(options)()
 
     # ---------------------------------------------------------------- leaves
     def name(self, stem: str) -> str:
@@ -113,11 +117,11 @@ class Generator:
         """A smooth expression."""
         r = self.rng
         (a, _), (b, _) = r.choice(self.coordinates()), r.choice(self.coordinates())
-        return r.choice([
+        return self.one(
             lambda: a + num(r.choice([1.0, 2.0, 0.5, -3.0])), lambda: call("cos", a), lambda: call("exp", a),
             lambda: a + 2.0 * b, lambda: a * b + 1.0, lambda: num(r.choice([1.5, 2.0, -0.5])),
             lambda: call("sin", a + 1.0), lambda: 3.0 * a - b, lambda: a,
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def positive(self) -> Node:
         a, _ = self.rng.choice(self.coordinates())
@@ -149,8 +153,7 @@ class Generator:
 
     def together(self, u: Node, v: Node) -> Node:
         """A condition that holds where both vanish."""
-        r = self.rng
-        return r.choice([
+        return self.one(
             lambda: both(compare(u, "==", 0.0), compare(v, "==", 0.0)),
             lambda: both(compare(u, "==", 0.0), compare(v, "==", 0.0)),
             lambda: negated(either(compare(u, "!=", 0.0), compare(v, "!=", 0.0))),
@@ -159,19 +162,19 @@ class Generator:
             lambda: compare(call("abs", u) + call("abs", v), "==", 0.0),
             lambda: compare(call("hypot", u, v), "==", 0.0),
             lambda: every_zero(vec(u, v)),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     # ----------------------------------------------------------- ingredients
     def quotient(self) -> Node:
         """A removable quotient with a guard, times what vanishes or not."""
         r = self.rng
         u, w = self.vanishing(), self.regular()
-        beside, limit = r.choice([
+        beside, limit = self.one(
             lambda: (call("sin", w * u) / u, w), lambda: (call("expm1", w * u) / u, w),
             lambda: (call("log1p", w * u) / u, w), lambda: (call("tanh", u) / u, num(1.0)),
             lambda: ((1.0 - call("cos", u)) / (u * u), num(0.5)), lambda: (call("arctan", w * u) / u, w),
             lambda: ((u * u + w * u) / u, w), lambda: ((call("sqrt", 1.0 + u) - 1.0) / u, num(0.5)),
-        ])()  # fmt: skip
+        )  # fmt: skip
         value = r.choice([limit, self.constant(limit), num(1.0)])
         k = self.guard(u, value, beside)
         return k * u if r.random() < 0.6 else k
@@ -192,13 +195,13 @@ class Generator:
         if not same:
             return self.shortcut()
         b, w = self.rng.choice(same), self.regular()
-        return self.rng.choice([
+        return self.one(
             lambda: choose(compare(a, "==", b), a, a * (1.0 - w) + b * w),
             lambda: choose(compare(a, "==", b), a, (a + b) / 2.0),
             lambda: choose(compare(a, "!=", b), a - b, 0.0),
             lambda: choose(compare(a, "!=", b), (call("exp", a) - call("exp", b)) / (a - b), call("exp", a)),
             lambda: choose(compare(a, "==", b), 2.0 * a, (a * a - b * b) / (a - b)),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def cosines(self) -> Node:
         """Direction cosines with guards, times the radius."""
@@ -216,7 +219,7 @@ class Generator:
     def unit(self) -> Node:
         """A unit vector without a guard, multiplied by what vanishes."""
         u, v = self.pair()
-        scale = self.rng.choice(
+        scale: Callable[[Node], Node] = self.rng.choice(
             [lambda t: t * t, lambda t: 1.0 - call("cos", t), lambda t: call("sin", t), lambda t: t]
         )
         t = self.name("t")
@@ -228,7 +231,7 @@ class Generator:
     def kinks(self) -> Node:
         u, v = self.pair()
         w = self.regular()
-        return self.rng.choice([
+        return self.one(
             lambda: call("abs", u) * w, lambda: call("maximum", u, v) + w, lambda: call("minimum", u, 0.0) * w,
             lambda: call("hypot", u, v) * w, lambda: call("abs", u) + call("abs", v) + w * u,
             lambda: call("clip", u, 0.0, 1.0) * w, lambda: call("maximum", call("abs", u), call("abs", v)),
@@ -236,7 +239,7 @@ class Generator:
             lambda: call("sqrt", u * u + self.positive() * v * v), lambda: call("abs", u) / (1.0 + call("abs", v)),
             lambda: call("maximum", u, 0.0) + call("minimum", v, 0.0) * w, lambda: call("clip", u + 1.0, -1.0, 1.0),
             lambda: call("cos", call("hypot", u, v)) * w, lambda: call("maximum", call("maximum", u, v), 0.0),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def untaken(self) -> Node:
         """A branch that is not taken and divides by what vanishes."""
@@ -246,11 +249,10 @@ class Generator:
         test = self.rng.choice(
             [compare(a, "<", c - 5.0), compare(call("abs", a), ">", abs(c) + 3.0)]
         )
-        bad = self.rng.choice([
-            lambda: w / u, lambda: u / call("hypot", u, v), call("log", u) if True else u, call("sqrt", u), u / call("abs", u),
-            lambda: (u + v) / call("hypot", u, v) * w, call("abs", u) ** 0.5,
-        ])  # fmt: skip
-        bad = bad() if callable(bad) else bad
+        bad = self.one(
+            lambda: w / u, lambda: u / call("hypot", u, v), lambda: call("log", u), lambda: call("sqrt", u),
+            lambda: u / call("abs", u), lambda: (u + v) / call("hypot", u, v) * w, lambda: call("abs", u) ** 0.5,
+        )  # fmt: skip
         return (
             choose(test, bad, self.regular() * (1.0 + u))
             if self.rng.random() < 0.5
@@ -260,14 +262,14 @@ class Generator:
     def logs(self) -> Node:
         """Sums in log space with exact zeros."""
         u, w = self.vanishing(), self.positive()
-        return self.rng.choice([
+        return self.one(
             lambda: call("logaddexp", call("log", u), call("log", w)),
             lambda: call("exp", call("logaddexp", call("log", u) + w, call("log", w))),
             lambda: reduce("logsumexp", call("log", vec(u, w, 0.5))),
             lambda: choose(compare(u, ">", 0.0), u * call("log", u), 0.0) + w,
             lambda: call("logaddexp", call("logaddexp", call("log", u), w), call("log", w)),
             lambda: call("logaddexp", call("log", call("abs", u)) * 2.0, call("log", w)),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def angles(self) -> Node:
         """Round trips through angles."""
@@ -309,18 +311,18 @@ class Generator:
         u, v = self.pair()
         e = self.rng.choice([0.5 + 1e-16, 0.501, 0.55, 0.6, 0.75, 1.5, 0.5])
         w = self.regular()
-        return self.rng.choice([
+        return self.one(
             lambda: (u * u + v * v) ** e * w, lambda: call("abs", u) ** (2.0 * e), lambda: (u * u) ** e + w,
             lambda: call("maximum", u, 0.0) ** (2.0 * e), lambda: (u * u + self.positive() * v * v) ** e,
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def steps(self) -> Node:
         u, w = self.vanishing(), self.regular()
-        return self.rng.choice([
+        return self.one(
             lambda: call("sign", u) * u, lambda: call("floor", u) * w + u, lambda: call("sign", u) ** 2 * w,
             lambda: w + call("sign", u) * call("abs", u), lambda: call("floor", u + 0.5) * w + u * w,
             lambda: u - call("floor", u) + w, lambda: call("sign", u) * call("sqrt", call("abs", u)) * u,
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def onesided(self) -> Node:
         """Branches of which one side shares the point."""
@@ -336,12 +338,12 @@ class Generator:
 
     def chains(self) -> Node:
         u, w = self.vanishing(), self.regular()
-        return self.rng.choice([
+        return self.one(
             lambda: chain(compare(u, ">", 0.0), u * w, compare(u, "<", 0.0), -u, num(0.0)),
             lambda: chain(compare(u, "==", 0.0), self.constant(w), compare(u, ">", 0.0), w + u, w - u),
             lambda: chain(compare(u, ">", 1.0), w, compare(u, ">=", 0.0), u * w, 2.0 * u),
             lambda: chain(compare(u, "==", 0.0), num(0.0), compare(call("abs", u), "<", 0.5), u * w, w),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     # ---------------------------------------------------------------- arrays
     def elements(self) -> tuple[Node, list[float], Node]:
@@ -353,7 +355,7 @@ class Generator:
         q, v, d = self.elements()
         w, t = self.regular(), self.name("n")
         k = self.rng.randrange(len(v))
-        return self.rng.choice([
+        return self.one(
             lambda: reduce("norm", d) * w,
             lambda: let(t, reduce("norm", d), lambda n: n * n * (d[k] / n) * (d[0] / n)),
             lambda: let(t, reduce("norm", d), lambda n: (1.0 - call("cos", n)) * reduce("sum", d / n)),
@@ -363,24 +365,24 @@ class Generator:
             lambda: let(t, reduce("norm", d), lambda n: reduce("dot", d / n, d) * w),
             lambda: reduce("dot", d, d) ** self.rng.choice([0.5, 0.501, 0.6, 0.75]),
             lambda: reduce("std", q) * w,
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def array_shortcut(self) -> Node:
         q, v, d = self.elements()
-        beside = self.rng.choice([
+        beside = self.one(
             lambda: d[0] + 2.0 * d[len(v) - 1], lambda: reduce("sum", d * d) + d[0], lambda: reduce("sum", call("sin", d)) * self.regular(),
             lambda: reduce("dot", d, d) / reduce("norm", d), lambda: self.regular() + reduce("sum", d),
-        ])()  # fmt: skip
+        )  # fmt: skip
         value = num(0.0) if self.rng.random() < 0.8 else self.regular()
         return choose(every_zero(d), value, beside)
 
     def array_untaken(self) -> Node:
         q, v, d = self.elements()
         a, c = self.rng.choice(self.coordinates())
-        bad = self.rng.choice([
+        bad = self.one(
             lambda: reduce("sum", d / reduce("norm", d)), lambda: reduce("max", (q - reduce("mean", q)) / reduce("std", q)),
             lambda: reduce("prod", 1.0 / d), lambda: reduce("sum", call("log", call("abs", d))), lambda: d[0] / reduce("norm", d) * reduce("sum", q),
-        ])()  # fmt: skip
+        )  # fmt: skip
         good = self.rng.choice(
             [reduce("sum", q * q), reduce("sum", d) * self.regular(), self.regular()]
         )
@@ -389,7 +391,7 @@ class Generator:
     def array_mask(self) -> Node:
         q, v, d = self.elements()
         w = self.regular()
-        return reduce("sum", self.rng.choice([
+        return reduce("sum", self.one(
             lambda: choose(compare(q, ">", 0.0), q * call("log", q), 0.0),
             lambda: choose(compare(d, "==", 0.0), 1.0, call("sin", d) / d) * d,
             lambda: choose(compare(d, "!=", 0.0), call("sin", w * d) / d, 1.0) * d,
@@ -398,25 +400,25 @@ class Generator:
             lambda: choose(compare(d, ">=", 0.0), d * w, d * d),
             lambda: choose(band(call("abs", d), 1e-9), 1.0, call("tanh", d) / d) * w,
             lambda: call("abs", d) * w, lambda: call("maximum", d, 0.0) * q, lambda: call("clip", q, v[0], v[0] + 1.0),
-        ])())  # fmt: skip
+        ))  # fmt: skip
 
     def array_ties(self) -> Node:
         q, v, d = self.elements()
         w = self.regular()
-        return self.rng.choice([
+        return self.one(
             lambda: reduce("max", q) * w, lambda: reduce("min", q) + w * q[0], lambda: reduce("max", call("abs", d)),
             lambda: reduce("max", q) - reduce("min", q), lambda: reduce("prod", call("abs", d) + 1.0),
             lambda: reduce("logsumexp", q) * w, lambda: reduce("max", q) ** 2,
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def array_logs(self) -> Node:
         q, v, d = self.elements()
         if min(v) < 0:
             return self.array_mask()
-        return self.rng.choice([
+        return self.one(
             lambda: reduce("logsumexp", call("log", q)), lambda: call("exp", reduce("logsumexp", call("log", q))),
             lambda: reduce("logsumexp", call("log", q) + self.regular()), lambda: reduce("logsumexp", vec(0.0, call("log", q[0]))),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def array_loop(self) -> Node:
         q, v, d = self.elements()
@@ -424,14 +426,14 @@ class Generator:
         i = var("i")
         e = element(d, i) if d is q else element(q, i) - num(v[0])
         step = element(q, i, 1) - element(q, i)
-        return self.rng.choice([
+        return self.one(
             lambda: total("i", n, lambda i: choose(compare(e, "!=", 0.0), call("sin", w * e) / e, 1.0) * e),
             lambda: total("i", n, lambda i: choose(compare(e, ">", 0.0), e * w, 0.0)),
             lambda: total("i", n - 1, lambda i: call("abs", step) * w),
             lambda: total("i", n - 1, lambda i: choose(compare(step, "==", 0.0), element(q, i), (element(q, i, 1) ** 2 - element(q, i) ** 2) / (2.0 * step))),
             lambda: total("i", n, lambda i: e * e / call("hypot", e, 0.0) if self.rng.random() < 0.5 else call("maximum", e, 0.0) * w),
             lambda: total("i", n - 1, lambda i: choose(compare(call("abs", step), ">", 50.0), w / step, step * step + step)),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     # -------------------------------------------------------------- programs
     def ingredient(self) -> tuple[str, Node]:
@@ -454,19 +456,17 @@ class Generator:
         if r.random() < 0.5:
             more, other = self.ingredient()
             kind = f"{kind}+{more}"
-            tree = r.choice(
-                [
-                    lambda: tree + other,
-                    lambda: tree * other,
-                    lambda: tree - 2.0 * other,
-                    lambda: self.regular() * tree + other,
-                ]
-            )()
+            tree = self.one(
+                lambda: tree + other,
+                lambda: tree * other,
+                lambda: tree - 2.0 * other,
+                lambda: self.regular() * tree + other,
+            )
         elif r.random() < 0.5:
-            tree = r.choice([
+            tree = self.one(
                 lambda: call("sin", tree), lambda: tree * self.vanishing(), lambda: self.regular() * tree,
                 lambda: call("exp", tree), lambda: tree * tree, lambda: tree + self.regular(), lambda: call("arctan", tree),
-            ])()  # fmt: skip
+            )  # fmt: skip
         packing = r.choice(
             ["plain", "plain", "plain", "tuple", "dataclass"] + ["array"] * (not self.array)
         )

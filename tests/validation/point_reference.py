@@ -248,6 +248,8 @@ class Place:
                 run = self.run(moved if t else shift, {**fixed, **more})
                 return run.env["value"], run.taken
 
+            if all(mpmath.isnan(f(s * mpf(10) ** -steps[0], {}, False)[0]) for s in (1, -1)):
+                continue
             along, *_ = decided(f, steps)
             sides = [_side(f, sign, along, steps) for sign in (1, -1)]
             limits += [s[0] for s in sides if s is not None]
@@ -296,7 +298,10 @@ def second(tree: Node, params: Mapping[str, Any]) -> list[list[mpf]]:
         def entry(i: Any, j: Any) -> mpf:
             def slope_at(t: mpf, outer: Mapping[Any, Any], needed: bool) -> tuple[mpf, Fixed]:
                 taken = place.run({j: t}, outer).taken
-                if t and not needed:
+                nowhere = bool(t) and (
+                    not needed or mpmath.isnan(place.continued({j: t}, outer, INNER_PATHS, True)[0])
+                )
+                if nowhere:
                     return NAN, taken
 
                 def inner(u: mpf, fixed: Mapping[Any, Any], fill: bool) -> tuple[mpf, Fixed]:

@@ -66,8 +66,8 @@ class Spelling:
                     return f"not ({self.expr(a)} {OPPOSITE[n.data]} {self.expr(b)})"
                 return f"({self.expr(a)} {n.data} {self.expr(b)})"
             case "and" | "or":
-                a, b = (self.test(x, arrays) for x in n.args)
-                return f"({a} {({'and': '&', 'or': '|'}[n.op]) if arrays else n.op} {b})"
+                left, right = (self.test(x, arrays) for x in n.args)
+                return f"({left} {({'and': '&', 'or': '|'}[n.op]) if arrays else n.op} {right})"
             case "not":
                 inner = self.test(n.args[0], arrays)
                 return f"(~{inner})" if arrays else f"(not {inner})"
