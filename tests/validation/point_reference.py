@@ -44,13 +44,18 @@ class UnclearError(Exception):
 
 @dataclass(frozen=True)
 class Slope:
-    """A derivative; the limit of the function's value; whether the function jumps at the point."""
+    """A derivative; the limit of the function's value; whether the function jumps at the point.
+
+    A jump of steps alone (`floor`, `sign`) needs no warning.
+    """
 
     slope: mpf
     limit: mpf
     jump: bool = False
     puncture: bool = False
     kink: bool = False
+    warned: bool = False
+    """Whether it is a jump that a warning is due for."""
 
 
 def limit(s: Sequence[mpf]) -> mpf:
@@ -179,7 +184,9 @@ def _from_sides(
         slope = NAN
     else:
         slope = slopes[0] if not kink else (slopes[0] + slopes[1]) / 2
-    return Slope(slope, found[0][0] if mpmath.isnan(value) else value, jump, bool(punctures), kink)
+    due = jump and any(k[0] != "call" for k in punctures)
+    whole = found[0][0] if mpmath.isnan(value) else value
+    return Slope(slope, whole, jump, bool(punctures), kink, due)
 
 
 # --------------------------------------------------------------------- of trees

@@ -70,7 +70,9 @@ class Spelling:
                 return f"({left} {({'and': '&', 'or': '|'}[n.op]) if arrays else n.op} {right})"
             case "not":
                 inner = self.test(n.args[0], arrays)
-                return f"(~{inner})" if arrays else f"(not {inner})"
+                if arrays:
+                    return f"(~{inner})" if n.rank else f"np.logical_not({inner})"
+                return f"(not {inner})"
             case "band":
                 return f"({self.expr(n.args[0])} < {n.data!r})"
             case "every zero":

@@ -281,7 +281,7 @@ class Run:
         self.where: tuple[int, ...] = ()
 
     def decided(self, n: Node, element: int, found: Any) -> Any:
-        key = (id(n), self.where, element)
+        key = (n.op, id(n), self.where, element)
         self.taken[key] = self.fixed.get(key, found)
         return self.taken[key]
 
