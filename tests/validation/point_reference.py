@@ -16,16 +16,17 @@ import mpmath
 import numpy as np
 from mpmath import mp, mpf
 
-from tests.validation.point_trees import INF, NAN, Node, Run
+from tests.validation.point_trees import INF, NAN, Node, Run, free_names
 
 STEPS = (40, 50, 60, 70)
 """Minus the exponents of the steps beside a point."""
-INNER = (170, 180, 190, 200)
+OUTER = (20, 26, 32, 38)
+INNER = (70, 76, 82, 88)
 """The same for first derivatives in second ones."""
 PATHS = (150, 160, 170, 180)
-INNER_PATHS = (400, 410, 420, 430)
+INNER_PATHS = (130, 136, 142, 148)
 """The same for limits where the formula is undefined beside the point."""
-DIGITS, MORE_DIGITS = 600, 1500
+DIGITS = 600
 SAME = mpf(10) ** -12
 FLOAT32 = mpf(6) / 10**8
 """How near the value of a thin band is to the function's."""
@@ -297,8 +298,8 @@ def truth(tree: Node, params: Mapping[str, Any]) -> Truth:
 
 
 def second(tree: Node, params: Mapping[str, Any]) -> list[list[mpf]]:
-    """The matrix of second derivatives: derivatives of first ones by the same rule."""
-    with mp.workdps(MORE_DIGITS):
+    """The matrix of second derivatives of a smooth function: derivatives of first ones by the same rule."""
+    with mp.workdps(DIGITS):
         place = Place(tree, params)
         coordinates, near = place.coordinates(), place.near()
 
@@ -320,6 +321,12 @@ def second(tree: Node, params: Mapping[str, Any]) -> list[list[mpf]]:
                     raise UnclearError("no smooth function")
                 return found.slope, taken
 
-            return derivative(slope_at, STEPS, near).slope
+            return derivative(slope_at, OUTER, near).slope
 
-        return [[entry(i, j) for j in coordinates] for i in coordinates]
+        used = free_names(tree)
+        made = [[mpf(0)] * len(coordinates) for _ in coordinates]
+        for a, i in enumerate(coordinates):
+            for b, j in enumerate(coordinates[: a + 1]):
+                if i[0] in used and j[0] in used:
+                    made[a][b] = made[b][a] = entry(i, j)
+        return made

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from tests.validation.point_trees import Node
+from tests.validation.point_trees import Node, free_names
 
 MATH = {
     "sin": "sin", "cos": "cos", "exp": "exp", "expm1": "expm1", "tanh": "tanh", "arctan": "atan",
@@ -255,15 +255,6 @@ class Spelling:
 
 
 INDICES = {"i", "j"}
-
-
-def free_names(n: Node) -> set[str]:
-    if n.op == "var":
-        return {n.data}
-    if n.op == "let":
-        return free_names(n.args[0]) | (free_names(n.args[1]) - {n.data})
-    inner = set().union(*map(free_names, n.args))
-    return inner - {n.data[0]} if n.op == "total" else inner
 
 
 def array_in(n: Node) -> Node:

@@ -146,6 +146,15 @@ def element(v: Node, index: Node, offset: int = 0) -> Node:
     return Node("element", (v, index), offset)
 
 
+def free_names(n: Node) -> set[str]:
+    if n.op == "var":
+        return {n.data}
+    if n.op == "let":
+        return free_names(n.args[0]) | (free_names(n.args[1]) - {n.data})
+    inner = set().union(*map(free_names, n.args))
+    return inner - {n.data[0]} if n.op == "total" else inner
+
+
 # --------------------------------------------------------------------- arithmetic
 def _guarded(fn: Callable[..., Any]) -> Callable[..., Any]:
     def inner(*args: Any) -> Any:

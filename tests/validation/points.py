@@ -28,8 +28,7 @@ import numpy as np
 from symdiff import SymdiffError, symgrad
 from tests.validation.point_programs import Drawn, Generator, Params
 from tests.validation.point_reference import Slope, UnclearError, second, truth
-from tests.validation.point_spelling import free_names
-from tests.validation.point_trees import Node, num
+from tests.validation.point_trees import Node, free_names, num
 
 NEAR = 1e-9
 SECONDS = 90
