@@ -321,7 +321,10 @@ def second(tree: Node, params: Mapping[str, Any]) -> list[list[mpf]]:
                     raise UnclearError("no smooth function")
                 return found.slope, taken
 
-            return derivative(slope_at, OUTER, near).slope
+            found = derivative(slope_at, OUTER, near)
+            if found.jump:
+                raise UnclearError("the first derivative jumps")
+            return found.slope
 
         used = free_names(tree)
         made = [[mpf(0)] * len(coordinates) for _ in coordinates]
