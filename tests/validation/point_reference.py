@@ -297,13 +297,13 @@ def truth(tree: Node, params: Mapping[str, Any]) -> Truth:
         return Truth(value, slopes)
 
 
-def second(tree: Node, params: Mapping[str, Any]) -> list[list[mpf]]:
+def second(tree: Node, params: Mapping[str, Any]) -> list[list[Slope]]:
     """The matrix of second derivatives of a smooth function: derivatives of first ones by the same rule."""
     with mp.workdps(DIGITS):
         place = Place(tree, params)
         coordinates, near = place.coordinates(), place.near()
 
-        def entry(i: Any, j: Any) -> mpf:
+        def entry(i: Any, j: Any) -> Slope:
             def slope_at(t: mpf, outer: Mapping[Any, Any], needed: bool) -> tuple[mpf, Fixed]:
                 taken = place.run({j: t}, outer).taken
                 nowhere = bool(t) and (
@@ -324,10 +324,10 @@ def second(tree: Node, params: Mapping[str, Any]) -> list[list[mpf]]:
             found = derivative(slope_at, OUTER, near)
             if found.jump:
                 raise UnclearError("the first derivative jumps")
-            return found.slope
+            return found
 
         used = free_names(tree)
-        made = [[mpf(0)] * len(coordinates) for _ in coordinates]
+        made = [[Slope(mpf(0), mpf(0))] * len(coordinates) for _ in coordinates]
         for a, i in enumerate(coordinates):
             for b, j in enumerate(coordinates[: a + 1]):
                 if i[0] in used and j[0] in used:

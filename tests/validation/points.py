@@ -114,14 +114,16 @@ class Seen:
     """Right at a jump, but without a warning."""
 
 
-def compared(got: list[float], want: list[float], warned: bool) -> Seen:
+def compared(got: list[float], want: list[float], warned: bool, kinks: list[bool]) -> Seen:
+    """The class of numbers; where `kinks` says so, nan is right as well."""
     text = f"got {short(got)} expected {short(want)}"
     if len(got) != len(want):
         return Seen("crash", "another number of results: " + text)
     scale = max([abs(w) for w in want if math.isfinite(w)], default=0.0)
     worst = "right"
-    for g, w in zip(got, want, strict=True):
-        if (not math.isfinite(w) and not math.isfinite(g)) or is_close(g, w, scale):
+    for g, w, kink in zip(got, want, kinks, strict=True):
+        undefined = not math.isfinite(g) and (kink or not math.isfinite(w))
+        if undefined or is_close(g, w, scale):
             continue
         kind = "nan" if not math.isfinite(g) else "warned, another" if warned else "silently wrong"
         worst = min(worst, kind, key=ORDER.index)
@@ -145,13 +147,14 @@ def outcome(drawn: Drawn, params: Params, folder: Path, name: str, order: int = 
     value, real = plain(module, drawn, params), float(found.value)
     if not (math.isnan(value) or is_close(value, real, abs(real))):
         return Seen("generator", f"plain Python gives {value}, the reference {real}")
-    want = [float(s.slope) for s in found.slopes]
+    want, kinks = [float(s.slope) for s in found.slopes], [False] * len(found.slopes)
     if order == 2:
         try:
             rows = _smooth_second(drawn, params, found.slopes)
         except UnclearError as e:
             return Seen("unclear", str(e))
-        want = [float(x) for row in rows for x in row]
+        entries = [x for row in rows for x in row]
+        want, kinks = [float(x.slope) for x in entries], [x.kink for x in entries]
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(SECONDS)
     try:
@@ -172,14 +175,14 @@ def outcome(drawn: Drawn, params: Params, folder: Path, name: str, order: int = 
     finally:
         signal.alarm(0)
     warned = any("symdiff" in type(w.message).__module__ for w in caught)
-    seen = compared(got, want, warned)
+    seen = compared(got, want, warned, kinks)
     if seen.kind == "right" and not is_close(given, real, abs(real)):
         return Seen("value", f"got {given!r} expected {real!r}")
     jumps = any(s.warned for s in found.slopes)
     return replace(seen, unwarned=jumps and not warned and seen.kind == "right")
 
 
-def _smooth_second(drawn: Drawn, params: Params, slopes: list[Slope]) -> list[list[Any]]:
+def _smooth_second(drawn: Drawn, params: Params, slopes: list[Slope]) -> list[list[Slope]]:
     if any(s.jump or s.kink or not math.isfinite(float(s.slope)) for s in slopes):
         raise UnclearError("not smooth")
     return second(drawn.tree, params)

@@ -153,7 +153,7 @@ def test_the_value_is_the_limit_along_every_path() -> None:
 )
 def test_second_derivatives(tree: Node, params: dict[str, Any], want: list[list[float]]) -> None:
     found = second(tree, params)
-    assert [[float(x) for x in row] for row in found] == [
+    assert [[float(x.slope) for x in row] for row in found] == [
         pytest.approx(r, rel=1e-14, abs=1e-30) for r in want
     ]
 
