@@ -72,6 +72,13 @@ def packed(
     return tuple(values)
 
 
+def parts(tree: Any) -> list[Any]:
+    """What a gradient by several parameters has for each."""
+    if hasattr(tree, "__dataclass_fields__"):
+        return [getattr(tree, k) for k in tree.__dataclass_fields__]
+    return list(tree) if isinstance(tree, (tuple, list)) else [tree]
+
+
 def flat(tree: Any) -> list[float]:
     """The numbers of a gradient, in order."""
     if isinstance(tree, (tuple, list)):
@@ -162,7 +169,7 @@ def outcome(drawn: Drawn, params: Params, folder: Path, name: str, order: int = 
             warnings.simplefilter("always")
             f = symgrad(module.f)
             args = packed(module, params, drawn.packing)
-            got = _grad(f, args) if order == 1 else _hessian(f, args, len(found.slopes))
+            got = _grad(f, args) if order == 1 else _hessian(f, args)
             given = float(f(*args)) if order == 1 else real
     except SymdiffError as e:
         return Seen("refused", f"{type(e).__name__}: {str(e)[:200]}")
@@ -192,14 +199,9 @@ def _grad(f: Any, args: tuple[Any, ...]) -> list[float]:
     return flat(f.grad(*args))
 
 
-def _hessian(f: Any, args: tuple[Any, ...], n: int) -> list[float]:
+def _hessian(f: Any, args: tuple[Any, ...]) -> list[float]:
     """The matrix of a Hessian with nested parts, row by row."""
-    h = f.hessian(*args)
-    if not isinstance(h, (tuple, list)):
-        return flat(h)
-    table = [
-        [np.asarray(p, float) for p in (r if isinstance(r, (tuple, list)) else [r])] for r in h
-    ]
+    table = [[np.asarray(p, float) for p in parts(row)] for row in parts(f.hessian(*args))]
     made: list[list[float]] = []
     for k, row in enumerate(table):
         size = row[k].shape[-1] if row[k].ndim else 1
