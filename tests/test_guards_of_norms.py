@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from symdiff import GuardWarning, symgrad
-from symdiff.runtime.loops import beside_guards
+from symdiff.runtime.loops import apart
 
 ZERO, V = np.zeros(3), np.array([1.0, 2.0, 3.0])
 GENERATORS = np.array(
@@ -286,7 +286,7 @@ def normalised(x: Any) -> Any:
 @pytest.mark.parametrize("f", [elsewhere, direction, kinked, normalised])
 def test_guards_that_are_none_are_named(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, with their lines, if slopes on both sides of them are others."""
-    monkeypatch.setattr(beside_guards, "_warned", set())
+    monkeypatch.setattr(apart, "_warned", set())
     with pytest.warns(GuardWarning, match="as written") as told:
         d = symgrad(f, accuracy="fast")
         for _ in range(2):

@@ -9,6 +9,9 @@ limit where the formula is undefined at the point but all paths into it agree.
 `rounding`     from a ball to the one double it proves; errors in ulps
 `limits`       the value that every path into a point tends to
 `paths`        ways into a point
+`along_lines`  derivatives at a point, by the definition
+`lines`        the points of a line through a point, and what is decided on both sides
+`terms`        what derivations are made of: partial derivatives and weights
 `deep`         values where functions are farther from their limits than any precision reaches
 `extended`     what IEEE infinities make of the formula, for poles
 `special`      values of functions that only ball arithmetic has

@@ -26,8 +26,7 @@ import functools
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
 from flint import arb, ctx
 
@@ -35,29 +34,19 @@ from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.certified import Certified
-from symdiff.interpret.flat import Tape
 from symdiff.interpret.limits import Limit, Stopped, close, size, span, tendency, vanished
-from symdiff.ir import ZERO, Expr
+from symdiff.interpret.lines import ALIKE, BITS, Choice, Inputs, Line, Lines, Place
+from symdiff.ir import Expr
 from symdiff.ir.plain import as_ball
-
-Inputs = list[Value]
-Choice = Mapping[int, int]
-"""For places of `where` the places of what is chosen."""
 
 DEPTH, SECOND_DEPTH = 160, 100
 """Exponents of the first steps: -log2(t)."""
 INNER = 6
 """The exponent of the inner step of second derivatives, as a multiple of the outer one."""
-ASIDE = 4
-"""The power of t by which a line is left where the formula is undefined on all of it."""
-ALIKE, BAND = 40, 24
-"""Bits to which a value at a puncture is the limit of both sides, and that in a thin band."""
-THIN = Fraction(1, 1000)
-"""The bound of a thin band, in what is compared."""
+CANCELLED = 100
+"""Bits to which one-sided derivatives are known."""
 POWERS = 1 << 62
 """The depth at which powers of t are told apart whose exponents differ in the last bits of a double."""
-BITS = 8
-"""Bits of precision for each of a depth: half as many of a sum cancel before it is zero."""
 MOST_BITS = 24_000
 ACCURATE = 86
 WORK = 3_000_000
@@ -73,82 +62,16 @@ class Slope:
     value : the derivative, rounded; nan if there is none.
     known : whether that was found within the budget.
     jumps : whether the function jumps at a branch that is taken there alone.
+    kink : whether the one-sided derivatives differ.
     """
 
     value: float
     known: bool = True
     jumps: bool = False
+    kink: bool = False
 
 
 UNKNOWN_SLOPE = Slope(math.nan, known=False)
-
-
-class _Lines(Tape):
-    """A tape whose branches are chosen, and on which sums that cancel to all bits are zero."""
-
-    choice: Choice
-
-    def __init__(self, params: Sequence[Expr], outputs: Sequence[Expr]) -> None:
-        super().__init__(params, outputs)
-        self.choice = {}
-        self.wheres = [i for i, e in enumerate(self.nodes) if e.op is ir.WHERE]
-        self.steps = [i for i, e in enumerate(self.nodes) if _is_step(e)]
-        self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
-        self._compared = set(self.conditions)
-
-    def on(
-        self,
-        inputs: Sequence[Value],
-        prec: int,
-        choice: Choice,
-        known: Mapping[int, Value],
-    ) -> list[Value]:
-        """All values at a point of a line; `known` are truths and steps."""
-        ctx.prec = prec
-        work.spend(work.cost(self._counts, prec))
-        v = self._template(prec)
-        self.choice = choice
-        for i, k in self.slots:
-            v[i] = inputs[k]
-        none = arb(2) ** (-prec // 2)
-        for i, f, a, b, c in self._code:
-            if i in known:
-                v[i] = known[i]
-                continue
-            if i in choice:
-                v[i] = v[choice[i]]
-                continue
-            x = f(v[a]) if b < 0 else f(v[a], v[b]) if c < 0 else f(v[a], v[b], v[c])
-            if i in self._sums:
-                if not x.is_exact() and x.contains(0):
-                    if x.abs_upper() <= none * (v[a].abs_upper() + v[b].abs_upper()):
-                        x = arb(0)
-            elif x is None and i in self._compared:
-                finite = v[a].is_finite() and v[b].is_finite()
-                x = finite and self.nodes[i].op is not ir.LT
-            v[i] = x
-        return v
-
-    def _causes(self, i: int, v: Sequence[Value]) -> list[int]:
-        if i in self.choice:
-            return [self.choice[i]]
-        return super()._causes(i, v)
-
-    def leaf(self, i: int, v: Sequence[Value]) -> int | None:
-        """What a tree of branches gives by its conditions; None if one is not known."""
-        while (e := self.nodes[i]).op is ir.WHERE:
-            truth = v[self.index[e.args[0]]]
-            if truth is None:
-                return None
-            i = self.index[e.args[1 if truth else 2]]
-        return i
-
-
-def _is_step(e: Expr) -> bool:
-    """Whether an operation is constant between its jumps."""
-    if e.op.boolean or not e.args or e.op.partials is None or e.op.name.startswith("plain:"):
-        return False
-    return all(p is ZERO for p in e.op.partials(*e.args))
 
 
 class Derivatives:
@@ -162,7 +85,7 @@ class Derivatives:
 
     def __init__(self, params: Sequence[Expr | str], outputs: Sequence[Expr]) -> None:
         variables = [ir.var(p) if isinstance(p, str) else p for p in params]
-        self.tape = _Lines(variables, outputs)
+        self.tape = Lines(variables, outputs)
         self.values = Certified(variables, outputs, jumps=True)
 
     def at(self, point: Sequence[float]) -> Point:
@@ -177,9 +100,10 @@ class Point:
         self.program, self.tape, self.point = program, program.tape, point
         self.far = 2 * span(self.tape, point)
         self.values = program.values.at_with_status(point)
-        self.here = self.tape.on([as_ball(x) for x in point], 2 * DEPTH + self.far, {}, {})
+        here = self.tape.on([as_ball(x) for x in point], 2 * DEPTH + self.far, {}, {})
         rng = random.Random(5)
-        self._aside = [rng.choice((-1, 1)) * rng.randint(256, 511) for _ in point]
+        aside = [rng.choice((-1, 1)) * rng.randint(256, 511) for _ in point]
+        self.place = Place(point, here, self.depth, aside)
         self._until = 0
         self._found: dict[tuple[int, tuple[int, ...]], Slope] = {}
 
@@ -201,7 +125,7 @@ class Point:
         if self._is_undefined(output):
             return Slope(math.nan)
         try:
-            line = _Line(self, by)
+            line = Line(self.tape, self.place, by)
             return self._along(
                 output, line, lambda choice, side: self._one_sided(root, line, side, choice)
             )
@@ -213,19 +137,21 @@ class Point:
         return math.isnan(answer.value) and answer.status != "budget"
 
     def _along(
-        self, output: int, line: _Line, one_sided: Callable[[tuple[Choice, Choice], int], Limit]
+        self, output: int, line: Line, one_sided: Callable[[tuple[Choice, Choice], int], Limit]
     ) -> Slope:
         choice, jumps = line.choices(outside=True), False
-        if not (line.is_banded and self._is_limit(output, line, choice, BAND)):
+        if not (line.is_banded and self._is_limit(output, line, choice)):
             choice = line.choices()
-            if line.is_punctured and not self._is_limit(output, line, choice, ALIKE):
+            if line.is_punctured and not self._is_limit(output, line, choice):
                 choice, jumps = line.written(), True
-        sides = [one_sided(choice, s) for s in (1, -1)]
-        found = _joined(sides)
-        return found if not jumps else Slope(found.value, found.known, jumps=True)
+        sides: tuple[int, ...] = (1, -1)
+        if not (line.is_banded or line.is_punctured):
+            sides = line.taking(self.tape.roots[output], choice) or sides
+        found = _joined([one_sided(choice, s) for s in sides])
+        return replace(found, jumps=True) if jumps else found
 
-    def _is_limit(self, output: int, line: _Line, choice: tuple[Choice, Choice], bits: int) -> bool:
-        """Whether the value at the point is what the sides tend to, to so many bits."""
+    def _is_limit(self, output: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
+        """Whether the value at the point is what the sides tend to."""
         answer, root = self.values[output], self.tape.roots[output]
         if answer.ball is None:
             return False
@@ -241,12 +167,14 @@ class Point:
                 return False
             ctx.prec = 256
             off = abs(met.value - answer.ball)
-            if not off <= arb(2) ** -bits * (abs(met.value) + abs(answer.ball)):
+            if not off <= arb(2) ** -(line.bits if line.is_banded else ALIKE) * (
+                abs(met.value) + abs(answer.ball)
+            ):
                 return False
         return inside > 0
 
     def _value_beside(
-        self, root: int, line: _Line, side: int, choice: tuple[Choice, Choice], aside: int
+        self, root: int, line: Line, side: int, choice: tuple[Choice, Choice], aside: int
     ) -> Limit:
         """What a node tends to on one side."""
 
@@ -259,7 +187,7 @@ class Point:
     def depth(self) -> int:
         return DEPTH + self.far
 
-    def _one_sided(self, root: int, line: _Line, side: int, choice: tuple[Choice, Choice]) -> Limit:
+    def _one_sided(self, root: int, line: Line, side: int, choice: tuple[Choice, Choice]) -> Limit:
         """The derivative on one side."""
 
         def slope(k: int, aside: int) -> Value:
@@ -275,7 +203,7 @@ class Point:
         return found
 
     def _by_powers(
-        self, root: int, line: _Line, side: int, choice: tuple[Choice, Choice]
+        self, root: int, line: Line, side: int, choice: tuple[Choice, Choice]
     ) -> Limit | None:
         """The derivative of what grows as a power of t whose exponent is close to 1."""
         try:
@@ -290,7 +218,7 @@ class Point:
         sign = side if y > 0 else -side
         return Limit("finite", arb(0)) if slope < 1 else Limit("infinite", sign)
 
-    def _aside_of(self, line: _Line, limit: Callable[[int], Limit]) -> Limit:
+    def _aside_of(self, line: Line, limit: Callable[[int], Limit]) -> Limit:
         """A limit on a line; where the formula is undefined on all of it, that of curves beside it."""
         try:
             return limit(0)
@@ -330,13 +258,20 @@ class Point:
     # ----------------------------------------------------------------- second order
     def second(self, output: int, by: int, then: int) -> Slope:
         """The derivative by one parameter and then by another one."""
-        first = self.first(output, by)
+        first = self.partial(output, (by,))
         if math.isnan(first.value):
             return first
+        found = self._second_along(output, by, then)
+        if first.kink and by != then and found.known:  # which may be steeper beside the point
+            other = self._second_along(output, then, by)
+            return other if math.isnan(other.value) else found
+        return found
+
+    def _second_along(self, output: int, by: int, then: int) -> Slope:
         self._until = work.spent() + WORK
         root = self.tape.roots[output]
         try:
-            line = _Line(self, then)
+            line = Line(self.tape, self.place, then)
             return self._along(
                 output, line, lambda choice, side: self._second(root, line, by, side, choice)
             )
@@ -344,7 +279,7 @@ class Point:
             return UNKNOWN_SLOPE if stopped.kind == "open" else Slope(math.nan)
 
     def _second(
-        self, root: int, line: _Line, by: int, side: int, choice: tuple[Choice, Choice]
+        self, root: int, line: Line, by: int, side: int, choice: tuple[Choice, Choice]
     ) -> Limit:
         depth = SECOND_DEPTH + self.far
 
@@ -360,7 +295,7 @@ class Point:
         return self._aside_of(line, lambda aside: _tends(lambda k: slope(k, aside), depth))
 
     def _inner(
-        self, root: int, line: _Line, by: int, side: int, k: int,
+        self, root: int, line: Line, by: int, side: int, k: int,
         choice: tuple[Choice, Choice], prec: int, aside: int,
     ) -> Value:  # fmt: skip
         """The first derivative by a parameter at a point of a line."""
@@ -405,132 +340,6 @@ class Point:
         return v[root]
 
 
-class _Line:
-    """Points p + t e_i, and what is decided on both sides of p.
-
-    Attributes
-    ----------
-    known : truths and steps that are those of p on both sides.
-    is_punctured : whether a branch is taken at p that is taken on neither side.
-    """
-
-    def __init__(self, at: Point, by: int) -> None:
-        self.at, self.by, self.tape = at, by, at.tape
-        self.known: dict[int, Value] = {}
-        self._memo: dict[tuple[int, int, int, int, int], list[Value]] = {}
-        sides = self._sides()
-        while new := self._rounded(sides):
-            self.known.update(new)
-            sides = self._sides()
-        self._leaves = [
-            {i: self.tape.leaf(i, v) for i in self.tape.wheres} for v in (at.here, *sides)
-        ]
-        here, right, left = self._leaves
-        self._outside: list[dict[int, int | None]] = [right, left]
-        self.is_banded = False
-        if thin := self._thin():
-            beyond = self._sides({**self.known, **dict.fromkeys(thin, False)})
-            self._outside = [{i: self.tape.leaf(i, v) for i in here} for v in beyond]
-            self.is_banded = any(
-                leaf in (right[i], left[i]) and leaf not in (m[i] for m in self._outside)
-                for i, leaf in here.items()
-                if leaf is not None
-            )
-        self.is_punctured = any(
-            leaf is not None and leaf not in (right[i], left[i]) for i, leaf in here.items()
-        )
-        self.is_punctured |= any(not self._is_kept(i, sides) for i in self.tape.steps)
-
-    def _sides(self, known: Mapping[int, Value] | None = None) -> list[list[Value]]:
-        prec, known = BITS * self.at.depth, self.known if known is None else known
-        return [
-            self.tape.on(self.inputs(s, self.at.depth, 0, prec), prec, {}, known) for s in (1, -1)
-        ]
-
-    def _thin(self) -> list[int]:
-        """The comparisons that hold at p as something is smaller than a small number."""
-        found = []
-        for i in self.tape.conditions:
-            e = self.tape.nodes[i]
-            bound = ir.rational(e.args[1]) if e.op is not ir.EQ else None
-            if bound is not None and 0 < bound <= THIN and self.at.here[i] is True:
-                if abs(self.at.here[self.tape.index[e.args[0]]]) < float(bound):
-                    found.append(i)
-        return found
-
-    def inputs(self, side: int, k: int, aside: int, prec: int) -> Inputs:
-        """The parameters at t = side*2**-k, or beside that."""
-        ctx.prec = prec
-        found = [arb(x) for x in self.at.point]
-        found[self.by] += side * arb(2) ** -k
-        if aside:
-            little = aside * arb(2) ** (-ASIDE * k - 9)
-            for j, d in enumerate(self.at._aside):
-                if j != self.by:
-                    found[j] += little * d
-        return found
-
-    def _rounded(self, sides: Sequence[Sequence[Value]]) -> dict[int, Value]:
-        """Truths at p that differ from those of a side by rounding alone, as what is compared is
-        far apart; and steps that both sides or one of them keep."""
-        found: dict[int, Value] = {}
-        here, away = self.at.here, arb(2) ** (-self.at.depth // 2)
-        for i in self.tape.conditions:
-            e = self.tape.nodes[i]
-            if i in self.known or here[i] is None or e.op is ir.EQ:
-                continue
-            for v in sides:
-                a, b = (v[self.tape.index[x]] for x in e.args)
-                if v[i] is not here[i] and abs(a - b) > away:
-                    found[i] = here[i]
-        for i in self.tape.steps:
-            if i not in self.known and here[i].is_finite() and self._is_kept(i, sides):
-                found[i] = here[i]
-        return found
-
-    def _is_kept(self, i: int, sides: Sequence[Sequence[Value]]) -> bool:
-        """Whether a step at p is that of a side, or differs from both by rounding alone."""
-        here, (right, left) = self.at.here[i], (v[i] for v in sides)
-        return i in self.known or bool(here == right) or bool(here == left) or bool(right == left)
-
-    def choices(self, outside: bool = False) -> tuple[Choice, Choice]:
-        """What branches give on the right and on the left, `outside` of thin bands."""
-        here, (right, left) = self._leaves[0], self._outside if outside else self._leaves[1:]
-        made: tuple[dict[int, int], dict[int, int]] = {}, {}
-        for i, leaf in here.items():
-            both = right[i], left[i]
-            for own, side in zip(made, both, strict=True):
-                chosen = leaf if leaf is not None and leaf in both else side
-                if chosen is not None:
-                    own[i] = chosen
-        return made
-
-    def written(self) -> tuple[Choice, Choice]:
-        """The branches of p."""
-        chosen = {i: leaf for i, leaf in self._leaves[0].items() if leaf is not None}
-        for i in self.tape.steps:
-            self.known.setdefault(i, self.at.here[i])
-        return chosen, chosen
-
-    def value(
-        self, root: int, side: int, k: int, choice: tuple[Choice, Choice], prec: int, aside: int
-    ) -> Value:
-        """The value of a node at t = side*2**-k."""
-        key = side, k, prec, aside, id(choice[0])
-        v = self._memo.get(key)
-        if v is None:
-            inputs = self.inputs(side, k, aside, prec)
-            v = self._memo[key] = self.tape.on(inputs, prec, choice[side < 0], self.known)
-        if not v[root].is_finite():
-            self.tape.choice = choice[side < 0]
-            trouble = self.tape.trouble(root, v)
-            if trouble == "domain":
-                raise Stopped("domain")
-            if trouble == "singular":
-                raise Stopped("none")
-        return v[root]
-
-
 def _tends(at: Callable[[int], Value], k: int) -> Limit:
     """What values at t = 2**-k tend to as k grows."""
     a, b = at(k), at(k * 4 // 3)
@@ -548,7 +357,11 @@ def _joined(sides: Sequence[Limit]) -> Slope:
         return UNKNOWN_SLOPE
     if all(m.kind == "finite" for m in inside):
         ctx.prec = 256
-        return Slope(_rounded(sum((m.value for m in inside), arb(0)) / len(inside)))
+        total, size_of = sum((m.value for m in inside), arb(0)), sum(abs(m.value) for m in inside)
+        if abs(total) <= size_of * 2.0**-CANCELLED:
+            return Slope(0.0, kink=size_of != 0)
+        kink = len(inside) == 2 and not close(inside[0].value, inside[1].value)
+        return Slope(_rounded(total / len(inside)), kink=kink)
     if all(m.kind == "infinite" for m in inside) and len({m.value for m in inside}) == 1:
         return Slope(inside[0].value * math.inf)
     return Slope(math.nan)

@@ -89,6 +89,10 @@ class Numbers(ABC):
         """An integer that counts something, or says which element is meant."""
         return int(value)
 
+    def most(self, value: Any) -> int:
+        """The largest that a count may be."""
+        return self.place(value)
+
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
         """The results of a routine of a library."""
         found: Sequence[Any] = routines.ROUTINES[name].exact(args, self)
@@ -347,9 +351,9 @@ class _Run:
         self.scope[s.name] = result
 
     def loop(self, s: Loop) -> None:
-        count = math.inf
-        if s.count is not None:
-            count = max(self.numbers.place(self.value(s.count)), 0)
+        count, given = math.inf, None if s.count is None else self.value(s.count)
+        if given is not None:
+            count = max(self.numbers.most(given), 0)
         now = {c.name: self.typed(c.init, c.type) for c in s.carried}
         self.scope.update(now)
         trips = 0
@@ -360,7 +364,10 @@ class _Run:
             self.block(s.body)
             for v in s.saves:
                 self.tapes.setdefault(v.tape, []).append(self.typed(v.value, v.type))
-            now = {c.name: self.typed(c.next, c.type) for c in s.carried}
+            before, now = now, {c.name: self.typed(c.next, c.type) for c in s.carried}
+            if isinstance(given, Expr):
+                goes_on = self.numbers.apply(ir.LT, [self.numbers.real(trips), given])
+                now = {n: self.numbers.choose(goes_on, v, before[n]) for n, v in now.items()}
             self.scope.update(now)
             trips += 1
         self.scope[s.trips] = trips

@@ -171,6 +171,21 @@ class FormulasAt(Formulas):
         """An integer at the point."""
         return int(self._at(value))
 
+    def most(self, value: Any) -> int:
+        """The larger count of both branches, where a condition chooses it."""
+        if isinstance(value, Expr) and value.op is ir.WHERE:
+            return max(map(self.most, value.args[1:]))
+        return self.place(value)
+
+    def choose(self, condition: Any, yes: Any, no: Any) -> Any:
+        """One of two values, or of two arrays."""
+        if isinstance(yes, np.ndarray) and isinstance(condition, Expr):
+            made = np.empty(yes.shape, object)
+            for i in np.ndindex(*made.shape):
+                made[i] = super().choose(condition, yes[i], no[i])
+            return made
+        return super().choose(condition, yes, no)
+
     def apply(self, op: Op, args: Sequence[Any]) -> Any:
         """An operation; quotients of integers are those at the point."""
         if op in (FLOORDIV, MOD):

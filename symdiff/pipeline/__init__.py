@@ -9,7 +9,8 @@
 `shared_memory`      arguments that are one array, of which the function changes one
 `tracing`            from a Python function to where its programs come from
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
-`written`            what a function is as it was written, where what was made of it has no value
+`on_disk`            optimized programs, as they are kept on disk
+`written`            derivatives at points that kernels do not know, by the definition
 `domain_checks`      what `domain=` demands of the arguments of loop programs, as checks
 `lowered/`           what each tier of arithmetic computes and flags, made when asked for
 `kernels/`           from lowered programs to kernels

@@ -20,9 +20,10 @@ from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
-from symdiff.ir.program import Made, OptimizedProgram, Program, Tree, with_corners
+from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import says_shared, shapes_of, stretched, with_shared
+from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.shared_memory import shared_in_call
 from symdiff.pipeline.validation.seen import Seen
@@ -365,23 +366,21 @@ class Source:
         how = mode()
         key = None
         if not own and self.keep:
-            key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
+            key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, plain_tree(raw.tree), self.path, how)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
-                optimized, known, off, fault = _unpacked(raw, stored[0])
+                optimized, known, off, fault = unpacked(raw, stored[0])
                 self.sound[id(raw)] = Sound(off, key)
                 _warn(known, raw)
                 _warn_of(self.name, off, fault)
                 return optimized
         optimized, known, off, fault = self._validated(raw, static, shapes, how)
-        from symdiff.pipeline.written import apart
+        from symdiff.pipeline.written import with_apart
 
-        found, settled = apart(raw, self.path)
-        optimized = replace(optimized, apart=found)
-        known = [(text, e) for text, e in known if not (e.args and e.args[0] in settled)]
+        optimized, known = with_apart(optimized, raw, self.path, known)
         self.sound[id(raw)].key = key
         if key is not None:
-            cache.store(key, _packed(optimized, known, off, fault), ())
+            cache.store(key, packed(optimized, known, off, fault), ())
         _warn(known, raw)
         _warn_of(self.name, off, fault)
         return optimized
@@ -465,41 +464,6 @@ def kept(
     return found
 
 
-def _packed(
-    optimized: OptimizedProgram,
-    wrong: Sequence[tuple[str, Expr]],
-    without: Iterable[str] = (),
-    fault: Any = None,
-) -> bytes:
-    count = len(optimized.outputs)
-    outputs = *optimized.outputs, *optimized.reference, optimized.apart
-    rows = encode((*outputs, *(e for _, e in wrong)))
-    texts = tuple(text for text, _ in wrong)
-    seen = None if fault is None else (fault.point, fault.output, fault.got, fault.truth)
-    off = tuple(sorted(without))
-    return marshal.dumps((optimized.params, _plain(optimized.tree), count, texts, rows, off, seen))
-
-
-def _unpacked(
-    raw: Program, data: bytes
-) -> tuple[OptimizedProgram, list[tuple[str, Expr]], frozenset[str], Any]:
-    params, tree, count, texts, rows, off, seen = marshal.loads(data)
-    roots = decode(rows)
-    nested = _tree(tree, _classes(raw.tree, {}))
-    outputs, reference, (apart, *nodes) = (
-        roots[:count],
-        roots[count : 2 * count],
-        roots[2 * count :],
-    )
-    optimized = OptimizedProgram(raw.name, params, nested, outputs, reference, apart)
-    fault = None
-    if seen is not None:
-        from symdiff.pipeline.validation.trial import Fault
-
-        fault = Fault(*seen)
-    return optimized, list(zip(texts, nodes, strict=True)), frozenset(off), fault
-
-
 def _warn_of(name: str, without: frozenset[str], fault: Any) -> None:
     """Warn of stages that are switched off."""
     if fault is not None:
@@ -518,47 +482,6 @@ def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
         place = program.place(node)
         path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
         warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)
-
-
-def _plain(tree: Tree) -> Any:
-    """A tree in types that marshal writes; arrays are marked."""
-    if isinstance(tree, np.ndarray):
-        return "array", (tree.shape, tree.dtype.char), [int(i) for i in tree.ravel()]
-    if isinstance(tree, dict):
-        return "dict", list(tree), [_plain(t) for t in tree.values()]
-    if isinstance(tree, Made):
-        return "made", tree.named, [_plain(t) for t in tree]
-    if isinstance(tree, (tuple, list)):
-        return type(tree).__name__, None, [_plain(t) for t in tree]
-    return int(tree)
-
-
-def _tree(plain: Any, classes: Mapping[str, type]) -> Tree:
-    """The tree again; the classes of objects in it are those of the captured program."""
-    if isinstance(plain, int):
-        return plain
-    kind, how, items = plain
-    if kind == "array":
-        shape, char = how
-        return np.array(items, char).reshape(shape)
-    trees = [_tree(t, classes) for t in items]
-    if kind == "dict":
-        return dict(zip(how, trees, strict=True))
-    if kind == "made":
-        return Made.of(classes[how], trees)
-    return tuple(trees) if kind == "tuple" else trees
-
-
-def _classes(tree: Tree, found: dict[str, type]) -> dict[str, type]:
-    """The classes of objects in a tree, by their names."""
-    if isinstance(tree, Made):
-        found[tree.named] = tree.made_of
-    if isinstance(tree, dict):
-        tree = list(tree.values())
-    if isinstance(tree, (tuple, list)):
-        for t in tree:
-            _classes(t, found)
-    return found
 
 
 def _described(shape: Any) -> str:

@@ -17,6 +17,7 @@ import math
 import random
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,10 +26,11 @@ from symdiff.errors import GuardWarning
 from symdiff.interpret.terms import Step, Term, terms
 from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
 from symdiff.ir.plain import exactly
-from symdiff.ir.program import Program
+from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.complete.removable import closed_forms
 from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersection
-from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
+from symdiff.passes.guards.shape import TINY, differentiated, disjuncts, domain, positive
 from symdiff.pipeline import scalar
 from symdiff.process.callers import outside
 
@@ -191,11 +193,30 @@ def apart(program: Program, path: Sequence[Step]) -> tuple[Expr, frozenset[Expr]
     if not path:
         return FALSE, frozenset()
     by = {n for _, names in path for n in names}
+    derived = closed_forms(map(differentiated, scalar.simplified(program).outputs))
+    written = {e for e in topological(program.outputs) if e.op in ir.COMPARISONS}
+    written.update(exactly(written))
     found = {
-        c: e for c, e in _guards(scalar.simplified(program).outputs, simple=False)
-        if not by.isdisjoint(v.value for v in ir.variables((c,))) and not _jumps(program, c)
+        c: e for c, e in _guards(derived, simple=False)
+        if not by.isdisjoint(v.value for v in ir.variables((c,)))
+        and all(e in written for e in topological((c,)) if e.op in ir.COMPARISONS)
+        and not _jumps(program, c)
     }  # fmt: skip
-    return _any(list(found)), frozenset(e.args[0] for e in found.values())
+    points = (e.args[0] for c, e in found.items() if all(p.low == p.high for _, p in _bounded(c)))
+    return _any(list(found)), frozenset(points)
+
+
+def with_apart(
+    optimized: OptimizedProgram,
+    program: Program,
+    path: Sequence[Step],
+    warnings: Sequence[tuple[str, Expr]],
+) -> tuple[OptimizedProgram, list[tuple[str, Expr]]]:
+    """What is compiled, with where derivatives are those of the definition, and the warnings of branches about
+    which nothing is known then."""
+    found, settled = apart(program, path)
+    left = [(text, e) for text, e in warnings if not (e.args and e.args[0] in settled)]
+    return replace(optimized, apart=found), left
 
 
 def _jumps(program: Program, condition: Expr) -> bool:
@@ -230,7 +251,7 @@ def _guards(outputs: Sequence[Expr], simple: bool = True) -> list[tuple[Expr, Ex
             for written in disjuncts(holds) if taken is not NAN else ():
                 if not _bounds(part := positive(written)):
                     continue
-                there = and_(part, domain(taken))
+                there = and_(part, domain(taken)) if simple else part
                 if not simple or all(n.op in SIMPLE for n in topological((there,)) if n.args):
                     found.setdefault(there, e)
     return list(itertools.islice(found.items(), MAX_CONDITIONS))

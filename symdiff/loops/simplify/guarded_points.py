@@ -6,7 +6,7 @@ After:   the same, and a check "accuracy" that k == 0 does not hold
 Requires: a program of derivatives, not to be differentiated any more.
 Ensures: equal results; the check fails at the points. Guards whose formulas stand in one block are
 understood by `passes.guards`; what goes through sums and products of arrays, which are names there, is
-left as it was written, as is what is computed, as the norm of an array. `runtime.loops.points` has the derivatives there.
+left as it was written, as is what is computed, as the norm of an array. `runtime.loops.apart` has the derivatives there.
 """
 
 from __future__ import annotations

@@ -213,8 +213,8 @@ class ArrayKernels:
         from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
+        from symdiff.runtime.loops.apart import Points
         from symdiff.runtime.loops.kernel import LoopKernel
-        from symdiff.runtime.loops.points import Points
 
         o = self._options
         threaded = o.parallel if parallel is None else parallel
@@ -250,7 +250,8 @@ class ArrayKernels:
         made = made_by(*arguments(told(undefined, found) if tells else undefined))
         conditions = loop_pipeline.final(met(program, found))
         asked = made_by(conditions, o.dtype, False, o.cache, "fast")
-        made.points = Points(captured, path, asked, places(captured, found), ties)
+        written = made_by(*arguments(program))
+        made.points = Points(captured, path, asked, places(captured, found), written, ties)
         return made
 
     def map(
@@ -467,10 +468,3 @@ def _is_second(path: Sequence[Step]) -> bool:
     """Whether what is derived are derivatives of derivatives."""
     orders = {"hessian": 2, "hvp": 2}
     return sum(len(by) if kind == "derivative" else orders.get(kind, 1) for kind, by in path) > 1
-
-
-def _first_derivatives(program: LoopProgram, last: Step) -> int:
-    """How many results of the last step are those of the step before."""
-    kind, by = last
-    count, real = len(program.outputs), {p.name for p in program.params if p.type.kind == "f"}
-    return count // 2 if kind == "jvp" else count - len(real & {*by}) if kind == "vjp" else 0

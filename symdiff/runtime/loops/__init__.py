@@ -7,9 +7,7 @@
 `fallback`      elements whose error bound exceeds the tolerance, in double-double or balls
 `probe`         whether a call lost digits, measured by rounding up and down
 `recomputed`    calls whose results lost digits, in double-double or balls
-`ties`          second derivatives where kinks meet, from what they are beside
-`beside_guards` derivatives at points that a program treats apart, from what they are beside
-`guard_limits`  what derivatives tend to there
+`apart`         derivatives at points that a program treats apart, or where kernels have none, by the definition
 `rows`          rows of arguments over threads
 `transposed`    rows of a few numbers, in vectors over rows
 `exact_integers` Python's integers, where 64 bits do not hold them

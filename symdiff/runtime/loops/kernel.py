@@ -35,7 +35,7 @@ from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 from symdiff.runtime.scalar.fallback import tell, unproven
 
 if TYPE_CHECKING:
-    from symdiff.runtime.loops.points import Points
+    from symdiff.runtime.loops.apart import Points
     from symdiff.runtime.loops.recomputed import Recomputed
 
 ALL = 2

@@ -39,6 +39,7 @@ class Points:
     path : how what the kernel computes is derived from it.
     met : the kernel of the conditions under which all derivatives are computed here; None for none.
     places : where those stand in the source.
+    written : the kernel without regard to them.
     ties : whether nan stands for what is not known where second derivatives meet a tie.
     """
 
@@ -48,13 +49,15 @@ class Points:
         path: Sequence[Step],
         met: Kernel | None = None,
         places: Sequence[Location | None] = (),
+        written: Kernel | None = None,
         ties: bool = False,
     ) -> None:
         self.captured, self.path, self.met = captured, tuple(path), met
-        self.places, self.ties = tuple(places), ties
+        self.places, self.written, self.ties = tuple(places), written, ties
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Points, (self.captured, self.path, self.met, self.places, self.ties)
+        about = self.met, self.places, self.written, self.ties
+        return Points, (self.captured, self.path, *about)
 
     def held(self, values: Sequence[Any]) -> list[int]:
         """The places of the conditions that hold."""
@@ -68,10 +71,12 @@ class Points:
 
         Parameters
         ----------
-        values : the arguments, prepared; plain : what the kernel computed, with what was written.
+        values : the arguments, prepared; plain : what the kernel computed.
         """
         held = self.held(values)
         every = bool(held)
+        if every and self.written is not None:
+            plain = self.written(values)
         if not every and not all(np.isfinite(v).all() for v in self._reals(values)):
             return list(plain)
         wanted = [_wanted(p, every) for p in plain]

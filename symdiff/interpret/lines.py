@@ -1,0 +1,278 @@
+"""Points of a line through a point, and what is decided on both sides of it.
+
+`Lines` evaluates expressions at such points in balls, with branches that are chosen; `Line` says which:
+those of the point, if a side takes them too, those of the sides where the point alone has others, and those
+outside of a thin band. `interpret.along_lines` takes derivatives of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flint import arb, ctx
+
+from symdiff import ir
+from symdiff.interpret import work
+from symdiff.interpret.balls import Value
+from symdiff.interpret.flat import Tape
+from symdiff.interpret.limits import Stopped
+from symdiff.ir import ZERO, Expr
+from symdiff.ir.functions import HYPOT, SQUARES
+from symdiff.ir.plain import exactly
+
+Inputs = list[Value]
+Choice = Mapping[int, int]
+"""For places of `where` the places of what is chosen."""
+
+ASIDE = 4
+"""The power of t by which a line is left where the formula is undefined on all of it."""
+ALIKE, BAND = 40, 24
+"""Bits to which a value at a puncture is the limit of both sides, and that in a very thin band."""
+THIN, VERY_THIN = 1e-3, 1e-6
+"""The bounds of thin bands, in what is compared."""
+BITS = 8
+"""Bits of precision for each of a depth: half as many of a sum cancel before it is zero."""
+SIZES = (ir.ABS, SQUARES, HYPOT)
+"""Operations whose results are nowhere negative."""
+
+
+class Lines(Tape):
+    """A tape whose branches are chosen, and on which sums that cancel to all bits are zero."""
+
+    choice: Choice
+
+    def __init__(self, params: Sequence[Expr], outputs: Sequence[Expr]) -> None:
+        super().__init__(params, outputs)
+        self.choice = {}
+        self.wheres = [i for i, e in enumerate(self.nodes) if e.op is ir.WHERE]
+        self.steps = [i for i, e in enumerate(self.nodes) if _is_step(e)]
+        self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
+        self._compared = set(self.conditions)
+
+    def on(
+        self,
+        inputs: Sequence[Value],
+        prec: int,
+        choice: Choice,
+        known: Mapping[int, Value],
+    ) -> list[Value]:
+        """All values at a point of a line; `known` are truths and steps."""
+        ctx.prec = prec
+        work.spend(work.cost(self._counts, prec))
+        v = self._template(prec)
+        self.choice = choice
+        for i, k in self.slots:
+            v[i] = inputs[k]
+        none = arb(2) ** (-prec // 2)
+        for i, f, a, b, c in self._code:
+            if i in known:
+                v[i] = known[i]
+                continue
+            if i in choice:
+                v[i] = v[choice[i]]
+                continue
+            x = f(v[a]) if b < 0 else f(v[a], v[b]) if c < 0 else f(v[a], v[b], v[c])
+            if i in self._sums:
+                if not x.is_exact() and x.contains(0):
+                    if x.abs_upper() <= none * (v[a].abs_upper() + v[b].abs_upper()):
+                        x = arb(0)
+            elif x is None and i in self._compared:
+                finite = v[a].is_finite() and v[b].is_finite()
+                x = finite and self.nodes[i].op is not ir.LT
+            v[i] = x
+        return v
+
+    def _causes(self, i: int, v: Sequence[Value]) -> list[int]:
+        if i in self.choice:
+            return [self.choice[i]]
+        return super()._causes(i, v)
+
+    def leaf(self, i: int, v: Sequence[Value]) -> int | None:
+        """What a tree of branches gives by its conditions; None if one is not known."""
+        while (e := self.nodes[i]).op is ir.WHERE:
+            truth = v[self.index[e.args[0]]]
+            if truth is None:
+                return None
+            i = self.index[e.args[1 if truth else 2]]
+        return i
+
+
+def _is_step(e: Expr) -> bool:
+    """Whether an operation is constant between its jumps."""
+    if e.op.boolean or not e.args or e.op.partials is None or e.op.name.startswith("plain:"):
+        return False
+    return all(p is ZERO for p in e.op.partials(*e.args))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point, and what is known of it.
+
+    Attributes
+    ----------
+    point : the parameters; here : the values of all nodes there.
+    depth : -log2 of the distance at which its sides are looked at.
+    aside : a direction in which lines are left.
+    """
+
+    point: list[float]
+    here: list[Value]
+    depth: int
+    aside: list[int]
+
+
+class Line:
+    """Points p + t e_i, and what is decided on both sides of p.
+
+    Attributes
+    ----------
+    known : truths and steps that are those of p on both sides.
+    is_banded : whether p is in a thin band of a branch.
+    is_punctured : whether a branch is taken at p that is taken on neither side.
+    """
+
+    def __init__(self, tape: Lines, place: Place, by: int) -> None:
+        self.at, self.by, self.tape = place, by, tape
+        self.known: dict[int, Value] = {}
+        self._memo: dict[tuple[int, int, int, int, int], list[Value]] = {}
+        sides = self._sides()
+        while new := self._rounded(sides):
+            self.known.update(new)
+            sides = self._sides()
+        self._leaves = [
+            {i: self.tape.leaf(i, v) for i in self.tape.wheres} for v in (self.at.here, *sides)
+        ]
+        here, right, left = self._leaves
+        self._outside: list[dict[int, int | None]] = [right, left]
+        self.is_banded, self.bits = False, BAND
+        if thin := self._thin():
+            beyond = self._sides({**self.known, **thin})
+            self._outside = [{i: self.tape.leaf(i, v) for i in here} for v in beyond]
+            self.is_banded = any(
+                leaf in (right[i], left[i]) and leaf not in (m[i] for m in self._outside)
+                for i, leaf in here.items()
+                if leaf is not None
+            )
+        self.is_punctured = any(
+            leaf is not None and leaf not in (right[i], left[i]) for i, leaf in here.items()
+        )
+        self.is_punctured |= any(not self._is_kept(i, sides) for i in self.tape.steps)
+
+    def _sides(self, known: Mapping[int, Value] | None = None) -> list[list[Value]]:
+        prec, known = BITS * self.at.depth, self.known if known is None else known
+        return [
+            self.tape.on(self.inputs(s, self.at.depth, 0, prec), prec, {}, known) for s in (1, -1)
+        ]
+
+    def _thin(self) -> dict[int, bool]:
+        """The truths outside of thin bands: of comparisons that hold at p, or fail, as a size is smaller than a
+        small number; or as a number is, where the formula has no value at p otherwise."""
+        found = {}
+        here, index = self.at.here, self.tape.index
+        for i in self.tape.conditions:
+            e = self.tape.nodes[i]
+            if e.op is ir.EQ or here[i] is None:
+                continue
+            u, bound = e.args if here[i] else e.args[::-1]
+            size, most = here[index[u]], here[index[bound]]
+            if not (size.is_finite() and most.is_finite() and 0 < most <= THIN):
+                continue
+            if abs(size) < most and (self._is_size(u) or ir.rational(bound) is not None):
+                found[i] = not here[i]
+                self.bits = ALIKE if most > VERY_THIN else self.bits
+        return found
+
+    @staticmethod
+    def _is_size(u: Expr) -> bool:
+        (u,) = exactly((u,))
+        return u.op in SIZES or (u.op is ir.MUL and u.args[0] is u.args[1])
+
+    def inputs(self, side: int, k: int, aside: int, prec: int) -> Inputs:
+        """The parameters at t = side*2**-k, or beside that."""
+        ctx.prec = prec
+        found = [arb(x) for x in self.at.point]
+        found[self.by] += side * arb(2) ** -k
+        if aside:
+            little = aside * arb(2) ** (-ASIDE * k - 9)
+            for j, d in enumerate(self.at.aside):
+                if j != self.by:
+                    found[j] += little * d
+        return found
+
+    def _rounded(self, sides: Sequence[Sequence[Value]]) -> dict[int, Value]:
+        """Truths at p that differ from those of a side by rounding alone, as what is compared is
+        far apart; and steps that both sides or one of them keep."""
+        found: dict[int, Value] = {}
+        here, away = self.at.here, arb(2) ** (-self.at.depth // 2)
+        for i in self.tape.conditions:
+            e = self.tape.nodes[i]
+            if i in self.known or here[i] is None or e.op is ir.EQ:
+                continue
+            a, b = (self.tape.index[x] for x in e.args)
+            for v in sides:
+                apart, moved = abs(v[a] - v[b]), abs((v[a] - v[b]) - (here[a] - here[b]))
+                rounded = moved <= (abs(v[a]) + abs(v[b])) * 2.0**-20
+                if v[i] is not here[i] and rounded and apart > away:
+                    found[i] = here[i]
+        for i in self.tape.steps:
+            if i not in self.known and here[i].is_finite() and self._is_kept(i, sides):
+                found[i] = here[i]
+        return found
+
+    def _is_kept(self, i: int, sides: Sequence[Sequence[Value]]) -> bool:
+        """Whether a step at p is that of a side, or differs from both by rounding alone."""
+        here, (right, left) = self.at.here[i], (v[i] for v in sides)
+        return i in self.known or bool(here == right) or bool(here == left) or bool(right == left)
+
+    def choices(self, outside: bool = False) -> tuple[Choice, Choice]:
+        """What branches give on the right and on the left, `outside` of thin bands."""
+        here, (right, left) = self._leaves[0], self._outside if outside else self._leaves[1:]
+        made: tuple[dict[int, int], dict[int, int]] = {}, {}
+        for i, leaf in here.items():
+            both = right[i], left[i]
+            for own, side in zip(made, both, strict=True):
+                chosen = leaf if leaf is not None and leaf in both else side
+                if chosen is not None:
+                    own[i] = chosen
+        return made
+
+    def taking(self, root: int, choice: tuple[Choice, Choice]) -> tuple[int, ...]:
+        """The sides that take the branches of p."""
+        used, stack, here = set(), [root], choice[0]
+        while stack:
+            i = stack.pop()
+            if i not in used:
+                used.add(i)
+                args = [self.tape.index[a] for a in self.tape.nodes[i].args]
+                stack += [here[i]] if i in here else args
+        own = zip((1, -1), self._leaves[1:], strict=True)
+        return tuple(s for s, leaves in own if all(leaves[i] == here[i] for i in used if i in here))
+
+    def written(self) -> tuple[Choice, Choice]:
+        """The branches of p."""
+        chosen = {i: leaf for i, leaf in self._leaves[0].items() if leaf is not None}
+        for i in self.tape.steps:
+            self.known.setdefault(i, self.at.here[i])
+        return chosen, chosen
+
+    def value(
+        self, root: int, side: int, k: int, choice: tuple[Choice, Choice], prec: int, aside: int
+    ) -> Value:
+        """The value of a node at t = side*2**-k."""
+        key = side, k, prec, aside, id(choice[0])
+        v = self._memo.get(key)
+        if v is None:
+            inputs = self.inputs(side, k, aside, prec)
+            v = self._memo[key] = self.tape.on(inputs, prec, choice[side < 0], self.known)
+        if not v[root].is_finite():
+            self.tape.choice = choice[side < 0]
+            trouble = self.tape.trouble(root, v)
+            if trouble == "domain":
+                raise Stopped("domain")
+            if trouble == "singular":
+                raise Stopped("none")
+        return v[root]
+
+
+__all__ = ["ALIKE", "BITS", "Choice", "Inputs", "Line", "Lines", "Place"]
