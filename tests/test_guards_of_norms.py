@@ -192,17 +192,23 @@ def part_of_the_norm(w: Any) -> Any:
 @pytest.mark.parametrize(
     ("f", "at"),
     [
-        (direction, (ZERO,)), (elsewhere, (ZERO,)), (one_other_element, (ZERO, V)),
-        (part_of_the_norm, (FIRST,)),
+        (direction, (ZERO,)), (elsewhere, (ZERO,)), (part_of_the_norm, (FIRST,)),
     ],
 )  # fmt: skip
 def test_what_is_no_guard(f: Callable[..., Any], at: tuple[Any, ...]) -> None:
-    """No limit, another one, another one of one element, elements outside of the norm: values are
-    as written, and so are derivatives."""
+    """No limit, another one, elements outside of the norm: values are as written, and so are derivatives."""
     d = symgrad(f, wrt="w")
     np.testing.assert_array_equal(d(*at), f(*at))
     found = (d.jacobian if np.ndim(f(*at)) else d.grad)(*at)
     np.testing.assert_array_equal(found, np.zeros((*np.shape(f(*at)), 3)))
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.GuardWarning")
+def test_each_element_jumps_or_does_not() -> None:
+    want = np.zeros((3, 3))
+    want[1, 0] = 1.0
+    found = symgrad(one_other_element, wrt="w").jacobian(ZERO, V)
+    np.testing.assert_array_equal(found, want)
 
 
 def numbers(a: float, b: float, c: float, v: float) -> float:
@@ -283,7 +289,11 @@ def normalised(x: Any) -> Any:
     return x / n
 
 
-@pytest.mark.parametrize("f", [elsewhere, direction, kinked, normalised])
+def test_a_kink_in_a_band_has_the_mean_of_its_slopes() -> None:
+    np.testing.assert_array_equal(symgrad(kinked).grad(ZERO), FIRST)
+
+
+@pytest.mark.parametrize("f", [elsewhere, direction, normalised])
 def test_guards_that_are_none_are_named(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, with their lines, if slopes on both sides of them are others."""
     monkeypatch.setattr(apart, "_warned", set())

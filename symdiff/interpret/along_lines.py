@@ -35,7 +35,7 @@ from symdiff.interpret import work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.certified import Certified
 from symdiff.interpret.limits import Limit, Stopped, close, size, span, tendency, vanished
-from symdiff.interpret.lines import ALIKE, BITS, Choice, Inputs, Line, Lines, Place
+from symdiff.interpret.lines import ALIKE, BAND, BITS, Choice, Inputs, Line, Lines, Place
 from symdiff.ir import Expr
 from symdiff.ir.plain import as_ball
 
@@ -139,13 +139,17 @@ class Point:
     def _along(
         self, output: int, line: Line, one_sided: Callable[[tuple[Choice, Choice], int], Limit]
     ) -> Slope:
-        choice, jumps = line.choices(outside=True), False
-        if not (line.is_banded and self._is_limit(output, line, choice)):
+        choice, jumps, guarded = line.choices(outside=True), False, False
+        if line.is_banded:
+            singular = line.is_singular(self.tape.roots[output], choice[0])
+            guarded = (line.is_guard or singular) and self._is_limit(output, line, choice)
+            jumps = singular and not guarded
+        if not guarded:
             choice = line.choices()
             if line.is_punctured and not self._is_limit(output, line, choice):
                 choice, jumps = line.written(), True
         sides: tuple[int, ...] = (1, -1)
-        if not (line.is_banded or line.is_punctured):
+        if not (guarded or line.is_punctured):
             sides = line.taking(self.tape.roots[output], choice) or sides
         found = _joined([one_sided(choice, s) for s in sides])
         return replace(found, jumps=True) if jumps else found
@@ -167,7 +171,7 @@ class Point:
                 return False
             ctx.prec = 256
             off = abs(met.value - answer.ball)
-            if not off <= arb(2) ** -(line.bits if line.is_banded else ALIKE) * (
+            if not off <= arb(2) ** -(BAND if line.is_banded and line.is_very_thin else ALIKE) * (
                 abs(met.value) + abs(answer.ball)
             ):
                 return False

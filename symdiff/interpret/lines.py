@@ -129,6 +129,8 @@ class Line:
     ----------
     known : truths and steps that are those of p on both sides.
     is_banded : whether p is in a thin band of a branch.
+    is_very_thin : whether that is so thin that values agree to the digits of float32.
+    is_guard : whether that avoids a point, whether or not the formula has a value there.
     is_punctured : whether a branch is taken at p that is taken on neither side.
     """
 
@@ -145,9 +147,10 @@ class Line:
         ]
         here, right, left = self._leaves
         self._outside: list[dict[int, int | None]] = [right, left]
-        self.is_banded, self.bits = False, BAND
-        if thin := self._thin():
-            beyond = self._sides({**self.known, **thin})
+        self.is_banded, self.is_very_thin, self.is_guard = False, True, True
+        self.thin = self._thin()
+        if self.thin:
+            beyond = self._sides({**self.known, **self.thin})
             self._outside = [{i: self.tape.leaf(i, v) for i in here} for v in beyond]
             self.is_banded = any(
                 leaf in (right[i], left[i]) and leaf not in (m[i] for m in self._outside)
@@ -166,8 +169,8 @@ class Line:
         ]
 
     def _thin(self) -> dict[int, bool]:
-        """The truths outside of thin bands: of comparisons that hold at p, or fail, as a size is smaller than a
-        small number; or as a number is, where the formula has no value at p otherwise."""
+        """The truths outside of thin bands: of comparisons that hold at p, or fail, as something is smaller than
+        a small number."""
         found = {}
         here, index = self.at.here, self.tape.index
         for i in self.tape.conditions:
@@ -178,15 +181,17 @@ class Line:
             size, most = here[index[u]], here[index[bound]]
             if not (size.is_finite() and most.is_finite() and 0 < most <= THIN):
                 continue
-            if abs(size) < most and (self._is_size(u) or ir.rational(bound) is not None):
+            if abs(size) < most and (_is_size(u) or ir.rational(bound) is not None):
                 found[i] = not here[i]
-                self.bits = ALIKE if most > VERY_THIN else self.bits
+                self.is_very_thin &= most <= VERY_THIN
+                self.is_guard &= _is_size(u) and most <= VERY_THIN
         return found
 
-    @staticmethod
-    def _is_size(u: Expr) -> bool:
-        (u,) = exactly((u,))
-        return u.op in SIZES or (u.op is ir.MUL and u.args[0] is u.args[1])
+    def is_singular(self, root: int, choice: Choice) -> bool:
+        """Whether the formula outside of thin bands has no value at p."""
+        point = [arb(x) for x in self.at.point]
+        v = self.tape.on(point, BITS * self.at.depth, choice, {**self.known, **self.thin})
+        return not v[root].is_finite()
 
     def inputs(self, side: int, k: int, aside: int, prec: int) -> Inputs:
         """The parameters at t = side*2**-k, or beside that."""
@@ -275,4 +280,19 @@ class Line:
         return v[root]
 
 
-__all__ = ["ALIKE", "BITS", "Choice", "Inputs", "Line", "Lines", "Place"]
+def _is_size(u: Expr) -> bool:
+    """Whether an expression is nowhere negative, as a norm, or a sum of squares."""
+    stack = list(exactly((u,)))
+    while stack:
+        e = stack.pop()
+        power = ir.rational(e.args[1]) if e.op is ir.POW else None
+        if e.op is ir.ADD:
+            stack += e.args
+        elif e.op in SIZES or (e.op is ir.MUL and e.args[0] is e.args[1]):
+            continue
+        elif power is None or (power.numerator % 2 and power.denominator % 2):
+            return False
+    return True
+
+
+__all__ = ["ALIKE", "BAND", "BITS", "Choice", "Inputs", "Line", "Lines", "Place"]
