@@ -49,6 +49,16 @@ class Lines(Tape):
         self.steps = [i for i, e in enumerate(self.nodes) if _is_step(e)]
         self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
         self._compared = set(self.conditions)
+        self._compares: dict[Expr, list[int]] = {}
+
+    def _operands(self, condition: Expr) -> list[int]:
+        """The places of what a condition compares."""
+        found = self._compares.get(condition)
+        if found is None:
+            atoms = [e for e in ir.topological((condition,)) if e.op in ir.COMPARISONS]
+            found = [self.index[a] for e in atoms for a in e.args]
+            self._compares[condition] = found
+        return found
 
     def on(
         self,
@@ -89,10 +99,11 @@ class Lines(Tape):
         return super()._causes(i, v)
 
     def leaf(self, i: int, v: Sequence[Value]) -> int | None:
-        """What a tree of branches gives by its conditions; None if one is not known."""
+        """What a tree of branches gives by its conditions; None if one is not known, or compares what is
+        not defined."""
         while (e := self.nodes[i]).op is ir.WHERE:
             truth = v[self.index[e.args[0]]]
-            if truth is None:
+            if truth is None or any(v[k].is_nan() for k in self._operands(e.args[0])):
                 return None
             i = self.index[e.args[1 if truth else 2]]
         return i

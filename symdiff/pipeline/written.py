@@ -195,12 +195,18 @@ def apart(program: Program, path: Sequence[Step]) -> tuple[Expr, frozenset[Expr]
     by = {n for _, names in path for n in names}
     derived = closed_forms(map(differentiated, scalar.simplified(program).outputs))
     written = {e for e in topological(program.outputs) if e.op in ir.COMPARISONS}
-    written.update(exactly(written))
+    compared = {frozenset(e.args) for e in (*written, *exactly(written))}
+
+    def is_written(condition: Expr) -> bool:
+        """Whether it is a point, or a band that is captured: passes ask for bands of tolerances."""
+        atoms = [e for e in topological((condition,)) if e.op in ir.COMPARISONS]
+        return any(p.low == p.high for _, p in _bounded(condition)) or all(
+            frozenset(e.args) in compared for e in atoms
+        )
+
     found = {
         c: e for c, e in _guards(derived, simple=False)
-        if not by.isdisjoint(v.value for v in ir.variables((c,)))
-        and all(e in written for e in topological((c,)) if e.op in ir.COMPARISONS)
-        and not _jumps(program, c)
+        if not by.isdisjoint(v.value for v in ir.variables((c,))) and is_written(c) and not _jumps(program, c)
     }  # fmt: skip
     points = (e.args[0] for c, e in found.items() if all(p.low == p.high for _, p in _bounded(c)))
     return _any(list(found)), frozenset(points)
@@ -248,13 +254,28 @@ def _guards(outputs: Sequence[Expr], simple: bool = True) -> list[tuple[Expr, Ex
         if e.op is not WHERE:
             continue
         for holds, taken in ((e.args[0], e.args[1]), (not_(e.args[0]), e.args[2])):
-            for written in disjuncts(holds) if taken is not NAN else ():
+            for written in _parts(holds, simple) if taken is not NAN else ():
                 if not _bounds(part := positive(written)):
                     continue
                 there = and_(part, domain(taken)) if simple else part
                 if not simple or all(n.op in SIMPLE for n in topological((there,)) if n.args):
                     found.setdefault(there, e)
     return list(itertools.islice(found.items(), MAX_CONDITIONS))
+
+
+def _parts(condition: Expr, simple: bool) -> list[Expr]:
+    """The disjuncts of a condition; of a conjunction with others in it, the comparisons."""
+    found = disjuncts(condition)
+    if found or simple or condition.op is not AND:
+        return found
+    stack, atoms = [condition], []
+    while stack:
+        e = stack.pop()
+        if e.op is AND:
+            stack += e.args
+        elif e.op in ir.COMPARISONS or (e.op is NOT and e.args[0].op in ir.COMPARISONS):
+            atoms.append(e)
+    return [functools.reduce(and_, atoms)] if atoms else []
 
 
 def _any(conditions: Sequence[Expr]) -> Expr:

@@ -65,9 +65,9 @@ class Points:
             return []
         return [k for k, holds in enumerate(self.met(values)) if holds]
 
-    def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> list[Any]:
+    def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> tuple[list[Any], bool]:
         """The results: where a condition holds, all derivatives; else those that are nan, and others as
-        far as a part of the budget goes.
+        far as a part of the budget goes; and whether all are found.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Points:
         if every and self.written is not None:
             plain = self.written(values)
         if not every and not all(np.isfinite(v).all() for v in self._reals(values)):
-            return list(plain)
+            return list(plain), False
         wanted = [_wanted(p, every) for p in plain]
         try:
             search = _Search(self, values, plain)
@@ -86,12 +86,12 @@ class Points:
             search = None
         if search is None or not search.fits:
             self._tell(sum(int(w.sum()) for w in wanted), every)
-            return list(plain)
+            return list(plain), False
         found = search.filled(wanted)
         if search.jumps is not None:
             self._warn(held, *search.jumps)
         self._tell(search.unknown, every)
-        return found
+        return found, search.all_known
 
     def _reals(self, values: Sequence[Any]) -> list[Any]:
         own = zip(self.captured.params, values, strict=False)
@@ -161,6 +161,7 @@ class _Search:
                 self.there = Derivatives(names, roots).at(self.flat[:count])
 
     jumps: tuple[Sequence[float], float] | None
+    all_known = False
 
     def filled(self, wanted: Sequence[Any]) -> list[Any]:
         """The plain results with those that are wanted."""
@@ -172,7 +173,8 @@ class _Search:
         ]
         with exclusive():
             self.unknown = self._fill(found, wanted, work.spent() + WORK)
-            self._fill(found, others, work.spent() + WORK // 8)
+            left = self._fill(found, others, work.spent() + WORK // 8)
+        self.all_known = not (left or self.unknown)
         kinds = zip(found, self.plain, strict=True)
         return [v if isinstance(p, np.ndarray) else type(p)(v[()]) for v, p in kinds]
 

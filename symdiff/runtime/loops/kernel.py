@@ -342,14 +342,16 @@ class LoopKernel:
     ) -> list[Any]:
         if self._is_apart(values, plain):
             assert self.points is not None
-            return placed(self.points(values, plain), out)
+            return placed(self.points(values, plain)[0], out)
         if self.points is None:
             return self._recomputed()(dtype, values, plain, out, result)
         with unproven() as left:
             found = self._recomputed()(dtype, values, plain, None, result)
         lost = sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
         if lost:
-            found = self.points(values, found)
+            found, known = self.points(values, found)
+            if known:
+                return placed(found, out)
             lost -= sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
         if sum(left) > lost:
             tell(
