@@ -36,12 +36,12 @@ TIES = {
         lambda v: np.sum(np.maximum(v[:-1] - v[1:], 0.0)) ** 2, [1.0, 1], [[1, -1], [-1, 1]]
     ),
     "carried": (steps, [1.0, -1, 2], [[2, 2, 0], [2, 2, 0], [0, 0, 2]]),
-    "three": (lambda v: np.max(v) ** 2, [2.0, 2, 2], np.full((3, 3), nan)),
+    "three": (lambda v: np.max(v) ** 2, [2.0, 2, 2], np.eye(3)),
     "many": (lambda v: np.max(v) ** 2, [0.0] * 40, np.full((40, 40), nan)),
     "mean": (log_mean_exp, [3.0] * 3, np.eye(3) / 3 - 1 / 9),
 }  # fmt: skip
-"""Functions, points and their second derivatives: the means of two sides; nan where there are more
-that differ."""
+"""Functions, points and their second derivatives: those of the first along each axis, means of both
+sides; nan where there are more than can be looked at."""
 
 
 @pytest.mark.filterwarnings("ignore::symdiff.runtime.scalar.fallback.AccuracyWarning")
@@ -64,8 +64,9 @@ def test_products_with_vectors() -> None:
 
 
 def test_unknown_sides_are_told() -> None:
+    """Where there are more than the tier of points has time for."""
     with pytest.warns(AccuracyWarning, match="kinks meet here"):
-        symgrad(lambda v: np.max(v) ** 2).hessian(np.ones(3))
+        symgrad(lambda v: np.max(v) ** 2).hessian(np.ones(40))
 
 
 def test_other_points_and_copies() -> None:

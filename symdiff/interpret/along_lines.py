@@ -117,6 +117,10 @@ class Point:
             self._found[key] = (self.first if len(by) == 1 else self.second)(output, *by)
         return self._found[key]
 
+    def is_pole(self, output: int) -> bool:
+        """Whether an output is infinite at the point."""
+        return math.isinf(self.values[output].value)
+
     # ------------------------------------------------------------------ first order
     def first(self, output: int, by: int) -> Slope:
         """The derivative of an output by a parameter, given by their places."""

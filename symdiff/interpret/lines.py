@@ -49,16 +49,6 @@ class Lines(Tape):
         self.steps = [i for i, e in enumerate(self.nodes) if _is_step(e)]
         self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
         self._compared = set(self.conditions)
-        self._compares: dict[Expr, list[int]] = {}
-
-    def _operands(self, condition: Expr) -> list[int]:
-        """The places of what a condition compares."""
-        found = self._compares.get(condition)
-        if found is None:
-            atoms = [e for e in ir.topological((condition,)) if e.op in ir.COMPARISONS]
-            found = [self.index[a] for e in atoms for a in e.args]
-            self._compares[condition] = found
-        return found
 
     def on(
         self,
@@ -87,7 +77,7 @@ class Lines(Tape):
                 if not x.is_exact() and x.contains(0):
                     if x.abs_upper() <= none * (v[a].abs_upper() + v[b].abs_upper()):
                         x = arb(0)
-            elif x is None and i in self._compared:
+            elif x is None and i in self._compared and not (v[a].is_nan() or v[b].is_nan()):
                 finite = v[a].is_finite() and v[b].is_finite()
                 x = finite and self.nodes[i].op is not ir.LT
             v[i] = x
@@ -103,7 +93,7 @@ class Lines(Tape):
         not defined."""
         while (e := self.nodes[i]).op is ir.WHERE:
             truth = v[self.index[e.args[0]]]
-            if truth is None or any(v[k].is_nan() for k in self._operands(e.args[0])):
+            if truth is None:
                 return None
             i = self.index[e.args[1 if truth else 2]]
         return i
