@@ -287,7 +287,7 @@ def test_distances_of_boxes_on_their_edges(distance) -> None:
 def test_norms_of_clamps_alone() -> None:
     f = symgrad(lambda x, y: math.hypot(max(x, 0), max(y, 0)))
     assert f.grad(0.0, -1.0) == (0.5, 0.0)  # that of max(x, 0)
-    assert f.grad(0.0, 0.0) == (0.0, 0.0)
+    assert f.grad(0.0, 0.0) == (0.5, 0.5)  # that of max(x, 0) along each axis
     assert f.grad(-1.0, -1.0) == (0.0, 0.0)
     assert f.grad(3.0, 4.0) == pytest.approx((0.6, 0.8), rel=1e-15)
 

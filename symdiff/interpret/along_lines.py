@@ -143,18 +143,19 @@ class Point:
     def _along(
         self, output: int, line: Line, one_sided: Callable[[tuple[Choice, Choice], int], Limit]
     ) -> Slope:
-        choice, jumps, guarded = line.choices(outside=True), False, False
+        root, jumps, guarded = self.tape.roots[output], False, False
+        choice = line.choices(root, outside=True)
         if line.is_banded:
-            singular = line.is_singular(self.tape.roots[output], choice[0])
+            singular = line.is_singular(root, choice[0])
             guarded = (line.is_guard or singular) and self._is_limit(output, line, choice)
             jumps = singular and not guarded
         if not guarded:
-            choice = line.choices()
+            choice = line.choices(root)
             if line.is_punctured and not self._is_limit(output, line, choice):
                 choice, jumps = line.written(), True
         sides: tuple[int, ...] = (1, -1)
         if not (guarded or line.is_punctured):
-            sides = line.taking(self.tape.roots[output], choice) or sides
+            sides = line.taking(root, choice) or sides
         found = _joined([one_sided(choice, s) for s in sides])
         return replace(found, jumps=True) if jumps else found
 

@@ -77,7 +77,7 @@ class Lines(Tape):
                 if not x.is_exact() and x.contains(0):
                     if x.abs_upper() <= none * (v[a].abs_upper() + v[b].abs_upper()):
                         x = arb(0)
-            elif x is None and i in self._compared and not (v[a].is_nan() or v[b].is_nan()):
+            elif x is None and i in self._compared:
                 finite = v[a].is_finite() and v[b].is_finite()
                 x = finite and self.nodes[i].op is not ir.LT
             v[i] = x
@@ -92,11 +92,27 @@ class Lines(Tape):
         """What a tree of branches gives by its conditions; None if one is not known, or compares what is
         not defined."""
         while (e := self.nodes[i]).op is ir.WHERE:
-            truth = v[self.index[e.args[0]]]
+            truth = self._truth(e.args[0], v)
             if truth is None:
                 return None
             i = self.index[e.args[1 if truth else 2]]
         return i
+
+    def _truth(self, condition: Expr, v: Sequence[Value]) -> bool | None:
+        """Whether a condition holds; None if that is not known without comparing what is not defined."""
+        if condition.op in ir.COMPARISONS and any(
+            v[self.index[a]].is_nan() for a in condition.args
+        ):
+            return None
+        if condition.op is ir.NOT:
+            inside = self._truth(condition.args[0], v)
+            return None if inside is None else not inside
+        if condition.op in (ir.AND, ir.OR):
+            found = [self._truth(a, v) for a in condition.args]
+            decisive = condition.op is ir.OR
+            return decisive if decisive in found else None if None in found else not decisive
+        truth: bool | None = v[self.index[condition]]
+        return truth
 
 
 def _is_step(e: Expr) -> bool:
@@ -149,7 +165,7 @@ class Line:
         here, right, left = self._leaves
         self._outside: list[dict[int, int | None]] = [right, left]
         self.is_banded, self.is_very_thin, self.is_guard = False, True, True
-        self.thin = self._thin()
+        self.thin = self._thin(sides)
         if self.thin:
             beyond = self._sides({**self.known, **self.thin})
             self._outside = [{i: self.tape.leaf(i, v) for i in here} for v in beyond]
@@ -169,9 +185,9 @@ class Line:
             self.tape.on(self.inputs(s, self.at.depth, 0, prec), prec, {}, known) for s in (1, -1)
         ]
 
-    def _thin(self) -> dict[int, bool]:
-        """The truths outside of thin bands: of comparisons that hold at p, or fail, as something is smaller than
-        a small number."""
+    def _thin(self, sides: Sequence[Sequence[Value]]) -> dict[int, bool]:
+        """The truths outside of thin bands that the line leaves: of comparisons that hold at p, or fail, as
+        something is smaller than a small number."""
         found = {}
         here, index = self.at.here, self.tape.index
         for i in self.tape.conditions:
@@ -182,7 +198,8 @@ class Line:
             size, most = here[index[u]], here[index[bound]]
             if not (size.is_finite() and most.is_finite() and 0 < most <= THIN):
                 continue
-            if abs(size) < most and (_is_size(u) or ir.rational(bound) is not None):
+            stays = all(size.overlaps(v[index[u]]) for v in sides)
+            if not stays and abs(size) < most and (_is_size(u) or ir.rational(bound) is not None):
                 found[i] = not here[i]
                 self.is_very_thin &= most <= VERY_THIN
                 self.is_guard &= _is_size(u) and most <= VERY_THIN
@@ -231,27 +248,38 @@ class Line:
         here, (right, left) = self.at.here[i], (v[i] for v in sides)
         return i in self.known or bool(here == right) or bool(here == left) or bool(right == left)
 
-    def choices(self, outside: bool = False) -> tuple[Choice, Choice]:
-        """What branches give on the right and on the left, `outside` of thin bands."""
+    def choices(self, root: int, outside: bool = False) -> tuple[Choice, Choice]:
+        """What branches give on the right and on the left, `outside` of thin bands: what is taken at p for a node, if
+        a side takes it too."""
         here, (right, left) = self._leaves[0], self._outside if outside else self._leaves[1:]
+        if all(leaf is not None and leaf == right[i] == left[i] for i, leaf in here.items()):
+            return (same := {i: leaf for i, leaf in here.items() if leaf is not None}), same
+        taken = self._used(root, {i: leaf for i, leaf in here.items() if leaf is not None})
         made: tuple[dict[int, int], dict[int, int]] = {}, {}
         for i, leaf in here.items():
             both = right[i], left[i]
             for own, side in zip(made, both, strict=True):
-                chosen = leaf if leaf is not None and leaf in both else side
+                chosen = leaf if leaf is not None and leaf in both and i in taken else side
                 if chosen is not None:
                     own[i] = chosen
         return made
 
-    def taking(self, root: int, choice: tuple[Choice, Choice]) -> tuple[int, ...]:
-        """The sides that take the branches of p."""
-        used, stack, here = set(), [root], choice[0]
+    def _used(self, root: int, choice: Choice) -> set[int]:
+        """The nodes that a node is computed from."""
+        used: set[int] = set()
+        stack = [root]
         while stack:
             i = stack.pop()
             if i not in used:
                 used.add(i)
                 args = [self.tape.index[a] for a in self.tape.nodes[i].args]
-                stack += [here[i]] if i in here else args
+                stack += [choice[i]] if i in choice else args
+        return used
+
+    def taking(self, root: int, choice: tuple[Choice, Choice]) -> tuple[int, ...]:
+        """The sides that take the branches of p."""
+        here = choice[0]
+        used = self._used(root, here)
         own = zip((1, -1), self._leaves[1:], strict=True)
         return tuple(s for s, leaves in own if all(leaves[i] == here[i] for i in used if i in here))
 

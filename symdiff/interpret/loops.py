@@ -227,15 +227,22 @@ def _named(args: Sequence[Number]) -> dict[str, Number]:
 # ------------------------------------------------------------------ expressions
 def evaluate(e: Expr, numbers: Numbers, scope: Mapping[str, Any]) -> Number:
     """The value of a scalar expression; the names have values in the scope."""
+    return evaluated((e,), numbers, scope)[e]
+
+
+def evaluated(
+    roots: tuple[Expr, ...], numbers: Numbers, scope: Mapping[str, Any]
+) -> dict[Expr, Number]:
+    """The values of scalar expressions and of all that they are made of."""
     values: dict[Expr, Any] = {}
-    for n in _order(e):
+    for n in _order(roots):
         values[n] = _node(n, [values[a] for a in n.args], numbers, scope)
-    return values[e]
+    return values
 
 
 @lru_cache(maxsize=4096)
-def _order(e: Expr) -> list[Expr]:
-    return ir.topological((e,))
+def _order(roots: tuple[Expr, ...]) -> list[Expr]:
+    return ir.topological(roots)
 
 
 def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) -> Any:

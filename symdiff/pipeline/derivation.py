@@ -375,9 +375,9 @@ class Source:
                 _warn_of(self.name, off, fault)
                 return optimized
         optimized, known, off, fault = self._validated(raw, static, shapes, how)
-        from symdiff.pipeline.written import with_apart
+        from symdiff.pipeline.special_points import with_special_points
 
-        optimized, known = with_apart(optimized, raw, self.path, known)
+        optimized, known = with_special_points(optimized, raw, self.path, known)
         self.sound[id(raw)].key = key
         if key is not None:
             cache.store(key, packed(optimized, known, off, fault), ())

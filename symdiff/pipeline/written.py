@@ -14,11 +14,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import random
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
@@ -26,11 +23,10 @@ from symdiff.errors import GuardWarning
 from symdiff.interpret.terms import Step, Term, terms
 from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
 from symdiff.ir.plain import exactly
-from symdiff.ir.program import OptimizedProgram, Program
+from symdiff.ir.program import Program
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.complete.removable import closed_forms
 from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersection
-from symdiff.passes.guards.shape import TINY, differentiated, disjuncts, domain, positive
+from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
 from symdiff.pipeline import scalar
 from symdiff.process.callers import outside
 
@@ -43,8 +39,6 @@ BUDGET = 50_000
 """Operations for one point at infinite arguments: limits are not looked for."""
 FIRST = ("gradient", "value_and_gradient", "jacobian")
 """Derivations whose outputs are derivatives by one parameter after the other."""
-TRIED = 3
-"""Points at which a guard's value is compared with the limit, of general parameters."""
 
 
 class Written:
@@ -54,7 +48,7 @@ class Written:
     ----------
     program : as captured.
     path : how what the kernel computes is derived from it.
-    apart : where derivatives are those of the definition; see `apart`.
+    apart : where derivatives are those of the definition; see `pipeline.special_points`.
 
     Attributes
     ----------
@@ -181,101 +175,20 @@ class Written:
         return program
 
 
-def apart(program: Program, path: Sequence[Step]) -> tuple[Expr, frozenset[Expr]]:
-    """Where derivatives are those of the definition: where guards act that are left in what was derived, by
-    which is differentiated, and whose values are not beside the limit for all parameters; and the conditions
-    of their branches.
-
-    Parameters
-    ----------
-    program : as captured; path : the steps that derive what is called.
-    """
-    if not path:
-        return FALSE, frozenset()
-    by = {n for _, names in path for n in names}
-    derived = closed_forms(map(differentiated, scalar.simplified(program).outputs))
-    written = {e for e in topological(program.outputs) if e.op in ir.COMPARISONS}
-    compared = {frozenset(e.args) for e in (*written, *exactly(written))}
-
-    def is_written(condition: Expr) -> bool:
-        """Whether it is a point, or a band that is captured: passes ask for bands of tolerances."""
-        atoms = [e for e in topological((condition,)) if e.op in ir.COMPARISONS]
-        return any(p.low == p.high for _, p in _bounded(condition)) or all(
-            frozenset(e.args) in compared for e in atoms
-        )
-
-    found = {
-        c: e for c, e in _guards(derived, simple=False)
-        if not by.isdisjoint(v.value for v in ir.variables((c,))) and is_written(c) and not _jumps(program, c)
-    }  # fmt: skip
-    points = (e.args[0] for c, e in found.items() if all(p.low == p.high for _, p in _bounded(c)))
-    return _any(list(found)), frozenset(points)
-
-
-def with_apart(
-    optimized: OptimizedProgram,
-    program: Program,
-    path: Sequence[Step],
-    warnings: Sequence[tuple[str, Expr]],
-) -> tuple[OptimizedProgram, list[tuple[str, Expr]]]:
-    """What is compiled, with where derivatives are those of the definition, and the warnings of branches about
-    which nothing is known then."""
-    found, settled = apart(program, path)
-    left = [(text, e) for text, e in warnings if not (e.args and e.args[0] in settled)]
-    return replace(optimized, apart=found), left
-
-
-def _jumps(program: Program, condition: Expr) -> bool:
-    """Whether a guard's value is no limit, whatever the parameters are."""
-    from symdiff.interpret import exclusive
-    from symdiff.interpret.along_lines import Derivatives
-
-    rng, asked = random.Random(4), {v.value for v in ir.variables((condition,))}
-    places = [k for k, p in enumerate(program.params) if p in asked]
-    derivatives = Derivatives(program.params, program.outputs)
-    for _ in range(TRIED):
-        point = _point_at(condition, program.params, rng)
-        if point is None:
-            return False
-        with exclusive():
-            there = derivatives.at(point)
-            if not all(
-                there.first(o, k).jumps for o in range(len(program.outputs)) for k in places
-            ):
-                return False
-    return True
-
-
-def _guards(outputs: Sequence[Expr], simple: bool = True) -> list[tuple[Expr, Expr]]:
+def _guards(outputs: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
     """Conditions that may be those of guards, with the domain of the value there, and the branches: they bound
-    a quantity, a `simple` one takes but arithmetic, and are not many."""
+    a quantity, take but arithmetic, and are not many."""
     found: dict[Expr, Expr] = {}
     for e in topological(outputs):
         if e.op is not WHERE:
             continue
         for holds, taken in ((e.args[0], e.args[1]), (not_(e.args[0]), e.args[2])):
-            for written in _parts(holds, simple) if taken is not NAN else ():
-                if not _bounds(part := positive(written)):
-                    continue
-                there = and_(part, domain(taken)) if simple else part
-                if not simple or all(n.op in SIMPLE for n in topological((there,)) if n.args):
-                    found.setdefault(there, e)
+            for written in disjuncts(holds) if taken is not NAN else ():
+                if _bounds(part := positive(written)):
+                    there = and_(part, domain(taken))
+                    if all(n.op in SIMPLE for n in topological((there,)) if n.args):
+                        found.setdefault(there, e)
     return list(itertools.islice(found.items(), MAX_CONDITIONS))
-
-
-def _parts(condition: Expr, simple: bool) -> list[Expr]:
-    """The disjuncts of a condition; of a conjunction with others in it, the comparisons."""
-    found = disjuncts(condition)
-    if found or simple or condition.op is not AND:
-        return found
-    stack, atoms = [condition], []
-    while stack:
-        e = stack.pop()
-        if e.op is AND:
-            stack += e.args
-        elif e.op in ir.COMPARISONS or (e.op is NOT and e.args[0].op in ir.COMPARISONS):
-            atoms.append(e)
-    return [functools.reduce(and_, atoms)] if atoms else []
 
 
 def _any(conditions: Sequence[Expr]) -> Expr:
@@ -291,31 +204,6 @@ def _holds(condition: Expr, params: Sequence[str], point: Sequence[float]) -> bo
     scope = {p: np.float64(x) for p, x in zip(params, point, strict=False)}
     with np.errstate(all="ignore"):
         return bool(evaluate(condition, Doubles(), scope))
-
-
-def _point_at(condition: Expr, params: Sequence[str], rng: random.Random) -> list[float] | None:
-    """A point at which a condition holds, general otherwise; None if none is found."""
-    point = {p: rng.uniform(0.25, 1.75) for p in params}
-    for quantity, piece in _bounded(condition):
-        if piece.high > piece.low + 2 * TINY:
-            continue
-        wanted = float((Fraction(piece.low) + Fraction(piece.high)) / 2)
-        for v in ir.variables((quantity,)):
-            at = [_value(quantity, {**point, v.value: x}) for x in (0.0, 1.0)]
-            if math.isfinite(slope := at[1] - at[0]) and slope:
-                point[v.value] = (wanted - at[0]) / slope
-                break
-    found = [point[p] for p in params]
-    return found if _holds(condition, params, found) else None
-
-
-def _value(e: Expr, point: dict[str, float]) -> float:
-    import numpy as np
-
-    from symdiff.interpret.loops import Doubles, evaluate
-
-    with np.errstate(all="ignore"):
-        return float(evaluate(e, Doubles(), {p: np.float64(x) for p, x in point.items()}))
 
 
 def _bounds(part: Expr) -> bool:

@@ -1,0 +1,401 @@
+"""Where the derivatives that a kernel computes are not those of the definition.
+
+Before:  a captured program with kinks and guards, and the formulas of its derivatives
+After:   a condition, such as x == 0 & y == 0, under which the formulas are not right
+
+Formulas have the mean of both sides at each kink, and the limit at guards that were proved. Where kinks meet, or
+depend on each other, they may be wrong. So each place where a captured program is not smooth (a
+comparison of equal numbers, a zero of an absolute value, a tie, a step, a thin band) is tried at general points of it,
+alone and in pairs, and the formulas are compared with derivatives along lines (`interpret.along_lines`).
+
+Requires: a captured program of numbers, and what is compiled for its derivatives.
+Ensures: a condition in the doubles that the program compares; it is false at all points where formulas are right in
+the tries. What cannot be tried within the budget is left to the formulas, but for guards.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symdiff import ir
+from symdiff.interpret.terms import Step, Term, terms
+from symdiff.ir import ABS, EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
+from symdiff.ir.functions import HYPOT
+from symdiff.ir.plain import exactly
+from symdiff.ir.program import OptimizedProgram, Program
+
+WIDEST = 1e-3
+"""The bound of a thin band, in what is compared."""
+TRIED = 3
+"""General points at which a place is tried."""
+PLACES, ALONE = 24, 8
+"""The most places, and the most of them that are tried in pairs."""
+WORK = 2_000_000
+"""Operations of ball arithmetic for one program; see `symdiff.interpret.work`."""
+ALIKE = 1e-6
+"""How far apart formulas and the definition may be, and values that may be the same."""
+BASES = 24
+"""General points among which one is sought that takes the branch of a place."""
+SOLVING = 40
+"""Steps of the secant method."""
+JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
+SIZES = (0.25, 1.75)
+"""The sizes of the coordinates of general points, or ten times as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program is not smooth.
+
+    Attributes
+    ----------
+    condition : holds there, in the doubles that are compared.
+    zeros : quantities that are all zero there.
+    at : the node that is not smooth.
+    asks : for what a branch has at a point alone, or in a thin band, the comparisons that ask for it.
+    """
+
+    condition: Expr
+    zeros: tuple[Expr, ...]
+    at: Expr
+    asks: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialPoints:
+    """Where formulas are not right.
+
+    Attributes
+    ----------
+    condition : holds there.
+    settled : comparisons of guards, of real numbers, about which nothing else is to be said: formulas are not right there, or the
+        function is continuous.
+    jumps : branches at whose guards the function jumps, unless parameters have special values.
+    """
+
+    condition: Expr = FALSE
+    settled: frozenset[Expr] = frozenset()
+    jumps: tuple[Expr, ...] = ()
+
+
+def special_points(
+    program: Program, derived: OptimizedProgram, path: Sequence[Step]
+) -> SpecialPoints:
+    """Where the formulas of derivatives are not right.
+
+    Parameters
+    ----------
+    program : as captured; path : the steps that derive what is called.
+    derived : what is compiled.
+    """
+    places = list(itertools.islice(_places(program.outputs), PLACES)) if path else []
+    rows = _rows(program, path) if places else None
+    if rows is None:
+        return SpecialPoints()
+    from symdiff.interpret import exclusive, work
+
+    with exclusive():
+        trial = _Trial(program, derived, rows, work.spent() + WORK)
+        wrong, right = [], []
+        for place in places:
+            known = trial.is_right(place)
+            if known is False or (known is None and place.asks):
+                wrong.append(place)
+            elif known:
+                right.append(place)
+        at_points = [p for p in (*wrong, *right) if p.condition.op is EQ]
+        settled = {
+            e for p in at_points if p in wrong or not any(trial.jumps[p.condition]) for e in p.asks
+        }
+        jumps = [p for p in right if p.asks and all(trial.jumps[p.condition])]
+        for p in jumps:
+            wrong += [q for q in trial.joined(p) if trial.is_right(q) is not True]
+        for p, q in itertools.combinations(right[:ALONE], 2):
+            both = Place(and_(p.condition, q.condition), (*p.zeros, *q.zeros), q.at)
+            if both.condition is not FALSE and trial.is_right(both) is False:
+                wrong.append(both)
+    condition = functools.reduce(or_, (p.condition for p in wrong), FALSE)
+    return SpecialPoints(condition, frozenset(exactly(settled)), tuple(p.at for p in jumps))
+
+
+def _atoms(condition: Expr) -> list[Expr]:
+    return [e for e in topological((condition,)) if e.op in ir.COMPARISONS]
+
+
+def _rows(program: Program, path: Sequence[Step]) -> list[Sequence[Term]] | None:
+    found = terms(path, [(p, ()) for p in program.params], [()] * len(program.outputs))
+    return None if found is None else [a[()] for a in found]
+
+
+# ----------------------------------------------------------------------- places
+def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
+    """Guards first, in the order of evaluation."""
+    order = topological(outputs)
+    found: dict[Expr, Place] = {}
+    for e in order:
+        if e.op is WHERE:
+            found = {p.condition: p for p in _guards(e)} | found
+    for e in order:
+        p = _boundary(e) if e.op in (LT, LE) else _kink(e)
+        if p is not None and p.condition is not FALSE:
+            found.setdefault(p.condition, p)
+    return iter(found.values())
+
+
+def _guards(e: Expr) -> Iterator[Place]:
+    """The points and thin bands of which the condition of a branch asks."""
+    points = [p for a in _atoms(e.args[0]) if (p := _point(a, e)) is not None]
+    yield from points
+    if len(points) > 1:
+        whole = functools.reduce(and_, (p.condition for p in points))
+        zeros = tuple(z for p in points for z in p.zeros)
+        yield Place(whole, zeros, e, tuple(c for p in points for c in p.asks))
+
+
+def _point(c: Expr, at: Expr) -> Place | None:
+    a, b = c.args
+    if c.op is EQ:
+        return Place(c, _zeros(_difference(a, b)), at, (c,))
+    for u, bound, inside in ((a, b, c), (b, a, not_(c))):
+        q = ir.rational(bound)
+        if q is not None and 0 <= q <= WIDEST:
+            (size,) = exactly((u,))
+            if _is_size(size):
+                return Place(inside if q else ir.eq(u, ZERO), _zeros(size), at, (c,))
+    return None
+
+
+def _boundary(c: Expr) -> Place:
+    a, b = c.args if c.args[0].args else reversed(c.args)
+    return Place(ir.eq(a, b), _zeros(_difference(a, b)), c)
+
+
+def _kink(e: Expr) -> Place | None:
+    if e.op.kink is None or e.op.name.startswith("plain:"):
+        return None
+    if e.op is not SIGN and len(e.args) == 1 and _is_step(e):
+        return Place(ir.eq(e, e.args[0]), exactly(e.args), e)
+    u = e.op.kink(*e.args)
+    condition = ir.eq(*u.args) if u.op is ir.SUB else ir.eq(u, ZERO)
+    return Place(condition, _zeros(*exactly((u,))), e)
+
+
+def _is_step(e: Expr) -> bool:
+    """Whether an operation is constant between its jumps."""
+    return e.op.partials is not None and all(p is ZERO for p in e.op.partials(*e.args))
+
+
+def _difference(a: Expr, b: Expr) -> Expr:
+    x, y = exactly((a, b))
+    return x if y is ZERO else y if x is ZERO else x - y
+
+
+def _zeros(u: Expr) -> tuple[Expr, ...]:
+    """Quantities that are zero where one is."""
+    if u.op in (ABS, HYPOT):
+        return tuple(z for a in u.args for z in _zeros(a))
+    if u.op is ir.MUL and u.args[0] is u.args[1]:
+        return _zeros(u.args[0])
+    power = ir.rational(u.args[1]) if u.op is ir.POW else None
+    if power is not None and power > 0:
+        return _zeros(u.args[0])
+    if u.op is ir.ADD and _is_size(u):
+        return tuple(z for a in u.args for z in _zeros(a))
+    return (u,)
+
+
+def _is_size(u: Expr) -> bool:
+    """Whether an expression is nowhere negative, as a norm, or a sum of squares."""
+    if u.op is ir.ADD:
+        return all(map(_is_size, u.args))
+    power = ir.rational(u.args[1]) if u.op is ir.POW else None
+    even = power is not None and not (power.numerator % 2 and power.denominator % 2)
+    return even or u.op in (ABS, HYPOT) or (u.op is ir.MUL and u.args[0] is u.args[1])
+
+
+# ----------------------------------------------------------------------- trials
+class _Trial:
+    """Formulas and the definition at general points of places."""
+
+    def __init__(
+        self, program: Program, derived: OptimizedProgram, rows: list[Sequence[Term]], until: int
+    ) -> None:
+        from symdiff.interpret.along_lines import Derivatives
+
+        self.program, self.derived, self.rows, self.until = program, derived, rows, until
+        self.definition = Derivatives(program.params, program.outputs)
+        self.rng = random.Random(4)
+        self.bases = [self._base(k) for k in range(BASES)]
+        self.jumps: dict[Expr, list[bool]] = {}
+        """Whether the function jumps, at the points of each place."""
+
+    def _base(self, k: int) -> dict[str, float]:
+        """A general point: all positive, or of any signs, small or ten times as large."""
+        rng, scale = self.rng, 10 if k % 4 == 3 else 1
+        signs = (1,) if k % 2 == 0 else (1, -1)
+        return {p: scale * rng.choice(signs) * rng.uniform(*SIZES) for p in self.derived.params}
+
+    def is_right(self, place: Place) -> bool | None:
+        """Whether formulas are right at general points of a place; None if that is not known."""
+        from symdiff.interpret import work
+
+        tried = 0
+        for k, base in enumerate(self.bases):
+            if work.spent() > self.until:
+                return None
+            point = self._on(place, base, k // 2)
+            if point is None:
+                continue
+            verdict = self._agrees(place, point)
+            if verdict is False:
+                return False
+            tried += verdict is True
+            if tried == TRIED:
+                return True
+        return True if tried else None
+
+    def _on(self, place: Place, base: dict[str, float], turn: int = 0) -> dict[str, float] | None:
+        """A point of a place close to a general one, if the program looks at the place there; the `turn` says which
+        coordinates are changed."""
+        point = dict(base)
+        free = {v.value for v in ir.variables(place.zeros)} & {*self.program.params}
+        for u in place.zeros:
+            if _value(u, point) == 0.0:
+                free -= {v.value for v in ir.variables((u,))}
+                continue
+            solved = next(
+                (s for v in sorted(free) if (s := _solved(u, v, point)) is not None), None
+            )
+            if solved is None:
+                return None
+            point = solved[1]
+            free.discard(solved[0])
+        values = _values((place.condition, *self.program.outputs), point)
+        if not values[place.condition] or not _is_looked_at(self.program.outputs, place.at, values):
+            return None
+        finite = all(math.isfinite(values[e]) for e in self.program.outputs)
+        return point if finite else None
+
+    def _agrees(self, place: Place, point: dict[str, float]) -> bool | None:
+        found = _values(self.derived.outputs, point)
+        flat = [point[p] for p in self.derived.params]
+        there = self.definition.at(flat[: len(self.program.params)])
+        agreed, jumps = None, False
+        for e, row in zip(self.derived.outputs, self.rows, strict=True):
+            if not any(t.by for t in row):
+                continue
+            total, known = 0.0, True
+            for t in row:
+                slope = there.partial(t.output, t.by)
+                jumps |= slope.jumps
+                known &= slope.known
+                total += math.prod(flat[w] for w in t.weights) * slope.value
+            if not known or math.isnan(total) or math.isnan(found[e]):
+                continue  # what is nan is looked at when it is met
+            close = abs(found[e] - total) <= ALIKE * (1 + abs(total)) < math.inf
+            if found[e] != total and not close:
+                agreed = False
+            elif agreed is None:
+                agreed = True
+        self.jumps.setdefault(place.condition, []).append(jumps)
+        return agreed
+
+    def joined(self, place: Place) -> Iterator[Place]:
+        """The parts of a place, at which the function jumps in general, where it does not: for some values of
+        other parameters the branches agree."""
+        atoms, fixed = set(place.asks), set(ir.variables(place.zeros))
+        for e in topological(self.program.outputs):
+            if e.op is not WHERE or not atoms <= set(_atoms(e.args[0])):
+                continue
+            a, b = exactly(e.args[1:])
+            others = set(ir.variables((a, b))) - fixed
+            point = next(filter(None, (self._on(place, p) for p in self.bases)), None)
+            if not others or point is None:
+                continue
+            alike = ir.le(ir.abs_(a - b), ALIKE * (ir.abs_(a) + ir.abs_(b)))
+            if not math.isfinite(_value(a - b, point)):
+                alike = ir.TRUE
+            yield Place(and_(place.condition, alike), (*place.zeros, a - b), e, place.asks)
+
+
+def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) -> bool:
+    """Whether a node is computed for what the branches give that are taken."""
+    seen: set[Expr] = set()
+    stack = list(outputs)
+    while stack:
+        e = stack.pop()
+        if e is node:
+            return True
+        if e in seen:
+            continue
+        seen.add(e)
+        if e.op is WHERE:
+            stack += [e.args[0], e.args[1 if values[e.args[0]] else 2]]
+        else:
+            stack += e.args
+    return False
+
+
+def _solved(u: Expr, v: str, point: dict[str, float]) -> tuple[str, dict[str, float]] | None:
+    """The variable, and the point with another value of it, at which a quantity is exactly zero."""
+    tried = [point[v], 0.0, point[v] + 1.0]
+    values = [_value(u, {**point, v: x}) for x in tried]
+    a, b = point[v], point[v] + 1.0
+    p, q = values[0], values[2]
+    for _ in range(SOLVING):
+        if 0.0 in values or not math.isfinite(p - q) or p == q:
+            break
+        a, b, p = b, b - q * (b - a) / (q - p), q
+        q = _value(u, {**point, v: b})
+        tried.append(b)
+        values.append(q)
+    if 0.0 not in values:
+        return None
+    return v, {**point, v: tried[values.index(0.0)]}
+
+
+def _value(e: Expr, point: dict[str, float]) -> float:
+    return float(_values((e,), point)[e])
+
+
+def _values(roots: Iterable[Expr], point: dict[str, float]) -> dict[Expr, Any]:
+    """The values of all nodes at a point, in doubles."""
+    import numpy as np
+
+    from symdiff.interpret.loops import Doubles, evaluated
+
+    with np.errstate(all="ignore"):
+        return evaluated(tuple(roots), Doubles(), {p: np.float64(x) for p, x in point.items()})
+
+
+def with_special_points(
+    optimized: OptimizedProgram,
+    program: Program,
+    path: Sequence[Step],
+    warnings: Sequence[tuple[str, Expr]],
+) -> tuple[OptimizedProgram, list[tuple[str, Expr]]]:
+    """What is compiled, with where derivatives are those of the definition, and the warnings of branches about
+    which nothing is known then."""
+    found = special_points(program, optimized, path)
+    left: list[tuple[str, Expr]] = []
+    told: set[Expr] = set()
+    for text, e in warnings:
+        atoms = set(exactly(_atoms(e.args[0]))) if e.args else set()
+        if not (atoms and atoms <= found.settled):
+            left.append((text, e))
+            told |= atoms
+    for e in found.jumps:
+        atoms = set(exactly(_atoms(e.args[0])))
+        if told.isdisjoint(atoms):
+            told |= atoms
+            left.append((JUMP, e))
+    return replace(optimized, apart=found.condition), left
+
+
+__all__ = ["special_points", "with_special_points"]
