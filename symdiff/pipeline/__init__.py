@@ -10,7 +10,6 @@
 `tracing`            from a Python function to where its programs come from
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
 `on_disk`            optimized programs, as they are kept on disk
-`special_points`     where the formulas of derivatives are not those of the definition
 `written`            derivatives at points that kernels do not know, by the definition
 `domain_checks`      what `domain=` demands of the arguments of loop programs, as checks
 `lowered/`           what each tier of arithmetic computes and flags, made when asked for

@@ -375,7 +375,7 @@ class Source:
                 _warn_of(self.name, off, fault)
                 return optimized
         optimized, known, off, fault = self._validated(raw, static, shapes, how)
-        from symdiff.pipeline.special_points import with_special_points
+        from symdiff.pipeline.written import with_special_points
 
         optimized, known = with_special_points(optimized, raw, self.path, known)
         self.sound[id(raw)].key = key

@@ -16,14 +16,16 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from symdiff import ir
 from symdiff.errors import GuardWarning
+from symdiff.interpret.special_points import JUMP, atoms_of, special_points
 from symdiff.interpret.terms import Step, Term, terms
 from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
 from symdiff.ir.plain import exactly
-from symdiff.ir.program import Program
+from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersection
 from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
@@ -173,6 +175,58 @@ class Written:
         for kind, by in self.path:
             program = scalar.derive(program, kind, by, notes)
         return program
+
+
+def with_special_points(
+    optimized: OptimizedProgram,
+    program: Program,
+    path: Sequence[Step],
+    warnings: Sequence[tuple[str, Expr]],
+) -> tuple[OptimizedProgram, list[tuple[str, Expr]]]:
+    """What is compiled, with where derivatives are those of the definition, and the warnings of branches about
+    which nothing is known then.
+
+    Parameters
+    ----------
+    program : as captured; path : the steps that derive what is called.
+    """
+    rows = terms(path, [(p, ()) for p in program.params], [()] * len(program.outputs))
+    if rows is None or not path:
+        return optimized, list(warnings)
+    derivatives, count = [a[()] for a in rows], len(program.params)
+    found = special_points(
+        optimized.params, count, program.outputs, derivatives, _Formulas(optimized)
+    )
+    left: list[tuple[str, Expr]] = []
+    told: set[Expr] = set()
+    for text, e in warnings:
+        atoms = set(exactly(atoms_of(e.args[0]))) if e.args else set()
+        if not (atoms and atoms <= found.settled):
+            left.append((text, e))
+            told |= atoms
+    for e in found.jumps:
+        atoms = set(exactly(atoms_of(e.args[0])))
+        if told.isdisjoint(atoms):
+            told |= atoms
+            left.append((JUMP, e))
+    return replace(optimized, apart=found.condition), left
+
+
+class _Formulas:
+    """What is compiled, in doubles."""
+
+    def __init__(self, optimized: OptimizedProgram) -> None:
+        self.optimized = optimized
+
+    def __call__(self, point: Sequence[float]) -> list[float]:
+        import numpy as np
+
+        from symdiff.interpret.loops import Doubles, evaluated
+
+        scope = {p: np.float64(x) for p, x in zip(self.optimized.params, point, strict=True)}
+        with np.errstate(all="ignore"):
+            found = evaluated(self.optimized.outputs, Doubles(), scope)
+        return [float(found[e]) for e in self.optimized.outputs]
 
 
 def _guards(outputs: Sequence[Expr]) -> list[tuple[Expr, Expr]]:

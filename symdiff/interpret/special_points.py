@@ -8,7 +8,7 @@ depend on each other, they may be wrong. So each place where a captured program 
 comparison of equal numbers, a zero of an absolute value, a tie, a step, a thin band) is tried at general points of it,
 alone and in pairs, and the formulas are compared with derivatives along lines (`interpret.along_lines`).
 
-Requires: a captured program of numbers, and what is compiled for its derivatives.
+Requires: formulas of numbers as captured, and what computes their derivatives.
 Ensures: a condition in the doubles that the program compares; it is false at all points where formulas are right in
 the tries. What cannot be tried within the budget is left to the formulas, but for guards.
 """
@@ -19,16 +19,15 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from symdiff import ir
-from symdiff.interpret.terms import Step, Term, terms
+from symdiff.interpret.terms import Term
 from symdiff.ir import ABS, EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
 from symdiff.ir.functions import HYPOT
 from symdiff.ir.plain import exactly
-from symdiff.ir.program import OptimizedProgram, Program
 
 WIDEST = 1e-3
 """The bound of a thin band, in what is compared."""
@@ -85,23 +84,27 @@ class SpecialPoints:
 
 
 def special_points(
-    program: Program, derived: OptimizedProgram, path: Sequence[Step]
+    names: Sequence[str],
+    count: int,
+    outputs: Sequence[Expr],
+    rows: Sequence[Sequence[Term]],
+    formulas: Callable[[Sequence[float]], Sequence[float]],
 ) -> SpecialPoints:
     """Where the formulas of derivatives are not right.
 
     Parameters
     ----------
-    program : as captured; path : the steps that derive what is called.
-    derived : what is compiled.
+    names : the parameters, so many, and after them further ones that weigh derivatives.
+    outputs : as captured; rows : of what derivatives of them the results consist.
+    formulas : the results at a point, as a kernel computes them.
     """
-    places = list(itertools.islice(_places(program.outputs), PLACES)) if path else []
-    rows = _rows(program, path) if places else None
-    if rows is None:
+    places = list(itertools.islice(_places(outputs), PLACES))
+    if not places:
         return SpecialPoints()
     from symdiff.interpret import exclusive, work
 
     with exclusive():
-        trial = _Trial(program, derived, rows, work.spent() + WORK)
+        trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK)
         wrong, right = [], []
         for place in places:
             known = trial.is_right(place)
@@ -124,13 +127,9 @@ def special_points(
     return SpecialPoints(condition, frozenset(exactly(settled)), tuple(p.at for p in jumps))
 
 
-def _atoms(condition: Expr) -> list[Expr]:
+def atoms_of(condition: Expr) -> list[Expr]:
+    """The comparisons of a condition."""
     return [e for e in topological((condition,)) if e.op in ir.COMPARISONS]
-
-
-def _rows(program: Program, path: Sequence[Step]) -> list[Sequence[Term]] | None:
-    found = terms(path, [(p, ()) for p in program.params], [()] * len(program.outputs))
-    return None if found is None else [a[()] for a in found]
 
 
 # ----------------------------------------------------------------------- places
@@ -150,7 +149,7 @@ def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
 
 def _guards(e: Expr) -> Iterator[Place]:
     """The points and thin bands of which the condition of a branch asks."""
-    points = [p for a in _atoms(e.args[0]) if (p := _point(a, e)) is not None]
+    points = [p for a in atoms_of(e.args[0]) if (p := _point(a, e)) is not None]
     yield from points
     if len(points) > 1:
         whole = functools.reduce(and_, (p.condition for p in points))
@@ -224,12 +223,21 @@ class _Trial:
     """Formulas and the definition at general points of places."""
 
     def __init__(
-        self, program: Program, derived: OptimizedProgram, rows: list[Sequence[Term]], until: int
+        self,
+        names: Sequence[str],
+        count: int,
+        outputs: Sequence[Expr],
+        rows: Sequence[Sequence[Term]],
+        formulas: Callable[[Sequence[float]], Sequence[float]],
+        until: int,
     ) -> None:
         from symdiff.interpret.along_lines import Derivatives
 
-        self.program, self.derived, self.rows, self.until = program, derived, rows, until
-        self.definition = Derivatives(program.params, program.outputs)
+        self.names, self.outputs, self.rows = names, outputs, rows
+        self.formulas, self.until = formulas, until
+        self.count = count
+        self.own = {v.value for v in ir.variables(outputs)}
+        self.definition = Derivatives(names[:count], outputs)
         self.rng = random.Random(4)
         self.bases = [self._base(k) for k in range(BASES)]
         self.jumps: dict[Expr, list[bool]] = {}
@@ -239,7 +247,7 @@ class _Trial:
         """A general point: all positive, or of any signs, small or ten times as large."""
         rng, scale = self.rng, 10 if k % 4 == 3 else 1
         signs = (1,) if k % 2 == 0 else (1, -1)
-        return {p: scale * rng.choice(signs) * rng.uniform(*SIZES) for p in self.derived.params}
+        return {p: scale * rng.choice(signs) * rng.uniform(*SIZES) for p in self.names}
 
     def is_right(self, place: Place) -> bool | None:
         """Whether formulas are right at general points of a place; None if that is not known."""
@@ -264,7 +272,7 @@ class _Trial:
         """A point of a place close to a general one, if the program looks at the place there; the `turn` says which
         coordinates are changed."""
         point = dict(base)
-        free = {v.value for v in ir.variables(place.zeros)} & {*self.program.params}
+        free = {v.value for v in ir.variables(place.zeros)} & self.own
         for u in place.zeros:
             if _value(u, point) == 0.0:
                 free -= {v.value for v in ir.variables((u,))}
@@ -276,18 +284,18 @@ class _Trial:
                 return None
             point = solved[1]
             free.discard(solved[0])
-        values = _values((place.condition, *self.program.outputs), point)
-        if not values[place.condition] or not _is_looked_at(self.program.outputs, place.at, values):
+        values = _values((place.condition, *self.outputs), point)
+        if not values[place.condition] or not _is_looked_at(self.outputs, place.at, values):
             return None
-        finite = all(math.isfinite(values[e]) for e in self.program.outputs)
+        finite = all(math.isfinite(values[e]) for e in self.outputs)
         return point if finite else None
 
     def _agrees(self, place: Place, point: dict[str, float]) -> bool | None:
-        found = _values(self.derived.outputs, point)
-        flat = [point[p] for p in self.derived.params]
-        there = self.definition.at(flat[: len(self.program.params)])
+        flat = [point[p] for p in self.names]
+        found = self.formulas(flat)
+        there = self.definition.at(flat[: self.count])
         agreed, jumps = None, False
-        for e, row in zip(self.derived.outputs, self.rows, strict=True):
+        for x, row in zip(found, self.rows, strict=True):
             if not any(t.by for t in row):
                 continue
             total, known = 0.0, True
@@ -296,10 +304,10 @@ class _Trial:
                 jumps |= slope.jumps
                 known &= slope.known
                 total += math.prod(flat[w] for w in t.weights) * slope.value
-            if not known or math.isnan(total) or math.isnan(found[e]):
+            if not known or math.isnan(total) or math.isnan(x):
                 continue  # what is nan is looked at when it is met
-            close = abs(found[e] - total) <= ALIKE * (1 + abs(total)) < math.inf
-            if found[e] != total and not close:
+            close = abs(x - total) <= ALIKE * (1 + abs(total)) < math.inf
+            if x != total and not close:
                 agreed = False
             elif agreed is None:
                 agreed = True
@@ -310,8 +318,8 @@ class _Trial:
         """The parts of a place, at which the function jumps in general, where it does not: for some values of
         other parameters the branches agree."""
         atoms, fixed = set(place.asks), set(ir.variables(place.zeros))
-        for e in topological(self.program.outputs):
-            if e.op is not WHERE or not atoms <= set(_atoms(e.args[0])):
+        for e in topological(self.outputs):
+            if e.op is not WHERE or not atoms <= set(atoms_of(e.args[0])):
                 continue
             a, b = exactly(e.args[1:])
             others = set(ir.variables((a, b))) - fixed
@@ -374,28 +382,4 @@ def _values(roots: Iterable[Expr], point: dict[str, float]) -> dict[Expr, Any]:
         return evaluated(tuple(roots), Doubles(), {p: np.float64(x) for p, x in point.items()})
 
 
-def with_special_points(
-    optimized: OptimizedProgram,
-    program: Program,
-    path: Sequence[Step],
-    warnings: Sequence[tuple[str, Expr]],
-) -> tuple[OptimizedProgram, list[tuple[str, Expr]]]:
-    """What is compiled, with where derivatives are those of the definition, and the warnings of branches about
-    which nothing is known then."""
-    found = special_points(program, optimized, path)
-    left: list[tuple[str, Expr]] = []
-    told: set[Expr] = set()
-    for text, e in warnings:
-        atoms = set(exactly(_atoms(e.args[0]))) if e.args else set()
-        if not (atoms and atoms <= found.settled):
-            left.append((text, e))
-            told |= atoms
-    for e in found.jumps:
-        atoms = set(exactly(_atoms(e.args[0])))
-        if told.isdisjoint(atoms):
-            told |= atoms
-            left.append((JUMP, e))
-    return replace(optimized, apart=found.condition), left
-
-
-__all__ = ["special_points", "with_special_points"]
+__all__ = ["JUMP", "SpecialPoints", "atoms_of", "special_points"]
