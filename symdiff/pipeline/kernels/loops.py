@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,20 @@ PLAIN, CORRECTED = 4000, 1500
 """Operations of formulas of rows that are computed in vectors over rows, in doubles and with their errors."""
 KEPT = 16
 """Sizes of rows for which these are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Makes kernels of conditions."""
+
+    dtype: str
+    cache: bool
+
+    def __call__(self, conditions: LoopProgram) -> Any:
+        from symdiff.pipeline import loops as loop_pipeline
+        from symdiff.runtime.loops.kernel import LoopKernel
+
+        return LoopKernel(loop_pipeline.final(conditions), self.dtype, False, self.cache, "fast")
 
 
 class ArrayKernels:
@@ -244,14 +259,17 @@ class ArrayKernels:
             found = guarded_points(program, loop_pipeline.value(captured), by)
         if not found.points:
             made = made_by(*arguments(undefined))
-            made.points = Points(captured, path, ties=ties) if o.accuracy != "fast" else None
+            if o.accuracy != "fast":
+                asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel else None
+                made.points = Points(captured, path, ties=ties, compiled=asks)
             return made
         tells = o.engine != "numba"  # whose kernels ask before they compute
         made = made_by(*arguments(told(undefined, found) if tells else undefined))
         conditions = loop_pipeline.final(met(program, found))
         asked = made_by(conditions, o.dtype, False, o.cache, "fast")
         written = made_by(*arguments(program))
-        made.points = Points(captured, path, asked, places(captured, found), written, ties)
+        asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel and o.accuracy != "fast" else None
+        made.points = Points(captured, path, asked, places(captured, found), written, ties, asks)
         return made
 
     def map(

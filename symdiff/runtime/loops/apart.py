@@ -1,7 +1,7 @@
 """Derivatives of programs with arrays at points that kernels do not know, by the definition.
 
-Where a call is at a point that the program treats apart (`loops.simplify.guarded_points`), where
-second derivatives meet a tie (`loops.simplify.undefined_ties`), and where a result is nan though
+Where a call is at a point that the program treats apart (`loops.simplify.guarded_points`) or at which its kernel
+was found wrong (`interpret.special_points`), where second derivatives meet a tie (`loops.simplify.undefined_ties`), and where a result is nan though
 the arguments are finite, the captured program is unrolled at the call's sizes, and its elements
 are differentiated along lines (`interpret.along_lines`), each element in a budget of its own.
 """
@@ -11,14 +11,18 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from symdiff import ir
 from symdiff.errors import GuardWarning, Location, SymdiffError
+from symdiff.interpret.special_points import special_points
 from symdiff.interpret.terms import Step, terms
-from symdiff.ir import Expr
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.interpret.unrolled import TooLong, unrolled
+from symdiff.ir import FALSE, Expr
+from symdiff.ir.loop_program import LoopProgram, array, expressions, load, walk
 from symdiff.runtime.scalar.fallback import tell
 
 MOST = 30_000
@@ -28,7 +32,12 @@ SAMPLED = 6
 WORK = 40_000_000
 """Operations of ball arithmetic for one call; see `symdiff.interpret.work`."""
 
+TRIED, SIZES = 2_500, 4
+"""Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is."""
+
 Kernel = Callable[[Sequence[Any]], list[Any]]
+Shapes = tuple[tuple[int, ...], ...]
+FLOAT64 = np.dtype(np.float64)
 _warned: set[Location] = set()
 
 
@@ -43,6 +52,7 @@ class Points:
     places : where those stand in the source.
     written : the kernel without regard to them.
     ties : whether nan stands for what is not known where second derivatives meet a tie.
+    compiled : makes a kernel of conditions; None where points are not tried.
     """
 
     def __init__(
@@ -53,19 +63,83 @@ class Points:
         places: Sequence[Location | None] = (),
         written: Kernel | None = None,
         ties: bool = False,
+        compiled: Callable[[LoopProgram], Kernel] | None = None,
     ) -> None:
         self.captured, self.path, self.met = captured, tuple(path), met
         self.places, self.written, self.ties = tuple(places), written, ties
+        self.compiled = compiled
+        self._special: dict[Shapes, Kernel | None] = {}
+        self.is_tried = compiled is not None and _has_kinks(captured)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        about = self.met, self.places, self.written, self.ties
+        about = self.met, self.places, self.written, self.ties, self.compiled
         return Points, (self.captured, self.path, *about)
 
     def held(self, values: Sequence[Any]) -> list[int]:
-        """The places of the conditions that hold."""
-        if self.met is None:
-            return []
-        return [k for k, holds in enumerate(self.met(values)) if holds]
+        """The places of the conditions that hold; behind them one for points where the kernel was found wrong."""
+        found = [] if self.met is None else [k for k, m in enumerate(self.met(values)) if m]
+        return [*found, len(self.places)] if self.is_special(values) else found
+
+    def is_special(self, values: Sequence[Any]) -> bool:
+        """Whether the kernel was found wrong at such points."""
+        if not self._special:
+            return False
+        asked = self._special.get(tuple(map(np.shape, values)))
+        return asked is not None and bool(asked(values[: len(self.captured.params)])[0])
+
+    def look(self, values: Sequence[Any], kernel: Kernel) -> None:
+        """Try a kernel at the special points of the formulas for these sizes, if that was not done before."""
+        shapes = tuple(map(np.shape, values))
+        if shapes in self._special or len(self._special) >= SIZES:
+            return
+        self._special[shapes] = None
+        if not all(getattr(v, "dtype", FLOAT64) == FLOAT64 for v in self._reals(values)):
+            return
+        try:
+            found = self._tried(values, kernel)
+        except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, KeyError):
+            return
+        if found is not None and self.compiled is not None:
+            self._special[shapes] = self.compiled(found)
+
+    def _tried(self, values: Sequence[Any], kernel: Kernel) -> LoopProgram | None:
+        """The condition under which the kernel is wrong; None for none."""
+        program = self.captured
+        own, more = values[: len(program.params)], values[len(program.params) :]
+        names, outputs = unrolled(program, _sizes(program, own), own, TRIED)
+        roots = [e for row in outputs for e in np.asarray(row, object).flat]
+        if not all(isinstance(e, Expr) for e in roots):
+            return None
+        rows = terms(
+            self.path,
+            list(_sizes(program, own).items()),
+            list(map(np.shape, outputs)),
+            program.by_element,
+        )
+        if rows is None:
+            return None
+        weights = [f"{k} {j}" for k, v in enumerate(more) for j in range(np.size(v))]
+
+        def formulas(point: Sequence[float]) -> Sequence[float]:
+            given, left = [], iter(point)
+            for k, v in enumerate(values):
+                if k < len(own) and program.params[k].type.kind != "f":
+                    given.append(v)
+                    continue
+                made = np.array([next(left) for _ in range(np.size(v))]).reshape(np.shape(v))
+                given.append(made if made.ndim else float(made))
+            try:
+                return _flat(kernel(given))
+            except (SymdiffError, ArithmeticError, ValueError):
+                return [math.nan] * sum(r.size for r in rows)
+
+        found = special_points(
+            [*names, *weights], len(names), roots, [t for r in rows for t in r.flat], formulas
+        )
+        if found.condition is FALSE:
+            return None
+        condition = ir.substitute((found.condition,), _elements(program, own))
+        return replace(program, block=(), outputs=condition, tree=[0])
 
     def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> tuple[list[Any], bool]:
         """The results: where a condition holds, all derivatives; else those that are nan, and others as
@@ -81,15 +155,14 @@ class Points:
             plain = self.written(values)
         if not every and not all(np.isfinite(v).all() for v in self._reals(values)):
             return list(plain), False
-        wanted = [_wanted(p, every) for p in plain]
         try:
             search = _Search(self, values, plain)
-        except (_TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, KeyError):
+        except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, KeyError):
             search = None
         if search is None or not search.fits:
-            self._tell(sum(int(w.sum()) for w in wanted), every)
+            self._tell(sum(int(_wanted(p, every).sum()) for p in plain), every)
             return list(plain), False
-        found = search.filled(wanted)
+        found = search.filled([_wanted(p, every) for p in search.plain])
         if search.jumps is not None:
             self._warn(held, *search.jumps)
         self._tell(search.unknown, every)
@@ -124,8 +197,26 @@ class Points:
                 warnings.warn_explicit(text, GuardWarning, place.path, place.line)
 
 
-class _TooLong(Exception):  # noqa: N818
-    """The formulas have too many operations."""
+def _has_kinks(program: LoopProgram) -> bool:
+    """Whether a program is made of what is not smooth."""
+    every = (e for s in walk(program.block) for e in expressions(s))
+    order = ir.topological((*every, *program.outputs))
+    return any(n.op is ir.WHERE or n.op.kink is not None for n in order)
+
+
+def _sizes(program: LoopProgram, own: Sequence[Any]) -> dict[str, tuple[int, ...]]:
+    pairs = zip(program.params, own, strict=True)
+    return {p.name: np.shape(v) for p, v in pairs if p.type.kind == "f"}
+
+
+def _elements(program: LoopProgram, own: Sequence[Any]) -> dict[Expr, Expr]:
+    """For the variables of formulas the elements of arguments."""
+    found = {}
+    for p, v in zip(program.params, own, strict=True):
+        for k, at in enumerate(np.ndindex(*np.shape(v))) if p.type.kind == "f" else ():
+            element = load(array(p.name), *map(ir.const, at)) if at else p.leaf
+            found[ir.var(f"{p.name} {k}")] = element
+    return found
 
 
 class _Search:
@@ -134,22 +225,15 @@ class _Search:
     def __init__(self, points: Points, values: Sequence[Any], plain: Sequence[Any]) -> None:
         from symdiff.interpret import exclusive
         from symdiff.interpret.along_lines import Derivatives
-        from symdiff.interpret.unrolled import FormulasAt, TooLong, unrolled_with
+        from symdiff.interpret.unrolled import FormulasAt, unrolled_with
 
         program, own = points.captured, values[: len(points.captured.params)]
-        params = [
-            (p.name, np.shape(v))
-            for p, v in zip(program.params, own, strict=True)
-            if p.type.kind == "f"
-        ]
+        params = list(_sizes(program, own).items())
         self.flat = _flat([*points._reals(own), *values[len(own) :]])
         count = sum(math.prod(s) for _, s in params)
         names = [f"{n} {k}" for n, s in params for k in range(math.prod(s))]
         numbers = FormulasAt(MOST, dict(zip(names, self.flat[:count], strict=True)))
-        try:
-            names, outputs = unrolled_with(program, dict(params), own, numbers)
-        except TooLong:
-            raise _TooLong from None
+        names, outputs = unrolled_with(program, dict(params), own, numbers)
         roots = [e for row in outputs for e in np.asarray(row, object).flat]
         shapes = [np.shape(row) for row in outputs]
         rows = terms(points.path, params, shapes, program.by_element)
@@ -159,6 +243,7 @@ class _Search:
             a.shape for a in self.rows
         ]
         if self.fits:
+            self.plain = [_as_derivative(p, row) for p, row in zip(plain, self.rows, strict=True)]
             with exclusive():
                 self.there = Derivatives(names, roots).at(self.flat[:count])
 
@@ -223,6 +308,13 @@ class _Search:
                 self.jumps = self.there.point, slope.value
             total += weight * slope.value
         return total
+
+
+def _as_derivative(p: Any, row: Any) -> Any:
+    """What a kernel computed; constants of derivatives as the real numbers that they are."""
+    if np.asarray(p).dtype.kind not in "iu" or not any(t.by for terms in row.flat for t in terms):
+        return p
+    return p.astype(float) if isinstance(p, np.ndarray) else float(p)
 
 
 def _flat(values: Sequence[Any]) -> list[float]:

@@ -228,7 +228,10 @@ class LoopKernel:
             return exactly(self.program, values, out, np.dtype(result), error)
         except InaccurateError as error:
             return self._more_accurately(dtype, values, error.results, out, result)
-        if not self.is_probed or not self._may_have_lost(dtype, values, results, result):
+        apart = self.points is not None and self.points.is_special(values)
+        if not apart and not (
+            self.is_probed and self._may_have_lost(dtype, values, results, result)
+        ):
             if not aside or out is None:
                 return results
             return list(map(_placed, out, results))
@@ -277,6 +280,11 @@ class LoopKernel:
         if self.accuracy == "certified":
             return True
         due = self.schedule.due(values, results)
+        if due and self.points is not None and self.points.is_tried:
+            code = self.code(dtype)
+            self.points.look(values, lambda given: code.run(given, None, result, serial=True))
+            if self.points.is_special(values):
+                return True
         if not all(map(_is_finite, values)):  # infinities may have limits
             return any(map(_has_nan, results)) and not any(map(_has_nan, values))
         if not all(map(_is_finite, results)):
