@@ -31,6 +31,7 @@ from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersectio
 from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
 from symdiff.pipeline import scalar
 from symdiff.process.callers import outside
+from symdiff.runtime.scalar.fallback import UNKNOWN, tell
 
 MAX_CONDITIONS = 4
 SIMPLE = (*ir.ARITHMETIC, *ir.COMPARISONS, ABS, AND, NOT, OR)
@@ -93,19 +94,23 @@ class Written:
             return result
         from symdiff.interpret import exclusive
 
-        own, jumps = point[: len(self.program.params)], False
+        own, jumps, unknown = point[: len(self.program.params)], False, 0
         with exclusive():
             there = self._derivatives(dtype).at(own)
             for k in lost:
-                total = 0.0
+                total, known = 0.0, True
                 for t in rows[k]:
                     weight = math.prod(point[w] for w in t.weights)
                     if weight == 0:
                         continue
                     slope = there.partial(t.output, t.by)
-                    jumps |= slope.jumps
-                    total += weight * (slope.value if slope.known else math.nan)
-                result[k] = found[k] if math.isnan(total) and not math.isnan(found[k]) else total
+                    jumps, known = jumps | slope.jumps, known & slope.known
+                    total += weight * slope.value
+                unknown += not known
+                if known or math.isnan(found[k]):
+                    result[k] = total
+        if unknown:
+            tell(unknown, f"{self.program.name}: {UNKNOWN.format(unknown)}")
         if jumps and not self._has_warned:
             self._has_warned = True
             warnings.warn(

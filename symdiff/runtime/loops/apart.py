@@ -23,7 +23,7 @@ from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
 from symdiff.ir.loop_program import LoopProgram, array, expressions, load, walk
-from symdiff.runtime.scalar.fallback import tell
+from symdiff.runtime.scalar.fallback import UNKNOWN, tell
 
 MOST = 30_000
 """Operations of the formulas of one call."""
@@ -174,10 +174,7 @@ class Points:
 
     def _tell(self, unknown: int, every: bool) -> None:
         if unknown and every:
-            tell(
-                unknown,
-                f"{unknown} derivatives at a guarded point are not known: they are as written",
-            )
+            tell(unknown, UNKNOWN.format(unknown))
         elif unknown and self.ties:
             tell(
                 unknown,

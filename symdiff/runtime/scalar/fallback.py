@@ -64,6 +64,9 @@ def unproven() -> Iterator[list[int]]:
         _told.found = before
 
 
+UNKNOWN = "{} derivatives at a guarded point are not known: they are as written"
+
+
 def tell(count: int, text: str) -> None:
     """Warn that values are not proven accurate, unless `unproven` counts them."""
     found = getattr(_told, "found", None)
