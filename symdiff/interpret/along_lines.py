@@ -147,8 +147,9 @@ class Point:
         choice = line.choices(root, outside=True)
         if line.is_banded:
             singular = line.is_singular(root, choice[0])
-            guarded = (line.is_guard or singular) and self._is_limit(output, line, choice)
-            jumps = singular and not guarded
+            avoids = line.is_guard or singular
+            guarded = avoids and self._is_limit(output, line, choice)
+            jumps = avoids and not guarded
         if not guarded:
             choice = line.choices(root)
             if line.is_punctured and not self._is_limit(output, line, choice):

@@ -472,7 +472,20 @@ def tendency(at: Callable[[int], Value], k: int) -> Limit:
         return Limit("none")
     if (grown := _growth(at, k)).kind == "infinite":
         return grown
+    a, b, c, d = (at(j * k) for j in range(1, 5))
+    before, after = _without_power(a, b, c), _without_power(b, c, d)
+    if close(before, after):
+        return Limit("finite", after)
+    none = abs(a) * arb(2) ** -AGREE
+    if abs(before) < none and abs(after) < none:
+        return Limit("finite", arb(0))
     return _extrapolated(at, k)
+
+
+def _without_power(a: Value, b: Value, c: Value) -> Value:
+    """The limit of values that differ from it by a power of t, at depths in equal steps (Aitken, 1926)."""
+    bend = (c - b) - (b - a)
+    return c if bend.contains(0) else c - (c - b) ** 2 / bend
 
 
 def _growth(at: Callable[[int], Value], k: int) -> Limit:

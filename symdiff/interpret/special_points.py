@@ -253,7 +253,7 @@ class _Trial:
         """Whether formulas are right at general points of a place; None if that is not known."""
         from symdiff.interpret import work
 
-        tried = 0
+        tried = unknown = 0
         for k, base in enumerate(self.bases):
             if work.spent() > self.until:
                 return None
@@ -264,9 +264,10 @@ class _Trial:
             if verdict is False:
                 return False
             tried += verdict is True
-            if tried == TRIED:
-                return True
-        return True if tried else None
+            unknown += verdict is None
+            if max(tried, unknown) == TRIED:
+                break
+        return True if tried > unknown else None
 
     def _on(self, place: Place, base: dict[str, float], turn: int = 0) -> dict[str, float] | None:
         """A point of a place close to a general one, if the program looks at the place there; the `turn` says which
@@ -294,7 +295,8 @@ class _Trial:
         flat = [point[p] for p in self.names]
         found = self.formulas(flat)
         there = self.definition.at(flat[: self.count])
-        agreed, jumps = None, False
+        agreed: bool | None = True
+        jumps = False
         for x, row in zip(found, self.rows, strict=True):
             if not any(t.by for t in row):
                 continue
@@ -304,13 +306,11 @@ class _Trial:
                 jumps |= slope.jumps
                 known &= slope.known
                 total += math.prod(flat[w] for w in t.weights) * slope.value
+            close = x == total or abs(x - total) <= ALIKE * (1 + abs(total)) < math.inf
             if not known or math.isnan(total) or math.isnan(x):
-                continue  # what is nan is looked at when it is met
-            close = abs(x - total) <= ALIKE * (1 + abs(total)) < math.inf
-            if x != total and not close:
+                agreed = agreed and None  # what kernels make of it is not known here
+            elif not close:
                 agreed = False
-            elif agreed is None:
-                agreed = True
         self.jumps.setdefault(place.condition, []).append(jumps)
         return agreed
 

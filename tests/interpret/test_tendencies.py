@@ -30,8 +30,6 @@ def limit_of(f: Callable[[Any, Any], Any]) -> Limit:
         lambda t, n: n.sqrt().sin(),
         lambda t, n: n.sin() / t,
         lambda t, n: n.log().sin() / t,
-        lambda t, n: t ** (arb(1) / 10000),  # to 0, but as 1 - log for long
-        lambda t, n: t ** (arb(1) / 10000) - 2,
     ],
 )
 def test_nothing_is_proved_of_what_turns_or_ends(f: Callable[[Any, Any], Any]) -> None:
@@ -51,6 +49,14 @@ def test_nothing_is_proved_of_what_turns_or_ends(f: Callable[[Any, Any], Any]) -
 )
 def test_what_grows_is_infinite(f: Callable[[Any, Any], Any], sign: int) -> None:
     assert limit_of(f) == Limit("infinite", sign)
+
+
+@pytest.mark.parametrize("limit", [0, -2])
+def test_small_powers_are_found(limit: int) -> None:
+    """They are as 1 - log for long."""
+    found = limit_of(lambda t, n: t ** (arb(1) / 10000) + limit)
+    assert found.kind == "finite"
+    assert abs(found.value - limit) < 1e-18
 
 
 def test_slow_limits_are_found() -> None:
