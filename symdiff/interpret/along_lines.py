@@ -35,7 +35,7 @@ from symdiff.interpret import work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.certified import Certified
 from symdiff.interpret.limits import Limit, Stopped, close, size, span, tendency, vanished
-from symdiff.interpret.lines import ALIKE, BAND, BITS, Choice, Inputs, Line, Lines, Place
+from symdiff.interpret.lines import ALIKE, BAND, BITS, Choice, Inputs, Line, Lines, Place, no_double
 from symdiff.ir import Expr
 from symdiff.ir.plain import as_ball
 
@@ -141,7 +141,11 @@ class Point:
         return math.isnan(answer.value) and answer.status != "budget"
 
     def _along(
-        self, output: int, line: Line, one_sided: Callable[[tuple[Choice, Choice], int], Limit]
+        self,
+        output: int,
+        line: Line,
+        one_sided: Callable[[tuple[Choice, Choice], int], Limit],
+        second: bool = False,
     ) -> Slope:
         root, jumps, guarded = self.tape.roots[output], False, False
         choice = line.choices(root, outside=True)
@@ -155,7 +159,7 @@ class Point:
             if line.is_punctured and not self._is_limit(output, line, choice):
                 choice, jumps = line.written(), True
         sides: tuple[int, ...] = (1, -1)
-        if not (guarded or line.is_punctured):
+        if second and not (guarded or line.is_punctured):
             sides = line.taking(root, choice) or sides
         found = _joined([one_sided(choice, s) for s in sides])
         return replace(found, jumps=True) if jumps else found
@@ -203,7 +207,7 @@ class Point:
         def slope(k: int, aside: int) -> Value:
             def quotient(prec: int) -> Value:
                 a, b = (line.value(root, side, d, choice, prec, aside) for d in (k, k + 1))
-                return side * (a - b) * arb(2) ** (k + 1)
+                return side * (a - b) / no_double(-k - 1)
 
             return self._accurate(quotient, k)
 
@@ -283,7 +287,7 @@ class Point:
         try:
             line = Line(self.tape, self.place, then)
             return self._along(
-                output, line, lambda choice, side: self._second(root, line, by, side, choice)
+                output, line, lambda choice, side: self._second(root, line, by, side, choice), True
             )
         except Stopped as stopped:
             return UNKNOWN_SLOPE if stopped.kind == "open" else Slope(math.nan)
@@ -298,7 +302,7 @@ class Point:
                 a, b = (
                     self._inner(root, line, by, side, d, choice, prec, aside) for d in (k, k + 1)
                 )
-                return side * (a - b) * arb(2) ** (k + 1)
+                return side * (a - b) / no_double(-k - 1)
 
             return self._accurate(quotient, k)
 
@@ -310,7 +314,7 @@ class Point:
     ) -> Value:  # fmt: skip
         """The first derivative by a parameter at a point of a line."""
         base, given = line.inputs(side, k, aside, prec), choice[side < 0]
-        u = arb(2) ** (-INNER * k)
+        u = no_double(-INNER * k)
 
         def moved(by_how_much: Value) -> Inputs:
             found = list(base)

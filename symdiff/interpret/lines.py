@@ -115,6 +115,11 @@ class Lines(Tape):
         return truth
 
 
+def no_double(exponent: int) -> Value:
+    """A power of two but for a factor close to 1: no double, at which decisions would be those of doubles."""
+    return arb((1 << 60) + 1) * arb(2) ** (exponent - 60)
+
+
 def _is_step(e: Expr) -> bool:
     """Whether an operation is constant between its jumps."""
     if e.op.boolean or not e.args or e.op.partials is None or e.op.name.startswith("plain:"):
@@ -148,6 +153,7 @@ class Line:
     is_banded : whether p is in a thin band of a branch.
     is_very_thin : whether that is so thin that values agree to the digits of float32.
     is_guard : whether that avoids a point, whether or not the formula has a value there.
+    mirrored : for both sides the nodes that have there the branch of the other one.
     is_punctured : whether a branch is taken at p that is taken on neither side.
     """
 
@@ -155,6 +161,7 @@ class Line:
         self.at, self.by, self.tape = place, by, tape
         self.known: dict[int, Value] = {}
         self._memo: dict[tuple[int, int, int, int, int], list[Value]] = {}
+        self.mirrored: tuple[set[int], set[int]] = set(), set()
         sides = self._sides()
         while new := self._rounded(sides):
             self.known.update(new)
@@ -199,10 +206,10 @@ class Line:
             if not (size.is_finite() and most.is_finite() and 0 < most <= THIN):
                 continue
             stays = all(size.overlaps(v[index[u]]) for v in sides)
-            if not stays and abs(size) < most and (_is_size(u) or ir.rational(bound) is not None):
+            if not stays and abs(size) < most and (is_size(u) or ir.rational(bound) is not None):
                 found[i] = not here[i]
                 self.is_very_thin &= most <= VERY_THIN
-                self.is_guard &= _is_size(u) and most <= VERY_THIN
+                self.is_guard &= is_size(u) and most <= VERY_THIN
         return found
 
     def is_singular(self, root: int, choice: Choice) -> bool:
@@ -215,7 +222,7 @@ class Line:
         """The parameters at t = side*2**-k, or beside that."""
         ctx.prec = prec
         found = [arb(x) for x in self.at.point]
-        found[self.by] += side * arb(2) ** -k
+        found[self.by] += side * no_double(-k)
         if aside:
             little = aside * arb(2) ** (-ASIDE * k - 9)
             for j, d in enumerate(self.at.aside):
@@ -250,19 +257,32 @@ class Line:
 
     def choices(self, root: int, outside: bool = False) -> tuple[Choice, Choice]:
         """What branches give on the right and on the left, `outside` of thin bands: what is taken at p for a node, if
-        a side takes it too."""
-        here, (right, left) = self._leaves[0], self._outside if outside else self._leaves[1:]
-        if all(leaf is not None and leaf == right[i] == left[i] for i, leaf in here.items()):
+        a side takes it too. On the other side it is `mirrored`."""
+        here, leaves = self._leaves[0], self._outside if outside else self._leaves[1:]
+        self.mirrored = set(), set()
+        if all(
+            leaf is not None and leaf == leaves[0][i] == leaves[1][i] for i, leaf in here.items()
+        ):
             return (same := {i: leaf for i, leaf in here.items() if leaf is not None}), same
         taken = self._used(root, {i: leaf for i, leaf in here.items() if leaf is not None})
         made: tuple[dict[int, int], dict[int, int]] = {}, {}
         for i, leaf in here.items():
-            both = right[i], left[i]
-            for own, side in zip(made, both, strict=True):
-                chosen = leaf if leaf is not None and leaf in both and i in taken else side
+            both = leaves[0][i], leaves[1][i]
+            for own, side, mirrored in zip(made, both, self.mirrored, strict=True):
+                kept = leaf is not None and leaf in both and i in taken
+                chosen = leaf if kept else side
                 if chosen is not None:
                     own[i] = chosen
+                if kept and leaf != side:
+                    mirrored.add(i)
         return made
+
+    def taking(self, root: int, choice: tuple[Choice, Choice]) -> tuple[int, ...]:
+        """The sides that take the branches of p."""
+        here = choice[0]
+        used = self._used(root, here)
+        own = zip((1, -1), self._leaves[1:], strict=True)
+        return tuple(s for s, leaves in own if all(leaves[i] == here[i] for i in used if i in here))
 
     def _used(self, root: int, choice: Choice) -> set[int]:
         """The nodes that a node is computed from."""
@@ -276,16 +296,10 @@ class Line:
                 stack += [choice[i]] if i in choice else args
         return used
 
-    def taking(self, root: int, choice: tuple[Choice, Choice]) -> tuple[int, ...]:
-        """The sides that take the branches of p."""
-        here = choice[0]
-        used = self._used(root, here)
-        own = zip((1, -1), self._leaves[1:], strict=True)
-        return tuple(s for s, leaves in own if all(leaves[i] == here[i] for i in used if i in here))
-
     def written(self) -> tuple[Choice, Choice]:
         """The branches of p."""
         chosen = {i: leaf for i, leaf in self._leaves[0].items() if leaf is not None}
+        self.mirrored = set(), set()
         for i in self.tape.steps:
             self.known.setdefault(i, self.at.here[i])
         return chosen, chosen
@@ -294,11 +308,9 @@ class Line:
         self, root: int, side: int, k: int, choice: tuple[Choice, Choice], prec: int, aside: int
     ) -> Value:
         """The value of a node at t = side*2**-k."""
-        key = side, k, prec, aside, id(choice[0])
-        v = self._memo.get(key)
-        if v is None:
-            inputs = self.inputs(side, k, aside, prec)
-            v = self._memo[key] = self.tape.on(inputs, prec, choice[side < 0], self.known)
+        v = self._values(side, k, choice, prec, aside)
+        if mirrored := self.mirrored[side < 0]:
+            v = self._with_mirrored(mirrored, v, side, k, choice, prec, aside)
         if not v[root].is_finite():
             self.tape.choice = choice[side < 0]
             trouble = self.tape.trouble(root, v)
@@ -308,20 +320,52 @@ class Line:
                 raise Stopped("none")
         return v[root]
 
+    def _values(
+        self, side: int, k: int, choice: tuple[Choice, Choice], prec: int, aside: int
+    ) -> list[Value]:
+        key = side, k, prec, aside, id(choice[0])
+        v = self._memo.get(key)
+        if v is None:
+            inputs = self.inputs(side, k, aside, prec)
+            v = self._memo[key] = self.tape.on(inputs, prec, choice[side < 0], self.known)
+        return v
 
-def _is_size(u: Expr) -> bool:
+    def _with_mirrored(
+        self, mirrored: set[int], v: list[Value], side: int, k: int,
+        choice: tuple[Choice, Choice], prec: int, aside: int,
+    ) -> list[Value]:  # fmt: skip
+        """Values where branches of the other side have the slope that they have there."""
+        other = self._values(-side, k, choice, prec, aside)
+        here = self.tape.on([arb(x) for x in self.at.point], prec, {}, {})
+        fixed = {i: 2 * here[i] - other[i] for i in mirrored if (here[i] - other[i]).is_finite()}
+        inputs = self.inputs(side, k, aside, prec)
+        return self.tape.on(inputs, prec, choice[side < 0], {**self.known, **fixed}) if fixed else v
+
+
+def is_size(u: Expr) -> bool:
     """Whether an expression is nowhere negative, as a norm, or a sum of squares."""
-    stack = list(exactly((u,)))
-    while stack:
-        e = stack.pop()
-        power = ir.rational(e.args[1]) if e.op is ir.POW else None
-        if e.op is ir.ADD:
-            stack += e.args
-        elif e.op in SIZES or (e.op is ir.MUL and e.args[0] is e.args[1]):
-            continue
-        elif power is None or (power.numerator % 2 and power.denominator % 2):
-            return False
-    return True
+    (u,) = exactly((u,))
+    if u.op in SIZES:
+        return True
+    if (q := ir.rational(u)) is not None:
+        return q >= 0
+    if u.op is ir.POW:
+        power = ir.rational(u.args[1])
+        even = power is not None and not (power.numerator % 2 and power.denominator % 2)
+        return even or is_size(u.args[0])
+    square = u.op is ir.MUL and u.args[0] is u.args[1]
+    return square or (u.op in (ir.ADD, ir.MUL, ir.DIV) and all(map(is_size, u.args)))
 
 
-__all__ = ["ALIKE", "BAND", "BITS", "Choice", "Inputs", "Line", "Lines", "Place"]
+__all__ = [
+    "ALIKE",
+    "BAND",
+    "BITS",
+    "Choice",
+    "Inputs",
+    "Line",
+    "Lines",
+    "Place",
+    "is_size",
+    "no_double",
+]

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symdiff import ir
+from symdiff.interpret.lines import is_size
 from symdiff.interpret.terms import Term
 from symdiff.ir import ABS, EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
 from symdiff.ir.functions import HYPOT
@@ -165,7 +166,7 @@ def _point(c: Expr, at: Expr) -> Place | None:
         q = ir.rational(bound)
         if q is not None and 0 <= q <= WIDEST:
             (size,) = exactly((u,))
-            if _is_size(size):
+            if is_size(size):
                 return Place(inside if q else ir.eq(u, ZERO), _zeros(size), at, (c,))
     return None
 
@@ -204,18 +205,9 @@ def _zeros(u: Expr) -> tuple[Expr, ...]:
     power = ir.rational(u.args[1]) if u.op is ir.POW else None
     if power is not None and power > 0:
         return _zeros(u.args[0])
-    if u.op is ir.ADD and _is_size(u):
+    if u.op is ir.ADD and is_size(u):
         return tuple(z for a in u.args for z in _zeros(a))
     return (u,)
-
-
-def _is_size(u: Expr) -> bool:
-    """Whether an expression is nowhere negative, as a norm, or a sum of squares."""
-    if u.op is ir.ADD:
-        return all(map(_is_size, u.args))
-    power = ir.rational(u.args[1]) if u.op is ir.POW else None
-    even = power is not None and not (power.numerator % 2 and power.denominator % 2)
-    return even or u.op in (ABS, HYPOT) or (u.op is ir.MUL and u.args[0] is u.args[1])
 
 
 # ----------------------------------------------------------------------- trials
@@ -322,7 +314,7 @@ class _Trial:
             if e.op is not WHERE or not atoms <= set(atoms_of(e.args[0])):
                 continue
             a, b = exactly(e.args[1:])
-            others = set(ir.variables((a, b))) - fixed
+            others = len(fixed | set(ir.variables((a, b)))) > len(place.zeros)
             point = next(filter(None, (self._on(place, p) for p in self.bases)), None)
             if not others or point is None:
                 continue

@@ -86,7 +86,9 @@ class Written:
         result = list(found)
         if not all(map(math.isfinite, point)):
             return result if any(map(math.isnan, point)) else self._at_infinity(point, result)
-        lost = [k for k, x in enumerate(found) if math.isnan(x)]
+        lost = [
+            k for k, x in enumerate(found) if math.isnan(x) or (k >= self.values and math.isinf(x))
+        ]
         if self.apart is not FALSE and _holds(self.apart, self.program.params, point):
             lost = [*(k for k in lost if k < self.values), *range(self.values, len(found))]
         rows = self._terms() if lost else None
@@ -107,7 +109,9 @@ class Written:
                     jumps, known = jumps | slope.jumps, known & slope.known
                     total += weight * slope.value
                 unknown += not known
-                if known or math.isnan(found[k]):
+                if math.isnan(found[k]) or (
+                    known and not (math.isinf(found[k]) and math.isnan(total))
+                ):
                     result[k] = total
         if unknown:
             tell(unknown, f"{self.program.name}: {UNKNOWN.format(unknown)}")
