@@ -14,7 +14,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Doubles, Numbers, evaluate, run
 from symdiff.ir import Expr, Op
-from symdiff.ir.functions import LOG
+from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, SIN
 from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram
 from symdiff.ir.plain import Reading
 
@@ -45,6 +46,8 @@ class Formulas(Numbers):
 
     def __init__(self, most: int) -> None:
         self.left = most
+        self.signs: list[Expr] = []
+        """Variables for numbers that are 1 or -1, on which nothing may depend."""
         self._reading = Reading()
 
     def real(self, value: Any) -> Expr:
@@ -270,10 +273,29 @@ def _cholesky(f: Formulas, a: Any) -> tuple[Any, ...]:
     return (made,)
 
 
+def _eigh(f: Formulas, a: Any) -> tuple[Any, ...]:
+    """Of two rows, by half the angle; the signs of vectors are unknown."""
+    if len(a) != 2:
+        raise UnsupportedError("eigenvalues of more than two rows have no formula")
+    half = [
+        f.apply(ir.DIV, [f.apply(op, [a[0, 0], a[1, 1]]), ir.const(2)]) for op in (ir.ADD, ir.SUB)
+    ]
+    root = f.apply(HYPOT, [half[1], a[1, 0]])
+    angle = f.apply(ir.DIV, [f.apply(ATAN2, [a[1, 0], half[1]]), ir.const(2)])
+    c, s = f.apply(COS, [angle]), f.apply(SIN, [angle])
+    signs = [ir.var(f"sign {len(f.signs) + k}") for k in range(2)]
+    f.signs += signs
+    vectors = np.array([[-s * signs[0], c * signs[1]], [c * signs[0], s * signs[1]]], object)
+    return np.array([half[0] - root, half[0] + root], object), vectors
+
+
+SIGNED = 16
+"""Random points at which it is seen that nothing depends on a sign."""
 SOLVERS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "cholesky": _cholesky,
     "cofactors": _cofactors,
     "det": _det,
+    "eigh": _eigh,
     "inv": _inv,
     "slogdet": _slogdet,
     "solve": _solve,
@@ -319,4 +341,35 @@ def unrolled_with(
             names.append(f"{p.name} {k}")
             elements.flat[k] = ir.var(names[-1])
         args.append(elements if elements.ndim else elements[()])
-    return names, run(program, args, numbers)
+    return names, _without_signs(run(program, args, numbers), numbers.signs)
+
+
+def _without_signs(outputs: list[Any], signs: Sequence[Expr]) -> list[Any]:
+    """Outputs that do not depend on unknown signs, as random numbers show."""
+    rng = random.Random(7)
+    for sign in signs:
+        elements = [
+            e for row in outputs for e in np.asarray(row, object).flat if isinstance(e, Expr)
+        ]
+        names = [v.value for v in ir.variables(elements)]
+        points = [{n: np.float64(rng.uniform(0.5, 2.0)) for n in names} for _ in range(SIGNED)]
+        for e in elements:
+            pairs = [[_value(e, {**p, sign.value: z}) for z in (1.0, -1.0)] for p in points]
+            known = [abs(x - y) <= 1e-9 * abs(x) for x, y in pairs if math.isfinite(x - y)]
+            if not (known and all(known)):
+                raise UnsupportedError("the signs of eigenvectors are those of a library")
+        fixed = iter(ir.substitute(elements, {sign: ir.ONE}))
+        outputs = [_mapped(row, fixed) for row in outputs]
+    return outputs
+
+
+def _value(e: Expr, scope: Mapping[str, float]) -> float:
+    with np.errstate(all="ignore"):
+        return float(evaluate(e, Doubles(), {n: np.float64(x) for n, x in scope.items()}))
+
+
+def _mapped(row: Any, fixed: Iterator[Expr]) -> Any:
+    made = np.array(row, object)
+    for i in np.ndindex(*made.shape):
+        made[i] = next(fixed) if isinstance(made[i], Expr) else made[i]
+    return made if made.ndim else made[()]
