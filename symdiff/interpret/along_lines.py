@@ -35,7 +35,18 @@ from symdiff.interpret import work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.certified import Certified
 from symdiff.interpret.limits import Limit, Stopped, close, size, span, tendency, vanished
-from symdiff.interpret.lines import ALIKE, BAND, BITS, Choice, Inputs, Line, Lines, Place, no_double
+from symdiff.interpret.lines import (
+    ALIKE,
+    BAND,
+    BITS,
+    UP,
+    Choice,
+    Inputs,
+    Line,
+    Lines,
+    Place,
+    no_double,
+)
 from symdiff.ir import Expr
 from symdiff.ir.plain import as_ball
 
@@ -241,8 +252,10 @@ class Point:
                 return Limit("domain")
             if stopped.kind != "none":
                 raise
-        found = []
-        for aside in (1, -1):
+        found: list[Limit] = []
+        for aside in (1, -1, UP):
+            if aside == UP and any(m.kind != "domain" for m in found):
+                break
             try:
                 found.append(limit(aside))
             except Stopped as met:

@@ -27,6 +27,8 @@ Choice = Mapping[int, int]
 
 ASIDE = 4
 """The power of t by which a line is left where the formula is undefined on all of it."""
+UP = 2
+"""The way beside a line on which all parameters grow; others are 1 and -1."""
 ALIKE, BAND = 40, 24
 """Bits to which a value at a puncture is the limit of both sides, and that in a very thin band."""
 THIN, VERY_THIN = 1e-3, 1e-6
@@ -46,7 +48,7 @@ class Lines(Tape):
         super().__init__(params, outputs)
         self.choice = {}
         self.wheres = [i for i, e in enumerate(self.nodes) if e.op is ir.WHERE]
-        self.steps = [i for i, e in enumerate(self.nodes) if _is_step(e)]
+        self.steps = [i for i, e in enumerate(self.nodes) if is_step(e)]
         self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
         self._compared = set(self.conditions)
 
@@ -120,7 +122,7 @@ def no_double(exponent: int) -> Value:
     return arb((1 << 60) + 1) * arb(2) ** (exponent - 60)
 
 
-def _is_step(e: Expr) -> bool:
+def is_step(e: Expr) -> bool:
     """Whether an operation is constant between its jumps."""
     if e.op.boolean or not e.args or e.op.partials is None or e.op.name.startswith("plain:"):
         return False
@@ -224,10 +226,10 @@ class Line:
         found = [arb(x) for x in self.at.point]
         found[self.by] += side * no_double(-k)
         if aside:
-            little = aside * arb(2) ** (-ASIDE * k - 9)
+            little = arb(2) ** (-ASIDE * k - 9)
             for j, d in enumerate(self.at.aside):
                 if j != self.by:
-                    found[j] += little * d
+                    found[j] += little * (abs(d) if aside == UP else aside * d)
         return found
 
     def _rounded(self, sides: Sequence[Sequence[Value]]) -> dict[int, Value]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symdiff import ir
-from symdiff.interpret.lines import is_size
+from symdiff.interpret.lines import is_size, is_step
 from symdiff.interpret.terms import Term
 from symdiff.ir import ABS, EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
 from symdiff.ir.functions import HYPOT
@@ -42,6 +42,8 @@ ALIKE = 1e-6
 """How far apart formulas and the definition may be, and values that may be the same."""
 BASES = 24
 """General points among which one is sought that takes the branch of a place."""
+ROUNDS = 6
+"""How often quantities are made zero in turn, each by a coordinate of its own."""
 SOLVING = 40
 """Steps of the secant method."""
 JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
@@ -118,8 +120,11 @@ def special_points(
             e for p in at_points if p in wrong or not any(trial.jumps[p.condition]) for e in p.asks
         }
         jumps = [p for p in right if p.asks and all(trial.jumps[p.condition])]
-        for p in jumps:
-            wrong += [q for q in trial.joined(p) if trial.is_right(q) is not True]
+        for p in (*jumps, *(p for p in right if p.at.op.kink is not None and is_step(p.at))):
+            for q in trial.joined(p):
+                known = trial.is_right(q)
+                if known is False or (known is None and q.asks):
+                    wrong.append(q)
         for p, q in itertools.combinations(right[:ALONE], 2):
             both = Place(and_(p.condition, q.condition), (*p.zeros, *q.zeros), q.at)
             if both.condition is not FALSE and trial.is_right(both) is False:
@@ -179,16 +184,11 @@ def _boundary(c: Expr) -> Place:
 def _kink(e: Expr) -> Place | None:
     if e.op.kink is None or e.op.name.startswith("plain:"):
         return None
-    if e.op is not SIGN and len(e.args) == 1 and _is_step(e):
+    if e.op is not SIGN and len(e.args) == 1 and is_step(e):
         return Place(ir.eq(e, e.args[0]), exactly(e.args), e)
     u = e.op.kink(*e.args)
     condition = ir.eq(*u.args) if u.op is ir.SUB else ir.eq(u, ZERO)
     return Place(condition, _zeros(*exactly((u,))), e)
-
-
-def _is_step(e: Expr) -> bool:
-    """Whether an operation is constant between its jumps."""
-    return e.op.partials is not None and all(p is ZERO for p in e.op.partials(*e.args))
 
 
 def _difference(a: Expr, b: Expr) -> Expr:
@@ -264,19 +264,19 @@ class _Trial:
     def _on(self, place: Place, base: dict[str, float], turn: int = 0) -> dict[str, float] | None:
         """A point of a place close to a general one, if the program looks at the place there; the `turn` says which
         coordinates are changed."""
-        point = dict(base)
-        free = {v.value for v in ir.variables(place.zeros)} & self.own
-        for u in place.zeros:
-            if _value(u, point) == 0.0:
-                free -= {v.value for v in ir.variables((u,))}
-                continue
-            solved = next(
-                (s for v in sorted(free) if (s := _solved(u, v, point)) is not None), None
-            )
-            if solved is None:
-                return None
-            point = solved[1]
-            free.discard(solved[0])
+        point, by = dict(base), dict[Expr, str]()
+        for _ in range(ROUNDS):
+            left = [u for u in place.zeros if _value(u, point) != 0.0]
+            if not left:
+                break
+            for u in left:
+                own = sorted({v.value for v in ir.variables((u,))} & self.own)
+                turned = own[turn % len(own) :] + own[: turn % len(own)] if own else own
+                free = [by[u]] if u in by else [v for v in turned if v not in by.values()]
+                solved = next((s for v in free if (s := _solved(u, v, point)) is not None), None)
+                if solved is None:
+                    return None
+                by[u], point = solved
         values = _values((place.condition, *self.outputs), point)
         if not values[place.condition] or not _is_looked_at(self.outputs, place.at, values):
             return None
@@ -308,12 +308,9 @@ class _Trial:
 
     def joined(self, place: Place) -> Iterator[Place]:
         """The parts of a place, at which the function jumps in general, where it does not: for some values of
-        other parameters the branches agree."""
-        atoms, fixed = set(place.asks), set(ir.variables(place.zeros))
-        for e in topological(self.outputs):
-            if e.op is not WHERE or not atoms <= set(atoms_of(e.args[0])):
-                continue
-            a, b = exactly(e.args[1:])
+        other parameters the branches agree, or a step makes no difference."""
+        fixed = set(ir.variables(place.zeros))
+        for e, a, b in self._sides(place):
             others = len(fixed | set(ir.variables((a, b)))) > len(place.zeros)
             point = next(filter(None, (self._on(place, p) for p in self.bases)), None)
             if not others or point is None:
@@ -322,6 +319,19 @@ class _Trial:
             if not math.isfinite(_value(a - b, point)):
                 alike = ir.TRUE
             yield Place(and_(place.condition, alike), (*place.zeros, a - b), e, place.asks)
+
+    def _sides(self, place: Place) -> Iterator[tuple[Expr, Expr, Expr]]:
+        """The nodes that differ at a place from what is beside it, their values and those beside it."""
+        if not place.asks:
+            for e in self.outputs:
+                (other,) = ir.substitute((e,), {place.at: place.at + ir.ONE})
+                a, b = exactly((e, other))
+                yield place.at, a, b
+            return
+        for e in topological(self.outputs):
+            if e.op is WHERE and {*place.asks} <= {*atoms_of(e.args[0])}:
+                a, b = exactly(e.args[1:])
+                yield e, a, b
 
 
 def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) -> bool:

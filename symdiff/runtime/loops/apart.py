@@ -27,6 +27,8 @@ from symdiff.runtime.scalar.fallback import UNKNOWN, tell
 
 MOST = 30_000
 """Operations of the formulas of one call."""
+FEW = 16
+"""The most infinite elements that are looked at."""
 SAMPLED = 6
 """Derivatives after which it is asked whether all of them would be found in twice the budget."""
 WORK = 40_000_000
@@ -283,7 +285,7 @@ class _Search:
                 break
             values.append(self._sum(terms_of))
         for (made, k, _), value in zip(places, values, strict=False):
-            if value is not None:
+            if value is not None and not (math.isnan(value) and math.isinf(made.flat[k])):
                 made.flat[k] = value
         return len(places) - sum(v is not None for v in values)
 
@@ -319,11 +321,13 @@ def _flat(values: Sequence[Any]) -> list[float]:
 
 
 def _wanted(plain: Any, every: bool) -> Any:
-    """Which elements of a result are computed: all, or those that are nan."""
+    """Which elements of a result are computed: all, or those that are nan, and infinite ones if they are few."""
     a = np.asarray(plain)
     if a.dtype.kind != "f":
         return np.zeros(a.shape, bool)
-    return np.ones(a.shape, bool) if every else np.isnan(a)
+    infinite = np.isinf(a)
+    few = infinite if infinite.sum() <= FEW else np.zeros(a.shape, bool)
+    return np.ones(a.shape, bool) if every else np.isnan(a) | few
 
 
 __all__ = ["Points"]

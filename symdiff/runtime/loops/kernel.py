@@ -356,7 +356,7 @@ class LoopKernel:
         with unproven() as left:
             found = self._recomputed()(dtype, values, plain, None, result)
         lost = sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
-        if lost:
+        if not all(map(_is_finite, found)):
             found, known = self.points(values, found)
             if known:
                 return placed(found, out)
