@@ -35,7 +35,7 @@ WIDEST = 1e-3
 TRIED = 3
 """General points at which a place is tried."""
 PLACES, ALONE = 24, 8
-"""The most places, and the most of them that are tried in pairs."""
+"""The most places, and how many of them may be tried in pairs."""
 WORK = 2_000_000
 """Operations of ball arithmetic for one program; see `symdiff.interpret.work`."""
 ALIKE = 1e-6
@@ -125,12 +125,20 @@ def special_points(
                 known = trial.is_right(q)
                 if known is False or (known is None and q.asks):
                     wrong.append(q)
-        for p, q in itertools.combinations(right[:ALONE], 2):
+        for p, q in _pairs(right):
             both = Place(and_(p.condition, q.condition), (*p.zeros, *q.zeros), q.at)
             if both.condition is not FALSE and trial.is_right(both) is False:
                 wrong.append(both)
     condition = functools.reduce(or_, (p.condition for p in wrong), FALSE)
     return SpecialPoints(condition, frozenset(exactly(settled)), tuple(p.at for p in jumps))
+
+
+def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
+    """Pairs of places, those first of which one is computed from the other."""
+    found = list(itertools.combinations(places, 2))
+    below = {p: set(topological((p.at,))) for p in places}
+    found.sort(key=lambda pair: not (pair[0].at in below[pair[1]] or pair[1].at in below[pair[0]]))
+    return found[: ALONE * (ALONE - 1) // 2]
 
 
 def atoms_of(condition: Expr) -> list[Expr]:
