@@ -47,7 +47,6 @@ from symdiff.loops.diff.seeds import Seeds, fewer
 from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
-from symdiff.loops.simplify.edges_of_norms import edges_of_norms
 from symdiff.loops.simplify.fixed_points import values_only
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
 from symdiff.loops.trees import bundle, joined, of_jacobian
@@ -391,9 +390,7 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
 
 
 def _opened(program: LoopProgram) -> LoopProgram:
-    """The program as it is differentiated: with slopes of norms that have no value at 0, but that of a maximum
-    at edges."""
-    program = edges_of_norms(program)
+    """The program as it is differentiated: with slopes of norms that have no value at 0."""
     every = topological(
         (*(e for s in walk(program.block) for e in expressions(s)), *program.outputs)
     )

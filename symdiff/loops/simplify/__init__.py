@@ -15,7 +15,6 @@
 `through`            singularities behind arrays of intermediate results
 `sums_of_squares`    what is 0 where sums of squares are, for guards on norms
 `running_norms`      roots of sums of squares that loops add up
-`edges_of_norms`      norms of positive parts where these begin
 `norm_slopes`        slopes of norms that are differentiated again
 `undefined_ties`     slopes at ties, where slopes are multiplied
 `guarded_points`     points of numbers that are treated apart, told at run time
