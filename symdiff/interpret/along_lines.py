@@ -7,6 +7,7 @@ The partial derivative by x_i at p is that of t -> f(p + t e_i) at t = 0. What f
 and t < 0 is seen at t = 2**-k for large k, in balls wide enough for any cancellation; slopes there
 tend to the one-sided derivative (`limits.tendency`).
 
+- A function that has a derivative at p has that one, whatever branches the sides take.
 - A branch taken at p that one of the sides takes as well is the branch of both sides.
 - A branch taken at p alone is a puncture: both sides take their own branches if the value of the
   whole function at p is what they tend to; else the function jumps, and the branch of p counts.
@@ -60,6 +61,8 @@ POWERS = 1 << 62
 """The depth at which powers of t are told apart whose exponents differ in the last bits of a double."""
 MOST_BITS = 24_000
 ACCURATE = 86
+FLOAT32 = 2.0**-23
+"""By how much the value in a very thin band may differ from the function, where that is no small part of it."""
 WORK = 3_000_000
 """Operations for one derivative at one point; see `symdiff.interpret.work`."""
 
@@ -169,6 +172,16 @@ class Point:
             choice = line.choices(root)
             if line.is_punctured and not self._is_limit(output, line, choice):
                 choice, jumps = line.written(), True
+            if any(line.mirrored) and not second:
+                own = line.own()
+                found = _joined([one_sided(own, s) for s in (1, -1)])
+                if (
+                    math.isfinite(found.value)
+                    and not found.kink
+                    and self._is_limit(output, line, own)
+                ):
+                    return found
+                choice = line.choices(root)
         sides: tuple[int, ...] = (1, -1)
         if second and not (guarded or line.is_punctured):
             sides = line.taking(root, choice) or sides
@@ -180,7 +193,7 @@ class Point:
         answer, root = self.values[output], self.tape.roots[output]
         if answer.ball is None:
             return False
-        inside = 0
+        inside, thin = 0, line.is_banded and line.is_very_thin
         for side in (1, -1):
             met = self._aside_of(
                 line, functools.partial(self._value_beside, root, line, side, choice)
@@ -191,10 +204,10 @@ class Point:
             if met.kind != "finite":
                 return False
             ctx.prec = 256
-            off = abs(met.value - answer.ball)
-            if not off <= arb(2) ** -(BAND if line.is_banded and line.is_very_thin else ALIKE) * (
-                abs(met.value) + abs(answer.ball)
-            ):
+            off, whole = abs(met.value - answer.ball), abs(met.value) + abs(answer.ball)
+            if off <= arb(2) ** -(BAND if thin else ALIKE) * whole:
+                continue
+            if not (thin and off < FLOAT32 and off <= line.variation(root, choice[side < 0])):
                 return False
         return inside > 0
 

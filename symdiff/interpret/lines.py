@@ -7,6 +7,7 @@ outside of a thin band. `interpret.along_lines` takes derivatives of that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,8 @@ THIN, VERY_THIN = 1e-3, 1e-6
 """The bounds of thin bands, in what is compared."""
 BITS = 8
 """Bits of precision for each of a depth: half as many of a sum cancel before it is zero."""
+PLAIN = 256
+"""Bits in which it is seen where a thin band ends."""
 SIZES = (ir.ABS, SQUARES, HYPOT)
 """Operations whose results are nowhere negative."""
 
@@ -201,7 +204,14 @@ class Line:
         here, index = self.at.here, self.tape.index
         for i in self.tape.conditions:
             e = self.tape.nodes[i]
-            if e.op is ir.EQ or here[i] is None:
+            if here[i] is None:
+                continue
+            if e.op is ir.EQ:  # of what is rounded
+                ends = here[i] and all(v[i] for v in sides) and self._ends(i)
+                if ends:
+                    found[i] = False
+                    self.is_very_thin &= ends == VERY_THIN
+                    self.is_guard &= ends == VERY_THIN
                 continue
             u, bound = e.args if here[i] else e.args[::-1]
             size, most = here[index[u]], here[index[bound]]
@@ -213,6 +223,46 @@ class Line:
                 self.is_very_thin &= most <= VERY_THIN
                 self.is_guard &= is_size(u) and most <= VERY_THIN
         return found
+
+    def _ends(self, i: int) -> float | None:
+        """The bound of the distances within which an equation ceases to hold on both sides."""
+        for most in (VERY_THIN, THIN):
+            k = -math.frexp(most)[1]
+            if not any(v[i] for v in self._plain_sides(k)):
+                return most
+        return None
+
+    def _plain_sides(self, k: int) -> list[list[Value]]:
+        return [self.tape.on(self.inputs(s, k, 0, PLAIN), PLAIN, {}, {}) for s in (1, -1)]
+
+    def variation(self, root: int, choice: Choice) -> Value:
+        """How much a formula that has no value in the middle of thin bands changes within their width, in a general
+        direction."""
+        known, prec = {**self.known, **self.thin}, BITS * self.at.depth
+        if not self._is_singular_within(root, choice, known):
+            return arb(0)
+        low, high = 0, self.at.depth  # exponents of distances outside of the bands, and inside
+        while high - low > 1:
+            k = (low + high) // 2
+            inside = any(v[i] is self.at.here[i] for v in self._plain_sides(k) for i in self.thin)
+            low, high = (low, k) if inside else (k, high)
+        ctx.prec = prec
+        here = [arb(x) for x in self.at.point]
+        there = [x + d * no_double(-low - 8) for x, d in zip(here, self.at.aside, strict=True)]
+        a, b = (self.tape.on(p, prec, choice, known)[root] for p in (here, there))
+        return abs(a - b) if a.is_finite() and b.is_finite() else arb(0)
+
+    def _is_singular_within(self, root: int, choice: Choice, known: Mapping[int, Value]) -> bool:
+        point, zero = [arb(x) for x in self.at.point], dict(known)
+        slots = dict(self.tape.slots)
+        for i in self.thin:
+            for z in (z for u in exactly(self.tape.nodes[i].args) for z in zeros_of(u)):
+                k = self.tape.index.get(z, -1)
+                if k in slots:
+                    point[slots[k]] = arb(0)
+                elif k >= 0 and z.args:
+                    zero[k] = arb(0)
+        return not self.tape.on(point, BITS * self.at.depth, choice, zero)[root].is_finite()
 
     def is_singular(self, root: int, choice: Choice) -> bool:
         """Whether the formula outside of thin bands has no value at p."""
@@ -298,6 +348,12 @@ class Line:
                 stack += [choice[i]] if i in choice else args
         return used
 
+    def own(self) -> tuple[Choice, Choice]:
+        """The branches of each side."""
+        self.mirrored = set(), set()
+        right, left = ({i: k for i, k in v.items() if k is not None} for v in self._leaves[1:])
+        return right, left
+
     def written(self) -> tuple[Choice, Choice]:
         """The branches of p."""
         chosen = {i: leaf for i, leaf in self._leaves[0].items() if leaf is not None}
@@ -359,6 +415,20 @@ def is_size(u: Expr) -> bool:
     return square or (u.op in (ir.ADD, ir.MUL, ir.DIV) and all(map(is_size, u.args)))
 
 
+def zeros_of(u: Expr) -> tuple[Expr, ...]:
+    """Quantities that are zero where one is."""
+    if u.op in (ir.ABS, HYPOT):
+        return tuple(z for a in u.args for z in zeros_of(a))
+    if u.op is ir.MUL and u.args[0] is u.args[1]:
+        return zeros_of(u.args[0])
+    power = ir.rational(u.args[1]) if u.op is ir.POW else None
+    if power is not None and power > 0:
+        return zeros_of(u.args[0])
+    if u.op is ir.ADD and is_size(u):
+        return tuple(z for a in u.args for z in zeros_of(a))
+    return (u,)
+
+
 __all__ = [
     "ALIKE",
     "BAND",
@@ -369,5 +439,7 @@ __all__ = [
     "Lines",
     "Place",
     "is_size",
+    "is_step",
     "no_double",
+    "zeros_of",
 ]

@@ -24,10 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from symdiff import ir
-from symdiff.interpret.lines import is_size, is_step
+from symdiff.interpret.lines import is_size, is_step, zeros_of
 from symdiff.interpret.terms import Term
-from symdiff.ir import ABS, EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import HYPOT
+from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
 from symdiff.ir.plain import exactly
 
 WIDEST = 1e-3
@@ -174,19 +173,19 @@ def _guards(e: Expr) -> Iterator[Place]:
 def _point(c: Expr, at: Expr) -> Place | None:
     a, b = c.args
     if c.op is EQ:
-        return Place(c, _zeros(_difference(a, b)), at, (c,))
+        return Place(c, zeros_of(_difference(a, b)), at, (c,))
     for u, bound, inside in ((a, b, c), (b, a, not_(c))):
         q = ir.rational(bound)
         if q is not None and 0 <= q <= WIDEST:
             (size,) = exactly((u,))
             if is_size(size):
-                return Place(inside if q else ir.eq(u, ZERO), _zeros(size), at, (c,))
+                return Place(inside if q else ir.eq(u, ZERO), zeros_of(size), at, (c,))
     return None
 
 
 def _boundary(c: Expr) -> Place:
     a, b = c.args if c.args[0].args else reversed(c.args)
-    return Place(ir.eq(a, b), _zeros(_difference(a, b)), c)
+    return Place(ir.eq(a, b), zeros_of(_difference(a, b)), c)
 
 
 def _kink(e: Expr) -> Place | None:
@@ -196,26 +195,12 @@ def _kink(e: Expr) -> Place | None:
         return Place(ir.eq(e, e.args[0]), exactly(e.args), e)
     u = e.op.kink(*e.args)
     condition = ir.eq(*u.args) if u.op is ir.SUB else ir.eq(u, ZERO)
-    return Place(condition, _zeros(*exactly((u,))), e)
+    return Place(condition, zeros_of(*exactly((u,))), e)
 
 
 def _difference(a: Expr, b: Expr) -> Expr:
     x, y = exactly((a, b))
     return x if y is ZERO else y if x is ZERO else x - y
-
-
-def _zeros(u: Expr) -> tuple[Expr, ...]:
-    """Quantities that are zero where one is."""
-    if u.op in (ABS, HYPOT):
-        return tuple(z for a in u.args for z in _zeros(a))
-    if u.op is ir.MUL and u.args[0] is u.args[1]:
-        return _zeros(u.args[0])
-    power = ir.rational(u.args[1]) if u.op is ir.POW else None
-    if power is not None and power > 0:
-        return _zeros(u.args[0])
-    if u.op is ir.ADD and is_size(u):
-        return tuple(z for a in u.args for z in _zeros(a))
-    return (u,)
 
 
 # ----------------------------------------------------------------------- trials

@@ -162,7 +162,7 @@ EXTREMES = {
     "clipped": (lambda x: np.where(x < 1, x, 1 + 2 * np.log(np.clip(x, 1.0, 9.0))), 1.0, 2.0),
     "root": (lambda x: np.where(x >= 0, x + np.maximum(x, 0) ** 1.5, 5 * x), 0.0, 1.0),
     "not taken": (lambda x: np.where(x > 0, 2 + np.maximum(x, 0), x), 0.0, 1.0),
-    "of another": (lambda x: x if x > 2 else max(4 * x, 3 * x + 2), 2.0, 3.5),
+    "of another": (lambda x: x if x > 2 else max(4 * x, 3 * x + 2), 2.0, 3.0),
 }  # fmt: skip
 
 

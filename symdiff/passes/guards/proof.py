@@ -475,7 +475,9 @@ class _Case:
             or (close and (stands or is_taylor(small, other, self.params, varied)))
         ):
             analytic = kind == "analytic" or (kind == "" and self._extends(other, varied, centre))
-            coarse = score > 1 and miss > FINE
+            coarse = score > 1 and any(
+                abs(v.got - v.truth) > FINE * abs(v.truth) for _, v in errors
+            )
             right = replace(worst, kind="right", outside=outside, coarse=coarse)
             self.meets += [] if analytic else [solved]
             return right if analytic else "no limit"
