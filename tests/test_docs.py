@@ -74,7 +74,7 @@ def _kink_rows() -> list[str]:
 
 def test_the_table_of_kinks_is_that_of_the_functions() -> None:
     text = (DOCS / "conventions.md").read_text(encoding="utf-8")
-    section = text.partition("## Kinks")[2].partition("\n## ")[0]
+    section = text.partition("## Kinks")[2].partition("\n### ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     assert rows == _kink_rows(), "the table should be:\n" + "\n".join(_kink_rows())
 
