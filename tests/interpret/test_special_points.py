@@ -1,0 +1,77 @@
+"""Where formulas of derivatives are wrong, found by trying them against the definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from symdiff import ir
+from symdiff.interpret.special_points import special_points
+from symdiff.interpret.terms import Term
+from symdiff.ir import FALSE, Expr, abs_, const, eq, var, where
+
+x, y = var("x"), var("y")
+
+
+def sought(e: Expr, *slopes: Callable[[float, float], float]) -> Expr:
+    """The condition under which these derivatives by x and y are found to be wrong."""
+    rows = [[Term(0, (k,), ())] for k in range(len(slopes))]
+
+    def formulas(point: Sequence[float]) -> list[float]:
+        return [s(*point) for s in slopes]
+
+    return special_points(("x", "y"), 2, [e], rows, formulas).condition
+
+
+def holds(condition: Expr, at: tuple[float, float]) -> bool:
+    (value,) = ir.substitute((condition,), dict(zip((x, y), map(const, at), strict=True)))
+    return value is ir.TRUE
+
+
+def sign(t: float) -> float:
+    return float(np.sign(t))
+
+
+def test_formulas_that_are_right_have_no_special_points() -> None:
+    assert sought(abs_(x) + y, lambda x, y: sign(x), lambda x, y: 1.0) is FALSE
+    assert sought(x * y, lambda x, y: y, lambda x, y: x) is FALSE
+
+
+@pytest.mark.parametrize("wrong", [1.0, -1.0, 0.5])
+def test_a_kink_at_which_a_formula_is_wrong(wrong: float) -> None:
+    found = sought(abs_(x) * y, lambda x, y: (sign(x) if x else wrong) * y, lambda x, y: abs(x))
+    assert holds(found, (0.0, 2.0)) and not holds(found, (1.0, 2.0))
+
+
+def test_two_kinks_at_which_a_formula_is_wrong_where_they_meet() -> None:
+    found = sought(
+        abs_(x) + abs_(y),
+        lambda x, y: sign(x) + (x == 0 and y == 0),
+        lambda x, y: sign(y),
+    )
+    assert holds(found, (0.0, 0.0))
+    assert not holds(found, (0.0, 1.0)) and not holds(found, (1.0, 0.0))
+
+
+def test_a_guard_whose_formula_is_wrong() -> None:
+    e = where(eq(x, const(0)), const(0), x * (y + 1))
+    found = sought(e, lambda x, y: y + 1 if x else 0.0, lambda x, y: x)
+    assert holds(found, (0.0, 3.0)) and not holds(found, (1e-300, 3.0))
+    assert sought(e, lambda x, y: y + 1, lambda x, y: x) is FALSE
+
+
+def test_a_guard_whose_formula_is_wrong_for_special_values_of_other_parameters() -> None:
+    """The function jumps at x = 0 unless y is 1: there it is x + 1."""
+    e = where(eq(x, const(0)), y, x + 1)
+    found = sought(e, lambda x, y: 1.0 if x else 0.0, lambda x, y: float(x == 0))
+    assert holds(found, (0.0, 1.0)) and not holds(found, (0.0, 2.0))
+
+
+def test_nothing_is_sought_without_kinks() -> None:
+    def never(point: Sequence[float]) -> list[float]:
+        raise AssertionError
+
+    rows = [[Term(0, (0,), ())]]
+    assert special_points(("x",), 1, [x * x], rows, never).condition is FALSE
