@@ -555,14 +555,14 @@ class SymbolicFunction(Called[P, R_co]):
         if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
             program = replace(program, stretches=self._source.stretches(static, shapes))
             by = per_slope.when_traced(self._source, static, shapes, len(program.outputs))
-            return Placed(program, tuple(real), by)
+            return Placed(program, tuple(real), by, bool(self._source.path))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         groups = (program.outputs, program.domain, program.assumptions, program.slopes)
         found = iter(ir.substitute([e for group in groups for e in group], mapping))
-        outputs, *rest = (tuple(itertools.islice(found, len(group))) for group in groups)
+        outputs, domain, met, slopes = (tuple(itertools.islice(found, len(g))) for g in groups)
         tree = map_objects(outputs.__getitem__, program.tree, pytrees.as_traced)
-        return Inlined(tree, *rest)
+        return Inlined(tree, domain, met, slopes, bool(self._source.path))
 
     def __reduce__(self) -> Any:
         if self._parent is not None:

@@ -332,7 +332,7 @@ def _loop_program(
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
     found = LoopProgram(name, params, block, roots, tree, data, locations, stretches)
-    return checked(found)
+    return checked(replace(found, of_derivatives=t.of_derivatives))
 
 
 def _asserts(s: loop_program.Statement) -> bool:
@@ -379,7 +379,8 @@ def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopP
         return numbers
     params = tuple(p.name for p in numbers.params)
     return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
-                   numbers.locations, numbers.stretches, ELEMENTWISE, changes=found.changes)  # fmt: skip
+                   numbers.locations, numbers.stretches, ELEMENTWISE, changes=found.changes,
+                   of_derivatives=found.of_derivatives)  # fmt: skip
 
 
 def _of_what_is_read(program: LoopProgram) -> LoopProgram:
@@ -406,7 +407,8 @@ def _program(
     found = tuple(kinds) if set(kinds) != {"f"} else ()
     return Program(
         name, params, roots, tree, conditions, assumptions, locations, kinds=found,
-        slopes=_of_reals(tuple(t.slopes)), of_python=t.of_python is not None,
+        slopes=_of_reals(tuple(t.slopes)), of_derivatives=t.of_derivatives,
+        of_python=t.of_python is not None,
         changes=tuple(sorted(t.changes - {""})),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `terms`        what derivations are made of: partial derivatives and weights
 `deep`         values where functions are farther from their limits than any precision reaches
 `extended`     what IEEE infinities make of the formula, for poles
-`special`      values of functions that only ball arithmetic has
+`ball_values`  values of functions that only ball arithmetic has
 `certified`    the search that joins them
 `loops`        programs with arrays and loops, statement by statement
 `unrolled`     the same at given sizes, as formulas of the elements of their arguments

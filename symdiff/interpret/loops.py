@@ -19,8 +19,8 @@ from flint import arb
 
 from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
+from symdiff.interpret.ball_values import value_of
 from symdiff.interpret.balls import Undecided, ball_of, constant_ball, exclusive
-from symdiff.interpret.special import value_of
 from symdiff.ir import Expr, Op, rational
 from symdiff.ir.functions import LARGER, SMALLER
 from symdiff.ir.linalg import routines

@@ -1,11 +1,11 @@
 """Programs with arrays and loops: blocks of definitions over the expression DAG.
 
 A scalar is an `Expr`, an array is a name. Arrays are immutable: what changes an element defines a new
-array, and the emitter works in place where the old one is not used any more. So an element of an array is an
-expression like any other (`load`), and an array that the user overwrites has one name for each of its states.
+array, and the emitter works in place where the old one is not used any more. So an element of an array is an expression
+like any other (`load`), and an array that the user overwrites has one name for each of its states.
 
-A block is a sequence of statements; each defines names that later statements and the
-blocks inside of them see. No name is defined twice in a program.
+A block is a sequence of statements; each defines names that later statements and the blocks inside of them see.
+No name is defined twice in a program.
 
     Build    every element of a new array from its indices
     Update   one element of an array replaced, or added to
@@ -15,9 +15,9 @@ blocks inside of them see. No name is defined twice in a program.
 
 Reading outside of an array is defined: the index is moved to the nearest end, and so it is
 where something is added to an element, which is the adjoint of reading. What the user may not
-read is checked by a `Check`, so a `load` in a branch that is not taken does no harm. Derivatives
-of loops keep values on tapes: the loop saves them at the end of each iteration, and its reverse,
-which runs the same iterations backwards, restores them at the start of each.
+read is checked by a `Check`, so a `load` in a branch that is not taken does no harm. Derivatives of loops keep values on
+tapes: the loop saves them at the end of each iteration, and its reverse, which runs the same iterations
+backwards, restores them at the start of each.
 """
 
 from __future__ import annotations
@@ -339,8 +339,7 @@ class LoopProgram:
     Attributes
     ----------
     name : the function's name.
-    params : its parameters, in order; sizes of axes are names that the block may use.
-    block : the statements.
+    params, block : its parameters, in order, whose sizes are names that the block may use; its statements.
     outputs : what it returns, flattened: scalars, and `ARRAY` leaves.
     tree : how the outputs nest, as of `symdiff.ir.program.Program`.
     data : arrays known when traced (float64 or int64), by the names that the block has.
@@ -348,10 +347,10 @@ class LoopProgram:
     stretches : where axes of size 1 would be repeated.
     taken : how arrays are taken by it, in words.
     by_rows : whether arguments must lie row by row, as of others something is copied that is a view.
-    kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value,
-        "lf" for a list of floats that is an array here, and so on; empty if nothing is known.
+    kinds : what each output is in Python, "f", "i" or "b", or "lf" for a list of floats that is an array here; or ().
     changes : parameters whose arrays it changes, or asks the identity of.
     by_element : whether each element of its arrays is made of that of the arguments that are read.
+    of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
     """
 
     name: str
@@ -367,6 +366,7 @@ class LoopProgram:
     by_rows: bool = field(default=False, compare=False)
     changes: tuple[str, ...] = field(default=(), compare=False)
     by_element: bool = field(default=False, compare=False)
+    of_derivatives: bool = False
 
 
 # ------------------------------------------------------------------------ names

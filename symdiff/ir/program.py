@@ -134,6 +134,7 @@ class Program:
     of_python : whether it is right for Python's numbers only: of NumPy's, truth values add up otherwise.
     slopes : what vanishes where signs in the outputs jump that are slopes of absolute values: these have
         sides, as the derivatives have that they stand in; the signs that a user wrote are steps.
+    of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
     changes : parameters whose arrays it changes, or asks the identity of.
     """
 
@@ -149,6 +150,7 @@ class Program:
     kinds: tuple[str, ...] = ()
     corners: tuple[Corner, ...] = ()
     slopes: tuple[Expr, ...] = ()
+    of_derivatives: bool = False
     of_python: bool = field(default=False, compare=False)
     changes: tuple[str, ...] = field(default=(), compare=False)
 

@@ -366,7 +366,7 @@ class Source:
         how = mode()
         key = None
         if not own and self.keep:
-            key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, plain_tree(raw.tree), self.path, how)  # fmt: skip
+            key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, plain_tree(raw.tree), self.path, how, raw.of_derivatives)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
                 optimized, known, off, fault = unpacked(raw, stored[0])
@@ -499,7 +499,11 @@ def _alike(a: Program, b: Program) -> bool:
     """Whether two programs are the same function."""
     if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
         return False
-    return repr(a.tree) == repr(b.tree) and (a.kinds, a.slopes) == (b.kinds, b.slopes)
+    return repr(a.tree) == repr(b.tree) and (a.kinds, a.slopes, a.of_derivatives) == (
+        b.kinds,
+        b.slopes,
+        b.of_derivatives,
+    )
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

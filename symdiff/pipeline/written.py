@@ -200,7 +200,7 @@ def with_special_points(
     program : as captured; path : the steps that derive what is called.
     """
     rows = terms(path, [(p, ()) for p in program.params], [()] * len(program.outputs))
-    if rows is None or not path:
+    if rows is None or not path or program.of_derivatives:
         return optimized, list(warnings)
     derivatives, count = [a[()] for a in rows], len(program.params)
     found = special_points(

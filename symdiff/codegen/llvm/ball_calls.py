@@ -87,8 +87,8 @@ def _text(served: int, arity: int, kind: str) -> str:
 
 def _server(op: Op, single: bool) -> Callable[[int], None]:
     # a process that calls none of these needs no ball arithmetic
+    from symdiff.interpret.ball_values import value_of
     from symdiff.interpret.rounding import FLOAT32, FLOAT64
-    from symdiff.interpret.special import value_of
 
     fmt = FLOAT32 if single else FLOAT64
     largest, least = (3.5e38, 1.2e-38) if single else (math.inf, 2.3e-308)

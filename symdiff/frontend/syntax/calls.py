@@ -77,12 +77,14 @@ class Inlined:
     domain : conditions outside of which the values are nan.
     assumptions : conditions that the arguments must satisfy.
     slopes : where signs in them jump that are slopes of absolute values.
+    of_derivatives : whether they are derivatives.
     """
 
     tree: Any
     domain: tuple[Expr, ...] = ()
     assumptions: tuple[Expr, ...] = ()
     slopes: tuple[Expr, ...] = ()
+    of_derivatives: bool = False
 
 
 _GIVE_PYTHON_NUMBERS = (float, int, round, divmod, math.fsum)
@@ -463,6 +465,7 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         for c in result.assumptions:
             _assumed(t, c)
         t.slopes.update(dict.fromkeys(result.slopes))
+        t.of_derivatives |= result.of_derivatives
         return _from_tree(tree, lambda e: defined)
     roots = tuple(_leaves(tree))
     needs = domain_of(roots)

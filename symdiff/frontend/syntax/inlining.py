@@ -40,17 +40,20 @@ class Placed:
 
     An argument is an expression, a traced array, or a nested sequence or NumPy object array
     of expressions. `jacobians` are the places of the arguments by which each output of a program of
-    numbers was differentiated, element by element; () if that is not to be an array of more axes.
+    numbers was differentiated, element by element; () if that is not to be an array of more axes. `of_derivatives`:
+    whether its results are derivatives.
     """
 
     program: Program | LoopProgram
     values: tuple[Any, ...]
     jacobians: tuple[tuple[int, ...], ...] = ()
+    of_derivatives: bool = False
 
 
 def inline(t: Tracer, placed: Placed, floats: Set[Expr] = frozenset()) -> Any:
     """The traced value of a program for these arguments, of which some are floats whatever
     their expressions are made of, such as float(k)."""
+    t.of_derivatives |= placed.of_derivatives
     if isinstance(placed.program, LoopProgram):
         return _statements(t, placed.program, placed.values, floats)
     sizes = _sizes(t, placed.program, placed.values)

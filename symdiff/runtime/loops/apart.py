@@ -71,7 +71,9 @@ class Points:
         self.places, self.written, self.ties = tuple(places), written, ties
         self.compiled = compiled
         self._special: dict[Shapes, Kernel | None] = {}
-        self.is_tried = compiled is not None and _has_kinks(captured)
+        self.is_tried = (
+            compiled is not None and not captured.of_derivatives and _has_kinks(captured)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         about = self.met, self.places, self.written, self.ties, self.compiled
