@@ -60,6 +60,8 @@ CANCELLED = 100
 POWERS = 1 << 62
 """The depth at which powers of t are told apart whose exponents differ in the last bits of a double."""
 MOST_BITS = 24_000
+GROWING = 1.01
+"""How much larger a slope is over half the distance where it is infinite."""
 ACCURATE = 86
 FLOAT32 = 2.0**-23
 """By how much the value in a very thin band may differ from the function, where that is no small part of it."""
@@ -311,12 +313,20 @@ class Point:
         self._until = work.spent() + WORK
         root = self.tape.roots[output]
         try:
-            line = Line(self.tape, self.place, then)
+            known = {} if by == then else self._outside(output, by)
+            line = Line(self.tape, self.place, then, known)
             return self._along(
                 output, line, lambda choice, side: self._second(root, line, by, side, choice), True
             )
         except Stopped as stopped:
             return UNKNOWN_SLOPE if stopped.kind == "open" else Slope(math.nan)
+
+    def _outside(self, output: int, by: int) -> Mapping[int, Value]:
+        """The truths outside of the thin bands that are guards of a first derivative."""
+        line, root = Line(self.tape, self.place, by), self.tape.roots[output]
+        choice = line.choices(root, outside=True)
+        avoids = line.is_banded and (line.is_guard or line.is_singular(root, choice[0]))
+        return line.thin if avoids and self._is_limit(output, line, choice) else {}
 
     def _second(
         self, root: int, line: Line, by: int, side: int, choice: tuple[Choice, Choice]
@@ -358,10 +368,15 @@ class Point:
             for i, leaf in own.items():
                 if leaf is not None and here[i] not in (sides[0][i], sides[1][i]):
                     chosen[i] = leaf
-            a, b = (self._value(root, moved(s * x), prec, chosen, line.known) for x in (u, u / 2))
-            if a is None or b is None:
+            a, b, c = (
+                self._value(root, moved(s * x), prec, chosen, line.known) for x in (u, u / 2, u / 4)
+            )
+            if a is None or b is None or c is None:
                 continue
-            total, count = total + s * (a - b) / (u / 2), count + 1
+            slope, closer = (a - b) / (u / 2), (b - c) / (u / 4)
+            if abs(closer) > abs(slope) * GROWING:
+                raise Stopped("open")  # the first derivative is infinite
+            total, count = total + s * slope, count + 1
         if not count:
             raise Stopped("domain")
         return total / count

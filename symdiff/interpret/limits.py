@@ -473,12 +473,13 @@ def tendency(at: Callable[[int], Value], k: int) -> Limit:
     if (grown := _growth(at, k)).kind == "infinite":
         return grown
     a, b, c, d = (at(j * k) for j in range(1, 5))
-    before, after = _without_power(a, b, c), _without_power(b, c, d)
-    if close(before, after):
-        return Limit("finite", after)
-    none = abs(a) * arb(2) ** -AGREE
-    if abs(before) < none and abs(after) < none:
-        return Limit("finite", arb(0))
+    if abs(d - c) < abs(c - b) < abs(b - a):
+        before, after = _without_power(a, b, c), _without_power(b, c, d)
+        if close(before, after):
+            return Limit("finite", after)
+        none = abs(a) * arb(2) ** -AGREE
+        if abs(before) < none and abs(after) < none:
+            return Limit("finite", arb(0))
     return _extrapolated(at, k)
 
 

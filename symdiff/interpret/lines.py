@@ -154,7 +154,7 @@ class Line:
 
     Attributes
     ----------
-    known : truths and steps that are those of p on both sides.
+    known : truths and steps that are those of p on both sides, or said to be.
     is_banded : whether p is in a thin band of a branch.
     is_very_thin : whether that is so thin that values agree to the digits of float32.
     is_guard : whether that avoids a point, whether or not the formula has a value there.
@@ -162,17 +162,20 @@ class Line:
     is_punctured : whether a branch is taken at p that is taken on neither side.
     """
 
-    def __init__(self, tape: Lines, place: Place, by: int) -> None:
+    def __init__(
+        self, tape: Lines, place: Place, by: int, known: Mapping[int, Value] | None = None
+    ) -> None:
         self.at, self.by, self.tape = place, by, tape
-        self.known: dict[int, Value] = {}
-        self._memo: dict[tuple[int, int, int, int, int], list[Value]] = {}
+        self.known: dict[int, Value] = dict(known or {})
+        self._memo: dict[tuple[int, int, int, int, int], tuple[list[Value], Choice]] = {}
         self.mirrored: tuple[set[int], set[int]] = set(), set()
         sides = self._sides()
         while new := self._rounded(sides):
             self.known.update(new)
             sides = self._sides()
         self._leaves = [
-            {i: self.tape.leaf(i, v) for i in self.tape.wheres} for v in (self.at.here, *sides)
+            {i: self.tape.leaf(i, v) for i in self.tape.wheres}
+            for v in ([self.known.get(i, x) for i, x in enumerate(self.at.here)], *sides)
         ]
         here, right, left = self._leaves
         self._outside: list[dict[int, int | None]] = [right, left]
@@ -382,11 +385,11 @@ class Line:
         self, side: int, k: int, choice: tuple[Choice, Choice], prec: int, aside: int
     ) -> list[Value]:
         key = side, k, prec, aside, id(choice[0])
-        v = self._memo.get(key)
-        if v is None:
+        if key not in self._memo:  # which keeps the choice, by whose identity it is known
             inputs = self.inputs(side, k, aside, prec)
-            v = self._memo[key] = self.tape.on(inputs, prec, choice[side < 0], self.known)
-        return v
+            v = self.tape.on(inputs, prec, choice[side < 0], self.known)
+            self._memo[key] = v, choice[0]
+        return self._memo[key][0]
 
     def _with_mirrored(
         self, mirrored: set[int], v: list[Value], side: int, k: int,

@@ -23,7 +23,21 @@ from symdiff import ir
 from symdiff.errors import GuardWarning
 from symdiff.interpret.special_points import JUMP, atoms_of, special_points
 from symdiff.interpret.terms import Step, Term, terms
-from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
+from symdiff.ir import (
+    ABS,
+    AND,
+    FALSE,
+    NAN,
+    NOT,
+    OR,
+    WHERE,
+    Expr,
+    and_,
+    not_,
+    or_,
+    topological,
+    where,
+)
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.analysis.signs import Signs
@@ -62,9 +76,7 @@ class Written:
 
     def __init__(self, program: Program, path: Sequence[Step], apart: Expr = FALSE) -> None:
         self.program, self.path, self.apart = program, tuple(path), apart
-        self.values = len(program.outputs) if not path else 0
-        if len(path) == 1 and path[0][0] in BOTH:
-            self.values = len(program.outputs)
+        self.values = _values(program, path)
         acts = _any([c for c, _ in _guards(program.outputs)])
         self.asked = frozenset(v.value for v in ir.variables((acts,)))
         size = functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in program.params), ir.ZERO)
@@ -108,7 +120,7 @@ class Written:
                     slope = there.partial(t.output, t.by)
                     jumps, known = jumps | slope.jumps, known & slope.known
                     total += weight * slope.value
-                unknown += not known
+                unknown += not known and not math.isinf(found[k])
                 if math.isnan(found[k]) or (
                     known and not (math.isinf(found[k]) and math.isnan(total))
                 ):
@@ -221,6 +233,22 @@ def with_special_points(
     return replace(optimized, apart=found.condition), left
 
 
+def without_special_points(
+    optimized: OptimizedProgram, program: Program, path: Sequence[Step]
+) -> OptimizedProgram:
+    """What is compiled where no tier has derivatives by the definition: they are nan at special points."""
+    if optimized.apart is FALSE:
+        return optimized
+    values = _values(program, path)
+
+    def undefined(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+        slopes = (where(optimized.apart, NAN, e) for e in outputs[values:])
+        return (*outputs[:values], *slopes)
+
+    outputs, reference = undefined(optimized.outputs), undefined(optimized.reference)
+    return replace(optimized, outputs=outputs, reference=reference, apart=FALSE)
+
+
 class _Formulas:
     """What is compiled, in doubles."""
 
@@ -236,6 +264,11 @@ class _Formulas:
         with np.errstate(all="ignore"):
             found = evaluated(self.optimized.outputs, Doubles(), scope)
         return [float(found[e]) for e in self.optimized.outputs]
+
+
+def _values(program: Program, path: Sequence[Step]) -> int:
+    """How many of the outputs, the first ones, are values."""
+    return len(program.outputs) if not path or (len(path) == 1 and path[0][0] in BOTH) else 0
 
 
 def _guards(outputs: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
@@ -286,4 +319,4 @@ def _bounded(part: Expr) -> Iterator[tuple[Expr, Piece]]:
 _SIGNS = Signs(())
 
 
-__all__ = ["Written"]
+__all__ = ["Written", "with_special_points", "without_special_points"]
