@@ -36,7 +36,6 @@ from symdiff.ir import (
     not_,
     or_,
     topological,
-    where,
 )
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program
@@ -233,22 +232,6 @@ def with_special_points(
     return replace(optimized, apart=found.condition), left
 
 
-def without_special_points(
-    optimized: OptimizedProgram, program: Program, path: Sequence[Step]
-) -> OptimizedProgram:
-    """What is compiled where no tier has derivatives by the definition: they are nan at special points."""
-    if optimized.apart is FALSE:
-        return optimized
-    values = _values(program, path)
-
-    def undefined(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-        slopes = (where(optimized.apart, NAN, e) for e in outputs[values:])
-        return (*outputs[:values], *slopes)
-
-    outputs, reference = undefined(optimized.outputs), undefined(optimized.reference)
-    return replace(optimized, outputs=outputs, reference=reference, apart=FALSE)
-
-
 class _Formulas:
     """What is compiled, in doubles."""
 
@@ -319,4 +302,4 @@ def _bounded(part: Expr) -> Iterator[tuple[Expr, Piece]]:
 _SIGNS = Signs(())
 
 
-__all__ = ["Written", "with_special_points", "without_special_points"]
+__all__ = ["Written", "with_special_points"]

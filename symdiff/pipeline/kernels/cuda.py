@@ -175,13 +175,7 @@ class CudaKernels:
     ) -> tuple[OptimizedProgram, OnDevice]:
         key = id(self.source.scalar(static, shapes))
         if key not in self.made:
-            from symdiff.pipeline.written import without_special_points
-
-            raw, optimized = (
-                self.source.scalar(static, shapes),
-                self.source.optimized(static, shapes),
-            )
-            self.made[key] = self._make(without_special_points(optimized, raw, self.source.path))
+            self.made[key] = self._make(self.source.optimized(static, shapes))
         return self.made[key]
 
     def _refuse_certified(self) -> None:
