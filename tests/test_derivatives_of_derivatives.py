@@ -55,6 +55,12 @@ def test_several_variables() -> None:
         )
 
 
+def test_of_arrays() -> None:
+    f = symgrad(lambda x: np.sum(np.exp(-np.abs(x))) * (1 + x[0]))
+    g = symgrad(lambda x: f.grad(x))
+    assert f.hessian(np.zeros(2)).tolist() == g.jacobian(np.zeros(2)).tolist() == np.eye(2).tolist()
+
+
 def test_values_of_powers_at_zero_in_other_functions() -> None:
     f = symgrad(lambda x, k: x ** (k - 1) * math.exp(-x))
     twice = symgrad(lambda x, k: 2 * f.grad(x, k)[0])

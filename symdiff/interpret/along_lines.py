@@ -165,11 +165,9 @@ class Point:
     ) -> Slope:
         root, jumps, guarded = self.tape.roots[output], False, False
         choice = line.choices(root, outside=True)
-        if line.is_banded:
-            singular = line.is_singular(root, choice[0])
-            avoids = line.is_guard or singular
-            guarded = avoids and self._is_limit(output, line, choice)
-            jumps = avoids and not guarded
+        if self._avoids(root, line, choice):
+            guarded = self._is_limit(output, line, choice)
+            jumps = not guarded
         if not guarded:
             choice = line.choices(root)
             if line.is_punctured and not self._is_limit(output, line, choice):
@@ -189,6 +187,10 @@ class Point:
             sides = line.taking(root, choice) or sides
         found = _joined([one_sided(choice, s) for s in sides])
         return replace(found, jumps=True) if jumps else found
+
+    def _avoids(self, root: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
+        """Whether a thin band keeps away from a point."""
+        return line.is_banded and (line.is_guard or line.is_singular(root, choice[0]))
 
     def _is_limit(self, output: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
         """Whether the value at the point is what the sides tend to."""
@@ -325,8 +327,8 @@ class Point:
         """The truths outside of the thin bands that are guards of a first derivative."""
         line, root = Line(self.tape, self.place, by), self.tape.roots[output]
         choice = line.choices(root, outside=True)
-        avoids = line.is_banded and (line.is_guard or line.is_singular(root, choice[0]))
-        return line.thin if avoids and self._is_limit(output, line, choice) else {}
+        guarded = self._avoids(root, line, choice) and self._is_limit(output, line, choice)
+        return line.thin if guarded else {}
 
     def _second(
         self, root: int, line: Line, by: int, side: int, choice: tuple[Choice, Choice]

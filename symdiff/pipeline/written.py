@@ -23,20 +23,7 @@ from symdiff import ir
 from symdiff.errors import GuardWarning
 from symdiff.interpret.special_points import JUMP, atoms_of, special_points
 from symdiff.interpret.terms import Step, Term, terms
-from symdiff.ir import (
-    ABS,
-    AND,
-    FALSE,
-    NAN,
-    NOT,
-    OR,
-    WHERE,
-    Expr,
-    and_,
-    not_,
-    or_,
-    topological,
-)
+from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.analysis.signs import Signs
@@ -75,7 +62,9 @@ class Written:
 
     def __init__(self, program: Program, path: Sequence[Step], apart: Expr = FALSE) -> None:
         self.program, self.path, self.apart = program, tuple(path), apart
-        self.values = _values(program, path)
+        self.values = len(program.outputs) if not path else 0
+        if len(path) == 1 and path[0][0] in BOTH:
+            self.values = len(program.outputs)
         acts = _any([c for c, _ in _guards(program.outputs)])
         self.asked = frozenset(v.value for v in ir.variables((acts,)))
         size = functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in program.params), ir.ZERO)
@@ -247,11 +236,6 @@ class _Formulas:
         with np.errstate(all="ignore"):
             found = evaluated(self.optimized.outputs, Doubles(), scope)
         return [float(found[e]) for e in self.optimized.outputs]
-
-
-def _values(program: Program, path: Sequence[Step]) -> int:
-    """How many of the outputs, the first ones, are values."""
-    return len(program.outputs) if not path or (len(path) == 1 and path[0][0] in BOTH) else 0
 
 
 def _guards(outputs: Sequence[Expr]) -> list[tuple[Expr, Expr]]:

@@ -27,6 +27,7 @@ def sought(e: Expr, *slopes: Callable[[float, float], float]) -> Expr:
 
 def holds(condition: Expr, at: tuple[float, float]) -> bool:
     (value,) = ir.substitute((condition,), dict(zip((x, y), map(const, at), strict=True)))
+    assert value.op is ir.BOOL
     return value is ir.TRUE
 
 
