@@ -27,14 +27,15 @@ from symdiff import ir
 from symdiff.interpret.lines import is_size, is_step, zeros_of
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
+from symdiff.ir.functions import EXTREMES
 from symdiff.ir.plain import exactly
 
 WIDEST = 1e-3
 """The bound of a thin band, in what is compared."""
 TRIED = 3
 """General points at which a place is tried."""
-PLACES, ALONE = 24, 8
-"""The most places, and how many of them may be tried in pairs."""
+PLACES, PAIRS = 24, 28
+"""The most places, and the most pairs of them, that are tried."""
 WORK = 2_000_000
 """Operations of ball arithmetic for one program; see `symdiff.interpret.work`."""
 ALIKE = 1e-6
@@ -124,20 +125,62 @@ def special_points(
                 known = trial.is_right(q)
                 if known is False or (known is None and q.asks):
                     wrong.append(q)
-        for p, q in _pairs(right):
+        pairs = _pairs(places)
+        for p, q in pairs[:PAIRS]:
             both = Place(and_(p.condition, q.condition), (*p.zeros, *q.zeros), q.at)
-            if both.condition is not FALSE and trial.is_right(both) is False:
+            alone = p in right and q in right
+            if alone and both.condition is not FALSE and trial.is_right(both) is False:
                 wrong.append(both)
+        wrong += [Place(c, (), places[0].at) for c in _several(places, len(pairs) > PAIRS)]
     condition = functools.reduce(or_, (p.condition for p in wrong), FALSE)
     return SpecialPoints(condition, frozenset(exactly(settled)), tuple(p.at for p in jumps))
 
 
 def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
-    """Pairs of places, those first of which one is computed from the other."""
-    found = list(itertools.combinations(places, 2))
+    """Pairs of places that one coordinate may change, those first of which one is computed from the other."""
+    found = [
+        (p, q) for p, q in itertools.combinations(places, 2) if not _own(p).isdisjoint(_own(q))
+    ]
     below = {p: set(topological((p.at,))) for p in places}
     found.sort(key=lambda pair: not (pair[0].at in below[pair[1]] or pair[1].at in below[pair[0]]))
-    return found[: ALONE * (ALONE - 1) // 2]
+    return found
+
+
+def _own(p: Place) -> set[Expr]:
+    return set(ir.variables((p.condition, *p.zeros)))
+
+
+def _several(places: Sequence[Place], pairs: bool) -> Iterator[Expr]:
+    """Where more places meet than were tried: three that one coordinate may change, or two where not all
+    `pairs` were tried. The terms of one maximum or minimum are one kink, however many are equal."""
+    chains = _chains([p.at for p in places])
+    groups: dict[frozenset[Place], None] = {}
+    for v in dict.fromkeys(v for p in places for v in ir.variables((p.condition, *p.zeros))):
+        groups.setdefault(frozenset(p for p in places if v in _own(p)))
+    for group in groups:
+        if len(group) < 3 - pairs or any(group < other for other in groups):
+            continue
+        held = {c: [p for p in places if p in group and chains[p.at] is c] for c in chains.values()}
+        count = _sum(p.condition for p in places if p in group)
+        parts = _sum(
+            functools.reduce(or_, (p.condition for p in own)) for own in held.values() if own
+        )
+        yield and_(ir.le(ir.const(3 - pairs), count), ir.le(ir.const(2), parts))
+
+
+def _sum(conditions: Iterable[Expr]) -> Expr:
+    return functools.reduce(ir.add, (ir.where(c, ir.ONE, ZERO) for c in conditions), ZERO)
+
+
+def _chains(nodes: Sequence[Expr]) -> dict[Expr, Expr]:
+    """The last one of the maxima or minima that each node is a term of."""
+    found: dict[Expr, Expr] = {}
+    for e in reversed(topological(nodes)):
+        found.setdefault(e, e)
+        for a in e.args if e.op in EXTREMES else ():
+            if a.op is e.op:
+                found.setdefault(a, found[e])
+    return found
 
 
 def atoms_of(condition: Expr) -> list[Expr]:
@@ -328,7 +371,7 @@ class _Trial:
 
 
 def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) -> bool:
-    """Whether a node is computed for what the branches give that are taken."""
+    """Whether a node is computed for what the branches give that are taken, and the terms that are the largest."""
     seen: set[Expr] = set()
     stack = list(outputs)
     while stack:
@@ -340,6 +383,8 @@ def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) 
         seen.add(e)
         if e.op is WHERE:
             stack += [e.args[0], e.args[1 if values[e.args[0]] else 2]]
+        elif e.op in EXTREMES:
+            stack += [a for a in e.args if values[a] == values[e]]
         else:
             stack += e.args
     return False
@@ -377,4 +422,4 @@ def _values(roots: Iterable[Expr], point: dict[str, float]) -> dict[Expr, Any]:
         return evaluated(tuple(roots), Doubles(), {p: np.float64(x) for p, x in point.items()})
 
 
-__all__ = ["JUMP", "SpecialPoints", "atoms_of", "special_points"]
+__all__ = ["ALIKE", "JUMP", "SpecialPoints", "atoms_of", "special_points"]

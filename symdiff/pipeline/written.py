@@ -21,7 +21,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.errors import GuardWarning
-from symdiff.interpret.special_points import JUMP, atoms_of, special_points
+from symdiff.interpret.special_points import ALIKE, JUMP, atoms_of, special_points
 from symdiff.interpret.terms import Step, Term, terms
 from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
 from symdiff.ir.plain import exactly
@@ -74,14 +74,17 @@ class Written:
         self._has_warned = False
 
     def __call__(
-        self, point: Sequence[float], found: Sequence[float], dtype: str = "float64"
-    ) -> list[float]:
+        self, point: Sequence[float], found: Sequence[float], dtype: str = "float64",
+        limits: Sequence[int] = (),
+    ) -> list[float]:  # fmt: skip
         """Results at a point: those that are nan, and derivatives where a branch is taken at
         the point alone, by the definition.
 
         Parameters
         ----------
         point : the arguments; found : the outputs there.
+        limits : those that are limits of formulas which are undefined there: a derivative differs from
+            that where they are the product of a step and what it is continuous with.
         """
         result = list(found)
         if not all(map(math.isfinite, point)):
@@ -91,6 +94,8 @@ class Written:
         ]
         if self.apart is not FALSE and _holds(self.apart, self.program.params, point):
             lost = [*(k for k in lost if k < self.values), *range(self.values, len(found))]
+        doubted = {k for k in limits if k >= self.values and k not in lost}
+        lost += sorted(doubted)
         rows = self._terms() if lost else None
         if rows is None:
             return result
@@ -108,6 +113,10 @@ class Written:
                     slope = there.partial(t.output, t.by)
                     jumps, known = jumps | slope.jumps, known & slope.known
                     total += weight * slope.value
+                if k in doubted:
+                    far = abs(total - found[k]) > ALIKE * (abs(total) + abs(found[k]))
+                    result[k] = total if known and far else found[k]
+                    continue
                 unknown += not known and not math.isinf(found[k])
                 if math.isnan(found[k]) or (
                     known and not (math.isinf(found[k]) and math.isnan(total))

@@ -19,7 +19,7 @@ Ensures: the same program with more checks; none of its integers wraps where no 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -44,6 +44,7 @@ from symdiff.ir.loop_program import (
     Loop,
     LoopProgram,
     Statement,
+    Type,
     Update,
     defined,
     expressions,
@@ -103,6 +104,11 @@ def checked(program: LoopProgram) -> LoopProgram:
 
 def _of_data(values: np.ndarray) -> Range:
     return (int(values.min()), int(values.max())) if values.size else (0, 0)
+
+
+def _seen(typed: Iterable[tuple[Type, Expr]]) -> tuple[Expr, ...]:
+    """Values of types, but for literals of real ones, which are doubles there."""
+    return tuple(e for t, e in typed if t.kind != "f" or e.op is not ir.CONST)
 
 
 @dataclass(slots=True)
@@ -352,12 +358,15 @@ class _Checker:
                     self.known[i] = self._index(n)
                     self.limits[index(i)] = self.size(n, self.limits)
                 body = self.block(s.body)
-                body = (*body, *self.checks((s.value,)))
+                body = (*body, *self.checks(_seen([(s.type, s.value)])))
                 self.define(s)
                 return [*before, replace(s, body=body)]
             case Loop():
                 return self.loop(s)
-        before = self.checks(tuple(e for e in expressions(s) if e.op is not ARRAY))
+        seen = [e for e in expressions(s) if e.op is not ARRAY]
+        if isinstance(s, Update):
+            seen = [e for e in seen if e is not s.value] + [*_seen([(s.type, s.value)])]
+        before = self.checks(seen)
         self.define(s)
         return [*before, s]
 
@@ -384,7 +393,7 @@ class _Checker:
     # ----------------------------------------------------------------------- loops
     def loop(self, s: Loop) -> list[Statement]:
         whole = [c for c in s.carried if c.type.kind != "f"]
-        starts = tuple(c.init for c in s.carried if not c.type.shape)
+        starts = _seen((c.type, c.init) for c in s.carried if not c.type.shape)
         counts = () if s.count is None else (s.count,)
         before = self.checks((*starts, *counts))
         self.known[s.index] = self._index(s.count)
@@ -398,7 +407,7 @@ class _Checker:
         at_start = self.known.copy()
         self.known.update(self.at_start(s))
         body = self.block(s.body)
-        after = self.checks(tuple(c.next for c in s.carried if not c.type.shape))
+        after = self.checks(_seen((c.type, c.next) for c in s.carried if not c.type.shape))
         for c in whole:
             last = FULL if c.name in loose else self.range(c.next)
             both = _joined(at_start[c.name], self.range(c.init))

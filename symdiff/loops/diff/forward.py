@@ -41,6 +41,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.loops.context import Context
+from symdiff.loops.diff import extremes
 from symdiff.passes.differentiate import local_partials, multiplied
 
 
@@ -58,6 +59,7 @@ class Duals:
         self.dots: dict[str, Expr] = {n: t for n, t in tangents.items() if t is not ZERO}
         self.known: dict[Expr, Expr] = {}
         self.tapes: dict[str, str] = {}
+        self.within: set[str] = set()
 
     # --------------------------------------------------------------- expressions
     def of(self, e: Expr) -> Expr:
@@ -162,13 +164,37 @@ class Duals:
     def _loop(self, s: Loop) -> list[Statement]:
         """The loop with the tangents of what it carries; which these are is found by
         trying until there are no more."""
+        kept = [(c, op) for c, op in extremes.kept(s) if c.result not in self.within]
+        kept = [(c, op) for c, op in kept if self.context.active(c.result)]
+        s, found = extremes.with_seconds(self.context, s, kept)
+        alone = {c.name for c in s.carried if c.name in found or c.result in self.within}
+        self.within |= {r for c in s.carried if c.name in alone and (r := extremes.nested_in(s, c))}
+        out = self._carried(s, alone)
+        for c in s.carried:
+            if c.name in found and (dot := self.of(c.after)) is not ZERO:
+                self._set(c.result, dot * found[c.name].slope)
+        return out
+
+    def _carried(self, s: Loop, alone: set[str]) -> list[Statement]:
+        """The same; those that are `alone` have the sum of the tangents of equal terms."""
         live = {c.name for c in s.carried if self.of(c.init) is not ZERO}
         while True:
             attempt = self._attempt(s, live)
-            found = {c.name for c in s.carried if self.of(c.next) is not ZERO}
+            ends = {c.name: self._next(c, c.name in alone) for c in s.carried}
+            found = {n for n, dot in ends.items() if dot is not ZERO}
             if found <= live:
-                return self._dual(s, live, *attempt)
+                return self._dual(s, live, ends, *attempt)
             live |= found
+
+    def _next(self, c: Carried, alone: bool) -> Expr:
+        """The tangent of what an iteration passes on."""
+        step = extremes.step_of(c) if alone else None
+        if step is None:
+            return self.of(c.next)
+        dot, now = self.of(step.term), self.of(c.leaf)
+        equal = ir.where(ir.eq(step.term, c.leaf), now + dot, now)
+        found = ir.where(extremes.better(step.op, step.term, c.leaf), dot, equal)
+        return ir.where(step.guard, found, now)
 
     def _attempt(self, s: Loop, live: set[str]) -> tuple[Block, list[Restore]]:
         """The body, if these of its carried values have tangents."""
@@ -187,7 +213,12 @@ class Duals:
         return self.block(s.body), restores
 
     def _dual(
-        self, s: Loop, live: set[str], body: Block, restores: Sequence[Restore]
+        self,
+        s: Loop,
+        live: set[str],
+        ends: Mapping[str, Expr],
+        body: Block,
+        restores: Sequence[Restore],
     ) -> list[Statement]:
         if body == s.body and not live and not restores:
             if all(self.of(v.value) is ZERO for v in s.saves):
@@ -200,7 +231,7 @@ class Duals:
             carried.append(c)
             if c.name not in live:
                 continue
-            start, init, end = self.dots[c.name], self.of(c.init), self.of(c.next)
+            start, init, end = self.dots[c.name], self.of(c.init), ends[c.name]
             if c.type.shape:
                 init = self.zeros(c.type, before) if init is ZERO else init
                 end = self.zeros(c.type, after) if end is ZERO else end

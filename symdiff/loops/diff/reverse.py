@@ -21,12 +21,11 @@ of the forward one is found by `loops.diff.tape_selection`, after its body is si
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from symdiff import ir
-from symdiff.ir import TRUE, VAR, ZERO, Expr, topological, var
+from symdiff.ir import ONE, TRUE, VAR, ZERO, Expr, topological, var
 from symdiff.ir.blocks import unchecked
-from symdiff.ir.functions.selection import EXTREMES, MAXIMA
 from symdiff.ir.linalg.routines import ROUTINES, Writer
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -49,7 +48,6 @@ from symdiff.ir.loop_program import (
     expressions,
     index,
     inner,
-    leaves,
     load,
     name_of,
     renamed,
@@ -58,7 +56,9 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.loops.adjoint_loops import Accumulator, nested
 from symdiff.loops.context import Context
+from symdiff.loops.diff import extremes
 from symdiff.loops.diff.checkpoint import Checkpoint, Plan, Revolve, parts, plan_of, saves_values
+from symdiff.loops.diff.extremes import Extreme
 from symdiff.loops.diff.tape_selection import fragile_names, kept
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.passes.differentiate import (
@@ -71,16 +71,13 @@ from symdiff.passes.differentiate import (
 )
 
 
-def _is_extreme_alone(s: Loop, c: Carried) -> bool:
-    """Whether a carried number is the largest or least of terms so far, and nothing else reads it in the
-    loop: its adjoint is that of the last one in all iterations."""
-    if c.next.op not in EXTREMES or c.leaf not in c.next.args:
-        return False
-    own = [a for a in c.next.args if a is not c.leaf]
-    others = [other.next for other in s.carried if other is not c]
-    values = [v.value for v in s.saves]
-    inside = [e for t in walk(s.body) for e in expressions(t)]
-    return len(own) == 1 and c.leaf not in leaves((*own, *others, *values, *inside))
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The adjoint that the last of the largest or least terms of a loop have, each of them."""
+
+    carried: Carried
+    extreme: Extreme
+    bar: Expr
 
 
 class Sweep:
@@ -99,6 +96,7 @@ class Sweep:
     Attributes
     ----------
     out : the statements of the reverse sweep.
+    within : what loops around keep the largest or the least of, by the names of the values after inner loops.
     stored : expressions whose values are elements of arrays that there are.
     """
 
@@ -119,6 +117,7 @@ class Sweep:
         self.starts: dict[str, str] = {}
         self.adjoint: dict[str, str] = {}
         self.pending: dict[Expr, dict[Path, Expr]] = {}
+        self.within: dict[str, Extreme] = {}
         self.stored: dict[Expr, Expr] = {}
         self.levels = self._leveled([*roots, *(e for s in block for e in expressions(s))])
 
@@ -169,15 +168,17 @@ class Sweep:
         else:
             self.seed(e, var(bar))
 
-    def receive_extreme(self, c: Carried, bar: Expr) -> None:
-        """Add the adjoint of a carried maximum or minimum to what it is made of: only terms that the last one
-        does not pass count, as others, whose adjoints are 0, may have infinite derivatives."""
-        for child, partial, counts in local_partials(c.next):
-            path = (counts,) if counts is not TRUE else ()
-            if child is not c.leaf:
-                low, high = (child, var(c.result))[:: 1 if c.next.op in MAXIMA else -1]
-                path = (*path, ir.not_(ir.lt(low, high)))
-            self.seed(child, bar * partial, path)
+    def receive_share(self, s: Loop, share: Share) -> None:
+        """Add the adjoint of a largest or least term: others, whose adjoints are 0, may have infinite
+        derivatives."""
+        c, extreme = share.carried, share.extreme
+        inner, step = extremes.nested_in(s, c), extremes.step_of(c)
+        if inner is not None:
+            self.within[inner] = replace(extreme, slope=ONE)
+            self.seed(c.next, share.bar)
+        elif step is not None:
+            path = () if step.guard is TRUE else (step.guard,)
+            self.seed(step.term, share.bar, (*path, extreme.is_last(step.term)))
 
     def cotangent(self, e: Expr, bar: Expr) -> None:
         """Add to the adjoint of an output: a scalar to that of a scalar, an array to that
@@ -347,28 +348,48 @@ class Sweep:
         live = {c.name for c in s.carried if self.reached(c.result)}
         if not live and not any(v.tape in self.context.tape_bars for v in _saves(s)):
             return (s,)
+        s, kept = self._kept(s, live)
         fragile = self.fragile | fragile_names(s)
         while True:
             bars = {c.name: self.context.fresh(f"{c.name}_bar", c.type)
                     for c in s.carried if c.name in live}  # fmt: skip
-            sweep, restores = self._body(s, bars, fragile)
+            sweep, restores = self._body(s, bars, fragile, kept)
             found = {c.name for c in s.carried if sweep.reached(c.name)}
             if found <= live:
                 break
             live |= found
         return self._reversed(s, sweep, bars, restores)
 
+    def _kept(self, s: Loop, live: set[str]) -> tuple[Loop, list[Share]]:
+        """The loop, with what tells ties apart, and the adjoints of its largest and least terms, which are no
+        longer `live`: what they begin with has its own."""
+        if self.checkpoint not in (None, "none"):
+            return s, []
+        found = {c.name: e for c in s.carried if (e := self.within.get(c.result)) is not None}
+        alone = [(c, op) for c, op in extremes.kept(s) if c.name in live and c.name not in found]
+        s, more = extremes.with_seconds(self.context, s, alone)
+        shares = []
+        for c in s.carried:
+            extreme = found.get(c.name) or more.get(c.name)
+            if extreme is not None and c.name in live:
+                live.discard(c.name)
+                bar = self.scalar(c.result) * extreme.slope
+                shares.append(Share(c, extreme, bar))
+                if c.name in more:
+                    self.seed(c.init, bar, (extreme.is_last(c.init),))
+        return s, shares
+
     def _body(
-        self, s: Loop, bars: Mapping[str, str], fragile: frozenset[str]
+        self, s: Loop, bars: Mapping[str, str], fragile: frozenset[str], shares: Sequence[Share]
     ) -> tuple[Sweep, list[Restore]]:
         """The reverse of one iteration, from the adjoints of what it passes on."""
         roots = [*(c.next for c in s.carried), *(v.value for v in s.saves)]
         sweep = Sweep(self.context, s.body, (n for n, _ in inner(s)), roots, fragile)
         for c in s.carried:
-            if c.name in bars and _is_extreme_alone(s, c):
-                sweep.receive_extreme(c, var(bars[c.name]))
-            elif c.name in bars:
+            if c.name in bars:
                 sweep.receive(c.next, bars[c.name])
+        for share in shares:
+            sweep.receive_share(s, share)
         restores = []
         for v in s.saves:
             if (tape := self.context.tape_bars.get(v.tape)) is not None:

@@ -42,7 +42,7 @@ WIDENING = 40_000
 
 Demands = tuple[tuple[Expr, Location | None], ...]
 """Conditions on the arguments, and where they are stated."""
-Written = Callable[[Sequence[float], Sequence[float], str], list[float]]
+Written = Callable[[Sequence[float], Sequence[float], str, Sequence[int]], list[float]]
 
 
 class AccuracyWarning(RuntimeWarning):
@@ -213,7 +213,8 @@ class Tiered:
         if any(map(_unknown, answers)):
             plain = self._first()(point)
             found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
-        result = self._as_written(point, found, dtype)
+        limits = [k for k, a in enumerate(answers) if a.status == "limit"]
+        result = self._as_written(point, found, dtype, limits)
         if any(
             a.status == "budget" and x is y for a, x, y in zip(answers, found, result, strict=True)
         ):
@@ -224,10 +225,12 @@ class Tiered:
             )
         return result
 
-    def _as_written(self, point: Sequence[float], found: list[float], dtype: str) -> list[float]:
-        """The outputs at a point; those that are nan, at infinite arguments, and where branches are taken at
-        the point alone, by the definition of the function and its derivatives."""
-        return found if self.written is None else self.written(point, found, dtype)
+    def _as_written(
+        self, point: Sequence[float], found: list[float], dtype: str, limits: Sequence[int] = ()
+    ) -> list[float]:
+        """The outputs at a point; those that are nan, or limits of formulas, at infinite arguments, and where
+        branches are taken at the point alone, by the definition of the function and its derivatives."""
+        return found if self.written is None else self.written(point, found, dtype, limits)
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""
