@@ -89,6 +89,14 @@ class Numbers(ABC):
         """An integer that counts something, or says which element is meant."""
         return int(value)
 
+    def element(self, a: Any, indices: Sequence[Any]) -> Number:
+        """An element of an array, the nearest where an index is out of its range."""
+        if 0 in a.shape:
+            return self.real(math.nan) if a.dtype == object else 0
+        where = map(self.place, indices)
+        value = a[tuple(min(max(i, 0), n - 1) for i, n in zip(where, a.shape, strict=True))]
+        return value if a.dtype == object else int(value)
+
     def most(self, value: Any) -> int:
         """The largest that a count may be."""
         return self.place(value)
@@ -255,7 +263,7 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
     if op is ir.VAR or op is INDEX or op is ARRAY:
         return scope[name_of(n)]
     if op is LOAD:
-        return _element(args[0], args[1:], numbers)
+        return numbers.element(args[0], args[1:])
     if op is ir.WHERE:
         return numbers.choose(*args)
     if op is REAL_OF:
@@ -274,15 +282,6 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
         found = numbers.half_power(args[0], q.numerator)
         return numbers.apply(op, args) if found is None else found
     return numbers.apply(op, args)
-
-
-def _element(a: Any, indices: Sequence[int], numbers: Numbers) -> Number:
-    if 0 in a.shape:
-        return numbers.real(math.nan) if a.dtype == object else 0
-    where = map(numbers.place, indices)
-    place = tuple(min(max(i, 0), n - 1) for i, n in zip(where, a.shape, strict=True))
-    value = a[place]
-    return value if a.dtype == object else int(value)
 
 
 # -------------------------------------------------------------------- statements

@@ -27,7 +27,7 @@ from symdiff import ir
 from symdiff.interpret.lines import is_size, is_step, zeros_of
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import EXTREMES
+from symdiff.ir.functions import ACOS, ASIN, ATAN2, EXTREMES
 from symdiff.ir.plain import exactly
 
 WIDEST = 1e-3
@@ -108,6 +108,7 @@ def special_points(
 
     with exclusive():
         trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK)
+        places = trial.special(places)
         wrong, right = [], []
         for place in places:
             known = trial.is_right(place)
@@ -197,7 +198,7 @@ def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
         if e.op is WHERE:
             found = {p.condition: p for p in _guards(e)} | found
     for e in order:
-        p = _boundary(e) if e.op in (LT, LE) else _kink(e)
+        p = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
         if p is not None and p.condition is not FALSE:
             found.setdefault(p.condition, p)
     return iter(found.values())
@@ -241,6 +242,17 @@ def _kink(e: Expr) -> Place | None:
     return Place(condition, zeros_of(*exactly((u,))), e)
 
 
+def _edge(e: Expr) -> Place | None:
+    """Where angles have no derivatives, though what is made of them may."""
+    if e.op not in (ATAN2, ACOS, ASIN):
+        return None
+    a, b = e.args if e.op is ATAN2 else (e.args[0] - ir.ONE, e.args[0] + ir.ONE)
+    zeros = tuple(dict.fromkeys(exactly((a, b))))
+    if e.op is ATAN2:
+        return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), zeros, e)
+    return Place(or_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((e.args[0] - ir.ONE,)), e)
+
+
 def _difference(a: Expr, b: Expr) -> Expr:
     x, y = exactly((a, b))
     return x if y is ZERO else y if x is ZERO else x - y
@@ -276,6 +288,12 @@ class _Trial:
         rng, scale = self.rng, 10 if k % 4 == 3 else 1
         signs = (1,) if k % 2 == 0 else (1, -1)
         return {p: scale * rng.choice(signs) * rng.uniform(*SIZES) for p in self.names}
+
+    def special(self, places: Sequence[Place]) -> list[Place]:
+        """Those that do not hold at general points."""
+        conditions = [p.condition for p in places]
+        values = [_values(conditions, b) for b in self.bases]
+        return [p for p in places if not any(v[p.condition] for v in values)]
 
     def is_right(self, place: Place) -> bool | None:
         """Whether formulas are right at general points of a place; None if that is not known."""

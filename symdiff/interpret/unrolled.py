@@ -95,11 +95,29 @@ class Formulas(Numbers):
         """Whether a condition holds, as far as that is known: a call has checked it."""
         return True if isinstance(condition, Expr) else bool(condition)
 
-    def whole(self, value: Any) -> int:
+    def whole(self, value: Any) -> Any:
+        """An integer; a formula, if it depends on real values."""
+        return value if isinstance(value, Expr) else int(value)
+
+    def place(self, value: Any) -> int:
         """An integer that must not depend on real values."""
         if isinstance(value, Expr):
             raise UnsupportedError("an integer of real values has no formula here")
         return int(value)
+
+    def element(self, a: Any, indices: Sequence[Any]) -> Any:
+        """An element; where an index depends on real values, chosen among all of its axis."""
+        for axis, i in enumerate(indices):
+            if isinstance(i, Expr) and a.shape[axis]:
+                rest = [*indices[:axis], 0, *indices[axis + 1 :]]
+                found = None
+                for k in reversed(range(a.shape[axis])):
+                    rest[axis] = k
+                    one = self.element(a, rest)
+                    is_here = self.apply(ir.LE, [i, ir.const(k)])
+                    found = one if found is None else self.choose(is_here, one, found)
+                return found
+        return super().element(a, indices)
 
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
         """The results of a routine of a library."""
@@ -166,13 +184,13 @@ class FormulasAt(Formulas):
         """A condition at the point."""
         return bool(self._at(condition))
 
-    def whole(self, value: Any) -> Any:
-        """An integer, of conditions too: how many of them hold is not decided before it counts."""
-        return value
-
     def place(self, value: Any) -> int:
         """An integer at the point."""
         return int(self._at(value))
+
+    def element(self, a: Any, indices: Sequence[Any]) -> Any:
+        """An element, at the point."""
+        return Numbers.element(self, a, indices)
 
     def most(self, value: Any) -> int:
         """The larger count of both branches, where a condition chooses it."""

@@ -384,13 +384,16 @@ DOUBLES: dict[Op, Callable[..., Any]] = {
 def in_doubles(op: Op) -> Callable[..., float]:
     """An operation on floats, as NumPy and libm compute it; never an exception."""
     function = DOUBLES.get(op) or _written(op) or _by_ball(op)
+    array_names = [n.removeprefix("numpy.") for n in op.names if n.startswith("numpy.")]
+    at_edges: Callable[..., Any] | None = getattr(np, array_names[0], None) if array_names else None
 
     def quietly(*args: float) -> float:
         try:
             with np.errstate(all="ignore"):
                 return float(function(*map(np.float64, args)))
-        except (ValueError, ZeroDivisionError):
-            return math.nan
+        except (ValueError, ZeroDivisionError):  # functions of `math` raise where NumPy's do not
+            with np.errstate(all="ignore"):
+                return math.nan if at_edges is None else float(at_edges(*args))
         except OverflowError:
             return math.inf
 

@@ -355,6 +355,8 @@ class LoopKernel:
             return self._recomputed()(dtype, values, plain, out, result)
         with unproven() as left:
             found = self._recomputed()(dtype, values, plain, None, result)
+        if any(map(_has_nan, plain)):
+            found = self._without_limits(values, plain, found)
         lost = sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
         if not all(map(_is_finite, found)):
             found, known = self.points(values, found)
@@ -367,6 +369,25 @@ class LoopKernel:
                 f"{self.program.name} lost digits: results are not proven accurate",
             )
         return placed(found, out)
+
+    def _without_limits(
+        self, values: Sequence[Any], plain: Sequence[Any], found: Sequence[Any]
+    ) -> list[Any]:
+        """Results of which those that are undefined as formulas, so that limits were `found`, are by the
+        definition, where that is something else."""
+        from symdiff.interpret.special_points import ALIKE
+
+        assert self.points is not None
+        with unproven():
+            defined, _ = self.points(values, plain)
+        result = []
+        for p, limit, d in zip(plain, found, defined, strict=True):
+            a, b = np.asarray(limit), np.asarray(d)
+            with np.errstate(all="ignore"):
+                differs = np.isnan(p) & (abs(a - b) > ALIKE * (abs(a) + abs(b)))
+            chosen = np.where(differs, b, a) if differs.any() else limit
+            result.append(chosen if isinstance(limit, np.ndarray) else type(limit)(chosen))
+        return result
 
     def _is_apart(self, values: Sequence[Any], results: Sequence[Any]) -> bool:
         """Whether results are those of points beside: at a guarded point, or where slopes at ties
