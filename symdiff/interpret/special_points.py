@@ -47,6 +47,8 @@ ROUNDS = 6
 SOLVING = 40
 """Steps of the secant method."""
 JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
+EDGES = (ATAN2, ACOS, ASIN)
+"""Functions without a derivative at the edges of their domains, though what is made of them may have one."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
 
@@ -243,8 +245,7 @@ def _kink(e: Expr) -> Place | None:
 
 
 def _edge(e: Expr) -> Place | None:
-    """Where angles have no derivatives, though what is made of them may."""
-    if e.op not in (ATAN2, ACOS, ASIN):
+    if e.op not in EDGES:
         return None
     a, b = e.args if e.op is ATAN2 else (e.args[0] - ir.ONE, e.args[0] + ir.ONE)
     zeros = tuple(dict.fromkeys(exactly((a, b))))
@@ -440,4 +441,4 @@ def _values(roots: Iterable[Expr], point: dict[str, float]) -> dict[Expr, Any]:
         return evaluated(tuple(roots), Doubles(), {p: np.float64(x) for p, x in point.items()})
 
 
-__all__ = ["ALIKE", "JUMP", "SpecialPoints", "atoms_of", "special_points"]
+__all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "atoms_of", "special_points"]

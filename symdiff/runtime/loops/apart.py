@@ -18,7 +18,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import GuardWarning, Location, SymdiffError
-from symdiff.interpret.special_points import special_points
+from symdiff.interpret.special_points import EDGES, special_points
 from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
@@ -202,7 +202,7 @@ def _has_kinks(program: LoopProgram) -> bool:
     """Whether a program is made of what is not smooth."""
     every = (e for s in walk(program.block) for e in expressions(s))
     order = ir.topological((*every, *program.outputs))
-    return any(n.op is ir.WHERE or n.op.kink is not None for n in order)
+    return any(n.op is ir.WHERE or n.op.kink is not None or n.op in EDGES for n in order)
 
 
 def _sizes(program: LoopProgram, own: Sequence[Any]) -> dict[str, tuple[int, ...]]:

@@ -235,11 +235,14 @@ class LoopKernel:
             if not aside or out is None:
                 return results
             return list(map(_placed, out, results))
-        apart = self._is_apart(values, results)
+        apart, undefined = self._is_apart(values, results), None
         if not (apart or self.accuracy == "certified" or all(map(_is_finite, results))):
             # something overflowed, or is undefined, that need not be
             tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
             again = tested(values)
+            if self.points is not None and any(map(_has_nan, results)):
+                undefined = results
+                again = self._without_limits(values, undefined, again)
             if not all(map(_is_finite, values)):
                 return again if out is None else list(map(_placed, out, again))
             if all(map(_is_finite, again)) and not probe.has_lost(
@@ -249,7 +252,7 @@ class LoopKernel:
                 return again if out is None else list(map(_placed, out, again))
             results = again
         kept = results if out is None or aside else [np.copy(v) for v in results]
-        found = self._more_accurately(dtype, values, kept, out, result)
+        found = self._more_accurately(dtype, values, kept, out, result, undefined)
         self._odd *= not all(map(_is_finite, found))
         if any(map(probe.differ, kept, found)):
             self._losses += 1
@@ -346,8 +349,15 @@ class LoopKernel:
         return self._again
 
     def _more_accurately(
-        self, dtype: str, values: Sequence[Any], plain: Sequence[Any], out: Any, result: Any
+        self,
+        dtype: str,
+        values: Sequence[Any],
+        plain: Sequence[Any],
+        out: Any,
+        result: Any,
+        undefined: Sequence[Any] | None = None,
     ) -> list[Any]:
+        """Results with more digits, and those that are not known; `undefined`: with nan where formulas are."""
         if self._is_apart(values, plain):
             assert self.points is not None
             return placed(self.points(values, plain)[0], out)
@@ -355,8 +365,9 @@ class LoopKernel:
             return self._recomputed()(dtype, values, plain, out, result)
         with unproven() as left:
             found = self._recomputed()(dtype, values, plain, None, result)
-        if any(map(_has_nan, plain)):
-            found = self._without_limits(values, plain, found)
+        undefined = plain if undefined is None else undefined
+        if any(map(_has_nan, undefined)):
+            found = self._without_limits(values, undefined, found)
         lost = sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
         if not all(map(_is_finite, found)):
             found, known = self.points(values, found)
