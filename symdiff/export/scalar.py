@@ -14,12 +14,13 @@ from symdiff.codegen.source.modules.scalar import Function, Kernel, module_sourc
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
-from symdiff.ir import Expr
+from symdiff.ir import FALSE, Expr
+from symdiff.ir.plain import exactly
 from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.lowered.modules import checked
-from symdiff.pipeline.written import Written
+from symdiff.pipeline.written import Written, with_special_points, without_special_points
 
 MAX_FORMULA_LINES = 30
 """Longer formulas are left out of the docstring."""
@@ -62,10 +63,15 @@ def module_text(
     value = pipeline.value(program)
     count = len(value.outputs)
 
+    special: dict[Expr, None] = {}
+
     def stage(p: Program, kind: str = "", before: Stage | None = None) -> Stage:
-        origin = Written(program, [(kind, tuple(wrt))] if kind else [])
-        conditions = [c for c, _ in demands]
-        return checked(pipeline.optimized(p), real, accuracy, conditions, origin, before)
+        path = [(kind, tuple(wrt))] if kind else []
+        optimized, _ = with_special_points(pipeline.optimized(p), program, path, [])
+        special[optimized.wrong] = None
+        optimized = without_special_points(optimized, program, path)
+        conditions, origin = [c for c, _ in demands], Written(program, path)
+        return checked(optimized, real, accuracy, conditions, origin, before)
 
     first = stage(value)
 
@@ -101,6 +107,8 @@ def module_text(
         "Derivative": _formula(slopes, _slope_labels(slopes, wrt)),
     }
     facts["Compiled for"] = [f"{p} = {value or 'its default'}" for p, value in face.fixed]
+    lines, texts = formula_lines(exactly([c for c in special if c is not FALSE]))
+    facts["Derivatives that are nan where"] = [*lines, *texts]
     findings = report(program, wrt).findings
     for kind, heading in _HEADINGS.items():
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))

@@ -21,13 +21,14 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
 from symdiff.interpret.lines import is_size, is_step, zeros_of
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import ACOS, ASIN, ATAN2, EXTREMES
+from symdiff.ir.functions import ACOS, ASIN, ATAN2, EXTREMES, HYPOT, LOG
 from symdiff.ir.plain import exactly
 
 WIDEST = 1e-3
@@ -77,13 +78,15 @@ class SpecialPoints:
 
     Attributes
     ----------
-    condition : holds there.
+    condition : holds there, and where that is not known of guards.
+    wrong : holds where formulas were found not to be right.
     settled : comparisons of guards, of real numbers, about which nothing else is to be said: formulas are not right there, or the
         function is continuous.
     jumps : branches at whose guards the function jumps, unless parameters have special values.
     """
 
     condition: Expr = FALSE
+    wrong: Expr = FALSE
     settled: frozenset[Expr] = frozenset()
     jumps: tuple[Expr, ...] = ()
 
@@ -111,39 +114,46 @@ def special_points(
     with exclusive():
         trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK)
         places = trial.special(places)
-        wrong, right = [], []
-        for place in places:
+        wrong, unknown, right = list[Place](), list[Place](), list[Place]()
+
+        def sort(place: Place) -> None:
             known = trial.is_right(place)
-            if known is False or (known is None and place.asks):
+            if known is False:
                 wrong.append(place)
             elif known:
                 right.append(place)
-        at_points = [p for p in (*wrong, *right) if p.condition.op is EQ]
+            elif trial.may_be_wrong(place):
+                unknown.append(place)
+
+        for place in places:
+            sort(place)
+        alone = list(right)
+        doubted = {*wrong, *unknown}
+        at_points = [p for p in (*doubted, *alone) if p.condition.op is EQ]
         settled = {
-            e for p in at_points if p in wrong or not any(trial.jumps[p.condition]) for e in p.asks
+            e
+            for p in at_points
+            if p in doubted or not any(trial.jumps[p.condition])
+            for e in p.asks
         }
-        jumps = [p for p in right if p.asks and all(trial.jumps[p.condition])]
-        for p in (*jumps, *(p for p in right if p.at.op.kink is not None and is_step(p.at))):
+        jumps = [p for p in alone if p.asks and all(trial.jumps[p.condition])]
+        for p in (*jumps, *(p for p in alone if p.at.op.kink is not None and is_step(p.at))):
             for q in trial.joined(p):
-                known = trial.is_right(q)
-                if known is False or (known is None and q.asks):
-                    wrong.append(q)
+                sort(q)
         pairs = _pairs(places)
         for p, q in pairs[:PAIRS]:
             both = Place(and_(p.condition, q.condition), (*p.zeros, *q.zeros), q.at)
-            alone = p in right and q in right
-            if alone and both.condition is not FALSE and trial.is_right(both) is False:
-                wrong.append(both)
-        wrong += [Place(c, (), places[0].at) for c in _several(places, len(pairs) > PAIRS)]
-    condition = functools.reduce(or_, (p.condition for p in wrong), FALSE)
-    return SpecialPoints(condition, frozenset(exactly(settled)), tuple(p.at for p in jumps))
+            if p in alone and q in alone and both.condition is not FALSE:
+                sort(both)
+    met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
+    doubts = [*(p.condition for p in unknown), *_several(places, len(pairs) > PAIRS)]
+    every = functools.reduce(or_, doubts, met)
+    return SpecialPoints(every, met, frozenset(exactly(settled)), tuple(p.at for p in jumps))
 
 
 def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
-    """Pairs of places that one coordinate may change, those first of which one is computed from the other."""
-    found = [
-        (p, q) for p, q in itertools.combinations(places, 2) if not _own(p).isdisjoint(_own(q))
-    ]
+    """Pairs of places, those first of which one is computed from the other."""
+    found = list(itertools.combinations(places, 2))
     below = {p: set(topological((p.at,))) for p in places}
     found.sort(key=lambda pair: not (pair[0].at in below[pair[1]] or pair[1].at in below[pair[0]]))
     return found
@@ -203,6 +213,10 @@ def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
         p = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
         if p is not None and p.condition is not FALSE:
             found.setdefault(p.condition, p)
+    singular = [p for e in order if (p := _singular(e)) is not None and p.condition is not FALSE]
+    if found or len({p.at.op is LOG for p in singular}) == 2:
+        for p in singular:
+            found.setdefault(p.condition, p)
     return iter(found.values())
 
 
@@ -245,13 +259,24 @@ def _kink(e: Expr) -> Place | None:
 
 
 def _edge(e: Expr) -> Place | None:
-    if e.op not in EDGES:
-        return None
-    a, b = e.args if e.op is ATAN2 else (e.args[0] - ir.ONE, e.args[0] + ir.ONE)
-    zeros = tuple(dict.fromkeys(exactly((a, b))))
+    if e.op in (ACOS, ASIN):
+        (a,) = e.args
+        at = or_(ir.eq(a, ir.ONE), ir.eq(a, -ir.ONE))
+        return Place(at, exactly((a - ir.ONE,)), e)
     if e.op is ATAN2:
-        return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), zeros, e)
-    return Place(or_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((e.args[0] - ir.ONE,)), e)
+        a, b = e.args
+        return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((a, b)), e)
+    return None
+
+
+def _singular(e: Expr) -> Place | None:
+    """Where a norm or a logarithm has no derivative: formulas are right where nothing else has none."""
+    if e.op is LOG:
+        return Place(ir.eq(e.args[0], ZERO), zeros_of(*exactly(e.args)), e)
+    is_root = e.op is ir.POW and ir.rational(e.args[1]) == Fraction(1, 2)
+    if e.op is HYPOT or (is_root and is_size(e)):
+        return Place(ir.eq(e, ZERO), zeros_of(*exactly((e,))), e)
+    return None
 
 
 def _difference(a: Expr, b: Expr) -> Expr:
@@ -315,6 +340,11 @@ class _Trial:
             if max(tried, unknown) == TRIED:
                 break
         return True if tried > unknown else None
+
+    def may_be_wrong(self, place: Place) -> bool:
+        """Whether formulas count as wrong where nothing is known: at guards of points, and in bands in which
+        there are general points."""
+        return bool(place.asks) and (place.condition.op is EQ or place.condition in self.jumps)
 
     def _on(self, place: Place, base: dict[str, float], turn: int = 0) -> dict[str, float] | None:
         """A point of a place close to a general one, if the program looks at the place there; the `turn` says which

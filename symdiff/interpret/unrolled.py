@@ -25,7 +25,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Doubles, Numbers, evaluate, run
 from symdiff.ir import Expr, Op
-from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, SIN
+from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, SIN, domain
 from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram
 from symdiff.ir.plain import Reading
 
@@ -66,7 +66,20 @@ class Formulas(Numbers):
             raise TooLong
         made = [ir.boolean(a) if isinstance(a, bool) else a for a in args]
         found = ir.apply(op, *made)
+        if found.op is not op:
+            found = self._where_defined(found, made)
         return found.value if found.op is ir.BOOL else found
+
+    def _where_defined(self, found: Expr, args: Sequence[Expr]) -> Expr:
+        """What an operation was simplified to, nan where an argument that is no longer part of it is."""
+        within: set[Expr] = set()
+        for a in args:
+            condition = domain(a.op, a.args) if a.args and not found.op.boolean else ir.TRUE
+            if condition is not ir.TRUE:
+                within = within or set(ir.topological((found,)))
+                if a not in within:
+                    found = ir.where(condition, found, ir.NAN)
+        return found
 
     def plainly(self, value: Any) -> Any:
         """A formula as doubles compute it: that of a sum which decides, though it is named where it does."""

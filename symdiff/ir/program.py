@@ -194,6 +194,7 @@ class OptimizedProgram:
     outputs : to be compiled; completed points are bands of polynomials.
     reference : the same values in closed form, undefined at completed points.
     apart : where outputs are derivatives that follow the definition, not the formulas.
+    wrong : where formulas of derivatives were found wrong; part of `apart`.
     """
 
     name: str
@@ -202,6 +203,7 @@ class OptimizedProgram:
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
     apart: Expr = FALSE
+    wrong: Expr = FALSE
 
     def nested(self, values: Sequence[Any]) -> Any:
         """The values of the outputs, as the function returns them."""

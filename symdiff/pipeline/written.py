@@ -23,7 +23,21 @@ from symdiff import ir
 from symdiff.errors import GuardWarning
 from symdiff.interpret.special_points import ALIKE, JUMP, atoms_of, special_points
 from symdiff.interpret.terms import Step, Term, terms
-from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
+from symdiff.ir import (
+    ABS,
+    AND,
+    FALSE,
+    NAN,
+    NOT,
+    OR,
+    WHERE,
+    Expr,
+    and_,
+    not_,
+    or_,
+    topological,
+    where,
+)
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.analysis.signs import Signs
@@ -62,9 +76,7 @@ class Written:
 
     def __init__(self, program: Program, path: Sequence[Step], apart: Expr = FALSE) -> None:
         self.program, self.path, self.apart = program, tuple(path), apart
-        self.values = len(program.outputs) if not path else 0
-        if len(path) == 1 and path[0][0] in BOTH:
-            self.values = len(program.outputs)
+        self.values = _values(program, path)
         acts = _any([c for c, _ in _guards(program.outputs)])
         self.asked = frozenset(v.value for v in ir.variables((acts,)))
         size = functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in program.params), ir.ZERO)
@@ -227,7 +239,29 @@ def with_special_points(
         if told.isdisjoint(atoms):
             told |= atoms
             left.append((JUMP, e))
-    return replace(optimized, apart=found.condition), left
+    return replace(optimized, apart=found.condition, wrong=found.wrong), left
+
+
+def without_special_points(
+    optimized: OptimizedProgram, program: Program, path: Sequence[Step]
+) -> OptimizedProgram:
+    """What is compiled where no tier has derivatives by the definition: those whose formulas were found wrong are
+    nan there."""
+    if optimized.wrong is FALSE:
+        return optimized
+    values = _values(program, path)
+
+    def undefined(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+        slopes = (where(optimized.wrong, NAN, e) for e in outputs[values:])
+        return (*outputs[:values], *slopes)
+
+    outputs, reference = undefined(optimized.outputs), undefined(optimized.reference)
+    return replace(optimized, outputs=outputs, reference=reference, apart=FALSE, wrong=FALSE)
+
+
+def _values(program: Program, path: Sequence[Step]) -> int:
+    """How many of the outputs, the first ones, are values."""
+    return len(program.outputs) if not path or (len(path) == 1 and path[0][0] in BOTH) else 0
 
 
 class _Formulas:
@@ -295,4 +329,4 @@ def _bounded(part: Expr) -> Iterator[tuple[Expr, Piece]]:
 _SIGNS = Signs(())
 
 
-__all__ = ["Written", "with_special_points"]
+__all__ = ["Written", "with_special_points", "without_special_points"]

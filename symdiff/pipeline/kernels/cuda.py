@@ -175,7 +175,11 @@ class CudaKernels:
     ) -> tuple[OptimizedProgram, OnDevice]:
         key = id(self.source.scalar(static, shapes))
         if key not in self.made:
-            self.made[key] = self._make(self.source.optimized(static, shapes))
+            from symdiff.pipeline.written import without_special_points
+
+            raw = self.source.scalar(static, shapes)
+            optimized = self.source.optimized(static, shapes)
+            self.made[key] = self._make(without_special_points(optimized, raw, self.source.path))
         return self.made[key]
 
     def _refuse_certified(self) -> None:

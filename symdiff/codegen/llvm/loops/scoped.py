@@ -182,6 +182,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         if kind == "f":
             return self.number(e)
         value, own = self.scalar(e), self.kind(e)
+        if own == "f":  # an integer that is computed with tests, as real numbers are
+            value = self.emit("i64", f"fptosi {self.real} {self.number(e)} to i64")
         if own == "b":
             to = "i64" if kind == "i" else "i8"
             return self.emit(to, f"zext i1 {value} to {to}")
