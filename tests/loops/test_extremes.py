@@ -1,0 +1,153 @@
+"""Maxima and minima of loops: ties of any number of terms, masks, nested loops, and no tape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+
+def largest(q: np.ndarray) -> float:
+    return np.max(q) * np.sum(q)
+
+
+def spread(q: np.ndarray) -> float:
+    return np.min(q) * np.max(q) + np.ptp(q)
+
+
+def by_rows(q: np.ndarray) -> float:
+    return np.sum(np.max(q, axis=1) * np.min(q, axis=1))
+
+
+def of_columns(q: np.ndarray) -> float:
+    return np.max(np.max(q, axis=0) + np.min(q, axis=1))
+
+
+def by_hand(q: np.ndarray) -> float:
+    best = -1e300
+    for i in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            best = max(best, q[i, j])
+    return best * q[0, 0]
+
+
+def masked(q: np.ndarray) -> float:
+    best = 1e300
+    for i in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            if i != j:
+                best = min(best, q[i, j] + q[j, i])
+    return best
+
+
+def from_the_first(q: np.ndarray) -> float:
+    best = q[0, 0]
+    for i in range(q.shape[0]):
+        best = min(best, q[i, 1])
+    return best * best
+
+
+def nearest(q: np.ndarray) -> float:
+    best = 1e300
+    for i in range(q.shape[0]):
+        for j in range(i):
+            best = min(best, np.sqrt(np.sum((q[i] - q[j]) ** 2)))
+    return best
+
+
+PROGRAMS = [largest, spread, by_rows, of_columns, by_hand, masked, from_the_first, nearest]
+POINTS = {
+    "apart": np.array([[0.3, 1.7, -0.4], [2.1, 0.9, 1.1], [-1.3, 0.6, 3.1]]),
+    "all equal": np.ones((3, 3)),
+    "rows equal": np.array([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]),
+}
+
+
+def central(f: Callable[[np.ndarray], float], q: np.ndarray) -> np.ndarray:
+    """The mean of both one-sided differences along each axis: the definition at kinks."""
+    found = np.zeros_like(q)
+    step = 2.0**-20
+    for k in np.ndindex(*q.shape):
+        above, below = q.copy(), q.copy()
+        above[k] += step
+        below[k] -= step
+        found[k] = (f(above) - f(below)) / (2 * step)
+    return found
+
+
+MET = [(f, p) for f in PROGRAMS for p in POINTS if f is not nearest or p == "apart"]
+"""But for rows that are equal, where a norm is 0 and ties are met at once."""
+
+
+@pytest.mark.parametrize(("f", "point"), MET, ids=lambda v: getattr(v, "__name__", v))
+def test_gradients_are_the_means_of_both_sides(
+    f: Callable[[np.ndarray], float], point: str
+) -> None:
+    q, g = POINTS[point], symgrad(f)
+    for _ in range(2):  # the first call tries special points
+        assert g.grad(q) == pytest.approx(central(f, q), abs=2e-5)
+
+
+@pytest.mark.parametrize("f", [largest, by_rows, by_hand], ids=lambda f: f.__name__)
+def test_directional_derivatives_are_products_with_the_gradient(
+    f: Callable[[np.ndarray], float],
+) -> None:
+    direction = np.arange(9.0).reshape(3, 3)
+    for q in POINTS.values():
+        _, slope = symgrad(f).jvp((q,), (direction,))
+        assert slope == pytest.approx(np.sum(central(f, q) * direction), abs=2e-4)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_ties_of_any_number(n: int) -> None:
+    q = np.full(n, 2.0)
+    share = 1.0 if n == 1 else 0.5
+    assert symgrad(largest, accuracy="fast").grad(q) == pytest.approx(2.0 + share * 2 * n)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_terms_that_are_not_numbers_make_the_derivative_nan(name: str) -> None:
+    f = (
+        symgrad(lambda q: np.max(q) ** 2)
+        if name == "maximum"
+        else symgrad(lambda q: np.min(q) ** 2)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.isnan(f.grad(np.array([1.0, np.nan, 3.0]))).any()
+
+
+def larger(q: np.ndarray) -> float:
+    best = q[0]
+    for i in range(1, len(q)):
+        best = max(best, q[i])
+    return 3.0 * best
+
+
+def test_a_maximum_of_python_passes_by_what_is_not_a_number() -> None:
+    q = np.array([1.0, np.nan, 3.0, 2.0])
+    assert symgrad(larger).grad(q).tolist() == [0.0, 0.0, 3.0, 0.0]
+
+
+@pytest.mark.parametrize("f", PROGRAMS[:-1], ids=lambda f: f.__name__)
+def test_nothing_is_kept_for_the_reverse(f: Callable[[np.ndarray], float]) -> None:
+    g = symgrad(f)
+    g.grad(POINTS["apart"])
+    assert "kept for the gradient" not in str(g.report())
+
+
+@pytest.mark.parametrize("bound", [1e300, 2.0**70, 1e25])
+def test_large_literals_are_real_numbers(bound: float) -> None:
+    def least(q: np.ndarray) -> float:
+        best = bound
+        for x in q:
+            best = min(best, x)
+        return best
+
+    g = symgrad(least)
+    assert g(np.array([3.0, 2.0])) == 2.0
+    assert "require False" not in str(g.report())
