@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,8 +49,15 @@ ROUNDS = 6
 SOLVING = 40
 """Steps of the secant method."""
 JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
+RATIONAL: dict[ir.Op, Callable[..., Fraction]] = {
+    ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
+    ir.NEG: operator.neg, ir.ABS: abs,
+}  # fmt: skip
+"""What is computed exactly."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though what is made of them may have one."""
+DIGITS = 2**11
+"""One over the unit of the coordinates of general points."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
 
@@ -146,7 +154,8 @@ def special_points(
             if p in alone and q in alone and both.condition is not FALSE:
                 sort(both)
     met = functools.reduce(or_, (p.condition for p in wrong), FALSE)
-    doubts = [*(p.condition for p in unknown), *_several(places, len(pairs) > PAIRS)]
+    found = [p for p in places if p.asks or p.condition in trial.jumps]
+    doubts = [*(p.condition for p in unknown), *_several(found, len(pairs) > PAIRS)]
     every = functools.reduce(or_, doubts, met)
     return SpecialPoints(every, met, frozenset(exactly(settled)), tuple(p.at for p in jumps))
 
@@ -310,10 +319,18 @@ class _Trial:
         """Whether the function jumps, at the points of each place."""
 
     def _base(self, k: int) -> dict[str, float]:
-        """A general point: all positive, or of any signs, small or ten times as large."""
+        """A general point: all positive, or of any signs, small or ten times as large. Coordinates have few digits,
+        and one is a power of two, so that sums of products can be made zero exactly."""
         rng, scale = self.rng, 10 if k % 4 == 3 else 1
         signs = (1,) if k % 2 == 0 else (1, -1)
-        return {p: scale * rng.choice(signs) * rng.uniform(*SIZES) for p in self.names}
+        low, high = (int(s * DIGITS) for s in SIZES)
+        point = {
+            p: scale * rng.choice(signs) * rng.randrange(low, high) / DIGITS for p in self.names
+        }
+        point[rng.choice(sorted(self.own) or self.names)] = rng.choice(signs) * 2.0 ** rng.randint(
+            -1, 1
+        )
+        return point
 
     def special(self, places: Sequence[Place]) -> list[Place]:
         """Those that do not hold at general points."""
@@ -454,7 +471,27 @@ def _solved(u: Expr, v: str, point: dict[str, float]) -> tuple[str, dict[str, fl
         values.append(q)
     if 0.0 not in values:
         return None
-    return v, {**point, v: tried[values.index(0.0)]}
+    found = {**point, v: tried[values.index(0.0)]}
+    return (v, found) if _is_zero(u, found) else None
+
+
+def _is_zero(u: Expr, point: dict[str, float]) -> bool:
+    """Whether a quantity that is zero in doubles is so in exact arithmetic, if that is rational."""
+    values: dict[Expr, Fraction] = {}
+    for n in topological((u,)):
+        args = [values[a] for a in n.args]
+        power = ir.integer(n.args[1]) if n.op is ir.POW else None
+        if n.op is ir.VAR:
+            values[n] = Fraction(point[n.value])
+        elif (q := ir.rational(n)) is not None:
+            values[n] = q
+        elif n.op in RATIONAL and not (n.op is ir.DIV and not args[1]):
+            values[n] = RATIONAL[n.op](*args)
+        elif power is not None and power > 0:
+            values[n] = args[0] ** power
+        else:
+            return True  # roots and other functions are rounded
+    return values[u] == 0
 
 
 def _value(e: Expr, point: dict[str, float]) -> float:

@@ -95,8 +95,8 @@ class Written:
         Parameters
         ----------
         point : the arguments; found : the outputs there.
-        limits : those that are limits of formulas which are undefined there: a derivative differs from
-            that where they are the product of a step and what it is continuous with.
+        limits : those that are limits of formulas which are undefined there. Values are Python's, if that has one:
+            a step is no limit. Derivatives are by the definition, if that is something else.
         """
         result = list(found)
         if not all(map(math.isfinite, point)):
@@ -106,6 +106,9 @@ class Written:
         ]
         if self.apart is not FALSE and _holds(self.apart, self.program.params, point):
             lost = [*(k for k in lost if k < self.values), *range(self.values, len(found))]
+        for k in limits if self.values else ():
+            if k < self.values and not _alike(plain := self._plainly(point)[k], found[k]):
+                result[k] = plain
         doubted = {k for k in limits if k >= self.values and k not in lost}
         lost += sorted(doubted)
         rows = self._terms() if lost else None
@@ -126,8 +129,7 @@ class Written:
                     jumps, known = jumps | slope.jumps, known & slope.known
                     total += weight * slope.value
                 if k in doubted:
-                    far = abs(total - found[k]) > ALIKE * (abs(total) + abs(found[k]))
-                    result[k] = total if known and far else found[k]
+                    result[k] = total if known and not _alike(total, found[k]) else found[k]
                     continue
                 unknown += not known and not math.isinf(found[k])
                 if math.isnan(found[k]) or (
@@ -145,6 +147,16 @@ class Written:
                 stacklevel=outside(),
             )
         return result
+
+    def _plainly(self, point: Sequence[float]) -> list[float]:
+        """The values that plain Python computes, in doubles; nan where it has none."""
+        import numpy as np
+
+        from symdiff.interpret.loops import Doubles, evaluate
+
+        scope = {p: np.float64(x) for p, x in zip(self.program.params, point, strict=False)}
+        with np.errstate(all="ignore"):
+            return [float(evaluate(e, Doubles(), scope)) for e in self.program.outputs]
 
     def _terms(self) -> list[Sequence[Term]] | None:
         """What each output is the sum of; None if it is of higher order."""
@@ -295,6 +307,11 @@ def _guards(outputs: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
                     if all(n.op in SIMPLE for n in topological((there,)) if n.args):
                         found.setdefault(there, e)
     return list(itertools.islice(found.items(), MAX_CONDITIONS))
+
+
+def _alike(a: float, b: float) -> bool:
+    """Whether two numbers are the same to the digits that count, or the first is none."""
+    return not abs(a - b) > ALIKE * (abs(a) + abs(b))
 
 
 def _any(conditions: Sequence[Expr]) -> Expr:
