@@ -57,7 +57,9 @@ RATIONAL: dict[ir.Op, Callable[..., Fraction]] = {
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though what is made of them may have one."""
 DIGITS = 2**11
-"""One over the unit of the coordinates of general points."""
+"""One over the unit of the coordinates of general points,"""
+POWERS = (0.125, 8.0)
+"""and those of one coordinate of each."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
 
@@ -335,7 +337,8 @@ class _Trial:
     def special(self, places: Sequence[Place]) -> list[Place]:
         """Those that do not hold at general points."""
         conditions = [p.condition for p in places]
-        values = [_values(conditions, b) for b in self.bases]
+        points = [{p: self.rng.uniform(-2, 2) for p in self.names} for _ in range(TRIED)]
+        values = [_values(conditions, b) for b in points]
         return [p for p in places if not any(v[p.condition] for v in values)]
 
     def is_right(self, place: Place) -> bool | None:
@@ -484,7 +487,7 @@ def _is_zero(u: Expr, point: dict[str, float]) -> bool:
         if n.op is ir.VAR:
             values[n] = Fraction(point[n.value])
         elif (q := ir.rational(n)) is not None:
-            values[n] = q
+            values[n] = Fraction(float(q))  # a literal is the double next to it
         elif n.op in RATIONAL and not (n.op is ir.DIV and not args[1]):
             values[n] = RATIONAL[n.op](*args)
         elif power is not None and power > 0:
