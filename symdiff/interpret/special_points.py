@@ -46,6 +46,8 @@ BASES = 24
 """General points among which one is sought that takes the branch of a place."""
 ROUNDS = 6
 """How often quantities are made zero in turn, each by a coordinate of its own."""
+ROUNDED = 1e-15
+"""What rounding leaves of a zero, of the values beside it."""
 SOLVING = 40
 """Steps of the secant method."""
 JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
@@ -369,9 +371,9 @@ class _Trial:
     def _on(self, place: Place, base: dict[str, float], turn: int = 0) -> dict[str, float] | None:
         """A point of a place close to a general one, if the program looks at the place there; the `turn` says which
         coordinates are changed."""
-        point, by = dict(base), dict[Expr, str]()
+        point, by, near = dict(base), dict[Expr, str](), dict[Expr, float]()
         for _ in range(ROUNDS):
-            left = [u for u in place.zeros if _value(u, point) != 0.0]
+            left = [u for u in place.zeros if not abs(_value(u, point)) <= near.get(u, 0.0)]
             if not left:
                 break
             for u in left:
@@ -381,7 +383,7 @@ class _Trial:
                 solved = next((s for v in free if (s := _solved(u, v, point)) is not None), None)
                 if solved is None:
                     return None
-                by[u], point = solved
+                by[u], point, near[u] = solved
         values = _values((place.condition, *self.outputs), point)
         if not values[place.condition] or not _is_looked_at(self.outputs, place.at, values):
             return None
@@ -459,12 +461,14 @@ def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) 
     return False
 
 
-def _solved(u: Expr, v: str, point: dict[str, float]) -> tuple[str, dict[str, float]] | None:
-    """The variable, and the point with another value of it, at which a quantity is exactly zero."""
+def _solved(u: Expr, v: str, point: dict[str, float]) -> tuple[str, dict[str, float], float] | None:
+    """The variable, and the point with another value of it, at which a quantity is zero: exactly, or as close to
+    it as rounded functions get; and how close."""
     tried = [point[v], 0.0, point[v] + 1.0]
     values = [_value(u, {**point, v: x}) for x in tried]
     a, b = point[v], point[v] + 1.0
     p, q = values[0], values[2]
+    close = ROUNDED * (abs(p) + abs(q))
     for _ in range(SOLVING):
         if 0.0 in values or not math.isfinite(p - q) or p == q:
             break
@@ -472,14 +476,25 @@ def _solved(u: Expr, v: str, point: dict[str, float]) -> tuple[str, dict[str, fl
         q = _value(u, {**point, v: b})
         tried.append(b)
         values.append(q)
-    if 0.0 not in values:
+    known = [(abs(y), x) for x, y in zip(tried, values, strict=True) if not math.isnan(y)]
+    error, best = min(known, default=(math.inf, 0.0))
+    found = {**point, v: best}
+    if not (error == 0.0 or (error <= close and not _is_rational(u))):
         return None
-    found = {**point, v: tried[values.index(0.0)]}
-    return (v, found) if _is_zero(u, found) else None
+    return (v, found, error) if _is_zero(u, found) else None
+
+
+def _is_rational(u: Expr) -> bool:
+    return all(
+        n.op in RATIONAL or not n.args or (n.op is ir.POW and ir.integer(n.args[1]) is not None)
+        for n in topological((u,))
+    )
 
 
 def _is_zero(u: Expr, point: dict[str, float]) -> bool:
     """Whether a quantity that is zero in doubles is so in exact arithmetic, if that is rational."""
+    if not _is_rational(u):
+        return True
     values: dict[Expr, Fraction] = {}
     for n in topological((u,)):
         args = [values[a] for a in n.args]
@@ -490,10 +505,10 @@ def _is_zero(u: Expr, point: dict[str, float]) -> bool:
             values[n] = Fraction(float(q))  # a literal is the double next to it
         elif n.op in RATIONAL and not (n.op is ir.DIV and not args[1]):
             values[n] = RATIONAL[n.op](*args)
-        elif power is not None and power > 0:
+        elif power is not None and (power > 0 or args[0]):
             values[n] = args[0] ** power
         else:
-            return True  # roots and other functions are rounded
+            return False
     return values[u] == 0
 
 

@@ -258,9 +258,14 @@ class Place:
 
             if all(mpmath.isnan(f(s * mpf(10) ** -steps[0], {}, False)[0]) for s in (1, -1)):
                 continue
-            along, *_ = decided(f, steps)
+            along, punctures, there, _ = decided(f, steps)
             sides = [_side(f, sign, along, steps) for sign in (1, -1)]
             limits += [s[0] for s in sides if s is not None]
+            kept = {**along, **{k: there[k] for k in punctures}}
+            written = [_side(f, sign, kept, steps) for sign in (1, -1)] if punctures else []
+            far = mpf(10) ** -6 * max(map(abs, shift.values()), default=1)
+            if limits and any(s is not None and abs(s[0] - limits[0]) > far for s in written):
+                raise UnclearError("what is undefined lies on a guard that is no limit")
         if not limits or not all(close(a, limits[0], mpf(10) ** -(steps[0] // 2)) for a in limits):
             return NAN
         return limits[0]
