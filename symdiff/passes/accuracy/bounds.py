@@ -185,15 +185,30 @@ class Bounds:
             return Bound() if is_exact(q, self.dtype) else Bound(self.unit)
         if not args:
             return Bound() if op in (VAR, ir.CONST) else Bound(self.unit)
-        bounds = [self.bounds[a] for a in args]
-        if op is NEG or op is ABS:
-            return bounds[0]
         if op is COMPENSATED or op is LIGHT:
             return self._compensated(args[0], op is LIGHT)
         if op is PLAIN:
             return self._plain(args[0])
         if op in (COMPENSATED_EXP, COMPENSATED_EXPM1):
             return Bound(Fraction(self._own_error(e) + 2))
+        bounds = [self.bounds[a] for a in args]
+        if op is WHERE:
+            return self._join(args[0], self._over_band(e, bounds[1]), bounds[2])
+        if op in EXTREMES:
+            if not decides_plainly(e):
+                self._decide(args[0] - args[1], args)
+            return self._join(ir.lt(*args) if op in MINIMA else ir.lt(args[1], args[0]), *bounds)
+        if op in STEPS:
+            if not decides_plainly(e):
+                self._step(e)
+            return Bound()
+        return self._arithmetic(e, bounds)
+
+    def _arithmetic(self, e: Expr, bounds: list[Bound]) -> Bound:
+        """Of operations that round, and of functions."""
+        op, args = real_op(e.op), e.args
+        if op is NEG or op is ABS:
+            return bounds[0]
         if op in (ADD, SUB):
             return self._sum(e, *bounds)
         if op is MUL:
@@ -217,16 +232,6 @@ class Bounds:
             if bounds[0].relative is not ZERO:
                 relative = ir.const(abs(q)) * bounds[0].relative
             return Bound(k, more, relative)
-        if op is WHERE:
-            return self._join(args[0], self._over_band(e, bounds[1]), bounds[2])
-        if op in EXTREMES:
-            if not decides_plainly(e):
-                self._decide(args[0] - args[1], args)
-            return self._join(ir.lt(*args) if op in MINIMA else ir.lt(args[1], args[0]), *bounds)
-        if op in STEPS:
-            if not decides_plainly(e):
-                self._step(e)
-            return Bound()
         return self._function(e, bounds)
 
     def _power_error(self, e: Expr, q: Fraction, more: Expr) -> Expr:

@@ -188,13 +188,11 @@ class Correcting(Beside):
         sums are looked at."""
         outputs, leaves = self.without_detached(outputs, leaves)
         forms = elementary(stabilise(tuple(outputs)))
+        infinite = [n for n in ir.topological(forms) if n.op is ir.CONST and ir.rational(n) is None]
+        named = {n: ir.var(f"infinite {k}") for k, n in enumerate(infinite)}
+        forms = ir.substitute(forms, named)
+        leaves = {**leaves, **{v: (n, ZERO) for n, v in named.items()}}
         nodes = ir.topological(forms)
-        infinite = [n for n in nodes if n.op is ir.CONST and ir.rational(n) is None]
-        if infinite:
-            named = {n: ir.var(f"infinite {k}") for k, n in enumerate(infinite)}
-            forms = ir.substitute(forms, named)
-            leaves = {**leaves, **{v: (n, ZERO) for n, v in named.items()}}
-            nodes = ir.topological(forms)
         if not all(map(is_compensable, forms)):
             raise UnsupportedError("a function has no correction")
         self.functions |= any(n.op in CORRECTED for n in nodes)
@@ -207,29 +205,19 @@ class Correcting(Beside):
         names = {v: p[0] for v, p in leaves.items()}
         signs = self.signed.over(names, forms)
         for n in nodes:
-            fine: Expr = TRUE
-            if n.op is EXP:
-                fine = self.exponential(n, known)
-            else:
-                corrected(n, known)
-            if n.op in CORRECTED:
-                if n.op is not EXP:
-                    fine = CORRECTED[n.op].inside(known[n.args[0]][0])
-                if n in deciding:
-                    inside = ir.and_(inside, fine)
-                elif fine is not TRUE:  # of choices only what is taken counts
-                    known[n] = known[n][0], ir.where(fine, known[n][1], NAN)
+            fine = self._function(n, known)
+            if n in deciding:
+                inside = ir.and_(inside, fine)
+            elif fine is not TRUE:  # of choices only what is taken counts
+                known[n] = known[n][0], ir.where(fine, known[n][1], NAN)
             if self.tests:
                 lost[n] = lost[n] if n in lost else loss(n, known, lost)
                 if self.bounded and n.op in CORRECTED:
                     lost[n] = raw(ADD, (lost[n], self.of_function(n, known)))
             if n.op in (ADD, SUB) and not _has_one_sign(n, signs):
-                terms = [known[a] for a in n.args]
-                if looked_at is None or n in looked_at:
-                    value, rest = self.known_sum(known[n], *terms)
-                    known[n] = value, rest
-                else:
-                    known[n] = self.inexact_sum(known[n], *terms)
+                sums = self.known_sum if looked_at is None or n in looked_at else self.inexact_sum
+                value, rest = sums(known[n], *(known[a] for a in n.args))
+                known[n] = value, rest
             if n.op is WHERE and n.args[0].op in (LT, LE) and {*n.args[0].args} == {*n.args[1:]}:
                 known[n] = _with_nan(known[n], [known[a][0] for a in n.args[1:]])
         made = [(known[e][0], known[e][1]) for e in forms]
@@ -238,6 +226,13 @@ class Correcting(Beside):
         if not self.tests:
             return list(made)
         return [(*x, lost.get(e, ZERO)) for x, e in zip(made, forms, strict=True)]
+
+    def _function(self, n: Expr, known: Known) -> Expr:
+        """Correct an operation; where its correction holds."""
+        if n.op is EXP:
+            return self.exponential(n, known)
+        corrected(n, known)
+        return CORRECTED[n.op].inside(known[n.args[0]][0]) if n.op in CORRECTED else TRUE
 
     def of_function(self, n: Expr, known: Known) -> Expr:
         """What the value of a function may be off beside its error."""

@@ -165,9 +165,22 @@ class _Losses:
             return ZERO
         if not args:
             return ZERO
-        if op in (NEG, ABS):
+        if op in STEPS:
+            self._decide((args[0], ZERO), (losses[0], ZERO))
+            return ZERO
+        if op is COMPENSATED:
+            return self._with_errors(args[0])
+        if op in (COMPENSATED_EXP, COMPENSATED_EXPM1):
+            slope = e if op is COMPENSATED_EXP else ir.abs_(e) + ONE
+            return slope * self._with_errors(args[0]) + self._once(e)
+        return self._arithmetic(e, losses)
+
+    def _arithmetic(self, e: Expr, losses: Sequence[Expr]) -> Expr:
+        """What operations that pass losses on lose in all."""
+        op, args = e.op, e.args
+        if op in (NEG, ABS, PLAIN):
             return losses[0]
-        if op in (ADD, SUB):
+        if op in (ADD, SUB, *EXTREMES):
             return losses[0] + losses[1]
         if op is MUL:
             own = self._times(args[0], losses[1]) + self._times(args[1], losses[0])
@@ -177,24 +190,12 @@ class _Losses:
             return (ZERO if own is ZERO else own / ir.abs_(args[1])) + self._once(e)
         if op is WHERE:
             return ir.where(args[0], losses[1], losses[2])
-        if op in EXTREMES:
-            return losses[0] + losses[1]
-        if op in STEPS:
-            self._decide((args[0], ZERO), (losses[0], ZERO))
-            return ZERO
         if op is POW and (q := ir.rational(args[1])) is not None:
             own = ZERO if args[1] is HALF else self._once(e, max(1, abs(int(q))))
             if losses[0] is ZERO:
                 return own
             slope = ir.abs_(e) if q == 1 else ir.abs_(ir.const(q) * e / args[0])
             return slope * losses[0] + own
-        if op is PLAIN:
-            return losses[0]
-        if op is COMPENSATED:
-            return self._with_errors(args[0])
-        if op in (COMPENSATED_EXP, COMPENSATED_EXPM1):
-            slope = e if op is COMPENSATED_EXP else ir.abs_(e) + ONE
-            return slope * self._with_errors(args[0]) + self._once(e)
         total = self._once(e)
         if all(x is ZERO for x in losses):
             return total

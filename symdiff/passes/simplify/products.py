@@ -144,25 +144,7 @@ class Products:
     def _assembled(
         self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
     ) -> Expr:
-        exponents: dict[Expr, Fraction | int] = {}
-        symbolic: dict[Expr, Expr] = {}
-        natural = ZERO
-        for i, n in sorted(singles.items()):
-            power = self.frame.powers.get(i)
-            if power is not None:
-                base, m, step = power
-                exponent = self._exponent(step * n, m)
-                if base is None:
-                    natural = ir.add(natural, exponent)
-                else:
-                    symbolic[base] = ir.add(symbolic.get(base, ZERO), exponent)
-                continue
-            base, q = self._column(i)
-            exponents[base] = exponents.get(base, 0) + n * q
-        for e, k in others:
-            if e.op is ir.POW and (inner := ir.rational(e.args[1])) is not None:
-                e, k = e.args[0], inner * k
-            exponents[e] = exponents.get(e, 0) + k
+        exponents, symbolic, natural = self._collected(singles, others)
         if len(exponents) > 1 and any(is_number(b) for b in exponents):
             unit = roots_of_numbers(exponents, unit)
         over: list[Expr] = []
@@ -187,18 +169,34 @@ class Products:
             else:
                 over.append(ir.power(base, exponent))
         if natural is not ZERO:
-            if natural.op in (ir.ADD, ir.SUB):
-                natural = self._gathered(natural)
-            over.append(EXP(natural))
-        top, bottom = multiplied(over), multiplied(under)
-        if unit is _ONE:
-            return ir.div(top, bottom)
-        if unit.numerator not in (1, -1):
-            top = ir.mul(ir.const(abs(unit.numerator)), top)
-        if unit.denominator != 1:
-            bottom = ir.mul(ir.const(unit.denominator), bottom)
-        made = ir.div(top, bottom)
-        return ir.neg(made) if unit.numerator < 0 else made
+            sums = natural.op in (ir.ADD, ir.SUB)
+            over.append(EXP(self._gathered(natural) if sums else natural))
+        return _quotient(unit, multiplied(over), multiplied(under))
+
+    def _collected(
+        self, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
+    ) -> tuple[dict[Expr, Fraction | int], dict[Expr, Expr], Expr]:
+        """The bases with their exponents, those with formulas as exponents, and the exponent of e."""
+        exponents: dict[Expr, Fraction | int] = {}
+        symbolic: dict[Expr, Expr] = {}
+        natural = ZERO
+        for i, n in sorted(singles.items()):
+            power = self.frame.powers.get(i)
+            if power is not None:
+                base, m, step = power
+                exponent = self._exponent(step * n, m)
+                if base is None:
+                    natural = ir.add(natural, exponent)
+                else:
+                    symbolic[base] = ir.add(symbolic.get(base, ZERO), exponent)
+                continue
+            base, q = self._column(i)
+            exponents[base] = exponents.get(base, 0) + n * q
+        for e, k in others:
+            if e.op is ir.POW and (inner := ir.rational(e.args[1])) is not None:
+                e, k = e.args[0], inner * k
+            exponents[e] = exponents.get(e, 0) + k
+        return exponents, symbolic, natural
 
     def _gathered(self, u: Expr) -> Expr:
         found = self._sums.get(u)
@@ -222,6 +220,18 @@ class Products:
             q = ir.rational(e.args[1]) if e.op is ir.POW else None
             found = self._columns[i] = (e, 1) if q is None else (e.args[0], q)
         return found
+
+
+def _quotient(unit: Fraction, top: Expr, bottom: Expr) -> Expr:
+    """A number times a quotient."""
+    if unit is _ONE:
+        return ir.div(top, bottom)
+    if unit.numerator not in (1, -1):
+        top = ir.mul(ir.const(abs(unit.numerator)), top)
+    if unit.denominator != 1:
+        bottom = ir.mul(ir.const(unit.denominator), bottom)
+    made = ir.div(top, bottom)
+    return ir.neg(made) if unit.numerator < 0 else made
 
 
 def _whole_part(exponent: Expr) -> int:

@@ -312,6 +312,31 @@ class Trial:
             i for i in open_
             if seen.truth[i] is not None or self.tape.trouble(self.tape.roots[i], at) == "singular"
         ]  # fmt: skip
+        for i, sides in self._limits(seen, singular, ways, budget).items():
+            if not sides:
+                continue
+            low, high = sides[0], sides[0]
+            for y in sides[1:]:
+                low, high = (y if y < low else low), (y if y > high else high)
+            if bool(high - low <= abs(high) * arb(2) ** -58):
+                several = len(seen.point) > 1
+                if (cut or several) and kinky:
+                    # an isolated point may have either meaning; of several variables the
+                    # directions may have missed a side
+                    if (y := seen.truth[i]) is not None:
+                        seen.hull[i] = (y, high) if y < high else (high, y)
+                elif seen.truth[i] is None or kinky:
+                    seen.truth[i] = high
+                    seen.limit = True
+            elif cut and seen.truth[i] is None and not self.path:
+                continue  # a branch on one value, around which there is no limit: nothing is known
+            elif seen.truth[i] is None or kinky:
+                seen.hull[i] = (low, high)
+
+    def _limits(
+        self, seen: Seen, singular: Iterable[int], ways: Iterable[tuple[float, ...]], budget: Budget
+    ) -> dict[int, list[Any]]:
+        """What roots tend to, in each direction; without those that tend to nothing in one of them."""
         met: dict[int, list[Any]] = {i: [] for i in singular}
         for direction in ways:
             pair = []
@@ -332,26 +357,7 @@ class Trial:
                     met[i].append(arb(0))
                 else:
                     del met[i]
-        for i, sides in met.items():
-            if not sides:
-                continue
-            low, high = sides[0], sides[0]
-            for y in sides[1:]:
-                low, high = (y if y < low else low), (y if y > high else high)
-            if bool(high - low <= abs(high) * arb(2) ** -58):
-                several = len(seen.point) > 1
-                if (cut or several) and kinky:
-                    # an isolated point may have either meaning; of several variables the
-                    # directions may have missed a side
-                    if (y := seen.truth[i]) is not None:
-                        seen.hull[i] = (y, high) if y < high else (high, y)
-                elif seen.truth[i] is None or kinky:
-                    seen.truth[i] = high
-                    seen.limit = True
-            elif cut and seen.truth[i] is None and not self.path:
-                continue  # a branch on one value, around which there is no limit: nothing is known
-            elif seen.truth[i] is None or kinky:
-                seen.hull[i] = (low, high)
+        return met
 
     # --------------------------------------------------------------- comparison
     def faults_of(
