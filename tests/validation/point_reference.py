@@ -144,6 +144,8 @@ def derivative(f: Along, steps: Sequence[int] = STEPS, near: mpf = SAME) -> Slop
     if mpmath.isinf(value):
         raise UnclearError("infinite at the point")
     fixed, punctures, there, free = decided(f, steps)
+    if fixed and (own := _smooth(f, steps, near, value, punctures, there, free)) is not None:
+        return own
     found = _from_sides(f, steps, near, value, fixed, punctures, there, free)
     if fixed and any(_side(f, s, fixed, steps) is None for s in (1, -1)):
         # the side that takes the point's branch may be outside of the domain: then it is a puncture or not
@@ -151,6 +153,19 @@ def derivative(f: Along, steps: Sequence[int] = STEPS, near: mpf = SAME) -> Slop
         if not (found.slope == other.slope or close(found.slope, other.slope)):
             raise UnclearError("the side that decides is outside of the domain")
     return found
+
+
+def _smooth(
+    f: Along, steps: Sequence[int], near: mpf, value: mpf, punctures: list[Any], there: Fixed, free: bool
+) -> Slope | None:  # fmt: skip
+    """The derivative of a function that has one, whatever its branches are; None for others."""
+    try:
+        found = _from_sides(f, steps, near, value, {}, punctures, there, free)
+    except UnclearError:
+        return None
+    sides = [_side(f, s, {}, steps) for s in (1, -1)]
+    smooth = not (found.kink or found.jump) and None not in sides
+    return found if smooth and mpmath.isfinite(found.slope) else None
 
 
 def _from_sides(
