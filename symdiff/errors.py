@@ -33,6 +33,10 @@ class GuardWarning(UserWarning):
     kept, and so are its derivatives."""
 
 
+class OutputWarning(UserWarning):
+    """A function prints or logs: that is done where plain Python runs it, and left out of kernels."""
+
+
 class ValidationWarning(RuntimeWarning):
     """A transformation was found to change the function, and was switched off for it: the
     answer is right, but this is a fault of symdiff. Please report it."""

@@ -3,6 +3,7 @@
 `transforms`      `symgrad` and its functional twins: `grad`, `jacobian`, `hessian`, `jvp`, ...
 `function`        `SymbolicFunction`: calling, derivatives, inspection, composition
 `typed`           what type checkers know of a function's calls
+`bound`           functions as methods of objects
 `entries`         which compiled entries serve calls, once calls of their kind were made
 `pickles`         how functions pickle
 `leaves`          arguments that are trees, in the names of their leaves

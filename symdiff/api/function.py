@@ -17,6 +17,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.api import (
+    bound,
     comparing,
     entries,
     firstcalls,
@@ -574,13 +575,9 @@ class SymbolicFunction(Called[P, R_co]):
     def __repr__(self) -> str:
         return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"
 
-    def __get__(self, instance: Any, owner: type | None = None) -> SymbolicFunction[P, R_co]:
-        if instance is None:
-            return self
-        raise SymdiffError(
-            f"{self.__name__} is a method",
-            hint="decorate a function, and pass what it reads of self",
-        )
+    def __get__(self, instance: Any, owner: type | None = None) -> SymbolicFunction[..., R_co]:
+        """The function as a method of an object, whose attributes are constants of it; see `docs/captures.md`."""
+        return self if instance is None else bound.method_of(self, instance)
 
 
 def symbolic(

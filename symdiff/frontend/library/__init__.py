@@ -3,6 +3,8 @@
 `registry`            all of them, as objects
 `builtin_functions`   Python's own
 `instances`           isinstance
+`ordering`            sorted lists
+`output`              what prints or logs
 `standard`            math, functools, itertools, operator
 `record_copies`       dataclasses and copy
 `methods`             methods of Python's containers and strings

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import lists, selecting, symbolic
+from symdiff.frontend.arrays import lists, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.instances import is_instance
-from symdiff.frontend.library.numpy.symbolic.linear_algebra import sort
 from symdiff.frontend.library.numpy.symbolic.reductions import total as array_total
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.loops.kept import trace_element
@@ -418,18 +417,6 @@ def _next(t: Tracer, stream: Any, *default: Any) -> Any:
     return items[0]
 
 
-def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) -> Any:
-    if isinstance(values, (SymArray, Listed, Selected)) and key is None:
-        if len(values.items.shape if not isinstance(values, SymArray) else values.shape) > 1:
-            raise Refused("what is sorted holds no numbers", "sort indices by a number of each")
-        found = sort(t, symbolic.symbolic(t, values))
-        return Listed(selecting.subscript(t, found, slice(None, None, -1)) if reverse else found)
-    items = elements(t, values)
-    keys = [plain(v if key is None else call_back(t, key, v)) for v in items]
-    order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
-    return t.own([items[i] for i in order])
-
-
 def _list(t: Tracer, values: Any = ()) -> Any:
     try:
         with t.attempt(transparent=True):
@@ -538,7 +525,6 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.reversed": _reversed,
     "builtins.iter": _iter,
     "builtins.next": _next,
-    "builtins.sorted": sorted_list,
     "builtins.list": _list,
     "builtins.tuple": _tuple,
     "builtins.set": _set,
@@ -548,7 +534,6 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.all": _all,
     "builtins.str": _str,
     "builtins.repr": lambda t, v: text_of(repr, v),
-    "warnings.warn": lambda t, *a, **k: None,
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "builtins.callable": _callable,

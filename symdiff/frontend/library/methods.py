@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.frontend.library.builtin_functions import dictionary, sorted_list
+from symdiff.frontend.library.builtin_functions import dictionary
+from symdiff.frontend.library.ordering import sorted_list
 from symdiff.frontend.syntax.containers import elements, plain, position, text_of
 from symdiff.frontend.trace.tracer import Tracer
 

@@ -19,6 +19,8 @@ from symdiff.frontend.library import (
     composed,
     distributions,
     methods,
+    ordering,
+    output,
     record_copies,
     scientific,
     special_orders,
@@ -135,7 +137,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
-    entries |= python_names.TABLE | library_names.TABLE
+    entries |= python_names.TABLE | library_names.TABLE | ordering.TABLE | output.TABLE
     entries |= numpy_names.TABLE | record_copies.TABLE
     written = composed.TABLE | scientific.TABLE | special_orders.TABLE
     whole = {name: _composed(*entry) for name, entry in written.items()}
@@ -216,7 +218,6 @@ _COMPLEX = (
 )
 
 _HINTS: tuple[tuple[Any, str], ...] = (
-    (print, "print what the function returns instead"),
     (input, "pass the value as an argument"),
     (open, "read the file before, and pass its values as arguments"),
 )

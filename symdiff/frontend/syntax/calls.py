@@ -25,6 +25,7 @@ from symdiff.frontend.library import (
     foreign,
     known_numbers,
     of_numba,
+    output,
     rearranged,
     record_copies,
     scientific,
@@ -151,6 +152,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
     if (made := known_numbers.called(t, function, args, kwargs)) is not NotImplemented:
         return made
+    if output.writes_log(function):
+        return output.shown(t, f"{function.__name__}() of logging")
     if kind is FunctionType:
         if _is_library(function):
             raise _foreign(t, function)

@@ -230,8 +230,31 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     if op in (ast.Eq, ast.NotEq):
         if is_number(a) or is_number(b):
             return op is ast.NotEq
+        if isinstance(a, (tuple, list)) and type(a) is type(b):
+            same = _all_equal(t, a, b)
+            return same if op is ast.Eq else scalars.negate(same)
         return (plain(a) == plain(b)) is (op is ast.Eq)
+    if isinstance(a, (tuple, list)) and type(a) is type(b):
+        return _in_order(t, op, a, b)
     return _ORDER[op](plain(a), plain(b))
+
+
+def _all_equal(t: Tracer, a: Sequence[Any], b: Sequence[Any]) -> Cond | bool:
+    """Whether tuples or lists have equal elements."""
+    found: Cond | bool = len(a) == len(b)
+    for x, y in zip(a, b, strict=False) if found else ():
+        found = scalars.conjunction(found, compare(t, ast.Eq, t.wrap(x), t.wrap(y)))
+    return found
+
+
+def _in_order(t: Tracer, op: type[ast.cmpop], a: Sequence[Any], b: Sequence[Any]) -> Cond | bool:
+    """A comparison of tuples or lists: that of the first elements which differ, or of the lengths."""
+    found: Cond | bool = _ORDER[op](len(a), len(b))
+    strict = ast.Lt if op in (ast.Lt, ast.LtE) else ast.Gt
+    for x, y in reversed(list(zip(map(t.wrap, a), map(t.wrap, b), strict=False))):
+        tied = scalars.conjunction(compare(t, ast.Eq, x, y), found)
+        found = scalars.disjunction(compare(t, strict, x, y), tied)
+    return found
 
 
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -104,20 +105,23 @@ def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     quotients are exact in floating point, so the number of elements is NumPy's."""
     bounds = tuple(t.whole(b, "a bound of np.arange()") if isinstance(b, Integral) else b for b in bounds)  # fmt: skip
     if not all(map(scalars.is_whole, bounds)):
-        return converted(_ranged_reals(bounds), dtype_kind(dtype))
+        return converted(_ranged_reals(t, bounds), dtype_kind(dtype))
     found = sequences.symbolic_range(*bounds)
     value = found.item(SLOTS[0])
     return converted(from_formula((found.count,), value), dtype_kind(dtype))
 
 
-def _ranged_reals(bounds: Sequence[Any]) -> Any:
+def _ranged_reals(t: Tracer, bounds: Sequence[Any]) -> Any:
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     known = [None if isinstance(b, Whole) else ir.rational(as_real(b).expr) for b in (start, stop, step)]  # fmt: skip
     for b, q in zip((start, stop, step), known, strict=True):
         if isinstance(b, Real) and q is None and _is_size(b.expr):
             continue
         if not isinstance(b, Whole) and (q is None or SHORT % q.denominator):
-            raise demands.not_whole(active.get(), b, *real_ends(bounds))
+            demands.not_whole(
+                active.get(), b, *real_ends(bounds)
+            )  # traces with integers, if it may
+            return _of_decided_length(t, start, stop, step)
     size = known[2]
     if not size:
         raise Refused("the step of np.arange() must be known, and not 0")
@@ -129,6 +133,16 @@ def _ranged_reals(bounds: Sequence[Any]) -> Any:
     steps = as_real(scalars.whole(SLOTS[0]))
     value = arrays.add(as_real(start), arrays.multiply(as_real(step), steps))
     return lazy((count,), "f", as_real(value).expr)
+
+
+def _of_decided_length(t: Tracer, start: Any, stop: Any, step: Any) -> Any:
+    """A range of real numbers: how many there are is decided in doubles, as NumPy does."""
+    span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
+    length = t.call(math.ceil, (scalars.binary(ast.Div, span, as_real(step)),), {})
+    found = sequences.symbolic_range(length)
+    steps = arrays.multiply(as_real(step), as_real(found.item(SLOTS[0])))
+    count = ir.where(ir.lt(found.count, ZERO), ZERO, found.count)
+    return from_formula((count,), arrays.add(as_real(start), steps))
 
 
 def _is_size(e: Expr) -> bool:

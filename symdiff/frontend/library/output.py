@@ -1,0 +1,43 @@
+"""Calls that write something for people to read, which kernels leave out."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from symdiff.errors import Location, OutputWarning
+from symdiff.frontend.trace.tracer import Tracer
+
+_shown: set[Location] = set()
+
+
+def shown(t: Tracer, what: str) -> None:
+    """A call that writes something for people to read: kernels leave it out, which is said once for each place."""
+    place = t.place()[0]
+    if place not in _shown:
+        _shown.add(place)
+        text = (
+            f"{what} is not part of kernels: it runs where a call is compared with plain Python, as first calls "
+            "are; symdiff.symgrad(f).__wrapped__ is the plain function"
+        )
+        warnings.warn_explicit(text, OutputWarning, place.path, place.line)
+
+
+def writes_log(function: Any) -> bool:
+    """Whether a function is one of `logging`'s, or a method of a logger."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, (logging.Logger, logging.LoggerAdapter)):
+        return function.__name__ in _LEVELS
+    return getattr(function, "__module__", None) == "logging" and function.__name__ in _LEVELS
+
+
+_LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "builtins.print": lambda t, *a, **k: shown(t, "print()"),
+    "warnings.warn": lambda t, *a, **k: None,
+}
+"""Traced versions, by the dotted name of what they implement."""
