@@ -586,7 +586,10 @@ def symbolic(
 ) -> SymbolicFunction:  # fmt: skip
     """A function to be traced when it is first called; of the leaves of containers, if
     arguments are."""
-    return SymbolicFunction(source_of(fun, options, static, trees), options, fun)
+    found = SymbolicFunction(source_of(fun, options, static, trees), options, fun)
+    if trees is None:
+        found._wrt()  # names that are wrong are refused here
+    return found
 
 
 def of_expressions(expr: Any, params: Any, name: str, options: Options) -> SymbolicFunction:

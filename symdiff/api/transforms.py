@@ -166,7 +166,9 @@ def _with_options(
     if not given:
         return fun
     plain = getattr(fun, "__wrapped__", fun)  # of containers, it is traced again
-    return SymbolicFunction(fun._source, replace(fun._options, **given), plain, fun._parent)
+    found = SymbolicFunction(fun._source, replace(fun._options, **given), plain, fun._parent)
+    found._wrt()
+    return found
 
 
 @overload

@@ -204,13 +204,9 @@ class Parameters:
         floats = set()
         for name, p in signature.parameters.items():
             p = p.replace(annotation=_bare(_named(p.annotation, inner.__globals__)))
-            if p.kind in _STARRED:
-                stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
-                raise UnsupportedError(
-                    f"'{self.name}' takes {stars}{name}",
-                    _parameter_location(inner, name),
-                    "name every parameter of the function to differentiate",
-                )
+            if p.kind in _STARRED:  # a tuple, or a dict, of what a call passes
+                real.append(name)
+                continue
             if is_array(p.annotation) and name not in wanted:
                 shapes[name] = _shape(p.annotation)
             elif name in wanted or name in counts or _is_static(p, name in chosen):
@@ -267,7 +263,7 @@ class Parameters:
         self._signature, self.names = signature, tuple(ps)
         self.real, self.static = tuple(real), tuple(fixed)
         self.defaults = {n: p.default for n, p in ps.items() if p.default is not p.empty}
-        positional = [n for n, p in ps.items() if p.kind is not p.KEYWORD_ONLY]
+        positional = [n for n, p in ps.items() if p.kind not in (p.KEYWORD_ONLY, *_STARRED)]
         self._most = len(positional) if len(positional) == len(ps) else -1
         self._least = sum(n not in self.defaults for n in positional)
         self._tail = tuple(self.defaults.get(n, _MISSING) for n in positional)
@@ -326,6 +322,19 @@ class Parameters:
         for name, p in self._signature.parameters.items():
             if p.kind is p.KEYWORD_ONLY:
                 kwargs[name] = values[name]
+            elif p.kind in _STARRED and not isinstance(values[name], (tuple, dict)):
+                stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
+                raise UnsupportedError(
+                    f"what {stars}{name} is made of is not known before a call",
+                    None
+                    if self._made_of is None
+                    else _parameter_location(python_function(self._made_of[0]), name),
+                    "call the function first, or name every parameter",
+                )
+            elif p.kind is p.VAR_POSITIONAL:
+                args += values[name]
+            elif p.kind is p.VAR_KEYWORD:
+                kwargs |= values[name]
             else:
                 args.append(values[name])
         return tuple(args), kwargs

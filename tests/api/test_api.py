@@ -325,15 +325,6 @@ class TestInspection:
             with pytest.raises(SymdiffError):
                 symgrad(plain, **wrong)
 
-    def test_methods_are_refused(self):
-        class Model:
-            @symgrad
-            def f(self, x):
-                return x
-
-        with pytest.raises(SymdiffError, match="is a method"):
-            Model().f
-
     def test_a_notebook_shows_short_formulas_that_are_known(self):
         f = symgrad(lambda x: np.sin(x) / x)
         assert f._repr_latex_() is None, "it was not called"

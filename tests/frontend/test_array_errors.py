@@ -214,18 +214,6 @@ model.py:3:14: the step of a range must be an integer, and not 0
              ^
 """,
     ),
-    "arange_of_reals": (
-        """
-def f(x):
-    return np.sum(np.arange(0.0, x[0], 0.1))
-""",
-        """
-model.py:2:19: np.arange() of a real number that is not known when traced
-    return np.sum(np.arange(0.0, x[0], 0.1))
-                  ^
-hint: its number of elements must not depend on real values: use np.linspace
-""",
-    ),
     "too_many_indices": (
         """
 def f(x):

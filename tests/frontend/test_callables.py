@@ -103,12 +103,11 @@ def test_a_wrapper_that_changes_the_arguments_is_refused_where_it_calls() -> Non
     assert caught.value.location.text.strip() == "return fun(1.0, *args)"
 
 
-def test_a_wrapper_without_a_signature_is_refused() -> None:
+def test_a_wrapper_without_a_signature_takes_what_it_is_given() -> None:
     def wrapper(*args: float) -> float:
-        return args[0]
+        return args[0] * args[1]
 
-    with pytest.raises(UnsupportedError, match=r"'wrapper' takes \*args"):
-        capture(wrapper)
+    assert symgrad(wrapper).grad(2.0, 3.0) == (3.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +227,7 @@ def test_an_error_in_an_installed_package_names_the_users_call(tmp_path: Any) ->
     folder = tmp_path / "site-packages"
     folder.mkdir()
     file = folder / "installed.py"
-    file.write_text("def helper(v):\n    print(v)\n    return v\n")
+    file.write_text("def helper(v):\n    input(v)\n    return v\n")
     scope: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), scope)
     helper = scope["helper"]
@@ -239,11 +238,11 @@ def test_an_error_in_an_installed_package_names_the_users_call(tmp_path: Any) ->
     with pytest.raises(UnsupportedError) as caught:
         capture(f)
     place = caught.value.location
-    assert caught.value.message == f"'print' cannot be traced ({file}:2:5)"
+    assert caught.value.message == f"'input' cannot be traced ({file}:2:5)"
     assert place is not None and place.text.strip() == "return helper(x)"
     with pytest.raises(UnsupportedError) as direct:
         capture(helper)
-    assert str(direct.value).startswith(f"{file}:2:5: 'print' cannot be traced\n")
+    assert str(direct.value).startswith(f"{file}:2:5: 'input' cannot be traced\n")
 
 
 # ------------------------------------------------------------- several lambdas on a line

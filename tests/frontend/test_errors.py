@@ -86,30 +86,6 @@ model.py:3:14: a range of more than 2000000 elements is listed
 hint: loops are unrolled when traced; use fewer iterations
 """,
     ),
-    "star_args": (
-        """
-def f(*xs):
-    return xs[0]
-""",
-        """
-model.py:1:8: 'f' takes *xs
-    def f(*xs):
-           ^
-hint: name every parameter of the function to differentiate
-""",
-    ),
-    "star_kwargs": (
-        """
-def f(x, **options):
-    return x
-""",
-        """
-model.py:1:12: 'f' takes **options
-    def f(x, **options):
-               ^
-hint: name every parameter of the function to differentiate
-""",
-    ),
     "tuple_default": (
         """
 def f(x, w=(1, "b")):
@@ -241,19 +217,6 @@ model.py:2:5: 'random' is imported inside of the function
     import random
     ^
 hint: import it at the top of the file
-""",
-    ),
-    "print_call": (
-        """
-def f(x):
-    print(x)
-    return x
-""",
-        """
-model.py:2:5: 'print' cannot be traced
-    print(x)
-    ^
-hint: print what the function returns instead
 """,
     ),
     "input_call": (
@@ -529,18 +492,6 @@ def f(x):
 model.py:2:12: key 'b' is not in the dictionary
     return {"a": x}["b"]
            ^
-""",
-    ),
-    "sorted_values": (
-        """
-def f(x, y):
-    return sorted([x, y])[0]
-""",
-        """
-model.py:2:12: a value that is not known when traced is compared or looked up
-    return sorted([x, y])[0]
-           ^
-hint: use comparisons of numbers with 'if', or np.where
 """,
     ),
     "unbound_name": (
@@ -1139,12 +1090,12 @@ def test_not_a_function(value: object) -> None:
 
 
 def test_error_in_a_helper_of_another_file() -> None:
-    helper = define("def f(v):\n    print(v)\n    return v\n", "helper.py")
+    helper = define("def f(v):\n    input(v)\n    return v\n", "helper.py")
     main = define("def f(x):\n    return HELPER(x)\n", "main.py")
     main.__globals__["HELPER"] = helper
     with pytest.raises(UnsupportedError) as caught:
         capture(main, {})
-    assert str(caught.value).startswith("helper.py:2:5: 'print' cannot be traced")
+    assert str(caught.value).startswith("helper.py:2:5: 'input' cannot be traced")
 
 
 def test_static_parameter_without_value() -> None:
@@ -1168,12 +1119,12 @@ def test_unknown_static_parameter() -> None:
 
 def test_columns_count_characters() -> None:
     """Not bytes: the caret stands under the refused call."""
-    f = define("def f(x):\n    return 'é' * 0 or print('ü', x)\n")
+    f = define("def f(x):\n    return 'é' * 0 or input('ü')\n")
     with pytest.raises(UnsupportedError) as caught:
         capture(f, {})
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("model.py:2:23: ")
-    assert lines[1][lines[2].index("^") :].startswith("print")
+    assert lines[1][lines[2].index("^") :].startswith("input")
 
 
 def quotient_of_numpy(x):

@@ -38,6 +38,7 @@ _LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 
 TABLE: dict[str, Callable[..., Any]] = {
     "builtins.print": lambda t, *a, **k: shown(t, "print()"),
+    "logging.getLogger": lambda t, *a: logging.getLogger(*a),
     "warnings.warn": lambda t, *a, **k: None,
 }
 """Traced versions, by the dotted name of what they implement."""

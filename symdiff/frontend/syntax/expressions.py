@@ -16,7 +16,7 @@ from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.syntax import attributes, calls, comprehensions, records
 from symdiff.frontend.syntax.containers import elements, key, position, subscript, text_of
 from symdiff.frontend.syntax.operators import binary, compare, truth
-from symdiff.frontend.trace import closures, scalars
+from symdiff.frontend.trace import closures, extents, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
@@ -260,6 +260,8 @@ def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
         if isinstance(node, ast.Starred):
             inner = evaluate(t, node.value)
             t.at = node
+            if isinstance(inner, SymArray) and inner.shape and ir.integer(inner.shape[0]) is None:
+                extents.sizes_must_be_known([inner])
             values += elements(t, inner)
         else:
             values.append(evaluate(t, node))
