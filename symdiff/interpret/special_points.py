@@ -347,14 +347,20 @@ class _Trial:
         """Whether formulas are right at general points of a place; None if that is not known."""
         from symdiff.interpret import work
 
-        tried = unknown = 0
+        tried = unknown = undefined = 0
         for k, base in enumerate(self.bases):
             if work.spent() > self.until:
                 return None
             point = self._on(place, base, k // 2)
             if point is None:
                 continue
+            defined = self._is_defined(point)
+            if not defined and undefined == TRIED:
+                continue
             verdict = self._agrees(place, point)
+            undefined += not defined
+            if verdict is None and not defined:
+                continue
             if verdict is False:
                 return False
             tried += verdict is True
@@ -387,8 +393,12 @@ class _Trial:
         values = _values((place.condition, *self.outputs), point)
         if not values[place.condition] or not _is_looked_at(self.outputs, place.at, values):
             return None
-        finite = all(math.isfinite(values[e]) for e in self.outputs)
-        return point if finite else None
+        return None if any(math.isinf(values[e]) for e in self.outputs) else point
+
+    def _is_defined(self, point: dict[str, float]) -> bool:
+        """Whether Python has values there: where it has none, derivatives are those of limits, or there are none."""
+        values = _values(self.outputs, point)
+        return all(math.isfinite(values[e]) for e in self.outputs)
 
     def _agrees(self, place: Place, point: dict[str, float]) -> bool | None:
         flat = [point[p] for p in self.names]
