@@ -287,7 +287,7 @@ def _singular(e: Expr) -> Place | None:
     if e.op is LOG:
         return Place(ir.eq(e.args[0], ZERO), zeros_of(*exactly(e.args)), e)
     is_root = e.op is ir.POW and ir.rational(e.args[1]) == Fraction(1, 2)
-    if e.op is HYPOT or (is_root and is_size(e)):
+    if e.op is HYPOT or (is_root and is_size(e.args[0])):
         return Place(ir.eq(e, ZERO), zeros_of(*exactly((e,))), e)
     return None
 
