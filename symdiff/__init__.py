@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from symdiff.errors import (
     DomainError,
     GuardWarning,
+    OutputWarning,
     ParseError,
     SymdiffError,
     TargetError,
@@ -48,6 +49,6 @@ _MODULES = {
 public_names(__name__, _MODULES)
 
 __all__ = [
-    "AccuracyWarning", "Array", "DomainError", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
+    "AccuracyWarning", "Array", "DomainError", "GuardWarning", "OutputWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
     "cancel", "complete", "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "series_at", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip
