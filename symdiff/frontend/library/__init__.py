@@ -16,6 +16,8 @@
 `polynomial_names`    NumPy's polynomials, in terms of others
 `known_numbers`       what is called with numbers that are known, as Python calls it
 `distributions`       methods of `scipy.stats`
+`densities`           distributions of `scipy.stats` in standard form
+`located`             their methods, with location and scale, and frozen ones
 `special_orders`      orthogonal polynomials and derivatives of Bessel functions
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

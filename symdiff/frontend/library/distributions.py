@@ -9,7 +9,7 @@ distribution at z = (x - loc)/scale. Outside of its support a density is 0 and i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -472,7 +472,8 @@ def beta_sf(x: Number, a: Number, b: Number, loc: Number = 0.0, scale: Number = 
 
 # ---------------------------------------------------------------- counts, that are whole
 def bernoulli_logpmf(k: Number, p: Number, loc: Number = 0) -> Number:
-    return xlogy(k - loc, p) + xlog1py(1 - (k - loc), -p)
+    k = k - loc
+    return np.where((k == 0) | (k == 1), xlogy(k, p) + xlog1py(1 - k, -p), -np.inf)
 
 
 def binom_logpmf(k: Number, n: Number, p: Number, loc: Number = 0) -> Number:
@@ -516,7 +517,8 @@ def binom_sf(k: Number, n: Number, p: Number, loc: Number = 0) -> Number:
 
 
 def bernoulli_pmf(k: Number, p: Number, loc: Number = 0) -> Number:
-    return np.exp(bernoulli_logpmf(k, p, loc))
+    k = k - loc
+    return positive(np.where(k == 0, 1 - p, np.where(k == 1, p, 0.0)), p, 1 - p)
 
 
 def _methods() -> Mapping[tuple[str, str], FunctionType]:
@@ -533,11 +535,3 @@ def _methods() -> Mapping[tuple[str, str], FunctionType]:
 
 METHODS = _methods()
 """By the names of the distribution and of its method."""
-
-
-def find(function: MethodType) -> FunctionType | None:
-    """What a method of a distribution is; None if it is not known, or belongs to none."""
-    owner = function.__self__
-    if not (type(owner).__module__ or "").startswith("scipy.stats."):
-        return None
-    return METHODS.get((str(getattr(owner, "name", "")), function.__name__))

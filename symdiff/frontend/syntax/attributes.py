@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import captures
+from symdiff.frontend.library import located
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS, ARRAY_PROPERTIES
@@ -39,6 +40,8 @@ from symdiff.frontend.trace.values import (
 
 def attribute(t: Tracer, owner: Any, name: str) -> Any:
     """`owner.name`; what it gives is fixed when traced."""
+    if isinstance(owner, located.Frozen):
+        return located.attribute(owner, name)
     if isinstance(owner, ModuleType):
         return _from_module(t, owner, name)
     if isinstance(owner, (SmallArray, Masked)):

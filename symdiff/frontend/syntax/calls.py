@@ -21,9 +21,9 @@ from symdiff.frontend import captures, source
 from symdiff.frontend.arrays import casting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import (
-    distributions,
     foreign,
     known_numbers,
+    located,
     of_numba,
     output,
     rearranged,
@@ -163,7 +163,9 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         if name in record_copies.NAMED_TUPLE and hasattr(owner, "_fields"):
             return record_copies.of_named_tuple(t, owner, name, args, kwargs)
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
-        known_method = distributions.find(function) or scientific.find(function)
+        if (traced := located.find(function)) is not None:
+            return traced(t, args, kwargs)
+        known_method = scientific.find(function)
         if known_method is not None:
             return inline(t, known_method, args, kwargs)
         if inspects or _is_library(function.__func__):
@@ -188,6 +190,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         found = records.special(t, function, "__call__", *args, **kwargs)
         if found is not NotImplemented:
             return found
+    if (made := located.frozen(function, args, kwargs)) is not None:
+        return made
     called = inspect.getattr_static(kind, "__call__", None)
     if isinstance(called, FunctionType) and not _is_library(called):
         return inline(t, called, (function, *args), kwargs)
