@@ -113,7 +113,7 @@ def program_text(program: Program_) -> str:
 
     Raises
     ------
-    SymdiffError : if an operation was made for it that cannot be made again of a text.
+    SymdiffError : if it has an operation that no text describes.
     """
     printer = _Printer()
     printer.record(program, "")

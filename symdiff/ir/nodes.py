@@ -522,7 +522,7 @@ def made(name: str, make: Callable[[], Op]) -> Op:
 
 
 class Maker(NamedTuple):
-    """How operations of a kind are made again from text: `Op.remake`, and the types of its arguments."""
+    """How operations of a kind are rebuilt from text: `Op.remake`, and the types of its arguments."""
 
     make: Callable[..., Op]
     types: tuple[Any, ...]

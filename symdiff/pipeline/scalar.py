@@ -522,7 +522,7 @@ FINISH: tuple[Pass[Program, Notes], ...] = (
     ),
     Pass(
         "powers", lambda p, _: _with(p, indeterminate_powers(p.outputs)), "no completed functions",
-        "powers that have no limit where base and exponent are 0 are nan there",
+        "powers of 1 are nan where their exponents have poles",
     ),
     Pass(
         "stabilise", lambda p, _: _with(p, stabilise(p.outputs)), "no completed functions",
