@@ -53,6 +53,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write what the tests produce to tests/golden instead of comparing",
     )
     parser.addoption(
+        "--update-ir",
+        action="store_true",
+        help="write what passes make of the programs in tests/passes/text instead of comparing",
+    )
+    parser.addoption(
         "--measure",
         nargs="?",
         const="all",

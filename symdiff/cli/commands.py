@@ -250,9 +250,12 @@ def compile_module(
 @_target
 @_wrt
 @click.option("--order", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--stage", help="Only this stage, such as capture, cancel or emit.")
+@click.option("--stage", help="Only this stage, such as capture, cancel or emit, or a pass of it.")
 @click.option("--timings", is_flag=True, help="Print how long each stage took instead.")
-def show(target: str, wrt: str | None, order: int, stage: str | None, timings: bool) -> None:
+@click.option("--ir", "exact", is_flag=True, help="Print programs exactly, node by node.")
+def show(
+    target: str, wrt: str | None, order: int, stage: str | None, timings: bool, exact: bool
+) -> None:
     """Print the program of TARGET after the stages of the pipeline."""
     import time
 
@@ -272,8 +275,12 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
         from symdiff.codegen.source.python import function_source
 
         source = function_source(last.name, last.params, last.outputs, dtype=dtype)
+    if exact:
+        from symdiff.ir.node_text import program_text as written
     texts = [(s.name, s.seconds, s.program) for s in done]
-    known = [*dict.fromkeys(s.name for s in done), "emit"]
+    if stage is not None and "/" in stage:
+        texts = [(f"{s.name}/{p.name}", p.seconds, p.program) for s in done for p in s.inside]
+    known = [*dict.fromkeys(name for name, _, _ in texts), "emit"]
     if stage is not None and stage not in known:
         raise SymdiffError(
             f"there is no stage '{stage}'", hint=f"the stages are {', '.join(known)}"

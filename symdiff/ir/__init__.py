@@ -12,7 +12,9 @@
 `integers`        what can be said of indices and sizes that are not known when compiling
 `linalg/`         routines of linear algebra
 `verify/`         why a program is not valid
+`node_text`       programs as text that parses back
 `formula_text`    formulas as a person writes them, from nodes
+`pass_lists`      passes as data, and what ran
 `prune`           statements that nothing uses are left out
 """
 

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary, _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
 from symdiff.process.lazy_modules import Later
@@ -519,6 +519,17 @@ def made(name: str, make: Callable[[], Op]) -> Op:
             if found is None:
                 found = _made[name] = make()
     return found
+
+
+class Maker(NamedTuple):
+    """How operations of a kind are rebuilt from text: `Op.remake`, and the types of its arguments."""
+
+    make: Callable[..., Op]
+    types: tuple[Any, ...]
+
+
+MAKERS: dict[str, Maker] = {}
+"""The makers of operations that are made for a program, by what texts call them."""
 
 
 def op_named(name: str) -> Op:

@@ -37,6 +37,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.pass_lists import Log, Stage
 from symdiff.ir.program import Tree
 from symdiff.ir.prune import pruned
 from symdiff.loops.context import Context, names_of
@@ -46,11 +47,10 @@ from symdiff.loops.diff.reverse import Sweep
 from symdiff.loops.diff.seeds import Seeds, fewer
 from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
-from symdiff.loops.simplify.block_by_block import simplified
+from symdiff.loops.simplify.block_by_block import Code, simplified
 from symdiff.loops.simplify.fixed_points import values_only
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
 from symdiff.loops.trees import bundle, joined, of_jacobian
-from symdiff.pipeline.protocol import Log, Stage, run
 
 
 def value(program: LoopProgram) -> LoopProgram:
@@ -61,11 +61,12 @@ def value(program: LoopProgram) -> LoopProgram:
 def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
     """What to emit of a program that is not differentiated any more."""
 
-    def step() -> LoopProgram:
-        block, outputs = block_by_block.final(program.block, program.outputs)
-        return replace(program, block=block, outputs=outputs)
-
-    return run(log, "stabilise", step)
+    return _consisting(
+        log,
+        "stabilise",
+        program,
+        lambda own: block_by_block.final(program.block, program.outputs, own),
+    )
 
 
 def undifferentiated(program: LoopProgram) -> LoopProgram:
@@ -369,13 +370,31 @@ Derived = tuple[LoopProgram, Sequence[Expr], Tree]
 
 
 def _simplified(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
-    def step() -> LoopProgram:
-        block, outputs = simplified(
-            program.block, program.outputs, names_of(program), types=types(program)
-        )
-        return replace(program, block=block, outputs=outputs)
+    def step(own: Log[Code] | None) -> Code:
+        names = names_of(program)
+        return simplified(program.block, program.outputs, names, types=types(program), log=own)
 
-    return run(log, "simplify-value", step)
+    return _consisting(log, "simplify-value", program, step)
+
+
+def _consisting(
+    log: Log[LoopProgram] | None,
+    name: str,
+    program: LoopProgram,
+    step: Callable[[Log[Code] | None], Code],
+) -> LoopProgram:
+    """The program with the code of a stage that consists of passes on it."""
+    if log is None:
+        return _of_code(program, step(None))
+    own = Log[Code]()
+    found = log.run(name, lambda: _of_code(program, step(own)))
+    inside = [Stage(s.name, _of_code(program, s.program), s.seconds) for s in own.stages]
+    log.stages[-1] = replace(log.stages[-1], inside=tuple(inside))
+    return found
+
+
+def _of_code(program: LoopProgram, code: Code) -> LoopProgram:
+    return replace(program, block=code[0], outputs=code[1])
 
 
 def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopProgram:
@@ -385,8 +404,8 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
         program, outputs, tree = step()
         return replace(program, outputs=tuple(outputs), tree=tree)
 
-    found = run(log, "differentiate", differentiate)
-    return run(log, "simplify", lambda: _finished(found, found.outputs, found.tree))
+    found = differentiate() if log is None else log.run("differentiate", differentiate)
+    return _finished(found, found.outputs, found.tree, log)
 
 
 def _opened(program: LoopProgram) -> LoopProgram:
@@ -415,10 +434,18 @@ def _beside(
     return _finished(whole, (*substitute(base.outputs, new), *slopes), tree)
 
 
-def _finished(program: LoopProgram, outputs: Sequence[Expr], tree: Tree) -> LoopProgram:
-    block = pruned(program.block, outputs)
-    block, roots = simplified(block, outputs, names_of(replace(program, block=block)), late=True)
-    return replace(program, block=block, outputs=roots, tree=tree)
+def _finished(
+    program: LoopProgram,
+    outputs: Sequence[Expr],
+    tree: Tree,
+    log: Log[LoopProgram] | None = None,
+) -> LoopProgram:
+    def step(own: Log[Code] | None) -> Code:
+        block = pruned(program.block, outputs)
+        names = names_of(replace(program, block=block))
+        return simplified(block, outputs, names, late=True, log=own)
+
+    return _consisting(log, "simplify", replace(program, tree=tree), step)
 
 
 def _is_scalar(program: LoopProgram) -> bool:

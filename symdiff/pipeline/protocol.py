@@ -1,45 +1,15 @@
 """What the pipeline for functions of numbers and that for loop programs have in common.
 
-`symdiff.pipeline.scalar` and `symdiff.pipeline.loops` are the two implementations. Stages run
-through a `Log`, which `symdiff show` prints: what it shows is what ran.
+`symdiff.pipeline.scalar` and `symdiff.pipeline.loops` are the two implementations. Both
+are lists of passes (`symdiff.ir.pass_lists`); what ran is in a `Log`, which `symdiff show` prints.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, Protocol
 
-P = TypeVar("P")
-
-
-@dataclass(frozen=True, slots=True)
-class Stage(Generic[P]):
-    """A program after a stage of the pipeline, and the seconds that took."""
-
-    name: str
-    program: P
-    seconds: float
-
-
-@dataclass(slots=True)
-class Log(Generic[P]):
-    """The stages that ran, in order."""
-
-    stages: list[Stage[P]] = field(default_factory=list)
-
-    def run(self, name: str, step: Callable[[], P]) -> P:
-        """The program that a stage gives."""
-        start = time.perf_counter()
-        program = step()
-        self.stages.append(Stage(name, program, time.perf_counter() - start))
-        return program
-
-
-def run(log: Log[P] | None, name: str, step: Callable[[], P]) -> P:
-    """The program that a stage gives, noted where anybody asked for a log."""
-    return step() if log is None else log.run(name, step)
+from symdiff.ir.pass_lists import Stage
 
 
 class Pipeline(Protocol):

@@ -4,8 +4,8 @@
     -> signsquares -> cancel -> bands -> stabilise -> emit
 
 `frontend.capture` makes the program, `codegen` and `runtime` emit kernels; what
-lies between is here. Each function takes a raw program and returns the program
-of what its name says, ready to be emitted.
+lies between is here, as three lists of passes: `SIMPLIFY`, `DERIVE`, `FINISH`. Each function takes
+a raw program and returns the program of what its name says, ready to be emitted.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import SLOPES
 from symdiff.ir.functions import domain as domain_of
+from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program, Tree, with_corners
 from symdiff.loops.trees import bundle, joined, of_jacobian
@@ -46,7 +47,6 @@ from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
 from symdiff.passes.guards.shape import filled
 from symdiff.passes.stabilise import Rewrite, stabilise
-from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
 from symdiff.process.locks import Lock
 
@@ -54,10 +54,6 @@ if TYPE_CHECKING:
     import numpy as np
 else:
     np = Later("numpy")
-
-STAGES = ("cancel", "stabilise", "complete", "bands", "signsquares", "guards", "assume")
-"""What may be switched off for a function, by `Notes.without`; values and derivatives mean
-the same without them, but for the points that only `complete` fills."""
 
 
 @dataclass(slots=True)
@@ -90,23 +86,12 @@ class Notes:
         self.rewrites += other.rewrites
         self.guarded = other.guarded if self.guarded is None else self.guarded
 
-    def stage(self, name: str, program: Program, outputs: Callable[[], Iterable[Expr]]) -> Program:
-        """The program with the outputs of a stage, unless that is switched off. Stages that come
-        before differentiation as well have names that end in "-value" there."""
-        if name.removesuffix("-value") in self.without:
-            return program
-        return run(self.log, name, lambda: replace(program, outputs=tuple(outputs())))
-
 
 def optimized(program: Program, notes: Notes | None = None) -> OptimizedProgram:
     """The last steps, when nothing is to be differentiated any more."""
     notes = notes or Notes()
     program = with_corners(program)
-    expand = closed_forms if "bands" in notes.without else expand_completed
-    last = run(notes.log, "bands", lambda: replace(program, outputs=tuple(expand(program.outputs))))
-    last = replace(last, outputs=indeterminate_powers(last.outputs))
-    finish = without_far_constants if "stabilise" in notes.without else stabilise
-    last = run(notes.log, "stabilise", lambda: replace(last, outputs=tuple(finish(last.outputs))))
+    last = through(FINISH, program, notes, notes.without, notes.log)
     return OptimizedProgram(
         program.name, program.params, program.tree, last.outputs, pinned_forms(program.outputs)
     )
@@ -146,21 +131,23 @@ def forget() -> None:
         _asked.clear()
 
 
+def _with(program: Program, outputs: Iterable[Expr]) -> Program:
+    return replace(program, outputs=tuple(outputs))
+
+
 def _assumed(program: Program) -> tuple[Expr, ...]:
     """The outputs where what the user asserts holds, and in each branch its condition."""
     return assume(decided_by_branches(program.outputs), program.assumptions)
 
 
 def _simplified(program: Program, notes: Notes) -> Program:
-    p = notes.stage("assume", program, lambda: _assumed(program))
-    if "guards" not in notes.without:
-        p = notes.stage("guards", p, lambda: _repaired(p, notes))
-        notes.guarded = p.outputs if notes.guarded is None else notes.guarded
-    else:
-        p = replace(p, outputs=filled(p.outputs))
-    p = notes.stage("cancel-value", p, lambda: cancel(p.outputs, notes.cancel))
-    p = notes.stage("stabilise-value", p, lambda: stabilise(p.outputs, notes.rewrites, early=True))
-    return notes.stage("complete", p, lambda: complete(p.outputs, p.assumptions, notes.complete))
+    return through(SIMPLIFY, program, notes, notes.without, notes.log)
+
+
+def _guarded(p: Program, notes: Notes) -> Program:
+    p = _with(p, _repaired(p, notes))
+    notes.guarded = p.outputs if notes.guarded is None else notes.guarded
+    return p
 
 
 def _repaired(p: Program, notes: Notes) -> tuple[Expr, ...]:
@@ -224,21 +211,52 @@ def _derived(
     known = {place(u)[0] for u in base.slopes}
     steps = steps_of(of, known)
     p = replace(base, tree=tree, corners=(), slopes=slopes_of(of, steps, base.slopes))
-    p = notes.stage("differentiate", p, lambda: slopes(base.outputs))
+    what = Derivation(notes, base, of, slopes, steps, by, values is not None, last, whole or slopes)
+    return through(DERIVE, p, what, notes.without, notes.log)
 
-    def sides() -> tuple[Expr, ...]:
-        found = squares_of_signs(p.outputs, but=steps)
-        if not last:
-            return found
-        second = values is not None or _has_slopes(base)
-        return sides_of_kinks(found, (*of, *base.outputs), second, steps, p.slopes)
 
-    p = notes.stage("signsquares", p, sides)
-    p = notes.stage("cancel", p, lambda: cancel(p.outputs, notes.cancel))
-    if not by or not last or "complete" in notes.without:
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What the passes know that make derivatives.
+
+    Attributes
+    ----------
+    base : what is differentiated.
+    of : the outputs of the values.
+    slopes, whole : make the derivatives of the base's outputs, and of those of the values.
+    steps : signs that are no slopes of kinks.
+    by : for each output, by which variables of the values it is taken; () if that is not said.
+    again : whether the base is a derivative itself.
+    last : whether no further derivatives are taken.
+    """
+
+    notes: Notes
+    base: Program
+    of: tuple[Expr, ...]
+    slopes: Callable[[tuple[Expr, ...]], Sequence[Expr]]
+    steps: Any
+    by: Sequence[tuple[Expr, ...]]
+    again: bool
+    last: bool
+    whole: Callable[[tuple[Expr, ...]], Sequence[Expr]]
+
+
+def _sided(p: Program, what: Derivation) -> Program:
+    """The program with the sides of kinks told apart."""
+    found = squares_of_signs(p.outputs, but=what.steps)
+    if not what.last:
+        return _with(p, found)
+    second = what.again or _has_slopes(what.base)
+    place_of = (*what.of, *what.base.outputs)
+    return _with(p, sides_of_kinks(found, place_of, second, what.steps, p.slopes))
+
+
+def _cornered(p: Program, what: Derivation) -> Program:
+    """The program with the values that powers have at 0."""
+    if not what.by or not what.last:
         return p
-    derive = whole or slopes
-    return replace(p, corners=tuple(corners(p.outputs, by, of, derive, base.assumptions)))
+    facts = what.base.assumptions
+    return replace(p, corners=tuple(corners(p.outputs, what.by, what.of, what.whole, facts)))
 
 
 def _has_slopes(program: Program) -> bool:
@@ -448,6 +466,75 @@ def _joined(first: Program, second: Program) -> Program:
     after = tuple(replace(c, output=c.output + n) for c in second.corners)
     corners = (*first.corners, *after)
     return replace(first, outputs=outputs, tree=tree, domain=(), corners=corners)
+
+
+# ------------------------------------------------------------------- the lists of passes
+SIMPLIFY: tuple[Pass[Program, Notes], ...] = (
+    Pass(
+        "assume", lambda p, _: _with(p, _assumed(p)), "a valid program",
+        "the same values where the assumptions hold; conditions that these decide are gone", suspicion=7,
+    ),
+    Pass(
+        "guards", lambda p, notes: _guarded(p, notes), "branches as the user wrote them",
+        "the same values but on guards of removable singularities, which are gone", suspicion=6,
+        instead=lambda p, _: _with(p, filled(p.outputs)),
+    ),
+    Pass(
+        "cancel-value", lambda p, notes: _with(p, cancel(p.outputs, notes.cancel)), "a valid program",
+        "the same values; no common factors in quotients", stage="cancel", suspicion=1,
+    ),
+    Pass(
+        "stabilise-value", lambda p, notes: _with(p, stabilise(p.outputs, notes.rewrites, early=True)),
+        "cancelled quotients", "equal forms that keep more digits", stage="stabilise", suspicion=2,
+    ),
+    Pass(
+        "complete", lambda p, notes: _with(p, complete(p.outputs, p.assumptions, notes.complete)),
+        "cancelled quotients", "the same values, and limits at removable singularities", suspicion=3,
+    ),
+)  # fmt: skip
+"""What is done to values before they are differentiated."""
+
+DERIVE: tuple[Pass[Program, Derivation], ...] = (
+    Pass(
+        "differentiate", lambda p, what: _with(p, what.slopes(what.base.outputs)),
+        "a simplified program", "outputs that are derivatives by the chain rule",
+    ),
+    Pass(
+        "signsquares", lambda p, what: _sided(p, what), "derivatives by the chain rule",
+        "squares of signs are 1; where kinks meet, the means of one-sided derivatives", suspicion=5,
+    ),
+    Pass(
+        "cancel", lambda p, what: _with(p, cancel(p.outputs, what.notes.cancel)), "a valid program",
+        "the same values; no common factors in quotients", suspicion=1,
+    ),
+    Pass(
+        "corners", lambda p, what: _cornered(p, what), "derivatives that are not taken again",
+        "corners where formulas of powers at 0 are undefined", stage="complete", suspicion=3,
+    ),
+)  # fmt: skip
+"""What makes derivatives of a simplified program."""
+
+FINISH: tuple[Pass[Program, Notes], ...] = (
+    Pass(
+        "bands", lambda p, _: _with(p, expand_completed(p.outputs)), "no further derivatives",
+        "completed functions written out: polynomials near their points", suspicion=4,
+        instead=lambda p, _: _with(p, closed_forms(p.outputs)),
+    ),
+    Pass(
+        "powers", lambda p, _: _with(p, indeterminate_powers(p.outputs)), "no completed functions",
+        "powers of 1 are nan where their exponents have poles",
+    ),
+    Pass(
+        "stabilise", lambda p, _: _with(p, stabilise(p.outputs)), "no completed functions",
+        "equal forms that keep more digits", suspicion=2,
+        instead=lambda p, _: _with(p, without_far_constants(p.outputs)),
+    ),
+)  # fmt: skip
+"""What is done before a program is emitted."""
+
+STAGES = switches((*SIMPLIFY, *DERIVE, *FINISH))
+"""What may be switched off for a function, by `Notes.without`; values and derivatives mean
+the same without them, but for the points that only `complete` fills."""
 
 
 # --------------------------------------------------------------------- the protocol

@@ -96,6 +96,9 @@ def test_every_stage_in_the_users_names(folder: Path) -> None:
         "  [0] = e\n\n"
     )
     assert "push e on e_tape" in output("show", "model.py:settle", "--stage", "simplify")
+    one = output("show", "model.py:settle", "--stage", "simplify/slopes", "--ir")
+    assert one.startswith("# simplify/slopes\nloop_program name=settle ")
+    assert "save tape=e_tape" in one
     emitted = output("show", "model.py:settle", "--stage", "emit").partition("# emit\n")[2]
     compile(emitted, "emitted", "exec")
 

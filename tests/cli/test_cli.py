@@ -173,8 +173,8 @@ def test_long_derivatives_name_their_shared_parts() -> None:
         (
             ["show", "x", "--stage", "zork"],
             "there is no stage 'zork'\nhint: the stages are capture, assume, guards, cancel-value, "
-            "stabilise-value, complete, differentiate, signsquares, cancel, bands, stabilise, "
-            "emit\n",
+            "stabilise-value, complete, differentiate, signsquares, cancel, corners, bands, powers, "
+            "stabilise, emit\n",
         ),
         (
             ["compile", "x", "--target", "cpu,tpu"],
@@ -293,13 +293,15 @@ def test_show() -> None:
     assert output("show", "sqrt(x)**2", "--stage", "capture") == (
         "# capture\nf(x)\n  [0] = x\n  domain: x >= 0\n\n"
     )
+    assert output("show", "(x**2-4)/(x-2)", "--stage", "cancel-value", "--ir") == (
+        "# cancel-value\nprogram name=f params=(x) {\n  %0 = add x, 2\n} outputs=(%0)\n\n"
+    )
     everything = output("show", "sin(x)**2", "--order", "2")
     headings = [line for line in everything.splitlines() if line.startswith("# ")]
     assert headings == [
         "# capture", "# assume", "# guards", "# cancel-value", "# stabilise-value", "# complete",
-        "# differentiate", "# signsquares", "# cancel", "# differentiate", "# signsquares",
-        "# cancel", "# bands", "# stabilise",
-        "# emit",
+        "# differentiate", "# signsquares", "# cancel", "# corners", "# differentiate",
+        "# signsquares", "# cancel", "# corners", "# bands", "# powers", "# stabilise", "# emit",
     ]  # fmt: skip
     assert everything.rstrip().splitlines()[-1].startswith("    return ")
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from symdiff import ir
 from symdiff.ir import ZERO, var
 from symdiff.ir.functions import EXP, SIN
 from symdiff.ir.loop_program import Build, Check, Loop, LoopProgram, Update, array, index, walk
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.context import names_of
+from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.fuse import fused
 from symdiff.loops.simplify.promote import promoted
 from symdiff.loops.simplify.tabulate import gathered
@@ -128,3 +133,31 @@ def test_what_is_emitted_has_no_completed_operations() -> None:
     last = loop_pipeline.final(loop_pipeline.gradient(program, ["d"]))
     assert faults(last) == []
     assert close(outputs(last, [[0.0, 0.0, 0.0]])[0], [0.75, 0.75, 0.5])
+
+
+OPTIONAL = sorted({p.name for p in (*block_by_block.EARLY, *block_by_block.LATE) if p.optional})
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_values_do_not_depend_on_a_pass_that_may_be_switched_off(name: str) -> None:
+    changed = False
+    for late in (False, True):
+        for program, args, _ in PROGRAMS.values():
+            found = []
+            for off in ((), (name,)):
+                block, roots = block_by_block.simplified(
+                    program.block, program.outputs, names_of(program), late=late, without=off
+                )
+                found.append(replace(program, block=block, outputs=roots))
+                assert faults(found[-1]) == []
+            if found[0] != found[1]:
+                changed = True
+                assert _same(found[0], found[1], args)
+    assert changed == (name not in UNSEEN)
+
+
+UNSEEN = (
+    "branches", "copies", "deltas", "exponents", "only_where_read", "repeated", "running_norms",
+    "slopes", "through",
+)  # fmt: skip
+"""Passes that these programs do not call for; `tests/passes/text` has programs that do."""

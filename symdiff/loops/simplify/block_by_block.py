@@ -12,7 +12,8 @@ nothing depends on any more is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from symdiff.ir import ZERO, Expr, rebuild, substitute, topological, transform, var, where
@@ -30,6 +31,7 @@ from symdiff.ir.loop_program import (
     kind_of,
     mapped_block,
 )
+from symdiff.ir.pass_lists import Log, Pass, through
 from symdiff.ir.prune import pruned
 from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.copies import without_copies
@@ -54,6 +56,27 @@ from symdiff.passes.complete.complete import closed_forms, complete, expand_comp
 from symdiff.passes.guards.guards import guards
 from symdiff.passes.stabilise import stabilise
 
+Code = tuple[Block, tuple[Expr, ...]]
+"""A block and the expressions after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What passes on a block know of its program.
+
+    Attributes
+    ----------
+    names : that it does not have yet.
+    tapes : that are read elsewhere.
+    types : of the parameters, by which guards on sums over arrays are understood.
+    late : after differentiation, when singularities have been filled already.
+    """
+
+    names: Names
+    tapes: Iterable[str] = ()
+    types: Mapping[str, Type] = field(default_factory=dict)
+    late: bool = False
+
 
 def simplified(
     block: Block,
@@ -63,37 +86,22 @@ def simplified(
     late: bool = False,
     tapes: Iterable[str] = (),
     types: Mapping[str, Type] | None = None,
-) -> tuple[Block, tuple[Expr, ...]]:
-    """A block and the expressions after it, simplified.
+    without: Container[str] = (),
+    log: Log[Code] | None = None,
+) -> Code:
+    """A block and the expressions after it, simplified by the passes `EARLY` or `LATE`.
 
     Parameters
     ----------
-    names : of the program.
-    late : after differentiation, when singularities have been filled already.
-    tapes : that are read elsewhere.
-    types : of the parameters, by which guards on sums over arrays are understood.
+    names, late, tapes, types : as of `Around`.
+    without : passes that are switched off.
+    log : the passes that ran.
     """
-    block, roots = rewritten(block, tuple(roots))
-    if not late:  # one name for one number, so that it cancels
-        block, roots = of_sums(*shared(block, roots), names)
-        block, roots = marked(only_where_read(block, roots), roots)
-        block, roots = scaled(block, roots, names, _early)
-        block, roots = looked_through(block, roots, _early)
-    block, roots = _with_passes(block, roots, _late if late else _knowing(Sums(block, types or {})))
-    block, roots = shared(block, roots)
-    block = promoted(pruned(block, roots, tapes), names)
-    block = fused(pruned(block, roots, tapes), roots, late=late)
-    block, roots = contracted(block, roots)
-    block, roots = rewritten(gathered(block, names), roots)
-    block = fused(pruned(block, roots, tapes), roots, late=late)
-    if late:
-        block, roots = without_copies(block, roots)
-    else:
-        block, roots = from_fixed_points(block, roots, names, _late)
-    return pruned(block, roots, tapes), roots
+    around = Around(names, tapes, types or {}, late)
+    return through(LATE if late else EARLY, (block, tuple(roots)), around, without, log)
 
 
-def opened(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def opened(block: Block, roots: Sequence[Expr]) -> Code:
     """A block and the expressions after it, before slopes of norms in them are differentiated;
     see `symdiff.loops.simplify.norm_slopes`."""
     known = Vanishing.of(block)
@@ -113,25 +121,25 @@ def opened(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
     return _with_passes(block, tuple(roots), passes)
 
 
-def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def final(block: Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
     """The form to be emitted, when nothing is to be differentiated any more: completed
     operations are written out, and sums and quotients keep their digits."""
-    return _with_passes(*values_only(block, roots), _last)
+    return through(FINISH, (block, tuple(roots)), None, log=log)
 
 
-def closed(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def closed(block: Block, roots: Sequence[Expr]) -> Code:
     """The same with completed operations in closed form, undefined at their points."""
     return _with_passes(*values_only(block, roots), _closed)
 
 
-def exact(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def exact(block: Block, roots: Sequence[Expr]) -> Code:
     """The closed forms, with their values at completed points."""
     return _with_passes(*values_only(block, roots), _pinned)
 
 
 def _with_passes(
     block: Block, roots: tuple[Expr, ...], passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
-) -> tuple[Block, tuple[Expr, ...]]:
+) -> Code:
     new: dict[Expr, Expr] = {}
     for group in _groups(block, roots):
         todo = tuple(dict.fromkeys(e for e in group if e not in new and _is_real(e)))
@@ -234,3 +242,100 @@ def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
 
 def _inverse(names: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
     return {v: e for e, v in names.items()}
+
+
+# ----------------------------------------------------------------- the lists of passes
+_VALID, _BEFORE, _AFTER = "a valid program", "not differentiated yet", "no further derivatives"
+_FORWARDING: Pass[Code, Around] = Pass(
+    "forwarding", lambda p, _: rewritten(*p), _VALID, "what is read is what was written", suspicion=1,
+)  # fmt: skip
+_REPEATED: Pass[Code, Around] = Pass(
+    "repeated", lambda p, _: shared(*p), _VALID,
+    "what several statements compute is computed once", suspicion=1,
+)  # fmt: skip
+_PRUNE: Pass[Code, Around] = Pass(
+    "prune", lambda p, around: (pruned(*p, around.tapes), p[1]), _VALID,
+    "every statement is used", suspicion=1,
+)  # fmt: skip
+_FUSE: Pass[Code, Around] = Pass(
+    "fuse", lambda p, around: (fused(*p, late=around.late), p[1]), "every statement is used",
+    "elements that are read at one place are computed there", suspicion=1,
+)  # fmt: skip
+_TIDY: tuple[Pass[Code, Around], ...] = (
+    _REPEATED,
+    _PRUNE,
+    Pass(
+        "promote", lambda p, around: (promoted(p[0], around.names), p[1]), "every statement is used",
+        "one element that a loop changes is carried as a number", suspicion=1,
+    ),
+    _PRUNE,
+    _FUSE,
+    Pass(
+        "deltas", lambda p, _: contracted(*p), _VALID,
+        "sums over Kronecker deltas are their terms", suspicion=1,
+    ),
+    Pass(
+        "tabulate", lambda p, around: (gathered(p[0], around.names), p[1]), _VALID,
+        "arrays that loops fill element by element are built from their indices", suspicion=1,
+    ),
+    _FORWARDING,
+    _PRUNE,
+    _FUSE,
+)  # fmt: skip
+EARLY: tuple[Pass[Code, Around], ...] = (
+    _FORWARDING,
+    _REPEATED,  # one name for one number, so that it cancels
+    Pass(
+        "branches", lambda p, around: of_sums(*p, around.names), _BEFORE,
+        "branches between sums are sums of branches", suspicion=1,
+    ),
+    Pass(
+        "only_where_read", lambda p, _: (only_where_read(*p), p[1]), _BEFORE,
+        "what only one branch reads is 0 where the other is taken", suspicion=1,
+    ),
+    Pass(
+        "running_norms", lambda p, _: marked(*p), _BEFORE,
+        "sums of squares under roots are marked `squares`", suspicion=1,
+    ),
+    Pass(
+        "exponents", lambda p, around: scaled(*p, around.names, _early), _BEFORE,
+        "sums of exponentials in logarithms and quotients are scaled", suspicion=1,
+    ),
+    Pass(
+        "through", lambda p, _: looked_through(*p, _early), _BEFORE,
+        "singularities behind elements of arrays are in sight", suspicion=1,
+    ),
+    Pass(
+        "formulas", lambda p, around: _with_passes(*p, _knowing(Sums(p[0], around.types))), _BEFORE,
+        "the formulas of each block are simplified and completed", suspicion=1,
+    ),
+    *_TIDY,
+    Pass(
+        "fixed_points", lambda p, around: from_fixed_points(*p, around.names, _late), _BEFORE,
+        "distances from fixed points of recurrences are carried where they are read", suspicion=1,
+    ),
+    _PRUNE,
+)  # fmt: skip
+"""What is done to values before they are differentiated."""
+LATE: tuple[Pass[Code, Around], ...] = (
+    _FORWARDING,
+    Pass(
+        "slopes", lambda p, _: _with_passes(*p, _late), "derivatives by the chain rule",
+        "kinks have sides; no common factors in quotients", suspicion=1,
+    ),
+    *_TIDY,
+    Pass("copies", lambda p, _: without_copies(*p), _VALID, "no loop only copies", suspicion=1),
+    _PRUNE,
+)  # fmt: skip
+"""What is done to derivatives."""
+FINISH: tuple[Pass[Code, None], ...] = (
+    Pass(
+        "values_only", lambda p, _: values_only(*p), _AFTER,
+        "no number is carried that only derivatives of fixed points read",
+    ),
+    Pass(
+        "stabilise", lambda p, _: _with_passes(*p, _last), _AFTER,
+        "completed functions are written out; sums and quotients keep their digits",
+    ),
+)  # fmt: skip
+"""What is done before a program is emitted."""

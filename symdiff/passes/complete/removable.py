@@ -31,6 +31,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, Expr, Op
 from symdiff.ir.functions import DERIVED, DETACHED, PINNED, ROOT_SLOPE, SLOPES
+from symdiff.ir.nodes import MAKERS, Maker
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
@@ -297,6 +298,9 @@ def _derivatives(e: Expr, order: int) -> list[Expr]:
     for _ in range(order):
         found.append(_derivative(found[-1]))
     return found
+
+
+MAKERS["completed"] = Maker(Removable.again, (Expr, tuple[Fraction, ...], int))
 
 
 class Completed(Protocol):

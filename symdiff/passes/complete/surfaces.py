@@ -18,7 +18,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from flint import arb, ctx, fmpq
 
@@ -27,6 +26,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ABS, DIV, SIGN, Expr
 from symdiff.ir.functions import EXTREMES
+from symdiff.ir.nodes import MAKERS, Maker
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.passes.analysis.roots import symbolic_roots
 from symdiff.passes.analysis.signs import Signs
@@ -58,6 +58,19 @@ class Surface:
     variable: Expr
     root: Expr
     limit: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficients:
+    """The first coefficients of the series beside a surface, by how many; None if there are not so many."""
+
+    surface: Surface
+
+    def __call__(self, count: int) -> list[Expr] | None:
+        return _coefficients(self.surface, count)
+
+
+MAKERS["across"] = Maker(Across.again, (Expr, Expr, Expr, int, Coefficients, tuple[int, ...]))
 
 
 def complete_surfaces(
@@ -96,7 +109,7 @@ def complete_surfaces(
             return rebuilt
         surface, terms = completed[e]
         return Across.of(
-            rebuilt, surface.variable, surface.root, terms, partial(_coefficients, surface)
+            rebuilt, surface.variable, surface.root, terms, Coefficients(surface)
         ).node()
 
     return ir.substitute(ir.transform(outputs, rule), back)

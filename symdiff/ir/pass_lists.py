@@ -1,0 +1,117 @@
+"""Passes as data: the lists that a pipeline runs, that `symdiff show` prints, and of which validation
+switches off what is at fault.
+
+A pass takes a program, or a part of one, and what its pipeline knows besides; it gives the same, changed.
+Both are of any type: `pipeline.scalar` runs passes on programs, `loops.simplify.block_by_block` on blocks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+P = TypeVar("P")
+C = TypeVar("C")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Generic[P, C]):
+    """One pass of a pipeline.
+
+    Attributes
+    ----------
+    name : unique in its list, unless the same pass runs again.
+    run : what it does.
+    requires, ensures : its contract, a line each.
+    stage : what it is switched off by, with others; "" where it is its name.
+    suspicion : how early validation switches it off, from 1; 0 if the result would be another one.
+    instead : what runs where it is switched off; None if nothing has to.
+    """
+
+    name: str
+    run: Callable[[P, C], P]
+    requires: str
+    ensures: str
+    stage: str = ""
+    suspicion: int = 0
+    instead: Callable[[P, C], P] | None = None
+
+    @property
+    def switch(self) -> str:
+        """The stage that it is a part of."""
+        return self.stage or self.name
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be switched off."""
+        return self.suspicion > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Generic[P]):
+    """A program after a stage of the pipeline, and the seconds that took; `inside` are the passes of which
+    it consists."""
+
+    name: str
+    program: P
+    seconds: float
+    inside: tuple[Stage[P], ...] = ()
+
+
+@dataclass(slots=True)
+class Log(Generic[P]):
+    """The stages that ran, in order."""
+
+    stages: list[Stage[P]] = field(default_factory=list)
+
+    def run(self, name: str, step: Callable[[], P]) -> P:
+        """The program that a stage gives."""
+        start = time.perf_counter()
+        program = step()
+        self.stages.append(Stage(name, program, time.perf_counter() - start))
+        return program
+
+
+def run(log: Log[P] | None, name: str, step: Callable[[], P]) -> P:
+    """The program that a stage gives, noted where anybody asked for a log."""
+    return step() if log is None else log.run(name, step)
+
+
+def through(
+    passes: Iterable[Pass[P, C]],
+    program: P,
+    context: C,
+    without: Container[str] = (),
+    log: Log[P] | None = None,
+) -> P:
+    """The program after these passes.
+
+    Parameters
+    ----------
+    context : what the passes know of besides.
+    without : stages that are switched off.
+    log : what ran; what runs instead of a pass that is switched off has its name.
+    """
+    for p in passes:
+        step = p.run
+        if p.optional and p.switch in without:
+            if p.instead is None:
+                continue
+            step = p.instead
+        program = run(log, p.name, lambda step=step, q=program: step(q, context))  # type: ignore[misc]
+    return program
+
+
+def switches(passes: Sequence[Pass[Any, Any]]) -> tuple[str, ...]:
+    """The stages that may be switched off, the most suspect first."""
+    return tuple(dict.fromkeys(p.switch for p in sorted(passes, key=_suspicion) if p.optional))
+
+
+def _suspicion(p: Pass[Any, Any]) -> int:
+    return p.suspicion
+
+
+__all__ = ["Log", "Pass", "Stage", "run", "switches", "through"]
