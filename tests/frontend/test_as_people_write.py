@@ -228,6 +228,20 @@ def test_comparisons_of_tuples(point: tuple[float, float]) -> None:
             assert symgrad(f)(*point) == f(*point), f.__name__
 
 
+def test_truth_values_of_numpy_are_negated() -> None:
+    def apart(x: float, y: float) -> float:
+        return x if ~np.any(np.array([y, x - 1.0])) else x + y
+
+    def chosen(x: float, y: float) -> Any:
+        return np.where(~np.isnan(x) & ~np.isclose(x, y), x * y, y)
+
+    for f in (apart, chosen):
+        for point in ((1.0, 0.0), (1.0, 2.0), (math.nan, 1.0)):
+            np.testing.assert_array_equal(symgrad(f)(*point), f(*point))
+    with pytest.raises(UnsupportedError, match="'~' of a truth value"):
+        symgrad(lambda x: x if ~(x > 0) else 1.0)(1.0)
+
+
 # ------------------------------------------------------------------------- ranges
 @pytest.mark.parametrize(
     ("end", "step"), [(1.0, 0.1), (5.0, 0.01), (0.3, 0.1), (1.0, 0.3), (-1.0, 0.5)]

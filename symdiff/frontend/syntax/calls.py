@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     UNBOUND,
     Bare,
     Cond,
+    Logical,
     Method,
     Real,
     Record,
@@ -121,6 +122,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         result = numpy_calls.applied(t, function, implementation, args, kwargs)
         if of_numpy and type(result) is Real and function.__name__ in _BARE:
             return Bare(result.expr, result.defined)
+        if of_numpy and type(result) is Cond:
+            return Logical(result.expr, result.defined)
         if getattr(function, "__module__", None) == "math":
             t.executed(result)  # it raises outside of its domain, whoever uses the result
         return result

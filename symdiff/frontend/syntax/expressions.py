@@ -24,6 +24,7 @@ from symdiff.frontend.trace.values import (
     UNBOUND,
     Choice,
     Cond,
+    Logical,
     Maybe,
     Real,
     Record,
@@ -158,9 +159,16 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
                 return of_truth(value)
             return arrays.elementwise(lambda v: v if is_number(v) else as_real(v), value)
         case _:
+            if isinstance(value, Logical):
+                return Logical(*_parts(scalars.negate(value)))
             if isinstance(value, Cond) and not t.array_parameters:
                 raise Refused("'~' of a truth value, which is -1 or -2 in Python", "write 'not'")
             return arrays.elementwise(_invert, value)
+
+
+def _parts(value: Any) -> tuple[Any, Any]:
+    c = scalars.as_cond(value)
+    return c.expr, c.defined
 
 
 def _is_truth_of_numpy(t: Tracer, value: Any) -> bool:

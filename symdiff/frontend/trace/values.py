@@ -116,6 +116,12 @@ class Cond(Scalar):
     __slots__ = ()
 
 
+class Logical(Cond):
+    """A truth value of NumPy's, which `~` negates."""
+
+    __slots__ = ()
+
+
 class Undecided(Cond):
     """A truth value if the numbers that it is made of are NumPy's, the integer 0 or 1 if they are
     Python's: a product of truth values."""
