@@ -163,25 +163,11 @@ def _short(
     if tree_sizes((start,))[start] > MAX_OPERATIONS:
         return Short(e)
     start = with_like_terms(start)
-    starts = [start]
-    if other is not None and other is not e:
-        other = readable(other)
-        if tree_sizes((other,))[other] <= MAX_OPERATIONS:
-            other = with_like_terms(other)
-            if other is not start:
-                starts.append(other)
-    elif other is not None:
-        other = start
+    starts, other = _written_twice(e, start, other)
     nodes = ir.topological(starts)
     costs = Costs(nodes, literals)
     ops = {n.op for n in nodes}
-    if not ops.isdisjoint(SHIFTED) and (fewer := shifted(start)) is not start:
-        starts.append(fewer)
-    for other_bases in (of_numbers, as_exponentials):
-        if not ops.isdisjoint(BASES) and (fewer := other_bases(start)) is not start:
-            starts.append(fewer)
-    if not (domain is None or domain is e) and (powers := as_powers(start)) is not start:
-        starts.append(powers)
+    starts += _other_forms(start, ops, not (domain is None or domain is e))
     roots = radicals.as_roots(start) if HYPOT in ops else start
     if roots is not start:
         starts.append(roots)
@@ -207,15 +193,7 @@ def _short(
                 if nonzero and (not conditional or not set(nonzero) <= _in_bases(other)):
                     continue
                 short = Short(short.formula, nonzero or ())
-            shorter = costs.shorter(short.formula, best.formula)
-            if bool(short.nonzero) is not bool(best.nonzero):  # a condition is worth an operation
-                gain = costs.length(best.formula) - costs.length(short.formula)
-                shorter = gain > 0 if short.nonzero else gain >= 0
-            if strange and (found_strange := _has_any(short.formula, strange)) is not _has_any(
-                best.formula, strange
-            ):
-                shorter = not found_strange  # nobody writes those
-            if shorter:
+            if _is_shorter(short, best, costs, strange):
                 best = short
     before = start
     for _ in range(AGAIN):  # by other functions, or without a root, more may be found
@@ -229,6 +207,40 @@ def _short(
             break
         before, best = best.formula, found[0]
     return best
+
+
+def _written_twice(e: Expr, start: Expr, other: Expr | None) -> tuple[list[Expr], Expr | None]:
+    """The formula, and as it was written: what is searched, and the latter as that is."""
+    if other is None:
+        return [start], None
+    if other is e:
+        return [start], start
+    other = readable(other)
+    if tree_sizes((other,))[other] > MAX_OPERATIONS:
+        return [start], other
+    other = with_like_terms(other)
+    return [start] if other is start else [start, other], other
+
+
+def _other_forms(start: Expr, ops: set[ir.Op], with_powers: bool) -> list[Expr]:
+    """Other forms of a formula from which shorter ones are searched."""
+    forms = [shifted] if not ops.isdisjoint(SHIFTED) else []
+    forms += [of_numbers, as_exponentials] if not ops.isdisjoint(BASES) else []
+    forms += [as_powers] if with_powers else []
+    return [made for form in forms if (made := form(start)) is not start]
+
+
+def _is_shorter(short: Short, best: Short, costs: Costs, strange: set[ir.Op]) -> bool:
+    """Whether a formula is preferred: nobody writes operations that are `strange`."""
+    is_strange, was_strange = (
+        bool(strange) and _has_any(s.formula, strange) for s in (short, best)
+    )
+    if is_strange is not was_strange:
+        return was_strange
+    if bool(short.nonzero) is bool(best.nonzero):
+        return costs.shorter(short.formula, best.formula)
+    gain = costs.length(best.formula) - costs.length(short.formula)
+    return gain > 0 if short.nonzero else gain >= 0  # a condition is worth an operation
 
 
 def _functions(e: Expr) -> set[Expr]:
