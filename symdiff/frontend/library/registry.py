@@ -123,7 +123,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 
 
 _MODULES = (
-    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "numpy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
+    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "numpy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
     "statistics",
 )  # fmt: skip
 """Modules whose functions are known once the user has imported them."""

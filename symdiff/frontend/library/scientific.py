@@ -168,7 +168,140 @@ def solve(
     return np.linalg.solve(a.T if transposed else a, b)
 
 
+# ---------------------------------------------------------------------- integrals
+def simpson(y: ArrayLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    """Simpson's rule; of an even number of points with the correction of Cartwright for the last interval."""
+    y = np.moveaxis(np.asarray(y), axis, -1)
+    n = y.shape[-1]
+    h = dx * np.ones(n - 1) if x is None else np.diff(x)
+    if n == 2:
+        return 0.5 * h[0] * (y[..., 0] + y[..., 1])
+    end = n if n % 2 else n - 1
+    h0, h1 = h[0 : end - 1 : 2], h[1 : end - 1 : 2]
+    f0, f1, f2 = y[..., 0 : end - 2 : 2], y[..., 1 : end - 1 : 2], y[..., 2:end:2]
+    inner = (2 - h1 / h0) * f0 + (h0 + h1) ** 2 / (h0 * h1) * f1 + (2 - h0 / h1) * f2
+    found = np.sum((h0 + h1) / 6 * inner, axis=-1)
+    if n % 2 == 0:
+        a, b = h[n - 3], h[n - 2]
+        found = found + (2 * b**2 + 3 * a * b) / (6 * (a + b)) * y[..., n - 1]
+        found = found + (b**2 + 3 * a * b) / (6 * a) * y[..., n - 2]
+        found = found - b**3 / (6 * a * (a + b)) * y[..., n - 3]
+    return found
+
+
+def trapezoid(y: ArrayLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    return np.trapezoid(y, x, dx, axis)
+
+
+def cumulative_trapezoid(
+    y: ArrayLike, x: Any = None, dx: float = 1.0, axis: int = -1, initial: Any = None
+) -> Any:
+    y = np.moveaxis(np.asarray(y), axis, -1)
+    h = dx if x is None else np.diff(x)
+    found = np.cumsum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    if initial is not None:
+        found = np.concatenate([initial + 0.0 * y[..., :1], found], axis=-1)
+    return np.moveaxis(found, -1, axis)
+
+
+# --------------------------------------------------------------------- distances
+def cdist(XA: ArrayLike, XB: ArrayLike, metric: str = "euclidean") -> Any:
+    d = np.asarray(XA)[:, None, :] - np.asarray(XB)[None, :, :]
+    if metric == "euclidean":
+        return np.sqrt(np.sum(d * d, axis=-1))
+    if metric == "sqeuclidean":
+        return np.sum(d * d, axis=-1)
+    if metric == "cityblock":
+        return np.sum(np.abs(d), axis=-1)
+    if metric == "chebyshev":
+        return np.max(np.abs(d), axis=-1)
+    raise ValueError(f"the metric {metric} is not known here")
+
+
+def pdist(X: ArrayLike, metric: str = "euclidean") -> Any:
+    X = np.asarray(X)
+    rows, columns = np.triu_indices(X.shape[0], 1)
+    pairs = X[rows], X[columns]
+    d = pairs[0] - pairs[1]
+    if metric == "euclidean":
+        return np.sqrt(np.sum(d * d, axis=-1))
+    if metric == "sqeuclidean":
+        return np.sum(d * d, axis=-1)
+    if metric == "cityblock":
+        return np.sum(np.abs(d), axis=-1)
+    raise ValueError(f"the metric {metric} is not known here")
+
+
+# -------------------------------------------------------- filters, splines, exponentials
+def lfilter(b: ArrayLike, a: ArrayLike, x: ArrayLike) -> Any:
+    """Of one axis, by the difference equation."""
+    b, a, x = np.asarray(b), np.asarray(a), np.asarray(x)
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        s = 0.0
+        for k in range(len(b)):
+            s = s + (b[k] * x[i - k] if i >= k else 0.0)
+        for k in range(1, len(a)):
+            s = s - (a[k] * y[i - k] if i >= k else 0.0)
+        y[i] = s / a[0]
+    return y
+
+
+def piecewise(c: Any, breaks: Any, x: ArrayLike, nu: int = 0) -> Any:
+    """A piecewise polynomial of `scipy.interpolate`, extrapolated by the pieces at the ends."""
+    order = c.shape[0]
+    k = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, c.shape[1] - 1)
+    t = x - breaks[k]
+    found = 0.0 * t
+    for i in range(order - nu):
+        factor = 1.0
+        for j in range(nu):
+            factor = factor * (order - 1 - i - j)
+        found = found * t + factor * c[i][k]
+    return found
+
+
+_PADE = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
+    670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
+"""Coefficients of the approximant of exp of degree 13."""
+
+
+def expm(A: ArrayLike) -> Any:
+    """Scaling and squaring with the approximant of degree 13: Higham, SIAM J. Matrix Anal. Appl. 26 (2005)."""
+    A = np.asarray(A)
+    n = A.shape[0]
+    size = np.max(np.sum(np.abs(A), axis=0))
+    steps = 0
+    while size > 5.371920351148152:
+        size = size / 2
+        steps = steps + 1
+    A = A / 2.0**steps
+    one = np.eye(n)
+    A2 = A @ A
+    A4 = A2 @ A2
+    A6 = A4 @ A2
+    b = _PADE
+    U = A @ (
+        A6 @ (b[13] * A6 + b[11] * A4 + b[9] * A2) + b[7] * A6 + b[5] * A4 + b[3] * A2 + b[1] * one
+    )
+    V = A6 @ (b[12] * A6 + b[10] * A4 + b[8] * A2) + b[6] * A6 + b[4] * A4 + b[2] * A2 + b[0] * one
+    found = np.linalg.solve(V - U, V + U)
+    for _ in range(steps):
+        found = found @ found
+    return found
+
+
 TABLE: dict[str, tuple[Any, ...]] = {
+    "scipy.integrate.simpson": (simpson, 1),
+    "scipy.integrate.trapezoid": (trapezoid, 1),
+    "scipy.integrate.cumulative_trapezoid": (cumulative_trapezoid, 1),
+    "scipy.spatial.distance.cdist": (cdist, 2),
+    "scipy.spatial.distance.pdist": (pdist, 1),
+    "scipy.signal.convolve2d": (convolve, 2),
+    "scipy.signal.lfilter": (lfilter, 0),
+    "scipy.linalg.expm": (expm, 1),
     "scipy.signal.convolve": (convolve, 2),
     "scipy.signal.fftconvolve": (fftconvolve, 2),
     "numpy.fft.fftshift": (fftshift, 1),
@@ -197,3 +330,17 @@ def find(function: MethodType) -> FunctionType | None:
     if not (owner.__module__ or "").startswith("scipy.stats."):
         return None
     return METHODS.get((owner.__name__, function.__name__))
+
+
+def spline(value: Any) -> FunctionType | None:
+    """What a call of a piecewise polynomial of `scipy.interpolate` computes; None for anything else."""
+    module = type(value).__module__ or ""
+    if (
+        not module.startswith("scipy.interpolate")
+        or getattr(value, "extrapolate", None) is not True
+    ):
+        return None
+    c, breaks = getattr(value, "c", None), getattr(value, "x", None)
+    plain = isinstance(c, np.ndarray) and isinstance(breaks, np.ndarray) and c.ndim == 2
+    is_power_basis = type(value).__name__ in ("PPoly", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "CubicHermiteSpline")  # fmt: skip
+    return piecewise if plain and is_power_basis else None  # type: ignore[return-value]

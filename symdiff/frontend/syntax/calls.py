@@ -195,6 +195,9 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
             return found
     if (made := located.frozen(function, args, kwargs)) is not None:
         return made
+    if (spline := scientific.spline(function)) is not None:
+        captures.attribute(function, "c", function.c)
+        return inline(t, spline, (t.wrap(function.c), t.wrap(function.x), *args), kwargs)
     called = inspect.getattr_static(kind, "__call__", None)
     if isinstance(called, FunctionType) and not _is_library(called):
         return inline(t, called, (function, *args), kwargs)

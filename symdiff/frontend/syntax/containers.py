@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays import lists, selecting, symbolic
@@ -173,7 +176,28 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         raise Refused(f"{_what(owner)} is indexed")
     if isinstance(owner, Masked):
         raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
+    if owner is np.mgrid or owner is np.ogrid:
+        return t.wrap(owner[_known_slices(index)])
     raise Refused(f"{describe(owner)} is indexed")
+
+
+def _known_slices(index: Any) -> Any:
+    """Slices of which all parts are known when traced."""
+    if isinstance(index, tuple):
+        return tuple(map(_known_slices, index))
+    if not isinstance(index, slice):
+        raise Refused("a grid is indexed by what is no slice")
+    parts = (None if v is None else plain(v) for v in (index.start, index.stop, index.step))
+    return slice(
+        *(
+            float(v)
+            if isinstance(v, Fraction) and v.denominator > 1
+            else v
+            if v is None
+            else int(v)
+            for v in parts
+        )
+    )
 
 
 def rank_of(index: Any) -> int:
