@@ -178,7 +178,7 @@ class Point:
                 if (
                     math.isfinite(found.value)
                     and not found.kink
-                    and self._is_limit(output, line, own)
+                    and (self._is_limit(output, line, own) or self._is_filled(output, line, own))
                 ):
                     return found
                 choice = line.choices(root)
@@ -214,6 +214,21 @@ class Point:
             if not (thin and off < FLOAT32 and off <= line.variation(root, choice[side < 0])):
                 return False
         return inside > 0
+
+    def _is_filled(self, output: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
+        """Whether an undefined value at the point is filled by a limit of both sides."""
+        if not self._is_undefined_value(output):
+            return False
+        root = self.tape.roots[output]
+        sides = [
+            self._aside_of(line, functools.partial(self._value_beside, root, line, side, choice))
+            for side in (1, -1)
+        ]
+        finite = all(s.kind == "finite" for s in sides)
+        return finite and close(sides[0].value, sides[1].value)
+
+    def _is_undefined_value(self, output: int) -> bool:
+        return self.values[output].ball is None and not math.isinf(self.values[output].value)
 
     def _value_beside(
         self, root: int, line: Line, side: int, choice: tuple[Choice, Choice], aside: int

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.interpret.special_points import special_points
 from symdiff.interpret.terms import Term
 from symdiff.ir import FALSE, Expr, abs_, const, eq, var, where
@@ -76,3 +77,12 @@ def test_nothing_is_sought_without_kinks() -> None:
 
     rows = [[Term(0, (0,), ())]]
     assert special_points(("x",), 1, [x * x], rows, never).condition is FALSE
+
+
+def test_a_smooth_function_that_python_has_no_value_of_at_a_point() -> None:
+    """A bump of one side, whose exponent is -1/0 where it begins."""
+
+    def f(x: float) -> float:
+        return math.atan((math.exp(-1.0 / x) if x >= 0 else 0.0) + x)
+
+    assert symgrad(f).grad(0.0) == 1.0
