@@ -193,7 +193,10 @@ class Doubles(Numbers):
 
     def real(self, value: Any) -> Number:
         """A number as a double."""
-        return np.float64(float(value))
+        try:
+            return np.float64(float(value))
+        except OverflowError:
+            return np.float64(math.copysign(math.inf, value))
 
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
         """An operation on reals, or on conditions."""

@@ -58,10 +58,14 @@ RATIONAL: dict[ir.Op, Callable[..., Fraction]] = {
 """What is computed exactly."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though what is made of them may have one."""
+LARGEST = 2**1023
+"""Numbers that are doubles."""
 DIGITS = 2**11
 """One over the unit of the coordinates of general points,"""
 POWERS = (0.125, 8.0)
 """and those of one coordinate of each."""
+BESIDE, SMOOTH = 1e-5, 1e-3
+"""How far beside a thin band a formula is looked at, and by how much it may change."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
 
@@ -361,7 +365,7 @@ class _Trial:
             undefined += not defined
             if verdict is None and not defined:
                 continue
-            if verdict is False:
+            if verdict is False and (place.asks or not self._is_banded(place, point)):
                 return False
             tried += verdict is True
             unknown += verdict is None
@@ -394,6 +398,20 @@ class _Trial:
         if not values[place.condition] or not _is_looked_at(self.outputs, place.at, values):
             return None
         return None if any(math.isinf(values[e]) for e in self.outputs) else point
+
+    def _is_banded(self, place: Place, point: dict[str, float]) -> bool:
+        """Whether a formula is that beside a thin band, such as clamps make, on both sides of a point in it."""
+        found = self.formulas([point[p] for p in self.names])
+        for name in sorted({v.value for v in ir.variables(place.zeros)} & self.own):
+            for step in (BESIDE, -BESIDE):
+                moved = {**point, name: point[name] + step}
+                if not self._agrees(Place(FALSE, (), place.at), moved):
+                    return False
+                beside = self.formulas([moved[p] for p in self.names])
+                for a, b in zip(found, beside, strict=True):
+                    if not abs(a - b) <= SMOOTH * (1 + abs(a)):
+                        return False
+        return True
 
     def _is_defined(self, point: dict[str, float]) -> bool:
         """Whether Python has values there: where it has none, derivatives are those of limits, or there are none."""
@@ -512,6 +530,8 @@ def _is_zero(u: Expr, point: dict[str, float]) -> bool:
         if n.op is ir.VAR:
             values[n] = Fraction(point[n.value])
         elif (q := ir.rational(n)) is not None:
+            if abs(q) > LARGEST:
+                return False
             values[n] = Fraction(float(q))  # a literal is the double next to it
         elif n.op in RATIONAL and not (n.op is ir.DIV and not args[1]):
             values[n] = RATIONAL[n.op](*args)
