@@ -196,7 +196,7 @@ class Doubles(Numbers):
         try:
             return np.float64(float(value))
         except OverflowError:
-            return np.float64(math.copysign(math.inf, value))
+            return np.float64(math.inf if value > 0 else -math.inf)
 
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
         """An operation on reals, or on conditions."""
