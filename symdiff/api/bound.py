@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 from symdiff.errors import SymdiffError
 
 if TYPE_CHECKING:
-    from symdiff.api.function import SymbolicFunction
+    from collections.abc import Callable
+
+    from symdiff.pipeline.options import Options
+
+    Made = Callable[[MethodType, Options, list[str]], Any]
 
 PLACE = "__symdiff_methods__"
 
@@ -22,7 +26,7 @@ class Methods:
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
-        self.made: dict[int, tuple[SymbolicFunction, SymbolicFunction]] = {}
+        self.made: dict[int, tuple[Any, Any]] = {}
 
     def __reduce__(self) -> tuple[type, tuple[None]]:
         return Methods, (None,)
@@ -34,8 +38,12 @@ class Methods:
         return Methods(None)
 
 
-def method_of(function: SymbolicFunction, instance: Any) -> SymbolicFunction:
+def method_of(function: Any, instance: Any, made: Made) -> Any:
     """A function bound to its first argument.
+
+    Parameters
+    ----------
+    made : the function that a bound method, options and names of static parameters make.
 
     Raises
     ------
@@ -48,15 +56,13 @@ def method_of(function: SymbolicFunction, instance: Any) -> SymbolicFunction:
             instance.__dict__[PLACE] = methods
     found = methods.made.get(id(function))
     if found is None:
-        found = methods.made[id(function)] = function, _bound(function, instance)
+        found = methods.made[id(function)] = function, _bound(function, instance, made)
     return found[1]
 
 
-def _bound(function: SymbolicFunction, instance: Any) -> SymbolicFunction:
-    from symdiff.api.function import symbolic
-
+def _bound(function: Any, instance: Any, made: Made) -> Any:
     if function._parent is not None:
-        parent = method_of(function._parent, instance)
+        parent = method_of(function._parent, instance, made)
         kind, by = function._source.path[-1]
         taken = tuple(n for n in by if n in parent._source.parameters.names)
         return parent._derive(function.__name__, (kind, taken))
@@ -68,7 +74,7 @@ def _bound(function: SymbolicFunction, instance: Any) -> SymbolicFunction:
             hint="an expression is no method; use staticmethod()",
         )
     static = [n for n in function._source.parameters.static if n != names[0]]
-    return symbolic(MethodType(plain, instance), function._options, static)
+    return made(MethodType(plain, instance), function._options, static)
 
 
 __all__ = ["method_of"]

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -391,8 +391,7 @@ class SymbolicFunction(Called[P, R_co]):
 
     @property
     def expr(self) -> Any:
-        """The simplified expression (SymPy), nested as the result is; arrays are functions of
-        their indices, sums are `Sum`."""
+        """The simplified expression (SymPy), nested as the result is; arrays are functions of their indices."""
         return inspection.expression(self)
 
     @property
@@ -442,8 +441,7 @@ class SymbolicFunction(Called[P, R_co]):
         return inspection.source(self, target)
 
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
-        """The PTX of the CUDA kernels for arrays, for a compute capability; no device is
-        needed. It computes in `dtype`, by default the function's own or float64."""
+        """The PTX of the CUDA kernels for arrays, for a compute capability, in `dtype`; no device is needed."""
         self._fresh()
         return self._cuda.ptx(self._default_static(), cc, dtype)
 
@@ -523,8 +521,7 @@ class SymbolicFunction(Called[P, R_co]):
 
     # ------------------------------------------------------------- composition
     def __symdiff_plain__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The Python function that stands for this one where it is called with numbers; None
-        if there is none."""
+        """The Python function that stands for this one where it is called with numbers, if there is one."""
         o, plain = self._options, not self._source.path and self._expression is None
         if not plain or o.domain or o.dtype or self._source.parameters.arrays:
             return None
@@ -575,17 +572,20 @@ class SymbolicFunction(Called[P, R_co]):
     def __repr__(self) -> str:
         return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"
 
-    def __get__(self, instance: Any, owner: type | None = None) -> SymbolicFunction[..., R_co]:
+    @overload  # of properties too, as mypy sees them
+    def __get__(self, instance: SymbolicFunction | None, owner: Any = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: Any = None) -> SymbolicFunction[..., R_co]: ...
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
         """The function as a method of an object, whose attributes are constants of it; see `docs/captures.md`."""
-        return self if instance is None else bound.method_of(self, instance)
+        return self if instance is None else bound.method_of(self, instance, symbolic)
 
 
 def symbolic(
     fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None,
     trees: Trees | None = None,
 ) -> SymbolicFunction:  # fmt: skip
-    """A function to be traced when it is first called; of the leaves of containers, if
-    arguments are."""
+    """A function to be traced when it is first called; of the leaves of containers, if arguments are."""
     found = SymbolicFunction(source_of(fun, options, static, trees), options, fun)
     if trees is None:
         found._wrt()  # names that are wrong are refused here

@@ -43,7 +43,7 @@ def write_module(path: str | os.PathLike[str], text: str, companion: str | None)
     from symdiff.version import __version__
 
     used = imports(text, imported_as(path, companion) or "") if companion is not None else []
-    if used:
+    if used and Path(path).parent.is_dir():
         beside = Path(path).parent / f"{companion}.py"
         before = beside.read_text(encoding="utf-8") if beside.is_file() else ""
         if before and not is_companion(before):

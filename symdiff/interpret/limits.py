@@ -39,6 +39,7 @@ from symdiff.ir.functions import (
     ACOSH,
     ASINH,
     ATANH,
+    EXTREMES,
     LGAMMA,
     LOG,
     LOG1P,
@@ -568,10 +569,16 @@ def span(tape: Tape, point: Sequence[float]) -> int:
 
 
 def _exponent(tape: Tape, point: Sequence[float]) -> int:
-    """The largest exponent of the point and the constants, of either sign."""
+    """The largest exponent of the point and the constants, of either sign; but for those that are only compared,
+    as what a maximum begins with."""
     exponents = [abs(math.frexp(x)[1]) for x in point if x]
+    compared = (*ir.COMPARISONS, *EXTREMES)
+    read = {
+        *(tape.nodes[r] for r in tape.roots),
+        *(a for e in tape.nodes if e.op not in compared for a in e.args),
+    }
     for e in tape.nodes:
-        if e.op is ir.CONST and isinstance(e.value, Fraction) and e.value:
+        if e.op is ir.CONST and isinstance(e.value, Fraction) and e.value and e in read:
             q = e.value
             exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
     return max(exponents, default=0)

@@ -54,6 +54,7 @@ class Lines(Tape):
         self.steps = [i for i, e in enumerate(self.nodes) if is_step(e)]
         self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
         self._compared = set(self.conditions)
+        self.tolerances = {*ir.variables(outputs)} - ir.variables_of_values(outputs)
 
     def on(
         self,
@@ -221,7 +222,8 @@ class Line:
             if not (size.is_finite() and most.is_finite() and 0 < most <= THIN):
                 continue
             stays = all(size.overlaps(v[index[u]]) for v in sides)
-            if not stays and abs(size) < most and (is_size(u) or ir.rational(bound) is not None):
+            is_bound = is_size(u) or ir.rational(bound) is not None or bound in self.tape.tolerances
+            if not stays and abs(size) < most and is_bound:
                 found[i] = not here[i]
                 self.is_very_thin &= most <= VERY_THIN
                 self.is_guard &= is_size(u) and most <= VERY_THIN

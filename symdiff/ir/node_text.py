@@ -393,11 +393,12 @@ class _Reader:
 
     def _record(self, head: list[str]) -> Any:
         record, line = RECORDS[head[0]], self._line
-        values: dict[str, Any] = {}
+        fields = fields_of(record).items()
+        values: dict[str, Any] = {n: () for n, (h, _) in fields if _is_part(h) or _is_block(n, h)}
         if head[-1] == "{":
             parts, statements, tail = self._block()
             head = [*head[:-1], *tail]
-            for name, (hint, _) in fields_of(record).items():
+            for name, (hint, _) in fields:
                 if _is_block(name, hint):
                     values[name], statements = tuple(statements), []
                 elif _is_part(hint):

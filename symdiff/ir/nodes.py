@@ -456,6 +456,18 @@ def variables(roots: Iterable[Expr]) -> list[Expr]:
     return [e for e in leaves(roots) if e.op is VAR]
 
 
+def variables_of_values(roots: Iterable[Expr]) -> set[Expr]:
+    """The variables that the roots depend on otherwise than by conditions."""
+    seen: set[Expr] = set()
+    stack = list(roots)
+    while stack:
+        e = stack.pop()
+        if e not in seen and not e.op.boolean:
+            seen.add(e)
+            stack.extend(e.args)
+    return {e for e in seen if e.op is VAR}
+
+
 # --------------------------------------------------------------- text and bytes
 def encode(roots: Iterable[Expr]) -> tuple[tuple[Any, ...], ...]:
     """A flat, picklable and deterministic listing of the DAG below the roots."""

@@ -50,6 +50,7 @@ class Context:
     ----------
     names : gives new names.
     types : of every name, also of those made since.
+    inputs : of the derivative, by name; builds : the arrays that the program builds from formulas, likewise.
     tape_bars : a tape -> the tape of the adjoints of its values.
     """
 
@@ -58,7 +59,11 @@ class Context:
         self.names = names_of(program)
         self.tape_bars: dict[str, str] = {}
         self._heavy = _by_loops(program.block)
-        self._active = set(wrt)
+        self.inputs = frozenset(wrt)
+        self.builds = {
+            s.name: s for s in walk(program.block) if isinstance(s, Build) and not s.body
+        }
+        self._active = set(self.inputs)
         self._known: dict[Expr, bool] = {}
         self._spread(program.block)
 

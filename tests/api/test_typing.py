@@ -92,8 +92,8 @@ def test_a_file_of_user_code(tmp_path):
     assert revealed[1:4] == ["float", "Any", "float"]
     assert revealed[4].endswith("SymbolicFunction[[x: float], Any]")
     assert revealed[5] == "tuple[float, Any]"
-    assert all(r.endswith("SymbolicFunction[[x: float, y: float], Any]") for r in revealed[6:])
-    assert len(revealed) == 8
+    assert revealed[6].endswith("SymbolicFunction[[x: float, y: float], Any]")
+    assert revealed[7:] == ["Any"]  # mypy asks `__get__`, as if derivatives were methods
 
 
 @pytest.mark.slow

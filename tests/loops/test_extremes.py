@@ -151,3 +151,34 @@ def test_large_literals_are_real_numbers(bound: float) -> None:
     g = symgrad(least)
     assert g(np.array([3.0, 2.0])) == 2.0
     assert "require False" not in str(g.report())
+
+
+def copies(q: np.ndarray) -> float:
+    return np.max(np.hstack([q[0], q[0], q[1]])) * q[2, 2]
+
+
+def copies_from_the_first(q: np.ndarray) -> float:
+    terms = np.hstack([q[0], q[0]])
+    best = terms[0]
+    for t in terms:
+        best = max(best, t)
+    return np.sin(best)
+
+
+def shared(q: np.ndarray) -> float:
+    best = 1e300
+    for i in range(5):
+        best = min(best, q[0, 1] * q[1, 0] + 0 * i)
+    return best
+
+
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+@pytest.mark.parametrize("f", [copies, copies_from_the_first, shared], ids=lambda f: f.__name__)
+def test_terms_that_are_equal_everywhere_count_once(
+    f: Callable[[np.ndarray], float], accuracy: str
+) -> None:
+    q = POINTS["apart"]
+    g = symgrad(f, accuracy=accuracy)
+    assert g.grad(q) == pytest.approx(central(f, q), abs=2e-5)
+    _, slope = g.jvp((q,), (np.ones((3, 3)),))
+    assert slope == pytest.approx(np.sum(central(f, q)), abs=2e-4)

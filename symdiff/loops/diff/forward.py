@@ -180,15 +180,15 @@ class Duals:
         live = {c.name for c in s.carried if self.of(c.init) is not ZERO}
         while True:
             attempt = self._attempt(s, live)
-            ends = {c.name: self._next(c, c.name in alone) for c in s.carried}
+            ends = {c.name: self._next(s, c, c.name in alone) for c in s.carried}
             found = {n for n, dot in ends.items() if dot is not ZERO}
             if found <= live:
                 return self._dual(s, live, ends, *attempt)
             live |= found
 
-    def _next(self, c: Carried, alone: bool) -> Expr:
+    def _next(self, s: Loop, c: Carried, alone: bool) -> Expr:
         """The tangent of what an iteration passes on."""
-        step = extremes.step_of(c) if alone else None
+        step = extremes.step_of(s, c) if alone else None
         if step is None:
             return self.of(c.next)
         dot, now = self.of(step.term), self.of(c.leaf)

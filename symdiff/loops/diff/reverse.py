@@ -172,7 +172,7 @@ class Sweep:
         """Add the adjoint of a largest or least term: others, whose adjoints are 0, may have infinite
         derivatives."""
         c, extreme = share.carried, share.extreme
-        inner, step = extremes.nested_in(s, c), extremes.step_of(c)
+        inner, step = extremes.nested_in(s, c), extremes.step_of(s, c)
         if inner is not None:
             self.within[inner] = replace(extreme, slope=ONE)
             self.seed(c.next, share.bar)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, AND, DIV, LE, LT, MUL, NEG, POW, SUB, TRUE, VAR, Expr
+from symdiff.ir import ADD, AND, DIV, LE, LT, MUL, NEG, POW, SUB, TRUE, Expr
 from symdiff.ir.functions import EXTREMES
 
 VALUES = tuple(map(Fraction, (1e-3, 1e-5, 1e-8, 1e-12)))
@@ -27,7 +27,7 @@ def tolerances(part: Expr, roots: Sequence[Expr]) -> list[Expr]:
     found = [v for v in ir.variables((part,)) if _widens(part, v)]
     if not found:
         return []
-    elsewhere = set(_outside_conditions(roots))
+    elsewhere = ir.variables_of_values(roots)
     found = [v for v in found if v not in elsewhere]
     return found if set(ir.variables((part,))) > set(found) else []
 
@@ -100,19 +100,6 @@ def _sign(e: Expr) -> int:
         else:
             found[n] = 1 if n.op.sign in ("nonnegative", "positive") else 0
     return found[e]
-
-
-def _outside_conditions(roots: Sequence[Expr]) -> Iterator[Expr]:
-    """The variables that roots depend on otherwise than by conditions."""
-    seen: set[Expr] = set()
-    stack = list(roots)
-    while stack:
-        e = stack.pop()
-        if e not in seen and not e.op.boolean:
-            seen.add(e)
-            stack.extend(e.args)
-            if e.op is VAR:
-                yield e
 
 
 __all__ = ["settings", "tolerances"]
