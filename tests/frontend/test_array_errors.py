@@ -63,8 +63,8 @@ def f(x):
     total = 0.0
     for v in x:
         if last is not None:
-            total += v * last
-        last = v
+            total += v * len(last)
+        last = (v, last)
     return total
 """,
         """
@@ -77,15 +77,15 @@ hint: it must have the same type and size in every iteration
     "number_becomes_array": (
         """
 def f(x):
-    total = 0.0
-    for row in x[:, None] * x:
-        total = total + row
+    total, i = 0.0, 0
+    while i < len(x):
+        total, i = total + x, i + 1
     return total
 """,
         """
-model.py:4:17: name 'total' is a real number before a loop and an array in it
-    total = total + row
-            ^
+model.py:4:20: name 'total' is a real number before a loop and an array in it
+    total, i = total + x, i + 1
+               ^
 hint: start with an array of its size, such as np.zeros(n)
 """,
     ),

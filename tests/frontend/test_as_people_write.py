@@ -256,3 +256,80 @@ def test_ranges_of_real_numbers_have_the_length_of_numpys(end: float, step: floa
     t = np.arange(0, end, step)
     slopes = 0.0, -2.0 * np.sum(t / step * np.exp(-2 * t)), -np.sum(t * np.exp(-2 * t))
     assert f.grad(end, step, 2.0) == pytest.approx(slopes, rel=1e-12, abs=1e-15)
+
+
+# --------------------------------------------- names whose form the first iteration gives
+def largest(x: Any) -> Any:
+    best = None
+    for v in x:
+        if best is None or v > best:
+            best = v
+    return best
+
+
+def roughness(x: Any) -> Any:
+    total = 0.0
+    for row in x:
+        before = None
+        for v in row:
+            if before is not None:
+                total += (v - before) ** 2
+            before = v
+    return total
+
+
+def steps(x: Any) -> Any:
+    before, total = None, 0.0
+    for row in x:
+        if before is not None:
+            for i in range(len(row)):
+                total += (row[i] - before[i]) ** 2
+        before = row
+    return total
+
+
+def place(x: Any) -> Any:
+    best, where = None, None
+    for i in range(len(x)):
+        if best is None or x[i] < best:
+            best, where = x[i], i
+    return best * where
+
+
+def products(x: Any) -> Any:
+    found, before = [], None
+    for v in x:
+        if before is not None:
+            found.append(v * before)
+        before = v
+    return sum(found)
+
+
+def sum_of_rows(x: Any) -> Any:
+    total = 0
+    for row in x:
+        total = total + row * row
+    return np.sum(total * np.arange(1.0, 4.0))
+
+
+LINE, TABLE = np.array([1.5, 3.0, 0.5, 2.0]), np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [(largest, LINE), (roughness, TABLE), (steps, TABLE), (place, LINE), (products, LINE), (sum_of_rows, TABLE)],
+    ids=lambda v: getattr(v, "__name__", ""),
+)  # fmt: skip
+def test_a_first_iteration_gives_names_the_form_that_they_keep(f: Any, x: Any) -> None:
+    assert symgrad(f)(x) == f(x)
+    slopes = symgrad(f).grad(x)
+    for k in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[k] = 2.0**-20
+        assert slopes[k] == pytest.approx((f(x + step) - f(x - step)) * 2.0**19, abs=1e-8)
+
+
+def test_no_first_iteration() -> None:
+    message = "a loop makes no iteration, in which a name would change its form"
+    with pytest.raises(ValueError, match=message):
+        symgrad(largest)(np.empty(0))

@@ -84,9 +84,7 @@ def _widen(slot: Slot, value: Any, what: str) -> bool:
     elif not slot.type.shape and isinstance(value, (Scalar, int)):
         kind = _wider(slot.type.kind, slots.kind_of(value))
     else:
-        hint = "it must have the same type and size in every iteration"
-        if isinstance(value, SymArray):
-            hint = "start with an array of its size, such as np.zeros(n)"
+        hint = slots.ARRAY_FORM if isinstance(value, SymArray) else slots.SAME_FORM
         raise Refused(
             f"{what} is {describe(slot.init)} before a loop and {describe(value)} in it", hint
         )

@@ -35,6 +35,12 @@ SHARED = (
 )
 
 
+SAME_FORM = "it must have the same type and size in every iteration"
+ARRAY_FORM = "start with an array of its size, such as np.zeros(n)"
+FORMS = (SAME_FORM, ARRAY_FORM)
+"""Hints of refusals that a first iteration by itself may avoid, as it gives names the form that they keep."""
+
+
 @dataclass(slots=True)
 class Slot:
     """One number or array that is carried: its type so far, and its names; of a number also that
@@ -220,7 +226,7 @@ def changes_form(what: str, value: Any) -> tuple[str, str]:
         )
     return (
         f"{what} changes its form in a loop whose length is not known when traced",
-        "it must have the same type and size in every iteration",
+        SAME_FORM,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.frontend.loops import appended_lists, sequences
+from symdiff.frontend.loops import appended_lists, sequences, slots
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.syntax import containers, expressions
 from symdiff.frontend.syntax.expressions import evaluate
@@ -17,7 +17,7 @@ from symdiff.frontend.trace.frames import Flow
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Cond, Masked, Refused, Stream
 from symdiff.frontend.trace.values import Sequence as Unknown
-from symdiff.ir import FALSE, TRUE, loop_program
+from symdiff.ir import FALSE, ONE, TRUE, ZERO, loop_program
 
 FEW, MANY = 4, 150
 """Iterations up to which loops are unrolled if they can be, and statements that they may run."""
@@ -40,7 +40,7 @@ def run_for(t: Tracer, node: ast.For) -> None:
             "loop over all of them, with the condition inside of the loop",
         )
     if (found := sequences.of(iterable)) is not None:
-        _loop(t, node, found)
+        _loop_or_peeled(t, node, found)
         return
     if isinstance(iterable, range) and _long(t, node, iterable):
         if _kept(t, node, sequences.of_range(iterable)):
@@ -55,6 +55,39 @@ def run_for(t: Tracer, node: ast.For) -> None:
                 return
     t.at = node.iter
     _iterate(t, node, containers.elements(t, iterable), iterable)
+
+
+def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown) -> None:
+    """A loop that stays one, with its first iteration before it if that gives a name the form that it keeps:
+    a number for None, an array for 0."""
+    try:
+        with t.attempt():
+            _loop(t, node, found)
+        return
+    except (Refused, UnsupportedError) as e:
+        if e.hint not in slots.FORMS:
+            raise
+        refused = e
+    try:
+        with t.attempt():
+            _peeled(t, node, found)
+    except (Refused, UnsupportedError):
+        raise refused from None
+
+
+def _peeled(t: Tracer, node: ast.For, found: Unknown) -> None:
+    t.require(
+        ir.lt(ZERO, found.count), "value",
+        "a loop makes no iteration, in which a name would change its form",
+    )  # fmt: skip
+    _assign(t, node.target, found.item(ZERO))
+    _run_block(t, node.body)
+    flow = t.frame.flow
+    flow.continued = FALSE
+    if ir.or_(flow.broken, flow.returned) is not FALSE:
+        raise Refused("the first iteration may end the loop")
+    rest = ir.sub(found.count, ONE)
+    _loop(t, node, Unknown(rest, lambda k: found.item(ir.add(k, ONE))))
 
 
 def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
