@@ -338,10 +338,8 @@ class LoopProgram:
 
     Attributes
     ----------
-    name : the function's name.
-    params, block : its parameters, in order, whose sizes are names that the block may use; its statements.
-    outputs : what it returns, flattened: scalars, and `ARRAY` leaves.
-    tree : how the outputs nest, as of `symdiff.ir.program.Program`.
+    name, params, block : its parameters are in order; their sizes are names that its statements may use.
+    outputs, tree : what it returns, flattened: scalars, and `ARRAY` leaves; how they nest, as of `Program`.
     data : arrays known when traced (float64 or int64), by the names that the block has.
     locations : first place in the source of each node that has one.
     stretches : where axes of size 1 would be repeated.
@@ -351,6 +349,7 @@ class LoopProgram:
     changes : parameters whose arrays it changes, or asks the identity of.
     by_element : whether each element of its arrays is made of that of the arguments that are read.
     of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
+    of_solvers : whether roots are in it that plain Python computes to a tolerance.
     """
 
     name: str
@@ -367,6 +366,7 @@ class LoopProgram:
     changes: tuple[str, ...] = field(default=(), compare=False)
     by_element: bool = field(default=False, compare=False)
     of_derivatives: bool = False
+    of_solvers: bool = False
 
 
 # ------------------------------------------------------------------------ names

@@ -18,6 +18,7 @@ from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import (
     composed,
     distributions,
+    implicit,
     methods,
     ordering,
     output,
@@ -139,7 +140,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
     entries |= python_names.TABLE | library_names.TABLE | ordering.TABLE | output.TABLE
     entries |= numpy_names.TABLE | record_copies.TABLE
-    written = composed.TABLE | scientific.TABLE | special_orders.TABLE
+    written = composed.TABLE | scientific.TABLE | special_orders.TABLE | implicit.TABLE
     whole = {name: _composed(*entry) for name, entry in written.items()}
     names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
     table: dict[int, tuple[Any, Implementation]] = {}
@@ -162,6 +163,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             table[id(function)] = function, _extended(name, usual)
     for fun, build in (distributions.EXACT | special_orders.EXACT).items():
         table[id(fun)] = fun, _shorthand(build)
+    table |= {id(fun): (fun, traced) for fun, traced in implicit.TRACED.items()}
     return table
 
 

@@ -35,6 +35,9 @@ MAX_WINDOW = 200
 MAX_GENERATORS = 24
 MAX_WORK = 500_000
 """Terms of polynomials that are made for one program."""
+MAX_GROWTH, SMALL = 4, 40
+"""How many times as long a formula may get, and what is short in any case: expanded polynomials of high
+degrees lose digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,12 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
         return e
     signs = Signs()
     harmless = found.factors and all(signs.nonzero(f) for f in found.factors)
-    if found.partly and _size(found.after) > _size(e):
+    size, after = _size(e), _size(found.after)
+    if found.partly and after > size:
         return e  # as singular as before, and longer
+    if after > max(MAX_GROWTH * size, SMALL):
+        notes.over_budget.append(e)
+        return e
     if (hit != REMOVABLE or harmless) and not _fewer_functions(found.after, e):
         return e
     notes.cancelled.append(found)

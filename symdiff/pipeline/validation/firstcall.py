@@ -56,6 +56,8 @@ ELEMENTS = 4
 SLACK = 16
 """How many times as much as the balls of a formula say it may err in doubles: libraries are
 not correctly rounded, and Python adds up in an order of its own."""
+ROUGH = 2.0**20
+"""By how much more plain Python errs that solves to a tolerance: that of SciPy's roots."""
 TINY = 2.0**-1000
 SHORT = 2.0**-8
 """What rounding to float16 may change results by, beside numbers of the size of 1."""
@@ -126,6 +128,7 @@ def verify(
             return OPEN  # where Python's constants were 0 or infinite, and went into others
         try:
             unit = unit_of(given, dtype)
+            unit *= ROUGH if isinstance(program, LoopProgram) and program.of_solvers else 1
             narrow = dtype is not None
             return _Comparison(name, program, given, call, again, smooth, unit, narrow).verdict(at)
         except TooLong:

@@ -1,0 +1,213 @@
+"""Roots and integrals of functions, as SciPy finds them: plain Python that is traced like a user's.
+
+Before:  scipy.optimize.brentq(lambda r: cos(r) - a*r, 0, 1)
+After:   a loop of bisections, whose result is a constant of the derivatives; then r = r - f(r)/f'(r), twice
+
+Steps from a root change no digit of it, but by the implicit function theorem the first one has its first
+derivatives, -f_a/f', and the second one its second derivatives.
+
+An integral is a sum of Gauss-Legendre rules on panels of equal width. How many there are is a constant of the
+derivatives, which are sums of the same form: Leibniz' rule, with the ends among what nodes depend on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Real, Refused, is_number
+from symdiff.ir import VAR, loop_program
+from symdiff.passes import differentiate
+
+STEPS = 2
+"""Newton steps: derivatives of roots are right up to this order."""
+
+ORDER, PANELS = 16, 1024
+"""Nodes of a panel, and the most panels."""
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER) / np.array([[2.0], [2.0]])
+NODES = NODES + 0.5
+"""Of the interval from 0 to 1."""
+CONVERGED = 1e-13
+"""By how much of the integral of the absolute value twice as many panels may change an integral."""
+
+
+class Root(NamedTuple):
+    """What `scipy.optimize.root_scalar` returns of it."""
+
+    root: Any
+    converged: bool = True
+
+
+def polished(f: Callable[..., Any], x: Any, args: Any) -> Any:
+    """Two Newton steps from a root."""
+    raise NotImplementedError("it is traced: see `trace_polished`")
+
+
+def trace_polished(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    """The same of traced numbers: the root is the result of a loop."""
+    if not isinstance(x, Real):
+        raise Refused(
+            "a root that depends on no parameter", "compute it before the function is called"
+        )
+    t.of_solvers = True
+    start = len(t.block)
+    value = t.call(f, (x, *args), {})
+    if not is_number(value):
+        raise Refused("a function whose root is sought returns what is no number")
+    root, residual = x.expr, t.wrap(value)
+    if not isinstance(residual, Real):
+        raise Refused("the root of a function that does not depend on it")
+    made = {
+        n for s in loop_program.walk(tuple(t.block[start:])) for n, _ in loop_program.defined(s)
+    }
+    used = {loop_program.name_of(e) for e in loop_program.leaves((residual.expr,))}
+    if root.op is not VAR or made & used:
+        raise Refused(
+            "the root of a function with a loop that stays one",
+            "write the Newton steps in the function, with the derivative by hand",
+        )
+    (slope,) = differentiate.gradient(residual.expr, (root,))
+    found = root
+    for _ in range(STEPS):
+        f_there, slope_there = ir.substitute((residual.expr, slope), {root: found})
+        found = found - f_there / slope_there
+    return Real(found)
+
+
+def brentq(
+    f: Any, a: Any, b: Any, args: Any = (), xtol: Any = 2e-12, rtol: Any = 8.881784197001252e-16,
+    maxiter: Any = 100, full_output: bool = False, disp: bool = True,
+) -> Any:  # fmt: skip
+    """By bisection; Newton steps give the digits that are left."""
+    args = args if isinstance(args, tuple) else (args,)
+    low, high = a * 1.0, b * 1.0
+    first, last = f(low, *args), f(high, *args)
+    if first * last > 0:
+        raise ValueError("f(a) and f(b) must have different signs")
+    falls = first > last
+    middle = (low + high) / 2
+    while abs(high - low) > xtol + rtol * abs(middle):
+        value = f(middle, *args)
+        if (value > 0) == falls:
+            low = middle
+        else:
+            high = middle
+        middle = (low + high) / 2
+    found = polished(f, middle, args)
+    return (found, Root(found)) if full_output else found
+
+
+def newton(
+    func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.48e-8, maxiter: Any = 50,
+    fprime2: Any = None, x1: Any = None, rtol: Any = 0.0, full_output: bool = False,
+    disp: bool = True,
+) -> Any:  # fmt: skip
+    """Newton's method with the derivative that is given; without one SciPy takes secants."""
+    if fprime is None or fprime2 is not None:
+        raise TypeError("newton() needs fprime, and no fprime2; or use brentq() with a bracket")
+    args = args if isinstance(args, tuple) else (args,)
+    found, step, count = x0 * 1.0, math.inf, 0
+    while abs(step) > tol + rtol * abs(found) and count < maxiter:
+        step = func(found, *args) / fprime(found, *args)
+        found = found - step
+        count = count + 1
+    if abs(step) > tol + rtol * abs(found):
+        raise RuntimeError("newton() did not converge")
+    found = polished(func, found, args)
+    return (found, Root(found)) if full_output else found
+
+
+def root_scalar(
+    f: Any, args: Any = (), method: Any = None, bracket: Any = None, fprime: Any = None,
+    fprime2: Any = None, x0: Any = None, x1: Any = None, xtol: Any = None, rtol: Any = None,
+    maxiter: Any = None, options: Any = None,
+) -> Any:  # fmt: skip
+    """By the bracket if there is one, else by Newton's method."""
+    if bracket is not None:
+        return Root(brentq(f, bracket[0], bracket[1], args))
+    return Root(newton(f, x0, fprime, args))
+
+
+# ----------------------------------------------------------------------- integrals
+def quad(
+    func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, epsabs: Any = 1.49e-8,
+    epsrel: Any = 1.49e-8, limit: Any = 50,
+) -> Any:  # fmt: skip
+    """By more and more panels, until their number makes no difference: derivatives are as accurate
+    only where what is integrated is smooth, and so nothing less will do, whatever `epsabs` is."""
+    args = args if isinstance(args, tuple) else (args,)
+    if full_output:
+        raise TypeError("quad() with full_output is not supported")
+    count, error, size = 1, math.inf, 0.0
+    coarse, _ = _panels(func, a, b, args, 1)
+    while error > CONVERGED * size and 2 * count <= PANELS:
+        count = 2 * count
+        fine, size = _panels(func, a, b, args, count)
+        error, coarse = abs(fine - coarse), fine
+    if error > CONVERGED * size:
+        raise ValueError("an integral does not converge: split it at kinks, or transform it")
+    found, _ = _panels(func, a, b, args, count)
+    return approximate(found), error
+
+
+def _panels(f: Any, a: Any, b: Any, args: Any, count: Any) -> Any:
+    """The integral by so many panels, and that of the absolute value."""
+    total, size = 0.0, 0.0
+    for i in range(ORDER * count):
+        t = (i // ORDER + NODES[i % ORDER]) / count
+        # with three derivatives that are 0 at the ends, so that those of f may be infinite there
+        s = t**4 * (35.0 - t * (84.0 - t * (70.0 - 20.0 * t)))
+        weight = WEIGHTS[i % ORDER] * 140.0 * (t * (1.0 - t)) ** 3 / count
+        part = weight * _part(f, a, b, args, s)
+        total, size = total + part, size + abs(part)
+    return total, size
+
+
+def _part(f: Any, a: Any, b: Any, args: Any, s: Any) -> Any:
+    """What is integrated, over s from 0 to 1."""
+    below, above = _infinite(a), _infinite(b)
+    if below * above == 1:
+        return 0.0
+    if below and above:
+        far = (1.0 - s) / s
+        return above * (f(far, *args) + f(-far, *args)) / (s * s)
+    if above:
+        return above * f(a + above * (1.0 - s) / s, *args) / (s * s)
+    if below:
+        return -below * f(b + below * (1.0 - s) / s, *args) / (s * s)
+    return (b - a) * f(a + (b - a) * s, *args)
+
+
+def _infinite(x: Any) -> int:
+    """1 for inf, -1 for -inf, else 0; of a parameter 0."""
+    return 0 if not isinstance(x, float) else 1 if x == math.inf else -1 if x == -math.inf else 0
+
+
+def approximate(x: Any) -> Any:
+    """A number that plain Python computes to a tolerance."""
+    raise NotImplementedError("it is traced: see `trace_approximate`")
+
+
+def trace_approximate(t: Tracer, x: Any) -> Any:
+    t.of_solvers = True
+    return x
+
+
+TABLE: dict[str, tuple[Any, int]] = {
+    "scipy.integrate.quad": (quad, 0),
+    "scipy.optimize.bisect": (brentq, 0),
+    "scipy.optimize.brenth": (brentq, 0),
+    "scipy.optimize.brentq": (brentq, 0),
+    "scipy.optimize.newton": (newton, 0),
+    "scipy.optimize.ridder": (brentq, 0),
+    "scipy.optimize.root_scalar": (root_scalar, 0),
+}
+"""As `composed.TABLE`."""
+
+TRACED: dict[Any, Callable[..., Any]] = {polished: trace_polished, approximate: trace_approximate}
+"""What is told to the tracer."""

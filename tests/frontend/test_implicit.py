@@ -1,0 +1,150 @@
+"""Roots and integrals inside of functions: values beside SciPy's, derivatives beside closed forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq, newton, root_scalar
+
+from symdiff import UnsupportedError, symgrad
+
+
+# -------------------------------------------------------------------------- roots
+def anomaly(m: float, e: float) -> float:
+    return brentq(lambda x: x - e * math.sin(x) - m, 0.0, 7.0)
+
+
+def anomaly_by_newton(m: float, e: float) -> float:
+    def f(x: float, m: float, e: float) -> float:
+        return x - e * np.sin(x) - m
+
+    return newton(f, m, fprime=lambda x, m, e: 1 - e * np.cos(x), args=(m, e))
+
+
+def anomaly_by_name(m: float, e: float) -> float:
+    return root_scalar(lambda x: x - e * math.sin(x) - m, bracket=[0.0, 7.0]).root
+
+
+@pytest.mark.parametrize(
+    "f", [anomaly, anomaly_by_newton, anomaly_by_name], ids=lambda f: f.__name__
+)
+def test_roots_have_the_derivatives_of_the_implicit_function_theorem(f: Callable[..., Any]) -> None:
+    m, e = 1.2, 0.3
+    with mpmath.workdps(40):
+        x = mpmath.findroot(lambda x: x - e * mpmath.sin(x) - m, 1.5)
+        by_m = 1 / (1 - e * mpmath.cos(x))
+        by_e = mpmath.sin(x) * by_m
+        twice = -e * mpmath.sin(x) * by_m**3
+    g = symgrad(f)
+    assert g(m, e) == pytest.approx(float(x), rel=1e-15)
+    assert g.grad(m, e) == pytest.approx((float(by_m), float(by_e)), rel=4e-16)
+    assert g.hessian(m, e)[0][0] == pytest.approx(float(twice), rel=1e-14)
+
+
+def test_roots_in_a_loop_and_ends_that_are_parameters() -> None:
+    def total(m: np.ndarray, b: float) -> float:
+        found = 0.0
+        for x in m:
+            found += brentq(lambda z, x=x: z * z - x, 0.0, b)
+        return found
+
+    m = np.array([1.0, 2.0, 5.0])
+    by_m, by_b = symgrad(total).grad(m, 3.0)
+    assert by_m == pytest.approx(0.5 / np.sqrt(m), rel=1e-14)
+    assert by_b == pytest.approx(0.0, abs=1e-20)
+
+
+def test_a_bracket_without_a_root() -> None:
+    with pytest.raises(ValueError, match="must have different signs"):
+        symgrad(anomaly)(9.0, 0.3)
+
+
+def of_a_loop(c: np.ndarray) -> float:
+    return brentq(lambda z: np.sum(c * z ** np.arange(3)), 0.0, 3.0)
+
+
+def by_secants(a: float) -> float:
+    return newton(lambda z: z * z - a, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "message"),
+    [
+        (
+            of_a_loop,
+            np.array([-2.0, 0.5, 1.0]),
+            "the root of a function with a loop that stays one",
+        ),
+        (by_secants, 2.0, "newton.. needs fprime"),
+    ],
+    ids=["of a loop", "by secants"],
+)
+def test_roots_that_are_refused(f: Callable[..., Any], x: Any, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        symgrad(f)(x)
+
+
+# ----------------------------------------------------------------------- integrals
+def gamma(a: float) -> float:
+    return quad(lambda t: t ** (a - 1) * math.exp(-t), 0, math.inf)[0]
+
+
+def moment(mu: float, s: float) -> float:
+    def density(x: float) -> float:
+        return math.exp(-0.5 * ((x - mu) / s) ** 2) / (s * math.sqrt(2 * math.pi))
+
+    return quad(lambda x: x * x * density(x), -np.inf, np.inf)[0]
+
+
+def ends(a: float, b: float) -> float:
+    return quad(lambda x: math.sin(x * a), a, b)[0]
+
+
+def logarithm(a: float) -> float:
+    return quad(lambda x, a: math.log(x) * x**a, 0.0, 1.0, args=(a,))[0]
+
+
+def peak(w: float) -> float:
+    return quad(lambda x: w / (w * w + (x - 0.25) ** 2), 0.0, 1.0)[0]
+
+
+def repeated(a: float) -> float:
+    return quad(lambda x: quad(lambda y: x * y * a, 0.0, x)[0], 0.0, 1.0)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("f", "at", "value", "slopes"),
+    [
+        (gamma, (2.5,), math.gamma(2.5), (0.9347345216260854,)),
+        (moment, (0.3, 1.2), 1.53, (0.6, 2.4)),
+        (ends, (0.5, 2.0), (math.cos(0.25) - math.cos(1.0)) / 0.5, None),
+        (logarithm, (1.5,), -1 / 6.25, (2 / 2.5**3,)),
+        (peak, (0.01,), math.atan(75.0) + math.atan(25.0), (-75 / 56.26 - 25 / 6.26,)),
+        (repeated, (2.0,), 0.25, (0.125,)),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_integrals(
+    f: Callable[..., float], at: Any, value: float, slopes: tuple[float, ...] | None
+) -> None:
+    g = symgrad(f)
+    assert g(*at) == pytest.approx(value, rel=1e-12)
+    if slopes is None:
+        a, b = at
+        by_a = (a * -math.sin(a * a) * 2 + b * math.sin(a * b)) / a - value / a
+        slopes = by_a, math.sin(a * b)
+    found = g.grad(*at)
+    found = found if isinstance(found, tuple) else (found,)
+    assert found == pytest.approx(slopes, rel=1e-11)
+
+
+def test_an_integral_that_does_not_converge() -> None:
+    with pytest.raises(ValueError, match="an integral does not converge: split it at kinks"):
+        symgrad(lambda a: quad(lambda x: abs(x - a), 0.0, 1.0)[0])(0.3)
