@@ -349,7 +349,7 @@ class LoopProgram:
     changes : parameters whose arrays it changes, or asks the identity of.
     by_element : whether each element of its arrays is made of that of the arguments that are read.
     of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
-    of_solvers : whether roots are in it that plain Python computes to a tolerance.
+    orders : of solutions that plain Python computes to a tolerance, which derivatives are right; None for all.
     """
 
     name: str
@@ -366,7 +366,7 @@ class LoopProgram:
     changes: tuple[str, ...] = field(default=(), compare=False)
     by_element: bool = field(default=False, compare=False)
     of_derivatives: bool = False
-    of_solvers: bool = False
+    orders: int | None = None
 
 
 # ------------------------------------------------------------------------ names

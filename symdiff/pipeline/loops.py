@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.ir import ONE, ZERO, Expr, eq, substitute, topological
 from symdiff.ir.functions import ROOT_SLOPE, UNIT
 from symdiff.ir.loop_program import (
@@ -469,6 +469,10 @@ def real_names(program: LoopProgram, wrt: Sequence[str]) -> tuple[str, ...]:
     return tuple(n for n in wrt if n in real)
 
 
+_ORDERS = {
+    "gradient": 1, "value_and_gradient": 1, "jacobian": 1, "jvp": 1, "vjp": 1, "hessian": 2, "hvp": 2,
+}  # fmt: skip
+"""The orders of derivations; of a derivative as many as it has names."""
 FORWARD = ("derivative", "jvp")
 """Derivations that reverse no loop."""
 
@@ -490,12 +494,17 @@ def derive(
             hint="it is used as an index, a size or a count",
         )
     wrt = real
+    left = None if program.orders is None else program.orders - _ORDERS.get(kind, len(wrt))
+    if left is not None and left < 0:
+        raise UnsupportedError(
+            f"derivatives of this order of {program.name}, which solves an equation"
+        )
     found: LoopProgram
     if kind in FORWARD:
         found = _DERIVATIONS[kind](program, wrt)
     else:
         found = _DERIVATIONS[kind](program, wrt, checkpoint)
-    return replace(found, by_element=program.by_element and kind == "derivative")
+    return replace(found, by_element=program.by_element and kind == "derivative", orders=left)
 
 
 _DERIVATIONS: dict[str, Callable[..., LoopProgram]] = {

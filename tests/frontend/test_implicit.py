@@ -47,6 +47,17 @@ def test_roots_have_the_derivatives_of_the_implicit_function_theorem(f: Callable
     assert g.hessian(m, e)[0][0] == pytest.approx(float(twice), rel=1e-14)
 
 
+def test_derivatives_of_roots_up_to_the_third_order() -> None:
+    g = symgrad(lambda a: brentq(lambda x: x * x - a, 0.0, 9.0))
+    a = 2.25
+    expected = [a**-0.5 / 2, -(a**-1.5) / 4, 3 * a**-2.5 / 8]
+    for slope in expected:
+        g = g.grad
+        assert g(a) == pytest.approx(slope, rel=1e-13)
+    with pytest.raises(UnsupportedError, match="which solves an equation"):
+        g.grad(a)
+
+
 def test_roots_in_a_loop_and_ends_that_are_parameters() -> None:
     def total(m: np.ndarray, b: float) -> float:
         found = 0.0

@@ -4,7 +4,7 @@ Before:  scipy.optimize.brentq(lambda r: cos(r) - a*r, 0, 1)
 After:   a loop of bisections, whose result is a constant of the derivatives; then r = r - f(r)/f'(r), twice
 
 Steps from a root change no digit of it, but by the implicit function theorem the first one has its first
-derivatives, -f_a/f', and the second one its second derivatives.
+derivatives, -f_a/f', and the second one those of second and third order.
 
 An integral is a sum of Gauss-Legendre rules on panels of equal width. How many there are is a constant of the
 derivatives, which are sums of the same form: Leibniz' rule, with the ends among what nodes depend on.
@@ -25,7 +25,9 @@ from symdiff.ir import VAR, loop_program
 from symdiff.passes import differentiate
 
 STEPS = 2
-"""Newton steps: derivatives of roots are right up to this order."""
+"""Newton steps from a root, each of which doubles the number of derivatives that are right."""
+ORDERS, ALL = 2**STEPS - 1, 99
+"""The orders of derivatives that are right: of roots, of integrals."""
 
 ORDER, PANELS = 16, 1024
 """Nodes of a panel, and the most panels."""
@@ -54,7 +56,7 @@ def trace_polished(t: Tracer, f: Any, x: Any, args: Any) -> Any:
         raise Refused(
             "a root that depends on no parameter", "compute it before the function is called"
         )
-    t.of_solvers = True
+    t.orders = min(t.orders or ALL, ORDERS)
     start = len(t.block)
     value = t.call(f, (x, *args), {})
     if not is_number(value):
@@ -194,7 +196,7 @@ def approximate(x: Any) -> Any:
 
 
 def trace_approximate(t: Tracer, x: Any) -> Any:
-    t.of_solvers = True
+    t.orders = t.orders or ALL
     return x
 
 

@@ -92,7 +92,8 @@ class Recorder(Interface):
         self.facts: frozenset[Expr] = frozenset()
         self.assumptions: list[Expr] = []
         self.slopes: dict[Expr, None] = {}
-        self.of_derivatives = self.of_solvers = False
+        self.of_derivatives = False
+        self.orders: int | None = None
         self.executions: list[Expr] = []
         self.locations: dict[Expr, tuple[Source, ast.AST]] = {}
         self.texts: dict[Expr, str] = {}

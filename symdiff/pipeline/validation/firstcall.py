@@ -128,7 +128,7 @@ def verify(
             return OPEN  # where Python's constants were 0 or infinite, and went into others
         try:
             unit = unit_of(given, dtype)
-            unit *= ROUGH if isinstance(program, LoopProgram) and program.of_solvers else 1
+            unit *= ROUGH if getattr(program, "orders", None) is not None else 1
             narrow = dtype is not None
             return _Comparison(name, program, given, call, again, smooth, unit, narrow).verdict(at)
         except TooLong:
