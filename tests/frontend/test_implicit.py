@@ -56,6 +56,9 @@ def test_derivatives_of_roots_up_to_the_third_order() -> None:
         assert g(a) == pytest.approx(slope, rel=1e-13)
     with pytest.raises(UnsupportedError, match="which solves an equation"):
         g.grad(a)
+    second = symgrad(lambda a: brentq(lambda x: x * x - a, 0.0, 9.0)).grad.grad
+    with pytest.raises(UnsupportedError, match="which solves an equation"):
+        symgrad(lambda a: 2.0 * second(a)).grad.grad(a)
 
 
 def test_roots_in_a_loop_and_ends_that_are_parameters() -> None:

@@ -56,7 +56,7 @@ def trace_polished(t: Tracer, f: Any, x: Any, args: Any) -> Any:
         raise Refused(
             "a root that depends on no parameter", "compute it before the function is called"
         )
-    t.orders = min(t.orders or ALL, ORDERS)
+    t.orders = ORDERS if t.orders is None else min(t.orders, ORDERS)
     start = len(t.block)
     value = t.call(f, (x, *args), {})
     if not is_number(value):
@@ -196,7 +196,7 @@ def approximate(x: Any) -> Any:
 
 
 def trace_approximate(t: Tracer, x: Any) -> Any:
-    t.orders = t.orders or ALL
+    t.orders = ALL if t.orders is None else t.orders
     return x
 
 

@@ -55,6 +55,8 @@ def inline(t: Tracer, placed: Placed, floats: Set[Expr] = frozenset()) -> Any:
     their expressions are made of, such as float(k)."""
     t.of_derivatives |= placed.of_derivatives
     if isinstance(placed.program, LoopProgram):
+        if (orders := placed.program.orders) is not None:
+            t.orders = orders if t.orders is None else min(t.orders, orders)
         return _statements(t, placed.program, placed.values, floats)
     sizes = _sizes(t, placed.program, placed.values)
     for n in ir.substitute(placed.program.stretches.single, sizes):
