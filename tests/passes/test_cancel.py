@@ -171,3 +171,13 @@ def test_the_budget_is_one_for_a_program(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found[-1] is outputs[-1] and found[0] is not outputs[0]
     again = pass_.Notes()
     assert pass_.cancel(outputs, again) == found and again.work == half.work
+
+
+def test_nested_fractions_of_high_powers_are_not_expanded():
+    """As one quotient it has the degree 14 in both variables, and loses all digits for large n."""
+    t = (y + x) / z
+    p = t**4 * (35 - t * (84 - t * (70 - 20 * t)))
+    f = (t * (1 - t)) ** 3 / z * x / (x * x + (p - Fraction(3, 10)) ** 2)
+    notes = Notes()
+    assert cancel((f,), notes) == (f,)
+    assert notes.over_budget

@@ -35,7 +35,7 @@ MAX_WINDOW = 200
 MAX_GENERATORS = 24
 MAX_WORK = 500_000
 """Terms of polynomials that are made for one program."""
-MAX_GROWTH, SMALL = 4, 40
+MAX_GROWTH, SMALL = 4, 100
 """How many times as long a formula may get, and what is short in any case: expanded polynomials of high
 degrees lose digits."""
 
