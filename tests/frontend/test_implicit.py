@@ -128,6 +128,10 @@ def peak(w: float) -> float:
     return quad(lambda x: w / (w * w + (x - 0.25) ** 2), 0.0, 1.0)[0]
 
 
+def nothing(a: float) -> float:
+    return quad(lambda x: a / (1e-4 + (x - 0.25) ** 2), 0.0, 1.0)[0]
+
+
 def repeated(a: float) -> float:
     return quad(lambda x: quad(lambda y: x * y * a, 0.0, x)[0], 0.0, 1.0)[0]
 
@@ -142,6 +146,7 @@ def repeated(a: float) -> float:
         (logarithm, (1.5,), -1 / 6.25, (2 / 2.5**3,)),
         (peak, (0.01,), math.atan(75.0) + math.atan(25.0), (-75 / 56.26 - 25 / 6.26,)),
         (repeated, (2.0,), 0.25, (0.125,)),
+        (nothing, (0.0,), 0.0, (100 * (math.atan(75.0) + math.atan(25.0)),)),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )

@@ -145,15 +145,15 @@ def quad(
     args = args if isinstance(args, tuple) else (args,)
     if full_output:
         raise TypeError("quad() with full_output is not supported")
-    count, error, size = 1, math.inf, 0.0
-    coarse, _ = _panels(func, a, b, args, 1)
-    while error > CONVERGED * size and 2 * count <= PANELS:
+    count, error, size, coarse = 1, math.inf, 0.0, 0.0
+    # of what is 0 everywhere the derivative may be anything: that takes all panels
+    while (error > CONVERGED * size or size == 0.0) and count < PANELS:
         count = 2 * count
         fine, size = _panels(func, a, b, args, count)
         error, coarse = abs(fine - coarse), fine
     if error > CONVERGED * size:
         raise ValueError("an integral does not converge: split it at kinks, or transform it")
-    found, _ = _panels(func, a, b, args, count)
+    found, _ = _panels(func, a, b, args, 2 * count)  # as derivatives may need more
     return approximate(found), error
 
 
