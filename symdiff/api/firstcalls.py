@@ -61,7 +61,7 @@ def compare_kernel(
 
 def must_be_of_python(self: Function, real: Sequence[Any]) -> None:
     """Refuse numbers of NumPy's, of a function that is right for Python's only."""
-    for name, v in zip(self._source.parameters.real, real, strict=True):
+    for name, v in zip(self._source.parameters.real, real, strict=False):  # vectors follow
         if isinstance(v, np.generic) or (isinstance(v, np.ndarray) and not v.ndim):
             raise ArgumentError(
                 f"{name} is a number of NumPy's; {self.__name__} adds or returns truth values that are "

@@ -333,3 +333,14 @@ def test_no_first_iteration() -> None:
     message = "a loop makes no iteration, in which a name would change its form"
     with pytest.raises(ValueError, match=message):
         symgrad(largest)(np.empty(0))
+
+
+def test_products_with_derivatives_where_truth_values_are_added() -> None:
+    def f(x: float) -> Any:
+        return (x * x + ((x > 0) + (x < 1)), x)
+
+    g = symgrad(f)
+    assert g.vjp((0.75,), (2.0, 1.0)) == ((2.5625, 0.75), 4.0)
+    assert g.jvp((0.75,), (2.0,)) == ((2.5625, 0.75), (3.0, 2.0))
+    with pytest.raises(SymdiffError, match="x is a number of NumPy's"):
+        g.vjp((np.float64(0.75),), (2.0, 1.0))
