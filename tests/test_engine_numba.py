@@ -173,6 +173,8 @@ def test_the_corpus(case: Any) -> None:
 
 
 ARRAYS_SAMPLED = (ARRAY_CASES[0].name,)
+TOO_LONG = "gated_cells"
+"""Its gradient is not compiled by Numba."""
 
 
 @pytest.mark.parametrize(
@@ -180,6 +182,7 @@ ARRAYS_SAMPLED = (ARRAY_CASES[0].name,)
     [
         pytest.param(c, marks=[] if c.name in ARRAYS_SAMPLED else pytest.mark.slow, id=c.name)
         for c in ARRAY_CASES[::4]
+        if c.name != TOO_LONG
     ],
 )
 def test_the_corpus_of_arrays(case: Any) -> None:
@@ -216,3 +219,15 @@ def test_guards_of_arrays_are_asked_about(without_llvm: None) -> None:
 
     f = symgrad(turned, engine="numba", verify=False)
     assert f.grad(np.zeros(3)).tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.slow
+def test_kernels_that_numba_would_compile_for_long_are_refused() -> None:
+    (case,) = (c for c in ARRAY_CASES if c.name == TOO_LONG)
+    args = case.arguments(next(iter(case.sizes((4,)))), 1)
+    g = symgrad(case.fun, engine="numba", verify=False)
+    assert np.isfinite(g(*args))
+    with pytest.raises(
+        SymdiffError, match="lines as a kernel, which Numba takes too long to compile"
+    ):
+        g.grad(*args)

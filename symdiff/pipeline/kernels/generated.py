@@ -132,12 +132,21 @@ def _put(place: Array | None, value: Any) -> Any:
 
 
 # ------------------------------------------------------------------- arrays and loops
+MOST_LINES = 3000
+"""Of a kernel; at 4,800 Numba takes more than ten minutes, and more than ten gigabytes."""
+
+
 class _Code:
     """A program with arrays and loops that Numba compiles in double precision."""
 
     def __init__(self, program: LoopProgram, keep: bool) -> None:
         self.program = program
         text, helpers = loop_source(NAME, program)
+        if (lines := text.count("\n")) > MOST_LINES:
+            raise TargetError(
+                f"{program.name} has {lines} lines as a kernel, which Numba takes too long to compile",
+                hint='accuracy="fast" has fewer, and the default engine compiles this in seconds',
+            )
         parts = [IMPORTS.rstrip("\n")]
         if "_fma(" in text:
             parts[0] += "\nfrom numba.extending import intrinsic"
