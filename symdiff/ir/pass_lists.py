@@ -106,7 +106,7 @@ def through(
 
 
 def switches(passes: Sequence[Pass[Any, Any]]) -> tuple[str, ...]:
-    """The stages that may be switched off, the most suspect first."""
+    """The stages that may be switched off, those first that are the likeliest to be wrong."""
     return tuple(dict.fromkeys(p.switch for p in sorted(passes, key=_suspicion) if p.optional))
 
 

@@ -45,12 +45,12 @@ class Root(NamedTuple):
     converged: bool = True
 
 
-def polished(f: Callable[..., Any], x: Any, args: Any) -> Any:
+def newton_steps(f: Callable[..., Any], x: Any, args: Any) -> Any:
     """Two Newton steps from a root."""
-    raise NotImplementedError("it is traced: see `trace_polished`")
+    raise NotImplementedError("it is traced: see `trace_newton_steps`")
 
 
-def trace_polished(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
     """The same of traced numbers: the root is the result of a loop."""
     if not isinstance(x, Real):
         raise Refused(
@@ -100,7 +100,7 @@ def brentq(
         else:
             high = middle
         middle = (low + high) / 2
-    found = polished(f, middle, args)
+    found = newton_steps(f, middle, args)
     return (found, Root(found)) if full_output else found
 
 
@@ -120,7 +120,7 @@ def newton(
         count = count + 1
     if abs(step) > tol + rtol * abs(found):
         raise RuntimeError("newton() did not converge")
-    found = polished(func, found, args)
+    found = newton_steps(func, found, args)
     return (found, Root(found)) if full_output else found
 
 
@@ -211,5 +211,8 @@ TABLE: dict[str, tuple[Any, int]] = {
 }
 """As `composed.TABLE`."""
 
-TRACED: dict[Any, Callable[..., Any]] = {polished: trace_polished, approximate: trace_approximate}
+TRACED: dict[Any, Callable[..., Any]] = {
+    newton_steps: trace_newton_steps,
+    approximate: trace_approximate,
+}
 """What is told to the tracer."""
