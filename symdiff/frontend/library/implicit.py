@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Real, Refused, is_number
+from symdiff.frontend.trace.values import Real, Refused, Unusable, is_number
 from symdiff.ir import VAR, loop_program
 from symdiff.passes import differentiate
 
@@ -29,13 +30,16 @@ STEPS = 2
 ORDERS, ALL = 2**STEPS - 1, 99
 """The orders of derivatives that are right: of roots, of integrals."""
 
+CONTRACTS = Fraction(1, 4)
+"""What f*f''/f'**2 is below at a root: 1 - 1/m at one of multiplicity m, 2 at a simple pole."""
+
 ORDER, PANELS = 16, 1024
 """Nodes of a panel, and the most panels."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER) / np.array([[2.0], [2.0]])
 NODES = NODES + 0.5
 """Of the interval from 0 to 1."""
 CONVERGED = 1e-13
-"""By how much of the integral of the absolute value twice as many panels may change an integral."""
+"""By how much of the norm of what is integrated twice as many panels may change an integral."""
 
 
 class Root(NamedTuple):
@@ -43,6 +47,9 @@ class Root(NamedTuple):
 
     root: Any
     converged: bool = True
+
+
+_BRACKETS = ("brentq", "brenth", "bisect", "ridder", "toms748")
 
 
 def newton_steps(f: Callable[..., Any], x: Any, args: Any) -> Any:
@@ -74,6 +81,12 @@ def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
             "write the Newton steps in the function, with the derivative by hand",
         )
     (slope,) = differentiate.gradient(residual.expr, (root,))
+    (curve,) = differentiate.gradient(slope, (root,))
+    contraction = residual.expr * curve / (slope * slope)
+    t.require(
+        ir.lt(ir.abs_(contraction), ir.const(CONTRACTS)), "value",
+        "an equation is singular at its root, or has none: its derivative is zero or infinite there",
+    )  # fmt: skip
     found = root
     for _ in range(STEPS):
         f_there, slope_there = ir.substitute((residual.expr, slope), {root: found})
@@ -86,10 +99,12 @@ def brentq(
     maxiter: Any = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
     """By bisection; Newton steps give the digits that are left."""
+    if xtol <= 0 or rtol < 8.881784197001252e-16:
+        raise ValueError("the tolerances of a root are too small")
     args = args if isinstance(args, tuple) else (args,)
     low, high = a * 1.0, b * 1.0
     first, last = f(low, *args), f(high, *args)
-    if first * last > 0:
+    if not ((first <= 0 and last >= 0) or (first >= 0 and last <= 0)):
         raise ValueError("f(a) and f(b) must have different signs")
     falls = first > last
     middle = (low + high) / 2
@@ -130,7 +145,14 @@ def root_scalar(
     maxiter: Any = None, options: Any = None,
 ) -> Any:  # fmt: skip
     """By the bracket if there is one, else by Newton's method."""
-    if bracket is not None:
+    if (
+        method not in (None, *(_BRACKETS if bracket is not None else ()), "newton")
+        or fprime is True
+    ):
+        raise TypeError(
+            f"root_scalar() by {method} is not supported: give a bracket, or fprime as a function"
+        )
+    if bracket is not None and method != "newton":
         return Root(brentq(f, bracket[0], bracket[1], args))
     return Root(newton(f, x0, fprime, args))
 
@@ -145,29 +167,33 @@ def quad(
     args = args if isinstance(args, tuple) else (args,)
     if full_output:
         raise TypeError("quad() with full_output is not supported")
-    count, error, size, coarse = 1, math.inf, 0.0, 0.0
-    # of what is 0 everywhere the derivative may be anything: that takes all panels
-    while (error > CONVERGED * size or size == 0.0) and count < PANELS:
+    count, coarse, before = 1, 0.0, 0.0
+    is_open = True
+    while is_open and count < PANELS:
         count = 2 * count
-        fine, size = _panels(func, a, b, args, count)
-        error, coarse = abs(fine - coarse), fine
-    if error > CONVERGED * size:
+        fine, square = _panels(func, a, b, args, count)
+        # parts may cancel by symmetry where nothing has converged, but squares do not; of what is 0
+        # everywhere the derivative may be anything: that takes all panels
+        is_close = abs(fine - coarse) <= CONVERGED * math.sqrt(square)
+        is_open = not (is_close and abs(square - before) <= 100 * CONVERGED * square and square > 0)
+        coarse, before = fine, square
+    if is_open and before != 0:
         raise ValueError("an integral does not converge: split it at kinks, or transform it")
     found, _ = _panels(func, a, b, args, 2 * count)  # as derivatives may need more
-    return approximate(found), error
+    return approximate(found)
 
 
 def _panels(f: Any, a: Any, b: Any, args: Any, count: Any) -> Any:
-    """The integral by so many panels, and that of the absolute value."""
-    total, size = 0.0, 0.0
+    """The integral by so many panels, and that of the square of what is integrated there."""
+    total, square = 0.0, 0.0
     for i in range(ORDER * count):
         t = (i // ORDER + NODES[i % ORDER]) / count
         # with three derivatives that are 0 at the ends, so that those of f may be infinite there
         s = t**4 * (35.0 - t * (84.0 - t * (70.0 - 20.0 * t)))
-        weight = WEIGHTS[i % ORDER] * 140.0 * (t * (1.0 - t)) ** 3 / count
-        part = weight * _part(f, a, b, args, s)
-        total, size = total + part, size + abs(part)
-    return total, size
+        part = 140.0 * (t * (1.0 - t)) ** 3 * _part(f, a, b, args, s)
+        weight = WEIGHTS[i % ORDER] / count
+        total, square = total + weight * part, square + weight * part * part
+    return total, square
 
 
 def _part(f: Any, a: Any, b: Any, args: Any, s: Any) -> Any:
@@ -191,13 +217,13 @@ def _infinite(x: Any) -> int:
 
 
 def approximate(x: Any) -> Any:
-    """A number that plain Python computes to a tolerance."""
+    """An integral that plain Python computes to a tolerance, with an estimate of its error that is its own."""
     raise NotImplementedError("it is traced: see `trace_approximate`")
 
 
 def trace_approximate(t: Tracer, x: Any) -> Any:
     t.orders = ALL if t.orders is None else t.orders
-    return x
+    return x, Unusable("the error that quad() estimates", "use the integral only, as quad(...)[0]")
 
 
 TABLE: dict[str, tuple[Any, int]] = {

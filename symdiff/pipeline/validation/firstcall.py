@@ -56,8 +56,8 @@ ELEMENTS = 4
 SLACK = 16
 """How many times as much as the balls of a formula say it may err in doubles: libraries are
 not correctly rounded, and Python adds up in an order of its own."""
-ROUGH = 2.0**20
-"""By how much more plain Python errs that solves to a tolerance: that of SciPy's roots."""
+ROUGH = 2.0**-20
+"""By how much plain Python may err that solves to a tolerance, of the value and 1."""
 TINY = 2.0**-1000
 SHORT = 2.0**-8
 """What rounding to float16 may change results by, beside numbers of the size of 1."""
@@ -128,7 +128,6 @@ def verify(
             return OPEN  # where Python's constants were 0 or infinite, and went into others
         try:
             unit = unit_of(given, dtype)
-            unit *= ROUGH if getattr(program, "orders", None) is not None else 1
             narrow = dtype is not None
             return _Comparison(name, program, given, call, again, smooth, unit, narrow).verdict(at)
         except TooLong:
@@ -447,12 +446,12 @@ def _same(name: str, values: Sequence[Any], plain: Any, ours: Ours, got: Any, un
         results = got if isinstance(got, _Flat) else flatten_like(ours.tree, got, count, "result")
     for k, (want, ball, result) in enumerate(zip(wants, ours.outputs, results, strict=True)):
         if want is not None:
-            _same_leaf(name, values, want, ball, result, unit, k in ours.undefined)
+            _same_leaf(name, values, want, ball, result, unit, k in ours.undefined, ours.solves)
 
 
 def _same_leaf(
     name: str, values: Sequence[Any], want: Any, balls: Any, result: Any, unit: float,
-    undefined: bool,
+    undefined: bool, solves: bool,
 ) -> None:  # fmt: skip
     w = np.asarray(want)
     if w.dtype.kind not in "biuf":
@@ -481,7 +480,8 @@ def _same_leaf(
                     "the captured program is nan there",
                     hint=HINT,
                 )
-            _close(name, values, "plain Python", float(x), ball, unit)
+            rough = ROUGH * (1.0 + abs(float(x))) if solves else 0.0
+            _close(name, values, "plain Python", float(x), ball, unit, rough)
             if computed is not None:
                 _close(name, values, "compiled code", float(computed[k]), ball, unit)
 
@@ -495,14 +495,15 @@ def _is_close(x: float, ball: Any, unit: float, more: float = 0.0) -> bool:
     return not bool(abs(arb(x) - middle) > arb(room))
 
 
-def _close(name: str, values: Sequence[Any], what: str, x: float, ball: Any, unit: float) -> None:
+def _close(
+    name: str, values: Sequence[Any], what: str, x: float, ball: Any, unit: float, more: float = 0.0
+) -> None:
     if not ball.is_finite() or not math.isfinite(x):
         return
     radius = float(ball.rad()) * unit
     middle = ball.mid()
-    more = 0.0
     if not ball.rad() and not middle:  # all has cancelled when captured, in Python only in part
-        more = 2.0**-30 * unit * largest(values)
+        more += 2.0**-30 * unit * largest(values)
     if not _is_close(x, ball, unit, more):
         error = VerificationError(
             f"{name}({', '.join(map(short, values))}) is {x!r} in {what}, but the captured "
