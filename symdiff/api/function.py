@@ -441,7 +441,7 @@ class SymbolicFunction(Called[P, R_co]):
         return inspection.source(self, target)
 
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
-        """The PTX of the CUDA kernels for arrays, for a compute capability, in `dtype`; no device is needed."""
+        """The PTX of the CUDA kernels for arrays, for a compute capability; in `dtype`, its own by default."""
         self._fresh()
         return self._cuda.ptx(self._default_static(), cc, dtype)
 

@@ -222,7 +222,7 @@ class Line:
             if not (size.is_finite() and most.is_finite() and 0 < most <= THIN):
                 continue
             stays = all(size.overlaps(v[index[u]]) for v in sides)
-            is_bound = is_size(u) or ir.rational(bound) is not None or bound in self.tape.tolerances
+            is_bound = is_size(u) or {*ir.variables((bound,))} <= self.tape.tolerances
             if not stays and abs(size) < most and is_bound:
                 found[i] = not here[i]
                 self.is_very_thin &= most <= VERY_THIN

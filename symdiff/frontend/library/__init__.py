@@ -19,6 +19,6 @@
 `densities`           distributions of `scipy.stats` in standard form
 `located`             their methods, with location and scale, and frozen ones
 `special_orders`      orthogonal polynomials and derivatives of Bessel functions
-`implicit`            roots of functions
+`implicit`            roots and integrals of functions
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

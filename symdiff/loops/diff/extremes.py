@@ -63,11 +63,13 @@ def better(op: ir.Op, a: Expr, b: Expr) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a carried number is compared with in an iteration, under a condition."""
+    """What a carried number is compared with in an iteration, under a condition; whether the loop begins with
+    its first term."""
 
     op: ir.Op
     term: Expr
     guard: Expr
+    begins: bool = False
 
 
 def step_of(s: Loop, c: Carried) -> Step | None:
@@ -82,7 +84,8 @@ def step_of(s: Loop, c: Carried) -> Step | None:
         return None
     if guard is TRUE and not s.reverse:
         (first,) = ir.substitute((own[0],), {index(s.index): ZERO})
-        guard = ir.lt(ZERO, index(s.index)) if first is c.init else guard
+        if first is c.init:
+            return Step(made.op, own[0], ir.lt(ZERO, index(s.index)), begins=True)
     return Step(made.op, own[0], guard)
 
 
@@ -186,8 +189,7 @@ def _are_apart(context: Context, s: Loop, c: Carried) -> bool:
     read: dict[Expr, set[tuple[Expr, ...]]] = {}
     for source, place in _reads(context, step.term):
         read.setdefault(source, set()).add(place)
-    first = step.guard is not TRUE and step.guard is ir.lt(ZERO, index(s.index))
-    return (first or not context.active(init)) and all(
+    return (step.begins or not context.active(init)) and all(
         len(places) == 1 and indices <= {*next(iter(places))} for places in read.values()
     )
 
