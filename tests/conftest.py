@@ -1,13 +1,13 @@
-"""Fixtures for all tests: golden files and samples of the function table; and which are slow.
+"""Fixtures for all tests: golden files and samples of the function table; and which tests are slow.
 
-Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
-`pytest -n auto -m "not slow" --measure` writes that file anew; `--measure=default` measures those that are
-not slow as yet, and keeps what the file says of the others. The shortest case of each test function stays
-in the default suite if it takes less than `SHORT`, and so does what is marked `kept`.
+A test is slow if it is marked `slow`. Of a test function that is marked `sampled` the first case is in
+the default suite and the others are slow; `sampled(8)` keeps every eighth case, beginning with the first.
+`pytest --durations 50` shows where the time goes.
 
-Of the slow ones, `.ci/run` runs those that `tests.selection` marks `ci`: at least one case of each test function, one
-for each entry of a table, and a part of the rest that changes from day to day. `pytest -m slow` runs all. `.ci/run` also
-asks that no test is skipped but for a reason of `tests.selection.EXPECTED` (`--no-unexpected-skips`).
+Of the slow tests, `.ci/run` runs those that `tests.selection` marks `ci`: at least one case of each test
+function, one for each entry of a table, and a part of the rest that changes from day to day. `pytest -m slow`
+runs all. `.ci/run` also asks that no test is skipped but for a reason of `tests.selection.EXPECTED`
+(`--no-unexpected-skips`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ import re
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import flint
 import hypothesis
@@ -37,13 +36,6 @@ hypothesis.settings.load_profile("symdiff")
 GOLDEN = Path(__file__).parent / "golden"
 MEASURED = re.compile(r"(\bmean) \S+, worst \S+ ulp")
 """What the mathematical library of a machine decides in generated texts."""
-DURATIONS = Path(__file__).parent / "durations.txt"
-"""Seconds of processor time of tests, those of processes that they start included."""
-DEFAULT = 150.0
-"""Seconds that all tests which are not slow take together, of one processor and with no kernels kept of
-earlier runs: those that take longest are slow, as many as it needs."""
-SHORT = 0.6
-"""Seconds that the shortest case of a test function may take to stay in any case."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,37 +50,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write what passes make of the programs in tests/passes/text instead of comparing",
     )
     parser.addoption(
-        "--measure",
-        nargs="?",
-        const="all",
-        choices=("all", "default"),
-        help="write to tests/durations.txt which of the tests that run take long",
-    )
-    parser.addoption(
         "--no-unexpected-skips",
         action="store_true",
         help="fail where a test is skipped for a reason that tests/selection.py does not expect",
     )
 
 
-# --------------------------------------------------------------------------- durations
 def pytest_configure(config: pytest.Config) -> None:
     _keep_bytecode(config)
     selection.choose_day()
     if config.getoption("--no-unexpected-skips"):
         config.pluginmanager.register(selection.Skips(), "unexpected skips")
-    if config.getoption("--measure"):
-        if config.args != config.getini("testpaths"):
-            raise pytest.UsageError("--measure looks at all tests together: name none")
-        if not hasattr(config, "workerinput"):
-            _compile_anew(config)
-
-
-def _compile_anew(config: pytest.Config) -> None:
-    """Kernels that earlier runs have kept are not used: tests take as long as in a fresh clone."""
-    folder = tempfile.TemporaryDirectory(prefix="symdiff-measured-")
-    os.environ["SYMDIFF_CACHE_DIR"] = folder.name
-    config.add_cleanup(folder.cleanup)
 
 
 def _keep_bytecode(config: pytest.Config) -> None:
@@ -100,41 +72,11 @@ def _keep_bytecode(config: pytest.Config) -> None:
         config.add_cleanup(folder.cleanup)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--measure") == "all":
-        return
-    known = durations()
-    for item in items:
-        kept = item.get_closest_marker("kept") is not None
-        if item.nodeid in known and not kept and item.get_closest_marker("slow") is None:
-            item.add_marker("slow")
-    for item in selection.of_ci(items, known):
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in selection.not_sampled(items):
+        item.add_marker("slow")
+    for item in selection.of_ci(items):
         item.add_marker("ci")
-
-
-def slow_ones(measured: Mapping[str, float]) -> set[str]:
-    """Which tests are slow, of all that were measured."""
-    shortest: dict[str, str] = {}
-    for name in sorted(measured, key=measured.__getitem__):
-        shortest.setdefault(name.partition("[")[0], name)
-    rest = {name for name in shortest.values() if measured[name] < SHORT}
-    total = sum(measured[name] for name in rest)
-    slow = set[str]()
-    for name in sorted(measured.keys() - rest, key=measured.__getitem__):
-        total += measured[name]
-        if total > DEFAULT:
-            slow.add(name)
-    return slow
-
-
-def durations() -> dict[str, float]:
-    """The tests that took long, and their seconds."""
-    rows = (line.split(" ", 1) for line in DURATIONS.read_text(encoding="utf-8").splitlines())
-    return {name: float(seconds) for seconds, name in rows}
-
-
-def _spent() -> float:
-    return sum(os.times()[:4])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -146,36 +88,6 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    item.stash[STARTED] = _spent()
-    yield
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    yield
-    item.user_properties.append(("seconds", _spent() - item.stash[STARTED]))
-
-
-STARTED = pytest.StashKey[float]()
-_measured: dict[str, float] = {}
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.when == "call":
-        _measured[report.nodeid] = dict(report.user_properties).get("seconds", 0.0)
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    config: Any = session.config
-    if config.getoption("--measure") and not hasattr(config, "workerinput"):
-        known = durations() if config.getoption("--measure") == "default" else {}
-        measured = known | _measured
-        rows = [f"{measured[k]:.2f} {k}\n" for k in sorted(slow_ones(measured))]
-        DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,8 @@
-"""Which of the slow tests `.ci/run` runs, and which tests may be skipped there.
+"""Which cases of a sampled test are slow, which slow tests `.ci/run` runs, and which tests may be skipped there.
 
-Of each test function the shortest case runs; of one that has entries of a table as a parameter (functions,
-identities), a case for each entry; of all others one in `SHARE`, which others every day, so that all have run after so many
-days. The day is that of the date, or of the environment's `SYMDIFF_TESTS_DAY`, by which a selection can be repeated.
+Of each test function the first case runs; of one that has entries of a table as a parameter (functions,
+identities), a case for each entry; of all others one in `SHARE`, which others every day, so that all have run after so
+many days. The day is that of the date, or of the environment's `SYMDIFF_TESTS_DAY`, by which a selection can be repeated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import datetime
 import os
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -44,12 +45,27 @@ def choose_day() -> None:
     os.environ.setdefault(DAY, str(datetime.date.today().toordinal()))
 
 
-def of_ci(items: Sequence[pytest.Item], seconds: Mapping[str, float]) -> list[pytest.Item]:
-    """Those of the slow tests that run where not all do, by how many seconds they take, if that is known."""
+def not_sampled(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The cases of sampled test functions that are not in the default suite."""
+    seen = Counter[str]()
+    left: list[pytest.Item] = []
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None:
+            function = _function(item)
+            kept = seen[function] % mark.args[0] == 0 if mark.args else not seen[function]
+            seen[function] += 1
+            if not kept:
+                left.append(item)
+    return left
+
+
+def of_ci(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Those of the slow tests that run where not all do."""
     day = int(os.environ[DAY])
     needed: dict[Any, pytest.Item] = {}
     chosen: list[pytest.Item] = []
-    for item in sorted(items, key=lambda i: seconds.get(i.nodeid, 0.0)):
+    for item in items:
         needed.setdefault(_function(item), item)
         for entry in _entries(item):
             needed.setdefault(entry, item)

@@ -67,6 +67,7 @@ def below_both(x):
 TRIANGLES = [partial_sums, partial_sums_of_slices, sums_from_here, autocorrelation, below_both]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", TRIANGLES, ids=lambda f: f.__name__)
 def test_sums_of_different_lengths(fun) -> None:
     f = symgrad(fun)
@@ -107,6 +108,7 @@ def twice_each(x):
     return s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fun", "n"), [(every_eighth, 9), (going_round, 4), (one_apart, 4), (twice_each, 7)]
 )
@@ -146,6 +148,7 @@ def test_what_always_holds_of_a_size() -> None:
 
 
 # ----------------------------------------------------- axes of at most one element
+@pytest.mark.sampled
 @pytest.mark.parametrize("first", [3, 1, 0])
 @pytest.mark.parametrize(
     "fun",
@@ -189,6 +192,7 @@ def mean_times(x, s):
     return np.mean(x) * s * s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("s", [1e200, 1e-200, np.inf, 1.0])
 @pytest.mark.parametrize("x", [[1.0, 2.0, 3.0], [], [np.inf, 1.0], [5e-324, 1.0]])
 def test_kernels_that_are_made_again(x, s) -> None:
@@ -205,6 +209,7 @@ def softmax(x):
     return e / np.sum(e)
 
 
+@pytest.mark.slow
 def test_infinite_elements() -> None:
     np.testing.assert_array_equal(symgrad(softmax)(np.array([np.inf, 1.0])), [np.nan, np.nan])
     np.testing.assert_array_equal(symgrad(softmax)(np.array([-np.inf, 1.0])), [0.0, 1.0])
@@ -223,6 +228,7 @@ def with_nan() -> list[list[float]]:
     return [[nan, 1, 2], [1, nan, 0.5], [3, 1, nan], [inf, 1, 2], [1, -inf, 2], [nan, nan, nan]]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "fun",
     [
@@ -248,6 +254,7 @@ def test_extremes_of_infinite_elements_that_a_mask_selects() -> None:
         f(np.array([200.0]))
 
 
+@pytest.mark.slow
 def test_weights_along_an_axis() -> None:
     x = np.arange(9.0).reshape(3, 3) ** 2 + 1
 
@@ -278,6 +285,7 @@ def added(s, y):
     return t * np.sum(s)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("s", "y"), [((4,), (3,)), ((4,), (1,)), ((4, 2), (3, 2)), ((4, 2), (2,)), ((4, 2), (3, 1))]
 )
@@ -286,6 +294,7 @@ def test_values_that_are_added_at_places(s, y) -> None:
     np.testing.assert_allclose(symgrad(added)(s, y), added(s, y), rtol=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("s", "y"), [((4,), (2,)), ((4,), (4,)), ((4, 2), (2, 2)), ((4,), (2, 3)), ((1,), (3,))]
 )

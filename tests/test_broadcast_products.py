@@ -96,6 +96,7 @@ def check(got: Any, want: Any, argument: Any, tolerance: float = 1e-12) -> None:
     np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f, by_x, by_y", FUNCTIONS)
 def test_cotangents_have_the_shapes_of_their_arguments(f: Any, by_x: Any, by_y: Any) -> None:
     g = symgrad(f)
@@ -113,6 +114,7 @@ def test_cotangents_have_the_shapes_of_their_arguments(f: Any, by_x: Any, by_y: 
         check(v, reduced(0.5 * partials[1], y), y)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f, by_x, by_y", FUNCTIONS)
 def test_tangents_broadcast_as_their_primals(f: Any, by_x: Any, by_y: Any) -> None:
     g = symgrad(f)

@@ -197,6 +197,7 @@ def slope(f: Callable[..., Any], x: Any) -> Any:
     return np.array([f(x + s) - f(x - s) for s in steps])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_change_is_seen(case: int) -> None:
     fun, change = CASES[case]
@@ -241,6 +242,7 @@ def test_what_is_equal_is_the_same() -> None:
     assert f._source.captures.epoch == made + 1
 
 
+@pytest.mark.slow
 def test_functions_in_functions() -> None:
     global RATE
     inner = symgrad(of_global)

@@ -52,17 +52,20 @@ def test_a_selection_is_changed_that_a_view_shows(view: str) -> None:
     _check(_made("a = x[x[:, 0] > 0]", f"b = {view}", "a *= 3.0", "return a, b"), True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("read", ["np.mean(a)", "a*2", "np.sum(a.T)", "a.copy()", "len(a)"])
 def test_what_was_only_read_may_be_changed(read: str) -> None:
     _check(_made("a = x[x[:, 0] > 0]", f"b = {read}", "a *= 3.0", "return a, b"), False)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("made", ["np.transpose(x*1.0)", "x*1.0", "(x*1.0)[::2]", "(x*1.0)[:, 0]"])
 def test_contiguous_arrays_are_views_or_copies(made: str) -> None:
     f = _made(f"a = {made}", "b = np.ascontiguousarray(a)", "b[0] = 7.0", "return a, b")
     _check(f, "::2" in made)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "selected", ["t[t[:, 0]]", "t[t]", "t[:, 0][t[:, 0]]", "t[[0, 1]]", "t[1:]"]
 )
@@ -72,6 +75,7 @@ def test_selected_truth_values_are_numpys(selected: str) -> None:
     assert all(a.dtype == bool for a in symgrad(f)(X))
 
 
+@pytest.mark.slow
 def test_truth_values_in_functions_of_arrays() -> None:
     f = _made(
         "t = x[:, 0] > 0", "return np.diag(t), np.median(t), np.interp(x[:, 1], [0.0, 1.0], t[:2])"

@@ -11,6 +11,7 @@ import pytest
 from symdiff import symgrad
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("root", [math.sqrt, lambda t: t**0.5, lambda t: t**0.25 * t**0.25])
 def test_second_derivatives_where_a_clamp_is_not_met(root):
     f = symgrad(lambda c, m: root(max(0.0, 1 - c)) * m)
@@ -21,6 +22,7 @@ def test_second_derivatives_where_a_clamp_is_not_met(root):
     assert by_both == pytest.approx(-1.0, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_reflection_beyond_the_critical_angle():
     def reflected(angle, index):
         inside = math.sqrt(max(0.0, 1 - (math.sin(angle) / index) ** 2))
@@ -38,6 +40,7 @@ def test_angular_margins_beyond_the_end():
     assert hessian[0][1] == pytest.approx(-math.sin(0.5), rel=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "low", "high"),
     [
@@ -55,6 +58,7 @@ def test_poles_at_the_edges_of_clamps(function, low, high):
     assert f.grad(start - 1) == f.grad(2.0) == 0.0
 
 
+@pytest.mark.slow
 def test_arrays_too():
     def total(x, w):
         return np.sum(np.sqrt(np.maximum(0.0, 1 - x)) * w)

@@ -61,6 +61,7 @@ def equal(got: Any, want: Any) -> None:
         assert np.shape(got) == np.shape(want)
 
 
+@pytest.mark.slow
 def test_lists_and_tuples_are_what_python_has() -> None:
     f = symgrad(lambda p: p[0] ** 2 * p[1])
     for kind in (list, tuple):
@@ -78,6 +79,7 @@ def test_lists_and_tuples_are_what_python_has() -> None:
         symgrad(lambda q: q**2)([1.0, 2.0])
 
 
+@pytest.mark.slow
 def test_trees_of_arrays() -> None:
     def loss(layers, x):
         for w, b in layers:
@@ -102,6 +104,7 @@ def test_trees_of_arrays() -> None:
     assert by_x.shape == (3,)
 
 
+@pytest.mark.slow
 def test_dicts_named_tuples_and_dataclasses() -> None:
     f = symgrad(lambda p: np.sum(p["a"] * p["b"] ** 2))
     equal(f.grad({"a": 2.0, "b": V}), {"a": 14.0, "b": 4.0 * V})
@@ -139,6 +142,7 @@ def test_refusals() -> None:
         symgrad(lambda p: p.append(1.0) or p[0])([1.0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["dataclass", "named", "dict", "list", "tuple"])
 def test_functions_that_are_decorated_already(kind):
     """`grad` and its like of a decorated function, of containers that it does not differentiate by."""

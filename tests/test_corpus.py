@@ -71,6 +71,7 @@ def slopes(program, point):
     return list(zip(*columns, strict=True))
 
 
+@pytest.mark.sampled
 @every_case
 def test_values_are_those_of_python(case):
     f, _ = program_of(case)
@@ -80,6 +81,7 @@ def test_values_are_those_of_python(case):
         )
 
 
+@pytest.mark.sampled
 @every_case
 def test_derivatives_are_those_of_differences(case):
     f, program = program_of(case)
@@ -107,6 +109,7 @@ def test_products_agree_with_the_jacobian(case):
         np.testing.assert_allclose(leaves(cotangent), w @ truth, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", [c for c in CASES if c.gives_a_number], ids=lambda c: c.name)
 def test_second_derivatives_are_those_of_differences(case):
     f, program = program_of(case)
@@ -135,6 +138,7 @@ AS_ARRAYS = {"augmented": augmented_slopes, "array_where": array_where_slopes}
 """Jacobians of what NumPy does not compute one element at a time."""
 
 
+@pytest.mark.sampled
 @every_case
 def test_arrays_give_what_scalars_give(case):
     f, _ = program_of(case)
@@ -156,6 +160,7 @@ def test_arrays_give_what_scalars_give(case):
     np.testing.assert_allclose(flat.T, single, rtol=2e-15, atol=1e-300)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", [c for c in CASES if c.name not in REFUSED], ids=lambda c: c.name)
 def test_single_precision(case):
     f, _ = program_of(case)

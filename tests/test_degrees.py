@@ -30,6 +30,7 @@ CASES: list[tuple[str, Callable[..., float]]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("of", "f"), CASES)
 def test_right_angles_miss_by_the_rounding_of_pi(of: str, f: Callable[..., float]) -> None:
     g = symgrad(f)
@@ -50,6 +51,7 @@ def quarter(d: float) -> float:
     return math.cos(math.radians(d))
 
 
+@pytest.mark.slow
 def test_loops_and_modules(tmp_path: Path) -> None:
     looped = symgrad(lambda v: sum(math.cos(math.radians(x)) for x in v))
     assert looped(np.array([90.0])) == exact("cos", 90.0)
@@ -68,6 +70,7 @@ def test_back_again() -> None:
     assert symgrad(lambda x: np.rad2deg(x)).grad(1.0) == 180 / math.pi
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [
     lambda d: math.sin(math.radians(d)) / (d - 180),
     lambda d: math.sin(d * math.pi / 180) / (d - 180),

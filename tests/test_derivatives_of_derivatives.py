@@ -23,6 +23,7 @@ KINKED = {
 """Functions and their second derivatives at 0: the mean of both sides, or of the step that is written."""
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", KINKED)
 def test_at_kinks(name: str) -> None:
@@ -45,6 +46,7 @@ def test_where_nothing_proves_which_sides_there_are() -> None:
     assert math.isnan(f.grad.jacobian(0.0, 0.0)[0][0])
 
 
+@pytest.mark.slow
 def test_several_variables() -> None:
     f = symgrad(lambda x, y: math.exp(-abs(x) * abs(y) - abs(x - y)))
     for at in ((0.0, 0.0), (1.0, 1.0)):
@@ -55,12 +57,14 @@ def test_several_variables() -> None:
         )
 
 
+@pytest.mark.slow
 def test_of_arrays() -> None:
     f = symgrad(lambda x: np.sum(np.exp(-np.abs(x))) * (1 + x[0]))
     g = symgrad(lambda x: f.grad(x))
     assert f.hessian(np.zeros(2)).tolist() == g.jacobian(np.zeros(2)).tolist() == np.eye(2).tolist()
 
 
+@pytest.mark.slow
 def test_values_of_powers_at_zero_in_other_functions() -> None:
     f = symgrad(lambda x, k: x ** (k - 1) * math.exp(-x))
     twice = symgrad(lambda x, k: 2 * f.grad(x, k)[0])

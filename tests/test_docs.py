@@ -18,6 +18,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_examples_run(page: Path, tmp_path: Path) -> None:
     expected = sum(
@@ -113,6 +114,7 @@ MEASURED = re.compile(r"(mean|_grad:|average:) .*")
 """What depends on the processor's library."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["call_price", "morse", "average"])
 def test_modules_are_shown_as_they_are_written(name: str, tmp_path: Path) -> None:
     """`symdiff compile` in `examples/checked_in` writes them again."""

@@ -121,6 +121,7 @@ CASES: list[tuple[Callable[..., Any], dict[str, Any], tuple[Any, ...], tuple[Any
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_violation_is_refused(case: int) -> None:
     fun, options, good, bad = CASES[case]
@@ -150,6 +151,7 @@ def test_what_is_believed_is_no_fault_elsewhere() -> None:
     assert elementwise(np.array([2.0, -2.0]))[0] == 2.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("wrong", [
     {"x": 0}, {"x": None}, {"x": (0, 1, 2)}, {"x": ("a", 1)}, {"x": (1j, 2)}, {"x": {0, 1}}, {"x": True},
     {"x": (1, 0)}, {"x": (math.nan, 1)}, {"x": (math.inf, None)}, {"x": "positive"}, {"x": "> 0"}, {"x": ""},
@@ -164,6 +166,7 @@ def test_what_is_no_domain(wrong: Any) -> None:
         assert not isinstance(e.value, DomainError)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("domain", [{"x": "x > 0"}, {"x": "0 < x and x < 5"}, {"x": [0, 5]}, {"x": np.array([0.0, 5])}])  # fmt: skip
 def test_other_ways_to_say_it(domain: Any) -> None:
     for fun in (lambda x: np.log(x * x), lambda x: np.sum(np.log(x * x))):
@@ -173,6 +176,7 @@ def test_other_ways_to_say_it(domain: Any) -> None:
             f(V - 2.5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["fast", "strict", "certified"])
 def test_every_accuracy(accuracy: str) -> None:
     f = symgrad(log_of_square, accuracy=accuracy)
@@ -234,6 +238,7 @@ def test_out_and_broadcasting() -> None:
         f(V[:, None], np.array([4.0, 0.5]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "others"),
     [

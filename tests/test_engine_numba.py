@@ -51,6 +51,7 @@ def ewma(d):
     return np.sum(e)
 
 
+@pytest.mark.slow
 def test_a_short_function(without_llvm: None) -> None:
     f = symgrad(lambda x: x * x + 1, engine="numba")
     assert (f(3.0), f.grad(3.0)) == (10.0, 6.0)
@@ -75,6 +76,7 @@ def test_numbers_and_arrays_of_them() -> None:
     np.testing.assert_array_equal(f.map(x[0], 2.0), value[0])
 
 
+@pytest.mark.slow
 def test_lost_digits_and_limits(without_llvm: None) -> None:
     f = symgrad(spread, engine="numba")
     at = np.array([1e-9, 2e-9])
@@ -82,6 +84,7 @@ def test_lost_digits_and_limits(without_llvm: None) -> None:
     assert f(np.zeros(2)) == 0.5
 
 
+@pytest.mark.slow
 def test_loops_and_rows(without_llvm: None) -> None:
     f = symgrad(ewma, engine="numba")
     np.testing.assert_array_equal(f.grad(np.array([[0.4, 0.7, 0.1]])), [[0.125, 0.25, 0.5]])
@@ -91,6 +94,7 @@ def test_loops_and_rows(without_llvm: None) -> None:
     np.testing.assert_array_equal(place, [[0.125, 0.25, 0.5]])
 
 
+@pytest.mark.slow
 def test_errors_are_the_same() -> None:
     f = symgrad(positive, engine="numba")
     with pytest.raises(DomainError, match=r"this does not hold.*x = -1.0"):
@@ -152,6 +156,7 @@ def _flat(value: Any) -> list[float]:
     return [float(value)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "case",
     [

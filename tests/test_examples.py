@@ -46,6 +46,7 @@ def test_a_program_that_imports_a_checked_in_module(
     assert error < 1e-14
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_it_runs(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -60,6 +61,7 @@ def test_it_runs(
 
 
 # ------------------------------------------------------------------ SymPy and Numba
+@pytest.mark.slow
 def test_the_pendulum_keeps_its_energy() -> None:
     pendulum = load("double_pendulum")
     start = (1.2, -0.4, 0.0, 0.3)
@@ -73,6 +75,7 @@ def test_the_pendulum_keeps_its_energy() -> None:
             assert (f - forces[i]) / h == pytest.approx(rates[i][k], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_gradients_inside_of_numba() -> None:
     inside = load("inside_numba")
     np.testing.assert_allclose(inside.minima(np.linspace(0.9, 1.3, 5)), 1.1, rtol=1e-15)
@@ -107,6 +110,7 @@ def test_scalar_calls_are_right_to_one_ulp_too() -> None:
             assert figures.ulps(ours.grad(x), truth[1]) <= 1
 
 
+@pytest.mark.slow
 def test_higher_powers_and_wider_denominators() -> None:
     figures, cases = load("paper_figures"), load("paper_cases")
     gamma = figures.gammas(2)
@@ -118,6 +122,7 @@ def test_higher_powers_and_wider_denominators() -> None:
             assert worst <= 8 and lost == 0, (case.name, what)  # the bound on arrays
 
 
+@pytest.mark.slow
 def test_a_true_pole_stays_one() -> None:
     figures, cases = load("paper_figures"), load("paper_cases")
     poles = [c for c in cases.REMARK if c.exact(Fraction(2)) is None]
@@ -127,6 +132,7 @@ def test_a_true_pole_stays_one() -> None:
         assert not math.isfinite(ours(2.0)) and not math.isfinite(ours.grad(2.0))
 
 
+@pytest.mark.slow
 def test_guarded_variants_keep_the_meaning_they_were_written_with() -> None:
     figures, cases = load("paper_figures"), load("paper_cases")
     for case, eps in zip(cases.GUARDED, (cases.EPS1, *[cases.EPS2] * 3), strict=True):
@@ -141,6 +147,7 @@ def test_guarded_variants_keep_the_meaning_they_were_written_with() -> None:
             assert worst <= found[what.replace("symdiff", "naive")][0] + 0.5 and lost == 0
 
 
+@pytest.mark.slow
 def test_the_report_warns_that_a_guard_is_not_the_limit() -> None:
     figures, cases = load("paper_figures"), load("paper_cases")
     for case in cases.GUARDED:
@@ -162,6 +169,7 @@ def test_the_colours_are_those_of_the_paper() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_paper_figures_run(capsys: pytest.CaptureFixture[str]) -> None:
     load("paper_figures").main(["--quick"])
     lines = capsys.readouterr().out.splitlines()
@@ -184,6 +192,7 @@ def test_the_figures_are_drawn_and_reproducible(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------ optimiser
+@pytest.mark.slow
 def test_only_symdiff_reaches_the_minimum(tmp_path: Path) -> None:
     optimiser = load("optimiser")
     paths = optimiser.runs()
@@ -207,6 +216,7 @@ def test_the_direction_of_the_gradient() -> None:
 
 
 # --------------------------------------------------------------------------- models
+@pytest.mark.slow
 def test_the_greeks_are_those_of_the_textbook() -> None:
     s, k, t, r, v = 100.0, 105.0, 0.5, 0.02, 0.2
     a = (math.log(s / k) + (r + v * v / 2) * t) / (v * math.sqrt(t))
@@ -228,6 +238,7 @@ def test_the_greeks_are_those_of_the_textbook() -> None:
     assert load("black_scholes").greeks(s, k, t, r, v) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_forces_of_lennard_jones() -> None:
     lj = load("lennard_jones")
     at = np.array([0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 1.0, 5.0, 2.0])
@@ -245,6 +256,7 @@ def test_the_forces_of_lennard_jones() -> None:
     assert np.array_equal(hessian, hessian.T)
 
 
+@pytest.mark.slow
 def test_a_rotation_turns() -> None:
     rotation = load("rotation")
     turned = np.array(rotation.rotate(0.0, 0.0, math.pi / 2, 1.0, 0.0, 0.0))
@@ -261,6 +273,7 @@ def test_the_logistic_loss_has_no_overflow() -> None:
     assert logistic.fit(*logistic.data()) == pytest.approx([2, -1], abs=0.15)
 
 
+@pytest.mark.slow
 def test_the_gate_of_hodgkin_and_huxley() -> None:
     neuron = load("hodgkin_huxley")
     assert neuron.alpha_n(0.0) == pytest.approx(0.1 / math.expm1(1), rel=1e-15)

@@ -37,6 +37,7 @@ THROUGHOUT = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("f", THROUGHOUT)
 def test_nan_where_both_are_zero_throughout(f: Callable[[Any], Any]) -> None:
@@ -49,6 +50,7 @@ def test_nan_where_both_are_zero_throughout(f: Callable[[Any], Any]) -> None:
         assert np.isnan(total(X)) == np.isnan(np.sum(expected))
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     ("f", "expected"),

@@ -59,6 +59,7 @@ def test_hello():
     assert run("hello", "square")[1] == x * x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_llsq(accuracy):
     given, slope = run("llsq", "gradient", accuracy)
@@ -73,6 +74,7 @@ def test_llsq(accuracy):
     close(run("llsq", "primal", accuracy)[1], float(value))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_lse(accuracy):
     given, slope = run("lse", "gradient", accuracy)
@@ -103,6 +105,7 @@ def test_kmeans():
     close(run("kmeans", "cost")[1], float(cost))
 
 
+@pytest.mark.slow
 def test_det():
     given, slope = run("det", "gradient")
     n = given["ell"]
@@ -122,6 +125,7 @@ def test_det():
     close(run("det", "primal")[1], float(det(a)))
 
 
+@pytest.mark.slow
 def test_ode():
     # what the method integrates exactly, up to order four: y[i] = x[0]*...*x[i]*2**(i + 1)/(i + 1)!
     given, slope = run("ode", "gradient")

@@ -54,6 +54,7 @@ BEYOND = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "at"), BEYOND)
 def test_infinite_and_nan_arguments(f: Function, at: tuple[float, ...]) -> None:
     g = symgrad(f)
@@ -71,6 +72,7 @@ def test_domains_refuse_numbers_alone() -> None:
     assert math.isnan(symgrad(lambda x: math.log(x))(NAN))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("level", ["strict", "certified"])
 def test_a_zero_that_a_literal_misses_keeps_its_guard(level: str) -> None:
     f = symgrad(boys, accuracy=level)
@@ -120,6 +122,7 @@ SLOWER = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "at", "slopes"), [*LOST, *(pytest.param(*c, marks=pytest.mark.slow) for c in SLOWER)]
 )
@@ -135,6 +138,7 @@ def test_where_the_other_side_has_no_value_the_guard_counts(f, at, slopes) -> No
         assert g.value_and_grad(*at)[1] == pytest.approx(slopes, rel=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["fast", "high", "strict", "certified"])
 def test_at_all_levels(level: str) -> None:
     for f, at, _ in (LOST[0], LOST[5]):
@@ -144,12 +148,14 @@ def test_at_all_levels(level: str) -> None:
         assert g(*arrays)[1] == pytest.approx(f(*at), rel=1e-15)
 
 
+@pytest.mark.slow
 def test_what_is_undefined_in_python_stays_nan() -> None:
     g = symgrad(divergence)
     assert math.isnan(g(-1.0, 2.0, 1.0))  # the logarithm of a negative number
     assert math.isnan(symgrad(identric)(-1.0, 0.5))
 
 
+@pytest.mark.slow
 def test_at_points_with_a_limit_the_slope_is_that_of_the_smooth_function() -> None:
     assert symgrad(LOST[0][0]).grad(1.0, 0.0) == (0.0, 0.0)
     by_order = symgrad(reaction).grad(1.0, 0.3, 2.0)[0]
@@ -190,6 +196,7 @@ def test_a_grid_of_corners(f: Function) -> None:
                 assert value == pytest.approx(expected, rel=1e-6, abs=1e-6), at
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "function",
     [

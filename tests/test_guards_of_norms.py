@@ -188,6 +188,7 @@ def part_of_the_norm(w: Any) -> Any:
     return w[0] * np.sin(th) / th
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::symdiff.GuardWarning")
 @pytest.mark.parametrize(
     ("f", "at"),
@@ -218,6 +219,7 @@ def numbers(a: float, b: float, c: float, v: float) -> float:
     return v + np.sin(th) / th * (a * v - 3 * b) + (1 - np.cos(th)) / th**2 * (a * b - c * v)
 
 
+@pytest.mark.slow
 def test_several_quantities_that_vanish() -> None:
     """sin(th)/th is 1 and (1 - cos(th))/th**2 is 1/2 at 0."""
     found = symgrad(numbers).grad(0.0, 0.0, 0.0, 2.0)
@@ -246,6 +248,7 @@ def by_largest(x: Any) -> Any:
     return np.sinh(n) / n * x[0]
 
 
+@pytest.mark.slow
 def test_what_is_looked_at_when_it_is_met() -> None:
     """Sums of quotients by the norm, slopes that are not smooth, other norms: about 12 digits."""
     assert symgrad(of_axis).grad(ZERO, V)[0] == pytest.approx(V, rel=1e-11)
@@ -256,6 +259,7 @@ def test_what_is_looked_at_when_it_is_met() -> None:
 SMALL = np.array([3e-9, -2e-9, 1e-9])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [first, masked])
 def test_inside_of_bands(f: Any) -> None:
     """Beside the point too, where the function differs from its linear term by 1e-17."""
@@ -274,6 +278,7 @@ def by_axis(x: Any) -> Any:
     return np.sum(np.where(t < 1e-8, 0.0, x[:, 0] * np.tanh(t) / np.where(t < 1e-8, 1.0, t)))
 
 
+@pytest.mark.slow
 def test_norms_of_rows() -> None:
     want = np.stack([FIRST, FIRST])
     np.testing.assert_allclose(symgrad(by_axis).grad(np.zeros((2, 3))), want, rtol=1e-15)
@@ -297,6 +302,7 @@ def test_a_kink_in_a_band_has_the_mean_of_its_slopes() -> None:
     np.testing.assert_array_equal(symgrad(kinked).grad(ZERO), FIRST)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [elsewhere, direction, normalised])
 def test_guards_that_are_none_are_named(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, with their lines, if slopes on both sides of them are others."""
@@ -324,6 +330,7 @@ def size(x: Any) -> Any:
     return n
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [dead_zone, size, shrunk])
 def test_no_warning(f: Any) -> None:
     """One of two pieces, a kink by the table, and a guard that is right."""
@@ -363,6 +370,7 @@ def arc(p, z):
     return p / z if r == 0 else p * np.arctan(r / z) / r
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "slope"),
     [

@@ -70,6 +70,7 @@ def slope(f: Callable[[Any], Any], at: float) -> float:
         return float((f(at + h) - f(at - h)) / (2 * h))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", GUARDS)
 def test_slopes(which: str) -> None:
     f, at, smooth = GUARDS[which]
@@ -79,6 +80,7 @@ def test_slopes(which: str) -> None:
     assert found[0] == pytest.approx(beside, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_other_calls() -> None:
     f = symgrad(compound)
     want = slope(GUARDS["product"][2], 0.0)
@@ -92,6 +94,7 @@ def test_other_calls() -> None:
     assert single[1] == pytest.approx(want, rel=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::symdiff.GuardWarning")
 @pytest.mark.parametrize(("f", "by_t"), [
     (lambda x, t: 5.0 if t == 0 else np.log(np.mean(np.exp(t * x))) / t, 0.0),
@@ -121,6 +124,7 @@ def by_first(x: Any) -> Any:
     return np.expm1(x[0]) / x[0] * np.sum(x[1:])
 
 
+@pytest.mark.slow
 def test_guards_of_norms_and_elements() -> None:
     """sin(s)/s is 1 - s**2/6 + ..., tanh(s)/s is 1 - ..., expm1(t)/t is 1 + t/2 + t**2/6 + ..."""
     assert symgrad(wave).grad(np.zeros(3)) == pytest.approx(np.ones(3), rel=1e-13)
@@ -134,6 +138,7 @@ def test_guards_of_norms_and_elements() -> None:
     assert symgrad(by_first).hessian(x)[0] == pytest.approx([5 / 3, 0.5, 0.5], rel=1e-11)
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::symdiff.GuardWarning")
 @pytest.mark.parametrize(("f", "slope"), [
     (lambda x: 0.0 if np.linalg.norm(x) == 0 else np.linalg.norm(x) + np.sum(x), 1.0),
@@ -144,6 +149,7 @@ def test_norms_at_kinks_and_jumps(f: Callable[..., Any], slope: float) -> None:
     assert symgrad(f).grad(np.zeros(2)).tolist() == [slope, slope]
 
 
+@pytest.mark.slow
 def test_products_at_guarded_numbers() -> None:
     """The second derivatives of ((1 + k)*(1 + 2*k)*(1 + 3*k) - 1)/k = 6 + 11*k + 6*k**2."""
     found = symgrad(compound, wrt="k").hvp((X, 0.0), 2.0)
@@ -162,6 +168,7 @@ def dead_zone(x: Any, k: Any) -> Any:
     return np.sum(x**2) + np.sum(x) * (k - np.sign(k) * 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("f", "slope", "curvature"), [(huber, 3e-4, 6.0), (dead_zone, 0.0, 0.0)])
 def test_narrow_pieces_are_no_guards(f: Any, slope: float, curvature: float) -> None:
     """Values beside them are close, but slopes or values have other limits on either side."""

@@ -36,6 +36,7 @@ ONE_SIDED: dict[str, Any] = {
 POINTS = np.array([0.0, -0.0, 1.5, -1.5])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict", "certified"])
 @pytest.mark.parametrize("name", ONE_SIDED)
 def test_values_where_there_is_no_limit(name: str, accuracy: str) -> None:
@@ -48,6 +49,7 @@ def test_values_where_there_is_no_limit(name: str, accuracy: str) -> None:
         np.testing.assert_allclose([s(float(x)) for x in POINTS], want, rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["high", "certified"])
 def test_the_same_inside_of_loops_and_sums(accuracy: str) -> None:
     def looped(x: Any) -> Any:
@@ -78,6 +80,7 @@ DECIDED_BY_SIGNS_OF_ZEROS: list[Any] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict", "certified"])
 @pytest.mark.parametrize("f", DECIDED_BY_SIGNS_OF_ZEROS)
 def test_signs_of_zeros_decide_in_every_arithmetic(f: Any, accuracy: str) -> None:
@@ -98,6 +101,7 @@ def test_limits_of_derivatives_are_still_filled() -> None:
     assert step.grad(0.0) == step.grad(-0.0) == 0.0
 
 
+@pytest.mark.slow
 def test_all_derivatives_of_a_power_of_zero() -> None:
     f = symgrad(lambda y: 0.0**y)
     y = np.array([2.0, 0.5, 0.0])
@@ -115,6 +119,7 @@ POWERS_OF_ZERO = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", POWERS_OF_ZERO)
 def test_what_powers_of_zero_are_made_into_is_constant(f: Any) -> None:
     s, y = symgrad(f), np.array([2.0, 0.5, 1.0, 3.0])
@@ -123,6 +128,7 @@ def test_what_powers_of_zero_are_made_into_is_constant(f: Any) -> None:
         np.testing.assert_array_equal(d(y), np.zeros(4))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", [math.sinh, math.atan, math.tanh, math.expm1])
 def test_what_has_the_sign_of_an_inverse_is_zero_at_infinity(function):
     f = symgrad(lambda x: 1.0 if function(1 / x) == 0 else 2.0)

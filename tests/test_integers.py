@@ -320,6 +320,7 @@ def slopes(f: Callable[..., Any], x: Vector) -> Vector:
     return np.array(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", NARROW + WIDE, ids=lambda f: f.__name__)
 def test_as_python(f: Callable[..., Any]) -> None:
     x = np.linspace(1, 2, 30)
@@ -395,6 +396,7 @@ def test_unsigned_integers() -> None:
         symgrad(f)(np.arange(3.0), k)
 
 
+@pytest.mark.slow
 def test_modules_say_so(tmp_path: Any) -> None:
     pytest.importorskip("numba")
     path = tmp_path / "kernels.py"
@@ -445,6 +447,7 @@ def products(x: Vector) -> Any:
     return s
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 @pytest.mark.parametrize(
     ("f", "args"),
@@ -470,6 +473,7 @@ def test_a_signal_interrupts(f: Callable[..., Any], args: tuple[Any, ...]) -> No
 NARROW = np.arange(3, dtype=np.int32)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fun", "most"),
     [
@@ -493,6 +497,7 @@ def test_integers_of_32_bits_that_wrap_around_are_refused(fun, most) -> None:
         f.map(np.ones((2, 3)), np.full((2, 3), -4 * most, np.int32))
 
 
+@pytest.mark.slow
 def test_integers_of_32_bits_beside_floats_are_exact() -> None:
     large = np.array([2**31 - 1, -(2**31), 0], np.int32)
     for fun in (

@@ -51,6 +51,7 @@ def keeps_what_it_passes(x):
     return s + k * x
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "args"),
     [

@@ -47,6 +47,7 @@ def of_differences(f, args, k):
 ARGUMENTS = [(X, X + 1), (X, 2.0), (2.0, X), (M, X), (X, M[:, :1]), (X[:1], M), (np.array(2.0), X)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("args", ARGUMENTS)
 @pytest.mark.parametrize("f", [wave, by_math, stepping])
 def test_each_block_is_that_of_differences(f, args):
@@ -103,6 +104,7 @@ def test_derivatives_of_derivatives():
 SLOPES = symgrad(wave).jacobian
 
 
+@pytest.mark.slow
 def test_inside_of_a_traced_function():
     def f(x, y):
         by_x, by_y = SLOPES(x, y)
@@ -125,6 +127,7 @@ def phi(ux, uy):
     return 1 - ux * 0.5
 
 
+@pytest.mark.slow
 def test_a_parameter_that_is_not_read_has_a_gradient_of_zeros_of_its_shape():
     f = symgrad(phi)
     for uy in (X, np.ones(4), M, 2.0, np.zeros(0)):
@@ -143,6 +146,7 @@ def test_a_parameter_that_is_not_read_has_a_gradient_of_zeros_of_its_shape():
     np.testing.assert_array_equal(symgrad(lambda y: 3.0).grad(M), np.zeros((2, 3)))
 
 
+@pytest.mark.slow
 def test_arrays_of_other_shapes_stay_elementwise_beside_one_that_is_not_read():
     f = symgrad(lambda x, m, y: np.exp(x) * m)
     by_x, by_m, by_y = f.grad(X, M, np.ones(5))

@@ -120,6 +120,7 @@ def same(got: Any, want: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", NUMBERS)
 def test_numbers_have_the_kind_of_python(f: Any) -> None:
     s = symgrad(f)
@@ -127,6 +128,7 @@ def test_numbers_have_the_kind_of_python(f: Any) -> None:
         same(s(x), f(x))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", ARRAYS)
 def test_functions_of_arrays_have_the_kind_of_numpy(f: Any) -> None:
     s = symgrad(f)
@@ -176,12 +178,14 @@ OF_TRUTH: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", OF_TRUTH)
 def test_truth_values_and_integers_stay_what_they_are(f: Any) -> None:
     x = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
     assert not difference(symgrad(f, accuracy="fast")(x), f(x))
 
 
+@pytest.mark.slow
 def test_lists_that_are_computed_as_arrays_nest_as_in_python() -> None:
     def f(x: Any) -> Any:
         pairs = list(zip(x[0], x[1], strict=True))
@@ -246,6 +250,7 @@ def leaves(result: Any) -> list[Any]:
     return [leaf for part in parts for leaf in leaves(part)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("narrow", [np.float32, np.float16])
 @pytest.mark.parametrize("function", [*WIDENED, *NARROW, stored])
 def test_formats_of_results_are_those_of_numpy(function: Any, narrow: Any) -> None:
@@ -292,6 +297,7 @@ def test_lists_of_floats_of_other_lengths() -> None:
         assert [np.asarray(v).dtype for v in found] == [np.float64] * size
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sizes", [(3, 2), (2, 3, 2)])
 def test_formats_that_depend_on_sizes_of_programs_with_sums(sizes: tuple[int, ...]) -> None:
     def changing(x: Any) -> Any:
@@ -325,6 +331,7 @@ def test_formats_of_lists_seen_for_smaller_arguments() -> None:
     assert _in_dtypes([None, *dtypes], [0.1]) == [0.1]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("y", [np.array([True, False, True]), np.array([1, 2, 3]), 3])
 def test_formats_beside_integers(y: Any) -> None:
     def both(x: Any, y: Any) -> Any:
@@ -363,6 +370,7 @@ def doubled_list(x):
     return math.exp(parts[0]) + x
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "more"), [(kepler, (0.3,)), (wrapped, ()), (doubled_list, ())])
 def test_elements_that_are_passed_one_by_one_are_numbers(f, more):
     """What is changed under another name is another number."""

@@ -25,6 +25,7 @@ def stored_among_many(x):
     return a + 0.5
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [

@@ -242,6 +242,7 @@ def alike(got: Any, want: Any) -> None:
         assert np.array_equal(got, want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", NUMBERS)
 def test_numbers(f: Any) -> None:
     s = symgrad(f)
@@ -259,6 +260,7 @@ def test_numbers(f: Any) -> None:
         alike(s(x), want)
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("f", ARRAYS)
 def test_arrays(f: Any) -> None:
@@ -298,6 +300,7 @@ def test_derivatives_at_integers_are_those_of_real_numbers() -> None:
     assert symgrad(lambda x: np.sum(x * x)).grad(np.array([1, 2])).dtype == np.float64
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [

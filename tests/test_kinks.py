@@ -23,6 +23,7 @@ def smooth_min2(a: float, b: float, k: float = 0.1) -> float:
     return min(a, b) - h * h * 0.25 / k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("f", "curvature"), [(smooth_min, 10.0), (smooth_min2, 5.0)])
 def test_polynomial_smooth_minimum(f: Callable[..., float], curvature: float) -> None:
     s = symgrad(f, wrt=("a", "b"))
@@ -55,6 +56,7 @@ SMOOTH: list[tuple[Callable[..., float], float]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "curvature"), SMOOTH, ids=range(len(SMOOTH)))
 def test_second_derivatives_are_the_mean_of_the_sides(
     f: Callable[..., float], curvature: float
@@ -67,6 +69,7 @@ def test_second_derivatives_are_the_mean_of_the_sides(
     assert sum(sides) / 2 == pytest.approx(curvature, abs=1e-7)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "curvature"), [
     (lambda x: sc.i0e(x) ** 2, 5.0),
     (lambda x: np.log(sc.i0e(x)) + x, 0.5),  # a density of von Mises, by its concentration
@@ -100,6 +103,7 @@ def test_two_variables() -> None:
     assert both.hessian(1.0, 1.0) == ((0.0, 1.0), (1.0, 0.0))
 
 
+@pytest.mark.slow
 def test_arrays() -> None:
     f = symgrad(lambda v: np.sum(np.maximum(v, 0) + np.log1p(np.exp(-np.abs(v)))))
     assert f.hessian(np.array([0.0, 30.0]))[0, 0] == 0.25

@@ -23,6 +23,7 @@ ODD: list[tuple[Callable[..., float], tuple[float, ...], float]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "others", "slope"), ODD)
 def test_odd_functions_have_the_slope_of_both_sides(
     f: Callable[..., float], others: tuple[float, ...], slope: float
@@ -40,6 +41,7 @@ BENT: list[tuple[Callable[..., float], float]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "bend"), BENT)
 def test_second_derivatives_are_means_of_both_sides(f: Callable[..., float], bend: float) -> None:
     assert symgrad(f).hessian(0.0, 2.0)[0][0] == pytest.approx(bend, rel=1e-14)

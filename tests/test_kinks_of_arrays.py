@@ -44,6 +44,7 @@ TIES = {
 sides; nan where there are more than can be looked at."""
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::symdiff.runtime.scalar.fallback.AccuracyWarning")
 @pytest.mark.parametrize("which", TIES)
 def test_ties(which: str) -> None:
@@ -54,6 +55,7 @@ def test_ties(which: str) -> None:
     assert g.hessian(x) == pytest.approx(found, rel=0, nan_ok=True)  # the second call too
 
 
+@pytest.mark.slow
 def test_products_with_vectors() -> None:
     """The gradient beside a product is the mean of the sides, whatever becomes of the product."""
     f, x, v = symgrad(lambda v: np.max(v) * np.min(v)), np.ones(2), np.array([1.0, 3.0])
@@ -63,12 +65,14 @@ def test_products_with_vectors() -> None:
     assert tangent.tolist() == [3.0, 1.0]
 
 
+@pytest.mark.slow
 def test_unknown_sides_are_told() -> None:
     """Where there are more than the tier of points has time for."""
     with pytest.warns(AccuracyWarning, match="kinks meet here"):
         symgrad(lambda v: np.max(v) ** 2).hessian(np.ones(40))
 
 
+@pytest.mark.slow
 def test_other_points_and_copies() -> None:
     f = symgrad(lambda v: np.max(v) ** 2)
     assert f.hessian(np.array([3.0, 1.0, 2.0])).tolist() == np.diag([2.0, 0, 0]).tolist()
@@ -97,6 +101,7 @@ def largest_in_loop(x):
     return 1 / m
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -120,6 +125,7 @@ def test_infinite_slopes_have_no_mean(f):
     assert g.grad(x) == pytest.approx(steps, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_finite_slopes_that_cancel_have_a_mean():
     assert symgrad(lambda x: np.max(np.abs(x))).grad(np.zeros(2)).tolist() == [0.0, 0.0]
     assert symgrad(lambda x: np.sqrt(1 + np.max(np.abs(x)))).grad(np.zeros(3)).tolist() == [0.0] * 3

@@ -128,6 +128,7 @@ def test_xarray() -> None:
         total(x)
 
 
+@pytest.mark.slow
 def test_dask() -> None:
     da = pytest.importorskip("dask.array")
     d = da.from_array(np.arange(6.0), chunks=2)

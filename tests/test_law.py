@@ -96,6 +96,7 @@ CONSTANTS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", CONSTANTS)
 def test_constant_arrays_stay_arrays(f: Any) -> None:
     check(f, V)
@@ -134,6 +135,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", SHAPES)
 @pytest.mark.parametrize("x", [V, M], ids=["vector", "matrix"])
 def test_what_rearranges_is_not_elementwise(f: Any, x: np.ndarray) -> None:
@@ -167,6 +169,7 @@ def test_arguments_that_do_not_matter_do_not_broadcast() -> None:
     same(symgrad(lambda x, y: 2 * y)(V, 3.0), 6.0)
 
 
+@pytest.mark.slow
 def test_numbers_beside_arrays() -> None:
     same(symgrad(lambda y, x: np.array([1.0, y, 2.0]) * x)(4.0, V), np.array([1.0, 4.0, 2.0]) * V)
 
@@ -185,6 +188,7 @@ BESIDE_ANNOTATED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", BESIDE_ANNOTATED)
 def test_an_annotation_says_nothing_of_other_parameters(f: Any) -> None:
     f.__annotations__ = {"x": Array["n"]}
@@ -258,6 +262,7 @@ def one_element(f: Any, s: Any, x: Any) -> None:
         same(got, want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", NUMBERS)
 def test_functions_of_numbers_take_arrays_as_vectorize_does(f: Any) -> None:
     s = symgrad(f)
@@ -270,6 +275,7 @@ def test_functions_of_numbers_take_arrays_as_vectorize_does(f: Any) -> None:
         np.testing.assert_allclose(s.grad(V), [s.grad(float(v)) for v in V], rtol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -316,6 +322,7 @@ def test_where_one_element_gives_another_shape_it_is_refused() -> None:
                     g(x)
 
 
+@pytest.mark.slow
 def test_functions_of_elements_inside_of_others_see_arrays_of_one_element() -> None:
     outer, tail = symgrad(lambda x: 2 * LEAKY(x)), symgrad(lambda x: np.sum(LEAKY(x[1:])))
     total = symgrad(lambda x: np.sum(RAMP(x)))
@@ -363,6 +370,7 @@ def test_an_array_result_that_is_not_elementwise_has_no_gradient() -> None:
 LOOPS = [200, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", LOOPS)
 def test_loops_over_arrays_are_elementwise(count: int) -> None:
     def damped(x):
@@ -443,6 +451,7 @@ COMPOSED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", COMPOSED)
 def test_composition(f: Any) -> None:
     check(f, V)

@@ -16,6 +16,7 @@ from symdiff.runtime.scalar.elementwise import ArgumentError
 ONES = np.ones(3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "good", "bad"),
     [
@@ -42,6 +43,7 @@ X = np.array([1.0, 0.0, -1.0, 5.0, -7.0, 2.5])
 Y = np.array([0.0, 0.0, -0.0, -3.0, 2.0, 0.5])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -60,6 +62,7 @@ def test_remainders_of_nothing(f: Callable[..., Any]) -> None:
     np.testing.assert_array_equal(symgrad(f)(X, Y), want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [np.vstack, np.hstack, np.column_stack, np.stack, np.concatenate])
 def test_one_array_is_joined_by_its_rows(f: Callable[..., Any]) -> None:
     s = symgrad(lambda x: f(x))
@@ -89,6 +92,7 @@ def spread(x, y, num=4, axis=0):
     return np.sum(np.linspace(x, y, num) ** 2, axis=axis)
 
 
+@pytest.mark.slow
 def test_defaults_that_are_functions_or_sizes() -> None:
     x, s = np.array([0.5, 1.0]), symgrad(activated)
     assert s(x) == pytest.approx(activated(x), rel=1e-15)
@@ -108,6 +112,7 @@ def test_what_decides_is_to_be_listed_but_texts_and_none() -> None:
     assert symgrad(f, static="way")(2.0, "a") == 2.0
 
 
+@pytest.mark.slow
 def test_vectors_of_wide_matrices_point_as_the_library_says() -> None:
     f = lambda x: np.linalg.svd(x, full_matrices=False)
     for seed in range(4):
@@ -116,6 +121,7 @@ def test_vectors_of_wide_matrices_point_as_the_library_says() -> None:
             np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -132,6 +138,7 @@ def test_results_of_less_precision_than_the_arguments_are_refused(f: Callable[..
             s(0.3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(0, 3), (2, 0), (2, 3)])
 @pytest.mark.parametrize(
     "f",
@@ -154,6 +161,7 @@ def test_arrays_of_no_rows(f: Callable[..., Any], shape: tuple[int, ...]) -> Non
         np.testing.assert_array_equal(found, f(x), strict=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -189,6 +197,7 @@ def test_arrays_are_sorted_in_place() -> None:
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -215,6 +224,7 @@ def running(x):
     return s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f", [running, lambda x: np.cumsum(x), lambda x: np.sum(x) + 0 * x[0], lambda x: (x + 1) - 1]
 )
@@ -227,6 +237,7 @@ def test_sums_of_float32_that_pass_near_zero(f: Callable[..., Any]) -> None:
         np.testing.assert_allclose(symgrad(f)(x), f(x.astype(float)), rtol=0, atol=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("distances", [True, False])
 def test_values_of_guards_on_roots_of_sums_over_arrays(distances: bool) -> None:
     def f(p):

@@ -18,6 +18,7 @@ X = np.array([1.3, 2.2, -3.7])
 K = np.array([-1, 2, 1])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "args"),
     [
@@ -44,6 +45,7 @@ def test_negative_powers_of_integers(f: Callable[..., Any], args: Any) -> None:
             np.testing.assert_allclose(s(*given), want, rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_integers_of_32_bits() -> None:
     """They are indices and factors; what is returned would have 64."""
     for f in (
@@ -57,6 +59,7 @@ def test_integers_of_32_bits() -> None:
             symgrad(g)(X)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "args"),
     [
@@ -76,6 +79,7 @@ def test_kinds(f: Callable[..., Any], args: Any) -> None:
     assert np.asarray(found).dtype == np.asarray(want).dtype
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("f", "args", "said"),
     [
@@ -96,6 +100,7 @@ def test_refused_at_the_line(f: Callable[..., Any], args: Any, said: str) -> Non
     assert location is not None and location.line == f.__code__.co_firstlineno
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "points"),
     [
@@ -123,6 +128,7 @@ def _of_two(f: Any) -> Callable[..., Any]:
     return lambda x, y: f(x, y)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [sp.j0, sp.k1, sp.exp1])
 def test_nan_stays_nan(f: Any) -> None:
     """Of functions that only balls compute: their first argument came out, such as the order."""
@@ -131,6 +137,7 @@ def test_nan_stays_nan(f: Any) -> None:
     np.testing.assert_allclose(s(np.array([math.nan, 0.5])), f(np.array([math.nan, 0.5])))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("t", [1.5, -1.5])
 def test_places_that_a_rounded_number_decides(t: float) -> None:
     """Remainders of integers that a real number chose are exact in tests of errors, too."""
@@ -143,6 +150,7 @@ def test_places_that_a_rounded_number_decides(t: float) -> None:
         np.testing.assert_array_equal(found, np.repeat(np.eye(3), int(t), axis=0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -157,6 +165,7 @@ def test_special_functions_outside_of_their_domain(f: Callable[..., Any], v: flo
     np.testing.assert_allclose(symgrad(f)(v), f(v), rtol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "points"),
     [

@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "symdiff"
 
@@ -131,6 +133,7 @@ def test_imports_are_found_wherever_they_stand():
     assert set(imported(text, known)) == {"a.b", "a.c", "a.d"}
 
 
+@pytest.mark.slow
 def test_no_circle_of_files():
     assert circles(imports()) == []
 

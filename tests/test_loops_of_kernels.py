@@ -337,6 +337,7 @@ def named(cases: list[Case]) -> list[Any]:
     return [pytest.param(*case, id=case[0].__name__) for case in cases]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "args"), named(SHORT))
 def test_loops_in_short(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
     compare(f, args)

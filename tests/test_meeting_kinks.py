@@ -69,6 +69,7 @@ def test_sides_that_agree_and_sides_that_differ(f: Callable[..., float]) -> None
         assert not any(map(math.isnan, slopes))
 
 
+@pytest.mark.slow
 def test_a_smooth_function_of_sorted_numbers() -> None:
     s = symgrad(squares_in_order)
     assert s.grad(1.0, 1.0, 1.0) == (2.0, 2.0, 2.0)
@@ -78,6 +79,7 @@ def test_a_smooth_function_of_sorted_numbers() -> None:
     assert s.diff("x", "y")(1.0, 1.0, 1.0) == 0.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "at", "bend"), [
     (lambda x: abs(x) * abs(math.sin(x)), 0.0, 2.0),
     (lambda x: abs(x) * abs(math.sin(-x)), 0.0, 2.0),
@@ -108,6 +110,7 @@ def test_factors_beside_a_kink() -> None:
     assert both.hessian(0.0, -3.0)[0][0] == 6.0
 
 
+@pytest.mark.slow
 def test_kinks_of_sorted_numbers() -> None:
     def sum_of_sorted(a: float, b: float, c: float, d: float) -> float:
         low, high = min(a, b), max(a, b)
@@ -121,6 +124,7 @@ def test_kinks_of_sorted_numbers() -> None:
     assert s.diff("a", "a")(1.0, 2.0, 1.0, 5.0) == 1.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "slope"), [
     (lambda x: (x + 1) * np.sign(x) ** 2, 0.0),
     (lambda x: np.sign(x) ** 2 * x + np.sign(x) ** 4, 0.0),

@@ -156,6 +156,7 @@ ROWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast", "strict"])
 @pytest.mark.parametrize("fun", ROWS, ids=lambda f: f.__name__)
 def test_rows_do_not_depend_on_others(fun, accuracy) -> None:
@@ -170,6 +171,7 @@ def test_rows_do_not_depend_on_others(fun, accuracy) -> None:
         assert same_bits(f(np.asfortranarray(x)), whole)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [mirrored, sums_of_squares, with_a_vector, shares, lengths])
 def test_rows_do_not_depend_on_threads(fun) -> None:
     x = np.random.default_rng(4).normal(size=(3001, 37))

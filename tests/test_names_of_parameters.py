@@ -49,6 +49,7 @@ def name_of(f: Any) -> str:
     return f.__name__.split("_")[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", NUMBERS, ids=name_of)
 def test_a_number_by_name_or_position(f: Any) -> None:
     g, name = symgrad(f), name_of(f)
@@ -65,6 +66,7 @@ def test_a_number_by_name_or_position(f: Any) -> None:
         np.testing.assert_array_equal(g.grad(V, **{name: V})[0], 2 * V**2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", ARRAYS, ids=name_of)
 def test_an_array_by_name_or_position(f: Any) -> None:
     g, name = symgrad(f), name_of(f)

@@ -73,6 +73,7 @@ REDUCED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", REDUCED)
 def test_reductions_of_what_a_condition_selects(f: Callable[[Any], Any]) -> None:
     beside_python(f, M)
@@ -92,11 +93,13 @@ SELECTED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", SELECTED)
 def test_axes_of_a_selection_are_those_that_are_left(f: Callable[[Any], Any]) -> None:
     beside_python(f, M)
 
 
+@pytest.mark.slow
 def test_rows_of_matrices_that_are_selected_are_reduced_along_their_axes() -> None:
     beside_python(lambda x: np.mean(x[x[:, 0, 0] > -9], axis=-1), T)
     beside_python(lambda x: np.std(x[x[:, 0, 1] > 0], axis=0, keepdims=True), T)
@@ -123,12 +126,14 @@ def test_piecewise_gives_what_the_argument_is() -> None:
     assert got.dtype == int and list(got) == [-1, 0, 1]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("bins", [[1.2, 0.5, 0.0], [0.0, 0.5, 1.2], [0.3]])
 def test_digitize(bins: Any, right: bool) -> None:
     beside_python(lambda x: np.digitize(x, bins, right=right), V)
 
 
+@pytest.mark.slow
 def test_places_along_an_axis_count_from_the_end_and_are_checked() -> None:
     beside_python(lambda x: np.take_along_axis(x, np.array([[-1], [0]]), 1), M)
     beside_python(lambda x: np.take_along_axis(x, np.argsort(x, axis=0), 0), M)
@@ -156,6 +161,7 @@ def test_strict_zip_of_arrays() -> None:
         f(V, V[:3])
 
 
+@pytest.mark.slow
 def test_diagonals_of_cubes_are_filled() -> None:
     def filled(x: Any) -> Any:
         y = x * 1.0
@@ -168,6 +174,7 @@ def test_diagonals_of_cubes_are_filled() -> None:
         symgrad(filled)(T)
 
 
+@pytest.mark.slow
 def test_norms_refuse_what_numpy_refuses() -> None:
     beside_python(lambda x: np.linalg.vector_norm(x, ord=1, keepdims=True), Q)
     beside_python(lambda x: np.linalg.vector_norm(x, axis=0), Q)
@@ -176,6 +183,7 @@ def test_norms_refuse_what_numpy_refuses() -> None:
             symgrad(f)(T)
 
 
+@pytest.mark.slow
 def test_the_logarithm_of_gamma_is_complex_below_zero() -> None:
     x = np.array([-0.7, 0.3, 2.0])
     f = symgrad(lambda x: scipy.special.loggamma(x))
@@ -227,6 +235,7 @@ REARRANGED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", REARRANGED)
 def test_other_functions_of_numpy(f: Callable[[Any], Any]) -> None:
     beside_python(f, ROWS)
@@ -250,6 +259,7 @@ SERIES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", SERIES)
 def test_series_of_polynomials(f: Callable[[Any], Any]) -> None:
     beside_python(f, V)
@@ -264,11 +274,13 @@ KNOWN = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", KNOWN)
 def test_what_is_called_with_known_numbers_is_called_by_python(f: Callable[[Any], Any]) -> None:
     beside_python(f, V)
 
 
+@pytest.mark.slow
 def test_what_python_computes_may_be_changed() -> None:
     def f(x: Any) -> Any:
         a, b = np.hanning(4), np.hanning(4)
@@ -298,6 +310,7 @@ def test_statistics_and_iterators() -> None:
     assert list(map(type, got)) == list(map(type, want))
 
 
+@pytest.mark.slow
 def test_places_that_are_deleted_or_inserted_at_are_checked() -> None:
     for f in (
         lambda x: np.delete(x, 1), lambda x: np.delete(x, -1), lambda x: np.delete(x, [0, -2]),

@@ -78,6 +78,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_nan_takes_the_branch_that_it_takes_in_python(f: Callable[..., Any]) -> None:
     g = symgrad(f)

@@ -35,6 +35,7 @@ def curvature(profile: Callable[[Any, Any], Any]) -> float:
     return float(2 * half)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "norm"), PROFILES, ids=range(len(PROFILES)))
 def test_linear_terms_cancel(profile: Callable[[Any, Any], Any], norm: str) -> None:
     f = symgrad(lambda x: profile(np, NORMS[norm](x)))
@@ -48,6 +49,7 @@ def matern(x: Any) -> Any:
     return (1 + d) * np.exp(-d)
 
 
+@pytest.mark.slow
 def test_products() -> None:
     f, v = symgrad(matern), np.array([1.0, -2.0, 0.5])
     assert f.hvp(np.zeros(3), v) == pytest.approx(-v)
@@ -56,6 +58,7 @@ def test_products() -> None:
     assert found == pytest.approx(-v)
 
 
+@pytest.mark.slow
 def test_slopes_beside_their_derivatives() -> None:
     """The gradient of a norm is a step along each axis: its derivative is 0, as that of sign."""
     value, found = symgrad(np.linalg.norm).grad.jvp(np.zeros(2), np.ones(2))
@@ -63,12 +66,14 @@ def test_slopes_beside_their_derivatives() -> None:
     assert found.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_single_precision() -> None:
     found = symgrad(matern).hessian(np.zeros(2, np.float32))
     assert found.dtype == np.float32
     assert found.tolist() == [[-1.0, 0.0], [0.0, -1.0]]
 
 
+@pytest.mark.slow
 def test_two_points_that_meet() -> None:
     def kernel(x: Any, y: Any) -> Any:
         d = np.sqrt(np.sum((x - y) ** 2)) / 0.5
@@ -83,12 +88,14 @@ def gram(x: Any, w: Any) -> Any:
     return np.sum((1 + R3 * d) * np.exp(-R3 * d) * w)
 
 
+@pytest.mark.slow
 def test_rows_that_coincide() -> None:
     w = np.array([[0.0, 1.0], [2.0, 3.0]])
     found = symgrad(gram, wrt="x").hessian(np.zeros((2, 1)), w)
     assert found[:, 0, :, 0] == pytest.approx(9 * np.array([[-1.0, 1.0], [1.0, -1.0]]))
 
 
+@pytest.mark.slow
 def test_diagonal_of_distances() -> None:
     """Distances of rows from themselves are 0 at all arguments: their kinks do not count."""
 
@@ -106,6 +113,7 @@ def test_diagonal_of_distances() -> None:
     assert both[0, :, 0].tolist() == [[2.0, 0.0], [0.0, 2.0]]
 
 
+@pytest.mark.slow
 def test_weighted_norms_of_numbers() -> None:
     """(1 + d)*exp(-d) is 1 - d**2/2 + ..., whatever d**2 is a sum of."""
 
@@ -150,6 +158,7 @@ def pairs_in_loops(x):
     return r
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [carried_together, used_within_a_turn, pairs_in_loops])
 def test_sums_that_begin_at_0_are_not_0_for_that(fun):
     """Only what is 0 whatever the arguments are is no kink: a first turn, and pairs of the same row."""
@@ -169,6 +178,7 @@ STEPS: list[tuple[Callable[[Any], Any], float]] = [
 """Functions of a norm, and the means of their second derivatives along an axis."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "bend"), STEPS)
 def test_second_derivatives_at_kinks(profile: Callable[[Any], Any], bend: float) -> None:
     """Those of the first along each axis: the mean of both sides, and 0 across."""
@@ -178,6 +188,7 @@ def test_second_derivatives_at_kinks(profile: Callable[[Any], Any], bend: float)
     assert f.grad(np.zeros(2)).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::symdiff.runtime.scalar.fallback.AccuracyWarning")
 @pytest.mark.parametrize(("profile", "bend"), STEPS)
 @pytest.mark.parametrize(("n", "accuracy"), [(2, "fast"), (40, "fast"), (40, "high")])
@@ -190,6 +201,7 @@ def test_unknown_second_derivatives(
     assert f.grad(np.zeros(n)).tolist() == [0.0] * n
 
 
+@pytest.mark.slow
 def test_second_derivatives_of_rows() -> None:
     found = symgrad(lambda x: np.sum(np.sqrt(np.sum(x**2, axis=1)))).hessian(
         np.array([[0.0, 0.0], [3.0, 4.0]])
@@ -199,6 +211,7 @@ def test_second_derivatives_of_rows() -> None:
     assert not found[0, :, 1].any() and not found[1, :, 0].any()
 
 
+@pytest.mark.slow
 def test_directions_at_0() -> None:
     """x/|x| has no value at 0, and its derivatives have none."""
     found = symgrad(lambda x: x / np.linalg.norm(x)).jacobian(np.zeros(2))
@@ -212,6 +225,7 @@ POLES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 @pytest.mark.parametrize("which", POLES)
 def test_poles_of_norms(which: str, accuracy: str) -> None:
@@ -220,6 +234,7 @@ def test_poles_of_norms(which: str, accuracy: str) -> None:
     assert np.isfinite(found[1]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::symdiff.runtime.scalar.fallback.AccuracyWarning")
 @pytest.mark.parametrize("more", [0, 60])
 def test_pairs_at_one_place(more: int) -> None:
@@ -240,6 +255,7 @@ def test_pairs_at_one_place(more: int) -> None:
     assert np.isfinite(np.delete(found, [1, 2], axis=0)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_norms_of_norms():
     def torus(x, y, z, R, r):
@@ -271,6 +287,7 @@ def box_of_three(x, y, b):
     return math.hypot(max(abs(x) - b, 0), max(abs(y) - b, 0), max(-b, 0)) + inside
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("distance", [box, box_of_a_root, box_of_three])
 def test_distances_of_boxes_on_their_edges(distance) -> None:
@@ -311,6 +328,7 @@ EDGES = {
 """Points of a box, on its edges, inside and outside, with the slopes of the distance from it."""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_distances_from_boxes_of_arrays():
     points, slopes = np.array(list(EDGES)), np.array(list(EDGES.values()))

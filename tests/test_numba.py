@@ -36,6 +36,7 @@ def root(a, b, c):
 POINTS = [(0.0, 2.0), (1e-9, 3.0), (-1e-5, 0.7), (1.3, -2.0), (1e-160, 1e5), (4.0, 1e-200)]
 
 
+@pytest.mark.slow
 def test_numbers_to_the_last_bit() -> None:
     @njit
     def every(x, y):
@@ -45,6 +46,7 @@ def test_numbers_to_the_last_bit() -> None:
         assert every(*p) == (ratio(*p), ratio.grad(*p), ratio.value_and_grad(*p), ratio.hessian(*p))
 
 
+@pytest.mark.slow
 def test_what_double_arithmetic_loses() -> None:
     @njit
     def call(a, b, c):
@@ -53,6 +55,7 @@ def test_what_double_arithmetic_loses() -> None:
     assert call(1.0, 1e9, 1.0) == root(1.0, 1e9, 1.0) == -1e-9
 
 
+@pytest.mark.slow
 def test_the_last_tier() -> None:
     """Far beyond double-double: a difference of 1e-40 of the terms."""
 
@@ -68,6 +71,7 @@ def test_the_last_tier() -> None:
         assert call(x) == small(x)
 
 
+@pytest.mark.slow
 def test_integers_count_as_numbers() -> None:
     @njit
     def call(n):
@@ -76,6 +80,7 @@ def test_integers_count_as_numbers() -> None:
     assert call(3) == ratio(3.0, 2.0)
 
 
+@pytest.mark.slow
 def test_parallel_loops() -> None:
     @njit(parallel=True)
     def slopes(x):
@@ -92,6 +97,7 @@ def test_parallel_loops() -> None:
     )  # balls, too, though threads wait for Python's lock
 
 
+@pytest.mark.slow
 def test_arrays_broadcast() -> None:
     @njit
     def call(x, y):
@@ -105,6 +111,7 @@ def test_arrays_broadcast() -> None:
             assert (dx[i, k], dy[i, k]) == ratio.grad(float(x[k]), float(y[i, 0]))
 
 
+@pytest.mark.slow
 def test_other_ways_to_compile() -> None:
     ufunc = numba.vectorize(["float64(float64)"])(lambda r: well.grad(r))
     assert ufunc(np.array([1.0, 2.0])).tolist() == [well.grad(1.0), well.grad(2.0)]
@@ -119,6 +126,7 @@ def test_other_ways_to_compile() -> None:
     assert rows(np.array([1.0, 3.0])).tolist() == [well(1.0), well(3.0)]
 
 
+@pytest.mark.slow
 def test_closures_arguments_and_the_dispatcher() -> None:
     def newton(f):
         @njit
@@ -136,6 +144,7 @@ def test_closures_arguments_and_the_dispatcher() -> None:
     assert well.grad.numba(2.0) == well.grad(2.0)
 
 
+@pytest.mark.slow
 def test_nested_results() -> None:
     @symgrad
     def several(x):
@@ -146,6 +155,7 @@ def test_nested_results() -> None:
     assert (one, list(two)) == (0.5, [1.5])
 
 
+@pytest.mark.slow
 def test_defaults_may_be_left_out() -> None:
     @symgrad
     def scaled(x, factor=2.0, power=3):
@@ -158,6 +168,7 @@ def test_defaults_may_be_left_out() -> None:
 _factor = 2.0
 
 
+@pytest.mark.slow
 def test_what_was_captured_and_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Numba does it: what is compiled from now on has the new value."""
 
@@ -172,6 +183,7 @@ def test_what_was_captured_and_has_changed(monkeypatch: pytest.MonkeyPatch) -> N
     assert before(1.0) == 2.0
 
 
+@pytest.mark.slow
 def test_arguments_that_are_refused() -> None:
     @symgrad
     def positive(x):
@@ -223,6 +235,7 @@ def test_errors_that_compiled_code_catches() -> None:
         np.testing.assert_array_equal(without_lock(np.array([2.0, -2.0])), [4.0, np.nan])
 
 
+@pytest.mark.slow
 def test_stencils_and_compiled_classes() -> None:
     @numba.stencil
     def around(a):

@@ -114,6 +114,7 @@ def test_as_in_python(f: Any, args: tuple[Any, ...]) -> None:
         same(call(*args), expected)
 
 
+@pytest.mark.slow
 def test_no_python_runs_in_calls_that_are_right() -> None:
     calls = []
 
@@ -130,6 +131,7 @@ def test_no_python_runs_in_calls_that_are_right() -> None:
     same(call(np.array([1e300, 1e300]))[0], norm.grad(np.array([1e300, 1e300])))
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_the_function() -> None:
     call = njit(lambda x, k: picked(x, k))
     assert call(V, 1) == V[1] * V[0]
@@ -183,6 +185,7 @@ def test_flagged_elements_in_threads_that_do_not_hold_the_lock() -> None:
     np.testing.assert_array_equal(rows(m), [mixed(row) for row in m])
 
 
+@pytest.mark.slow
 def test_errors_that_compiled_code_catches() -> None:
     """What is raised in Python leaves nothing behind; where Numba would lose it, values are nan."""
 
@@ -208,6 +211,7 @@ def test_errors_that_compiled_code_catches() -> None:
     np.testing.assert_array_equal(found, [4.0, np.nan, 6.0])
 
 
+@pytest.mark.slow
 def test_what_python_alone_computes() -> None:
     special = pytest.importorskip("scipy.special")
     bessel = symgrad(lambda x: special.j0(x) * x)

@@ -61,6 +61,7 @@ def test_the_version_is_printed() -> None:
     assert printed.strip() == f"symdiff, version {symdiff.__version__}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete_commands(shell: str) -> None:
     runner = click.testing.CliRunner()

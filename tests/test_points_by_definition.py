@@ -300,6 +300,7 @@ CLASSES = {
 NAMED = [(f"{kind} {k}", case) for kind, rows in CLASSES.items() for k, case in enumerate(rows)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", [c for _, c in NAMED], ids=[n for n, _ in NAMED])
 def test_gradients(case: Case) -> None:
     f, args, expected = case

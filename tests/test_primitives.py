@@ -423,6 +423,7 @@ def same(got: Any, want: Any) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-12 * scale)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "args"), [*cases()])
 def test_functions_are_plain_ones(f: Any, args: tuple[Any, ...]) -> None:
     s = symgrad(f)

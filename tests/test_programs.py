@@ -85,6 +85,7 @@ def check(name: str, accuracy: str) -> None:
         np.testing.assert_allclose(dot(found, step, kind), by_hand, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_derivatives(name: str) -> None:
     check(name, "fast")
@@ -119,6 +120,7 @@ def test_jax_agrees() -> None:
     jax.stop()
 
 
+@pytest.mark.slow
 def test_removable_ends_of_a_rotation() -> None:
     """Between equal rotations there is nothing to go; JAX's derivatives are nan there."""
     module = importlib.import_module("programs.slerp")

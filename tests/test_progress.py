@@ -102,6 +102,7 @@ def test_what_is_printed_ends_it(terminal, capsys):
     assert capsys.readouterr().out == "result\n"
 
 
+@pytest.mark.slow
 def test_a_first_call_shows_it_while_it_compiles(terminal, monkeypatch):
     """Not when it is called again."""
 

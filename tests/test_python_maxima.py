@@ -50,6 +50,7 @@ def same(a, b):
     return (math.isnan(a) and math.isnan(b)) or a == pytest.approx(b, rel=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ACCURACIES)
 @pytest.mark.parametrize(
     "f", [larger, smaller, between, floor_of_zero, of_three, outside, inner, numpys]
@@ -81,6 +82,7 @@ def with_default(x):
     return min(x, default=3.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [of_array, of_generator, of_filtered, with_default])
 def test_of_arrays(f):
     g = symgrad(f)
@@ -96,6 +98,7 @@ def test_of_arrays(f):
         assert same(g(x), want), row
 
 
+@pytest.mark.slow
 def test_derivatives_are_those_of_maxima():
     assert symgrad(lambda x: max(0.0, x)).grad(np.array([-1.0, 0.0, 2.0])).tolist() == [0, 0.5, 1]
     assert symgrad(lambda x: max(0, x) ** 2 + min(0, x) ** 2).hessian(0.0) == 2.0
@@ -110,6 +113,7 @@ def test_a_number_outside_of_its_domain_is_no_maximum():
     assert f.grad(-1.0) == 0.0 and f.grad(4.0) == 1.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ACCURACIES)
 def test_powers_of_one_and_by_zero_are_one_beside_nan(accuracy):
     f, h = (

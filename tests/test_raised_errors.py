@@ -136,6 +136,7 @@ CASES: list[tuple[Any, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=[c[0].__name__ for c in CASES])
 def test_calls_raise_what_python_raises(case: Any) -> None:
     function, fine, wrong = case
@@ -153,6 +154,7 @@ def test_calls_raise_what_python_raises(case: Any) -> None:
             assert caught.traceback[-1].lineno == plain.traceback[-1].lineno
 
 
+@pytest.mark.slow
 def test_products_and_hessians_raise_it_too() -> None:
     f = symgrad(root)
     for call, args in (

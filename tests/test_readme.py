@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
+@pytest.mark.slow
 def test_examples_run(tmp_path: Path) -> None:
     assert pages.run(README, tmp_path) >= 20
 

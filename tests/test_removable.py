@@ -291,11 +291,13 @@ def check(name: str, offsets: list[float]) -> None:
                 assert abs(a - w) <= ULP * math.ulp(float(w)), (offset, a, float(w))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_at_the_point_and_near_it(name: str) -> None:
     check(name, [0.0, 1e-1, -1e-1, 1e-5, -1e-5, 1e-12, -1e-12])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_in_single_precision(name: str) -> None:
     case = CASES[name]
@@ -341,6 +343,7 @@ def test_a_clipped_argument_is_completed_where_it_is_clipped() -> None:
     assert abs(f.grad(w) - slope) <= 4 * math.ulp(2.0)
 
 
+@pytest.mark.slow
 def test_the_rotation_angle_of_a_clipped_trace() -> None:
     def ratio(c):
         theta = np.arccos(np.clip(c, -1.0, 1.0))
@@ -351,6 +354,7 @@ def test_the_rotation_angle_of_a_clipped_trace() -> None:
     assert math.isnan(f(1.5))  # where both are zero throughout
 
 
+@pytest.mark.slow
 def test_what_was_moved_is_reported() -> None:
     text = str(symgrad(lambda x: np.sin(np.pi * x) / (x - 1)).report())
     assert "missed only by the rounding of literals" in text and "read 3.14159" in text
@@ -358,6 +362,7 @@ def test_what_was_moved_is_reported() -> None:
     assert "missed only by the rounding of literals" in text and "subtracted sin(" in text
 
 
+@pytest.mark.slow
 def test_a_numerator_that_is_singular_itself_misses_nothing() -> None:
     def well(x):
         r2 = x + 0.1
@@ -371,6 +376,7 @@ def test_a_numerator_that_is_singular_itself_misses_nothing() -> None:
     assert not [g for g in f.report().findings if g.kind == "literals repaired"]
 
 
+@pytest.mark.slow
 def test_what_is_missing_near_a_point_is_not_subtracted_far_off_if_literals_may_be_read() -> None:
     """Chandrasekhar's function of ions: 1/(2*x*x) where erf is 1."""
     f = symgrad(
@@ -392,6 +398,7 @@ def waving(a: float, b: float, c: float, d: float) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formula", [heated, waving])
 def test_no_zeros_beyond_poles(formula: Callable[..., float]) -> None:
     """A numerator with a quotient by b in it is not looked at at b = 0, where tanh(1/(a/0)) would be

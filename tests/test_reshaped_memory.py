@@ -42,11 +42,13 @@ def _read_before(x: Any) -> Any:
     return y
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [_of_rows, _of_a_copy, _alone, _read_before])
 def test_what_is_known(f: Callable[..., Any]) -> None:
     np.testing.assert_array_equal(symgrad(f)(ROWS), f(ROWS))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [_of_rows, _of_a_copy])
 def test_what_is_known_of_any_memory(f: Callable[..., Any]) -> None:
     x = np.asfortranarray(ROWS)
@@ -78,6 +80,7 @@ def _turned(x: Any) -> Any:
     return y
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [_through_ravel, _under_reshape])
 def test_what_hangs_on_the_memory_of_arguments(f: Callable[..., Any]) -> None:
     made = symgrad(f)
@@ -96,6 +99,7 @@ def test_what_hangs_on_memory_that_is_not_known_is_refused() -> None:
         symgrad(_turned)(ROWS)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -125,6 +129,7 @@ def _diagonal(x: Any) -> Any:
     return y * np.sum(x)
 
 
+@pytest.mark.slow
 def test_functions_that_store() -> None:
     np.testing.assert_allclose(symgrad(_diagonal)(ROWS), _diagonal(ROWS))
 
@@ -144,6 +149,7 @@ VIEWS: list[Callable[..., Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("view", VIEWS)
 def test_what_is_a_view_and_what_a_copy(base: Any, view: Any) -> None:
@@ -247,6 +253,7 @@ def _small_moved(x):
     return a, np.moveaxis(a, 0, 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "view",
     [
@@ -287,6 +294,7 @@ def by_flat(x):
     return a
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [put_in_reverse, put_in_turned, put_more, by_flat])
 def test_elements_are_put_in_views(f):
     for x in (np.array([1.0, -2.0, 3.0, 4.0]), np.arange(6.0).reshape(2, 3) - 2):
@@ -319,6 +327,7 @@ def ravelled_after_storing(x):
     return np.sum(x)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [ravelled, ravelled_slice, ravelled_rows, ravelled_after_storing])
 def test_vectors_with_gaps_in_memory(f):
     """NumPy copies those that it would have to show in a row, and shows others."""
@@ -341,6 +350,7 @@ ROWS_AND_COLUMNS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("view", ROWS_AND_COLUMNS)
 def test_ravel_of_rows_and_columns(view: str) -> None:
     """A view where the elements are neighbours in memory, a copy elsewhere; both as arguments lie, or refused."""

@@ -83,6 +83,7 @@ def alike(got: Any, want: Any) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", RETURNED + CHOSEN)
 def test_of_numbers(f: Any) -> None:
     s = symgrad(f)
@@ -90,6 +91,7 @@ def test_of_numbers(f: Any) -> None:
         alike(s(x), f(x))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", RETURNED)
 def test_of_arrays(f: Any) -> None:
     s = symgrad(f)
@@ -148,6 +150,7 @@ def test_composition() -> None:
     alike(symgrad(lambda x: inner(x))(2.0), Pair(2.0, Box(4.0, 1.0)))
 
 
+@pytest.mark.slow
 def test_named_results_of_numpy() -> None:
     a = np.array([[2.0, 0.5], [0.5, 1.0]])
     assert symgrad(lambda x: np.linalg.slogdet(x).logabsdet)(a) == pytest.approx(np.log(1.75))
@@ -176,6 +179,7 @@ class TestContainersAsArguments:
     def p(self) -> Any:
         return {"a": 2.0, "b": 3.0}
 
+    @pytest.mark.slow
     def test_nested_derivatives(self) -> None:
         want = {"a": ({"a": 24.0, "b": 16.0}, 12.0), "b": ({"a": 16.0, "b": 0.0}, 4.0)}
         alike(self.f.hessian(self.p, 4.0), (want, ({"a": 12.0, "b": 4.0}, 0.0)))
@@ -201,6 +205,7 @@ class TestContainersAsArguments:
         with pytest.raises(SymdiffError, match="out"):
             self.f.grad(p, np.ones(2), out=({"a": np.zeros(2)}, np.zeros(2)))
 
+    @pytest.mark.slow
     def test_map(self) -> None:
         p = {"a": np.array([1.0, 2.0]), "b": np.array([1.0, 3.0])}
         np.testing.assert_allclose(self.f.map(p, 2.0), [2.0, 24.0])

@@ -25,24 +25,33 @@ class Item:
         return True if self.slow and name == "slow" else None
 
 
-def chosen(items: list[Any], seconds: dict[str, float]) -> set[str]:
-    return {i.nodeid for i in selection.of_ci(items, seconds)}
+def chosen(items: list[Any]) -> set[str]:
+    return {i.nodeid for i in selection.of_ci(items)}
 
 
-def test_each_function_has_its_shortest_case(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("args", "kept"), [((), [0]), ((4,), [0, 4, 8])])
+def test_sampled_functions_keep_their_first_cases(args: tuple[int, ...], kept: list[int]) -> None:
+    marks = {"sampled": SimpleNamespace(args=args)}
+    items = [
+        SimpleNamespace(nodeid=f"t.py::test_{name}[{n}]", get_closest_marker=marks.get)
+        for n in range(10)
+        for name in "ab"
+    ]
+    slow = {i.nodeid for i in selection.not_sampled(items)}  # type: ignore[arg-type]
+    assert {i.nodeid for i in items} - slow == {f"t.py::test_{f}[{n}]" for f in "ab" for n in kept}
+
+
+def test_each_function_has_its_first_case(monkeypatch: pytest.MonkeyPatch) -> None:
     items = [Item(f"t.py::test_{k}[{n}]") for k in range(40) for n in range(40)]
-    seconds = {i.nodeid: 1 + (n * 7 % 40) for n, i in enumerate(items)}
-    shortest = {
-        min(items[k : k + 40], key=lambda i: seconds[i.nodeid]).nodeid for k in range(0, 1600, 40)
-    }
+    first = {items[k].nodeid for k in range(0, 1600, 40)}
     seen: set[str] = set()
     for day in range(selection.SHARE):
         monkeypatch.setenv(selection.DAY, str(738000 + day))
-        found = chosen(items, seconds)
-        assert shortest <= found
+        found = chosen(items)
+        assert first <= found
         assert len(found) < 1600 / selection.SHARE * 1.2 + 40
         seen |= found
-    assert seen == set(seconds)
+    assert seen == {i.nodeid for i in items}
 
 
 def test_each_entry_of_a_table_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +60,7 @@ def test_each_entry_of_a_table_has_a_case(monkeypatch: pytest.MonkeyPatch) -> No
     quick = [Item("t.py::other[0]", slow=False), *(Item(f"t.py::other[{k}]") for k in range(1, 5))]
     monkeypatch.setattr(selection, "SHARE", 10**9)
     monkeypatch.setenv(selection.DAY, "0")
-    found = chosen([*items, *quick], {i.nodeid: 1.0 for i in items})
+    found = chosen([*items, *quick])
     assert found == {f"t.py::test[{op.name}-0]" for op in ops}
 
 

@@ -70,6 +70,7 @@ SMOOTH_ENOUGH: dict[str, tuple[Callable[[Any], Any], tuple[float, float, float]]
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SMOOTH_ENOUGH)
 def test_at_zero(name: str) -> None:
     """f, f' and f'' at a kink or branch point of a part of f."""
@@ -79,6 +80,7 @@ def test_at_zero(name: str) -> None:
     assert (f(np.zeros(3))[1], f.grad(np.zeros(3))[1], f.hessian(np.zeros(3))[1]) == truth
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("y", "by_x", "by_y", "mixed"),
     [
@@ -110,6 +112,7 @@ def test_a_product_with_a_logarithm_is_scipys() -> None:
     assert f.hessian(0.0, 2.0) == ((0.0, 0.5), (0.5, 0.0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -131,6 +134,7 @@ def test_a_form_that_is_not_positive_has_the_slopes_of_its_axes() -> None:
     assert f.grad(0.0, 1.0, 0.0)[2] == inf
 
 
+@pytest.mark.slow
 def test_no_count_has_no_slope() -> None:
     """d/dx u*log(x) is u/x, and 0 at u = 0 wherever the function is 0 of x >= 0; its derivatives
     by u are those of log(x)."""
@@ -163,6 +167,7 @@ def black_scholes(s: Any, k: Any, t: Any, sigma: Any) -> Any:
     return s * n1 - k * n2
 
 
+@pytest.mark.slow
 def test_second_derivatives_of_a_large_formula_at_its_limit() -> None:
     """At the money, with sigma = 0, the price is sigma times a bounded function of time: its
     derivatives by time are 0. What depends on the path, such as gamma, has no value."""
@@ -173,6 +178,7 @@ def test_second_derivatives_of_a_large_formula_at_its_limit() -> None:
 
 
 # ------------------------------------------------------------------- angles of vectors
+@pytest.mark.slow
 def test_angles_at_the_origin_are_those_beside_it() -> None:
     """atan2(y, x) along a curve through the origin, or across the negative axis, where it
     jumps, and where it does not."""
@@ -190,6 +196,7 @@ def test_angles_at_the_origin_are_those_beside_it() -> None:
     assert around(1e-9) == math.atan2(1e-9, -1) and around(-1e-9) == math.atan2(-1e-9, -1)
 
 
+@pytest.mark.slow
 def test_stable_forms_of_smooth_functions_are_smooth_where_they_switch() -> None:
     f = symgrad(lambda x, y: np.maximum(x, y) + np.log1p(np.exp(-np.abs(x - y))))
     assert f.grad(1.0, 1.0) == (0.5, 0.5)
@@ -200,6 +207,7 @@ def test_stable_forms_of_smooth_functions_are_smooth_where_they_switch() -> None
     assert loss.hvp((0.0, 1.0), (1.0, 0.0)) == (0.25, -1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [
     lambda *x: math.hypot(*x), lambda *x: np.hypot(np.hypot(x[0], x[1]), x[2]),
     lambda *x: np.linalg.norm([*x]), lambda *x: math.dist(x, (0, 0, 0)),
@@ -225,6 +233,7 @@ def haversine(a: float, b: float, c: float, d: float) -> float:
     return 2 * math.asin(math.sqrt(s))
 
 
+@pytest.mark.slow
 def test_a_distance_with_factors_has_a_kink_where_it_vanishes() -> None:
     f = symgrad(haversine)
     assert f.grad(0.5, 0.25, 0.5, 0.25) == (0.0, 0.0, 0.0, 0.0)
@@ -246,6 +255,7 @@ def _third(square: Any) -> Any:
     return (t - np.sin(t)) / (square * t)
 
 
+@pytest.mark.slow
 def test_coefficients_beside_branches_over_arrays_are_completed() -> None:
     """A quotient whose divisor is a product is one function of the norm, whatever it is multiplied by."""
 

@@ -86,6 +86,7 @@ def same(a: Any, b: Any) -> None:
     np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -100,6 +101,7 @@ def test_each_size_is_what_it_is_in_python(f: Callable[..., Any]) -> None:
         same(g(x), f(x))
 
 
+@pytest.mark.slow
 def test_derivatives() -> None:
     f = symgrad(array_or_number)
     assert f.grad(np.array([1.0, 2.0, 4.0])).tolist() == [1, 1, 1]
@@ -120,6 +122,7 @@ def test_pairs_of_sizes() -> None:
     same(f(two, three), np.array([1.0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "f",
     [
@@ -167,6 +170,7 @@ def shortened(p):
     return p * np.sum(p)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "strict", "fast"])
 @pytest.mark.parametrize(
     ("f", "args"),

@@ -34,6 +34,7 @@ LOST = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", range(len(LOST)))
 def test_a_selection_that_is_nan_has_no_finite_slope_by_the_nan_it_is_made_of(number: int) -> None:
     f = symgrad(LOST[number])
@@ -41,6 +42,7 @@ def test_a_selection_that_is_nan_has_no_finite_slope_by_the_nan_it_is_made_of(nu
     assert math.isnan(f.grad(A)[1])
 
 
+@pytest.mark.slow
 def test_numbers_and_elements_have_the_same_slopes() -> None:
     for fun in (
         lambda x: np.maximum(x, 1.0),

@@ -45,6 +45,7 @@ def truth(e: sp.Expr, at: dict[sp.Symbol, float]) -> float:
     return float(sp.re(exact.evalf(40)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("e", EXPRESSIONS, ids=str)
 def test_value_and_gradient(e: sp.Expr) -> None:
     f = symgrad(e, params=(x, y))
@@ -71,6 +72,7 @@ def test_the_class_of_functions_is_that_of_the_table() -> None:
         symgrad(e, params=args)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", [c for c in CASES if not c.static], ids=lambda c: c.name)
 def test_round_trip(case: object) -> None:
     """`.expr` is a function again, of the same values."""
@@ -94,6 +96,7 @@ def _flat(value: object) -> list[float]:
     return [float(value)]
 
 
+@pytest.mark.slow
 def test_shared_nodes_stay_shared() -> None:
     """60 levels that use the last twice: 2**60 nodes as a tree, one assignment each."""
     e = x
@@ -110,6 +113,7 @@ def test_shared_nodes_stay_shared() -> None:
     assert len(replacements) >= 59
 
 
+@pytest.mark.slow
 def test_arrays() -> None:
     f = symgrad(sp.Sum(A[i] ** 2 * sp.exp(x), (i, 0, n - 1)), params=(A, x, n))
     a = np.arange(4.0)

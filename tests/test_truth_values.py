@@ -53,6 +53,7 @@ MASKED: list[tuple[Callable[..., Any], list[float]]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "slope"), MASKED)
 def test_masks_as_arguments(f: Callable[..., Any], slope: list[float]) -> None:
     """An array of truth values selects, and is no array of indices 0 and 1."""
@@ -60,6 +61,7 @@ def test_masks_as_arguments(f: Callable[..., Any], slope: list[float]) -> None:
     np.testing.assert_allclose(symgrad(f, wrt=["x"]).grad(X, MASK), slope, rtol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -74,6 +76,7 @@ def test_arithmetic_of_masks(f: Callable[..., Any]) -> None:
     same(lambda x: f(x > 0), X)
 
 
+@pytest.mark.slow
 def test_kernels_for_masks_are_not_those_for_numbers() -> None:
     numbers, integers = np.array([2.0, 0.0, 0.5]), np.array([2, 0, 1])
     for f in (
@@ -122,6 +125,7 @@ def test_truth_values_whose_meaning_is_not_known_are_refused() -> None:
         symgrad(lambda x: ~(x > 0))(1.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -188,6 +192,7 @@ def test_kinds_of_numbers_that_decide() -> None:
             symgrad(f)(1.5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "make",
     [

@@ -56,6 +56,7 @@ def test_a_retired_word_is_found():
     assert CLASS.findall("class A:\n    class B(A): ...\n# class of its own") == ["A", "B"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "folder", sorted(p for p in (ROOT / "symdiff").iterdir() if p.is_dir()), ids=lambda p: p.name
 )

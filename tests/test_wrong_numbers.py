@@ -48,6 +48,7 @@ def wrong(source: str, folder: Path, places: Any) -> Iterator[str]:
 BESIDE = (0.0, 1e-30, -1e-30, 1e-9, -1e-9, -1e-3, 0.2, -0.7)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "core",
     [c if k < 8 else pytest.param(c, marks=pytest.mark.slow) for k, c in enumerate(ROOTS)],
@@ -90,6 +91,7 @@ FEW = [(INNER[9], QUOTIENTS[0], "equal"), (INNER[10], QUOTIENTS[1], "narrow"),
 GRID = [c for c in itertools.product(INNER, QUOTIENTS, STYLES) if c not in FEW]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("inner", "quotient", "style"),
     [*FEW, *(pytest.param(*c, marks=pytest.mark.slow) for c in GRID[::13])],
@@ -108,6 +110,7 @@ def test_guards_of_any_quantity(
     assert not misses(float(f.grad(np.array([place, place + 0.5]))[0]), true)
 
 
+@pytest.mark.slow
 def test_guards_inside_of_library_functions() -> None:
     f = symgrad(lambda x: scipy.special.exprel(np.sin(x - 3)))
     assert f.grad(3.0) == 0.5
@@ -134,6 +137,7 @@ def test_a_quantity_that_is_singular_where_it_vanishes() -> None:
 
 
 # ---------------------------------------------------------------------- deep, scaled
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "certified"])
 def test_values_under_deep_underflow(accuracy: str) -> None:
     f = symgrad(lambda x: (1 - np.cos(np.exp(-x * x))) / np.exp(-2 * x * x), accuracy=accuracy)
@@ -145,6 +149,7 @@ def test_values_under_deep_underflow(accuracy: str) -> None:
         assert h(-x * x) == 1.0
 
 
+@pytest.mark.slow
 def test_elements_do_not_depend_on_how_many_there_are() -> None:
     f = symgrad(lambda n, theta, T, tau: n * theta * T / np.tanh(theta * T * tau))
     r = np.random.default_rng(1)
@@ -163,6 +168,7 @@ def test_elements_do_not_depend_on_how_many_there_are() -> None:
             assert row[i] == pytest.approx(one, rel=2e-15, abs=0) or math.isnan(one)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("text", "x", "want"),
     [

@@ -325,6 +325,7 @@ class TestInspection:
             with pytest.raises(SymdiffError):
                 symgrad(plain, **wrong)
 
+    @pytest.mark.slow
     def test_a_notebook_shows_short_formulas_that_are_known(self):
         f = symgrad(lambda x: np.sin(x) / x)
         assert f._repr_latex_() is None, "it was not called"

@@ -210,11 +210,13 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_values(fun, args) -> None:
     assert shared(fun)(*args) == pytest.approx(fun(*args), rel=1e-13)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_gradients(fun, args) -> None:
     found = as_tuple(shared(fun).grad(*args))
@@ -225,6 +227,7 @@ def test_gradients(fun, args) -> None:
         np.testing.assert_allclose(slope, want, rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_value_and_gradient_in_single_precision(fun, args) -> None:
     single = tuple(np.asarray(a, np.float32) for a in args)
@@ -237,6 +240,7 @@ def test_value_and_gradient_in_single_precision(fun, args) -> None:
         np.testing.assert_allclose(slope, want, rtol=0, atol=1e-4 * np.max(np.abs(want)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_tangents_and_cotangents(fun, args) -> None:
     f = shared(fun)
@@ -251,6 +255,7 @@ def test_tangents_and_cotangents(fun, args) -> None:
         np.testing.assert_allclose(c, 2 * np.asarray(s), rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_products_with_the_hessian(fun, args) -> None:
     f = shared(fun)
@@ -277,6 +282,7 @@ def test_the_mask_that_leaks_elsewhere() -> None:
         assert symgrad(f).grad(1.0, pre_filter=pre_filter) == 0.5
 
 
+@pytest.mark.slow
 def test_ewma_of_the_report() -> None:
     d = np.array([[0.417022, 0.72032449]])
 
@@ -354,6 +360,7 @@ def test_an_index_out_of_range() -> None:
         symgrad(f)(np.array([1.0, 2.0]), 5)
 
 
+@pytest.mark.slow
 def test_jacobian_dense_and_sparse() -> None:
     def f(x):
         return x[2:] - 2 * x[1:-1] + x[:-2] ** 2
@@ -382,6 +389,7 @@ def test_hessian_of_an_array() -> None:
     np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_map_over_a_leading_axis() -> None:
     rows = normal(6, 5)
     found = symgrad(rosenbrock).grad.map(rows)
@@ -394,6 +402,7 @@ def test_map_over_a_leading_axis() -> None:
     np.testing.assert_allclose(symgrad(dot).map(a, b, axes=(0, None)), a @ b, rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_map_of_a_function_of_numbers() -> None:
     """The mapped axis is the first, whatever the function makes of a number."""
 
@@ -420,6 +429,7 @@ def test_map_of_a_function_of_numbers() -> None:
     np.testing.assert_array_equal(found, np.transpose([symgrad(lattice).grad(v, 1.05) for v in s]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "fun",
     [
@@ -492,6 +502,7 @@ def test_while_loops() -> None:
     assert slope == pytest.approx(0.5 / np.sqrt(2), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_text_source_and_module(tmp_path) -> None:
     f = symgrad(rosenbrock)
     f(np.ones(3))
@@ -514,6 +525,7 @@ def test_text_source_and_module(tmp_path) -> None:
 RECURRENCES = (ewma, blend, blend_cell, sines, sines_cells, rnn, rnn_in_place, heat, pairwise)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("checkpoint", ["none", "auto", "revolve", 64, 10_000])
 @pytest.mark.parametrize("fun", RECURRENCES, ids=lambda f: f.__name__)
 def test_gradients_with_checkpoints(fun, checkpoint) -> None:
@@ -524,6 +536,7 @@ def test_gradients_with_checkpoints(fun, checkpoint) -> None:
         np.testing.assert_allclose(slope, want, rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checkpoint", ["revolve", 1000])
 def test_a_long_recurrence_with_checkpoints(checkpoint) -> None:
     d = normal(3000)
@@ -531,6 +544,7 @@ def test_a_long_recurrence_with_checkpoints(checkpoint) -> None:
     np.testing.assert_allclose(found, symgrad(sines).grad(d), rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.slow
 def test_a_while_loop_with_checkpoints() -> None:
     def settle(a):
         x, steps = a, 0
@@ -544,6 +558,7 @@ def test_a_while_loop_with_checkpoints() -> None:
         assert symgrad(settle, checkpoint=checkpoint).grad(1.3) == pytest.approx(want, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_long_run_is_shown_on_request() -> None:
     import io
 
@@ -563,6 +578,7 @@ def test_a_long_run_is_shown_on_request() -> None:
     assert re.search(rf"settle \[#*\.*\] \d+ of {d.size}, \d+ s", stream.getvalue())
 
 
+@pytest.mark.slow
 def test_the_short_way_of_later_calls() -> None:
     """What a first call leaves for the next: other arguments do not take it."""
     f = symgrad(lambda x, w: np.sum(w * x**2, axis=1))

@@ -24,6 +24,7 @@ CANCELLED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("given", "wanted"), CANCELLED, ids=str)
 def test_cancelled_as_documented(given: sp.Expr, wanted: sp.Expr) -> None:
     """The same function, and singular where the documented result is, not elsewhere."""
@@ -49,6 +50,7 @@ LIMITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("e", "v", "at", "wanted"), LIMITS, ids=str)
 def test_limits_as_documented(e: sp.Expr, v: sp.Symbol, at: object, wanted: object) -> None:
     """The constant term of the series is the limit, as no term has a negative exponent."""
@@ -75,6 +77,7 @@ SERIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("e", "at"), SERIES, ids=str)
 def test_terms_beside_mpmath(e: sp.Expr, at: sp.Expr) -> None:
     """What is left out falls like the first power that is: tenfold nearer, as many times less."""

@@ -11,6 +11,8 @@ import pytest
 
 import symdiff
 
+pytestmark = pytest.mark.slow
+
 SENT = """
 import sys
 import numpy as np

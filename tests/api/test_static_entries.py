@@ -113,6 +113,7 @@ def test_places_for_results(f):
     np.testing.assert_array_equal(out, [1.0, 8.0])
 
 
+@pytest.mark.slow
 def test_many_values(f):
     """The last ones take the general path."""
     for _ in range(2):

@@ -103,6 +103,7 @@ def test_every_stage_in_the_users_names(folder: Path) -> None:
     compile(emitted, "emitted", "exec")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["energy", "ewma", "guarded", "sound", "vector"])
 def test_stages_and_their_times(folder: Path, name: str) -> None:
     shown = output("show", f"model.py:{name}")

@@ -109,6 +109,7 @@ def test_expm1_written_out() -> None:
     assert lost.symdiff == pytest.approx(lost.right, rel=1e-15)
 
 
+@pytest.mark.slow
 def test_log_sum_exp_overflows() -> None:
     result = check(function("log(exp(a) + exp(b))"))
     found = at(result, "f", NOT_FINITE, 800.0, "a")
@@ -118,6 +119,7 @@ def test_log_sum_exp_overflows() -> None:
     assert slope.right == 1
 
 
+@pytest.mark.slow
 def test_hypot_written_out() -> None:
     result = check(function("sqrt(x*x + y*y)"), extreme=True)
     origin = at(result, "df/dx", NOT_FINITE, 0.0)
@@ -145,6 +147,7 @@ def test_black_scholes_at_expiry() -> None:
     assert delta.location.text.strip().startswith("d1 =")
 
 
+@pytest.mark.slow
 def test_difference_of_roots_at_large_arguments() -> None:
     result = check(function("sqrt(x+1) - sqrt(x)"), extreme=True)
     lost = at(result, "f", DIGITS_LOST, 1e12)
@@ -153,6 +156,7 @@ def test_difference_of_roots_at_large_arguments() -> None:
     assert lost.right == pytest.approx(0.5 / math.sqrt(x), rel=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "text",
     [
@@ -194,6 +198,7 @@ def test_guard_with_a_wrong_value() -> None:
     assert "guard is wrong: it is 0 for x = 0, should be 1" in str(found[0])
 
 
+@pytest.mark.slow
 def test_double_where_has_the_wrong_derivative() -> None:
     def f(x):  # type: ignore[no-untyped-def]
         safe = np.where(x == 0, 1.0, x)
@@ -233,6 +238,7 @@ def test_plain_chain_rule_is_plain() -> None:
 
 
 # ----------------------------------------------------------------- command line
+@pytest.mark.slow
 def test_every_function_of_a_file(folder: Path) -> None:
     result = run("planted.py")
     assert result.exit_code == 1
@@ -250,6 +256,7 @@ def test_every_function_of_a_file(folder: Path) -> None:
     assert "planted.py:21:24" in result.stderr
 
 
+@pytest.mark.slow
 def test_named_functions(folder: Path) -> None:
     assert run("planted.py:sound").exit_code == 0
     assert run("planted.py:sound").stdout == "no findings in 1 function\n"
@@ -267,6 +274,7 @@ def test_bad_input(folder: Path) -> None:
         assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_json(folder: Path) -> None:
     result = run("planted.py", "--format", "json")
     assert result.exit_code == 1
@@ -335,6 +343,7 @@ def test_notes_are_shown_on_demand(ordinary: str) -> None:
     assert any("the value is inf for x in [1.34e+154" in line for line in lines)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "fail_on", "code"),
     [
@@ -388,6 +397,7 @@ def test_declared_ranges_are_where_people_compute() -> None:
     assert not check(symgrad(f, domain={"x": (0.5, 3.0)})).findings
 
 
+@pytest.mark.slow
 def test_same_findings_every_time() -> None:
     texts = [[str(f) for f in check(function("(1-cos(x))/x**2")).findings] for _ in range(2)]
     assert texts[0] == texts[1] != []
@@ -399,12 +409,14 @@ def test_out_of_time_is_said(folder: Path) -> None:
     assert result.stderr == "out of time (--seconds): versine\n"
 
 
+@pytest.mark.slow
 def test_chosen_variables() -> None:
     result = run("x + (exp(y)-1)/y", "--wrt", "y")
     assert "also df/dy" in result.stdout
     assert "df/dx" not in result.stdout
 
 
+@pytest.mark.slow
 def test_each_variable_that_a_fault_hangs_on_is_named_once() -> None:
     """The derivative of a branch is 0 at lam = 0 whatever y is, and digits are lost at y = 1
     whatever lam is; x = y is one surface."""

@@ -68,6 +68,7 @@ def error(*args: str) -> str:
     return result.stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
@@ -142,6 +143,7 @@ def test_long_derivatives_name_their_shared_parts() -> None:
     assert max(map(len, lines)) < 120
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
@@ -232,6 +234,7 @@ def test_usage_errors_exit_with_2() -> None:
         assert run(*args).exit_code == 2
 
 
+@pytest.mark.slow
 def test_compiled_module(folder: Path) -> None:
     assert (
         output(
@@ -250,6 +253,7 @@ def test_compiled_module(folder: Path) -> None:
     assert result.stdout == "12.0 (3.0, 4.0) ((0.0, 1.0), (1.0, 0.0))\n(12.0, (3.0, 4.0))\n"
 
 
+@pytest.mark.slow
 def test_compiled_modules_are_golden(golden: Callable[[str, str], None]) -> None:
     golden("h_kernels.py", output("compile", "model.py:h").removeprefix("loading\n"))
     golden(
@@ -274,6 +278,7 @@ def test_the_dtype_of_the_decorator_and_of_the_option() -> None:
     assert "energy_grad by x." not in output("compile", "model.py:energy", "--wrt", "y")
 
 
+@pytest.mark.slow
 def test_several_values_have_a_jacobian(folder: Path) -> None:
     output("compile", "x*y, x + y", "-o", "out.py")
     script = "from out import f, f_jacobian\nprint(f(2.0, 3.0), f_jacobian(2.0, 3.0))\n"
@@ -345,6 +350,7 @@ def test_constants_are_real(text: str, expected: str) -> None:
     assert output("simplify", text) == expected + "\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("module", ["symdiff", "symdiff.cli.commands"])
 def test_run_as_a_module(module: str) -> None:
     root = Path(__file__).parents[2]
@@ -394,6 +400,7 @@ def test_version_and_help_do_not_import_what_they_do_not_need() -> None:
         assert result.stdout.startswith(expected)
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error(folder: Path) -> None:
     root = Path(__file__).parents[2]
     command = f"{sys.executable} -c 'from symdiff.cli.commands import main; main()' show 'sin(x)**9' --order 3 | true"

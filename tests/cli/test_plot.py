@@ -34,6 +34,7 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(main, ("plot", *args), prog_name="symdiff")
 
 
+@pytest.mark.slow
 def test_png() -> None:
     result = run("(x**2-4)/(x-2)", "-o", "q.png")
     assert (result.exit_code, result.stdout) == (0, "q.png: f near x = 2\n")
@@ -44,6 +45,7 @@ def test_png() -> None:
     assert height > 300
 
 
+@pytest.mark.slow
 def test_svg_is_the_same_every_time() -> None:
     for name in ("a.svg", "b.svg"):
         assert run("(exp(x)-1)/x", "-o", name).exit_code == 0
@@ -53,17 +55,20 @@ def test_svg_is_the_same_every_time() -> None:
     assert b"dc:date" not in first
 
 
+@pytest.mark.slow
 def test_without_bad_points() -> None:
     result = run("x*x + y", "-o", "s.svg")
     assert result.exit_code == 0
     assert "has no bad points; drawn for x in [-10, 10]" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_chosen_point() -> None:
     result = run("x*exp(y)", "-o", "s.svg", "--at", "y=1.5,x=2")
     assert (result.exit_code, result.stdout) == (0, "s.svg: f near y = 1.5, x = 2\n")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("args", "message"),
     [

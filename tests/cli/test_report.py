@@ -85,6 +85,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_what_stands_on_it(page: Path) -> None:
     text = page.read_text()
     reader = read(text)
@@ -115,6 +116,7 @@ def test_errors_are_those_that_are_measured(page: Path) -> None:
     assert min(ours) > float(half[1]) + 20
 
 
+@pytest.mark.slow
 def test_other_functions() -> None:
     def total(v):
         s = 0.0
@@ -132,6 +134,7 @@ def test_other_functions() -> None:
     assert "beside x = 0" in s["errors"]
 
 
+@pytest.mark.slow
 def test_without_a_file_and_with_another_kind(page: Path) -> None:
     target = f"{page.parent / 'model.py'}:ratio"
     runner = click.testing.CliRunner()

@@ -87,6 +87,7 @@ def text(f, *args, **options) -> str:
     return array_module(g._source.program({}), g._wrt(), accuracy=level, face=face_of(g))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "x"), CASES, ids=[f.__name__ for f, _ in CASES])
 def test_double_arithmetic(f, x):
     """At ordinary arguments, what the decorator has; as many steps as plain Python takes."""
@@ -100,6 +101,7 @@ def test_double_arithmetic(f, x):
     np.testing.assert_allclose(found, np.ravel(g.grad(at)), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "x"), CASES, ids=[f.__name__ for f, _ in CASES])
 def test_strict_modules_keep_digits_or_warn(f, x):
     scope = run(text(f, x, accuracy="strict"))
@@ -150,6 +152,7 @@ def test_names_and_targets():
         g.save("nowhere.py")
 
 
+@pytest.mark.slow
 def test_sizes_in_formulas_do_not_hang_on_the_order_of_imports(tmp_path):
     """A size is a leaf of a formula, whichever file of the package was imported first."""
     script = (
@@ -220,6 +223,7 @@ def test_calls_by_compiled_functions(tmp_path):
         njit(lambda x, d: value(x, d))(x.astype(np.float32), d)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "x"), CASES[:2], ids=[f.__name__ for f, _ in CASES[:2]])
 def test_no_name_of_a_module_is_bound_twice(f, x):
     names: list[str] = []

@@ -71,6 +71,7 @@ def test_functions_without_libm_are_refused() -> None:
         c_source("f", ["x"], [op(x)])
 
 
+@pytest.mark.sampled
 @needs_gcc
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_gcc_compiles_every_table_entry(table_samples: list, dtype: str, tmp_path: Path) -> None:

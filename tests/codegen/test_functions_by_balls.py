@@ -111,6 +111,7 @@ def ulps(got: float, want: Any) -> float:
     return float(abs(mpmath.mpf(got) - want) / math.ulp(float(want)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_slopes(name: str) -> None:
     plain, exact, points = CASES[name]
@@ -140,6 +141,7 @@ def anything(rng: random.Random) -> float:
     return struct.unpack("<d", struct.pack("<Q", rng.getrandbits(64)))[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("op", KERNELS, ids=repr)
 def test_kernels_round_what_balls_say(op: Any) -> None:
     """At random doubles of any size: nan outside of the domain, else the double next to the value
@@ -203,6 +205,7 @@ def test_threads_wait_for_nothing() -> None:
     assert all((a == f(x[:300])).all() for a in found) and len(found) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_is_neither_lost_nor_makes_a_wrong_value() -> None:
     x = np.linspace(0.1, 20.0, 20_000)
@@ -229,6 +232,7 @@ def test_loops_and_reductions() -> None:
     np.testing.assert_allclose(f.grad(x), want, rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_overflow_of_a_function_is_no_overflow_of_the_result() -> None:
     f = symgrad(lambda x: sc.i0(x) * np.exp(-x))
     x = np.full(2000, 750.0)

@@ -35,6 +35,7 @@ def product_of(shape: tuple[int, int, int], way: str, dtype: str) -> tuple[Any, 
     return a, b, WAYS[way](*wide), WAYS[way](*map(abs, wide))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("way", WAYS)
 def test_products(way: str, dtype: str) -> None:
@@ -60,6 +61,7 @@ def text_of(f: Any, *args: Any) -> str:
     return "\n".join(loop_lines(kernel.tested("float64", 0).program)[0])
 
 
+@pytest.mark.slow
 def test_what_is_a_product() -> None:
     a, b = RNG.normal(size=(9, 11)), RNG.normal(size=(10, 11))
     einsum = symgrad(lambda a, b: np.einsum("ik,jk->ij", a, b))
@@ -72,6 +74,7 @@ def test_what_is_a_product() -> None:
     np.testing.assert_allclose(f(a, b), a[:-1, 1:] @ b[:, 1:].T, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_gradients_make_no_transposed_matrices() -> None:
     f = symgrad(lambda a, b: np.sum((a @ b) ** 2))
     a, b = RNG.normal(size=(30, 12)), RNG.normal(size=(12, 17))
@@ -87,6 +90,7 @@ def test_gradients_make_no_transposed_matrices() -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14 * size)
 
 
+@pytest.mark.slow
 def test_parts_of_transposed_matrices_are_no_transposed_matrices() -> None:
     a, b = RNG.normal(size=(40, 30)), RNG.normal(size=(35, 25))
     f = symgrad(lambda a, b: np.sum((a[:20].T @ b[:20]) ** 2))
@@ -101,6 +105,7 @@ def test_parts_of_transposed_matrices_are_no_transposed_matrices() -> None:
     np.testing.assert_allclose(g.grad(a)[:6, 1:], 2 * a[:6, 1:] * a[:6, :1] ** 2, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_products_beside_routines_of_libraries() -> None:
     def f(a, b):
         gram = np.einsum("ki,kj->ij", a, a) + np.eye(a.shape[1])
@@ -114,6 +119,7 @@ def test_products_beside_routines_of_libraries() -> None:
 
 
 # ------------------------------------------------------------- rows and columns of vectors
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_matrices_times_vectors(turned: bool, dtype: str) -> None:
@@ -137,6 +143,7 @@ def test_sums_over_rows_of_any_terms() -> None:
             np.testing.assert_allclose(f(x, y), wanted, rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_memory_that_is_kept_serves_calls_of_any_size_at_once() -> None:
     f = symgrad(lambda a, b: np.sum((a @ b) ** 2), parallel=False)
     sizes = [10, 300, 120, 500, 40, 301, 299]

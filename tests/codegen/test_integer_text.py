@@ -44,6 +44,7 @@ def _value(e: Expr, at: dict[Expr, int]) -> int:
     return a + b if e.op is ir.ADD else a - b if e.op is ir.SUB else a * b
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(300))
 def test_random_integers(seed: int) -> None:
     rng = random.Random(seed)
@@ -74,6 +75,7 @@ def _backwards(x):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [_thirds, _backwards], ids=lambda f: f.__name__)
 def test_sources_of_functions_with_such_sizes(f: object) -> None:
     g = symgrad(f)

@@ -55,6 +55,7 @@ def shapes(rng: Any, n: int, dtype: Any) -> list[np.ndarray]:
     return [a.astype(dtype) for a in found]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 16, 17, 33])
 def test_regular_matrices(n: int, dtype: Any) -> None:
@@ -69,6 +70,7 @@ def test_regular_matrices(n: int, dtype: Any) -> None:
         compare("cholesky", a)  # of which only the lower triangle is read, if it is one
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [1, 2, 5, 16, 20])
 def test_what_is_singular_or_not_finite_is_the_librarys(n: int) -> None:
     rng = np.random.default_rng(n)
@@ -87,6 +89,7 @@ def test_what_is_singular_or_not_finite_is_the_librarys(n: int) -> None:
     compare("det", np.array([[1.0, 2.0], [2.0, 4.0]]))
 
 
+@pytest.mark.slow
 def test_cofactors_of_more_digits() -> None:
     """Determinants and their gradients where they cancel: the second tier has minors, too."""
     f = symgrad(lambda a: np.linalg.det(a) + np.sum(a) * 0, wrt="a")
@@ -126,6 +129,7 @@ def filtered(theta: Any, ys: Any) -> Any:
     return total
 
 
+@pytest.mark.slow
 def test_a_kalman_filter_asks_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     before = Code.routine_of

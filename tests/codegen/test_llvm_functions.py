@@ -83,6 +83,7 @@ def kernel_of(op: Op) -> tuple[Kernel, int]:
 ALL = [op for op in (*TABLE, ABS, SIGN, POW) if op.arity]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("op", ALL, ids=repr)
 def test_function(op):
     """Scalars within libm's error, arrays within libmvec's, both dtypes."""
@@ -122,6 +123,7 @@ def test_named_constants(op):
     assert make_kernel((op(),), ()).fast() == float(exact.mid())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("op", [o for o in ALL if o.domain is not None], ids=repr)
 def test_nan_outside_the_domain(op):
     kernel, _ = kernel_of(op)
@@ -130,6 +132,7 @@ def test_nan_outside_the_domain(op):
     assert np.isnan(kernel(tuple(np.full(9, v) for v in outside))[0]).all()
 
 
+@pytest.mark.slow
 def test_strict_calls_libm_on_arrays():
     """With accuracy="strict" an array gives bit for bit what scalars give."""
     rng = np.random.default_rng(2)

@@ -70,6 +70,7 @@ SIX = tuple(f"x{i}" for i in range(6))
 
 
 # ------------------------------------------------------------------------- constants
+@pytest.mark.slow
 @given(st.fractions())
 def test_double_is_nearest(q):
     d = nearest(q)
@@ -77,6 +78,7 @@ def test_double_is_nearest(q):
     assert abs(Fraction(d) - q) <= min(abs(Fraction(float(n)) - q) for n in (below, above))
 
 
+@pytest.mark.slow
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_float32_of_a_double_is_numpys(value):
     with np.errstate(over="ignore", under="ignore"):
@@ -163,6 +165,7 @@ def test_without_simd_functions():
     jit.compile_object(text)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("width", [1, 2, 16])
 def test_registers_of_other_widths(monkeypatch, width, dtype):
@@ -197,6 +200,7 @@ def test_avx512_code():
 NANS = (0.0, 1.0, float("nan"), float("inf"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("condition", "python"),
     [
@@ -239,6 +243,7 @@ def test_powers_share_their_chain():
     assert len([e for e in topological(lowered) if e.op is MUL]) == 4
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("exponent", [3, 12, 13, 40, -2, 0.5, 1.5, -2.5, "1/3", "-2/3", "5/7"])
 def test_powers(exponent):
     q = Fraction(exponent)
@@ -304,6 +309,7 @@ def test_chunks_carry_conditions(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_printing_is_linear_in_operations():
     """What LLVM takes is in `python benchmarks --only compile`."""
 
@@ -314,6 +320,7 @@ def test_printing_is_linear_in_operations():
     assert compiled(4000) < 6 * compiled(1000)
 
 
+@pytest.mark.slow
 def test_deep_functions_compile():
     e = x
     for _ in range(2000):

@@ -71,6 +71,7 @@ def written_out(s: Any) -> Any:
 SIZES_OF = {sympy.Symbol(k, integer=True): v for k, v in SIZES.items()}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "fun", [quadratic, bilinear, triangle, neighbours, reversed_products], ids=lambda f: f.__name__
 )

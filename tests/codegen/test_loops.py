@@ -98,6 +98,7 @@ def test_an_old_state_that_is_used_whole_is_kept() -> None:
     agree(function({"x": VECTOR}, block, array("a"), array("b"), var("s_end")), vector(5))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 6])
 def test_states_go_round(steps: int) -> None:
     """Three arrays that change places, and a new one in each iteration."""
@@ -112,6 +113,7 @@ def test_states_go_round(steps: int) -> None:
     agree(function(params, block, *outputs), vector(4), vector(4, 1), steps)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("steps", [0, 1, 2, 5])
 def test_two_states_from_one(steps: int) -> None:
     two = {
@@ -209,6 +211,7 @@ def taped(inner_saves: bool, condition=None) -> LoopProgram:
     return function(params, [outer], var("q_end"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("conditional", [False, True])
 def test_numbers_on_a_tape(nested: bool, conditional: bool) -> None:
@@ -275,6 +278,7 @@ SUMS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SUMS)
 def test_sums_in_lanes(name: str) -> None:
     following, start, mnemonic = SUMS[name]
@@ -359,6 +363,7 @@ def product_of(a_index, inner, outer) -> LoopProgram:
                     [build("y", "i", var("s_end"), shape, body)], array("y"))  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("transposed", [False, True])
 def test_matrix_times_vector(transposed: bool) -> None:
     """Rows are summed in lanes; columns are summed beside each other."""
@@ -419,6 +424,7 @@ def test_several_additions_are_collected() -> None:
         assert packed(program, "addpd") >= 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["dot", "indexed", "largest", "shifted"])
 def test_float32(name: str) -> None:
     following, start, _ = SUMS[name]

@@ -81,6 +81,7 @@ def test_golden(golden: Callable[[str, str], None]) -> None:
     golden("energy_float32.py", source(dtype="float32"))
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes() -> None:
     script = "from tests.codegen.test_module import source; import sys; sys.stdout.write(source())"
     root = Path(__file__).parents[2]
@@ -93,6 +94,7 @@ def test_the_same_input_gives_the_same_bytes() -> None:
         assert result.stdout == source()
 
 
+@pytest.mark.slow
 def test_imports_nothing_but_math_numpy_and_numba(tmp_path: Path) -> None:
     (tmp_path / "energy_kernels.py").write_text(source())
     script = (
@@ -124,6 +126,7 @@ def test_scalars(energy: ModuleType) -> None:
     assert energy.energy(np.array(2.0), 0.5) == value
 
 
+@pytest.mark.slow
 def test_arrays_broadcast_and_keep_their_dtype(energy: ModuleType) -> None:
     a, b = np.linspace(-1, 1, 5), np.linspace(0, 2, 3)[:, None]
     value, (dx, dy) = energy.energy_value_and_grad(a, b)
@@ -138,6 +141,7 @@ def test_arrays_broadcast_and_keep_their_dtype(energy: ModuleType) -> None:
     np.testing.assert_allclose(energy.energy(a.tolist(), 0.5), a * np.sin(0.5) + 2, rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_large_arrays_use_all_cores(energy: ModuleType) -> None:
     a = np.linspace(-1, 1, 100_001)
     value = energy.energy(a, 0.5)
@@ -161,6 +165,7 @@ def test_single_precision(tmp_path: Path) -> None:
     assert str(made.return_type[0]) == "UniTuple(float32 x 1)"
 
 
+@pytest.mark.slow
 def test_results_nest_as_the_function_returns_them(tmp_path: Path) -> None:
     outputs = [x, x * 2, x * 3, x * 4]
     every = (0, 1, 2, 3)
@@ -239,6 +244,7 @@ class Side(enum.IntEnum):
     LEFT = 1
 
 
+@pytest.mark.slow
 def test_keys_of_results(tmp_path: Path) -> None:
     """Whatever can be written as an expression, of functions of numbers and with loops alike."""
     tree = {"a": 0, (1, (None, True)): [0, (0,)], -2.5: 0}

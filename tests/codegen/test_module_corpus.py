@@ -43,6 +43,7 @@ def points(case) -> list[tuple[float, ...]]:
     return list(dict.fromkeys(found))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "case",
     [

@@ -105,6 +105,7 @@ SLOW = ("frank", "clayton")
 """Functions whose limits take seconds."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fun", "point", "slopes"),
     [pytest.param(*c, marks=[pytest.mark.slow] if c[0].__name__ in SLOW else []) for c in CASES],
@@ -124,6 +125,7 @@ def test_where_formulas_end(fun, point, slopes):
         assert both[1:] == pytest.approx(slopes, rel=4e-16, abs=5e-324, nan_ok=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [gauss, hull_white, well])
 def test_guards_in_double_arithmetic_alone(fun):
     scope = played(fun, accuracy="fast")
@@ -133,6 +135,7 @@ def test_guards_in_double_arithmetic_alone(fun):
         assert found == pytest.approx(fun(*point), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_arrays_at_guards_and_infinite_arguments():
     """The numbers' results, and nothing is said of nan."""
     x = np.array([0.0, INF, -INF, NAN, 1.0, 1e-9])
@@ -161,6 +164,7 @@ def test_powers_of_large_integers():
         assert math.isnan(scope["itself"](np.float64(-0.5)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [gauss, itself, hidden, flags])
 def test_a_module_defines_a_name_once(fun):
     """Public functions, parts of them and copies."""
@@ -177,6 +181,7 @@ def defined(node):
     return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [hidden, flags])
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_parameters_with_names_that_modules_use(fun, accuracy):
@@ -221,6 +226,7 @@ def remainder(x):
     return 1 / x - 1 / np.tan(x)
 
 
+@pytest.mark.slow
 def test_what_is_left_of_a_tiny_argument():
     scope = played(remainder)
     for x in (5e-324, 1e-300, -1e-160):

@@ -53,6 +53,7 @@ def same_signature(f, g):
     return of(f) == of(g)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [counted, by_kind, optional, of_vector])
 def test_signatures_are_kept(f, tmp_path):
     if f is of_vector:
@@ -66,6 +67,7 @@ def test_signatures_are_kept(f, tmp_path):
         assert same_signature(scope[name], f), name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("signature", [
     "r_", "out", "x0, x1", "x, /, y", "x, *, scale", "t, nan=2.0", "i, j, n=3", "out0, out, *, x=1.5",
     "lambda_, re_", "np_, math_=2.0", "r, r_, _r", "self, other",
@@ -173,6 +175,7 @@ def asserted_root(x):
     return math.sqrt(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [checked_root, asserted_root])
 def test_modules_check_what_never_needs_another_tier(function, tmp_path):
     path = tmp_path / "checked.py"

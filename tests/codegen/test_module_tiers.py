@@ -56,6 +56,7 @@ ANGLES = ("sin", "cos", "tan")
 """Of angles beyond 1e15 there are no rules: they are as the C library has them."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("op", TABLE, ids=lambda op: op.name)
 def test_functions_of_the_table(helpers, op):
     """To 90 bits where arguments are ordinary, and where they are tiny."""
@@ -125,6 +126,7 @@ def test_arithmetic_is_that_of_doubles_where_it_is_not_finite(helpers, infinite)
         np.testing.assert_equal(helpers["_double"](helpers[name](number(a), number(b))), want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("light", [False, True])
 @pytest.mark.parametrize("op", CORRECTED, ids=lambda op: op.name)
 def test_functions_with_their_errors(helpers, op, light):
@@ -218,6 +220,7 @@ def density(x, s):
     return math.erfc(x) * math.exp(x * x / s)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [difference, cosine, distance, chosen, wave, density])
 def test_values_are_right_where_pairs_have_digits(fun):
     """Bit-uniform, ordinary and special arguments. Where more than 32 digits cancel, or an angle is huge,
@@ -245,6 +248,7 @@ def test_values_are_right_where_pairs_have_digits(fun):
         assert abs(found - answer.value) <= 8 * math.ulp(answer.value), (point, found, answer.value)
 
 
+@pytest.mark.slow
 def test_what_is_undefined_stays_nan():
     scope = played(chosen)
     with np.errstate(all="ignore"):
@@ -264,6 +268,7 @@ def logarithm(x, y=2.0, *, k=1.5):
     return math.log(x * x) * y + k
 
 
+@pytest.mark.slow
 def test_signature_and_assertions():
     scope = played(logarithm)
     one = np.float64(1.0)
@@ -279,6 +284,7 @@ def test_signature_and_assertions():
     scope["logarithm"](np.float64(-1.0), one, k=one)  # not checked
 
 
+@pytest.mark.slow
 def test_fast_modules_have_one_tier():
     f = symgrad(quad)
     fast = module_text(f.raw_program, f._wrt(), accuracy="fast")
@@ -378,6 +384,7 @@ def morse(r, depth=4.7, width=1.9, bond=0.74):
     return depth * (1 - math.exp(-width * (r - bond))) ** 2
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "lines"), [(black_scholes, 400), (morse, 250)])
 def test_modules_are_short(fun, lines):
     """With their docstrings; and what people read first comes first."""
@@ -389,6 +396,7 @@ def test_modules_are_short(fun, lines):
     assert max(map(len, text.partition("\nimport")[2].splitlines())) <= 140
 
 
+@pytest.mark.slow
 def test_companions_hold_what_all_modules_use(tmp_path):
     """It is the same for all modules, also of other folders; other files are not overwritten."""
     from symdiff.errors import SymdiffError

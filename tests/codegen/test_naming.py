@@ -103,6 +103,7 @@ def test_products_of_roots_keep_their_domain() -> None:
     assert ir.variables((same,)) == [ir.var("t"), ir.var("y")]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("texts", [QUATERNION, CAMERA, ARM], ids=["quaternion", "camera", "arm"])
 def test_jacobians_with_their_names_put_back_are_what_they_were(texts: tuple[str, ...]) -> None:
     outputs = tuple(jacobian(*texts))
@@ -112,6 +113,7 @@ def test_jacobians_with_their_names_put_back_are_what_they_were(texts: tuple[str
             assert not before.args or equal(before, after), (before, after)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("texts", "most"), [(QUATERNION, 75), (CAMERA, 85), (ARM, 30)], ids=["quaternion", "camera", "arm"]
 )  # fmt: skip
@@ -142,6 +144,7 @@ def test_names_of_random_formulas_put_back() -> None:
             assert not before.args or equal(before, after, strict=False)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("texts", [QUATERNION, CAMERA, ARM], ids=["quaternion", "camera", "arm"])
 def test_every_name_stands_for_something_that_is_used_twice(texts: tuple[str, ...]) -> None:
     outputs = jacobian(*texts)

@@ -145,6 +145,7 @@ def test_unknown_dtype_and_function_are_refused() -> None:
         function_source("f", ["x"], [op(x)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> None:
     """All in one kernel, each at its own point, against ball arithmetic."""
@@ -166,6 +167,7 @@ def test_numba_compiles_every_table_entry(table_samples: list, dtype: str) -> No
         assert value == pytest.approx(truth, rel=64 * eps, abs=8 * eps), s.op
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_branches_and_powers_compile(dtype: str) -> None:
     outputs = [
@@ -181,6 +183,7 @@ def test_branches_and_powers_compile(dtype: str) -> None:
     assert math.isnan(f(real(-1.0), real(2.0))[1])
 
 
+@pytest.mark.slow
 @given(rational_dags(), st.integers(-9, 9), st.integers(-9, 9))
 def test_plain_python_gives_the_same_values(e: Expr, p: int, q: int) -> None:
     namespace: dict[str, Any] = {"math": math}

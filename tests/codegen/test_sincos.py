@@ -41,6 +41,7 @@ def points(most: float) -> np.ndarray:
     return np.concatenate([np.concatenate(sizes) * sign, *multiples])
 
 
+@pytest.mark.slow
 @needs_vectors
 @pytest.mark.parametrize("host", [jit.host(), narrow()], ids=["whole", "narrow"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda p: "-".join(op.name for op in p))
@@ -61,6 +62,7 @@ def make(pair) -> Kernel:
     return make_kernel(outputs, ("x",), accuracy="fast", parallel=False)
 
 
+@pytest.mark.sampled
 @needs_vectors
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda p: "-".join(op.name for op in p))
 def test_arguments_that_are_too_large_go_to_the_library(pair):
@@ -88,6 +90,7 @@ def test_a_function_alone_is_called():
         assert (".near" not in text) is calls
 
 
+@pytest.mark.sampled
 @needs_vectors
 @pytest.mark.parametrize("chunk", [5, 1000])
 def test_functions_of_many_parts(chunk, monkeypatch):
@@ -101,6 +104,7 @@ def test_functions_of_many_parts(chunk, monkeypatch):
         np.testing.assert_allclose(cosine, np.cos(k * x), rtol=1e-14, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_derivatives_of_what_is_computed_together():
     def g(x, y):
         return math.sin(x * y) * math.expm1(-x) / y

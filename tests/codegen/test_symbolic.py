@@ -116,6 +116,7 @@ def test_named_functions_keep_their_name() -> None:
     assert names == {"expm1", "hypot", "sin"}
 
 
+@pytest.mark.slow
 def test_deep_functions_do_not_crash() -> None:
     v = x
     for _ in range(2000):
@@ -224,6 +225,7 @@ def decided(e: Expr, values: dict[str, Fraction]) -> bool:
     return all(abs(a - b) > 1e-6 * max(abs(a), abs(b), 1) for a, b in sides)
 
 
+@pytest.mark.slow
 @given(
     rational_dags(), st.fractions(-2, 2, max_denominator=8), st.fractions(-2, 2, max_denominator=8)
 )

@@ -110,6 +110,7 @@ def test_latex(node: Expr, expected: str) -> None:
     assert format_latex(to_sympy([node])[0]) == expected
 
 
+@pytest.mark.slow
 def test_deep_formulas_print() -> None:
     v = x
     for _ in range(100):
@@ -163,6 +164,7 @@ def test_parentheses(node: Expr, expected: str) -> None:
     assert statements([node], TextWriter())[1] == [expected]
 
 
+@pytest.mark.slow
 @given(
     rational_dags(), st.fractions(-2, 2, max_denominator=8), st.fractions(-2, 2, max_denominator=8)
 )
@@ -183,6 +185,7 @@ def expanded(e: Expr) -> str:
     return result
 
 
+@pytest.mark.slow
 def test_what_decides_is_written_as_the_formula_that_it_is():
     """Decisions are computed in doubles, in nodes of their own, whose names are nobody's."""
     f = symgrad(

@@ -39,6 +39,7 @@ def exact(f, *args):
         return np.array([float(f(*map(mpmath.mpf, a))) for a in zip(*args, strict=True)])
 
 
+@pytest.mark.slow
 def test_elements_of_arrays(fake_device):
     truth = exact(lambda x: mpmath.exp(x) - 1 - x - x**2 / 2, X)
     got = symgrad(remainders, target="cuda")(HostArray(X)).array
@@ -50,6 +51,7 @@ def test_elements_of_arrays(fake_device):
     np.testing.assert_allclose(slopes, truth, rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_terms_of_sums(fake_device):
     truth = exact(lambda x: x - mpmath.sin(x), X) * 9.0
     f = symgrad(collected, target="cuda")
@@ -62,6 +64,7 @@ def test_terms_of_sums(fake_device):
     )
 
 
+@pytest.mark.slow
 def test_recurrences_along_rows(fake_device):
     x = np.outer([1.0, 1e-3, 1e-7], [0.3, 0.2, 0.1])
     truth = []
@@ -77,6 +80,7 @@ def test_recurrences_along_rows(fake_device):
     np.testing.assert_array_equal(rowwise, symgrad(remainders, target="cuda")(X))
 
 
+@pytest.mark.slow
 def test_what_is_infinite_stays_so(fake_device):
     """exp(x - y) overflows, which double-double arithmetic cannot tell from a failure."""
 

@@ -39,6 +39,7 @@ def count(driver, name="launches"):
 
 
 # --------------------------------------------------------------------- arguments
+@pytest.mark.slow
 def test_device_arrays_stay_on_the_device(fake_device):
     x = np.linspace(0, 1, 1000)
     value, slope = on_device(energy).value_and_grad(HostArray(x))
@@ -48,6 +49,7 @@ def test_device_arrays_stay_on_the_device(fake_device):
     np.testing.assert_allclose(slope.array, symgrad(energy).grad(x), rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_host_arrays_give_host_results(fake_device):
     x = np.linspace(0, 1, 100)
     value, slope = on_device(energy).value_and_grad(x)
@@ -58,6 +60,7 @@ def test_host_arrays_give_host_results(fake_device):
     assert type(on_device(energy)(np.float16(x))) is np.float16
 
 
+@pytest.mark.slow
 def test_arrays_that_lie_otherwise_are_converted(fake_device):
     X, w = np.arange(24.0).reshape(4, 6) / 24, np.linspace(-1, 1, 4)
     f = on_device(rows)
@@ -72,6 +75,7 @@ def test_arrays_that_lie_otherwise_are_converted(fake_device):
     np.testing.assert_allclose(f(HostArray(X.T), w).array, truth, rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_numbers_may_lie_on_the_device(fake_device):
     def scaled(x, c):
         return c * np.sum(x)
@@ -81,6 +85,7 @@ def test_numbers_may_lie_on_the_device(fake_device):
         np.testing.assert_array_equal(on_device(scaled)(x, c).array, 20.0)
 
 
+@pytest.mark.slow
 def test_arguments_are_not_changed(fake_device):
     def overwritten(x):
         for i in range(1, len(x)):
@@ -92,6 +97,7 @@ def test_arguments_are_not_changed(fake_device):
     np.testing.assert_array_equal(x, np.arange(5.0))
 
 
+@pytest.mark.slow
 def test_an_argument_that_is_returned_is_copied(fake_device):
     x = np.arange(5.0)
     got = on_device(lambda x: (x, np.sum(x), x))(HostArray(x))
@@ -100,6 +106,7 @@ def test_an_argument_that_is_returned_is_copied(fake_device):
     np.testing.assert_array_equal(got[2].array, x)
 
 
+@pytest.mark.slow
 def test_integers_and_truth_values(fake_device):
     def picked(x, k):
         return x[k], k * 2, x[k] > 0.5
@@ -112,6 +119,7 @@ def test_integers_and_truth_values(fake_device):
     np.testing.assert_array_equal(c.array, x[k] > 0.5)
 
 
+@pytest.mark.slow
 def test_empty_arrays(fake_device):
     assert on_device(energy)(np.empty(0)) == 0.0
     assert on_device(energy).grad(HostArray(np.empty(0))).array.shape == (0,)
@@ -121,6 +129,7 @@ def test_empty_arrays(fake_device):
 
 
 # ---------------------------------------------------------------------------- out=
+@pytest.mark.slow
 def test_out(fake_device):
     X, w = np.random.default_rng(0).normal(size=(7, 5)), np.linspace(-1, 1, 5)
     truth = np.tanh(X @ w)
@@ -141,6 +150,7 @@ def test_out(fake_device):
     np.testing.assert_allclose(slopes[0].array, expected[1][0], rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_out_may_overlap_the_arguments(fake_device):
     f = on_device(lambda x: np.cumsum(x[::-1]))
     x = np.arange(6.0)
@@ -149,6 +159,7 @@ def test_out_may_overlap_the_arguments(fake_device):
 
 
 # ------------------------------------------------------------------------ launches
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n", [0, 1, 255, 257, 300_001])
 def test_sums_of_any_length(fake_device, n, dtype):
@@ -160,6 +171,7 @@ def test_sums_of_any_length(fake_device, n, dtype):
     np.testing.assert_allclose(got, np.sum(x.astype(float) ** 2), rtol=loose)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_extremes_and_their_places(fake_device, dtype):
     rng = np.random.default_rng(3)
@@ -174,6 +186,7 @@ def test_extremes_and_their_places(fake_device, dtype):
         assert got == [np.max(x), np.min(x), np.argmax(x), np.argmin(x), np.any(x > 0.9), True]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_warp_adds_up_a_row(fake_device, dtype):
     f = on_device(rows)
@@ -197,6 +210,7 @@ def test_columns_are_added_up_by_one_thread_each():
     assert "_rows if" in symgrad(others).source("cuda")
 
 
+@pytest.mark.slow
 def test_independent_rows_are_threads(fake_device):
     """A recurrence along each row, and its gradient with its own tape."""
 
@@ -224,6 +238,7 @@ def test_independent_rows_are_threads(fake_device):
         np.testing.assert_allclose(got[i, j], slope, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_loop_over_time_is_the_hosts(fake_device):
     def heat(u, steps: int = 20):
         for _ in range(steps * len(u) // len(u)):
@@ -256,6 +271,7 @@ def test_sums_are_not_added_to_arrays_of_zeros():
     assert not re.search(r"\[o\d+\] = 0\.0;", text)
 
 
+@pytest.mark.slow
 def test_tapes_grow(fake_device):
     """A loop that ends when it is done keeps as many values as it makes iterations."""
 
@@ -273,6 +289,7 @@ def test_tapes_grow(fake_device):
     assert f.grad(0.7) == pytest.approx(slope, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_the_device(fake_device, monkeypatch):
     from symdiff.runtime.cuda import driver as cudadriver
 
@@ -290,6 +307,7 @@ def root(a):
     return x
 
 
+@pytest.mark.slow
 def test_functions_of_numbers_with_loops_on_arrays(fake_device):
     a = np.linspace(1.5, 5, 12).reshape(3, 4)
     f = on_device(root)
@@ -306,6 +324,7 @@ def test_functions_of_numbers_with_loops_on_arrays(fake_device):
     assert f(np.empty((0, 2))).shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_map(fake_device):
     X = np.random.default_rng(4).normal(size=(6, 5))
     got = on_device(energy).map(HostArray(X))
@@ -319,6 +338,7 @@ def waves(x, c):
     return {"s": np.sin(x) * c, "both": np.array([[x, c + x], [x * c, x]])}
 
 
+@pytest.mark.slow
 def test_map_of_functions_of_elements(fake_device):
     X, c = np.linspace(0, 1, 12).reshape(4, 3), np.linspace(1, 2, 3)
     cpu, device = symgrad(waves), on_device(waves)
@@ -346,6 +366,7 @@ def chain(a, n):
     return np.array([[s], [s * s]])
 
 
+@pytest.mark.slow
 def test_results_that_are_parts_of_an_array(fake_device):
     x = np.linspace(0, 1, 5)
     f = on_device(pair)
@@ -362,6 +383,7 @@ def test_results_that_are_parts_of_an_array(fake_device):
         f.jacobian(HostArray(x), out={**out, "both": HostArray(np.empty((3, 5)))})
 
 
+@pytest.mark.slow
 def test_parts_of_an_array_for_each_row(fake_device):
     X = np.linspace(0, 1, 12).reshape(4, 3)
     want = symgrad(pair).map(X)["both"]
@@ -381,6 +403,7 @@ def test_parts_of_an_array_for_each_row(fake_device):
     np.testing.assert_allclose(got, cpu.map(a[0], n=150), rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_products(fake_device):
     x, v = np.linspace(0, 1, 9), np.linspace(1, -1, 9)
     f, g = on_device(energy), symgrad(energy)
@@ -422,6 +445,7 @@ def positive(x):
     return np.sum(np.log(x))
 
 
+@pytest.mark.slow
 def test_checks_raise_as_on_the_cpu(fake_device):
     x, k = np.arange(4.0), np.array([0, 1, 7, 9])
     for a, b in ((x, k), (HostArray(x), HostArray(k))):
@@ -439,6 +463,7 @@ def solved(A: Array["n", "n"], b: Array["n"]):
     return np.sum(np.linalg.solve(A, b) ** 2)
 
 
+@pytest.mark.slow
 def test_routines_are_computed_by_the_host(fake_device):
     rng = np.random.default_rng(3)
     A, b = rng.normal(size=(5, 5)) + 5 * np.eye(5), rng.normal(size=5)
@@ -456,6 +481,7 @@ def test_routines_are_computed_by_the_host(fake_device):
     assert count(fake_device, "contexts") == 0
 
 
+@pytest.mark.slow
 def test_routines_for_each_row(fake_device):
     def each(A: Array["k", "n", "n"], b: Array["k", "n"]):
         total = 0.0

@@ -96,6 +96,7 @@ def amplifies(program: LoopProgram) -> bool:
     return called or any(reduction(c) is None for c in numbers) or bool(read & states)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda c: c.name)
 def test_value(fake_device: Any, case: Case, dtype: str) -> None:

@@ -61,6 +61,7 @@ def test_a_module_works_on_the_cpu_without_a_device(tmp_path):
             module.energy_cuda(2.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_module_works_on_the_cpu_without_numba_cuda(tmp_path):
     (tmp_path / "energy_kernels.py").write_text(source(), encoding="utf-8")
     script = (
@@ -127,6 +128,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_calls_in_the_simulator(tmp_path, dtype):
     (tmp_path / "energy_kernels.py").write_text(source(), encoding="utf-8")

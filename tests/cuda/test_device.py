@@ -57,6 +57,7 @@ def ulps(got, f, *columns):
     return worst
 
 
+@pytest.mark.slow
 def test_without_the_compiler(monkeypatch):
     for name in ("cuda", "cuda.bindings"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -66,6 +67,7 @@ def test_without_the_compiler(monkeypatch):
 
 
 # ------------------------------------------------------------------------- arrays
+@pytest.mark.slow
 def test_device_arrays_stay_on_the_device(fake_device):
     x = HostArray(np.linspace(0, 4, 1001))
     value, slope = on_device(h).value_and_grad(x)
@@ -74,6 +76,7 @@ def test_device_arrays_stay_on_the_device(fake_device):
     np.testing.assert_array_equal(slope.array, np.ones(1001))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 255, 100_003])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_length(fake_device, n, dtype):
@@ -83,6 +86,7 @@ def test_every_length(fake_device, n, dtype):
     np.testing.assert_array_equal(got, x + np.array(2, dtype))
 
 
+@pytest.mark.slow
 def test_host_arrays_are_copied_and_floats_give_floats(fake_device):
     f = on_device(h)
     assert f(2.0) == 4.0
@@ -96,6 +100,7 @@ def test_host_arrays_are_copied_and_floats_give_floats(fake_device):
     np.testing.assert_array_equal(f(np.array([[1, 2], [3, 4]])), [[3, 4], [5, 6]])
 
 
+@pytest.mark.slow
 def test_arrays_broadcast(fake_device):
     x, y = np.linspace(-1, 1, 7), np.linspace(0, 2, 5)[:, None]
     f = on_device(product)
@@ -108,6 +113,7 @@ def test_arrays_broadcast(fake_device):
     np.testing.assert_allclose(slope.array, x * np.cos(y), rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_strided_arrays_are_read_where_they_lie(fake_device):
     base = np.arange(120.0).reshape(4, 5, 6)
     f = on_device(h)
@@ -117,6 +123,7 @@ def test_strided_arrays_are_read_where_they_lie(fake_device):
     np.testing.assert_array_equal(f(HostArray(odd)).array, odd + 2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "i4", "u4", "i8", "b1", "f4"])
 def test_other_types_are_converted_when_read(fake_device, kind):
     x = np.array([0, 1, 1, 0, 1, 1, 1]).astype(kind)
@@ -126,6 +133,7 @@ def test_other_types_are_converted_when_read(fake_device, kind):
     np.testing.assert_allclose(got.array, x * np.sin(y), rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_results_nest_as_the_function_has_them(fake_device):
     x, y = HostArray(np.array([3.0, 1.0])), HostArray(np.array([4.0, 1.0]))
     got = on_device(polar)(x, y)
@@ -141,6 +149,7 @@ def test_results_nest_as_the_function_has_them(fake_device):
     np.testing.assert_array_equal(got["b"].array, [[3, 1], [4, 2], [3, 1]])
 
 
+@pytest.mark.slow
 def test_products(fake_device):
     x, y = np.array([0.5, 1.0]), np.array([1.0, 2.0])
     f = on_device(product)
@@ -156,6 +165,7 @@ def test_products(fake_device):
 
 
 # ---------------------------------------------------------------------------- out=
+@pytest.mark.slow
 def test_out(fake_device):
     x = HostArray(np.linspace(0, 1, 9))
     value, slope = HostArray(np.empty(9)), HostArray(np.empty((9, 2)).T[0])
@@ -175,6 +185,7 @@ def test_out(fake_device):
     np.testing.assert_array_equal(host, x.array + 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_out_may_overlap_the_arguments(fake_device, dtype):
     f = on_device(cosine_ratio)
@@ -199,12 +210,14 @@ def cancelling(x):
     return math.exp(x) - 1 - x - x * x / 2
 
 
+@pytest.mark.slow
 def test_points_where_the_formula_fails(fake_device):
     f = on_device(cosine_ratio)
     for g in (f, f.grad, f.hessian):
         assert ulps(g(HostArray(NEAR)).array, g, NEAR) <= 4
 
 
+@pytest.mark.slow
 def test_flagged_elements_are_computed_again(fake_device):
     x = np.array([1e-4, 1e-3, 0.01, -0.2, 0.7, 5.0, -30.0])
     f = on_device(cancelling)
@@ -214,6 +227,7 @@ def test_flagged_elements_are_computed_again(fake_device):
     assert ulps(plain, f, x) > 1000
 
 
+@pytest.mark.slow
 def test_single_precision_is_repaired_in_double(fake_device):
     x = np.float32(np.concatenate([NEAR[4:-2], np.linspace(-3, 3, 61)]))
     for f in (on_device(cosine_ratio), on_device(cancelling)):
@@ -224,6 +238,7 @@ def test_single_precision_is_repaired_in_double(fake_device):
         assert ulps(got, f.grad, x) <= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_divided_and_repaired_where_registers_spill(fake_device, monkeypatch, dtype):
     plain = nvrtc.machine_code
@@ -248,6 +263,7 @@ def test_divided_and_repaired_where_registers_spill(fake_device, monkeypatch, dt
     assert ulps(slope.array, on_device(cancelling).grad, x) <= 4
 
 
+@pytest.mark.slow
 def test_what_double_double_cannot_settle_is_left(fake_device):
     def tail(x):
         return math.erfc(x) - math.erfc(x + 1e-9)
@@ -257,6 +273,7 @@ def test_what_double_double_cannot_settle_is_left(fake_device):
     np.testing.assert_allclose(got, 2e-9 / math.sqrt(math.pi) * np.exp(-x * x), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_trigonometry_in_single_precision(fake_device, name):
     f = on_device({"sin": lambda x: math.sin(x), "cos": lambda x: math.cos(x),
@@ -277,6 +294,7 @@ def test_trigonometry_in_single_precision(fake_device, name):
 
 
 # -------------------------------------------------------------------- calls and errors
+@pytest.mark.slow
 def test_auto_computes_where_the_arguments_lie(fake_device):
     f = symgrad(h, target="auto")
     before = launches(fake_device)
@@ -287,6 +305,7 @@ def test_auto_computes_where_the_arguments_lie(fake_device):
     assert launches(fake_device) == before + 1
 
 
+@pytest.mark.slow
 def test_streams(fake_device):
     class Stream:
         def __init__(self, **fields):
@@ -306,6 +325,7 @@ def test_streams(fake_device):
     assert on_device(flow)(stream=3.0) == 6.0
 
 
+@pytest.mark.slow
 def test_several_threads(fake_device):
     f, x = on_device(h), np.linspace(0, 1, 300)
     with ThreadPoolExecutor(8) as pool:
@@ -314,6 +334,7 @@ def test_several_threads(fake_device):
         np.testing.assert_array_equal(got, np.ones(300), err_msg=str(k))
 
 
+@pytest.mark.slow
 def test_pickling(fake_device):
     f = pickle.loads(pickle.dumps(on_device(h)))
     np.testing.assert_array_equal(f(HostArray(np.ones(2))).array, [3, 3])

@@ -63,6 +63,7 @@ def _cubin(*ptx: str) -> bytes:
     return bytes(code)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_calls_functions_compiles_and_links_without_a_device() -> None:
     from numba import cuda, float64, int64
 
@@ -91,6 +92,7 @@ def test_products_are_rounded_in_what_is_linked() -> None:
     assert ".visible .func" in ptx and ".entry" not in ptx and "fma" not in ptx
 
 
+@pytest.mark.slow
 def test_the_device_function_itself() -> None:
     from numba import cuda, float64
 
@@ -105,6 +107,7 @@ def test_the_device_function_itself() -> None:
     assert "call.uni" in _compiled(kernel, (float64[:], float64[:]))
 
 
+@pytest.mark.slow
 def test_the_other_compiler_still_has_its_own() -> None:
     """Both of Numba's compilers ask one attribute for a type."""
     from numba import cuda, float64, njit
@@ -138,6 +141,7 @@ def _on_host(f: Any, folder: Path) -> Any:
     return call
 
 
+@pytest.mark.slow
 def test_tiers_in_the_same_thread(host_folder: Path) -> None:
     quadratic = _on_host(root, host_folder)
     assert quadratic(1.0, 1e9, 1.0) == [-1e-9]
@@ -146,6 +150,7 @@ def test_tiers_in_the_same_thread(host_folder: Path) -> None:
         np.testing.assert_allclose(slopes(*p), ratio.grad(*p), rtol=4e-16, atol=0)
 
 
+@pytest.mark.slow
 def test_cuda_c_for_other_compilers(host_folder: Path) -> None:
     text = root.grad.source("cuda-c")
     assert nvrtc.ptx(text, (8, 0)).count(".visible .entry root_grad_kernel(") == 1
@@ -205,6 +210,7 @@ print(json.dumps([out.tolist(), other.tolist()]))
 """
 
 
+@pytest.mark.slow
 def test_under_the_simulator(tmp_path: Path) -> None:
     import json
 

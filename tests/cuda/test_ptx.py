@@ -53,6 +53,7 @@ def table(dtype):
     return CudaKernel(Plain("f", ("x", "y"), tuple(apply_to_variables(op)[0] for op in ops)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cc", EACH)
 @pytest.mark.parametrize("f", [h, wave, cosine_ratio])
 def test_ptx_of_value_and_gradient(f, cc):
@@ -89,6 +90,7 @@ def test_products_are_not_contracted_with_sums():
     assert "mul.rn.f64" in ptx and "add.rn.f64" in ptx
 
 
+@pytest.mark.slow
 def test_double_double_uses_fused_multiplication():
     ptx = symgrad(cosine_ratio).ptx()
     assert "symdiff_dd_mul" in ptx
@@ -104,6 +106,7 @@ def pair_forces(x, y, z):
     return total
 
 
+@pytest.mark.slow
 def test_outputs_are_divided_where_registers_spill(monkeypatch):
     kernel = symgrad(pair_forces, accuracy="fast").jacobian._cuda.compiled({})[1].kernel
     groups = kernel.groups("float64", (8, 0))
@@ -150,6 +153,7 @@ def test_every_layout_compiles(dtype):
                 cudacompile.machine_code(print_kernels(kernel.params, found, compute), (8, 0))
 
 
+@pytest.mark.slow
 def test_the_readable_source_compiles_too():
     from numba import cuda, types
 
@@ -164,6 +168,7 @@ def test_the_readable_source_compiles_too():
             assert "mul.rn" in ptx
 
 
+@pytest.mark.slow
 def test_devices_newer_than_the_compiler_get_ptx():
     code = cudacompile.machine_code(table("float32").text("float32", (9, 0)), (99, 9))
     assert b".target sm_" in code.image
@@ -234,6 +239,7 @@ def compiles(case, cc):
         assert ".f64" not in ptx and "%fd" not in ptx
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cc", CAPABILITIES)
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_compile(name, cc):

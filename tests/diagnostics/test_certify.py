@@ -95,6 +95,7 @@ def test_lines_start_inside_the_domain() -> None:
     assert bases(raw.params, test, {"y": 7.0})[0][1] == 7
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("text", "roots"),
     [

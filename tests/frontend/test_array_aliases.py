@@ -125,6 +125,7 @@ def changed_through_the_first_name(x, y):
     return w @ x
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", FOLLOWED)
 def test_as_python(fun: Any) -> None:
     agrees_on_sizes(fun, {"x": "n", "y": "n"})

@@ -72,6 +72,7 @@ def undefined_maximum(x):
     return np.max(np.sqrt(x) ** 2, axis=0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)

@@ -401,6 +401,7 @@ hint: loop over it with 'for'
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", REFUSED)
 def test_exact_message(name: str) -> None:
     text, message = (part.strip("\n") for part in REFUSED[name])
@@ -431,6 +432,7 @@ def test_errors_in_what_numpy_is_made_of_name_the_users_line() -> None:
     assert location.path == __file__ and "np.percentile" in location.text
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("shape", [(0,), (3,), (4,), (0, 3), (2, 3), (2, 0)])
 @pytest.mark.parametrize("axis", [None, 0, -1])

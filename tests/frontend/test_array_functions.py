@@ -536,6 +536,7 @@ def places(x, M):
     return M[i, j] * chosen.sum() + x[np.ravel_multi_index((1, 1), (2, 2)) - 1] + (rows * columns * M).sum() + x[np.argwhere(x > 0)[:, 0]].sum() + x[slice(1, None)].sum()  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
@@ -568,6 +569,7 @@ def sized(x):
     return np.sum(np.repeat(np.atleast_2d(x), np.size(np.atleast_2d(x), 1), axis=0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f", [ranges_of_sizes, lists_joined, numbers_and_lists, thirds, truncated, sized]
 )
@@ -654,6 +656,7 @@ def repulsion(r):
     return total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "function",
     [
@@ -693,6 +696,7 @@ def test_item_is_that_of_one_element() -> None:
         f(np.array([1.0, 2.0, 3.0]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [
     lambda x: np.max(x, initial=0.1), lambda x: np.min(x, initial=-0.1), lambda x: np.amax(x, axis=0, initial=0.25),
     lambda x: np.min(x, axis=-1, initial=0.1, keepdims=True), lambda x: np.max(x, initial=-1.0, where=x < 0.4),

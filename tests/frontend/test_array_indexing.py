@@ -53,6 +53,7 @@ def view_of_view(x, a=None, b=None, c=None):
     return x
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [load, store, accumulate, load_from_loop, load_twice, view_of_view])
 @settings(max_examples=60)
 @given(ends=SLICES)
@@ -69,6 +70,7 @@ KEYS = st.lists(
 ).filter(lambda k: k.count(Ellipsis) <= 1 and len([i for i in k if i not in (None, Ellipsis)]) < 3)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(key=KEYS)
 def test_keys_of_matrices(key: list[Any]) -> None:

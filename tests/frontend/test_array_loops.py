@@ -653,6 +653,7 @@ def inner_while(x):
     return out + stack
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
@@ -678,6 +679,7 @@ def _sum_of_quotients(x, y):
     return s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "x", "slopes"),
     [

@@ -408,6 +408,7 @@ def broadcast_copy(x):
     return y
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)

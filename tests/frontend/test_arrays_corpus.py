@@ -9,6 +9,7 @@ from tests.array_corpus import CASES, Case
 from tests.frontend.tracing import agrees
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_as_python(case: Case) -> None:
     program = capture(case.fun, case.static, case.kinds())

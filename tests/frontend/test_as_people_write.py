@@ -163,6 +163,7 @@ def test_what_is_printed_or_logged_is_left_out_of_kernels(capsys: Any, caplog: A
 
 
 # ----------------------------------------------------------------------- sorting
+@pytest.mark.sampled
 @pytest.mark.parametrize("point", [(1.0, 3.0, 2.0), (3.0, 2.0, 1.0), (-1.0, -2.0, 5.0)])
 def test_sorted_lists(point: tuple[float, float, float]) -> None:
     def middle(x: float, y: float, z: float) -> float:
@@ -202,6 +203,7 @@ def test_long_lists_are_refused() -> None:
 
 
 # -------------------------------------------------------------------- comparisons
+@pytest.mark.sampled
 @pytest.mark.parametrize("point", [(0.0, 0.0), (0.0, 1.0), (1.0, 2.0), (2.0, 0.0), (1.0, 3.0)])
 def test_comparisons_of_tuples(point: tuple[float, float]) -> None:
     def equal(x: float, y: float) -> float:
@@ -243,6 +245,7 @@ def test_truth_values_of_numpy_are_negated() -> None:
 
 
 # ------------------------------------------------------------------------- ranges
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("end", "step"), [(1.0, 0.1), (5.0, 0.01), (0.3, 0.1), (1.0, 0.3), (-1.0, 0.5)]
 )

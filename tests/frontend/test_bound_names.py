@@ -117,6 +117,7 @@ BOUND: list[Callable[..., float]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", BOUND, ids=lambda f: f.__name__)
 def test_accepted_and_equal_to_python(fun: Callable[..., float]) -> None:
     traced = symgrad(fun)
@@ -160,6 +161,7 @@ def unrolled(x: float, n: int) -> float:
     return r
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [broken, chosen, unrolled], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("n", [3, 30, 300])
 def test_refused_in_few_words_and_soon(fun: Callable[..., float], n: int) -> None:

@@ -72,6 +72,7 @@ def product(x: float, y: float, *, n: int = 1) -> float:
     return x * y**n
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fun", "args", "slopes"),
     [
@@ -184,6 +185,7 @@ INSIDE: list[tuple[Callable[[float], Any], float]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", range(len(INSIDE)))
 def test_called_inside(case: int) -> None:
     fun, expected = INSIDE[case]
@@ -281,6 +283,7 @@ ARRAYS_OF_RESULTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", ARRAYS_OF_RESULTS.values(), ids=ARRAYS_OF_RESULTS)
 def test_an_array_that_a_decorated_function_returns_is_an_array(fun):
     x = np.array([1.5, 2.0])

@@ -112,6 +112,7 @@ def assert_equal(got: object, want: object) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_agrees_with_python(case: Case) -> None:
     program = capture(case.fun, case.static)
@@ -317,6 +318,7 @@ def _control(cache: list = []) -> Program:  # noqa: B006
 
 
 # ------------------------------------------------------------------------- speed
+@pytest.mark.slow
 def test_branches_are_not_exponential() -> None:
     def f(x):
         y = x
@@ -336,6 +338,7 @@ def test_branches_are_not_exponential() -> None:
     assert len(ir.topological(program.outputs)) < 2000
 
 
+@pytest.mark.slow
 def test_deep_chains_are_fast() -> None:
     def f(x):
         v = x
@@ -349,6 +352,7 @@ def test_deep_chains_are_fast() -> None:
     assert len(ir.topological(program.outputs)) == 4 * 2000 + 2
 
 
+@pytest.mark.slow
 def test_tracing_imports_nothing_heavy() -> None:
     import subprocess
     import sys

@@ -150,6 +150,7 @@ class Writer:
 POINTS = [(Fraction(a, 2), Fraction(b, 2)) for a in range(-3, 4, 2) for b in (-4, -1, 0, 3)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, 300, 30))
 def test_random_programs(start: int) -> None:
     for seed in range(start, start + 30):
@@ -164,6 +165,7 @@ def test_random_programs(start: int) -> None:
             assert exact(output, {"x": x, "y": y}) == want, f"{text}\nat {x}, {y}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, 400, 40))
 def test_random_programs_with_lists_under_two_names(start: int) -> None:
     """What shows the same list is refused where it cannot be followed, never mistaken."""

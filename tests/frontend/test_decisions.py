@@ -65,6 +65,7 @@ def test_comparisons_are_those_that_matter(c: ir.Expr) -> None:
         assert (atom in found) == (fixed[0] != fixed[1])
 
 
+@pytest.mark.slow
 def test_a_long_chain_takes_linear_time() -> None:
     def chain(length: int) -> None:
         d, total = Decisions(), ir.FALSE

@@ -46,6 +46,7 @@ def difference(f, at, k):
     return (4 * central(1e-4) - central(2e-4)) / 3
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "method"), METHODS)
 def test_every_method_agrees_with_scipy(name, method):
     f, at = traced(name, method)
@@ -57,6 +58,7 @@ def test_every_method_agrees_with_scipy(name, method):
             assert slope == pytest.approx(difference(f, at, k), rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "method"), [m for m in METHODS if m[0] not in COUNTS], ids="-".join
 )
@@ -78,6 +80,7 @@ def test_a_likelihood_of_an_array():
     assert by_s == pytest.approx(3 / s - np.sum((x - m) ** 2) / s**3, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_the_logarithm_of_a_tail_keeps_its_digits():
     g = symgrad(lambda x: stats.norm.logcdf(x))
     for x in (-40.0, -8.0, 0.0, 9.0):
@@ -90,6 +93,7 @@ def test_what_has_no_closed_form_is_refused():
         symgrad(lambda x: stats.gamma.ppf(x, 2.0))(0.5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("call", "at"),
     [
@@ -113,6 +117,7 @@ def test_shorthands_of_scipy_special(call, at):
             assert slope == pytest.approx(difference(call, at, k), rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_box_and_cox_at_zero():
     g = symgrad(lambda x, k: special.boxcox(x, k))
     assert g.grad(1.7, 0.0)[1] == pytest.approx(math.log(1.7) ** 2 / 2, rel=1e-15)
@@ -130,6 +135,7 @@ EDGES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "at", "slope"), EDGES.values(), ids=EDGES)
 def test_the_edge_of_the_support_belongs_to_it(f, at, slope):
     g = symgrad(f)
@@ -137,6 +143,7 @@ def test_the_edge_of_the_support_belongs_to_it(f, at, slope):
     assert g.grad(*at)[0] == slope
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["rel_entr", "kl_div"])
 def test_relative_entropies_are_steep_at_zero(name):
     f = getattr(special, name)
@@ -147,6 +154,7 @@ def test_relative_entropies_are_steep_at_zero(name):
     assert (by_x, by_y) == (-math.inf, 1.0 if name == "kl_div" else 0.0)
 
 
+@pytest.mark.slow
 def test_distribution_functions_beyond_their_supports_and_by_shapes():
     for f, at in (
         (lambda x: stats.gamma.cdf(x, 2.5), (-1.0, 0.0, 1e-200, 3.0, 900.0)),
@@ -185,6 +193,7 @@ def test_the_sign_of_the_gamma_function():
     assert symgrad(lambda x: special.gammasgn(x) * x).grad(-2.5) == -1.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["pdf", "cdf"])
 @pytest.mark.parametrize("name", ["norm", "gamma", "t", "weibull_min"])
 def test_negative_scales_and_shapes_give_nan(name, method):

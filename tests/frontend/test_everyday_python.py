@@ -48,6 +48,7 @@ def test_optional_parameters_that_are_named_are_differentiated_by() -> None:
     assert pickle.loads(pickle.dumps(f)).grad(v, d, nu=0.5) == 0.5
 
 
+@pytest.mark.slow
 def test_optional_arrays() -> None:
     def mean(x: Any, w: Any = None) -> Any:
         return np.mean(x) if w is None else np.sum(w * x) / np.sum(w)
@@ -118,6 +119,7 @@ def test_messages_are_not_computed() -> None:
     np.testing.assert_array_equal(symgrad(symmetric).jacobian(np.eye(2))[0, 1, 0, 1], 2.0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "fun",
     [
@@ -171,6 +173,7 @@ def halving(x: Any) -> Any:
     return x[low] * (low << 1) + (low & 1) + (-low & 3) + (-low >> 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [1, 2, 5, 8, 9])
 def test_bits_of_integers(size: int) -> None:
     x = np.linspace(0, 1, size)

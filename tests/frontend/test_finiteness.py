@@ -45,6 +45,7 @@ FUNCTIONS: list[Callable[[Any], Any]] = [
 POINTS = (math.nan, math.inf, -math.inf, 0.0, 1.0, -1.0, 2.5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", FUNCTIONS, ids=range(len(FUNCTIONS)))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::symdiff.errors.GuardWarning")
 def test_as_in_plain_python(fun: Callable[[Any], Any]) -> None:
@@ -58,6 +59,7 @@ def test_as_in_plain_python(fun: Callable[[Any], Any]) -> None:
         np.testing.assert_allclose(found, filled, rtol=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict", "certified"])
 def test_of_a_computed_number_at_each_accuracy(accuracy: str) -> None:
     f = symgrad(lambda x: np.where(np.isfinite(3 * x**2), x, 7.0), accuracy=accuracy)
@@ -86,6 +88,7 @@ LOST = np.array([np.nan, np.inf, -np.inf, 1.0, -2.0, 0.0])
 OTHER = np.array([1.0, np.nan, 2.0, np.nan, -3.0, 0.0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -130,6 +133,7 @@ HALF = np.array([0.0, np.nan, 1.0, np.nan])
 LONG = np.concatenate([MIXED] * 30)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -177,6 +181,7 @@ ASKED: list[Callable[[Any], Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["fast", "high", "certified"])
 def test_comparisons_are_those_of_doubles(accuracy: str) -> None:
     """Those with nan do not hold, whether it is a constant, an argument or out of a domain; and
@@ -194,6 +199,7 @@ def test_nan_beside_a_number_in_max_of_python() -> None:
         np.testing.assert_equal(symgrad(f)(2.0), f(2.0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [1, 5, 64])
 def test_extremes_of_arrays_keep_nan(n: int) -> None:
     x = np.arange(1.0, n + 1)

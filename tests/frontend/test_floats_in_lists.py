@@ -181,6 +181,7 @@ def repeated_number(v, n):
     return len(n * [v]) * v
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", [(1, 3), (3, 1)])
 def test_an_integer_argument_repeats_a_list(order: tuple[int, int]) -> None:
     s, x = symgrad(repeated_by_an_argument), np.array([1.5, 0.7])

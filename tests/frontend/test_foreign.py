@@ -27,6 +27,7 @@ def test_every_name_of_the_table_is_of_a_function_that_is_known(module):
         assert alias.refused or alias.own or registry.find(alias.target), name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", foreign.OWN, ids=lambda f: f.__name__)
 def test_functions_that_numpy_does_not_have_are_traced(function):
     values = {
@@ -132,6 +133,7 @@ def test_functions_are_read_as_those_of_pytorch():
         symgrad(lambda x: torch.std(x))(X)
 
 
+@pytest.mark.slow
 def test_functions_are_read_as_those_of_jax():
     jax = pytest.importorskip("jax")
     jnp, special = jax.numpy, pytest.importorskip("jax.scipy.special")
@@ -156,6 +158,7 @@ def test_functions_are_read_as_those_of_jax():
 assert scipy.linalg  # a module whose functions are known once it is imported
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("axes", "dots"), [
     (([0], [0]), None), (([1], [0]), None), (([1, 0], [0, 1]), None), (([1], [1]), ([0], [0])), (([], []), ([1], [0])),
 ])  # fmt: skip

@@ -105,6 +105,7 @@ def _whole(v: Any) -> bool:
     return all(_whole(e) if isinstance(e, tuple) else isinstance(e, int) for e in v)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", range(len(INTEGERS)))
 def test_integers_of_the_call(case: int) -> None:
     function, args = INTEGERS[case]
@@ -140,6 +141,7 @@ def test_sizes_are_not_negative() -> None:
             symgrad(f)(*args)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "args", "hint"),
     [
@@ -222,6 +224,7 @@ def peaked(x: Any) -> Any:
     return np.sum(a * x)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", [rows, weighted, gathered, stored, peaked])
 def test_small_arrays_are_indexed_by_what_is_computed(function: Any) -> None:
     f = symgrad(function)
@@ -230,6 +233,7 @@ def test_small_arrays_are_indexed_by_what_is_computed(function: Any) -> None:
     np.testing.assert_allclose(f.grad(A), wanted, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_tables_of_numbers_and_arrays() -> None:
     f = symgrad(table)
     x = np.array([1.0, -2.0, 3.5])
@@ -244,6 +248,7 @@ def test_there_is_no_derivative_by_an_index() -> None:
         f.diff("k")(np.array([1.0, 2.0, 3.0]), 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "calls"),
     [
@@ -280,6 +285,7 @@ entry = symgrad(lambda x, k: x[k] ** 2)
 series = symgrad(lambda x, n: sum(x**k for k in range(n)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("outer", "plain", "args"),
     [
@@ -319,6 +325,7 @@ def test_real_numbers_are_not_passed_on_as_integers(outer: Any, args: tuple[Any,
 
 
 # --------------------------------------------------------------------------- products with vectors
+@pytest.mark.sampled
 @pytest.mark.parametrize("vector", [(B[1], 0), (B[1],), B[1]])
 def test_integers_have_no_tangent(vector: Any) -> None:
     f = symgrad(lambda x, k: x[k] ** 2 * k)
@@ -327,6 +334,7 @@ def test_integers_have_no_tangent(vector: Any) -> None:
         assert f.hvp((A, 2), vector).tolist() == [0.0, 0.0, 20.0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("vector", [(B[1], 2.0, 0), (B[1], 2.0)])
 def test_tangents_beside_integers(vector: Any) -> None:
     f = symgrad(lambda x, a, k: a**2 * x[k] ** 2)
@@ -353,6 +361,7 @@ def test_tangents_of_integers_are_zero() -> None:
     assert outer(A, 2) == 49.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("i", [1, np.array([0, 2, 2])])
 def test_indices_in_products_that_are_called_inside(i: Any) -> None:
     @symgrad

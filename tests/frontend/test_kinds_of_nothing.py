@@ -16,6 +16,7 @@ def same(f):
         np.testing.assert_array_equal(found, true, strict=np.ndim(true) > 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [int, float, bool])
 @pytest.mark.parametrize(
     "shape, axis", [((0,), None), ((3, 0), 1), ((3, 0), 0), ((0, 2), 1), ((0, 2), None)]
@@ -25,6 +26,7 @@ def test_reductions_of_nothing(kind, shape, axis):
         same(lambda x, f=reduction: f(np.zeros(shape, kind), axis=axis))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("left", [int, float, bool])
 @pytest.mark.parametrize("right", [int, float, bool])
 def test_products_of_nothing(left, right):

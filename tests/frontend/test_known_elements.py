@@ -11,6 +11,7 @@ TABLE = np.linspace(0.0, 1.0, 36).reshape(6, 6)
 ENDLESS = np.where(TABLE > 0.5, np.inf, TABLE)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [
     lambda a: a * np.meshgrid(np.arange(6.0), np.arange(6.0))[1][1, 0],
     lambda a: np.exp(-a * sum(g**2 for g in np.meshgrid(*[np.linspace(0, 1, 6)] * 2)))[2, 3],
@@ -32,6 +33,7 @@ def searched(x: float, a: float, b: float):
     return x * b + EDGES[np.searchsorted(EDGES, a * 3)]
 
 
+@pytest.mark.slow
 def test_what_is_annotated_float_is_a_number_before_any_call(tmp_path):
     symgrad(searched).save(tmp_path / "searched_kernels.py")
     spec = importlib.util.spec_from_file_location(
@@ -54,6 +56,7 @@ def test_messages_of_errors_have_the_values_that_are_known():
         symgrad(choosing)(2.0, "cube")
 
 
+@pytest.mark.slow
 def test_derivatives_at_singular_matrices_are_refused_at_the_line():
     def det(m):
         return np.linalg.det(m)
@@ -69,6 +72,7 @@ def test_derivatives_at_singular_matrices_are_refused_at_the_line():
 PADDED = np.array([[1.0, np.inf, 2.0], [3.0, 4.0, np.inf], [np.inf, 1.0, 2.0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["fast", "high"])
 def test_what_is_not_taken_from_padded_tables_contributes_nothing(accuracy):
     x = np.array([1.0, 2.5, 3.0])
@@ -118,6 +122,7 @@ def largest_and_its_square(x):
     return best + square
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [largest_so_far, least_so_far, largest_and_its_square])
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_extremes_so_far_that_something_reads(f, n):

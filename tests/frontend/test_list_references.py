@@ -198,6 +198,7 @@ def differences(f, a, h=1e-6):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", WORKING)
 def test_as_python(f):
     s = symgrad(f)
@@ -206,6 +207,7 @@ def test_as_python(f):
     assert s.grad(SMALL) == pytest.approx(differences(f, SMALL), rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_a_swap_is_the_same_for_every_index_of_the_call(accuracy):
     def f(M, p):

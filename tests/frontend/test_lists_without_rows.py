@@ -34,6 +34,7 @@ DO_NOT = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", SHOW)
 def test_what_shows_the_second_axis_is_refused_without_rows(f):
     g, x = symgrad(f), np.arange(6.0).reshape(2, 3) / 4
@@ -42,6 +43,7 @@ def test_what_shows_the_second_axis_is_refused_without_rows(f):
         g(np.zeros((0, 3)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", DO_NOT)
 def test_what_does_not_show_it_is_as_in_python(f):
     g = symgrad(f)

@@ -207,6 +207,7 @@ def names_in_classes(x):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "args"),
     [

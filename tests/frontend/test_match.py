@@ -150,6 +150,7 @@ def wrapped_names(x):
     return 0.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [by_number, returns])
 def test_of_numbers(f: Callable[..., Any]) -> None:
     g = symgrad(f)
@@ -171,6 +172,7 @@ def test_derivatives() -> None:
     assert symgrad(in_a_loop).grad(np.ones(4)).tolist() == [2.0, 0.0, -1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_static_and_sizes() -> None:
     for kind in ("sin", "square", "abc"):
         assert symgrad(by_name)(0.5, kind) == pytest.approx(by_name(0.5, kind))

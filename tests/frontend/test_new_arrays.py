@@ -179,6 +179,7 @@ def program(made, number):
     return names["f"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", ["x", "1.5"])
 @pytest.mark.parametrize("made", NEW + VIEWS)
 def test_what_is_new_or_a_view(made, number):

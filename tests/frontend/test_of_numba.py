@@ -69,6 +69,7 @@ def local(x):
     return inner(x)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "x", "slope"),
     [
@@ -82,6 +83,7 @@ def test_derivatives(f: object, x: float, slope: float) -> None:
     assert symgrad(f).grad(x) == pytest.approx(slope)
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_compiled_functions() -> None:
     for f in (square, through_all, lazily, eagerly, callback):
         for x in (0.3, -1.7):
@@ -95,6 +97,7 @@ def test_ufuncs_of_arrays() -> None:
     assert f(x) == np.sum(eagerly(x))
 
 
+@pytest.mark.slow
 def test_an_overload_by_type() -> None:
     f = symgrad(njit(lambda x: cube(x)))
     np.testing.assert_allclose(f.grad(np.array([1.0, 2.0])), [27.0, 27.0])

@@ -212,11 +212,13 @@ def arrays_in_containers_change_in_place(x):
     return w @ row
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
 
 
+@pytest.mark.slow
 def test_gradients() -> None:
     x, v = np.array([0.3, -0.2, 0.5]), np.array([1.0, 0.5, -1.0])
     found = symgrad(replaced_in_a_loop).grad(x, v)

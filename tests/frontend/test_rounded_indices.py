@@ -85,6 +85,7 @@ def difference(f: Callable[..., Any], t: float) -> float:
     return float(f(Y, t + 2**-6) - f(Y, t - 2**-6)) * 2**5
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", ALL)
 def test_values_and_derivatives(f: Any) -> None:
     g = symgrad(f)
@@ -96,6 +97,7 @@ def test_values_and_derivatives(f: Any) -> None:
     assert by_y @ step == pytest.approx((f(Y + step, 2.3) - f(Y - step, 2.3)) / 2, rel=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("t", [7.5, 8.0, 100.0, -9.0, 1e300, math.inf, math.nan])
 def test_out_of_range(t: float) -> None:
     with pytest.raises((IndexError, SymdiffError)):
@@ -160,6 +162,7 @@ def chosen_by_a_branch(y: Any, t: Any) -> Any:
 MORE = [rows_after, counted, of_a_list, of_a_size, stored_after, chosen_by_a_branch]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", MORE)
 def test_sizes_and_ends(f: Any) -> None:
     g, y = symgrad(f, accuracy="fast"), Y + 0.3
@@ -191,6 +194,7 @@ OF_VECTORS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", OF_VECTORS)
 def test_arrays_of_integers(f: Any) -> None:
     want = f(Y, TIMES)
@@ -205,6 +209,7 @@ def test_arrays_of_integers(f: Any) -> None:
         np.testing.assert_allclose(moved, (ends[0] - ends[1]) / (2 * h), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("t", [math.inf, math.nan, -1e300, 2.0**53])
 def test_what_is_no_integer_of_the_program(t: float) -> None:
     for f in (lambda y, t: np.sum(y[int(t) :]), lambda y, t: sum(range(int(t))) * y):
@@ -227,6 +232,7 @@ def reduced(t: float) -> float:
     return t
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [counted_up, reduced, lambda t: [1.0, 3.0, 2.0][int(t)]])
 def test_floats_that_are_made_of_integers_are_floats_element_by_element(f: Any) -> None:
     g, x = symgrad(f), np.array([0.2, 1.3])

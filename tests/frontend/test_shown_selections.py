@@ -98,6 +98,7 @@ def one_shared(a):
     return np.sum(chosen)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [one_name, one_shared])
 def test_what_nothing_else_shows_is_changed(f):
     assert symgrad(f)(SOME) == pytest.approx(f(SOME), rel=1e-15)

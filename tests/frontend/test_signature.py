@@ -86,6 +86,7 @@ def with_defaults(x, n: int = 2, y=1.5):
     return x * y**n
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=3))
 def test_fast_path_equals_signature(values: list[float]) -> None:
     p = Parameters(with_defaults)

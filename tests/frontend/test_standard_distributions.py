@@ -50,6 +50,7 @@ def of_all(name: str, names: list[str]) -> Any:
     return f
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", EVERY)
 def test_values_are_scipys(name: str) -> None:
     whole, names = TABLE[name].whole, kinds(name)
@@ -63,6 +64,7 @@ def test_values_are_scipys(name: str) -> None:
         assert got == pytest.approx(want, rel=2e-11, abs=1e-300), (x, names)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", EVERY)
 def test_slopes_are_those_of_scipys_values(name: str) -> None:
     if TABLE[name].whole:
@@ -97,6 +99,7 @@ def test_slopes_are_those_of_scipys_values(name: str) -> None:
         assert got == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-6, abs=1e-7), k
 
 
+@pytest.mark.slow
 def test_arguments_by_name_and_of_arrays() -> None:
     x = np.array([0.3, 0.9, 1.7])
     for f in (
@@ -112,6 +115,7 @@ def test_arguments_by_name_and_of_arrays() -> None:
     np.testing.assert_allclose(slopes[1], np.sum(1 - np.exp(-z)) / 1.4, rtol=1e-13)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("z", [-40.0, -5.0, 1e-9, 3.0, 37.0])
 def test_tails_have_their_digits(z: float) -> None:
     with mp.workdps(60):

@@ -106,6 +106,7 @@ BY_ARGUMENTS = [
 CALLS = [(K, 2.0), (K, 2.75), (K * 1.0, 2.75), (K, -3.25), (K.astype(float), -3.25), (K, 2)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", BY_ARGUMENTS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("calls", [CALLS, CALLS[::-1]], ids=["forward", "backward"])
 def test_the_kind_of_the_storage_is_that_of_the_call(f: Function, calls: Any) -> None:
@@ -144,6 +145,7 @@ def copied(k, a):
     return w * 0.5
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [added, scaled, divided, into, copied], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("first", [K, K * 1.0], ids=["integers", "floats"])
 def test_in_place_what_numpy_refuses_is_an_error(f: Function, first: Any) -> None:
@@ -187,6 +189,7 @@ def cut(x, a):
     return w * x
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [one, scaled_slice, data, bins, cut], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("backward", [False, True])
 def test_floats_are_rounded_towards_zero_and_have_slope_0_there(
@@ -230,6 +233,7 @@ def test_a_caller_of_such_a_function_rounds_too() -> None:
         assert symgrad(outer)(k, 2.75) == zeros_like(k, 2.75) + 2.75
 
 
+@pytest.mark.slow
 def test_numba_callers_are_refused() -> None:
     numba = pytest.importorskip("numba")
     made = symgrad(zeros_like)

@@ -57,6 +57,7 @@ def test_a_pole_stays() -> None:
     assert symgrad(element)(np.array([0.0, 1.0])) == np.inf
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [oscillating, quotient, shares, powers])
 def test_of_arrays(f: Any) -> None:
     s = symgrad(f)

@@ -56,6 +56,7 @@ def triangle() -> Source:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_fault_is_found_and_shrunk(tmp_path: Path, monkeypatch) -> None:
     """Rows of a triangle put together, as if they had one length."""
     assert examined(triangle(), tmp_path).kind == "fine"

@@ -9,6 +9,7 @@ import pytest
 from tests.fuzz.decisions import fuzz
 
 
+@pytest.mark.slow
 def test_some_programs(tmp_path: Path) -> None:
     """`python -m tests.fuzz.decisions` for more."""
     found = fuzz(12, 7, tmp_path)

@@ -10,6 +10,7 @@ import pytest
 from tests.fuzz.law import CONVENTION, Generator, difference, fuzz
 
 
+@pytest.mark.slow
 def test_some_programs(tmp_path: Path) -> None:
     """`python -m tests.fuzz.law` for more."""
     found = fuzz(6, 7, tmp_path)

@@ -33,6 +33,7 @@ CHUNKED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("apply", CHUNKED.values(), ids=CHUNKED)
 def test_chunks_stay_chunks(apply):
     found = apply(da.from_array(X, chunks=2))

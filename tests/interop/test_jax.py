@@ -54,6 +54,7 @@ def close(found, wanted):
     )
 
 
+@pytest.mark.slow
 def test_values():
     close(layer(X, W), jnp.tanh(X @ W))
     close(two(W, W), (W * W, W.sum()))
@@ -61,6 +62,7 @@ def test_values():
     assert energy(W.astype(np.float32)).dtype == np.float32
 
 
+@pytest.mark.slow
 def test_reverse_mode_of_any_order():
     plain = lambda x, w: jnp.tanh(x @ w).sum()
     ours = lambda x, w: layer(x, w).sum()
@@ -83,6 +85,7 @@ def test_forward_mode_of_any_order(transform):
     close(third(ours), third(total))
 
 
+@pytest.mark.slow
 def test_forward_mode():
     direction = np.array([0.5, -1.0])
     plain = lambda w: jnp.tanh(X @ w)
@@ -104,6 +107,7 @@ def test_products_of_linearised_functions_and_their_transposes():
         jax.linear_transpose(lambda w: layer(X, w), W)(np.ones(3))
 
 
+@pytest.mark.slow
 def test_forward_mode_of_several_results_and_of_integers():
     close(jax.jacfwd(two, (0, 1))(W, W), (
         (np.diag(W), np.diag(W)), (np.ones(2), np.zeros(2)),
@@ -150,11 +154,13 @@ def test_inside_of_scan(derivative):
     close(derivative(jax.checkpoint(total(layer)))(W), derivative(total(plain))(W))
 
 
+@pytest.mark.slow
 def test_limits_in_forward_mode():
     first, second = jax.jvp(jax.grad(sinc), (0.0, 2.0), (1.0, 0.0))
     assert first == 0.0 and abs(second + 2 / 3) < 1e-15
 
 
+@pytest.mark.slow
 def test_arguments_that_broadcast():
     slope, by = jax.grad(lambda x, a: sinc(x, a).sum(), (0, 1))(jnp.zeros((4, 1)), jnp.ones(3))
     assert slope.shape == (4, 1) and not slope.any() and by.tolist() == [4.0] * 3
@@ -196,6 +202,7 @@ class TestCustomCalls:
         monkeypatch.setattr(_Called, "_evaluate", recorded)
         return seen
 
+    @pytest.mark.sampled
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     @pytest.mark.parametrize("f, shapes", [
         (sinc, [(), ()]), (sinc, [(3, 5), ()]), (sinc, [(4, 1), (3,)]), (layer, [(3, 2), (2,)]),
@@ -220,6 +227,7 @@ class TestCustomCalls:
         close(jax.jit(jax.vmap(sinc, (0, None)))(x, 2.0), 2 * np.sinc(x / np.pi))
         assert (9,) not in [s for c in calls for s in c]
 
+    @pytest.mark.slow
     def test_elements_that_need_balls_are_computed_in_python(self, calls):
         f = function(lambda x: (np.sin(x) - np.tan(x)) / np.expm1(x) ** 3 * (1 + 1e-30 * x))
         compiled = jax.jit(jax.grad(f))

@@ -77,6 +77,7 @@ def test_roots():
         )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", [{}, {"bounds": (0, 5)}, {"sigma": np.full(20, 0.1)}])
 def test_curve_fit(options):
     def decay(t, a, b, c):
@@ -93,6 +94,7 @@ def test_curve_fit_of_one_parameter_and_of_rows():
     assert_allclose(curve_fit(product, np.stack([T, T**2]), 3 * T**3)[0], [3.0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["RK45", "Radau", "BDF", "LSODA", integrate.BDF])
 def test_solve_ivp(method):
     def oscillator(t, y, mu):
@@ -208,6 +210,7 @@ def test_what_is_no_lowlevel_callable(function, kind, message):
 ELEMENTS = pytest.mark.parametrize("start", [np.ones(1), np.array([1.0, 2.0])], ids=["one", "two"])
 
 
+@pytest.mark.sampled
 @ELEMENTS
 @pytest.mark.parametrize("sparse", [False, True])
 def test_elementwise_right_sides(start, sparse):
@@ -218,6 +221,7 @@ def test_elementwise_right_sides(start, sparse):
         assert_allclose(found.y[:, -1], plain.y[:, -1], rtol=5e-3)
 
 
+@pytest.mark.sampled
 @ELEMENTS
 def test_elementwise_residuals(start):
     for options in ({}, {"method": "lm"}, {"sparse": True, "tr_solver": "lsmr"}):
@@ -231,6 +235,7 @@ def test_elementwise_residuals(start):
         assert_allclose(found.x, 1.3, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_elementwise_constraints():
     inside = NonlinearConstraint(lambda x: x**2, 0, 1)
     found = minimize(
@@ -250,6 +255,7 @@ def asserting(x):
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [raising, asserting])
 def test_lowlevel_callables_that_raise_are_nan_with_a_warning(f):
     with pytest.warns(RuntimeWarning, match=f"{f.__name__}: a result is nan, for .*Error"):
@@ -262,6 +268,7 @@ def test_lowlevel_callables_that_raise_are_nan_with_a_warning(f):
 STRUCTURES = ["pos", "her", "diagonal", "tridiagonal", "upper triangular", "banded", None]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_solve_reads_what_is_assumed(structure, lower):

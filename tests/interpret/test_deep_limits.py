@@ -17,6 +17,7 @@ def at(e, *point):
     return Certified([X, Y], [e], (), 200_000).at_with_status([*point, 0.0][:2])[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("x", [-3.0, -1000.0, -1e16, -1e22, -1.7e308])
 def test_poles_of_gamma(x):
     assert at(GAMMA(X), x).status == "pole"
@@ -31,6 +32,7 @@ def test_a_pole_of_a_small_number_is_none_of_0():
     assert at(X * EXP(Y) / X, 0.0, -2000.0).value == 0.0
 
 
+@pytest.mark.slow
 def test_one_to_the_infinity_is_no_number():
     def f(y, k):
         return math.exp(y) if k == 0 else (1 + k * y) ** (1 / k)
@@ -42,6 +44,7 @@ def test_one_to_the_infinity_is_no_number():
         assert symgrad(lambda x, y: np.power(x, 1 / y), accuracy=accuracy)(1.0, 0.0) == 1.0
 
 
+@pytest.mark.slow
 def test_the_copula_of_clayton():
     def copula(u, v, t):
         return u * v if t == 0 else max(u**-t + v**-t - 1, 0) ** (-1 / t)

@@ -176,6 +176,7 @@ def test_limits(e: Expr, point: float, want: float) -> None:
     assert answer(e, point) == (want, "limit")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "point", "want"),
     [
@@ -290,6 +291,7 @@ def test_speed_of_one_pass() -> None:
     assert calls(lambda: program.at([1.1, 0.3])) < 10 * len(program.tape.nodes)
 
 
+@pytest.mark.slow
 def test_precision_is_restored_and_threads_do_not_mix() -> None:
     ctx.prec = 71
     program = Certified([x, y], [(EXP(x) - EXP(y)) / (x - y), SIN(x) / 3])
@@ -474,6 +476,7 @@ coordinate = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(rationals, coordinate, coordinate)
 def test_rational_expressions(e: Expr, a: float, b: float) -> None:
@@ -534,6 +537,7 @@ def test_atan2_on_its_cut() -> None:
     assert value(ATAN2(x, y), 0.0, -1.0) == math.pi
 
 
+@pytest.mark.slow
 def test_the_precision_grows_by_what_a_result_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not to the next of the list, where the time is as the precision squared."""
     used: list[int] = []

@@ -65,12 +65,14 @@ def derivatives(f: Expr) -> Certified:
     return Certified([x], [f, first, gradient(first, [x])[0]], primals=[f, first])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_at_the_point(name: str) -> None:
     f, point, want = CASES[name]
     assert derivatives(f).at([point]) == tuple(float(w) for w in want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [n for n in CASES if n not in ("gamma",)])
 def test_near_the_point(name: str) -> None:
     f, centre, _ = CASES[name]
@@ -116,6 +118,7 @@ def hessian(f: Expr, params: list[Expr], point: list[float]) -> tuple[list[float
 t = sqrt(x * x + y * y + z * z)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "value", "curvature"),
     [

@@ -58,12 +58,14 @@ WITH: dict[str, tuple[Expr, float]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("e", WITHOUT.values(), ids=WITHOUT)
 def test_what_differs_on_one_path_is_no_limit(e: Expr) -> None:
     (answer,) = Certified([x, y, z], [e]).at_with_status(ORIGIN)
     assert math.isnan(answer.value)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("e", "value"), WITH.values(), ids=WITH)
 def test_what_is_the_same_on_all_paths_is_one(e: Expr, value: float) -> None:
     (answer,) = Certified([x, y, z], [e]).at_with_status(ORIGIN)
@@ -93,6 +95,7 @@ NO_DIRECTION: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", NO_DIRECTION.values(), ids=NO_DIRECTION)
 def test_a_zero_vector_has_no_direction(f: Callable[[Any, Any], Any]) -> None:
     v = np.array([1.0, 0.5, 0.25])

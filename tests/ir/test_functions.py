@@ -108,6 +108,7 @@ def smooth_points(op: Op) -> list[tuple[float, ...]]:
 
 
 # ----------------------------------------------------------------- balls and SymPy
+@pytest.mark.sampled(25)
 @every_function
 def test_ball_agrees_with_sympy(op: Op) -> None:
     checked = 0
@@ -126,6 +127,7 @@ def test_ball_agrees_with_sympy(op: Op) -> None:
     assert checked or op.name in OPAQUE
 
 
+@pytest.mark.sampled(2)
 @having("names")
 def test_ball_agrees_with_the_libraries(op: Op) -> None:
     for name in op.names:
@@ -150,6 +152,7 @@ def test_ball_agrees_with_the_libraries(op: Op) -> None:
         assert compared, name
 
 
+@pytest.mark.sampled(2)
 @every_function
 def test_domain(op: Op) -> None:
     """Outside of the closed domain the ball is nan; inside it is not, but for poles."""
@@ -180,6 +183,7 @@ def difference(op: Op, point: tuple[float, ...], k: int) -> Any:
         return slope if abs(slope) < arb(2) ** 150 else None
 
 
+@pytest.mark.sampled(5)
 @having("slope")
 def test_slope_bounds_the_derivative(op: Op) -> None:
     assert op.slope is not None
@@ -204,6 +208,7 @@ def test_steepest_bounds_the_derivative_everywhere(op: Op) -> None:
                 assert size <= op.steepest, (p, size)
 
 
+@pytest.mark.sampled
 @having("live")
 def test_live_arguments(op: Op) -> None:
     """An argument that does not count has no influence on the value."""
@@ -253,6 +258,7 @@ SHAPES: tuple[Callable[[Expr], Expr], ...] = (
 )
 
 
+@pytest.mark.sampled(2)
 @having("simplify")
 def test_identities_hold_wherever_their_left_side_is_defined(op: Op) -> None:
     assert op.simplify is not None
@@ -276,6 +282,7 @@ def test_identities_hold_wherever_their_left_side_is_defined(op: Op) -> None:
     assert rewritten
 
 
+@pytest.mark.sampled(2)
 @having("sign")
 def test_sign(op: Op) -> None:
     for p in samples(op):
@@ -302,6 +309,7 @@ def test_monotone(op: Op) -> None:
     assert len(steps) == 1
 
 
+@pytest.mark.sampled
 @having("expand")
 def test_expansion_equals_the_function(op: Op) -> None:
     """A target without the function uses the expansion, to double accuracy."""
@@ -366,6 +374,7 @@ def unary_names() -> list[str]:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", unary_names())
 def test_arrays_are_as_numbers_at_any_size(name: str) -> None:
     """Overflow and underflow of a part of them, and of results; f and f'."""
@@ -391,6 +400,7 @@ def test_table_holds_every_function() -> None:
     assert declared - {*functions.DERIVED, *UNKNOWN} == set(TABLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [0, 1, 2, 5])
 def test_polygamma_is_right_at_its_roots_and_beside_its_poles(order):
     def g(x):
@@ -413,6 +423,7 @@ WITH_RULES = [
 ]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("op", WITH_RULES, ids=lambda op: op.name)
 def test_every_rule_agrees_with_differences_by_each_argument(op: Op) -> None:
     """As `differentiate` asks for it, with the condition under which an argument counts."""
@@ -473,6 +484,7 @@ def test_infinite_values_at_edges_have_the_sign_of_those_beside_them(op: Op) -> 
             assert signs == {math.copysign(1.0, value)}, (op.name, p, value)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", range(-6, 3))
 def test_bessel_functions_of_the_second_kind_at_zero(order: int) -> None:
     """Y of order -n is (-1)**n times that of order n, which is minus infinity at 0."""

@@ -31,6 +31,7 @@ def samples(rng, positive):
         yield abs(v) if positive else v
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
 def test_rule(rule):
     rng = random.Random(rule.name)

@@ -70,6 +70,7 @@ EVERY = [*NUMBERS, *ARRAYS, *WRITTEN]
 NAMES = [*(c.name for c in corpus.CASES), *(c.name for c in array_corpus.CASES), *PROGRAMS]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("group", [NUMBERS, ARRAYS, WRITTEN], ids=["numbers", "arrays", "written"])
 def test_captured_programs_parse_back(group):
     for make in group:
@@ -86,6 +87,7 @@ def test_programs_parse_back_at_every_stage(make):
             assert_round_trip(s.program)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "e",
     [
@@ -124,6 +126,7 @@ def test_numbers_parse_back(number):
         assert len(text) < 100
 
 
+@pytest.mark.slow
 @given(st.text(min_size=1), st.text(), st.sampled_from("fib"))
 def test_names_parse_back(name, other, kind):
     leaves = ir.var(name), index(name), load(array(name, kind), index(other)), ir.var(other)

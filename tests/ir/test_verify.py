@@ -63,6 +63,7 @@ def test_faults(program: Program, message: str) -> None:
     assert any(f.startswith(message) for f in found), found
 
 
+@pytest.mark.slow
 def test_deep_programs_do_not_recurse() -> None:
     e = x
     for _ in range(20_000):

@@ -39,6 +39,7 @@ def test_what_applies_to_which_is_what_is_traced() -> None:
     assert [c for c in loops if has_gradient(c)] == WITH_GRADIENT
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", SMOOTH, ids=lambda c: c.name)
 def test_products(case: Case) -> None:
     program, args, wrt, places = _traced(case)

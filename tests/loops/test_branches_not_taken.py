@@ -46,6 +46,7 @@ def defects(x):
 P, Q = np.random.default_rng(0).normal(size=(2, 4))
 
 
+@pytest.mark.slow
 def test_a_clamp_within_its_bounds_is_computed_at_once(refused):
     f = symgrad(angle_between, verify=False).jacobian
     for _ in range(3):
@@ -60,11 +61,13 @@ def test_a_clamp_within_its_bounds_is_computed_at_once(refused):
         np.testing.assert_allclose(by_q[:, k], slope, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_nan_beyond_a_clamp_is_nan():
     f = symgrad(angle_between, verify=False).jacobian
     assert np.isnan(f(np.array([np.nan, 1.0, 0.5]), np.array([0.2, 0.5, 1.0]))[0]).all()
 
 
+@pytest.mark.slow
 def test_functions_out_of_their_domain_in_other_branches(refused):
     f, x = symgrad(defects, verify=False), np.array([0.3, 0.7000001, 1e-9])
     for _ in range(3):

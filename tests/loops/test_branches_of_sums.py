@@ -51,6 +51,7 @@ SLOPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fun", SLOPES, ids=lambda f: f.__name__)
 def test_derivatives_by_the_guarded_parameter(fun):
     f = symgrad(fun)
@@ -95,6 +96,7 @@ def by_what_is_carried(x, y):
     return r
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fun", [by_elements, by_array, by_what_is_carried])
 def test_conditions_that_change_in_a_loop_stay_there(fun):
     x, y, step = np.array([1.0, 2.0, 3.0]), np.array([1.0, -1.0, 0.5]), 1e-6

@@ -47,6 +47,7 @@ def _gradient(name: str) -> tuple[LoopProgram, list, list[str], list]:
 LONG = [pytest.param(c, marks=pytest.mark.slow) for c in (FEW, 400, "auto")]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("checkpoint", [MIXED, "revolve", *LONG], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_gradient(name: str, checkpoint) -> None:
@@ -56,6 +57,7 @@ def test_gradient(name: str, checkpoint) -> None:
     assert all(map(close, outputs(bounded, args), plain))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["sine", "newton", "network", "backwards", "swap", "leapfrog"])
 def test_second_derivatives(name: str) -> None:
     program, args, wrt, names = _long(name)
@@ -101,6 +103,7 @@ def test_the_schedule_is_binomial(n: int, states: int, repeated: int, monkeypatc
     assert counter.most <= 2
 
 
+@pytest.mark.slow
 def test_kept_values_are_bounded(monkeypatch) -> None:
     program, _, _ = PROGRAMS["sine"]
     bounded = loop_pipeline.gradient(program, ["d"], "revolve")
@@ -125,6 +128,7 @@ def test_within_the_budget_nothing_is_made_again(monkeypatch) -> None:
     assert counter.steps == 300
 
 
+@pytest.mark.slow
 def test_sizes_that_depend_on_the_step() -> None:
     def factors(A):
         A = A.copy()

@@ -38,6 +38,7 @@ def _columns(program: LoopProgram, args: list, k: int) -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.sampled(3)
 @CASES
 def test_value(name: str) -> None:
     program, args, _, _ = _case(name)
@@ -46,6 +47,7 @@ def test_value(name: str) -> None:
     assert close(outputs(simplified, args)[0], outputs(program, args)[0])
 
 
+@pytest.mark.sampled
 @CASES
 def test_gradient(name: str) -> None:
     program, args, wrt, names = _case(name)
@@ -60,6 +62,7 @@ def test_gradient(name: str) -> None:
         assert close(h, truth)
 
 
+@pytest.mark.sampled
 @CASES
 def test_jvp_and_vjp(name: str) -> None:
     program, args, wrt, names = _case(name)
@@ -72,6 +75,7 @@ def test_jvp_and_vjp(name: str) -> None:
     assert close(sum(np.sum(b * t) for b, t in zip(bars, tangents, strict=True)), 0.625 * truth)
 
 
+@pytest.mark.sampled
 @CASES
 def test_second_derivatives(name: str) -> None:
     program, args, wrt, names = _case(name)
@@ -89,6 +93,7 @@ def test_second_derivatives(name: str) -> None:
     assert all(map(close, outputs(again, [*args, *v])[len(wrt) :], truth))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["network", "stencil", "rosenbrock", "leapfrog", "dot"])
 def test_jacobian_of_several_arrays(name: str) -> None:
     program, args, wrt, names = _case(name)

@@ -36,6 +36,7 @@ def quotient(d):
     return np.sum(1 - np.cos(d)) / np.sum(d**2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [3, 100, 5000])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict"])
@@ -57,6 +58,7 @@ def test_a_bound_is_no_worse_than_it_must_be():
     assert 0 < f.error_bound(x) <= 1e-12 * f(x)
 
 
+@pytest.mark.slow
 def test_of_arrays_the_element_that_is_off_most():
     rng = np.random.default_rng(2)
     a, b = rng.standard_normal((20, 30)), rng.standard_normal((30, 10))
@@ -72,6 +74,7 @@ def test_of_arrays_the_element_that_is_off_most():
     assert bound < 1e-12
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(3))
 def test_partial_sums_count(seed):
     """Of columns, which are added up one row after the other, and of a product in the order of its inner index."""
@@ -91,6 +94,7 @@ def test_partial_sums_count(seed):
         assert off <= g.error_bound(*given) <= 30 * math.sqrt(300) * off
 
 
+@pytest.mark.slow
 def test_bounds_nest_as_results_do():
     a, w = np.ones((3, 2)), np.array([0.1, 0.7])
     value, (by_w, by_a) = symgrad(squares, accuracy="fast").value_and_grad.error_bound(w, a)
@@ -113,6 +117,7 @@ def test_functions_of_numbers_are_within_16_ulp():
         symgrad(lambda x: x * x - 2, accuracy="fast").error_bound(3.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("level", "words"),
     [
@@ -128,6 +133,7 @@ def test_the_report_says_what_is_promised(level, words):
     assert words in told.text
 
 
+@pytest.mark.slow
 def test_sums_on_the_way_count():
     """What an array is after two statements says nothing of what it was between them."""
 

@@ -30,6 +30,7 @@ POINTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("x", POINTS, ids=repr)
 def test_logarithms_of_sums(name, x):
@@ -42,6 +43,7 @@ def test_logarithms_of_sums(name, x):
     np.testing.assert_allclose(f.grad(x), slopes, rtol=4e-13, atol=1e-307)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", POINTS, ids=repr)
 def test_quotients_by_sums(x):
     def softmax(x):
@@ -65,6 +67,7 @@ def exact_softmax(x):
         return np.array([[float(w / mpmath.fsum(row)) for w in row] for row in weights])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "softmax",
     [
@@ -84,6 +87,7 @@ def test_rows(softmax):
         assert not np.any(slopes[i, :, i - 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", [False, True])
 def test_cross_entropy(library):
     def loss(x, y):
@@ -107,6 +111,7 @@ def test_cross_entropy(library):
     )
 
 
+@pytest.mark.slow
 def test_second_derivatives():
     x = np.array([900.0, 900.5])
     p = 1 / (1 + np.exp([0.5, -0.5]))
@@ -114,6 +119,7 @@ def test_second_derivatives():
     np.testing.assert_allclose(f.hessian(x), np.diag(p) - np.outer(p, p), rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_weights_and_parameters():
     """A density far from all its data."""
 
@@ -178,6 +184,7 @@ def _shifted_by_hand(x):
     return np.log(s) + m
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f", [_shifted_sum, _shifted_shares, _shifted_rows, _shifted_by_hand]
 )  # fmt: skip
@@ -196,6 +203,7 @@ def test_what_exponents_are_shifted_by_is_not_differentiated(f):
         assert np.isfinite(program.grad(scale * x)).all()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [_shifted_sum, _shifted_shares, _shifted_by_hand])
 @pytest.mark.parametrize("at", [(np.inf, 1.0), (-np.inf, -np.inf), (np.nan, 0.0), (-np.inf, 1.0)])
 def test_infinite_shifts_are_what_they_are_in_numpy(f, at):
@@ -222,6 +230,7 @@ def _shares(z):
     return e / np.sum(e), np.sum(e)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [_sums_and_logarithms, _shares_and_logarithms, _shares])
 @pytest.mark.parametrize("scale", [1.0, 1e3, -1e3])
 @pytest.mark.parametrize("accuracy", ["fast", "high"])
@@ -232,6 +241,7 @@ def test_sums_that_are_results_keep_their_shift(f, scale, accuracy):
         np.testing.assert_allclose(part, wanted, rtol=1e-13, atol=1e-300)
 
 
+@pytest.mark.slow
 def test_a_shift_that_counts_stays():
     def moved(x, k):
         return k * k + np.log(np.sum(np.exp(x - k)))
@@ -243,6 +253,7 @@ def test_a_shift_that_counts_stays():
     assert by_k == 0.0
 
 
+@pytest.mark.slow
 def test_shifts_behind_arrays_of_logarithms():
     def loss(w, x, labels):
         z = np.tanh(x @ w)
@@ -261,6 +272,7 @@ def test_shifts_behind_arrays_of_logarithms():
     assert "tape" not in f.grad.source()
 
 
+@pytest.mark.slow
 def test_errors_of_shifts_do_not_count(monkeypatch):
     """The largest of rounded numbers less itself is 0 with nothing known of its error."""
     ran = []
@@ -296,6 +308,7 @@ LOGARITHMS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["fast", "high"])
 @pytest.mark.parametrize("name", LOGARITHMS)
 @pytest.mark.parametrize("shift", [0.0, -3000.0])

@@ -83,6 +83,7 @@ MET = [(f, p) for f in PROGRAMS for p in POINTS if f is not nearest or p == "apa
 """But for rows that are equal, where a norm is 0 and ties are met at once."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "point"), MET, ids=lambda v: getattr(v, "__name__", v))
 def test_gradients_are_the_means_of_both_sides(
     f: Callable[[np.ndarray], float], point: str
@@ -92,6 +93,7 @@ def test_gradients_are_the_means_of_both_sides(
         assert g.grad(q) == pytest.approx(central(f, q), abs=2e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [largest, by_rows, by_hand], ids=lambda f: f.__name__)
 def test_directional_derivatives_are_products_with_the_gradient(
     f: Callable[[np.ndarray], float],
@@ -102,6 +104,7 @@ def test_directional_derivatives_are_products_with_the_gradient(
         assert slope == pytest.approx(np.sum(central(f, q) * direction), abs=2e-4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_ties_of_any_number(n: int) -> None:
     q = np.full(n, 2.0)
@@ -109,6 +112,7 @@ def test_ties_of_any_number(n: int) -> None:
     assert symgrad(largest, accuracy="fast").grad(q) == pytest.approx(2.0 + share * 2 * n)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["maximum", "minimum"])
 def test_terms_that_are_not_numbers_make_the_derivative_nan(name: str) -> None:
     f = (
@@ -133,6 +137,7 @@ def test_a_maximum_of_python_passes_by_what_is_not_a_number() -> None:
     assert symgrad(larger).grad(q).tolist() == [0.0, 0.0, 3.0, 0.0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", PROGRAMS[:-1], ids=lambda f: f.__name__)
 def test_nothing_is_kept_for_the_reverse(f: Callable[[np.ndarray], float]) -> None:
     g = symgrad(f)
@@ -140,6 +145,7 @@ def test_nothing_is_kept_for_the_reverse(f: Callable[[np.ndarray], float]) -> No
     assert "kept for the gradient" not in str(g.report())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("bound", [1e300, 2.0**70, 1e25])
 def test_large_literals_are_real_numbers(bound: float) -> None:
     def least(q: np.ndarray) -> float:

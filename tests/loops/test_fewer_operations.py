@@ -53,6 +53,7 @@ def read_twice(kernel: Any, image: Any) -> Any:
     return total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [5, 6, 7])
 @pytest.mark.parametrize("f", [filtered, faded, read_twice])
 def test_adjoints_that_pass_through_loops_are_right(f: Any, seed: int) -> None:

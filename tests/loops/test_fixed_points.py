@@ -215,12 +215,14 @@ CASES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_keep_their_digits_in_plain_doubles(name):
     f, *args = CASES[name]
     assert max(errors(f, *args)) < 64
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_programs_are_valid(name, monkeypatch):
     made = []
@@ -236,6 +238,7 @@ def test_programs_are_valid(name, monkeypatch):
     assert made and not [fault for program in made for fault in faults(program)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [blending, expanded])
 @pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-15])
 def test_steps_near_0_and_near_1(f, scale):
@@ -243,6 +246,7 @@ def test_steps_near_0_and_near_1(f, scale):
         assert max(errors(f, d)) < 40
 
 
+@pytest.mark.slow
 def test_one_hundred_elements_within_four_ulps():
     d = np.random.default_rng(0).uniform(0.1, 0.9, 100)
     assert errors(blending, d)[1] < 4
@@ -276,6 +280,7 @@ def _second(f, d):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [blending, expanded, sometimes, stopped])
 def test_other_derivatives(f):
     d, v = D[:5], C[:5]
@@ -359,6 +364,7 @@ def _function(text, tmp_path, name):
     return space["f"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(24))
 def test_random_recurrences(seed, tmp_path):
     text, args = _random(seed)

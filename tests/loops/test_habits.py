@@ -67,6 +67,7 @@ def off(value, truth):
         return float(abs((value - truth) / truth)) * 2.0**52
 
 
+@pytest.mark.slow
 def test_a_habit_is_taken_and_left(again):
     f = symgrad(turning, verify=False)
     for k in range(10):
@@ -80,6 +81,7 @@ def test_a_habit_is_taken_and_left(again):
             assert off(f(X, k / 9, c), exact_turning(X, k / 9, c)) <= 16
 
 
+@pytest.mark.slow
 def test_some_calls_see_whether_it_is_still_so(again, monkeypatch):
     monkeypatch.setattr(kernels, "TURNS", 4)
     f = symgrad(turning, verify=False)
@@ -111,6 +113,7 @@ def tiny(x, y, z):
     return turning(x, y, 0.5) * np.sqrt(np.sum(z * z))
 
 
+@pytest.mark.slow
 def test_underflow_on_the_way_is_noticed():
     f = symgrad(tiny, verify=False)
     z = np.array([3.0, 4.0])
@@ -120,6 +123,7 @@ def test_underflow_on_the_way_is_noticed():
         assert off(f(X, 0.3, scale * z), truth * mpmath.mpf(scale)) <= 2**12
 
 
+@pytest.mark.slow
 def test_results_are_put_where_they_are_wanted():
     f = symgrad(lambda x, y, c, z: turning(x, y, c) * z, verify=False)
     first, out = f(X, 0.3, 0.5, X), np.empty(len(X))
@@ -178,6 +182,7 @@ def exact_pushed(x, w):
         return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "exact"), [(added, exact_added), (around, exact_around), (pushed, exact_pushed)]
 )

@@ -56,6 +56,7 @@ def ulps(found: float, terms: np.ndarray) -> float:
     return abs(float(found) - truth) / math.ulp(truth)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["fast", "high"])
 @pytest.mark.parametrize(
     "f", [in_vectors, in_a_loop, beside_a_recurrence, backwards, under_a_condition]
@@ -87,6 +88,7 @@ def test_gradients_with_respect_to_what_all_terms_share():
     assert max(map(ulps, found, terms.T)) <= 8
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [in_vectors, in_a_loop, backwards])
 @pytest.mark.parametrize("n", [0, 1, SUMMED - 1, SUMMED, SUMMED + 1, 40 * SUMMED + 5])
 def test_sums_of_small_integers_are_exact(f, n):
@@ -94,6 +96,7 @@ def test_sums_of_small_integers_are_exact(f, n):
     assert symgrad(f)(x) == math.fsum(x)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [in_vectors, in_a_loop])
 @pytest.mark.parametrize("at", [0, SUMMED - 1, SUMMED, 5 * SUMMED + 2])
 def test_infinities_and_nan_are_kept(f, at):

@@ -84,6 +84,7 @@ def test_the_gradient_of_a_quotient_of_sums():
     np.testing.assert_allclose(symgrad(quotient).grad(d), [2.3333e-11, -1.5333e-10], rtol=1e-3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [5, 400])
 @pytest.mark.parametrize("scale", [1e-9, 1e-6, 1e-2])
 def test_a_product_minus_one(scale, n):
@@ -97,6 +98,7 @@ def test_a_product_minus_one(scale, n):
     assert ulps(symgrad(compound)(d), truth - 1) <= 2**12  # 2**-40 of the result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-9, 1e-5, 0.3])
 def test_a_log_mean_exp_minus_the_mean(scale):
     x = vector(scale)
@@ -114,6 +116,7 @@ def test_a_log_mean_exp_minus_the_mean(scale):
     assert of_the_largest(f.grad(x), slopes) <= 2.0**-40
 
 
+@pytest.mark.slow
 def test_double_double_code_alone(monkeypatch):
     """Large arguments, where formulas of all elements would be too long."""
     from symdiff.runtime.loops import recomputed
@@ -176,6 +179,7 @@ def rotation(x):
     return a * a + b * b
 
 
+@pytest.mark.slow
 def test_recurrences_without_loss_are_not_computed_again(monkeypatch):
     from symdiff.runtime.loops import recomputed
 
@@ -209,6 +213,7 @@ def network(W, U, x, c):
     return np.sum(h) - c
 
 
+@pytest.mark.slow
 def test_after_false_alarms_every_call_is_still_looked_at(monkeypatch):
     """Bounds of long recurrences with matrices are far above their errors: those are computed."""
     from symdiff.runtime.loops.recomputed import Recomputed
@@ -258,6 +263,7 @@ def inverse(A, b, c):
     return np.sum(np.linalg.inv(A) * b) - c
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [quadratic, several, determinant, log_determinant, inverse])
 def test_solvers_in_more_digits(f, monkeypatch):
     """A constant is taken off that is near, so that half of the digits are lost."""
@@ -346,6 +352,7 @@ def squares(w, a, y):
     return np.sum((a @ w - y) ** 2)
 
 
+@pytest.mark.slow
 def test_each_element_of_a_gradient_keeps_its_digits():
     """Small elements of gradients of short calls too, with "strict"."""
     rng = np.random.default_rng(1)
@@ -411,6 +418,7 @@ def test_what_calls_begin_with_is_compiled_once(monkeypatch):
     assert made == ["corrected", "double_double"]
 
 
+@pytest.mark.slow
 def test_calls_of_many_numbers_have_another_kernel():
     """The same function at both sizes, and results of shapes that are only known afterwards."""
     f = symgrad(squares)
@@ -421,6 +429,7 @@ def test_calls_of_many_numbers_have_another_kernel():
             np.testing.assert_allclose(f.grad(w, a, y)[0], 2 * a.T @ (a @ w - y), rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_what_estimates_compute_again_is_not_tested(monkeypatch):
     """Elements were computed again at every call, for values that no result is made of."""
     from symdiff.runtime.loops.fallback import Again
@@ -437,6 +446,7 @@ def test_what_estimates_compute_again_is_not_tested(monkeypatch):
     assert len(seen) < 100  # of 3300; all of them before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [1e-7, 1e-12, 1e-15])
 def test_angles_near_zero(small):
     """Rounding errors beside values are not made up where they cancel as well."""
@@ -445,6 +455,7 @@ def test_angles_near_zero(small):
     np.testing.assert_allclose(f.grad(np.array([3.0, small])), want, rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_exact_zeros_of_short_calls():
     f = symgrad(lambda x: np.sum((x[1:] - x[:-1] ** 2) ** 2))
     for x in (np.ones(3), np.array([2.0, 4.0, 16.0])):
@@ -452,6 +463,7 @@ def test_exact_zeros_of_short_calls():
         np.testing.assert_array_equal(f.grad(x), np.zeros(3))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("small", [1e-12, 1e-9, 1e-6])
 def test_corrections_that_cancel_exactly(small):
     """Of each term the value stays and its corrections cancel; then the values do."""
@@ -476,6 +488,7 @@ def inequality(x):
     return np.sum((2 * np.arange(1, n + 1) - n - 1) * np.sort(x)) / (n * np.sum(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [deviation, inequality])
 def test_what_is_in_order_and_cancels_exactly(f):
     g = symgrad(f, cache=False)
@@ -491,6 +504,7 @@ def slerp(p, q, t):
     return (np.sin((1 - t) * angle) * p + np.sin(t * angle) * q) / np.sin(angle)
 
 
+@pytest.mark.slow
 def test_arrays_of_which_each_element_has_all_arguments_in_it():
     """The Jacobian of a rotation between two: with "strict" each entry is corrected at once, within an ulp or two."""
     rng = np.random.default_rng(3)
@@ -523,6 +537,7 @@ def test_arrays_of_which_each_element_has_all_arguments_in_it():
                 assert abs(default[which][i, k] - want) <= 2.0**-40 * largest
 
 
+@pytest.mark.slow
 def test_rows_do_not_depend_on_how_many_there_are():
     """Of a product with a matrix, a row is the same to the last bit, in calls of few numbers and of many."""
     rng = np.random.default_rng(4)
@@ -542,6 +557,7 @@ def likelihood(y, s):
     return 0.5 * white @ white + np.sum(np.log(np.diag(factor)))
 
 
+@pytest.mark.slow
 def test_gradients_through_cholesky_factors():
     """The likelihood of a Gaussian process by its length scale, without a warning."""
     y, s = np.array([1.0, -0.5, 0.25, 2.0]), 3.0

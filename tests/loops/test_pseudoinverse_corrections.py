@@ -49,6 +49,7 @@ def total(a, b):
     return np.sum(np.linalg.lstsq(a, b, rcond=None)[0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("m", "n", "digits"), SHAPES)
 def test_of_full_rank(m, n, digits):
     a, b = matrix(m, n, digits), np.random.default_rng(1).normal(size=m)
@@ -61,6 +62,7 @@ def test_of_full_rank(m, n, digits):
     check(total, (slope, y), a, b, of="grad")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_lower_rank(turned):
     """A = L R, exactly, has the pseudoinverse of R times that of L; it is differentiated at constant rank."""
@@ -79,6 +81,7 @@ def test_of_lower_rank(turned):
     check(total, (slope, y), a, b, of="grad")
 
 
+@pytest.mark.slow
 def test_errors_of_the_matrix_are_carried():
     t, y = np.linspace(0, 1, 12), np.cos(np.arange(12.0))
 
@@ -99,6 +102,7 @@ def test_errors_of_the_matrix_are_carried():
         assert ulps(f.grad(c, t, y), [slope]) < most
 
 
+@pytest.mark.slow
 def test_what_counts_as_zero():
     """As NumPy counts: by 1e-15, or the number of rows, or a number."""
     a, b = np.diag([1.0, 2e-15, 4e-16]), np.ones(3)
@@ -110,6 +114,7 @@ def test_what_counts_as_zero():
         np.testing.assert_allclose(f(a, b), np.linalg.lstsq(a, b, rcond)[0], rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_polynomials_of_columns_of_all_sizes():
     """As NumPy, by columns of length 1: those of years differ by 1e10."""
     x, y = np.arange(1950.0, 2020, 5), np.sin(np.arange(14.0))
@@ -122,6 +127,7 @@ def test_polynomials_of_columns_of_all_sizes():
     assert ulps(slope, inverse[0, :]) < 8
 
 
+@pytest.mark.slow
 def test_many_rows():
     """No matrix has as many columns as there are rows."""
     x = np.linspace(0, 1, 30_000)

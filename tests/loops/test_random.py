@@ -19,6 +19,7 @@ NAMES = list(PARAMETERS)
 FEW = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.slow
 @FEW
 @given(st.integers(0, 10**6))
 def test_reverse_mode(seed: int) -> None:

@@ -95,6 +95,7 @@ def test_value(name: str) -> None:
     assert close(plain[0], outputs(program, args)[0], 1e-9)
 
 
+@pytest.mark.sampled
 @EACH
 def test_derivatives(name: str) -> None:
     program, args = CASES[name]

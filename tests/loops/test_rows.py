@@ -17,6 +17,7 @@ from .test_array_corpus import REAL, Case, _traced
 RNG = np.random.default_rng(11)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", REAL, ids=lambda c: c.name)
 def test_every_row_by_itself(case: Case) -> None:
     program, args, wrt, places = _traced(case)
@@ -53,6 +54,7 @@ def settle(a):
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parallel", [False, True])
 def test_functions_of_numbers_take_arrays_element_by_element(parallel: bool) -> None:
     f = symgrad(leapfrog, parallel=parallel)
@@ -66,6 +68,7 @@ def test_functions_of_numbers_take_arrays_element_by_element(parallel: bool) -> 
     assert f(q[:0], p, 2.0).shape == (0, 300)
 
 
+@pytest.mark.slow
 def test_dtype_and_places_of_results() -> None:
     f = symgrad(leapfrog)
     q = np.linspace(0, 1, 5, dtype=np.float32)
@@ -123,6 +126,7 @@ def row_arguments(count):
     return rng.normal(size=(count, 3)), rng.normal(size=count)
 
 
+@pytest.mark.slow
 def test_rows_that_would_be_flagged_are_corrected_at_once() -> None:
     f = symgrad(turned)
     p, w = row_arguments(60)
@@ -137,6 +141,7 @@ def test_rows_that_would_be_flagged_are_corrected_at_once() -> None:
                 assert abs(mp.mpf(float(a)) - b) <= 4 * np.spacing(abs(float(b)))
 
 
+@pytest.mark.slow
 def test_a_corrected_row_does_not_depend_on_others() -> None:
     f = symgrad(turned).jacobian
     p, w = row_arguments(40)
@@ -154,6 +159,7 @@ def kernels_of_rows(f):
     return found
 
 
+@pytest.mark.slow
 def test_only_rows_that_are_not_accurate_are_computed_again() -> None:
     f = symgrad(turned)
     p, w = row_arguments(30)
@@ -174,6 +180,7 @@ def test_rows_that_lose_nothing_are_computed_in_doubles() -> None:
     assert kernels_of_rows(f)[1] is None
 
 
+@pytest.mark.slow
 def test_underflow_in_a_row_is_told_by_that_row() -> None:
     """The products of small factors have lost digits, which the large one shows."""
 
@@ -194,6 +201,7 @@ def test_underflow_in_a_row_is_told_by_that_row() -> None:
             assert abs(mp.mpf(float(value)) - truth) <= 4 * np.spacing(abs(float(truth)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_rows_in_vectors_are_those_that_are_asked_for_one_by_one(accuracy):
     """However many there are, however they lie in memory, and whatever they are beside."""

@@ -39,6 +39,7 @@ NORMS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NORMS)
 def test_the_derivative_at_zero_is_zero(name):
     f = symgrad(NORMS[name])
@@ -46,6 +47,7 @@ def test_the_derivative_at_zero_is_zero(name):
     np.testing.assert_array_equal(f.grad(ZERO), ZERO)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NORMS)
 def test_elsewhere_it_is_that_of_the_root(name):
     f, w = NORMS[name], np.array([0.3, -0.7, 1.1])
@@ -56,6 +58,7 @@ def test_elsewhere_it_is_that_of_the_root(name):
         assert slope == pytest.approx((f(w + h) - f(w - h)) / 2e-5, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_roots_of_other_sums_keep_their_poles():
     sizes = symgrad(lambda w: np.sqrt(np.sum(np.abs(w))))
     assert not np.all(np.isfinite(sizes.grad(ZERO)))
@@ -63,6 +66,7 @@ def test_roots_of_other_sums_keep_their_poles():
     assert np.all(np.isinf(differences.grad(ZERO)))
 
 
+@pytest.mark.slow
 def test_distances_of_points_that_meet():
     """The gradient that is nan elsewhere: each point is at distance 0 of itself."""
 
@@ -96,6 +100,7 @@ def generator(k):
     return np.array([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.0, 1e-12, 1e-8, 1e-4])
 def test_rotations_near_the_identity(size):
     w = size * np.array([1.0, -2.0, 3.0])
@@ -112,6 +117,7 @@ def test_rotations_near_the_identity(size):
     np.testing.assert_allclose(f.jacobian(w), slopes, atol=40 * size**2)
 
 
+@pytest.mark.slow
 def test_the_logarithm_undoes_the_rotation():
     there_and_back = symgrad(lambda w: vector(rotation(w)))
     np.testing.assert_array_equal(there_and_back(ZERO), ZERO)
@@ -121,6 +127,7 @@ def test_the_logarithm_undoes_the_rotation():
     np.testing.assert_allclose(there_and_back.jacobian(w), np.eye(3), atol=1e-14)
 
 
+@pytest.mark.slow
 def test_the_second_derivative_of_a_smooth_function_of_a_norm():
     f = symgrad(lambda w: np.sin(np.linalg.norm(w)) / np.linalg.norm(w))
     assert f(ZERO) == 1.0
@@ -144,6 +151,7 @@ WEIGHTED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", WEIGHTED.values(), ids=WEIGHTED)
 def test_positive_weights_make_norms(f):
     d, w = np.array([0.5, -0.25]), np.array([0.3, 1.1])
@@ -156,6 +164,7 @@ def test_positive_weights_make_norms(f):
         assert by_w[k] == pytest.approx((f(d, w + step) - f(d, w - step)) / 2e-6, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_weights_that_underflow_are_none_that_vanish():
     f = symgrad(lambda d, w: np.sqrt(np.sum(np.exp(w) * d * d)))
     by_d, by_w = f.grad(np.ones(2), np.array([-800.0, -900.0]))
@@ -163,6 +172,7 @@ def test_weights_that_underflow_are_none_that_vanish():
     assert by_w[0] == pytest.approx(math.exp(-400) / 2, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_weights_that_may_vanish_or_be_negative_are_left():
     """The slope by a weight is infinite where it alone is 0, and a form of both signs has no norm."""
     sizes = symgrad(lambda d, w: np.sqrt(np.sum(np.abs(w) * d * d)))

@@ -75,6 +75,7 @@ FUNCTIONS = [
 X = np.random.default_rng(4).normal(size=16)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("power", [-1060, -900, -700, -500, -300, 300, 500, 800, 1015])
 def test_norms_of_any_size(fun, power) -> None:
@@ -86,6 +87,7 @@ def test_norms_of_any_size(fun, power) -> None:
     np.testing.assert_allclose(f.grad(x), slopes, rtol=tight, atol=tight / 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fun", [norm, rows, weighted, pairs], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("power", [-100, 100])
 def test_single_precision(fun, power) -> None:
@@ -125,6 +127,7 @@ def program(fun: Callable[..., Any]) -> LoopProgram:
     return loop_pipeline.gradient(loop_pipeline.value(raw), ["x"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
 def test_programs_are_valid(fun) -> None:
     before = program(fun)
@@ -133,7 +136,6 @@ def test_programs_are_valid(fun) -> None:
     assert verify_loops.faults(after) == []
 
 
-@pytest.mark.kept
 @pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
 def test_programs_mean_the_same(fun) -> None:
     """In high precision; kernels that were wrong here would be corrected by the next tier."""

@@ -6,9 +6,12 @@ import warnings
 
 import mpmath as mp
 import numpy as np
+import pytest
 
 from symdiff import symgrad
 from symdiff.runtime.scalar.fallback import AccuracyWarning
+
+pytestmark = pytest.mark.slow
 
 
 def last_pivot(a):

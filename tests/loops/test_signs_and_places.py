@@ -13,8 +13,6 @@ import pytest
 
 from symdiff import symgrad
 
-pytestmark = pytest.mark.kept
-
 X = np.array([0.5, 1.0, 1.5, 2.0])
 
 

@@ -138,6 +138,7 @@ def test_what_is_emitted_has_no_completed_operations() -> None:
 OPTIONAL = sorted({p.name for p in (*block_by_block.EARLY, *block_by_block.LATE) if p.optional})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", OPTIONAL)
 def test_values_do_not_depend_on_a_pass_that_may_be_switched_off(name: str) -> None:
     changed = False

@@ -119,6 +119,7 @@ def by_products(a):
     return np.sum(a @ a @ a - a)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("n", "digits"), CONDITIONS)
 @pytest.mark.parametrize("columns", [0, 3])
 def test_solutions(n, digits, columns):
@@ -128,6 +129,7 @@ def test_solutions(n, digits, columns):
     assert ulps(symgrad(solved, accuracy="strict")(a, b), truth) < ULPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "digits"), CONDITIONS)
 def test_inverses_and_determinants(n, digits):
     a = matrix(n, digits)
@@ -137,12 +139,14 @@ def test_inverses_and_determinants(n, digits):
     check(logarithm, [mpmath.log(abs(truth))], a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "digits"), CONDITIONS)
 def test_factors(n, digits):
     a = matrix(n, digits, symmetric=True)
     assert ulps(symgrad(factor, accuracy="strict")(a), mpmath.cholesky(exact(a))) < ULPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "digits"), CONDITIONS)
 def test_derivatives(n, digits, tiers):
     a, b = matrix(n, digits), np.random.default_rng(2).normal(size=n)
@@ -157,6 +161,7 @@ def log_determinant(a):
     return np.log(np.linalg.det(a))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "digits"), [(3, 2), *CONDITIONS])
 def test_derivatives_of_determinants(n, digits):
     a = matrix(n, digits, symmetric=True)
@@ -169,6 +174,7 @@ def test_derivatives_of_determinants(n, digits):
         check(log_determinant, turned, (a,), (direction,), of="hvp")
 
 
+@pytest.mark.slow
 def test_gradient_of_the_determinant_of_a_singular_matrix():
     """What has no inverse has minors."""
     a = np.array([[1.0, 2, 3, 4], [2, 4, 6, 8], [0, 1, 2, 5], [3, 3, 1, 0]])
@@ -180,6 +186,7 @@ def test_gradient_of_the_determinant_of_a_singular_matrix():
     assert ulps(found, [m for row in minors for m in row]) < ULPS
 
 
+@pytest.mark.slow
 def test_products_that_cancel():
     q = np.linalg.qr(np.random.default_rng(3).normal(size=(12, 12)))[0]
     a = q * np.sign(np.arange(12) - 5.5) @ q.T  # a @ a is nearly 1
@@ -188,6 +195,7 @@ def test_products_that_cancel():
     assert ulps(symgrad(by_products)(a), [mpmath.fsum(truth)]) < ULPS
 
 
+@pytest.mark.slow
 def test_what_is_computed_before_counts():
     """Errors of the elements of a matrix are carried through factors and solutions."""
 
@@ -249,6 +257,7 @@ def exact_root(a):
     return v * mpmath.diag([mpmath.sqrt(e) for e in w]) * v.T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "digits"), [(2, 3), (3, 6), (6, 8), (12, 5)])
 def test_eigenvalues(n, digits):
     a = matrix(n, digits, symmetric=True)
@@ -259,6 +268,7 @@ def test_eigenvalues(n, digits):
     check(log_eigenvalues, lower(exact_inverse(a)), a, of="grad")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "digits"), [(2, 3), (3, 6), (6, 8), (12, 5)])
 def test_functions_of_matrices(n, digits):
     a, x = matrix(n, digits, symmetric=True), np.random.default_rng(4).normal(size=n)
@@ -268,6 +278,7 @@ def test_functions_of_matrices(n, digits):
     check(whitened, (lower(-y * y.T), 2 * y), a, x, of="grad")
 
 
+@pytest.mark.slow
 def test_eigenvalues_that_are_equal():
     """Vectors that nothing turns are any; others of nearly equal values are not known, which is said."""
     f = symgrad(root, accuracy="strict")
@@ -298,6 +309,7 @@ def rotation(a):
     return u @ vt
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("m", "n", "digits"), [(3, 3, 6), (6, 6, 8), (8, 4, 5), (4, 7, 3), (12, 12, 7)]
 )
@@ -313,6 +325,7 @@ def test_singular_values(m, n, digits):
     check(rotation, u * v, a)
 
 
+@pytest.mark.slow
 def test_singular_matrices_have_norms():
     """What is not known of vectors of values that vanish counts as much as the values."""
     x = np.random.default_rng(0).normal(size=(6, 2))
@@ -329,6 +342,7 @@ def test_singular_matrices_have_norms():
 
 
 # --------------------------------------------------------------------------------- edges
+@pytest.mark.slow
 def test_singular_matrices():
     a = np.array([[1.0, 2, 3, 4], [2, 4, 6, 8], [0, 1, 2, 5], [3, 3, 1, 0]])
     assert symgrad(determinant)(a) == 0.0
@@ -337,6 +351,7 @@ def test_singular_matrices():
         symgrad(inverse)(a)
 
 
+@pytest.mark.slow
 def test_exact_results_stay_exact():
     turned = 2.0 * np.eye(6)[[1, 0, 2, 4, 5, 3]]
     assert symgrad(determinant)(turned) == -64.0
@@ -361,6 +376,7 @@ def test_elimination_by_blocks(n):
     assert FACTORS["eliminated"](a)[2][1, 1] == 0.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [4, 9, 16])
 def test_elimination_in_the_kernel(n, monkeypatch):
     """Small matrices are not asked for."""
@@ -371,6 +387,7 @@ def test_elimination_in_the_kernel(n, monkeypatch):
     assert not asked
 
 
+@pytest.mark.slow
 def test_many_numbers_take_it_at_once(tiers):
     n = 60
     a, b = matrix(n, 2, symmetric=True), np.ones(n)
@@ -381,6 +398,7 @@ def test_many_numbers_take_it_at_once(tiers):
     assert not tiers
 
 
+@pytest.mark.slow
 def test_elements_that_underflow_before(tiers):
     """Exponentials of far points: what they lost does not count beside the matrix."""
 
@@ -409,6 +427,7 @@ def test_elements_that_underflow_before(tiers):
     assert "double_double" not in tiers
 
 
+@pytest.mark.slow
 def test_tiny_matrices():
     """Where products underflow, eliminations are computed with what they lose."""
     a, b = matrix(5, 3), np.ones(5)
@@ -431,6 +450,7 @@ def determinant_of(a, b):
     return np.linalg.det(a) * b[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [reciprocals, length, form, determinant_of])
 @pytest.mark.parametrize("n", [7, 9, 10])
 def test_corrections_whose_squares_count_are_not_believed(f, n):
@@ -448,6 +468,7 @@ def test_corrections_whose_squares_count_are_not_believed(f, n):
         assert ulps(symgrad(f)(a, np.ones(n)), [truth[f]]) < ULPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 8])
 def test_small_elements_of_solutions(n):
     """Each element where columns of matrices are of very different sizes: what is left of the largest is no
@@ -465,6 +486,7 @@ def test_small_elements_of_solutions(n):
         check(scaled, truth, a, b, c)
 
 
+@pytest.mark.slow
 def test_products_that_vanish():
     """Products of matrices have no second order: what is left of them is what rounding lost."""
 
@@ -478,6 +500,7 @@ def test_products_that_vanish():
     assert ulps(symgrad(commutator)(a, b), truth) < ULPS
 
 
+@pytest.mark.slow
 def test_generated_code_has_no_routines_of_our_own():
     a = matrix(5, 3)
     f = symgrad(determinant, engine="numba")
@@ -487,6 +510,7 @@ def test_generated_code_has_no_routines_of_our_own():
     assert found == pytest.approx(float(mpmath.det(exact(a))), rel=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 9])
 def test_slopes_of_logarithms_of_determinants(n):
     """The matrix of cofactors loses digits too."""
@@ -495,6 +519,7 @@ def test_slopes_of_logarithms_of_determinants(n):
     assert ulps(found, (exact(a) ** -1).T) < ULPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 9])
 def test_singular_determinants(n):
     """Minors tell that nothing is left; where one of them is, it is the slope."""

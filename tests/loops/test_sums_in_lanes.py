@@ -39,6 +39,7 @@ def kernel_of(f):
     return kernel
 
 
+@pytest.mark.slow
 def test_sums_of_rows_are_divided() -> None:
     f = symgrad(squared_rows).grad
     f(np.ones((2, 3)), np.ones(3))
@@ -73,6 +74,7 @@ def test_recurrences_and_products_are_not() -> None:
     assert in_lanes(exact).block == exact.block
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [0, 1, 7, 63, 64, 65, 71, 72, 130])
 def test_results_are_exact_sums_rounded(size: int) -> None:
     f = symgrad(squared_rows, wrt="x", accuracy="strict").grad
@@ -81,6 +83,7 @@ def test_results_are_exact_sums_rounded(size: int) -> None:
         assert abs(Fraction(float(value)) - truth) <= 2 * np.spacing(abs(float(truth)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [63, 64, 130])
 def test_what_cancels_is_found(size: int) -> None:
     """The sums of rows cancel to the last digits."""
@@ -93,6 +96,7 @@ def test_what_cancels_is_found(size: int) -> None:
         assert abs(Fraction(float(value)) - truth) <= 2 * np.spacing(abs(float(truth)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [5, 100])
 def test_several_sums_of_one_loop(size: int) -> None:
     f = symgrad(two_sums, accuracy="strict")

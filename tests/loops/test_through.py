@@ -30,6 +30,7 @@ def exact(p, k):
     return total
 
 
+@pytest.mark.slow
 def test_a_camera_at_its_principal_point():
     f = symgrad(fisheye)
     by_p, by_k = f.grad(POINTS, K)
@@ -53,6 +54,7 @@ def test_a_camera_at_its_principal_point():
             assert by_k[j] == pytest.approx(float(slope), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_factors_of_one_quantity_come_together():
     def bent(a, b, k):
         r = np.sqrt(a * a + b * b)
@@ -79,6 +81,7 @@ def test_arrays_in_which_nothing_hides_are_kept():
     np.testing.assert_allclose(symgrad(f).grad(x), slope, rtol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("near", [lambda d: np.abs(d) < 1e-9, lambda d: d == 0])
 def test_guards_of_quotients_by_arrays_that_are_quotients(near):

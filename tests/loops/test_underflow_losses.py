@@ -51,6 +51,7 @@ def codes(f):
     return {(tier, tests) for tier, k in tiers for _, tests, _ in k._compiled}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("derive", [False, True])
 def test_powers_that_vanish_do_not_send_a_call_to_other_kernels(derive: bool) -> None:
     f = symgrad(powers, wrt="x", accuracy="strict")
@@ -72,6 +73,7 @@ def test_powers_that_vanish_do_not_send_a_call_to_other_kernels(derive: bool) ->
             assert abs(mp.mpf(float(a)) - b) <= 4 * np.spacing(abs(float(b)))
 
 
+@pytest.mark.slow
 def test_exponentials_that_vanish_do_not_either() -> None:
     f = symgrad(log_sum, accuracy="strict").grad
     x = RNG.normal(size=60) * 400
@@ -102,6 +104,7 @@ def exact(f, x, y):
     return e * mp.exp(mp.fsum(y)) + s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [5, 700])
 @pytest.mark.parametrize("f", [ratio, scaled, lengths, decided, faded], ids=lambda f: f.__name__)
 def test_what_underflow_costs_is_made_good_or_told(f, size: int) -> None:
@@ -143,6 +146,7 @@ def test_what_vanishes_leaves_a_trace_however_small_the_factors_are() -> None:
         np.testing.assert_allclose(found, slopes, rtol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [5, 700])
 def test_calls_that_begin_with_errors_know_what_underflow_cost(size: int) -> None:
     """After several calls that lost digits as well; by factors beyond 64 bits."""

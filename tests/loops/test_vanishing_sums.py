@@ -71,6 +71,7 @@ def _is_right(got: float, true: float) -> bool:
     return got == true or abs(got - true) <= 1e-14 * abs(true)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "certified"])
 @pytest.mark.parametrize(("f", "x"), CASES)
 def test_what_leaves_the_range_on_the_way(f: Function, x: np.ndarray, accuracy: str) -> None:
@@ -82,6 +83,7 @@ def test_what_leaves_the_range_on_the_way(f: Function, x: np.ndarray, accuracy: 
         assert _is_right(slopes[k], float(slope)), (k, slopes, slope)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "strict", "certified"])
 def test_what_overflows_is_no_zero_beside_others(accuracy: str) -> None:
     """A divisor that is infinite on the way makes finite results, which are wrong."""
@@ -98,6 +100,7 @@ def test_what_overflows_is_no_zero_beside_others(accuracy: str) -> None:
         np.testing.assert_allclose(g.grad(x), want, rtol=1e-14, atol=part)
 
 
+@pytest.mark.slow
 def test_infinite_results_have_the_sign_of_the_truth() -> None:
     x = SMALL * 1e-40
     assert symgrad(log_of_square).hessian(x).tolist() == [[np.inf, -np.inf], [-np.inf, -np.inf]]
@@ -109,6 +112,7 @@ def test_an_infinite_value_does_not_keep_what_was_computed_before() -> None:
     assert found.tolist() == [np.inf, -np.inf, np.nextafter(1.0, 2.0), 2.0]
 
 
+@pytest.mark.slow
 def test_small_results_of_long_recurrences_are_no_alarm() -> None:
     def decay(w: Any, x: Any) -> Any:
         h = 0.0
@@ -123,6 +127,7 @@ def test_small_results_of_long_recurrences_are_no_alarm() -> None:
     assert (found[:10] == 0).all()
 
 
+@pytest.mark.slow
 def test_products_of_matrices_that_vanish() -> None:
     def along(x: Any) -> Any:
         return x[0] / (x @ x)

@@ -51,6 +51,7 @@ def _run(tape: Tape, x: arb) -> arb:
     return tape.run([x], PRECISION)[tape.roots[0]]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("light", [False, True], ids=["full", "light"])
 @pytest.mark.parametrize("op", CORRECTED, ids=str)
 def test_value_and_error(op: Op, light: bool) -> None:
@@ -75,6 +76,7 @@ def test_value_and_error(op: Op, light: bool) -> None:
             assert abs(exactly(s) - true_slope) <= close, point
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("op", CORRECTED, ids=str)
 def test_numbers_and_registers_agree(op: Op) -> None:
     pair = make_kernel(list(CORRECTED[op].build(X, False))[:2], ["x"])

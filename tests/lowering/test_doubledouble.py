@@ -138,6 +138,7 @@ def worst_error(call: Callable[..., Any], arity: int, function: Callable[..., An
     return worst
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("op", RULES, ids=lambda op: op.name)
 def test_rule(op: Op) -> None:
     """Within the units that the table states."""
@@ -200,6 +201,7 @@ def test_rint(high: float, low: float, expected: int) -> None:
     assert Fraction(result.hi) + Fraction(result.lo) == expected
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("x", [math.inf, -math.inf, math.nan])
 @pytest.mark.parametrize("op", RULES, ids=lambda op: op.name)
 def test_nothing_finite_from_nan(op: Op, x: float) -> None:

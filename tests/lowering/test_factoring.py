@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def monomials(draw):
     return node, lambda at: factor * math.prod(b**n for b, n in zip(at, powers, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.lists(monomials(), min_size=1, max_size=7), st.integers(0, 2**32))
 def test_products_keep_their_values(found, seed):

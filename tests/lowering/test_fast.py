@@ -44,6 +44,7 @@ def test_products_are_rounded_with_their_sum():
     assert count(share_work((X * Y + Z, Z - X * Y)), FMA) == 2
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("outputs", "left"),
     [

@@ -51,6 +51,7 @@ def test_what_is_short_or_long_or_calls_the_library() -> None:
     assert waits((ir.sqrt(power(LEAST)),))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("parallel", [False, True])
 def test_elements_do_not_depend_on_their_neighbours(parallel: bool) -> None:
     x = np.random.default_rng(3).uniform(-1.5, 1.5, 5000)

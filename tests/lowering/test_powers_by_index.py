@@ -40,6 +40,7 @@ def exact_slope(c, t, s):
     return [-sum(r * b**j for r, b in zip(left, t, strict=True)) for j in range(len(c))]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 @pytest.mark.parametrize("m", [1, 2, 40])
 def test_least_squares_of_a_polynomial(accuracy, m):
@@ -50,6 +51,7 @@ def test_least_squares_of_a_polynomial(accuracy, m):
     np.testing.assert_allclose(slope, truth, rtol=0, atol=1e-13 * np.abs(truth).max())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("t", [0.0, -0.0, -2.0, 1.0, 1e-3, math.inf, -math.inf, math.nan])
 @pytest.mark.parametrize("n", [0, 1, 2, 9])
 def test_single_bases(t, n):
@@ -62,6 +64,7 @@ def test_single_bases(t, n):
     assert f(c, t) == pytest.approx(value, rel=1e-14, nan_ok=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_where_the_order_counts(accuracy):
     c, t = np.random.default_rng(0).random(12), -0.7

@@ -61,6 +61,7 @@ def test_values_are_the_nearest_doubles():
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(not jit.has_flags(), reason="the processor's flags cannot be read")
 @pytest.mark.parametrize("special", [0.0, np.inf, -np.inf, 5e-324, 1e-310, 1e308, 1.7e308])
 def test_special_denominators_raise_a_flag_or_are_right(special):

@@ -135,6 +135,7 @@ def call(program: Program, accuracy: str, order: str) -> None:
         check_slopes(slope(*copied(args)), slopes, len(args), rounding, f"slope of {what}")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "accuracy", "order"), list(cases()))
 def test_in_both_orders(program: Program, accuracy: str, order: str) -> None:
     words = REFUSED.get(program.f.__name__)

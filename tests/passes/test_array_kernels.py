@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def tiered(outputs: tuple[Expr, ...]) -> Kernel:
     return make_kernel(outputs, tiered=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, st.integers(0, 2**32 - 1))
 def test_ordinary_points_are_right_on_arrays(e: Expr, seed: int) -> None:

@@ -33,6 +33,7 @@ ODD = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ODD)
 def test_odd_functions_of_a_size_have_the_slope_of_both_sides(name):
     plain, slope = ODD[name]
@@ -76,6 +77,7 @@ def test_a_step_that_jumps_stays_a_step():
         assert f.grad(2.0) == f.grad(-2.0) == f.grad(0.0) == 1.0
 
 
+@pytest.mark.slow
 def test_curvature_of_either_sign_has_the_slope_of_both():
     def distance(size, curvature):
         root = np.sqrt(np.abs(curvature))
@@ -88,6 +90,7 @@ def test_curvature_of_either_sign_has_the_slope_of_both():
     assert f.hessian(1.0, 0.0) == ((0.0, 0.5), (0.5, pytest.approx(1 / 60, rel=1e-15)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("power", [1.5, 1.25, 1.9, 2.5])
 def test_functions_whose_second_derivative_is_unbounded_are_not_taken_for_faults(power):
     f = symgrad(lambda x: np.sign(x - 1) * abs(x - 1) ** power + x)
@@ -95,6 +98,7 @@ def test_functions_whose_second_derivative_is_unbounded_are_not_taken_for_faults
     assert f.grad(3.0) == pytest.approx(1 + power * 2 ** (power - 1), rel=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("y", [2.0, -2.0])
 def test_sizes_with_factors(y):
     for f, slope in (
@@ -111,6 +115,7 @@ def test_sizes_with_factors(y):
             assert symgrad(f).grad(x, y)[0] == pytest.approx(by_x, rel=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "at", "slopes"),
     [
@@ -138,6 +143,7 @@ def test_extremes_that_a_branch_decides(f, at, slopes):
     assert tuple(r[1] for r in (rows if isinstance(rows, tuple) else (rows,))) == slopes
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -166,6 +172,7 @@ EXTREMES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", EXTREMES)
 def test_maxima_that_keep_the_other_side_from_being_computed_have_no_tie(name):
     plain, at, slope = EXTREMES[name]
@@ -185,6 +192,7 @@ def test_ties_of_sides_of_two_arguments():
     assert math.isnan(f(math.nan, 0.5)) and math.isnan(f(0.5, math.nan))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("x", [math.nan, 0.0, -1.0])
 def test_extremes_in_branches_keep_nan_as_python_does(x):
     for plain in (
@@ -199,6 +207,7 @@ def test_extremes_in_branches_keep_nan_as_python_does(x):
         assert symgrad(plain)(x) == pytest.approx(expected, rel=1e-15, nan_ok=True)
 
 
+@pytest.mark.slow
 def test_extremes_in_sums_of_arrays():
     f = symgrad(lambda x: np.sum(np.where(x > 0, x, np.expm1(np.minimum(x, 0)))))
     with warnings.catch_warnings():
@@ -229,6 +238,7 @@ def hue(r, g, b):
     return (r - g) / (most - least) + 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", [(0.75, 0.75, 0.25), (0.5, 0.75, 0.75), (0.75, 0.5, 0.75)])
 def test_a_maximum_that_is_said_to_be_an_argument_has_no_tie(colour):
     f = symgrad(hue)

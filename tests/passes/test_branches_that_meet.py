@@ -49,6 +49,7 @@ def slopes(f, x):
     return np.reshape([(f(x + h) - f(x - h)) / 2e-6 for h in steps], x.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_a_cutoff_inside_of_a_comparison_of_indices(accuracy):
     found = symgrad(by_index, accuracy=accuracy).grad(X)
@@ -58,6 +59,7 @@ def test_a_cutoff_inside_of_a_comparison_of_indices(accuracy):
     assert found == pytest.approx(slopes(charges, pos), abs=1e-8)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("label", [(1.0, 2.0, 3.0), (1.0, 0.0, 1.0), (1.0, 1.0, 1.0)])
 def test_a_cutoff_inside_of_a_comparison_of_numbers(label):
     """Where both labels are one, the other side has poles, or crosses the value at x = 0."""

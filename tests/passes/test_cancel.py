@@ -98,6 +98,7 @@ polynomials = st.recursive(
 fractions = st.fractions(-5, 5, max_denominator=50)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(polynomials, polynomials, polynomials, fractions, fractions, fractions)
 def test_common_factors_always_cancel(p, q, r, a, b, c):
@@ -128,6 +129,7 @@ expressions = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(expressions, st.floats(0.1, 3), st.floats(0.1, 3))
 def test_values_do_not_change(e, a, b):
@@ -147,6 +149,7 @@ def test_large_windows_stay_within_their_budget():
         cancel(((big * (x - 2) + 1) / (x - 2) - 1 / (x - 2),), notes)
 
 
+@pytest.mark.slow
 def test_cost_is_linear_in_depth():
     def slopes(depth):
         v = x

@@ -41,6 +41,7 @@ def horner(coefficients: list[int]) -> Expr:
     return total
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(COEFFICIENTS, st.floats(-2, 2), st.floats(-2, 2))
 def test_polynomials_near_their_roots(coefficients: list[int], x: float, y: float) -> None:
@@ -105,6 +106,7 @@ def test_errors_are_not_multiplied() -> None:
         assert compensate_sums((e / X,)) == (e / X,)
 
 
+@pytest.mark.slow
 def test_roots_of_large_numbers() -> None:
     fun = symgrad(lambda x: np.sqrt(x * x + 1) - x)
     x = 10.0 ** np.random.default_rng(0).uniform(-20, 150, 50_000)

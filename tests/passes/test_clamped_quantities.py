@@ -43,6 +43,7 @@ def moved(u: float) -> float:
 CLAMPS = (copied, replaced, replaced_with_sign, step_times_size, both_sides)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("clamp", CLAMPS, ids=lambda f: f.__name__)
 def test_the_derivative_is_that_of_the_formula(clamp):
     def f(x):
@@ -60,6 +61,7 @@ def test_the_derivative_is_that_of_the_formula(clamp):
         assert g(1 + 2.0**-30) == pytest.approx(f(1 + 2.0**-30), rel=2.0**-23)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("clamp", (*CLAMPS, moved), ids=lambda f: f.__name__)
 def test_denominators_alone_are_named(clamp):
     f = symgrad(lambda x: math.sin(x - 1) / clamp(x - 1))
@@ -71,6 +73,7 @@ def floored(u: float) -> float:
     return abs(u) if abs(u) > E else E
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", (lambda u: max(abs(u), E), floored), ids=("max", "branch"))
 def test_sizes_whose_squares_are_those_of_the_quantity(size):
     def f(x, y):
@@ -106,6 +109,7 @@ def test_epsilons_beside_other_constants_and_other_singular_points():
         symgrad(lambda x: math.log1p(x) / (x + 1e-9)).grad(0.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [
@@ -164,6 +168,7 @@ def test_a_clamped_size_has_the_slopes_of_the_function_of_that_size():
     assert g.hessian(2.0**-30) == pytest.approx(1 / 3, rel=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [

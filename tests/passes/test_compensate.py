@@ -36,6 +36,7 @@ def corrected(outputs: tuple[Expr, ...], light: bool = False) -> Kernel | None:
     return make_kernel(found, test=error_test)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, st.integers(0, 2**32 - 1), st.booleans())
 def test_what_is_not_flagged_is_right(e: Expr, seed: int, light: bool) -> None:
@@ -73,6 +74,7 @@ CANCEL = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("light", "most"), [(False, 100), (True, 700)], ids=["full", "light"])
 @pytest.mark.parametrize("name", CANCEL)
 def test_few_are_flagged(name: str, light: bool, most: int) -> None:

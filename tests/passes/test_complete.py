@@ -109,6 +109,7 @@ def ulps(got: float, true: flint.arb) -> float:
     return float(abs(flint.arb(got) - true) / flint.arb(math.ulp(near)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_at_the_point_and_near_it(name: str) -> None:
     e, point, expected = CASES[name]
@@ -128,6 +129,7 @@ def test_at_the_point_and_near_it(name: str) -> None:
                 assert ulps(got, true) <= 4, (d, s, k)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_completed_formula_is_the_formula(name: str) -> None:
     """Far from the point nothing changes, in f, f' and f''."""
@@ -202,6 +204,7 @@ RODRIGUES: dict[str, Callable[[Expr], Expr]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RODRIGUES)
 def test_rotations_are_smooth_at_zero(name: str) -> None:
     """Value, gradient and Hessian of Rodrigues' coefficients in a rotation vector."""
@@ -236,6 +239,7 @@ def test_the_bottleneck_may_lie_above_where_the_point_is_not_rational() -> None:
     assert (notes.filled[-1].variable, notes.filled[-1].point) == (u, 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "e",
     [
@@ -282,6 +286,7 @@ def test_only_functions_of_one_node_are_filled() -> None:
 
 
 # -------------------------------------------------------------------------- orders
+@pytest.mark.slow
 def test_every_order_is_there() -> None:
     """The tenth derivatives of sin(x)/x and x/(exp(x) - 1)."""
     found = derivatives(SIN(X) / X, 10)
@@ -321,6 +326,7 @@ def test_the_same_formula_is_the_same_function() -> None:
     assert VARIABLE not in ir.variables(closed_forms(pushforward((a,), {X: ONE})))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-6, 6), min_size=4, max_size=7),
     st.integers(1, 3),

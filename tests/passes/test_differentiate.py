@@ -28,6 +28,7 @@ expressions = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(expressions, st.floats(0.3, 2), st.floats(0.4, 1.9))
 def test_forward_and_reverse_against_differences(e, a, b):
@@ -93,6 +94,7 @@ def test_pullback_weighs_outputs():
     assert abs(evaluate(d, point) - truth) < mpmath.mpf(10) ** -40
 
 
+@pytest.mark.slow
 def test_a_chain_of_2000():
     v = x
     for _ in range(2000):

@@ -51,6 +51,7 @@ def check(outputs: tuple[Expr, ...], points: list[tuple[float, float]], limit: i
     return count
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
 def test_right_unless_flagged(e: Expr, points: list[tuple[float, float]]) -> None:
@@ -58,12 +59,14 @@ def test_right_unless_flagged(e: Expr, points: list[tuple[float, float]]) -> Non
     check((e,), points)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
 def test_gradients_are_right_unless_flagged(e: Expr, points: list[tuple[float, float]]) -> None:
     check(gradient(e, [X, Y]), points)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, st.integers(2, 30), st.lists(st.tuples(TINY, TINY), min_size=1, max_size=8))
 def test_what_underflows_is_negligible_unless_flagged(
@@ -75,6 +78,7 @@ def test_what_underflows_is_negligible_unless_flagged(
     check((Y * (1 + tail), near, *gradient(near, [X, Y])), points)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "point"),
     [(1 + X**9 / (X**9 + Y**9), (2e-36, 1.9e-36)), (f.LOG(X**9 + Y**9), (1e-40, 1e-40)),
@@ -95,6 +99,7 @@ def test_underflow_beside_what_is_larger_is_not_flagged():
     assert check((e,), [(1e-9, 1e-310)]) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "point"),
     [((1 - f.COS(X)) / X**2, (1e-6, 0.0)), (X * X + Y - X, (1.0, -1e-20)),

@@ -132,6 +132,7 @@ def differences(f, at):
     return tuple(slopes)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "at"),
     [
@@ -182,6 +183,7 @@ def power_in_both(x):
     return 1 - x * x / 5 if abs(x) < 1e-3 else math.sin(x * x) / (x * x)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [wrong_sign, wrong_slope, power_in_both])
 def test_a_series_with_another_term_is_named(f):
     with pytest.warns(GuardWarning, match="not the value without it"):
@@ -203,6 +205,7 @@ def one_sided(p):
     return p / (2 - p)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [odds, log_odds, one_sided])
 def test_a_clip_that_keeps_away_from_no_singular_point_is_no_guard(f):
     with warnings.catch_warnings():

@@ -38,6 +38,7 @@ def divisions(e: Expr) -> int:
     return sum(n.op is DIV for n in ir.topological((e,)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FORMS)
 def test_forms_are_shorter_and_flagged_less_often(name: str) -> None:
     before = FORMS[name]
@@ -66,6 +67,7 @@ def test_a_closed_form_combines_with_the_terms_beside_a_band() -> None:
     assert not any(n.op is ir.WHERE for n in ir.topological((after.args[2],)))
 
 
+@pytest.mark.slow
 def test_a_closed_form_stands_alone_where_the_middle_of_its_band_does_not_count() -> None:
     both = symgrad(lambda x: 1 / math.tanh(x) - 1 / x).value_and_grad
     slope = both._compiled({})[1].kernel.outputs[1]
@@ -85,6 +87,7 @@ def test_a_sine_that_occurs_by_itself_stays() -> None:
     assert gather(outputs) == outputs
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fun", "most"),
     [
@@ -108,6 +111,7 @@ def test_quotients_at_removable_points_are_right_and_seldom_flagged(
         assert np.all(np.abs(got[:500] - true) <= 8 * np.spacing(np.abs(true)))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
 def test_values_stay(e: Expr, points: list[tuple[float, float]]) -> None:

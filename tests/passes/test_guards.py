@@ -138,6 +138,7 @@ REPAIRED = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", REPAIRED)
 def test_right_guards_become_the_smooth_extension(name):
     guarded, smooth = REPAIRED[name]
@@ -193,6 +194,7 @@ COARSE = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", COARSE)
 def test_a_limit_that_stands_for_a_band_keeps_its_value_not_its_derivative(name):
     guarded, smooth = COARSE[name]
@@ -243,6 +245,7 @@ def test_a_band_is_no_guard_where_other_variables_carry_it_away(f, smooth, writt
     assert by_last == pytest.approx(2.0 if f is not log_mean else 0.5, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_coarse_guards_from_the_source_to_the_kernel():
     def f(x):
         return 1.0 if abs(x) < 1e-4 else math.expm1(x) / x
@@ -258,12 +261,14 @@ def test_coarse_guards_from_the_source_to_the_kernel():
     assert g.hessian(0.0) == 1 / 3
 
 
+@pytest.mark.slow
 def test_a_half_line_takes_its_branch_at_its_end():
     f = symgrad(lambda w: 1.0 if w >= 1 else math.acos(w) / math.sqrt(1 - w * w))
     assert (f(1.0), f.grad(1.0), f.hessian(1.0)) == (1.0, 0.0, 0.0)
     assert (f(1.5), f.grad(1.5)) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_relative_band_is_a_guard_where_the_function_is_defined():
     @symgrad
     def mean(p, q):
@@ -292,6 +297,7 @@ def curved_by_size(z, k):
     return np.sin(s * z) / s if k > 0 else np.sinh(s * z) / s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [curved, curved_by_size], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("k", [0.0, 1e-12, -1e-12, 9e-9, -9e-9, 1e-3, -0.3])
 def test_guards_between_two_functions(f, k):
@@ -363,6 +369,7 @@ def false(x):
     return math.expm1(x) / x if x else 1.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [tried, tried_and_named, nan_replaced, divided_where, nan_asked_for, not_finite, close, false],
@@ -374,6 +381,7 @@ def test_guards_as_people_write_them(f):
     assert np.array_equal(g.grad(np.array([0.0, 1e-17])), [0.5, 0.5])
 
 
+@pytest.mark.slow
 def test_what_divides_by_zero_or_is_not_finite_has_the_value_that_is_written():
     def tried(x):
         try:
@@ -426,6 +434,7 @@ WRONG = {  # guarded value, true value
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_guards_are_kept_and_named_with_both_numbers(name):
     e, guarded, limit = WRONG[name]
@@ -513,6 +522,7 @@ bands = st.sampled_from([zero(x), near(x, 1e-3), near(x - 1, 0.25), ir.lt(x, 1),
 bases = st.sampled_from([sinc, expm1(x) / x, quotient, x, 1 / x, log1p(x) / x, ir.ONE])
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(bands, coefficients, coefficients, bases, bands, st.floats(-2.5, 2.5))
 def test_no_value_changes(condition, p, q, base, inner, at):
@@ -543,6 +553,7 @@ def test_contexts_use_implied_conditions():
     assert got is where(ir.le(x, 0), c, a)
 
 
+@pytest.mark.slow
 def test_contexts_of_many_branches_stay_small():
     v = x
     for k in range(200):
@@ -608,6 +619,7 @@ def test_what_is_steep_is_no_missed_zero(inverse):
     assert exact_literals((e,))[:2] == ((e,), [])
 
 
+@pytest.mark.slow
 def test_interpolation_of_rotations():
     """The same in a program of arrays, whose blocks see parts of a formula as unknowns."""
 
@@ -678,11 +690,13 @@ def expiry_of_atan(s, t):
     return s if not t > 0 else s + t**2.5 + t * math.atan(s / math.sqrt(t))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [expiry_of_erf, expiry_of_exp, expiry_of_atan])
 def test_a_side_that_ends_at_the_point_has_no_guard(f):
     assert symgrad(f).grad(100.0, 0.0) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_side_that_is_analytic_across_the_point_has_none_either():
     def f(s, t):
         if t <= 0:
@@ -710,6 +724,7 @@ def smooth_in_a_distance(q, r):
     return total
 
 
+@pytest.mark.slow
 def test_guards_on_distances_with_other_variables_beside_them():
     q, r = np.array([2.0, -1.0]), np.array([0.5, 2.0])
     assert symgrad(even_in_a_distance)(q, r) == pytest.approx(-2 * math.erfc(1.5) / 1.5)

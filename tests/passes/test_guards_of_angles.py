@@ -24,6 +24,7 @@ CONDITIONS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CONDITIONS)
 @pytest.mark.parametrize("shift", [0.0, 0.5])
 def test_a_guard_of_a_small_angle_has_the_slopes_of_the_function(name, shift):
@@ -69,6 +70,7 @@ def test_a_band_whose_middle_is_no_zero_of_the_divisor_as_it_is_written():
     assert slopes == (pytest.approx(0.1, rel=1e-15), 0.0)
 
 
+@pytest.mark.slow
 def test_a_guard_on_a_half_line_is_one_near_the_point_and_a_branch_beyond():
     def share(x):
         return (1 - math.exp(-x)) / x if x > 1e-10 else 1.0
@@ -86,6 +88,7 @@ def test_a_guard_on_a_half_line_is_one_near_the_point_and_a_branch_beyond():
     assert f.grad(0.0, 2.0) == f.grad(-1.0, 2.0) == (0.0, 1.0)  # the branch of one side
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "slope"),
     [
@@ -111,6 +114,7 @@ ANGLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ANGLES)
 def test_a_guard_on_an_arc_cosine_has_the_slopes_of_the_function(name):
     """Where directions coincide, their cosine is at the end of its domain, and the angle has a branch point."""

@@ -59,6 +59,7 @@ SLOPES = {  # of the mean, by symmetry half of that of its value for equal argum
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", SLOPES, ids=lambda f: f.__name__)
 def test_the_slopes_of_a_mean_of_equal_arguments(f):
     g = symgrad(f)
@@ -69,6 +70,7 @@ def test_the_slopes_of_a_mean_of_equal_arguments(f):
     assert g(0.4, 0.7) == pytest.approx(f(0.4, 0.7), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_second_derivatives_of_the_logarithmic_mean():
     with mpmath.workdps(60):
         h, a = mpmath.mpf(10) ** -15, mpmath.mpf(AT)
@@ -80,6 +82,7 @@ def test_second_derivatives_of_the_logarithmic_mean():
     assert bend[0][0] == pytest.approx(-bend[0][1], rel=1e-14)
 
 
+@pytest.mark.slow
 def test_where_the_difference_vanishes_elsewhere_the_guard_stays():
     def band(a, b):
         d = math.sin(b) - math.sin(a)

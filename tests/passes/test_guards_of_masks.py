@@ -86,6 +86,7 @@ GUARDS: dict[Callable[[Any], Any], tuple[float, Callable[[Any], Any]]] = {
 """Functions, where they are guarded, and what is beside that."""
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("error::symdiff.GuardWarning")
 @pytest.mark.parametrize("f", GUARDS)
 def test_masks_and_rounded_numbers(f: Callable[[Any], Any]) -> None:
@@ -114,6 +115,7 @@ def to_whole(x: Any) -> Any:
     return round(x) * 1.0 if round(x) == 0 else x
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "slope"), [(box, 0.0), (step, 1.0), (to_whole, 0.0)])
 def test_what_is_no_guard(f: Callable[[Any], Any], slope: float) -> None:
     d = symgrad(f)
@@ -128,6 +130,7 @@ def test_a_wrong_mask_is_named() -> None:
         assert symgrad(wrong).grad(0.0) == 0.0
 
 
+@pytest.mark.slow
 def test_a_direction_times_what_vanishes() -> None:
     """x/|x|*sin(|x|) is x*(1 - x**2/6 + ...)."""
 
@@ -187,6 +190,7 @@ def two_masks(x, lam):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("f", "lam"), [(yeo_johnson, 2.0), (yeo_johnson, 0.0), (two_masks, 0.0)])
 def test_what_either_side_of_a_guard_stores_by_masks(f, lam):
     x, h = np.array([1.5, -2.0, 0.5, -0.3]), 1e-4

@@ -86,6 +86,7 @@ def _compiled(text, scope, name):
     return scope[name]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "smooth, which, point, value", CASES, ids=lambda v: getattr(v, "__name__", None)
 )
@@ -109,6 +110,7 @@ def test_the_derivative_is_that_of_the_smooth_function(smooth, which, point, val
             assert slope == pytest.approx(float(wanted), rel=1e-12, abs=1e-12), (k, slope, wanted)
 
 
+@pytest.mark.slow
 def test_where_there_is_no_limit_the_guard_counts():
     f = symgrad(guarded(*CASES[0]))
     assert f(0.0, -0.7) == 1.0 and f.grad(0.0, -0.7) == (0.0, 0.0)
@@ -134,6 +136,7 @@ def towards(x, y, z):
     return (a + b * z) * math.sin(size) + math.cos(size)
 
 
+@pytest.mark.slow
 def test_a_direction_has_no_limit_but_what_is_made_of_it_has():
     """An axis of rotation at no rotation: whatever is chosen there does not count."""
     found = symgrad(turned).grad([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])[0]
@@ -148,6 +151,7 @@ def test_a_direction_that_counts_stays_as_written():
     assert f(0.0, 0.0) == 1.0 and f.grad(0.0, 0.0)[0] == 2.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("unit", [1.0, 1.38e-23, 1e20])
 def test_what_is_near_hangs_on_no_unit(unit):
     f = symgrad(lambda x, k: unit * abs(x) if k == 0 else unit * x * math.sin(k) / k)
@@ -167,6 +171,7 @@ def extreme(x, xi, mu=0.0, s=1.0):
     return -math.log(s) - (1 + 1 / xi) * math.log(t) - t ** (-1 / xi)
 
 
+@pytest.mark.slow
 def test_quotients_of_other_variables_may_carry_a_band_away():
     """z is large where s is small and x is not: what is tried are sizes of all, and of each beside the others."""
     f = symgrad(extreme)
@@ -186,6 +191,7 @@ def current(V, z, inside, outside, F, R, T):
     return z * F * u * (inside - outside * math.exp(-u)) / (1 - math.exp(-u))
 
 
+@pytest.mark.slow
 def test_guards_of_functions_of_many_variables():
     z, i, o, F = 2.0, 1e-4, 2.0, 40.0
     slope = symgrad(current, wrt="V").grad(0.0, z, i, o, F, 1.0, 1.0)

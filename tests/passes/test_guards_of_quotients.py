@@ -91,6 +91,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "smooth", "at"), CASES)
 def test_bands_around_what_was_divided_by(
     f: Function, smooth: Function, at: tuple[float, ...]
@@ -114,6 +115,7 @@ def test_a_band_of_a_regular_function_is_the_users() -> None:
     assert (small(5e-10), small.grad(5e-10)) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_elements_in_loops() -> None:
     @symgrad
     def heading(v, d):
@@ -140,6 +142,7 @@ def tangents(x: float, y: float) -> float:
     return x / (x - 1) if below == 0 else (math.exp(x * y) - 1) / below
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("guarded", "at"), [(exchanger, 1.0), (tangents, 0.0)])
 @pytest.mark.parametrize("x", [0.5, 2.0])
 def test_denominators_that_vanish_whatever_the_others_are(

@@ -85,6 +85,7 @@ def of_numbers(f: Formula) -> Callable[[Any, Any], Any]:
     return lambda a, c: f(m, a, c)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", FORMULAS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("size", [2.0, 0.75])
 def test_slopes_of_spheres(f: Formula, size: float) -> None:
@@ -141,6 +142,7 @@ def bachelier_by_deviation(f, k, s, t):
     return (f - k) * normal + v * math.exp(-d * d / 2) / math.sqrt(2 * math.pi)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [bachelier, bachelier_by_deviation])
 def test_what_is_right_for_most_is_not_told(f: Callable[..., float]) -> None:
     """A negative deviation is one of the numbers that are tried."""

@@ -39,6 +39,7 @@ def one_sided(x, eps=1e-8):
     return math.expm1(x) / x if x > eps else 1.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f", [point, keyword_only, chosen, squared, band, one_sided], ids=lambda f: f.__name__
 )
@@ -80,6 +81,7 @@ def product(x, y, eps=1e-9):
     return math.sin(x) / x * math.expm1(y) / y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "at", "slopes"),
     [

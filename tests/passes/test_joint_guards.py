@@ -23,6 +23,7 @@ def bond(r, k, m, s, t):
     return a * math.exp(-b * r)
 
 
+@pytest.mark.slow
 def test_two_guards_of_one_quantity_whose_values_overflow_at_large_samples():
     at = (0.02, 0.0, 0.05, 0.15, 2.0)
 
@@ -57,6 +58,7 @@ def premium_of_band(x, k, t):
     return shift * b
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "slopes"),
     [(premium, (0.0, 0.0, 1.0)), (premium_of_difference, (0.0, 0.0, 0.0)),
@@ -70,6 +72,7 @@ def test_where_one_of_two_guards_is_no_limit_derivatives_are_those_of_the_branch
     assert g(1.0, 0.5, 2.0) == pytest.approx(f(1.0, 0.5, 2.0), rel=1e-15)
 
 
+@pytest.mark.slow
 def test_a_guard_of_another_point_stays_smooth():
     def f(x, k, t):
         shift = t - x / k if k != 0 else t
@@ -121,6 +124,7 @@ QUANTITIES = {
 SLOPES = {sines: -1 / 6, cosines: -1 / 24, halves: -1 / 24}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", QUANTITIES)
 @pytest.mark.parametrize("g", SLOPES)
 def test_three_branches_on_the_sign_of_a_product(g, name):
@@ -133,6 +137,7 @@ def test_three_branches_on_the_sign_of_a_product(g, name):
     assert np.array_equal(f(np.array([1.0, 2.0]), np.zeros(2)), [g(0.0)] * 2)
 
 
+@pytest.mark.slow
 def test_universal_variables_at_the_start():
     def f(chi, alpha):
         z = alpha * chi**2
@@ -160,6 +165,7 @@ def quantile(p, m, s, xi):
     return m + s * ((-math.log(p)) ** (-xi) - 1) / xi if xi else m - s * math.log(-math.log(p))
 
 
+@pytest.mark.slow
 def test_a_guard_beside_a_probability():
     """Both sides are defined for 0 < p < 1 only."""
     f = symgrad(quantile, cache=False)

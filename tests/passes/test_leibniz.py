@@ -32,6 +32,7 @@ FORMULAS: list[tuple[str, Expr, Callable[[Any], Any]]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "e", "true"), FORMULAS, ids=[name for name, *_ in FORMULAS])
 def test_all_orders(name: str, e: Expr, true: Callable[[Any], Any]) -> None:
     derivatives = Derivatives(X)

@@ -24,6 +24,7 @@ def test_powers():
     assert "Piecewise" not in str(f.grad.expr)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("density", "point", "truth"),
     [
@@ -42,6 +43,7 @@ def test_slopes_at_the_end_of_densities(density, point, truth):
     assert symgrad(density).value_and_grad(*point)[1][0] == truth
 
 
+@pytest.mark.slow
 def test_second_derivatives():
     burr = symgrad(lambda x, c, k: 1 - (1 + x**c) ** -k)
     assert burr.hessian(0.0, 1.0, 2.0)[0][0] == -6.0
@@ -56,6 +58,7 @@ def test_what_is_infinite_stays_infinite():
     assert symgrad(lambda x, a: x**a).grad(0.0, 0.0)[1] == -math.inf
 
 
+@pytest.mark.slow
 def test_by_every_variable_of_an_exponent():
     f = symgrad(lambda x, a, b: x ** (a - b))
     assert f.grad(0.0, 1.0, 1.0) == (0.0, -math.inf, math.inf)  # 0**h is 0, and 0**-h is inf
@@ -66,6 +69,7 @@ def test_by_every_variable_of_an_exponent():
     assert half.grad(0.0, 1.0, 1.0) == (0.0, -math.inf, math.inf)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "point", "truth"),
     [
@@ -104,6 +108,7 @@ def test_mixed_derivatives_are_zero_where_logarithms_are_outweighed():
     assert g.hessian(0.0, 2.5) == ((0.0, 0.0), (0.0, 0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_base_that_is_a_product():
     f = symgrad(lambda x, b, a: (x * b) ** (a / 2 - 0.5))
@@ -113,6 +118,7 @@ def test_a_base_that_is_a_product():
     assert g.hessian(0.0, 0.25, 2.0)[1] == (0.0, 0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_base_with_a_kink():
     f = symgrad(lambda x, a: abs(x) ** a)
@@ -148,6 +154,7 @@ def test_deviance_of_tweedie():
         assert h[2][2] == pytest.approx(by_p, rel=1e-10)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "at", "slope"),
     [
@@ -168,6 +175,7 @@ def test_powers_whose_base_is_cancelled(f, at, slope):
     assert rows[0].tolist() == [slope] * 3
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("f", "at", "value", "slope", "bend"),
@@ -201,6 +209,7 @@ def deviance_of_zeros(y, mu, p):
     return 2 * (left - y * mu ** (1 - p) / (1 - p) + mu ** (2 - p) / (2 - p))
 
 
+@pytest.mark.slow
 def test_guards_on_lines():
     """At y = 0 there is a limit at p = 1 for this y and for larger ones, and none for smaller ones."""
     f = symgrad(deviance_of_zeros)

@@ -56,6 +56,7 @@ def test_against_the_eigenvalues(c: tuple[int, ...]) -> None:
         assert Fraction(a) >= 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "smooth"), [
     (lambda x, y: math.sqrt(x * x + x * y + y * y), (0.0, 0.0)),
     (lambda x, y: math.sqrt(x * x - 2 * x * y + y * y), (0.0, 0.0)),

@@ -102,6 +102,7 @@ def leaky_maximum(x, tau):
     return s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f", [refractory, thermostat, hysteresis, debounced, bouncing, leaky_maximum]
 )

@@ -101,6 +101,7 @@ def _numbers(e: Expr) -> list[Fraction]:
     return [q for n in ir.topological((e,)) if (q := ir.rational(n)) is not None] + [Fraction(1)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FEW)
 def test_functions_of_numpy_are_read_again(name: str) -> None:
     (case,) = [c for c in corpus.CASES if c.name == name]

@@ -55,6 +55,7 @@ def test_one_point_of_a_smooth_function():
     assert np.array_equal(g.grad(np.array([0.0, -0.0])), [1.0, 1.0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("k", [0.0, 1.0, 2.0])
 def test_several_like_branches(k):
     f = symgrad(powers)
@@ -66,6 +67,7 @@ def test_several_like_branches(k):
     assert f(-3.0, k) == (-3) ** k and f(0.0, k) == 0.0**k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.0, 1.0, 2.0])
 def test_a_regular_branch_among_singular_ones(p):
     slope = symgrad(tweedie, wrt="p").grad(1.0, 2.0, p)
@@ -77,6 +79,7 @@ def test_a_regular_branch_among_singular_ones(p):
         assert slope == pytest.approx(float(truth / (2 * h)), rel=1e-13)
 
 
+@pytest.mark.slow
 def test_a_shortcut_beside_a_guard():
     assert symgrad(annuity).grad(0.1, 0.0) == (0.0, pytest.approx(math.log(1.1) / 0.1, rel=1e-14))
 

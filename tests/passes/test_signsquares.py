@@ -76,6 +76,7 @@ BRANCHES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", BRANCHES)
 def test_signs_stay_in_the_branches_where_they_are_defined(name: str) -> None:
     plain, curvature = BRANCHES[name]

@@ -54,6 +54,7 @@ def test_every_identity_holds(identity: object) -> None:
     assert tried or identity.name in ("xlogy", "xlog1py")  # type: ignore[attr-defined]
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("text", "wrt", "expected"),
     [
@@ -180,6 +181,7 @@ def test_domains_are_kept(text: str, expected: str) -> None:
     assert printed(text) == expected
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -287,6 +289,7 @@ ROUND_TRIP = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", ROUND_TRIP)
 def test_printed_forms_are_input_again_and_that_of_sympy(case: str) -> None:
     import sympy

@@ -27,6 +27,7 @@ FORMS = {
 NUMBERS = st.floats(0.1, 20)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @settings(max_examples=20, deadline=None)
 @given(NUMBERS, NUMBERS, NUMBERS, NUMBERS)

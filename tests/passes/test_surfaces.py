@@ -28,6 +28,7 @@ def surfaces(e: Expr) -> list[Surface]:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "root", "limit"),
     [
@@ -71,6 +72,7 @@ def test_assumptions_are_used() -> None:
     assert complete_surfaces((e,), [lt(ir.ZERO, X)]) == (e,)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "at", "step"),
     [
@@ -110,6 +112,7 @@ def test_value_gradient_and_hessian(
     assert all(math.isfinite(v) for v in limit)
 
 
+@pytest.mark.slow
 def test_every_order_is_there() -> None:
     """(exp(x) - exp(y))/(x - y) is the integral of exp(y + t*(x - y)) over t from 0 to 1, so
     by x and y, m and n times, it is exp(y)*m!*n!/(m + n + 1)! where x = y."""
@@ -157,6 +160,7 @@ def planck(x, y):
     return (x / math.expm1(x) - y / math.expm1(y)) / (x - y)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "at", "value", "slope"),
     [
@@ -175,6 +179,7 @@ def test_a_series_is_used_only_where_it_is_the_function(f, at, value, slope) -> 
         assert g.grad(*at)[0] == pytest.approx(slope, rel=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("j", [0.5, 1e-5])
 def test_what_a_series_leaves_out_is_known_where_its_terms_cancel(j) -> None:
     """The Brillouin function is completed across J = -1/2, with poles at x = 0 in its series."""
@@ -199,6 +204,7 @@ def test_series_with_large_coefficients_are_no_false_alarm() -> None:
     assert by_x == pytest.approx(-1.9556837360376466e-07, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_derivatives_of_high_order_of_a_completed_function() -> None:
     """A series across the surface holds sixteen derivatives of x/tanh(x)."""
 
@@ -211,6 +217,7 @@ def test_derivatives_of_high_order_of_a_completed_function() -> None:
     assert g.grad(0.75, 0.75)[0] == pytest.approx(0.2674121407378174, rel=1e-15)
 
 
+@pytest.mark.slow
 def test_derivatives_of_derivatives_of_a_function_of_four_variables_that_is_completed() -> None:
     """Beside guards the operation that stands for it is looked at for singular points."""
 

@@ -41,6 +41,7 @@ def operations(text: str) -> int:
     return sum(isinstance(n, kinds) for n in ast.walk(ast.parse(text, mode="eval")))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("part", range(PARTS))
 def test_derivatives_of_textbooks(part: int) -> None:
     """Each is no longer than it was, has the value of the chain rule, and is read again."""

@@ -123,6 +123,7 @@ def assert_valid(program: Any) -> None:
 EVERY = [(path.stem, c) for path in sorted(FOLDER.glob("*.ir")) for c in cases_of(path)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "case"), EVERY, ids=[f"{n}-{c.title}" for n, c in EVERY])
 def test_a_pass_gives_the_program_that_is_written(name: str, case: Case, request: Any) -> None:
     found = after(name, case)

@@ -45,12 +45,14 @@ def check(outputs: tuple[Expr, ...], points: list[tuple[float, ...]], ulps: floa
     return count
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("t", [10.0**-k for k in range(1, 7)])
 def test_cancellation_of_40_bits(t: float) -> None:
     e = (1 - f.COS(Y)) / Y**2 + X * 0
     assert check((e, *gradient(e, [Y])), [(1.0, t)], 0.57) <= (t <= 1e-4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "points", "flagged"),
     [
@@ -72,6 +74,7 @@ def test_differences_of_inputs_are_exact() -> None:
     assert check((X * X - Y * Y, (X - Y) / (X + Y)), points, 0.57) == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "x"),
     [(X * X, 0.0), (f.EXP(X) - 1, 0.0), (f.SIN(X) * X, 0.0), (f.LOG(X), 1.0), (ir.sqrt(X) - 3, 9.0),
@@ -81,6 +84,7 @@ def test_exact_zeros_are_not_flagged(e: Expr, x: float) -> None:
     assert wide(e).point.evaluate([x])[1] is False
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "point"),
     [(f.LOG(X), [-1.0]), (ir.sqrt(X), [-2.0]), (f.ASIN(X) + 1, [1.5]), (X + 1, [math.nan]),
@@ -91,6 +95,7 @@ def test_nan_outside_of_the_domain_is_certain(e: Expr, point: list[float]) -> No
     assert math.isnan(values[0]) and not flagged
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("e", "point"),
     [(ir.sqrt(X * X + 1) - X, [1e200]), (1 / X, [0.0]), (f.SIN(X), [1e300]), (f.GAMMA(X), [0.5]),
@@ -106,12 +111,14 @@ def test_only_the_branch_that_is_taken_counts() -> None:
     assert wide(e).point.evaluate([1.5])[1] is True
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
 def test_right_whenever_not_flagged(e: Expr, points: list[tuple[float, float]]) -> None:
     check((e,), points, 0.57)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
 def test_gradients_are_right_whenever_not_flagged(

@@ -72,6 +72,7 @@ def _random(seed: int) -> tuple[list[ir.Expr], list[ir.Expr]]:
     return nodes, rng.sample(nodes, 3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_node_remembers_its_variables(seed):
     nodes, roots = _random(seed)
@@ -79,6 +80,7 @@ def test_a_node_remembers_its_variables(seed):
         assert ir.variables(asked) == [e for e in topological(asked) if e.op is ir.VAR]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_all_ways_pass_is_found_by_counting(seed):
     """A node is passed by all ways to a variable if there are none when it is a leaf."""

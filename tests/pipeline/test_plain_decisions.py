@@ -189,6 +189,7 @@ def plain(f: Function, args: tuple[float, ...]) -> tuple[float, list[float]]:
     return value, slopes
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast", "strict"])
 @pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=lambda v: getattr(v, "__name__", ""))
 def test_called(f: Function, args: tuple[float, ...], accuracy: str) -> None:
@@ -256,6 +257,7 @@ ARRAYS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 @pytest.mark.parametrize("k", range(len(ARRAYS)))
 def test_arrays(k: int, accuracy: str) -> None:
@@ -263,6 +265,7 @@ def test_arrays(k: int, accuracy: str) -> None:
     np.testing.assert_allclose(symgrad(f, accuracy=accuracy)(X), f(X), rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("k", [0, 1, 9])
 def test_float32_decides_in_float32(k: int) -> None:
     f, x = ARRAYS[k], X.astype(np.float32)

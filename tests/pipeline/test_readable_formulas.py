@@ -57,6 +57,7 @@ AT = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "point", "slopes"), AT, ids=lambda v: getattr(v, "__name__", ""))
 def test_printed_derivatives_have_the_values_of_guarded_points(f, point, slopes):
     program = symgrad(f).raw_program
@@ -71,6 +72,7 @@ def test_printed_derivatives_have_the_values_of_guarded_points(f, point, slopes)
             assert float(values[tape.roots[0]]) == pytest.approx(truth, rel=1e-12, abs=1e-12), text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "point", "slopes"), AT, ids=lambda v: getattr(v, "__name__", ""))
 def test_expressions_have_them_too(f, point, slopes):
     made = symgrad(f).grad.expr
@@ -100,6 +102,7 @@ def test_a_guard_that_is_none_keeps_its_slope():
     assert made.subs(x, 0) == 0
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_it(tmp_path):
     path = tmp_path / "model.py"
     path.write_text("def f(r, n):\n    return n if r == 1 else (1 - r**n)/(1 - r)\n")

@@ -57,6 +57,7 @@ def derivative(fun, args, k, h=1e-6):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fun", "shapes"),
     [
@@ -130,6 +131,7 @@ def test_rows_are_not_stretched_when_stacked() -> None:
         f(np.ones(1), np.ones(3))
 
 
+@pytest.mark.slow
 def test_all_derivatives_of_stretched_arrays() -> None:
     f = symgrad(lambda x, y: np.sum(x * y**2))
     x, y = RNG.normal(size=1), RNG.normal(size=4)

@@ -85,6 +85,7 @@ CHANGING = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", CHANGING, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [float, np.float32, int])
 @pytest.mark.parametrize("first_apart", [True, False])
@@ -176,6 +177,7 @@ def test_a_function_called_in_another() -> None:
         assert symgrad(outer)(x) == element(again, again) + x[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("derivative", ["grad", "jacobian", "hessian", "value_and_grad"])
 def test_derivatives_are_refused(derivative: str) -> None:
     made = getattr(symgrad(element), derivative)
@@ -207,6 +209,7 @@ def test_results_into_an_argument() -> None:
         np.testing.assert_array_equal(x, f(again, again))
 
 
+@pytest.mark.slow
 def test_numba() -> None:
     numba = pytest.importorskip("numba")
     made, by_elements = symgrad(element), symgrad(elementwise)
@@ -279,6 +282,7 @@ def test_what_is_shown_is_not_that_of_a_call_with_one_array() -> None:
     assert str(made.expr) == shown
 
 
+@pytest.mark.slow
 def test_modules_refuse_it(tmp_path: Any) -> None:
     numba = pytest.importorskip("numba")
     made = symgrad(element)

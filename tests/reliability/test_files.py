@@ -40,6 +40,7 @@ def test_permissions_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o755 and "def f(" in path.read_text()
 
 
+@pytest.mark.slow
 @posix
 def test_links_are_written_through(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
@@ -63,6 +64,7 @@ def test_all_names_of_a_file_show_the_new_content(tmp_path: Path) -> None:
     assert first.read_text().startswith('"""')
 
 
+@pytest.mark.sampled
 @posix
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "read-only", "loop", "no folder"])
 def test_what_is_no_file_to_write_is_refused(tmp_path: Path, kind: str) -> None:

@@ -69,6 +69,7 @@ FILES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", FILES)
 def test_files(case: str, tmp_path: Path) -> None:
     """Refused at a line of the user's, or computed."""

@@ -122,6 +122,7 @@ def test_signals_in_each_call_of_the_compiler(tmp_path, part):
     subprocess.run([sys.executable, str(script), str(part)], check=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_what_is_undisturbed_ends_though_a_handler_raises():
     class Alarm(BaseException):
         pass
@@ -148,6 +149,7 @@ def test_what_is_undisturbed_ends_though_a_handler_raises():
         undisturbed(lambda: {}[1])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 def test_no_lock_stays_taken(tmp_path):
     script = tmp_path / "interrupted.py"

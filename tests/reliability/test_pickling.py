@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import pytest
 
 from symdiff import ir, symgrad
 from symdiff.interpret import Certified
@@ -40,6 +41,7 @@ def nested(x: float) -> float:
     return (1 - inner) / x**2
 
 
+@pytest.mark.slow
 def test_completed_operations_are_made_again_in_another_process() -> None:
     functions = [symgrad(f, cache=False) for f in (quotient, divided, nested)]
     programs = [p for f in functions for p in (f.program, f.grad.program, f.hessian.program)]
@@ -70,6 +72,7 @@ def made() -> set[str]:
     return set(nodes._made)
 
 
+@pytest.mark.slow
 def test_operations_go_with_the_last_expression() -> None:
     before, table = made(), len(ir.OPS)
 

@@ -11,6 +11,8 @@ import scipy.special
 
 from symdiff import AccuracyWarning, symgrad
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("x", [-1.7e308, np.array([1.0, -1.7e308])], ids=["a number", "an array"])
 def test_an_accuracy_warning_stands_at_the_call(x: object) -> None:

@@ -113,6 +113,7 @@ def makers() -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any], Any]]:
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("which", list(makers()))
 def test_a_cold_function(which: str) -> None:
     make, call, expected = makers()[which]
@@ -135,6 +136,7 @@ def test_a_cold_function_is_traced_and_compiled_once(monkeypatch: pytest.MonkeyP
     assert len(f.grad._source.captured) == 1
 
 
+@pytest.mark.slow
 def test_all_ways_to_call_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers, doubles, floats, keywords and `out=`: each opens an entry of its own while the
     others are in use."""
@@ -314,6 +316,7 @@ def child(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+@pytest.mark.sampled
 @needs_fork
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("whole", [False, True])

@@ -93,6 +93,7 @@ def test_a_users_own_function_is_part_of_the_key():
     assert spec.key("point") != before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "swap"])
 def test_damaged_files_are_compiled_again(folder, cold, damage):
     texts, forget = cold
@@ -186,6 +187,7 @@ print(k.fast(0.5), k((np.full(5, 0.5),))[0][3])
 """
 
 
+@pytest.mark.slow
 def test_processes_that_meet_the_cache_cold(folder):
     started = [
         subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE, text=True)
@@ -208,6 +210,7 @@ def test_killed_at_any_moment(folder):
         assert done.stdout
 
 
+@pytest.mark.slow
 def test_a_warm_start_imports_little():
     """A cached kernel runs without SymPy and Numba, and is not lowered again."""
     code = (

@@ -119,6 +119,7 @@ class Full:
         os.close(self.descriptor)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("module", "name", "stand_in"),
     [

@@ -41,6 +41,7 @@ def rows_by_a_norm(pos):
 POINTS = np.array([[0.3, 0.1, 0.0], [1.1, 0.0, 0.0], [0.0, 1.2, 0.1], [2.0, 2.0, 1.0]])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast", "strict"])
 @pytest.mark.parametrize("fun", [three_bodies, skipped_rows, rows_by_a_norm])
 def test_value_and_gradient(fun, accuracy):

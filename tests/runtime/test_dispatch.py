@@ -123,6 +123,7 @@ def test_errors_go_through(stub: DispatchStub, keywords: dict[str, int]) -> None
             one.call(1, 2, **keywords)
 
 
+@pytest.mark.slow
 def test_references_are_counted(stub: DispatchStub) -> None:
     first, second, out = object(), object(), [object()]
     results = (first, second)
@@ -185,6 +186,7 @@ def test_they_look_like_functions() -> None:
     assert pickle.loads(pickle.dumps(well.grad)) is well.grad is copy.deepcopy(well.grad)
 
 
+@pytest.mark.slow
 def test_functions_are_collected() -> None:
     f = symgrad(lambda x: x * x)
     f.grad(2.0)

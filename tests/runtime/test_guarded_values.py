@@ -158,6 +158,7 @@ OUTSIDE = {  # what is nowhere finite, or not of this size
 CASES = [(f, d) for f in ARRAYS for d in DATA if (f.__name__, d) not in OUTSIDE]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fun", "data"), CASES, ids=lambda v: getattr(v, "__name__", v))
 def test_elements_are_as_accurate_as_functions_of_numbers(fun, data) -> None:
     x = DATA[data]
@@ -166,6 +167,7 @@ def test_elements_are_as_accurate_as_functions_of_numbers(fun, data) -> None:
     assert of_the_largest(symgrad(fun)(x), truth) <= 2.0**-40
 
 
+@pytest.mark.slow
 def test_without_the_tiers_they_are_not() -> None:
     naive = {f.__name__: 0.0 for f in ARRAYS}
     for fun, data in CASES:
@@ -175,6 +177,7 @@ def test_without_the_tiers_they_are_not() -> None:
     assert sum(error > 1e3 for error in naive.values()) >= 8
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["strict", "certified"])
 @pytest.mark.parametrize("fun", [differences, logarithms, stored], ids=lambda f: f.__name__)
 def test_accuracies(fun, accuracy) -> None:
@@ -183,6 +186,7 @@ def test_accuracies(fun, accuracy) -> None:
         assert got <= (0.51 if accuracy == "certified" else LIMIT)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [exponentials, differences, lengths], ids=lambda f: f.__name__)
 def test_single_precision(fun) -> None:
     for data in ("ordinary", "near one"):
@@ -226,6 +230,7 @@ def masked_sum(x):
     return np.sum((x**0.5 - np.log1p(x))[x > 0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "fun", [rosenbrock, cosine_sum, difference_sum, log_sum, masked_sum], ids=lambda f: f.__name__
 )
@@ -237,6 +242,7 @@ def test_gradients(fun, data) -> None:
     assert of_the_largest(symgrad(fun).grad(x), truth) <= 2.0**-40
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fun", [cosine_sum, difference_sum, pair_sum, log_sum])
 def test_sums_of_what_cancels(fun) -> None:
     """Terms of one sign: their sum is as accurate as they are."""
@@ -318,6 +324,7 @@ def pairwise(x):
     return total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fun", "shapes"),
     [(matrix_product, {"a": 2, "b": 2}), (powers, {"x": 1}), (ewma, {"x": 1}),
@@ -350,6 +357,7 @@ def elementwise(e: Expr) -> LoopProgram:
     return function({"x": VECTOR, "y": VECTOR}, [build("z", "i", value)], array("z"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
 def test_random_expressions(e: Expr, points: list[tuple[float, float]]) -> None:
@@ -370,6 +378,7 @@ def test_random_expressions(e: Expr, points: list[tuple[float, float]]) -> None:
 CANCELS = ir.sub(ir.mul(X, Y), ir.mul(ir.sub(X, ir.ONE), ir.add(Y, ir.ONE)))  # 1 - x + y
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 1000])
 def test_sizes(n: int) -> None:
     x = 1 + 2.0**-30 * RNG.normal(size=n)
@@ -380,6 +389,7 @@ def test_sizes(n: int) -> None:
     np.testing.assert_allclose(g, np.expm1(x), rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_threads() -> None:
     n = 200_000
     x = np.where(np.arange(n) % 5000 == 3, 1e200, 1e-4) * RNG.uniform(1, 2, size=n)
@@ -397,6 +407,7 @@ def test_threads() -> None:
             assert worst(shared[few], precise(fun, some)) <= LIMIT
 
 
+@pytest.mark.slow
 def test_flags_are_given_up_where_they_keep_being_raised() -> None:
     f = symgrad(lengths)
     x = np.array([1e200, 1e200, 1.0])

@@ -52,6 +52,7 @@ def forwards(scores, moves, edge):
     return a[n]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("gamma", [1.0, 0.1, 0.01])
 @pytest.mark.parametrize("fun", [warped, in_exponentials], ids=lambda f: f.__name__)
 def test_soft_time_warping(fun, gamma) -> None:
@@ -66,6 +67,7 @@ def test_soft_time_warping(fun, gamma) -> None:
     assert np.sum(got[0]) == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_forward_algorithm() -> None:
     scores = np.log(RNG.uniform(size=(7, 4)))
     f = symgrad(forwards, wrt=("scores", "moves"))

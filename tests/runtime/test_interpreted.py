@@ -60,6 +60,7 @@ def test_the_first_values_are_correctly_rounded_without_a_compiler(compiled):
     assert not compiled
 
 
+@pytest.mark.slow
 def test_what_is_called_often_is_compiled(compiled, monkeypatch):
     monkeypatch.setattr(fallback, "COMPILING", 1e-6)
     monkeypatch.setattr(fallback, "WIDENING", 0.0)
@@ -74,6 +75,7 @@ def test_what_is_called_often_is_compiled(compiled, monkeypatch):
     assert compiled_entries(again)["numbers"](0.3, 0.4) is not NotImplemented
 
 
+@pytest.mark.slow
 def test_the_second_tier_waits_until_it_pays(compiled, monkeypatch):
     """Beside a zero of the function, where double arithmetic leaves no digits."""
     monkeypatch.setattr(fallback, "COMPILING", 0.0)
@@ -101,6 +103,7 @@ def test_the_second_tier_waits_until_it_pays(compiled, monkeypatch):
     assert len(compiled) > first
 
 
+@pytest.mark.slow
 def test_arrays_and_small_functions_are_compiled_at_once(compiled):
     symgrad(lambda x: 0.728125 * x * x).grad(1.0)  # that no other test compiles
     assert len(compiled) == 1
@@ -112,6 +115,7 @@ def test_arrays_and_small_functions_are_compiled_at_once(compiled):
         np.testing.assert_array_max_ulp(found, np.array(truth(*point)), 8)
 
 
+@pytest.mark.slow
 def test_what_is_not_defined_is_the_same_as_compiled(compiled, monkeypatch):
     def bad(x):
         return sum(math.log(x + k) / (x - k) for k in range(70))

@@ -127,6 +127,7 @@ def test_without_builtins(monkeypatch):
     check(kernel, np.arange(9.0), np.arange(9.0))
 
 
+@pytest.mark.slow
 def test_code_outlives_its_kernel():
     fast = make(x + y).fast
     import gc
@@ -240,6 +241,7 @@ def test_broadcasting_in_many_dimensions(plain):
     check(plain, a.transpose(4, 3, 2, 1, 0), np.arange(5.0))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=9),
@@ -405,6 +407,7 @@ def test_flaggeds_are_reported():
 
 
 # ------------------------------------------------------------- the builtin for arrays
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(0,), (1,), (5,), (513,), (2, 3), (0, 3), (4, 1, 7)])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_fast_arrays(plain, shape, dtype):
@@ -512,6 +515,7 @@ def test_errors_in_threads_are_raised():
         threads.run(task, 1000, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_fork_after_threads():
     """A pool's threads are not in the child; it must not wait for them."""

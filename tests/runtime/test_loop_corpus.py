@@ -33,6 +33,7 @@ def close(got: Any, want: Any, sizes: Any) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-11, err_msg=str(sizes))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda c: c.name)
 def test_value(case: Case) -> None:
     check(loop_pipeline.final(value(case)), case)
@@ -44,6 +45,7 @@ def test_as_traced(case: Case) -> None:
     check(traced(case), case, (1, 19))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", WITH_GRADIENT, ids=lambda c: c.name)
 def test_gradient(case: Case) -> None:
     check(loop_pipeline.final(gradient(case)), case)

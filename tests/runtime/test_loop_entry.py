@@ -84,6 +84,7 @@ def same(a: Any, b: Any) -> bool:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", range(len(CALLS)))
 @pytest.mark.parametrize("which", ["value", "value_and_grad"])
 def test_the_same_as_the_general_path(case: int, which: str) -> None:
@@ -109,6 +110,7 @@ def test_the_same_as_the_general_path(case: int, which: str) -> None:
 UNSTATIC = [c for c in array_corpus.CASES if not c.static]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", UNSTATIC[::5], ids=lambda c: c.name)
 def test_the_corpus(case: array_corpus.Case) -> None:
     """What NumPy gives, through the builtin or not, for two sizes."""
@@ -196,6 +198,7 @@ def test_somebody_watches() -> None:
     assert entry(x) == expected
 
 
+@pytest.mark.slow
 def test_nothing_leaks() -> None:
     g = symgrad(fit).value_and_grad
     args = np.arange(3.0), X, np.ones(6), 0.5
@@ -218,6 +221,7 @@ def test_nothing_leaks() -> None:
     assert all(abs(a - b) < 10 for a, b in zip(held, now, strict=True))
 
 
+@pytest.mark.slow
 def test_threads() -> None:
     g = symgrad(fit).value_and_grad
     args = np.arange(3.0), X, np.ones(6), 0.5
@@ -277,6 +281,7 @@ PRODUCTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", PRODUCTS, ids=lambda c: f"{c[0].__name__}-{c[1]}")
 def test_products(case: tuple[Any, str, tuple[Any, Any]]) -> None:
     fun, name, (primals, vector) = case
@@ -298,6 +303,7 @@ def test_products_of_nested_results() -> None:
         assert product(2.0, {"a": 1.0, "b": (10.0, 100.0)})[1] == 1241.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sizes", [(10, 2000), (2000, 10)])
 def test_calls_of_many_numbers_go_to_their_kernel(sizes: tuple[int, int], monkeypatch: Any) -> None:
     """From the compiled entry, whichever of both kernels was compiled first."""

@@ -28,6 +28,7 @@ def total():
     return function({"x": VECTOR}, [loop("i", N, {"s": (0, var("s") + at("x", i))})], var("s_end"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [0, 1, 3, 4, 15, 16, 17, 1000])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_sizes_and_dtypes(n: int, dtype: str) -> None:

@@ -53,6 +53,7 @@ def at(offset: int, n: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 # ----------------------------------------------------------------------- past the caches
+@pytest.mark.slow
 @needs_streams
 @pytest.mark.parametrize("host", [jit.host(), narrow()], ids=["whole", "narrow"])
 @settings(max_examples=60, deadline=None)
@@ -115,6 +116,7 @@ def test_flagged_elements_are_mended_past_the_caches(monkeypatch):
 
 
 # ------------------------------------------------------------------- into given arrays
+@pytest.mark.sampled
 @needs_builtins
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 513, 2048, 3001])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -155,6 +157,7 @@ def test_the_builtin_refuses_arrays_it_must_not_write():
     assert [set(o) for o in out] == [{9.0}, {-1.0}, {4.0}]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict"])
 @pytest.mark.parametrize("parallel", [True, False, "auto"])
 def test_nested_out(accuracy, parallel):

@@ -110,6 +110,7 @@ def test_what_cancels_is_seen(f, x, is_lost):
     assert lost(f, x) == is_lost
 
 
+@pytest.mark.slow
 @needs_modes
 def test_long_sums_are_not_taken_for_losses():
     x = np.random.default_rng(1).uniform(0.1, 1.0, 100_000)
@@ -136,6 +137,7 @@ def test_the_direction_is_restored():
     assert tenth / three == 0.03333333333333333
 
 
+@pytest.mark.sampled
 @needs_modes
 @pytest.mark.parametrize("name", [
     "sin", "cos", "tan", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sinh", "cosh", "tanh", "arcsin", "arccos",

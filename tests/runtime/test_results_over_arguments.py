@@ -13,6 +13,7 @@ FLAGGED = [
 """Formulas of which an element near 0 is computed again, as doubles lose its digits."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", FLAGGED)
 def test_one_flagged_element_among_many(f):
     """It is computed again from its argument, not from the result that lies there by then."""

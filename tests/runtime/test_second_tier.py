@@ -120,6 +120,7 @@ def test_many_threads_agree() -> None:
 SHAPES = [(1,), (63,), (64,), (65,), (9000,), (3, 5000), (5000, 3), (7, 11, 130)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("share", [0.002, 0.2, 1.0])
 @pytest.mark.parametrize("layout", ["straight", "turned", "spread", "one row"])
@@ -141,6 +142,7 @@ def test_flagged_elements_wherever_they_lie(shape, share, layout) -> None:
     assert np.array_equal(got.values[1], x - y)
 
 
+@pytest.mark.slow
 def test_large_results_are_the_same_as_small_ones_wherever_many_are_flagged() -> None:
     """Results are written past the caches where few are computed again, in turns here."""
     n = 2 * elementwise.STREAMED // 8

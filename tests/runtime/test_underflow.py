@@ -95,6 +95,7 @@ NUMBERS = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
 @given(st.lists(NUMBERS, min_size=12, max_size=12))
@@ -125,6 +126,7 @@ def test_functions_that_are_nowhere_steep_lose_as_much_as_their_arguments() -> N
 
 
 # ------------------------------------------------------------ adjoints that vanish
+@pytest.mark.slow
 def test_adjoints_that_vanish() -> None:
     """A recurrence that forgets: the adjoints of its first steps go through the subnormal
     numbers to 0, those of the last ones are right."""

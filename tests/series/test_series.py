@@ -101,6 +101,7 @@ def test_an_identity_that_is_not_known_stays_undecided() -> None:
         is_zero(number(machin))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(["+", "*", "sqrt", "exp", "sin", "log", "/"]), min_size=1, max_size=6),
     st.fractions(min_value=Fraction(1, 9), max_value=9, max_denominator=9),
@@ -189,6 +190,7 @@ def test_essential_nodes_are_singular_themselves_or_cancel() -> None:
 UNARY = [op for op in TABLE if op.arity == 1 and op.partials is not None]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("op", UNARY, ids=lambda op: op.name)
 def test_every_function_of_the_table_has_the_series_of_its_values(op: ir.Op) -> None:
     """The sum of the series at a nearby point is the value there."""

@@ -28,6 +28,7 @@ def quotient(x):
     return x**2 / math.sqrt(x**2 + x**4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [root, even_root, quotient], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("mode", ["quick", "full"])
 def test_terms_of_series_cancel(f: Callable[..., Any], mode: str) -> None:
@@ -85,6 +86,7 @@ def scaled(x):
     return (x + 1e-200 * 1e-200) * 1e200
 
 
+@pytest.mark.slow
 def test_constants_that_leave_the_range_on_the_way() -> None:
     """They are exact; Python's are 0, which is not held against them."""
     x = np.array([0.5, 1.0, 2.0])
@@ -103,6 +105,7 @@ def squares(x):
     return np.sum(y)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [1e-20, 1e-22])
 def test_underflow_in_single_precision(size: float) -> None:
     x = np.float32([0.5, 1.0, 2.0]) * np.float32(size)
@@ -114,6 +117,7 @@ def cancelling(x):
     return np.sum(np.cumsum(x) * (x + 1e8)) - 1e8 * np.sum(np.cumsum(x))
 
 
+@pytest.mark.slow
 def test_terms_of_gradients_cancel() -> None:
     x = np.linspace(0.1, 1.0, 5)
     want = np.cumsum(x) + np.cumsum(x[::-1])[::-1]
@@ -137,6 +141,7 @@ def angle_of_sum(y, x):
     return math.atan2(np.sum(n * n) - 1 - y * y, np.sum(n * m))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [turned, scaled_angle, angle_of_cube, angle_of_sum])
 def test_zeros_of_either_sign_on_a_branch_cut(f: Callable[..., Any]) -> None:
     """On the cut Python goes by the sign of a zero, which no real number has."""
@@ -150,6 +155,7 @@ def test_zeros_of_either_sign_on_a_branch_cut(f: Callable[..., Any]) -> None:
     assert symgrad(angle_of_cube)(1e-160, -1.0) == pytest.approx(math.pi - 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f",
     [lambda x: math.floor(math.tanh(1 / x)), lambda x: math.log1p(1 / x),
@@ -169,6 +175,7 @@ def regression(s, pay):
     return np.mean(np.where(pay > fitted, pay, fitted))
 
 
+@pytest.mark.slow
 def test_normal_equations_square_what_rounding_costs() -> None:
     """LAPACK is right for a matrix that differs by rounding from `a.T @ a`, whose condition is the square of
     that of the arguments."""
@@ -185,6 +192,7 @@ def weno(v):
     return w @ np.array([3 * b - a, b + c]) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::symdiff.GuardWarning")
 def test_an_epsilon_that_costs_less_than_itself_is_no_wrong_guard() -> None:
     """Where a smoothness indicator vanishes, the weight of the other is 1e-12 for 0."""
@@ -205,6 +213,7 @@ def gamma_of_display(c):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("x", [0.5, 3.0, 1e9, 1e40, 2.5887589630449824e160, 1e300])
 def test_exponents_that_are_rounded(x: float) -> None:
     """1/2.4 - 1 is no double: its rounding costs 80 ulp where the base is 1e160."""
@@ -214,6 +223,7 @@ def test_exponents_that_are_rounded(x: float) -> None:
         assert symgrad(gamma_of_display).grad(x) == pytest.approx(float(want), rel=4e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("q", [1 / 90, 0.011, 1 / 89, 1 / 93, 0.3])
 def test_exponents_of_which_no_base_is_too_large(q: float) -> None:
     f = symgrad(lambda x: x**q)
@@ -230,6 +240,7 @@ def test_where_scipy_is_off():
     assert f(np.array([1e-8, 2e-8])) == pytest.approx(1 + 3e-8 / np.pi, rel=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("f", "x", "want"), [
     (lambda x: math.copysign(1.0, x), -0.0, 1.0),
     (lambda x: np.copysign(2.0, x), np.array([-0.0, 0.0, -3.0]), [2.0, 2.0, -2.0]),
@@ -264,6 +275,7 @@ def cubic_pole(a, b):
     return 0.0 if a == b else 1 / (a - b) ** 3
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "args"),
     [

@@ -150,6 +150,7 @@ def test_a_wrong_kernel_of_a_loop_is_an_error(monkeypatch):
         symgrad(f, cache=False, verify=False)(np.array([0.3, 0.7, 1.1]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fun", "x"),
     [
@@ -172,6 +173,7 @@ def test_numbers_below_the_normal_ones_are_compared():
         _verified(lambda x, y, z: x * y * z * (1 + 1e-6), values, lambda x, y, z: x * y * z)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "f", [lambda x: np.log(x**2), lambda x: np.sum(np.log2(x**2)), lambda x: np.log10(x * x) + x]
 )

@@ -76,6 +76,7 @@ def fails(call, *args):
         call(*args)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("before", [(), (1,), (1, 1), (1, 1, 1, 1)])
 @pytest.mark.parametrize("derivative", [False, True])
 def test_sizes_that_no_compared_call_had_are_compared(before, derivative):
@@ -122,6 +123,7 @@ def test_two_sizes_are_compared_each():
     fails(g, a[:1], a)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("before", list(itertools.product((0.5, 0.75), repeat=2)))
 @pytest.mark.parametrize("derivative", ["__call__", "grad", "hessian"])
 def test_a_branch_that_no_compared_call_took_is_compared(before, derivative):
@@ -152,6 +154,7 @@ def test_a_branch_in_a_loop_is_compared_in_the_next_calls():
         fails(g, np.full(4, 0.5))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "call",
     [
@@ -195,6 +198,7 @@ def test_nan_where_python_has_a_number():
     fails(planted(f, lambda x: np.sum(np.log(x)), cache=False), np.array([1.0, -1.0]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("f", "args"),
     [
@@ -212,6 +216,7 @@ def test_no_false_alarm_of_nan(f, args):
         g(*args)
 
 
+@pytest.mark.slow
 def test_a_right_function_is_never_reported():
     for f, kinds in [
         (bent, [0.5, 2.0, 1.0, np.array([0.5, 2.0]), np.ones(11), np.full((2, 3), 2.0), 2]),
@@ -265,6 +270,7 @@ def test_a_refusal_of_kinds_is_not_one_of_the_function():
         assert g(np.array([1.0, 2.0])) == 1.5
 
 
+@pytest.mark.slow
 def test_a_failure_is_seen_by_other_processes(tmp_path):
     """Also where their capture is right, and for other kinds of arguments."""
     source = tmp_path / "model.py"

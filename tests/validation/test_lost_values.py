@@ -38,6 +38,7 @@ LOST: list[tuple[str, Callable[..., object], Callable[[float], float], float]] =
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("stage", "wrong", "f", "at"), LOST)
 def test_a_dropped_guard_is_found(stage, wrong, f, at, monkeypatch):
     monkeypatch.setattr(pipeline, stage, wrong)
@@ -46,6 +47,7 @@ def test_a_dropped_guard_is_found(stage, wrong, f, at, monkeypatch):
         assert g(at) == pytest.approx(f(at), rel=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", [
     lambda x: 0.0 if x == 0 else math.sin(1 / x) * x * x,
     lambda x: 0.0 if x <= 0 else math.exp(-1 / x),

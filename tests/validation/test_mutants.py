@@ -38,6 +38,7 @@ def test_a_sample_is_spread_over_all_kinds() -> None:
     assert all(m.kind == "series" for m in chosen(ALL, "series"))
 
 
+@pytest.mark.slow
 def test_a_module_with_operations_of_its_own_can_be_changed() -> None:
     text = "from tests.validation.mutants import *; prepare(); [plant(m) for m in mutants() if m.kind == 'compensation']"
     subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True)

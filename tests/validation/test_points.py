@@ -121,6 +121,7 @@ CASES: dict[str, tuple[Node, dict[str, Any], list[float]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_closed_forms(name: str) -> None:
     tree, params, want = CASES[name]
@@ -140,6 +141,7 @@ def test_the_value_is_the_limit_along_every_path() -> None:
         truth(X * Y / NORM2, ORIGIN)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("tree", "params", "want"),
     [

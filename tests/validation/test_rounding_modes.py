@@ -18,6 +18,7 @@ FOLDED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FOLDED)
 def test_what_rounding_explains_is_no_difference(name):
     f, x, want = FOLDED[name]

@@ -64,6 +64,7 @@ MUTANTS = {
 X = ir.var("x")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("stage", MUTANTS)
 def test_a_wrong_stage_is_named_and_switched_off(stage, monkeypatch):
     monkeypatch.setattr(pipeline, stage, MUTANTS[stage])
@@ -136,6 +137,7 @@ QUIET = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("f", QUIET, ids=range(len(QUIET)))
 def test_no_false_alarm(f):
     g = symgrad(f)
