@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TESTS = ("tests/passes", "tests/interpret", "tests/test_corpus.py", "tests/test_singular_points.py",
-         "tests/test_removable.py", "tests/test_wrong_numbers.py", "tests/validation", "tests/api")  # fmt: skip
+TESTS = ("tests/passes", "tests/interpret", "tests/law/test_corpus.py", "tests/points/test_singular_points.py",
+         "tests/points/test_removable.py", "tests/points/test_wrong_numbers.py", "tests/validation", "tests/api")  # fmt: skip
 
 _COMPARISONS = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",

@@ -2,8 +2,8 @@
 
     python benchmarks/simplify.py CASES [--seconds 10] [--best]
 
-CASES has a line `expression : variable` for each formula, such as `tests/passes/textbooks.txt` and
-`tests/passes/fields.txt`. Times are of processors, of one process, formula by formula in turn with
+CASES has a line `expression : variable` for each formula, such as `tests/passes/simplify/textbooks.txt` and
+`tests/passes/simplify/fields.txt`. Times are of processors, of one process, formula by formula in turn with
 the simplifier of symdiff, which keeps nothing from one call to the next: `sympy.simplify` of
 SymPy's derivative, cut off after some seconds, with what its cache holds of the other formulas
 ("warm"); in a second round with its cache cleared before it, and once more without that ("again").

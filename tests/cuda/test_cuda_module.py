@@ -14,7 +14,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.codegen.source.cuda import cuda_source
-from tests.codegen.test_module import FUNCTIONS, KERNELS, load
+from tests.codegen.source.test_module import FUNCTIONS, KERNELS, load
 from tests.corpus import CASES
 from tests.kernels import make_kernel
 

@@ -132,7 +132,7 @@ def test_streams():
 
 
 def test_a_generated_module(tmp_path):
-    from tests.codegen.test_module import load
+    from tests.codegen.source.test_module import load
 
     symgrad(wave, target="cuda").save(tmp_path / "wave_kernels.py", companion=None)
     module = load((tmp_path / "wave_kernels.py").read_text(), tmp_path, "wave_kernels")

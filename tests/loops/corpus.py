@@ -8,8 +8,7 @@ from symdiff import ir
 from symdiff.ir import HALF, Expr, const, var
 from symdiff.ir.functions import EXP, MAXIMUM, SIN, TANH
 from symdiff.ir.loop_program import LoopProgram, Type, Update, array, index, load
-
-from .programs import REAL, VECTOR, M, N, at, build, function, loop, update
+from tests.loops.programs import REAL, VECTOR, M, N, at, build, function, loop, update
 
 I, J, K, Q, R, C, T = map(index, "ijkqrct")  # noqa: E741
 H = index("h")

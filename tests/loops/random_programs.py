@@ -21,8 +21,7 @@ from symdiff.ir.loop_program import (
     index,
     load,
 )
-
-from .programs import INTEGER, MATRIX, REAL, VECTOR, M, N, function
+from tests.loops.programs import INTEGER, MATRIX, REAL, VECTOR, M, N, function
 
 PARAMETERS = {"x": VECTOR, "y": VECTOR, "z": MATRIX, "a": REAL}
 

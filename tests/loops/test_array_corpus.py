@@ -9,9 +9,8 @@ from symdiff.ir.loop_program import ARRAY, LoopProgram
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
 from tests.array_corpus import CASES, PROGRAMS, WITH_GRADIENT, Case, passed
+from tests.loops.programs import along, basis, close, outputs
 from tests.traced_corpus import captured, has_gradient, traced
-
-from .programs import along, basis, close, outputs
 
 UNDEFINED = ("undefined_sum",)
 """Whose value is not a number at random points."""

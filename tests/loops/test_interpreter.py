@@ -25,9 +25,8 @@ from symdiff.ir.loop_program import (
     index,
     load,
 )
-
-from .corpus import PROGRAMS, I, K
-from .programs import REAL, VECTOR, N, at, build, close, function, loop, outputs, update
+from tests.loops.corpus import PROGRAMS, I, K
+from tests.loops.programs import REAL, VECTOR, N, at, build, close, function, loop, outputs, update
 
 X = [0.3, 0.5, 0.7, 1.1]
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
-
-from .programs import along, close, outputs, true_gradient
-from .random_programs import ARGUMENTS, PARAMETERS, Generator
+from tests.loops.programs import along, close, outputs, true_gradient
+from tests.loops.random_programs import ARGUMENTS, PARAMETERS, Generator
 
 NAMES = list(PARAMETERS)
 FEW = settings(max_examples=25, suppress_health_check=list(HealthCheck))

@@ -13,8 +13,7 @@ from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import Call, LoopProgram, Type, array, index, load
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
-
-from .programs import (
+from tests.loops.programs import (
     REAL,
     VECTOR,
     N,

@@ -10,9 +10,8 @@ from symdiff import symgrad
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.loops.transposed import Transposed
-
-from .programs import close, outputs
-from .test_array_corpus import REAL, Case, _traced
+from tests.loops.programs import close, outputs
+from tests.loops.test_array_corpus import REAL, Case, _traced
 
 RNG = np.random.default_rng(11)
 

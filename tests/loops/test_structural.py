@@ -8,9 +8,8 @@ from symdiff import ir
 from symdiff.ir import const, var
 from symdiff.ir.loop_program import Loop, LoopProgram, Restore, Save, array, index, load
 from symdiff.ir.verify.loops import faults
-
-from .corpus import PROGRAMS, I, K
-from .programs import MATRIX, REAL, VECTOR, N, at, build, function, loop, update
+from tests.loops.corpus import PROGRAMS, I, K
+from tests.loops.programs import MATRIX, REAL, VECTOR, N, at, build, function, loop, update
 
 S = var("s")
 

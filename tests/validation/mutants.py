@@ -401,9 +401,9 @@ def by_tests(m: Mutant) -> str:
 
 
 TESTS = {
-    "compensation": "tests/passes/test_compensate.py tests/passes/test_cancelling_sums.py",
-    "complete": "tests/passes/test_surfaces.py",
-    "bands": "tests/passes/test_complete.py",
+    "compensation": "tests/passes/accuracy/test_compensate.py tests/passes/accuracy/test_cancelling_sums.py",
+    "complete": "tests/passes/complete/test_surfaces.py",
+    "bands": "tests/passes/complete/test_complete.py",
 }
 """Asked for kinds of mutants where validation is silent."""
 

@@ -22,17 +22,17 @@ from tests.validation import loop_mutants, mutants
 ROOT = Path(__file__).parents[2]
 SECONDS = 300
 """That the tests of a fault, and the probes, may take each."""
-CANCEL = "tests/passes/test_cancel.py tests/passes/test_simplify.py"
+CANCEL = "tests/passes/cancel/test_cancel.py tests/passes/simplify/test_simplify.py"
 TESTS = {
     "differentiate": "tests/passes/test_differentiate.py",
     "cancel": CANCEL,
-    "exponentials": "tests/passes/test_shared_exponential.py " + CANCEL,
-    "signs": "tests/passes/test_signsquares.py",
-    "series": "tests/series tests/passes/test_complete.py",
-    "complete": "tests/passes/test_complete.py tests/passes/test_surfaces.py",
-    "bands": "tests/passes/test_complete.py",
-    "compensation": "tests/passes/test_compensate.py tests/passes/test_cancelling_sums.py",
-    "lowering": "tests/lowering/test_reciprocals.py tests/codegen/test_llvm_functions.py",
+    "exponentials": "tests/passes/cancel/test_shared_exponential.py " + CANCEL,
+    "signs": "tests/passes/cancel/test_signsquares.py",
+    "series": "tests/series tests/passes/complete/test_complete.py",
+    "complete": "tests/passes/complete/test_complete.py tests/passes/complete/test_surfaces.py",
+    "bands": "tests/passes/complete/test_complete.py",
+    "compensation": "tests/passes/accuracy/test_compensate.py tests/passes/accuracy/test_cancelling_sums.py",
+    "lowering": "tests/lowering/test_reciprocals.py tests/codegen/llvm/test_llvm_functions.py",
 }
 """The tests of what the kinds of `mutants` change."""
 FUNCTIONS = "tests/ir/test_functions.py"
@@ -59,25 +59,25 @@ class Planted:
 
 
 OWN = (
-    ("tables", "ir.functions.bessel", "return math.inf if v % 2 else -math.inf", "return -math.inf if v % 2 else math.inf", FUNCTIONS + " tests/test_infinite_special.py"),
+    ("tables", "ir.functions.bessel", "return math.inf if v % 2 else -math.inf", "return -math.inf if v % 2 else math.inf", FUNCTIONS + " tests/points/test_infinite_special.py"),
     ("tables", "ir.functions.normal", "(neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2))))),), steepest=2", "(neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 3))))),), steepest=2", FUNCTIONS),
     ("tables", "ir.functions.gamma", "(mul(GAMMA(x), POLYGAMMA(ZERO, x)),)", "(mul(GAMMA(x), POLYGAMMA(ONE, x)),)", FUNCTIONS),
     ("tables", "ir.functions.exponential", "(div(ONE, mul(x, LN10())),)", "(div(ONE, mul(x, LN2())),)", FUNCTIONS),
     ("tables", "ir.functions.hyperbolic", "(div(ONE, mul(ONE - x, ONE + x)),)", "(div(ONE, mul(ONE + x, ONE + x)),)", FUNCTIONS),
     ("tables", "ir.functions.roots_and_norms", "(UNIT(x, HYPOT(x, y)), UNIT(y, HYPOT(x, y)))", "(UNIT(x, HYPOT(x, y)), neg(UNIT(y, HYPOT(x, y))))", FUNCTIONS),
     ("tables", "lowering.compensated.functions", "exponentials.log_to(f.LN10)", "exponentials.log_to(None)", "tests/lowering/test_corrections.py"),
-    ("kernels", "codegen.llvm.linear", "%z.v = fsub {vector} %y.v, %t.v", "%z.v = fadd {vector} %y.v, %t.v", "tests/codegen/test_linear.py"),
-    ("kernels", "codegen.llvm.linear", 'return p.real_op("fsub", left, right)', 'return p.real_op("fadd", left, right)', "tests/codegen/test_linear.py"),
-    ("kernels", "codegen.llvm.sincos", 'high = p.real("fsub", rest, off)', 'high = p.real("fadd", rest, off)', "tests/codegen/test_sincos.py"),
-    ("kernels", "codegen.llvm.printer", "0x43380000000003FF", "0x4338000000000400", "tests/codegen/test_llvm_functions.py tests/codegen/test_llvm_text.py"),
-    ("kernels", "runtime.loops.recomputed", "_kept(filled(v, p), p, ulps)", "_kept(p, p, ulps)", "tests/loops/test_lost_digits.py"),
+    ("kernels", "codegen.llvm.linear", "%z.v = fsub {vector} %y.v, %t.v", "%z.v = fadd {vector} %y.v, %t.v", "tests/codegen/llvm/test_linear.py"),
+    ("kernels", "codegen.llvm.linear", 'return p.real_op("fsub", left, right)', 'return p.real_op("fadd", left, right)', "tests/codegen/llvm/test_linear.py"),
+    ("kernels", "codegen.llvm.sincos", 'high = p.real("fsub", rest, off)', 'high = p.real("fadd", rest, off)', "tests/codegen/llvm/test_sincos.py"),
+    ("kernels", "codegen.llvm.printer", "0x43380000000003FF", "0x4338000000000400", "tests/codegen/llvm/test_llvm_functions.py tests/codegen/llvm/test_llvm_text.py"),
+    ("kernels", "runtime.loops.recomputed", "_kept(filled(v, p), p, ulps)", "_kept(p, p, ulps)", "tests/passes/accuracy/test_lost_digits.py"),
     ("validation", "pipeline.validation.chain", "return slopes[0] - slopes[1]", "return slopes[0] + slopes[1]", VALIDATION),
     ("validation", "pipeline.validation.stages", "wrong = None if trial is None else rule_fault(trial)", "wrong = None", VALIDATION),
     ("validation", "pipeline.validation.machine", "return found[0] if found else None", "return None", VALIDATION),
     ("validation", "pipeline.validation.differences", "return bool(abs(truth - slope) >", "return bool(0 * abs(truth - slope) >", VALIDATION),
-    ("passes", "passes.accuracy.underflow_losses", "ONCE = Fraction(1, 2**1072)", "ONCE = Fraction(1, 2**1090)", "tests/loops/test_underflow_losses.py"),
-    ("passes", "passes.guards.distance", "return ir.lt(near, distance)", "return ir.lt(distance, near)", "tests/passes/test_guards.py tests/passes/test_guards_of_tolerances.py tests/passes/test_branches_that_meet.py"),
-    ("loops", "loops.simplify.scaled_norms", "power(s, HALF) * self.unit(", "power(s, HALF) / self.unit(", "tests/loops/test_scaled_norms.py"),
+    ("passes", "passes.accuracy.underflow_losses", "ONCE = Fraction(1, 2**1072)", "ONCE = Fraction(1, 2**1090)", "tests/passes/accuracy/test_underflow_losses.py"),
+    ("passes", "passes.guards.distance", "return ir.lt(near, distance)", "return ir.lt(distance, near)", "tests/passes/guards/test_guards.py tests/passes/guards/test_guards_of_tolerances.py tests/passes/guards/test_branches_that_meet.py"),
+    ("loops", "loops.simplify.scaled_norms", "power(s, HALF) * self.unit(", "power(s, HALF) / self.unit(", "tests/loops/simplify/test_scaled_norms.py"),
 )  # fmt: skip
 
 

@@ -1,0 +1,156 @@
+"""What reversed loops keep: as little as the simplified adjoint needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdiff import ir, symgrad
+from symdiff.ir import topological, var
+from symdiff.ir.loop_program import (
+    LOAD,
+    Build,
+    Loop,
+    LoopProgram,
+    Type,
+    Update,
+    array,
+    expressions,
+    index,
+    load,
+    name_of,
+    walk,
+)
+from symdiff.pipeline import loops as loop_pipeline
+from tests.loops.corpus import PROGRAMS, J, K
+from tests.loops.programs import VECTOR, M, N, at, build, function, loop, outputs
+
+
+def _gradient(name: str) -> LoopProgram:
+    program, _, wrt = PROGRAMS[name]
+    return loop_pipeline.gradient(program, [program.params[k].name for k in wrt])
+
+
+def _loops(program: LoopProgram) -> list[Loop]:
+    return [s for s in walk(program.block) if isinstance(s, Loop)]
+
+
+def _saves(program: LoopProgram) -> list[tuple[int, str]]:
+    return [(len(v.type.shape), v.type.kind) for s in _loops(program) for v in s.saves]
+
+
+@pytest.mark.parametrize("name", ["ewma", "ewma_rows", "ewma_columns", "linear_stencil"])
+def test_linear_recurrences_have_no_tape(name: str) -> None:
+    assert _saves(_gradient(name)) == []
+
+
+def test_the_forward_sweep_of_a_linear_recurrence_is_dropped() -> None:
+    (only,) = _loops(_gradient("ewma"))
+    assert only.reverse
+    assert not any(name_of(e) == "d" for e in _loaded(_gradient("ewma")))
+
+
+def _loaded(program: LoopProgram) -> list:
+    roots = [e for s in walk(program.block) for e in expressions(s)]
+    return [e.args[0] for e in topological(roots) if e.op is LOAD]
+
+
+@pytest.mark.parametrize("name", ["blending", "blending_rows", "sine", "inner_while"])
+def test_one_number_per_step(name: str) -> None:
+    assert [rank for rank, kind in _saves(_gradient(name)) if kind == "f"] == [0]
+
+
+def test_a_column_is_saved_whole() -> None:
+    """Its distance from the fixed point: what only second derivatives would read is not emitted."""
+    assert _saves(loop_pipeline.final(_gradient("blending_columns"))) == [(1, "f")]
+
+
+def test_a_network_saves_one_state_per_step() -> None:
+    program = _gradient("network")
+    assert _saves(program) == [(1, "f")]
+
+
+def test_leapfrog_and_runge_kutta_save_their_state() -> None:
+    assert len(_saves(_gradient("runge_kutta"))) == 1
+    assert len(_saves(_gradient("leapfrog"))) <= 2
+
+
+def test_only_the_trips_of_an_inner_while_are_saved_besides() -> None:
+    assert sorted(_saves(_gradient("inner_while"))) == [(0, "f"), (0, "i")]
+
+
+def test_the_gradient_of_a_dot_product_is_the_other_factor() -> None:
+    program = _gradient("dot")
+    x_bar, y_bar = program.outputs
+    made = {s.name: s for s in program.block if isinstance(s, Build)}
+    for bar, other in ((x_bar, "y"), (y_bar, "x")):
+        s = made[name_of(bar)]
+        assert s.value is load(array(other), index(s.indices[0]))
+    assert len(program.block) == 2
+
+
+@pytest.mark.parametrize("name", ["rosenbrock", "dot", "heat"])
+def test_elementwise_programs_have_no_scatter(name: str) -> None:
+    assert not any(isinstance(s, Update) for s in walk(_gradient(name).block))
+
+
+def _jacobian(value, body=(), params=None) -> LoopProgram:
+    params = params or {"x": VECTOR}
+    program = function(params, [build("y", "k", value, VECTOR, body)], array("y"))
+    return loop_pipeline.jacobian(program, ["x"])
+
+
+def test_the_jacobian_of_an_elementwise_function_is_one_formula() -> None:
+    program = _jacobian(ir.power(at("x", K), 3))
+    (only,) = program.block
+    assert isinstance(only, Build)
+    i, j = map(index, only.indices)
+    assert only.value is ir.where(ir.eq(i, j), 3 * at("x", i) ** 2, 0)
+
+
+def test_the_jacobian_of_a_linear_map_is_its_matrix() -> None:
+    total = loop("j", M, {"s": (0, var("s") + at("a", K, J) * at("x", J))})
+    program = _jacobian(var("s_end"), [total], {"a": Type((N, M)), "x": Type((M,))})
+    (only,) = program.block
+    assert isinstance(only, Build)
+    assert only.value is at("a", *map(index, only.indices))
+
+
+def test_zeros_of_a_unit_direction_do_not_meet_infinities() -> None:
+    program = function({"x": VECTOR}, [build("y", "k", ir.sqrt(at("x", K)))], array("y"))
+    found = outputs(loop_pipeline.jacobian(program, ["x"]), [[0.0, 4.0]])[0]
+    assert found[0, 1] == found[1, 0] == 0.0
+    assert found[1, 1] == 0.25
+
+
+def test_products_with_arrays_that_loops_fill_have_no_tape_of_their_own() -> None:
+    """What an array build reads of one that loops around fill element by element is read where it is
+    built again; only the loop around keeps it."""
+
+    def mixed(x, w):
+        total = 0.0
+        for k in range(w.shape[0]):
+            factor = np.zeros((x.shape[1], x.shape[1]))
+            for j in range(x.shape[1]):
+                factor[j, j] = np.exp(w[k, j])
+                factor[j, 0] = w[k, j]
+            total += np.sum((x @ factor.T) ** 2)
+        return total
+
+    f = symgrad(mixed, accuracy="fast", verify=False)
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(4, 3)), rng.normal(size=(2, 3))
+    by_x, by_w = f.grad(x, w)
+    step = 1e-6
+    for a, bar in ((x, by_x), (w, by_w)):
+        for place in np.ndindex(a.shape):
+            before = a[place]
+            a[place] = before + step
+            high = mixed(x, w)
+            a[place] = before - step
+            low = mixed(x, w)
+            a[place] = before
+            assert bar[place] == pytest.approx((high - low) / (2 * step), rel=1e-6, abs=1e-6)
+    text = f.grad.source().splitlines()
+    pushed = [len(line) - len(line.lstrip()) for line in text if "= _room(" in line]
+    assert set(pushed) == {8}  # in the loop over k

@@ -1,0 +1,105 @@
+"""Small parts of the simplification of loops, each by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from symdiff import ir
+from symdiff.ir import ONE, ZERO, var
+from symdiff.ir import functions as F
+from symdiff.ir.loop_program import REAL_OF, Check, array, index
+from symdiff.ir.verify.loops import faults
+from symdiff.loops.simplify.deltas import _without_sums
+from symdiff.loops.simplify.forwarding import _Rewriter
+from symdiff.loops.simplify.fuse import _placed
+from symdiff.loops.simplify.repeated import _worth
+from symdiff.passes.accuracy.corrected_program import corrected_program
+from symdiff.passes.accuracy.whole_program import widened
+from tests.loops.programs import VECTOR, M, N, at, build, function, loop, update
+
+K = index("k")
+S = var("s")
+
+
+def test_what_repeats_others_goes_only_where_it_costs_something() -> None:
+    cheap = build("a", "i", at("x", index("i")) + 1)
+    assert not _worth(cheap, set())
+    costly = build("a", "i", F.EXP(at("x", index("i"))))
+    assert _worth(costly, set()) and not _worth(costly, {"a"})
+    inner = loop("l", N, {"s": (ZERO, S + at("x", index("l")))})
+    assert _worth(build("a", "i", var("s_end"), body=(inner,)), set())
+    assert _worth(inner, set())
+
+
+def test_a_sum_over_a_delta_has_one_term_beside_the_others() -> None:
+    """s + where(k == 2, x[k], 0) + y[k]: the delta leaves the loop, the rest stays."""
+    once = ir.where(ir.eq(K, ir.const(2)), at("x", K), ZERO)
+    s = loop("k", N, {"s": (ZERO, S + once + at("y", K))})
+    left, sums = _without_sums(s)
+    (c,) = left.carried
+    assert c.next is S + at("y", K)
+    (extra,) = sums.values()
+    assert at("x", 2) in ir.topological((extra,)) and K not in ir.topological((extra,))
+
+
+def test_a_product_with_the_total_is_no_sum() -> None:
+    once = ir.where(ir.eq(K, ir.const(2)), at("x", K), ZERO)
+    s = loop("k", N, {"s": (ONE, 2 * S + once)})
+    assert _without_sums(s) == (s, {})
+
+
+def test_the_start_of_a_loop_is_outside_of_it() -> None:
+    start, step = at("x", 0), S + at("x", K)
+    s = loop("k", N, {"s": (start, step)})
+    places = {e: path for path, e in _placed(s, ())}
+    assert places[start] == () and places[N] == () and places[step] == (s,)
+
+
+def test_equal_sizes_have_one_name() -> None:
+    for condition, name, other in (
+        (ir.raw(ir.EQ, (N, ir.const(3))), N, ir.const(3)),
+        (ir.raw(ir.EQ, (ir.const(3), N)), N, ir.const(3)),
+        (ir.raw(ir.EQ, (N, M)), N, M),
+    ):
+        check = Check(condition, "value", "sizes differ")
+        work = _Rewriter((check, build("a", "i", ONE)), (array("a"),))
+        work.block((check,))
+        assert work.leaves[name] is other
+    low = Check(ir.raw(ir.LE, (N, ir.const(3))), "value", "too many")
+    work = _Rewriter((low,), ())
+    work.block((low,))
+    assert work.leaves == {}
+
+
+def test_updates_of_one_element_are_one() -> None:
+    block = (update("b", "a", 0, 1.0), update("c", "b", 0, 2.0))
+    work = _Rewriter(block, (array("c"),))
+    *_, last = work.block(block)
+    assert (last.source, last.value) == ("a", ir.const(2)) and last.type == VECTOR
+
+
+# ------------------------------------------------------------ programs with more digits
+SUM = loop("k", N, {"s": (ZERO, S + at("x", K))})
+
+
+@pytest.mark.parametrize("of", [corrected_program, widened])
+def test_what_is_not_accurate_is_counted(of) -> None:
+    made = of(function({"x": VECTOR}, (SUM,), var("s_end")))
+    assert faults(made) == [] and len(made.outputs) == 2
+    assert made.outputs[-1].op is not REAL_OF
+    exact = of(function({"x": VECTOR}, (), at("x", 0)))
+    assert faults(exact) == [] and exact.outputs[-1] is ir.raw(REAL_OF, (ZERO,))
+
+
+def test_decisions_on_sums_see_all_parts_of_them() -> None:
+    """A comparison of real numbers asks for the other parts too; one of integers stays."""
+    block = (
+        SUM,
+        Check(ir.raw(ir.LT, (ONE, var("s_end"))), "value", "small"),
+        Check(ir.raw(ir.LT, (ir.const(2), N)), "value", "short"),
+    )
+    made = widened(function({"x": VECTOR}, block, var("s_end")))
+    real, whole = (s.condition for s in made.block if isinstance(s, Check))
+    used = {n.value for n in ir.topological((real,)) if n.op is ir.VAR}
+    assert len(used) > 1 and all(name.startswith("s") for name in used)
+    assert whole is block[2].condition
