@@ -51,7 +51,7 @@ METHOD_OWNERS = (list, dict, set, frozenset, str, tuple, range)
 
 def find(function: Any) -> Implementation | None:
     """How a known function is traced."""
-    table = _table(tuple(m for m in _MODULES if m in sys.modules))
+    table = _table(tuple(m for m in MODULES if m in sys.modules))
     found = table.get(id(function))
     return found[1] if found is not None and found[0] is function else None
 
@@ -123,7 +123,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
     return implementation
 
 
-_MODULES = (
+MODULES = (
     "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "numpy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
     "statistics",
 )  # fmt: skip
@@ -134,19 +134,14 @@ _MODULES = (
 def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of what they implement. The elementary
     functions first: where a traced version exists too, it wins."""
-    entries: dict[str, Implementation] = {}
-    for op in functions.TABLE:
-        entries |= {name: _elementary(op) for name in op.names}
-    entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
-    entries |= python_names.TABLE | library_names.TABLE | ordering.TABLE | output.TABLE
-    entries |= numpy_names.TABLE | record_copies.TABLE
-    written = composed.TABLE | scientific.TABLE | special_orders.TABLE | implicit.TABLE
+    entries = _entries()
+    written = _written()
     whole = {name: _composed(*entry) for name, entry in written.items()}
     names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
     table: dict[int, tuple[Any, Implementation]] = {}
     for name in names:
         module, _, attribute = name.rpartition(".")
-        if module in _MODULES and module not in loaded:
+        if module in MODULES and module not in loaded:
             continue
         owner: Any = importlib.import_module("numpy" if module == "numpy.linalg" else module)
         if module == "numpy.linalg":
@@ -165,6 +160,27 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
         table[id(fun)] = fun, _shorthand(build)
     table |= {id(fun): (fun, traced) for fun, traced in implicit.TRACED.items()}
     return table
+
+
+def _entries() -> dict[str, Implementation]:
+    """Traced versions of functions of numbers and of arrays whose elements are traced one by one."""
+    entries: dict[str, Implementation] = {}
+    for op in functions.TABLE:
+        entries |= {name: _elementary(op) for name in op.names}
+    entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
+    entries |= python_names.TABLE | library_names.TABLE | ordering.TABLE | output.TABLE
+    return entries | numpy_names.TABLE | record_copies.TABLE
+
+
+def _written() -> dict[str, Any]:
+    """Functions that are written in terms of others, with how many arrays they take first."""
+    return composed.TABLE | scientific.TABLE | special_orders.TABLE | implicit.TABLE
+
+
+def implementations() -> dict[str, Implementation]:
+    """By dotted name: a function whose signature says what the traced version takes beside the tracer."""
+    written = {name: entry[0] for name, entry in _written().items()}
+    return _entries() | large_names.TABLE | written
 
 
 def _elementary(op: Op) -> Implementation:

@@ -31,6 +31,8 @@ LIMIT = 2.0**-40
 PART, SHARE = 256.0, 2.0**-8
 """Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits: at
 most; and for each element that may be added up, which are then 16 roundings."""
+ROUNDED = 16
+"""Smallest numbers by which results may differ that are hardly larger."""
 FIRST, EVERY, SELDOM = 2, 16, 1024
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
@@ -171,7 +173,7 @@ def _spread(a: Results, b: Results, limit: float) -> bool:
 
 def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
     """Whether two results differ by more than a part of their size, in float32 by as many units; nan
-    beside a number differs, results below the smallest normal number do not."""
+    beside a number differs. Roundings of subnormal numbers do not: `ROUNDED` of their units."""
     x, y = np.asarray(a), np.asarray(b)
     if x.shape != y.shape:
         return True
@@ -191,8 +193,9 @@ def differ(a: Any, b: Any, limit: float = LIMIT) -> bool:
             return True
         size = max(np.abs(x).max(), np.abs(y).max())
         apart = np.abs(x - y).max()
-    tiny, limit = float(np.finfo(x.dtype).tiny), limit * float(np.finfo(x.dtype).eps) * 2.0**52
-    return not (apart <= limit * size or size < tiny)
+    info = np.finfo(x.dtype)
+    limit *= float(info.eps) * 2.0**52
+    return not apart <= limit * size + ROUNDED * float(info.smallest_subnormal)
 
 
 def _apart(plain: Any, up: Any, down: Any, part: float) -> bool:

@@ -1,0 +1,130 @@
+"""The names of Python, NumPy and SciPy that traced functions may use, as the page docs/supported.md lists them.
+
+    python -m tests.supported > docs/supported.md
+
+The names are those of the registry that the tracer asks. Of each function that is not elementwise stand the
+parameters that it does not take: those of the library's signature that ours lacks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.library import densities, distributions, implicit, located, methods, registry
+from symdiff.frontend.library.numpy.symbolic import names as arrays
+
+EVERYWHERE = ("out", "order", "casting", "subok", "where", "signature", "like", "kwargs", "args")
+"""Parameters that the tracer takes for all functions of NumPy, or that only say how to compute."""
+MODULES = {
+    "builtins": "Python",
+    "math": "math",
+    "operator": "operator",
+    "functools": "functools",
+    "itertools": "itertools",
+    "statistics": "statistics",
+    "copy": "copy",
+    "numpy": "NumPy",
+    "numpy.linalg": "numpy.linalg",
+}
+HEAD = """# Supported names
+
+What traced functions may call, as `python -m tests.supported` takes it from the tables that the tracer uses.
+All else is refused at its line, with a hint. A function of the program's own, a class, a lambda, a method
+and what Numba compiled is traced. Behind a name stand the parameters of the library's function that are
+refused, if there are any. Python's statements are on the page [Limits](limits.md), arrays and loops on
+[Arrays and loops](arrays.md).
+"""
+
+
+def main() -> None:
+    sys.stdout.write(page())
+
+
+def page() -> str:
+    """The text of docs/supported.md."""
+    parts = [HEAD]
+    found = names()
+    order = [*MODULES, *sorted(found.keys() - MODULES.keys())]
+    for module in order:
+        if module in found:
+            parts.append(f"## {MODULES.get(module, module)}\n\n{listed(found[module])}\n")
+    parts.append(f"## Methods and attributes of arrays\n\n{methods_of_arrays()}\n")
+    parts.append(f"## Methods of Python's containers\n\n{methods_of_containers()}\n")
+    parts.append(f"## Distributions of `scipy.stats`\n\n{of_distributions()}\n")
+    return "\n".join(parts)
+
+
+def names() -> dict[str, dict[str, list[str]]]:
+    """By module: each name, and the parameters that are refused."""
+    for module in registry.MODULES:
+        importlib.import_module(module)
+    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for name, implementation in registry.implementations().items():
+        module, _, attribute = name.rpartition(".")
+        owner = importlib.import_module("numpy" if module == "numpy.linalg" else module)
+        owner = owner.linalg if module == "numpy.linalg" else owner
+        function = getattr(owner, attribute, None)
+        if function is not None and registry.find(function) is not None:
+            found[module][attribute] = refused(function, implementation)
+    for function in implicit.TRACED:
+        found[function.__module__][function.__name__] = []
+    return found
+
+
+def refused(function: Any, implementation: Callable[..., Any] | None) -> list[str]:
+    """Parameters of a library's function that its implementation does not take."""
+    if implementation is None or isinstance(function, (np.ufunc, type)):
+        return []
+    try:
+        theirs = inspect.signature(function).parameters
+        ours = inspect.signature(implementation).parameters
+    except (TypeError, ValueError):
+        return []
+    if any(p.kind is p.VAR_KEYWORD for p in ours.values()):
+        return []
+    optional = [p.name for p in theirs.values() if p.default is not p.empty]
+    return [n for n in optional if n not in ours and n not in EVERYWHERE]
+
+
+def listed(entries: dict[str, list[str]]) -> str:
+    """Names without refused parameters in one line, the others in a table."""
+    whole = ", ".join(f"`{n}`" for n in sorted(entries) if not entries[n])
+    rows = [f"| `{n}` | {_codes(entries[n])} |" for n in sorted(entries) if entries[n]]
+    table = "\n".join(["| name | refused parameters |", "|---|---|", *rows]) if rows else ""
+    return "\n\n".join(text for text in (whole, table) if text)
+
+
+def methods_of_arrays() -> str:
+    found = {*arrays.METHODS, *arrays.PROPERTIES, *arrays.SMALL_METHODS}
+    return _codes(sorted(found))
+
+
+def methods_of_containers() -> str:
+    by_type: dict[str, list[str]] = defaultdict(list)
+    for owner, name in methods.METHODS:
+        by_type[owner.__name__].append(name)
+    return "\n".join(f"- `{t}`: {_codes(sorted(by_type[t]))}" for t in sorted(by_type))
+
+
+def of_distributions() -> str:
+    by_methods: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in {*densities.TABLE, *(owner for owner, _ in distributions.METHODS)}:
+        by_methods[tuple(k for k in located.METHODS if located.has(name, k))].append(name)
+    rows = sorted(by_methods.items(), key=lambda item: (-len(item[1]), item))
+    lines = [f"| {_codes(sorted(owners))} | {_codes(kinds)} |" for kinds, owners in rows]
+    return "\n".join(["| distributions | methods |", "|---|---|", *lines])
+
+
+def _codes(texts: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(f"`{t}`" for t in texts)
+
+
+if __name__ == "__main__":
+    main()
