@@ -418,8 +418,9 @@ class Sweep:
         body, roots = simplified(
             tuple(sweep.out), roots, context.names, late=True, tapes=context.tape_bars.values()
         )
-        keep = kept(context, s, body, roots, self.fragile)
-        forward = replace(s, body=sweep.forward, saves=(*s.saves, *keep.saves))
+        forward = replace(s, body=sweep.forward)
+        keep = kept(context, forward, body, roots, self.fragile)
+        forward = replace(forward, saves=(*s.saves, *keep.saves))
         plan = self._plan(s, forward)
         if plan is not None and plan.first is not ZERO:
             return self._in_parts(s, plan)
