@@ -13,14 +13,17 @@ import inspect
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import densities, distributions, implicit, located, methods, registry
+from symdiff.frontend.library import densities, distributions, located, methods, registry
 from symdiff.frontend.library.numpy.symbolic import names as arrays
 
-EVERYWHERE = ("out", "order", "casting", "subok", "where", "signature", "like", "kwargs", "args")
+EVERYWHERE = frozenset(
+    ("out", "order", "casting", "subok", "where", "like", "device", "memo", "_nil")
+)
 """Parameters that the tracer takes for all functions of NumPy, or that only say how to compute."""
 MODULES = {
     "builtins": "Python",
@@ -39,7 +42,7 @@ What traced functions may call, as `python -m tests.supported` takes it from the
 All else is refused at its line, with a hint. A function of the program's own, a class, a lambda, a method
 and what Numba compiled is traced. Behind a name stand the parameters of the library's function that are
 refused, if there are any. Python's statements are on the page [Limits](limits.md), arrays and loops on
-[Arrays and loops](arrays.md).
+[Arrays and loops](arrays.md). {versions}.
 """
 
 
@@ -49,7 +52,7 @@ def main() -> None:
 
 def page() -> str:
     """The text of docs/supported.md."""
-    parts = [HEAD]
+    parts = [HEAD.format(versions=versions())]
     found = names()
     order = [*MODULES, *sorted(found.keys() - MODULES.keys())]
     for module in order:
@@ -59,6 +62,12 @@ def page() -> str:
     parts.append(f"## Methods of Python's containers\n\n{methods_of_containers()}\n")
     parts.append(f"## Distributions of `scipy.stats`\n\n{of_distributions()}\n")
     return "\n".join(parts)
+
+
+def versions() -> str:
+    """The libraries whose names these are."""
+    numpy, scipy = (".".join(v.split(".")[:2]) for v in (np.__version__, version("scipy")))
+    return f"The names are those of NumPy {numpy} and SciPy {scipy}"
 
 
 def names() -> dict[str, dict[str, list[str]]]:
@@ -73,24 +82,32 @@ def names() -> dict[str, dict[str, list[str]]]:
         function = getattr(owner, attribute, None)
         if function is not None and registry.find(function) is not None:
             found[module][attribute] = refused(function, implementation)
-    for function in implicit.TRACED:
-        found[function.__module__][function.__name__] = []
     return found
 
 
-def refused(function: Any, implementation: Callable[..., Any] | None) -> list[str]:
-    """Parameters of a library's function that its implementation does not take."""
-    if implementation is None or isinstance(function, (np.ufunc, type)):
+def refused(function: Any, implementation: Callable[..., Any]) -> list[str]:
+    """Parameters of a library's function that its implementation takes neither by name nor by place."""
+    if isinstance(function, (np.ufunc, type)):
         return []
     try:
-        theirs = inspect.signature(function).parameters
-        ours = inspect.signature(implementation).parameters
+        theirs = list(inspect.signature(function).parameters.values())
+        ours = list(inspect.signature(implementation).parameters.values())
     except (TypeError, ValueError):
         return []
-    if any(p.kind is p.VAR_KEYWORD for p in ours.values()):
+    if ours and ours[0].name == "t":  # the tracer
+        del ours[0]
+    if any(p.kind is p.VAR_KEYWORD for p in ours):
         return []
-    optional = [p.name for p in theirs.values() if p.default is not p.empty]
-    return [n for n in optional if n not in ours and n not in EVERYWHERE]
+    taken = {p.name for p in ours} | EVERYWHERE
+    places = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in ours)
+    if any(p.kind is p.VAR_POSITIONAL for p in ours):
+        places = len(theirs)
+    found = []
+    for k, p in enumerate(theirs):
+        by_place = k < places and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        if p.default is not p.empty and p.name not in taken and not by_place:
+            found.append(p.name)
+    return found
 
 
 def listed(entries: dict[str, list[str]]) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.ir import OPS, Op
-from tests import pages
+from tests import pages, supported
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -93,6 +93,13 @@ def test_the_map_of_the_folders_is_that_of_the_package() -> None:
     found = [p.name for p in package.glob("*.py")]
     found += [f"{p.parent.name}/" for p in package.glob("*/__init__.py")]
     assert sorted(listed) == sorted(found)
+
+
+def test_the_page_of_supported_names_is_that_of_the_tables() -> None:
+    written = (DOCS / "supported.md").read_text(encoding="utf-8")
+    if supported.versions() not in written:
+        pytest.skip("another NumPy or SciPy")
+    assert written == supported.page(), "python -m tests.supported > docs/supported.md"
 
 
 def test_files_that_the_architecture_names_exist() -> None:

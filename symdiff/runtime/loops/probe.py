@@ -34,6 +34,8 @@ most; and for each element that may be added up, which are then 16 roundings."""
 ROUNDED = 16
 """Smallest numbers by which results may differ that are hardly larger."""
 FIRST, EVERY, SELDOM = 2, 16, 1024
+SMALL = 4
+"""Elements of an array that may all be the same in all directions, by chance, though they lost digits."""
 SAMPLE = 64
 """Elements of an array by which its size is seen."""
 INFINITE, WORDS = 2047, 32
@@ -224,9 +226,9 @@ def _is_near(plain: Any, other: Any) -> bool:
 
 
 def _is_suspicious(plain: Any, up: Any, down: Any) -> bool:
-    """Whether a number, or an array of zeros, is the same in all directions."""
+    """Whether a number, an array of a few numbers or one of zeros is the same in all directions."""
     x = np.asarray(plain)
-    if x.dtype.kind != "f" or not x.size or (x.ndim and x.any()):
+    if x.dtype.kind != "f" or not x.size or (x.size > SMALL and x.any()):
         return False
     return np.array_equal(x, up) and np.array_equal(x, down)
 
