@@ -332,7 +332,7 @@ def _loop_program(
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
     found = LoopProgram(name, params, block, roots, tree, data, locations, stretches)
-    return checked(replace(found, of_derivatives=t.of_derivatives, orders=t.orders))
+    return checked(replace(found, of_derivatives=t.of_derivatives, orders=t.orders, room=t.room))
 
 
 def _asserts(s: loop_program.Statement) -> bool:

@@ -342,14 +342,14 @@ class LoopProgram:
     outputs, tree : what it returns, flattened: scalars, and `ARRAY` leaves; how they nest, as of `Program`.
     data : arrays known when traced (float64 or int64), by the names that the block has.
     locations : first place in the source of each node that has one.
-    stretches : where axes of size 1 would be repeated.
-    taken : how arrays are taken by it, in words.
+    stretches, taken : where axes of size 1 would be repeated; how arrays are taken by it, in words.
     by_rows : whether arguments must lie row by row, as of others something is copied that is a view.
     kinds : what each output is in Python, "f", "i" or "b", or "lf" for a list of floats that is an array here; or ().
     changes : parameters whose arrays it changes, or asks the identity of.
     by_element : whether each element of its arrays is made of that of the arguments that are read.
     of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
-    orders : of solutions that plain Python computes to a tolerance, which derivatives are right; None for all.
+    orders, room : of solutions that plain Python computes to a tolerance, which derivatives are right, None
+        for all; and by how much it may err, of the value and 1.
     """
 
     name: str
@@ -367,9 +367,9 @@ class LoopProgram:
     by_element: bool = field(default=False, compare=False)
     of_derivatives: bool = False
     orders: int | None = None
+    room: float = 0.0
 
 
-# ------------------------------------------------------------------------ names
 _NUMBERS = re.compile(r"(_\d+)+$")
 
 

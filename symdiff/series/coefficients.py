@@ -27,7 +27,7 @@ from flint import arb, ctx, fmpq, fmpz
 
 from symdiff import ir
 from symdiff.interpret.balls import CORE, Undecided, ball_of, constant_ball
-from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, Expr, Op
+from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, Op
 from symdiff.ir.functions import (
     COS,
     COSH,
@@ -48,6 +48,7 @@ from symdiff.ir.functions import (
     TAN,
     TANH,
 )
+from symdiff.ir.loop_program import ARRAY, INDEX
 
 Monomial = frozenset[tuple[Expr, Fraction]]
 """A product of constants to rational powers."""
@@ -241,7 +242,8 @@ def is_generic(c: Coefficient) -> bool:
 
 
 def has_variables(e: Expr) -> bool:
-    return bool(ir.variables((e,)))
+    """Whether an expression depends on parameters, on indices of loops or on elements of arrays."""
+    return any(n.op in (VAR, INDEX, ARRAY) for n in ir.leaves((e,)))
 
 
 def _positive(g: Expr) -> bool:

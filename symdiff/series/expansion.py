@@ -35,7 +35,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import EXP, LOG
+from symdiff.ir.functions import DETACHED, EXP, LOG
 from symdiff.ir.functions import domain as domain_of
 from symdiff.series.coefficients import (
     NOTHING,
@@ -279,6 +279,8 @@ class Expansion:
             self.streams[e] = Power(a, q, self.budget)
 
     def _function(self, e: Expr, args: list[Stream]) -> None:
+        if e.op is DETACHED:  # its derivatives are not those of its values
+            raise Failure("undecided")
         for a, u in zip(e.args, args, strict=True):
             if any(not is_zero(u.coefficient(k)) for k in range(u.low, 0)):
                 raise Failure("essential")

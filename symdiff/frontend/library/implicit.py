@@ -23,6 +23,7 @@ from symdiff import ir
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, Unusable, is_number
 from symdiff.ir import VAR, loop_program
+from symdiff.ir.functions.marks import DETACHED
 from symdiff.passes import differentiate
 
 STEPS = 2
@@ -30,6 +31,9 @@ STEPS = 2
 ORDERS, ALL = 2**STEPS - 1, 99
 """The orders of derivatives that are right: of roots, of integrals."""
 
+ROOM, MINIMA = 2.0**-20, 2.0**-10
+"""By how much SciPy's roots and integrals may be off, of their size and 1; and minima and solutions of differential
+equations, whose digits beyond that are not worth computing again."""
 CONTRACTS = Fraction(1, 4)
 """What f*f''/f'**2 is below at a root: 1 - 1/m at one of multiplicity m, 2 at a simple pole."""
 
@@ -63,7 +67,7 @@ def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
         raise Refused(
             "a root that depends on no parameter", "compute it before the function is called"
         )
-    t.orders = ORDERS if t.orders is None else min(t.orders, ORDERS)
+    t.solved(ORDERS, ROOM)
     start = len(t.block)
     value = t.call(f, (x, *args), {})
     if not is_number(value):
@@ -87,7 +91,7 @@ def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
         ir.lt(ir.abs_(contraction), ir.const(CONTRACTS)), "value",
         "an equation is singular at its root, or has none: its derivative is zero or infinite there",
     )  # fmt: skip
-    found = root
+    found = DETACHED(root)
     for _ in range(STEPS):
         f_there, slope_there = ir.substitute((residual.expr, slope), {root: found})
         found = found - f_there / slope_there
@@ -222,7 +226,7 @@ def approximate(x: Any) -> Any:
 
 
 def trace_approximate(t: Tracer, x: Any) -> Any:
-    t.orders = ALL if t.orders is None else t.orders
+    t.solved(ALL, ROOM)
     return x, Unusable("the error that quad() estimates", "use the integral only, as quad(...)[0]")
 
 

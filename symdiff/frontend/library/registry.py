@@ -20,6 +20,8 @@ from symdiff.frontend.library import (
     distributions,
     implicit,
     methods,
+    minima,
+    ode,
     ordering,
     output,
     record_copies,
@@ -158,7 +160,10 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             table[id(function)] = function, _extended(name, usual)
     for fun, build in (distributions.EXACT | special_orders.EXACT).items():
         table[id(fun)] = fun, _shorthand(build)
-    table |= {id(fun): (fun, traced) for fun, traced in implicit.TRACED.items()}
+    table |= {
+        id(fun): (fun, traced)
+        for fun, traced in (implicit.TRACED | minima.TRACED | ode.TRACED).items()
+    }
     return table
 
 
@@ -174,7 +179,14 @@ def _entries() -> dict[str, Implementation]:
 
 def _written() -> dict[str, Any]:
     """Functions that are written in terms of others, with how many arrays they take first."""
-    return composed.TABLE | scientific.TABLE | special_orders.TABLE | implicit.TABLE
+    return (
+        composed.TABLE
+        | scientific.TABLE
+        | special_orders.TABLE
+        | implicit.TABLE
+        | minima.TABLE
+        | ode.TABLE
+    )
 
 
 def implementations() -> dict[str, Implementation]:

@@ -56,7 +56,7 @@ def inline(t: Tracer, placed: Placed, floats: Set[Expr] = frozenset()) -> Any:
     t.of_derivatives |= placed.of_derivatives
     if isinstance(placed.program, LoopProgram):
         if (orders := placed.program.orders) is not None:
-            t.orders = orders if t.orders is None else min(t.orders, orders)
+            t.solved(orders, placed.program.room)
         return _statements(t, placed.program, placed.values, floats)
     sizes = _sizes(t, placed.program, placed.values)
     for n in ir.substitute(placed.program.stretches.single, sizes):

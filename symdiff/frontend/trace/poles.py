@@ -63,9 +63,10 @@ def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
             continue
         decided = {condition: ir.boolean(not taken.value)}
         sides = ir.substitute((a, b), decided)
+        needed = {*ir.leaves(at)}
         shown = {n.args[1] for n in ir.topological(sides) if n.op in (ir.DIV, FILLED)}
         for p in list(found)[-MOST:]:
-            if len(ir.topological((p,))) > LARGEST:
+            if not needed <= {*ir.leaves((p,))} or len(ir.topological((p,))) > LARGEST:
                 continue
             (other,) = ir.substitute((p,), decided)
             if other not in shown and ir.substitute((other,), at)[0] is ZERO:

@@ -94,6 +94,7 @@ class Recorder(Interface):
         self.slopes: dict[Expr, None] = {}
         self.of_derivatives = False
         self.orders: int | None = None
+        self.room = 0.0
         self.executions: list[Expr] = []
         self.locations: dict[Expr, tuple[Source, ast.AST]] = {}
         self.texts: dict[Expr, str] = {}
@@ -289,6 +290,11 @@ class Recorder(Interface):
             held = by_side(self.path, value.defined, TRUE)
             if held is not TRUE:
                 self.executions.append(held)
+
+    def solved(self, orders: int, room: float) -> None:
+        """Note that plain Python computes a solution to a tolerance, of which so many derivatives are right."""
+        self.orders = orders if self.orders is None else min(self.orders, orders)
+        self.room = max(self.room, room)
 
     def require(self, condition: Expr, error: str, message: str) -> None:
         """A condition that must hold at run time wherever this is reached; one on sizes

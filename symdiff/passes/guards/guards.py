@@ -49,8 +49,10 @@ from symdiff.passes.guards.shape import (
     is_small,
     joint_branch,
     near_and_beyond,
+    outside_of_conditions,
     positive,
     rounded_to_zero,
+    without_detached,
 )
 from symdiff.passes.guards.tolerances import settings, tolerances
 from symdiff.passes.guards.users import Users, is_reached
@@ -116,6 +118,15 @@ def guards(
     equations at points where the other side is regular, and has the same value. Meant: what variables
     stand for in questions about guards. Integers: variables that are."""
     notes = notes if notes is not None else GuardNotes()
+    outputs, hidden = without_detached(outputs)
+    found = _guards(outputs, facts, notes, shortcuts, meant, integers)
+    return ir.substitute(found, hidden)
+
+
+def _guards(
+    outputs: tuple[Expr, ...], facts: Iterable[Expr], notes: GuardNotes, shortcuts: bool,
+    meant: Mapping[Expr, Expr] | None, integers: Container[Expr],
+) -> tuple[Expr, ...]:  # fmt: skip
     outputs, written = conditions_exactly(outputs)
     rounded: dict[Expr, Expr] = {}
     outputs, repairs, origin = exact_literals(rounded_to_zero(outputs, rounded))
@@ -184,12 +195,15 @@ class _Repairs:
 
     def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
         new: dict[Expr, Expr] = {}
+        values = {*outside_of_conditions(outputs)}
         for e in ir.topological(outputs):
             r = ir.rebuild(e, tuple(new[a] for a in e.args))
             self.written.setdefault(r, self.origin.get(e, e))
             self.solved = []
             before = r
-            if r.op is WHERE:
+            if e not in values:
+                pass
+            elif r.op is WHERE:
                 c, a, b = r.args
                 plain = self._branch(r, c, a, b)
                 r = plain if plain is not None else r
@@ -200,7 +214,7 @@ class _Repairs:
                 self.dropped[e] = self.solved
             new[e] = r
         result = tuple(self.around(new[o]) for o in outputs)
-        for m in ir.topological(result):
+        for m in outside_of_conditions(result):
             if m not in self.silent and clamp_of(m) is not None:
                 result = self._bounded(result, m)
         return result

@@ -17,6 +17,7 @@ from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, DIV, EQ, LT, MUL, NOT, OR, SUB, TRUE, VAR, WHERE, Expr
 from symdiff.ir.functions import (
     COS,
+    DETACHED,
     EXTENDED,
     EXTREMES,
     FILLED,
@@ -66,6 +67,27 @@ def differentiated(e: Expr) -> Expr:
         return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]
+
+
+def without_detached(outputs: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Expr]]:
+    """With variables for what no derivative is taken of, and what these stand for."""
+    outputs = tuple(outputs)
+    detached = [e for e in ir.topological(outputs) if e.op is DETACHED]
+    variables = {e: ir.var(f"detached {k}") for k, e in enumerate(detached)}
+    return ir.substitute(outputs, variables), {v: e for e, v in variables.items()}
+
+
+def outside_of_conditions(outputs: Iterable[Expr]) -> list[Expr]:
+    """The nodes whose values outputs are made of, children first: not those that only conditions have."""
+    return ir.topological(outputs, _CONDITIONS)
+
+
+class _Conditions:
+    def __contains__(self, e: object) -> bool:
+        return isinstance(e, Expr) and e.op.boolean
+
+
+_CONDITIONS = _Conditions()
 
 
 def filled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -37,6 +37,8 @@ PLAIN, CORRECTED = 4000, 1500
 """Operations of formulas of rows that are computed in vectors over rows, in doubles and with their errors."""
 KEPT = 16
 """Sizes of rows for which these are kept."""
+ROUGH = 2.0**-20
+"""Programs of whose solutions plain Python may err by more are not probed for lost digits by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,8 @@ class ArrayKernels:
 
         def arguments(program: LoopProgram) -> tuple[Any, ...]:
             tiers = None
-            if o.accuracy != "fast":
+            rough = o.accuracy == "high" and program.room > ROUGH
+            if o.accuracy != "fast" and not rough:
                 tiers = LoweredProgram(program, o.accuracy, **about)
             final = loop_pipeline.final(program)
             return final, o.dtype, threaded, o.cache, o.accuracy, tiers

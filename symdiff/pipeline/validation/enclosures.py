@@ -87,14 +87,14 @@ class Ours:
     undefined : the outputs that are nan for certain where their balls are: an argument of an
         operation is outside of its domain, whatever rounding does.
     steps : operations that it took.
-    solves : whether plain Python computes solutions in it to a tolerance.
+    room : by how much plain Python may err that computes solutions to a tolerance, of the value and 1.
     """
 
     outputs: tuple[Any, ...]
     tree: Any
     undefined: frozenset[int] = frozenset()
     steps: int = 0
-    solves: bool = False
+    room: float = 0.0
 
 
 class Enclosures(Precise):
@@ -280,14 +280,13 @@ def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float)
         if any(i is False for i in believed) or not (all(i is True for i in inside) or undefined):
             raise Open
         return Ours(tuple(balls[: len(program.outputs)]), program.tree, undefined, len(tape.nodes))
-    solves = program.orders is not None
     try:
         if any(isinstance(statement, Call) for statement in walk(program.block)):
-            return Ours(tuple(_disturbed(program, values)), program.tree, solves=solves)
+            return Ours(tuple(_disturbed(program, values)), program.tree, room=program.room)
         arithmetic = Enclosures(numbers)
         found = tuple(run(program, values, arithmetic))
         undefined = frozenset(range(len(found))) if arithmetic.undefined else frozenset()
-        return Ours(found, program.tree, undefined, arithmetic.steps, solves)
+        return Ours(found, program.tree, undefined, arithmetic.steps, program.room)
     except (UnsupportedError, AttributeError, LookupError, ValueError, TypeError, ArithmeticError):
         raise Open from None
 

@@ -56,8 +56,6 @@ ELEMENTS = 4
 SLACK = 16
 """How many times as much as the balls of a formula say it may err in doubles: libraries are
 not correctly rounded, and Python adds up in an order of its own."""
-ROUGH = 2.0**-20
-"""By how much plain Python may err that solves to a tolerance, of the value and 1."""
 TINY = 2.0**-1000
 SHORT = 2.0**-8
 """What rounding to float16 may change results by, beside numbers of the size of 1."""
@@ -446,12 +444,12 @@ def _same(name: str, values: Sequence[Any], plain: Any, ours: Ours, got: Any, un
         results = got if isinstance(got, _Flat) else flatten_like(ours.tree, got, count, "result")
     for k, (want, ball, result) in enumerate(zip(wants, ours.outputs, results, strict=True)):
         if want is not None:
-            _same_leaf(name, values, want, ball, result, unit, k in ours.undefined, ours.solves)
+            _same_leaf(name, values, want, ball, result, unit, k in ours.undefined, ours.room)
 
 
 def _same_leaf(
     name: str, values: Sequence[Any], want: Any, balls: Any, result: Any, unit: float,
-    undefined: bool, solves: bool,
+    undefined: bool, room: float,
 ) -> None:  # fmt: skip
     w = np.asarray(want)
     if w.dtype.kind not in "biuf":
@@ -480,7 +478,7 @@ def _same_leaf(
                     "the captured program is nan there",
                     hint=HINT,
                 )
-            rough = ROUGH * (1.0 + abs(float(x))) if solves else 0.0
+            rough = room * (1.0 + abs(float(x)))
             _close(name, values, "plain Python", float(x), ball, unit, rough)
             if computed is not None:
                 _close(name, values, "compiled code", float(computed[k]), ball, unit)

@@ -1,0 +1,333 @@
+"""Systems of equations and minima, as SciPy finds them: plain Python that is traced like a user's.
+
+Before:  scipy.optimize.fsolve(lambda x: [x[0]**2 - a, x[0]*x[1] - b], [1.0, 1.0])
+After:   a loop of damped Newton steps, whose result is a constant of the derivatives; then x = x - solve(J, f), twice
+
+A minimum is a root of the gradient, which is found by Levenberg-Marquardt steps. Derivatives are those of the
+implicit function theorem, as in `implicit`. Systems have few unknowns, whose number is known when traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays.selecting import subscript
+from symdiff.frontend.library.implicit import MINIMA, ORDERS, ROOM, STEPS
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Real, Refused, SmallArray, is_number
+from symdiff.ir import Expr, loop_program
+from symdiff.ir.functions.marks import DETACHED
+from symdiff.passes import differentiate
+
+NOISE = 1e-14
+"""By how much a value may grow by rounding, of its size and 1."""
+FEW = 3
+"""Unknowns of a system that is solved by Cramer's rule."""
+CLOSE, MOST = 1e-10, 200
+"""Of steps, beside the size of the unknowns, where Newton's method ends; and how many there may be."""
+
+
+class Result(NamedTuple):
+    """What `scipy.optimize.root` and its like return."""
+
+    x: Any
+    fun: Any
+    success: bool = True
+    message: str = ""
+
+
+class Fit(NamedTuple):
+    """What `scipy.optimize.least_squares` returns."""
+
+    x: Any
+    cost: Any
+    fun: Any
+    success: bool = True
+
+
+# ------------------------------------------------------------------ what the tracer does
+def newton_step(f: Any, x: Any, args: Any) -> Any:
+    """f at x, and what Newton's method subtracts from x."""
+    raise NotImplementedError("it is traced: see `trace_newton_step`")
+
+
+def refined(f: Any, x: Any, args: Any) -> Any:
+    """A root of f with the derivatives of the implicit function theorem."""
+    raise NotImplementedError("it is traced: see `trace_refined`")
+
+
+def gradient(f: Any, x: Any, args: Any) -> Any:
+    """The gradient of f."""
+    raise NotImplementedError("it is traced: see `trace_gradient`")
+
+
+def hessian(f: Any, x: Any, args: Any) -> Any:
+    """The value, the gradient and the second derivatives of f."""
+    raise NotImplementedError("it is traced: see `trace_hessian`")
+
+
+def room_of_minima() -> None:
+    """Plain Python's minimum may be off by more than its roots."""
+    raise NotImplementedError("it is traced: see `trace_room_of_minima`")
+
+
+def _at_unknowns(t: Tracer, f: Any, x: Any, args: Any) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """The values of f as formulas of its unknowns, and what these are."""
+    if not isinstance(x, SmallArray) or x.items.ndim != 1:
+        raise Refused(
+            "unknowns whose number is not known when traced", "start from a list: [1.0, 2.0]"
+        )
+    unknowns = {ir.var(f"unknown {t.tick()}"): _formula(t, v) for v in x.items.flat}
+    start = len(t.block)
+    found = t.call(np.ravel, (t.call(f, (_array(list(unknowns)), *args), {}),), {})
+    if not isinstance(found, SmallArray):
+        raise Refused("a system of equations whose number is not known when traced")
+    values = [_formula(t, v) for v in found.items.flat]
+    made = {
+        n for s in loop_program.walk(tuple(t.block[start:])) for n, _ in loop_program.defined(s)
+    }
+    if made & {loop_program.name_of(e) for e in loop_program.leaves(values)}:
+        raise Refused(
+            "a solution of a function with a loop that stays one",
+            "write the Newton steps in the function, with the derivatives by hand",
+        )
+    return values, unknowns
+
+
+def _formula(t: Tracer, value: Any) -> Expr:
+    if not is_number(value):
+        raise Refused("a function whose solution is sought returns what is no number")
+    found = t.wrap(value)
+    return found.expr if isinstance(found, Real) else ir.const(found)
+
+
+def _substituted(
+    values: Sequence[Expr], rows: Sequence[Sequence[Expr]], at: dict[Expr, Expr]
+) -> tuple[list[Expr], list[list[Expr]]]:
+    return list(ir.substitute(values, at)), [list(ir.substitute(row, at)) for row in rows]
+
+
+def _jacobian(values: Sequence[Expr], unknowns: Iterable[Expr]) -> list[list[Expr]]:
+    return [list(differentiate.gradient(v, tuple(unknowns))) for v in values]
+
+
+def _array(rows: Any) -> Any:
+    """A traced array of formulas."""
+    items = np.empty(np.shape(rows), object)
+    for place in np.ndindex(*items.shape):
+        e = rows
+        for k in place:
+            e = e[k]
+        items[place] = Real(e)
+    return SmallArray(items, "f")
+
+
+def _solved(t: Tracer, matrix: list[list[Expr]], values: list[Expr]) -> list[Expr]:
+    """What a matrix takes to some values: by Cramer's rule, of more than `FEW` unknowns by LAPACK."""
+    size = len(values)
+    if len(matrix) != size or any(len(row) != size for row in matrix):
+        raise Refused("a system that has not as many equations as unknowns")
+    if size <= FEW:
+        whole = _determinant(matrix)
+        parts = (
+            [_with(row, k, v) for row, v in zip(matrix, values, strict=True)] for k in range(size)
+        )
+        return [_determinant(part) / whole for part in parts]
+    found = t.call(np.linalg.solve, (_array(matrix), _array(values)), {})
+    return [_formula(t, subscript(t, found, k)) for k in range(size)]
+
+
+def _with(row: list[Expr], k: int, value: Expr) -> list[Expr]:
+    return [*row[:k], value, *row[k + 1 :]]
+
+
+def _determinant(rows: list[list[Expr]]) -> Expr:
+    if len(rows) == 1:
+        return rows[0][0]
+    total: Expr = ir.ZERO
+    for k, e in enumerate(rows[0]):
+        minor = e * _determinant([[*row[:k], *row[k + 1 :]] for row in rows[1:]])
+        total = total + minor if k % 2 == 0 else total - minor
+    return total
+
+
+def trace_newton_step(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    values, at = _at_unknowns(t, f, x, args)
+    now, rows = _substituted(values, _jacobian(values, at), at)
+    return _array(now), _array(_solved(t, rows, now))
+
+
+def trace_refined(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    t.solved(ORDERS, ROOM)
+    values, at = _at_unknowns(t, f, x, args)
+    at = {n: DETACHED(e) for n, e in at.items()}
+    matrix = _jacobian(values, at)
+    for _ in range(STEPS):
+        now, rows = _substituted(values, matrix, at)
+        steps = _solved(t, rows, now)
+        at = {n: a - b for (n, a), b in zip(at.items(), steps, strict=True)}
+    return _array(list(at.values()))
+
+
+def trace_gradient(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    values, at = _at_unknowns(t, f, x, args)
+    (slopes,) = _jacobian(values, at)
+    return _array(list(ir.substitute(slopes, at)))
+
+
+def trace_hessian(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    values, at = _at_unknowns(t, f, x, args)
+    (slopes,) = _jacobian(values, at)
+    now, rows = _substituted(slopes, _jacobian(slopes, at), at)
+    return Real(ir.substitute(values, at)[0]), _array(now), _array(rows)
+
+
+def trace_damped(t: Tracer, curves: Any, slopes: Any, damping: Any) -> Any:
+    rows = [[_formula(t, v) for v in row] for row in curves.items]
+    more = _formula(t, damping)
+    matrix = [[e + more if j == k else e for k, e in enumerate(row)] for j, row in enumerate(rows)]
+    return _array(_solved(t, matrix, [_formula(t, v) for v in slopes.items]))
+
+
+def trace_room_of_minima(t: Tracer) -> None:
+    t.solved(ORDERS, MINIMA)
+
+
+# ------------------------------------------------------------------------ systems
+def _tuple(args: Any) -> Any:
+    return args if isinstance(args, tuple) else (args,)
+
+
+def _root(f: Any, x0: Any, args: Any) -> Any:
+    """By Newton steps, shorter ones where these do not make the residuals smaller."""
+    x = np.atleast_1d(np.asarray(x0)) * 1.0
+    count, share, is_open = 0, 1.0, True
+    while is_open and count < MOST:
+        values, step = newton_step(f, x, args)
+        there = np.atleast_1d(np.asarray(f(x - share * step, *args)))
+        is_better = np.sum(there * there) <= np.sum(values * values)
+        is_open = not (np.max(np.abs(step)) <= CLOSE * (1.0 + np.max(np.abs(x))))
+        if is_better or not is_open:
+            x = x - share * step
+            share = min(1.0, 2.0 * share)
+        else:
+            share = share / 2.0
+        count = count + 1
+    if is_open:
+        raise RuntimeError("no root was found: start nearer to one")
+    return refined(f, x, args)
+
+
+def fsolve(
+    func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = 0, col_deriv: Any = 0,
+    xtol: Any = 1.49012e-8, maxfev: Any = 0, band: Any = None, epsfcn: Any = None,
+    factor: Any = 100, diag: Any = None,
+) -> Any:  # fmt: skip
+    if full_output:
+        raise TypeError("fsolve() with full_output is not supported")
+    return _root(func, x0, _tuple(args))
+
+
+def root(
+    fun: Any, x0: Any, args: Any = (), method: Any = "hybr", jac: Any = None, tol: Any = None,
+    callback: Any = None, options: Any = None,
+) -> Any:  # fmt: skip
+    if jac is True:
+        raise TypeError("root() with jac=True is not supported: return the residuals alone")
+    x = _root(fun, x0, _tuple(args))
+    return Result(x, fun(x, *_tuple(args)))
+
+
+# ------------------------------------------------------------------------- minima
+def _damped(curves: Any, slopes: Any, damping: Any) -> Any:
+    """The step of the Levenberg-Marquardt method."""
+    raise NotImplementedError("it is traced: see `trace_damped`")
+
+
+def _argmin(f: Any, x0: Any, args: Any) -> Any:
+    """By Newton steps with a damping that grows where the function does not fall."""
+    room_of_minima()
+    x = np.atleast_1d(np.asarray(x0)) * 1.0
+    count, damping, is_open = 0, 0.0, True
+    while is_open and count < MOST:
+        value, slopes, curves = hessian(f, x, args)
+        step = _damped(curves, slopes, damping)
+        there = f(x - step, *args)
+        falls = np.sum(step * slopes) >= 0 and there <= value + NOISE * (1.0 + abs(value))
+        is_small = np.max(np.abs(step)) <= CLOSE * (1.0 + np.max(np.abs(x)))
+        is_open = not (is_small and damping == 0)
+        least = 1e-3 * (1.0 + np.max(np.abs(curves)))
+        if falls or not is_open:
+            x = x - step
+            damping = 0.0 if damping <= least else damping / 10.0
+        else:
+            damping = max(least, 10.0 * damping)
+        count = count + 1
+    if is_open:
+        raise RuntimeError("no minimum was found: start nearer to one")
+    return refined(lambda x, *more: gradient(f, x, more), x, args)
+
+
+def minimize(
+    fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = None, hess: Any = None,
+    hessp: Any = None, bounds: Any = None, constraints: Any = (), tol: Any = None,
+    callback: Any = None, options: Any = None,
+) -> Any:  # fmt: skip
+    if bounds is not None or constraints != () or jac is True:
+        raise TypeError("minimize() with bounds, constraints or jac=True is not supported")
+    x = _argmin(fun, x0, _tuple(args))
+    return Result(x, fun(x, *_tuple(args)))
+
+
+def minimize_scalar(
+    fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), method: Any = None,
+    tol: Any = None, options: Any = None,
+) -> Any:  # fmt: skip
+    """From the least of the bracket; SciPy begins with 0 and 1."""
+    if bounds is not None:
+        raise TypeError("minimize_scalar() with bounds is not supported: give a bracket")
+    more = _tuple(args)
+    start, least = 0.0, fun(0.0, *more)
+    if bracket is not None:
+        start, least = bracket[0] * 1.0, fun(bracket[0] * 1.0, *more)
+    for x in (1.0,) if bracket is None else bracket[1:]:
+        value = fun(x * 1.0, *more)
+        if value < least:
+            start, least = x * 1.0, value
+    (x,) = _argmin(lambda x, *more: fun(x[0], *more), [start], more)
+    return Result(x, fun(x, *more))
+
+
+def least_squares(
+    fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = None, method: Any = "trf",
+    ftol: Any = 1e-8, xtol: Any = 1e-8, gtol: Any = 1e-8, x_scale: Any = 1.0, loss: Any = "linear",
+    f_scale: Any = 1.0, diff_step: Any = None, tr_solver: Any = None, tr_options: Any = None,
+    jac_sparsity: Any = None, max_nfev: Any = None, verbose: Any = 0, args: Any = (),
+    kwargs: Any = None,
+) -> Any:  # fmt: skip
+    if bounds is not None or loss != "linear" or kwargs:
+        raise TypeError("least_squares() with bounds, a loss or kwargs is not supported")
+    x = _argmin(lambda x, *more: np.sum(np.asarray(fun(x, *more)) ** 2) / 2, x0, _tuple(args))
+    rest = np.asarray(fun(x, *_tuple(args)))
+    return Fit(x, np.sum(rest**2) / 2, rest)
+
+
+TABLE: dict[str, tuple[Any, int]] = {
+    f"scipy.optimize.{f.__name__}": (f, 0)
+    for f in (fsolve, root, minimize, minimize_scalar, least_squares)
+}
+"""As `composed.TABLE`."""
+
+TRACED: dict[Any, Callable[..., Any]] = {
+    newton_step: trace_newton_step,
+    refined: trace_refined,
+    gradient: trace_gradient,
+    hessian: trace_hessian,
+    _damped: trace_damped,
+    room_of_minima: trace_room_of_minima,
+}
+"""What is told to the tracer."""
