@@ -149,14 +149,20 @@ class Written:
         return result
 
     def _plainly(self, point: Sequence[float]) -> list[float]:
-        """The values that plain Python computes, in doubles; nan where it has none."""
+        """The values that plain Python computes, in doubles; nan where it has none, as it divides by 0."""
         import numpy as np
 
         from symdiff.interpret.loops import Doubles, evaluate
 
         scope = {p: np.float64(x) for p, x in zip(self.program.params, point, strict=False)}
-        with np.errstate(all="ignore"):
-            return [float(evaluate(e, Doubles(), scope)) for e in self.program.outputs]
+        found = []
+        with np.errstate(all="ignore", divide="raise"):
+            for e in self.program.outputs:
+                try:
+                    found.append(float(evaluate(e, Doubles(), scope)))
+                except FloatingPointError:
+                    found.append(math.nan)
+        return found
 
     def _terms(self) -> list[Sequence[Term]] | None:
         """What each output is the sum of; None if it is of higher order."""

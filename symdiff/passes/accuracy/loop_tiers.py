@@ -28,6 +28,7 @@ from symdiff.ir import (
     LT,
     MUL,
     NEG,
+    NOT,
     ONE,
     SUB,
     VAR,
@@ -52,6 +53,7 @@ from symdiff.ir.loop_program import (
     LoopProgram,
     Statement,
     Update,
+    defined,
     expressions,
     index,
     inner,
@@ -168,6 +170,7 @@ class _Testing:
     new : the others, and in the end all.
     sums : what collects terms, by the expression of its next value.
     known : see `with_error_tests`.
+    carried : numbers that loops keep.
     decisions : numbers that say whether conditions hold.
     counts : integers that are not negative.
     """
@@ -187,11 +190,14 @@ class _Testing:
     whole: dict[Expr, bool] = field(default_factory=dict)
     counts: set[Expr] = field(default_factory=set)
     over: dict[Expr, Expr] = field(default_factory=dict)
+    carried: set[Expr] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
         for s in walk(self.program.block):
             self.counts |= {index(n) for n, t in inner(s) if t.kind == "i"}
+            names = (*inner(s), *(defined(s) if isinstance(s, Loop) else ()))
+            self.carried |= {var(n) for n, t in names if t == REAL}
 
     def group(self, expressions: Iterable[_Found]) -> None:
         """Look at the expressions of one block together."""
@@ -203,7 +209,9 @@ class _Testing:
                 continue
             kind = kind_of(e, self.kinds)
             sum_ = reduction(found.carried) if found.carried is not None else None
-            if kind == "b" and found.real:  # what is stored only if it holds
+            if (
+                kind == "b" and found.real and not self._is_of_kept(e)
+            ):  # what is stored only if it holds
                 self.decisions[e] = where(e, ONE, ZERO)
                 watched[self.decisions[e]] = ()
             elif kind == "b" or (sum_ is not None and self._is_leaf(sum_.term)):
@@ -217,6 +225,13 @@ class _Testing:
         self.new.update(zip(todo, self._back(_written(self._named(todo))), strict=True))
         self._watch({e: steps for e, steps in watched.items() if e not in self.values})
 
+    def _is_of_kept(self, e: Expr) -> bool:
+        """Whether a condition compares a number with one that a loop has kept, such as the largest term: that is
+        rounded as the number is, and more digits of one of them would tell apart what is the same."""
+        if e.op is NOT:
+            return self._is_of_kept(e.args[0])
+        return e.op in ir.COMPARISONS and any(a in self.carried for a in e.args)
+
     def _is_leaf(self, e: Expr) -> bool:
         return not e.args or e.op is LOAD or self._is_whole(e)
 
@@ -229,7 +244,7 @@ class _Testing:
         return self.whole[e]
 
     def _named(self, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-        """The expressions over variables for what they load, and for integers."""
+        """The expressions over variables for what they load, for integers and for what kept numbers decide."""
         seen: set[Expr] = set()
         stack = list(reversed(outputs))
         while stack:
@@ -239,7 +254,13 @@ class _Testing:
             seen.add(e)
             number = kind_of(e, self.kinds) == "i" and e.op is not CONST
             divided = e.op in (FLOORDIV, MOD)  # of integers, which reals may have chosen
-            if e.op is LOAD or (number and (divided or self._is_whole(e))):
+            if e in self.names:
+                continue
+            if self._is_of_kept(e):
+                name = var(f"leaf {len(self.names)}")
+                self.names[e] = ir.lt(HALF, name)
+                self.over[name] = _written((where(e, ONE, ZERO),))[0]
+            elif e.op is LOAD or (number and (divided or self._is_whole(e))):
                 name = self.names.setdefault(e, var(f"leaf {len(self.names)}"))
                 self.over[name] = e
             else:
