@@ -1,4 +1,4 @@
-"""Roots and integrals inside of functions, beside SciPy's: times, and errors against 40 digits.
+"""Roots, integrals, minima and solutions of differential equations inside of functions, beside SciPy's: times, and errors against 40 digits.
 
     python benchmarks/solvers.py [--rounds 15]
 
@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 import mpmath
-from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq, minimize
 from timing import clock, race
 
 from symdiff import symgrad
@@ -39,6 +39,17 @@ def distance(omega: float, z: float) -> float:
 
 def gamma(a: float) -> float:
     return quad(lambda t: t ** (a - 1) * math.exp(-t), 0.0, math.inf)[0]
+
+
+def valley(a: float) -> float:
+    return minimize(lambda x: (a - x[0]) ** 2 + 3.0 * (x[1] - x[0] ** 2) ** 2, [-1.0, 1.0]).x[1]
+
+
+def oscillator(w: float, end: float) -> float:
+    def slopes(t: float, y: Any) -> Any:
+        return [y[1], -w * w * y[0]]
+
+    return solve_ivp(slopes, (0.0, end), [1.0, 0.0], rtol=1e-10, atol=1e-12).y[0, -1]
 
 
 def exact_anomaly(m: Any, e: Any) -> Any:
@@ -65,6 +76,8 @@ CASES: list[tuple[Callable[..., float], Callable[..., Any], tuple[float, ...]]] 
     (friction, exact_friction, (1e5, 1e-4)),
     (distance, exact_distance, (0.3, 2.0)),
     (gamma, mpmath.gamma, (2.5,)),
+    (valley, lambda a: a * a, (1.2,)),
+    (oscillator, lambda w, end: mpmath.cos(w * end), (1.3, 2.0)),
 ]
 
 

@@ -23,7 +23,8 @@ from symdiff.ir import Expr
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.complete.complete import closed_forms
 from symdiff.passes.differentiate import gradient
-from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.guards.guards import guards
+from symdiff.passes.guards.notes import GuardNotes
 from symdiff.pipeline.samples import (
     Array,
     Point,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symdiff.codegen.sympy.text import short_text
 from symdiff.ir import Expr
-from symdiff.passes.guards.guards import Guard, GuardNotes
+from symdiff.passes.guards.notes import Guard, GuardNotes
 from symdiff.passes.guards.proof import BAND_ULPS
 from symdiff.passes.guards.verdicts import Place, Solved
 

@@ -44,7 +44,8 @@ from symdiff.passes.complete.indeterminate import indeterminate_powers
 from symdiff.passes.complete.powers import corners
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
-from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.guards.guards import guards
+from symdiff.passes.guards.notes import GuardNotes
 from symdiff.passes.guards.shape import filled
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.process.lazy_modules import Later

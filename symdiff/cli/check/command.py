@@ -29,7 +29,7 @@ from symdiff.errors import Location
 from symdiff.interpret import work
 from symdiff.ir import FALSE, VAR, format_expr, or_
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.passes.guards.guards import Guard
+from symdiff.passes.guards.notes import Guard
 from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, spread
 
 SECONDS = 2.0

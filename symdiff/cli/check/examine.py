@@ -22,7 +22,7 @@ from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE
 from symdiff.diagnostics.certify import answers_of, derivatives, output_labels, reference
 from symdiff.diagnostics.naive import HALF_THE_DIGITS, Naive
 from symdiff.interpret import Answer, Certified, ulp_error, work
-from symdiff.passes.guards.guards import GuardNotes
+from symdiff.passes.guards.notes import GuardNotes
 from symdiff.pipeline.samples import Point, from_ordinal, inside, ordinal
 
 POINT_WORK = 400_000

@@ -4,6 +4,8 @@
 `shape`         what guards look like
 `clamps`        clamps and epsilons
 `proof`         whether the guarded value is the limit
+`notes`         the guards that were found, and what was done with them
+`one_side`      one side of a branch, and where it stays
 `verdicts`      what is found out about a guard
 `distance`      how far a guarded value is from the function
 `users`         what is above nodes of a formula

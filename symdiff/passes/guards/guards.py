@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
@@ -30,11 +29,13 @@ from symdiff.ir import ABS, ADD, AND, CONST, DIV, FALSE, LE, LT, SUB, TRUE, WHER
 from symdiff.ir.functions import EXTENDED, EXTREMES, FILLED, SLOPES
 from symdiff.ir.plain import conditions_exactly, exactly
 from symdiff.passes.analysis.roots import loci
-from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
+from symdiff.passes.cancel.literals import exact_literals
 from symdiff.passes.guards.clamps import clamp_of, is_clamped
 from symdiff.passes.guards.distance import differs
 from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.guards.meant import Meant
+from symdiff.passes.guards.notes import Guard, GuardNotes
+from symdiff.passes.guards.one_side import Side
 from symdiff.passes.guards.proof import Prover
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
@@ -56,7 +57,7 @@ from symdiff.passes.guards.shape import (
 )
 from symdiff.passes.guards.tolerances import settings, tolerances
 from symdiff.passes.guards.users import Users, is_reached
-from symdiff.passes.guards.verdicts import BEST, Kind, Place, Solved, Verdict, worth
+from symdiff.passes.guards.verdicts import BEST, Kind, Solved, Verdict, worth
 
 MAX_QUESTIONS = 200
 """Branches, clamps and epsilons looked at in one function."""
@@ -69,44 +70,6 @@ MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
 MAX_ROUNDS = 4
 """How often guards are looked at, as those that cut out the same may be one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A guard that was found.
-
-    Attributes
-    ----------
-    node, condition : the branch or quotient, as written, and when the guard acts
-        (`TRUE` for an epsilon that is always added).
-    kind : "repaired": dropped, as its value is the limit; "kept": it is not; "unproved": it seems to be, but other
-        derivatives than its own could not be proved: the guarded value and the limit are slopes then.
-    point : the singular points, as (variable or quantity, value) pairs.
-    where : where the two sides differ most. at_point : whether that is a singular point.
-    guarded, limit : the value that the guard puts there, and the true one.
-    ulps : their distance, in ulps of the true value.
-    coarse : whether it is the limit, but misses values near it by more than rounding.
-    """
-
-    node: Expr
-    condition: Expr
-    kind: Literal["repaired", "kept", "unproved"]
-    point: Solved
-    where: Place
-    guarded: float
-    limit: float
-    ulps: float
-    at_point: bool
-    coarse: bool = False
-
-
-@dataclass(slots=True)
-class GuardNotes:
-    """What the pass did, for the report."""
-
-    guards: list[Guard] = field(default_factory=list)
-    literals: list[LiteralRepair] = field(default_factory=list)
-    over_budget: list[Expr] = field(default_factory=list)
 
 
 def guards(
@@ -312,74 +275,93 @@ class _Repairs:
         """The side that is to stay, if the other is a guard of it."""
         self.unproved = []
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
-            parts = disjuncts(holds)
-            easy = is_small((holds, small, other))
-            loose = {p: tolerances(positive(p), (small, other)) if easy else [] for p in parts}
-            if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
-                continue
-            if small.op in EXTREMES and other in small.args:
-                continue  # singular where the other side is: what Python's max is beside nan
-            plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
-            if not parts or not (
-                self._may_be_singular(plain) or self._are_shortcuts(parts, small, plain)
-            ):
-                continue
-            rest, far, wide, coarse = FALSE, FALSE, FALSE, False
-            repaired: list[dict[Expr, Expr]] = []
-            for written in parts:
-                part = positive(written)
-                whole, v, split, fine = self._judged(part, small, plain, loose[written])
-                if split is not None:
-                    if (joined := self._middle(node, holds, small, plain)) is not None:
-                        self.set = {}
-                        self.silent.update(ir.topological((condition,)), (node,))
-                        return joined
-                    if v is not None:
-                        rest = ir.or_(rest, ir.and_(part, split[1]) if self.set else split[1])
-                        part = ir.and_(part, split[0]) if self.set else split[0]
-                if v is not None and v.outside:
-                    plain, whole, v = self._defined(part, small, plain, whole, v)
-                self.set = {}
-                if v is None:
-                    rest = ir.or_(rest, written)  # which says something of nan, too
-                    continue
-                if fine is not TRUE:
-                    wide = ir.or_(wide, ir.and_(part, ir.not_(fine)))
-                repaired.append(dict(v.singular))
-                self._note(node, part, v)
-                if v.missed is not None:
-                    self._note(node, part, v.missed)
-                if v.kind == "wrong":
-                    self.wrong.add(node)
-                    self.silent.update(ir.topological((small,)))
-                    return None
-                coarse = coarse or v.coarse or v.local
-                if v.local:
-                    far = ir.or_(far, ir.and_(part, differs(small, plain, v)))
-                if v.regular:
-                    rest = ir.or_(rest, ir.and_(part, ir.not_(has_slopes(plain, part))))
-                if v.outside or not whole:
-                    rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
-            alone = rest is wide is FALSE or len(parts) == 1
-            smooth = plain if alone else other
-            if repaired:  # the kinks at the points were cut out
-                at = functools.partial(_vanishes, repaired)
-                smooth = self.contexts.without_kinks(smooth, at)
-            for away in (wide, far, rest):
-                smooth = ir.where(away, small, smooth)
-            if coarse:
-                self.silent.update(ir.topological((condition,)), (node,))
-                return filled((EXTENDED(node, smooth),))[0]
-            if repaired:
-                return filled((smooth,))[0]
-            if (joined := self._middle(node, holds, small, plain)) is not None:
-                self.silent.update(ir.topological((condition,)), (node,))
-                return joined
+            decided, found = self._one_side(node, condition, holds, small, other)
+            if decided:
+                return found
         edge = any(
             is_edge(positive(p)) for c in (condition, ir.not_(condition)) for p in disjuncts(c)
         )
         for part, unproved in () if edge else self.unproved[:1]:
             self._note(node, part, unproved)
+        return None
+
+    def _one_side(
+        self, node: Expr, condition: Expr, holds: Expr, small: Expr, other: Expr
+    ) -> tuple[bool, Expr | None]:
+        """Whether it is found out what one side is, and what stays if it is a guard of the other."""
+        parts = disjuncts(holds)
+        easy = is_small((holds, small, other))
+        loose = {p: tolerances(positive(p), (small, other)) if easy else [] for p in parts}
+        if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
+            return False, None
+        if small.op in EXTREMES and other in small.args:
+            return False, None  # singular where the other side is: what Python's max is beside nan
+        plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
+        if not parts or not (
+            self._may_be_singular(plain) or self._are_shortcuts(parts, small, plain)
+        ):
+            return False, None
+        side = Side(plain)
+        for written in parts:
+            joined = self._take_in(side, node, holds, small, written, loose[written])
+            if joined is not None:
+                self.silent.update(ir.topological((condition,)), (node,))
+                return True, joined
+            if node in self.wrong:
+                self.silent.update(ir.topological((small,)))
+                return True, None
+        smooth = side.plain if side.is_whole() or len(parts) == 1 else other
+        if side.repaired:  # the kinks at the points were cut out
+            at = functools.partial(_vanishes, side.repaired)
+            smooth = self.contexts.without_kinks(smooth, at)
+        for away in (side.wide, side.far, side.rest):
+            smooth = ir.where(away, small, smooth)
+        if side.coarse:
+            smooth = EXTENDED(node, smooth)
+        elif not side.repaired:
+            joined = self._middle(node, holds, small, side.plain)
+            if joined is not None:
+                self.silent.update(ir.topological((condition,)), (node,))
+            return joined is not None, joined
+        if side.coarse:
+            self.silent.update(ir.topological((condition,)), (node,))
+        return True, filled((smooth,))[0]
+
+    def _take_in(
+        self, side: Side, node: Expr, holds: Expr, small: Expr, written: Expr, loose: list[Expr]
+    ) -> Expr | None:
+        """Note what one conjunction of a condition says of a side; two formulas that meet, joined."""
+        part = positive(written)
+        whole, v, split, fine = self._judged(part, small, side.plain, loose)
+        if split is not None:
+            if (joined := self._middle(node, holds, small, side.plain)) is not None:
+                self.set = {}
+                return joined
+            if v is not None:
+                side.stays(ir.and_(part, split[1]) if self.set else split[1])
+                part = ir.and_(part, split[0]) if self.set else split[0]
+        if v is not None and v.outside:
+            side.plain, whole, v = self._defined(part, small, side.plain, whole, v)
+        self.set = {}
+        if v is None:
+            side.stays(written)  # which says something of nan, too
+            return None
+        if fine is not TRUE:
+            side.wide = ir.or_(side.wide, ir.and_(part, ir.not_(fine)))
+        side.repaired.append(dict(v.singular))
+        self._note(node, part, v)
+        if v.missed is not None:
+            self._note(node, part, v.missed)
+        if v.kind == "wrong":
+            self.wrong.add(node)
+            return None
+        side.coarse = side.coarse or v.coarse or v.local
+        if v.local:
+            side.far = ir.or_(side.far, ir.and_(part, differs(small, side.plain, v)))
+        if v.regular:
+            side.stays(ir.and_(part, ir.not_(has_slopes(side.plain, part))))
+        if v.outside or not whole:
+            side.stays(ir.and_(part, ir.not_(domain(side.plain))))
         return None
 
     def _judged(
@@ -610,4 +592,4 @@ def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:
     return n.op is ABS and any(ir.substitute(n.args, p)[0] is ZERO for p in places)
 
 
-__all__ = ["Guard", "GuardNotes", "guards"]
+__all__ = ["guards"]

@@ -24,7 +24,7 @@ from typing import Literal
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.interpret import Answer, Certified, ulp_error
+from symdiff.interpret import Certified
 from symdiff.ir import ABS, EQ, LE, LT, Expr
 from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
@@ -50,7 +50,7 @@ from symdiff.passes.guards.smooth import (
     is_smooth_quantity,
     of_sums,
 )
-from symdiff.passes.guards.verdicts import QUANTITY, Kind, Verdict
+from symdiff.passes.guards.verdicts import QUANTITY, Kind, Verdict, disagreement, is_far, overflows
 from symdiff.process.locks import Lock
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
@@ -385,6 +385,39 @@ class _Case:
                 return False
         return True
 
+    def _note_band(self, solved: Solution, reach: Mapping[tuple[float, ...], float]) -> None:
+        if all(s is not solved for s, _ in self.bands) and len(self.bands) < MAX_BANDS:
+            self.bands.append((solved, max(reach.values(), default=0.0)))
+
+    def _in_band(
+        self, seen: Verdict, program: Certified, reach: Mapping[tuple[float, ...], float],
+        centre: Mapping[Expr, Fraction],
+    ) -> tuple[list[tuple[float, Verdict]], bool] | None:  # fmt: skip
+        """What the sides differ by at points of the band, and whether one of them is undefined at some; None
+        where there is no limit."""
+        errors: list[tuple[float, Verdict]] = []
+        outside = False
+        for direction, size in reach.items():
+            for part in FRACTIONS if size else ():
+                step = [w * size * part for w in direction]
+                at, value, taken_there = program.at_with_status(step)
+                if taken_there.value != 1:
+                    continue
+                if at.status == "domain":
+                    outside = True
+                    continue
+                if at.status not in ("exact", "limit") or not math.isfinite(value.value):
+                    return None
+                place = tuple(
+                    (v, centre[v] + Fraction(s)) for v, s in zip(self.params, step, strict=True)
+                )
+                there = replace(
+                    seen, where=place, got=value.value, truth=at.value,
+                    ulps=disagreement(value, at), at_singular=False,
+                )  # fmt: skip
+                errors.append((there.ulps / BAND_ULPS, there))
+        return errors, outside
+
     # ------------------------------------------------------------- one singular point
     def _at(
         self, centre: dict[Expr, Fraction], solved: Solution
@@ -400,8 +433,7 @@ class _Case:
             return "unsuitable"
         if not inside and not any(reach.values()):
             return None
-        if all(s is not solved for s, _ in self.bands) and len(self.bands) < MAX_BANDS:
-            self.bands.append((solved, max(reach.values(), default=0.0)))
+        self._note_band(solved, reach)
         kind = self._germ(other)
         if kind in HOPELESS:
             return "no limit"
@@ -419,8 +451,8 @@ class _Case:
         if regular:
             plain = Certified(self.params, [differentiated(other)], (), WORK)
             (truth,) = plain.at_with_status([0.0] * len(self.params))
-            self.differs = self.differs or _disagreement(got, truth) > POINT_ULPS
-            if truth.status != "exact" or _disagreement(got, truth) > POINT_ULPS:
+            self.differs = self.differs or disagreement(got, truth) > POINT_ULPS
+            if truth.status != "exact" or disagreement(got, truth) > POINT_ULPS:
                 return None
         if truth.status == "domain":
             steps = [
@@ -428,37 +460,21 @@ class _Case:
             ]
             undefined = all(program.at_with_status(s)[0].status == "domain" for s in steps)
             return "outside" if steps and undefined else "no limit"
-        if _overflows(got) and (truth.status == "budget" or _overflows(truth)):
+        if overflows(got) and (truth.status == "budget" or overflows(truth)):
             return None  # nothing is said by what no double is: other points tell
         if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
             return "no limit"
         seen = Verdict(
             "right", tuple((v, centre[v]) for v in self.params), got.value, truth.value,
-            _disagreement(got, truth), tuple(solved.items()), True, regular=regular,
+            disagreement(got, truth), tuple(solved.items()), True, regular=regular,
         )  # fmt: skip
         if not self.band:
-            return replace(seen, kind="wrong") if _far(got, truth, VISIBLE) else None
-        errors = [(seen.ulps / POINT_ULPS, seen)] if inside else []
-        outside = False
-        for direction, size in reach.items():
-            for part in FRACTIONS if size else ():
-                step = [w * size * part for w in direction]
-                at, value, taken_there = program.at_with_status(step)
-                if taken_there.value != 1:
-                    continue
-                if at.status == "domain":
-                    outside = True
-                    continue
-                if at.status not in ("exact", "limit") or not math.isfinite(value.value):
-                    return "no limit"
-                place = tuple(
-                    (v, centre[v] + Fraction(s)) for v, s in zip(self.params, step, strict=True)
-                )
-                there = replace(
-                    seen, where=place, got=value.value, truth=at.value,
-                    ulps=_disagreement(value, at), at_singular=False,
-                )  # fmt: skip
-                errors.append((there.ulps / BAND_ULPS, there))
+            return replace(seen, kind="wrong") if is_far(got, truth, VISIBLE) else None
+        found = self._in_band(seen, program, reach, centre)
+        if found is None:
+            return "no limit"
+        errors, outside = found
+        errors = [(seen.ulps / POINT_ULPS, seen), *errors] if inside else errors
         if not errors:
             return "no limit"
         score, worst = max(errors, key=lambda e: e[0])
@@ -481,7 +497,7 @@ class _Case:
             right = replace(worst, kind="right", outside=outside, coarse=coarse)
             self.meets += [] if analytic else [solved]
             return right if analytic else "no limit"
-        if wide and _far(got, truth, CLOSE):
+        if wide and is_far(got, truth, CLOSE):
             return "unsuitable"
         return replace(worst, kind="wrong")
 
@@ -513,7 +529,7 @@ class _Case:
                 truth, got = program.at_with_status(at)
                 if got.status in ("exact", "limit"):
                     outside = outside or truth.status == "domain"
-                    if truth.status in ("exact", "limit") and _far(got, truth, FINE):
+                    if truth.status in ("exact", "limit") and is_far(got, truth, FINE):
                         return True, outside
         return False, outside
 
@@ -576,20 +592,6 @@ def _across(solved: Solution) -> Iterator[Expr]:
     for v, e in solved.items():
         yield v
         yield from ir.variables((e,))
-
-
-def _disagreement(got: Answer, truth: Answer) -> float:
-    """The distance of a value from the true one, in ulps of the true one."""
-    return ulp_error(got.value, truth.ball if truth.ball is not None else truth.value)
-
-
-def _overflows(a: Answer) -> bool:
-    """Whether a value is finite, and beyond the range of doubles."""
-    return math.isinf(a.value) and a.ball is not None and bool(a.ball.is_finite())
-
-
-def _far(got: Answer, truth: Answer, tolerance: float) -> bool:
-    return abs(got.value - truth.value) > tolerance * abs(truth.value)
 
 
 __all__ = ["Prover"]

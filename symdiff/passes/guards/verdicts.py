@@ -6,12 +6,14 @@ Ensures: the same verdict in what they stand for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from symdiff import ir
+from symdiff.interpret import Answer, ulp_error
 from symdiff.ir import Expr
 
 QUANTITY = ir.var("the guarded quantity")
@@ -77,4 +79,30 @@ def worth(v: Verdict | None) -> int:
     return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
 
 
-__all__ = ["BEST", "QUANTITY", "Kind", "Place", "Solved", "Verdict", "worth"]
+def disagreement(got: Answer, truth: Answer) -> float:
+    """The distance of a value from the true one, in ulps of the true one."""
+    return ulp_error(got.value, truth.ball if truth.ball is not None else truth.value)
+
+
+def overflows(a: Answer) -> bool:
+    """Whether a value is finite, and beyond the range of doubles."""
+    return math.isinf(a.value) and a.ball is not None and bool(a.ball.is_finite())
+
+
+def is_far(got: Answer, truth: Answer, tolerance: float) -> bool:
+    """Whether a value differs from the true one by more than a part of it."""
+    return abs(got.value - truth.value) > tolerance * abs(truth.value)
+
+
+__all__ = [
+    "BEST",
+    "QUANTITY",
+    "Kind",
+    "Place",
+    "Solved",
+    "Verdict",
+    "disagreement",
+    "is_far",
+    "overflows",
+    "worth",
+]

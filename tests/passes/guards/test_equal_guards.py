@@ -8,7 +8,8 @@ import pytest
 from symdiff import ir
 from symdiff.ir import functions as F
 from symdiff.passes.guards import proof
-from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.guards.guards import guards
+from symdiff.passes.guards.notes import GuardNotes
 
 x, y, z = (ir.var(n) for n in "xyz")
 

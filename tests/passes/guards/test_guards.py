@@ -20,7 +20,8 @@ from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.literals import exact_literals
 from symdiff.passes.differentiate import gradient, pushforward
 from symdiff.passes.guards.enclosing import Contexts
-from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.guards.guards import guards
+from symdiff.passes.guards.notes import GuardNotes
 from symdiff.passes.guards.regions import Known, constraint
 from symdiff.pipeline import derivation, guard_messages
 from tests.passes.evaluate import evaluate
