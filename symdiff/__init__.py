@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from symdiff.api.calculus import cancel, complete, diff, series_at, simplify
     from symdiff.api.custom_rule import custom_rule
     from symdiff.api.function import SymbolicFunction
+    from symdiff.api.solutions import argmin, integral, ode, root
     from symdiff.api.transforms import grad, hessian, jacobian, jvp, symgrad, value_and_grad, vjp
     from symdiff.frontend import Array
+    from symdiff.frontend.library.detached import stop_gradient
     from symdiff.interop.lambdify import lambdify
     from symdiff.pipeline.validation.settings import options
     from symdiff.process.progress import show_progress
@@ -35,6 +37,7 @@ _MODULES = {
     **dict.fromkeys(
         ("cancel", "complete", "diff", "series_at", "simplify"), "symdiff.api.calculus"
     ),
+    **dict.fromkeys(("argmin", "integral", "ode", "root"), "symdiff.api.solutions"),
     "AccuracyWarning": "symdiff.runtime.scalar.fallback",
     "Array": "symdiff.frontend",
     "SymbolicFunction": "symdiff.api.function",
@@ -42,6 +45,7 @@ _MODULES = {
     "lambdify": "symdiff.interop.lambdify",
     "options": "symdiff.pipeline.validation.settings",
     "show_progress": "symdiff.process.progress",
+    "stop_gradient": "symdiff.frontend.library.detached",
 }
 """Where the public names are; imported when they are first used, as the command line needs few."""
 
@@ -50,5 +54,5 @@ public_names(__name__, _MODULES)
 
 __all__ = [
     "AccuracyWarning", "Array", "DomainError", "GuardWarning", "OutputWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
-    "cancel", "complete", "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "series_at", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
+    "argmin", "cancel", "complete", "custom_rule", "diff", "grad", "hessian", "integral", "jacobian", "jvp", "lambdify", "ode", "options", "root", "series_at", "show_progress", "simplify", "stop_gradient", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

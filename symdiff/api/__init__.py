@@ -18,6 +18,8 @@
 `whole_arguments` calls with integers: those of Python in the results
 `wrapping_integers` calls with integers of 32 bits, whose arithmetic must not wrap around
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
+`taylor_series`   derivatives of any order along a direction
+`solutions`       roots, minima, integrals and differential equations by name
 `custom_rule`     a user's own elementary function
 `calculus`        `simplify` and `diff`: formulas in, formulas out
 """

@@ -31,6 +31,7 @@ from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
 from symdiff.api.inspection import COMPANION
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
+from symdiff.api.taylor_series import taylor
 from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.api.whole_arguments import must_not_round
 from symdiff.api.wrapping_integers import must_fit
@@ -80,8 +81,7 @@ class SymbolicFunction(Called[P, R_co]):
     Attributes
     ----------
     grad, value_and_grad, jacobian, hessian : the derivatives, as `SymbolicFunction`.
-    jvp, vjp, hvp : products, called as `jvp(primals, tangents)`.
-    expr : the simplified expression, in SymPy, nested as the result is.
+    jvp, vjp, hvp : products, called as `jvp(primals, tangents)`; expr : the simplified expression, in SymPy.
 
     Notes
     -----
@@ -94,7 +94,7 @@ class SymbolicFunction(Called[P, R_co]):
     if not TYPE_CHECKING:
         __class_getitem__ = classmethod(GenericAlias)
     _selects = True  # whether its arguments are those of a plain call, in order
-    error_bound = error_bound
+    error_bound, taylor = error_bound, taylor
 
     def __init_subclass__(cls, step: str | None = None) -> None:
         if step is not None:

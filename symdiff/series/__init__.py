@@ -18,7 +18,7 @@ from symdiff.series.coefficients import Coefficient, Number, is_zero, number, to
 from symdiff.series.expansion import Expansion, Failure
 from symdiff.series.germs import Germs
 from symdiff.series.laurent import OutOfBudget
-from symdiff.series.one_variable import first_terms
+from symdiff.series.one_variable import first_terms, taylor_coefficients
 
 __all__ = [
     "Coefficient",
@@ -31,5 +31,6 @@ __all__ = [
     "first_terms",
     "is_zero",
     "number",
+    "taylor_coefficients",
     "to_expr",
 ]

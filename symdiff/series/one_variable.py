@@ -9,7 +9,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.interpret.balls import Undecided
 from symdiff.ir import Expr
-from symdiff.series.coefficients import Coefficient, Number, is_zero, to_expr, to_fraction
+from symdiff.series.coefficients import Coefficient, Number, is_zero, to_ball, to_expr, to_fraction
 from symdiff.series.expansion import Expansion, Failure
 from symdiff.series.laurent import OutOfBudget, Ramified
 
@@ -57,6 +57,46 @@ def first_terms(e: Expr, t: Expr, point: Coefficient, side: int, below: int) -> 
         raise Failure("jump")
     (one, terms), *_ = found.items()
     return _sum(terms, t - at if one > 0 else at - t)
+
+
+def taylor_coefficients(e: Expr, t: Expr, order: int) -> list[float]:
+    """The coefficients of t**0 to t**order of the series of a formula of t alone at 0, rounded.
+
+    Callers hold `interpret.exclusive`.
+
+    Raises
+    ------
+    Failure : where both sides have no common series in natural powers, with the reason.
+    """
+    found: dict[int, Terms] = {}
+    outside = Failure("outside")
+    for one in (1, -1):
+        expansion = Expansion(t, Fraction(0), one)
+        try:
+            found[one] = _terms(expansion, e, order + 1)
+        except Ramified:
+            raise Failure("branch point") from None
+        except (OutOfBudget, RecursionError):
+            raise Failure("undecided") from None
+        except Failure as failure:
+            if failure.kind != "outside":
+                raise
+            outside = failure
+        else:
+            if not expansion.sided:
+                break
+    if not found:
+        raise outside
+    if len(found) == 2 and not _same(found[1], found[-1]):
+        raise Failure("jump")
+    ((one, terms), *_) = found.items()
+    if any(q < 0 or q.denominator != 1 for q, _ in terms):
+        raise Failure("pole" if terms[0][0] < 0 else "branch point")
+    values = [0.0] * (order + 1)
+    for q, c in terms:
+        value = float(to_ball(c).mid())
+        values[int(q)] = -value if one < 0 and q.numerator % 2 else value
+    return values
 
 
 def _one_side(e: Expr, t: Expr, point: Coefficient, side: int, below: int) -> Terms:

@@ -20,6 +20,7 @@
 `located`             their methods, with location and scale, and frozen ones
 `special_orders`      orthogonal polynomials and derivatives of Bessel functions
 `implicit`            roots and integrals of functions
+`detached`            numbers of which no derivative is taken
 `minima`              systems of equations and minima
 `ode`                 initial value problems
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's

@@ -19,11 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdiff.frontend.arrays.small import elementwise
+from symdiff.frontend.library.detached import trace_stop_gradient
 from symdiff.frontend.library.implicit import ALL, MINIMA
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Real
-from symdiff.ir.functions.marks import DETACHED
 
 NEXT = 10 * 2.0**-52
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
@@ -97,8 +95,7 @@ def constant(x: Any) -> Any:
 
 def trace_constant(t: Tracer, x: Any) -> Any:
     t.solved(ALL, MINIMA)
-    t.of_derivatives = True
-    return elementwise(lambda v: Real(DETACHED(v.expr), v.defined) if isinstance(v, Real) else v, x)
+    return trace_stop_gradient(t, x)
 
 
 def solve_ivp(

@@ -17,6 +17,7 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import (
     composed,
+    detached,
     distributions,
     implicit,
     methods,
@@ -162,7 +163,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
         table[id(fun)] = fun, _shorthand(build)
     table |= {
         id(fun): (fun, traced)
-        for fun, traced in (implicit.TRACED | minima.TRACED | ode.TRACED).items()
+        for fun, traced in (detached.TRACED | implicit.TRACED | minima.TRACED | ode.TRACED).items()
     }
     return table
 

@@ -10,6 +10,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
+from symdiff.ir.functions.marks import DETACHED
 from symdiff.pipeline.validation.points import Point
 from symdiff.pipeline.validation.trial import PRECISIONS, Fault, Trial
 
@@ -26,7 +27,7 @@ def rule_fault(trial: Trial) -> Fault | None:
     captured, kinds = trial.captured, [k for k, _ in trial.path]
     if kinds not in (["gradient"], ["jacobian"]) or len(trial.path[0][1]) > DIFFERENCED:
         return None
-    if trial.smooth is not None:
+    if trial.smooth is not None or any(n.op is DETACHED for n in ir.topological(captured.outputs)):
         return None
     wrt, n = trial.path[0][1], len(trial.captured.outputs)
     try:

@@ -21,7 +21,8 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.functions.marks import DETACHED
+from symdiff.ir.loop_program import LoopProgram, expressions, walk
 from symdiff.pipeline.validation.enclosures import rounding
 from symdiff.pipeline.validation.firstcall import SLACK
 from symdiff.runtime.scalar.fallback import unproven
@@ -92,7 +93,7 @@ def compare(
     ------
     VerificationError : if they differ.
     """
-    if len(path) > 1 or (path and path[0][0] not in KINDS):
+    if len(path) > 1 or (path and path[0][0] not in KINDS) or (path and _has_detached(raw)):
         return False
     left = OPERATIONS * (FULL if full else 1)
     done = False
@@ -120,6 +121,12 @@ def compare(
         if number >= 1 and not full:
             break
     return done
+
+
+def _has_detached(raw: LoopProgram) -> bool:
+    """Whether the program has numbers of which no derivative is taken."""
+    every = (e for s in walk(raw.block) for e in expressions(s))
+    return any(n.op is DETACHED for n in ir.topological((*every, *raw.outputs)))
 
 
 def _samples(raw: LoopProgram, values: Sequence[Any]) -> Iterator[list[Any]]:
