@@ -12,6 +12,7 @@
 `foreign`             other libraries' names of NumPy's and SciPy's
 `of_numba`            what Numba compiles, seen through to its Python
 `composed`            NumPy's and SciPy's in terms of others
+`rare_arguments`      their calls with arguments that are seldom given
 `rearranged`          those that rearrange arrays, in terms of others
 `polynomial_names`    NumPy's polynomials, in terms of others
 `known_numbers`       what is called with numbers that are known, as Python calls it

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import polynomial_names, rearranged
+from symdiff.frontend.library import polynomial_names, rare_arguments, rearranged
 from symdiff.frontend.trace.values import SymArray, is_number
 
 ArrayLike = Any
@@ -566,13 +566,14 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.linalg.svd": (decompositions, _stacked),
     "numpy.linalg.norm": (spectral_norms, _of_spectra),
     "numpy.linalg.solve": (solutions, _stacked),
+    **rare_arguments.EXTENDED,
     "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
     "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),
     **dict.fromkeys(("numpy.max", "numpy.amax"), (rearranged.largest_or, _with_initial)),
     **dict.fromkeys(("numpy.min", "numpy.amin"), (rearranged.smallest_or, _with_initial)),
     "numpy.take": (rearranged.taken, lambda *args, **more: "mode" in more),
     "numpy.delete": (rearranged.deleted, lambda *args, **more: len(args) > 1 and not is_number(args[1])),
-    "numpy.insert": (rearranged.inserted, lambda *args, **more: len(args) > 1 and not is_number(args[1])),
+    "numpy.insert": (rearranged.inserted, lambda *args, **more: "axis" in more or (len(args) > 1 and not is_number(args[1]))),
     "numpy.diff": (rearranged.diff, lambda *args, **more: "prepend" in more or "append" in more),
     "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_number((*args[1:2], *more.values())[0]), 1),
 }  # fmt: skip

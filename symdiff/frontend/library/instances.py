@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -36,9 +38,18 @@ _PYTHON = bool, int, numbers.Number, numbers.Complex, numbers.Real, numbers.Inte
 """What a truth value is, if it is one of Python's."""
 
 
+def _each(types: Any) -> Iterator[Any]:
+    """The types of a tuple, which may nest, or of a union."""
+    if isinstance(types, tuple | UnionType):
+        for t in types if isinstance(types, tuple) else types.__args__:
+            yield from _each(t)
+    else:
+        yield types
+
+
 def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     """`isinstance(value, types)`."""
-    wanted = set(types) if isinstance(types, tuple) else {types}
+    wanted = set(_each(types))
     if isinstance(value, Record):
         return issubclass(value.made_of, tuple(wanted))
     if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & wanted:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library import rare_arguments
+
 ArrayLike = Any
 
 
@@ -13,7 +15,11 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: Any = "valid") -> Any:
     return np.convolve(a, v[::-1], mode)
 
 
-def interp(x: Any, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None) -> Any:
+def interp(
+    x: Any, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    if period is not None:
+        return rare_arguments.periodic_interp(x, xp, fp, left, right, period)
     found = np.interp(x, xp, fp)
     if left is not None:
         found = np.where(x < xp[0], left, found)
@@ -445,8 +451,10 @@ def deleted(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
     return a[left] if axis is None else np.moveaxis(a[left], 0, axis)
 
 
-def inserted(arr: ArrayLike, obj: Any, values: Any) -> Any:
+def inserted(arr: ArrayLike, obj: Any, values: Any, axis: Any = None) -> Any:
     """`np.insert` at several places, in their order; several values at one place."""
+    if axis is not None:
+        return rare_arguments.inserted_along(arr, obj, values, axis)
     values = np.asarray(values).astype(arr.dtype)
     places = np.arange(arr.shape[0] + 1)
     ends = [places[k] for k in obj]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Sequence
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -72,8 +74,14 @@ def _truth_of_array() -> Refused:
     return numbers_only("a condition", TRUTH_OF_ARRAY, "use np.any or np.all", True)
 
 
+_TYPES = (type, UnionType, type(None))
+"""What a union of types is made of."""
+
+
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     """`a op b` of any two values."""
+    if op is ast.BitOr and isinstance(a, _TYPES) and isinstance(b, _TYPES):
+        return operator.or_(a, b)
     if isinstance(a, (str, Text)) or isinstance(b, (str, Text)):
         return _of_texts(op, a, b)
     if is_number(a) and is_number(b) and op is not ast.MatMult:

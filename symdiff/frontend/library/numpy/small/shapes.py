@@ -119,19 +119,19 @@ def joined(f: Callable[..., Any]) -> Function:
     return implementation
 
 
-def reshape(t: Tracer, value: Any, *shape: Any) -> Any:
+def reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
     array = asarray(value)
     size = shape[0] if len(shape) == 1 else shape
-    return SmallArray(array.items.reshape(size), array.kind)
+    return SmallArray(array.items.reshape(size, order=order), array.kind)
 
 
 def astype(t: Tracer, value: Any, dtype: Any) -> Any:
     return t.own(copied(converted(asarray(value), dtype_kind(dtype), dtype)))
 
 
-def flatten(t: Tracer, value: Any) -> Any:
+def flatten(t: Tracer, value: Any, order: Any = "C") -> Any:
     array = asarray(value)
-    return t.own(SmallArray(array.items.flatten(), array.kind))
+    return t.own(SmallArray(array.items.flatten(order), array.kind))
 
 
 def tolist(t: Tracer, value: Any) -> Any:

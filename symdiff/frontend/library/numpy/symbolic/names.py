@@ -139,13 +139,23 @@ def _copy(t: Tracer, a: SymArray) -> SymArray:
     return found
 
 
+def _reshape(t: Tracer, a: SymArray, *shape: Any, order: str = "C") -> Any:
+    if order == "C":
+        return TABLE["numpy.reshape"](t, a, *shape)
+    return t.call(np.reshape, (a, shape[0] if len(shape) == 1 else shape), {"order": order})
+
+
+def _ravel(t: Tracer, a: SymArray, order: str = "C") -> Any:
+    return large_shapes.ravel(t, a) if order == "C" else t.call(np.ravel, (a,), {"order": order})
+
+
 def _sorted_in_place(t: Tracer, a: SymArray, axis: Any = -1) -> None:
     t.store(a, Ellipsis, TABLE["numpy.sort"](t, a, axis=axis))
 
 
 METHODS: dict[str, Function] = {
     name: TABLE[f"numpy.{name}"]
-    for name in ("dot", "transpose", "reshape", "ravel", "swapaxes", "squeeze", "nonzero")
+    for name in ("dot", "transpose", "swapaxes", "squeeze", "nonzero")
 } | {
     name: as_function(name)
     for name in (
@@ -155,7 +165,8 @@ METHODS: dict[str, Function] = {
     )
 } | {
     "compress": lambda t, a, condition, **named: t.call(np.compress, (condition, a), named),
-    "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
+    "reshape": _reshape, "ravel": _ravel,
+    "flatten": lambda t, a, order="C": symbolic.snapshot(_ravel(t, a, order)),
     "tolist": _tolist, "astype": _astype, "item": _item, "fill": _fill, "copy": _copy,
     "sort": _sorted_in_place,
 }  # fmt: skip

@@ -1,0 +1,206 @@
+"""Calls with arguments that are seldom given, in terms of the usual ones: plain Python that is traced like a user's.
+
+Before:  np.interp(x, xp, fp, period=360.0)
+After:   np.interp(x % 360.0, sorted xp with one more point at each end, ...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+ArrayLike = Any
+
+
+def periodic_interp(
+    x: Any, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    period = abs(period)
+    at = np.asarray(xp) % period
+    order = np.argsort(at)
+    at, values = at[order], np.asarray(fp)[order]
+    at = np.concatenate((at[-1:] - period, at, at[:1] + period))
+    values = np.concatenate((values[-1:], values, values[:1]))
+    return np.interp(x % period, at, values)
+
+
+def trace_of_axes(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+def open_meshgrid(
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: Any = "xy"
+) -> Any:
+    if not sparse:
+        return np.meshgrid(*xi, indexing=indexing)
+    found = []
+    for k in range(len(xi)):
+        place = 1 - k if indexing == "xy" and k < 2 and len(xi) > 1 else k
+        shape = [1] * len(xi)
+        shape[place] = len(xi[k])
+        found.append(np.reshape(xi[k], tuple(shape)))
+    return tuple(found)
+
+
+def concatenated_as(arrays: Any, axis: int = 0, *, dtype: Any = None, casting: str = "") -> Any:
+    return np.concatenate(arrays, axis=axis).astype(dtype)
+
+
+def stacked_as(arrays: Any, axis: int = 0, *, dtype: Any = None, casting: str = "") -> Any:
+    return np.stack(arrays, axis=axis).astype(dtype)
+
+
+def hstacked_as(tup: Any, *, dtype: Any = None, casting: str = "") -> Any:
+    return np.hstack(tup).astype(dtype)
+
+
+def vstacked_as(tup: Any, *, dtype: Any = None, casting: str = "") -> Any:
+    return np.vstack(tup).astype(dtype)
+
+
+def cumsum_as(a: ArrayLike, axis: Any = None, dtype: Any = None) -> Any:
+    return np.cumsum(np.asarray(a).astype(dtype), axis=axis)
+
+
+def cumprod_as(a: ArrayLike, axis: Any = None, dtype: Any = None) -> Any:
+    return np.cumprod(np.asarray(a).astype(dtype), axis=axis)
+
+
+def linspace_and_step(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: Any = None, axis: int = 0,
+) -> Any:  # fmt: skip
+    found = np.linspace(start, stop, num, endpoint=endpoint)
+    if dtype is not None:
+        found = found.astype(dtype)
+    return (found, (stop - start) / (num - 1 if endpoint else num)) if retstep else found
+
+
+def array_of_dimensions(
+    object: ArrayLike, dtype: Any = None, *, copy: bool = True, order: str = "K", ndmin: int = 0
+) -> Any:
+    found = np.array(object) if dtype is None else np.array(object, dtype=dtype)
+    return np.reshape(found, (1,) * (ndmin - found.ndim) + found.shape)
+
+
+def reshaped_by_columns(a: ArrayLike, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any:
+    sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    return np.transpose(np.reshape(np.transpose(a), sizes[::-1]))
+
+
+def raveled_by_columns(a: ArrayLike, order: str = "C") -> Any:
+    return np.ravel(np.transpose(a))
+
+
+def weighted_cov(
+    m: ArrayLike, y: ArrayLike = None, rowvar: bool = True, bias: bool = False,
+    ddof: int | None = None, fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    x = np.atleast_2d(m) if rowvar else np.atleast_2d(m).T
+    if y is not None:
+        x = np.concatenate([x, np.atleast_2d(y) if rowvar else np.atleast_2d(y).T])
+    less = (0 if bias else 1) if ddof is None else ddof
+    counts = np.ones(x.shape[1]) if fweights is None else np.asarray(fweights) * 1.0
+    weights = counts if aweights is None else counts * np.asarray(aweights)
+    total = np.sum(weights)
+    centred = x - np.sum(x * weights, axis=1, keepdims=True) / total
+    if less == 0:
+        rest = total
+    elif aweights is None:
+        rest = total - less
+    else:
+        rest = total - less * np.sum(weights * np.asarray(aweights)) / total
+    found = (centred * weights) @ centred.T / rest
+    return found[0, 0] if found.shape[0] == 1 else found
+
+
+def weighted_polyfit(
+    x: ArrayLike, y: ArrayLike, deg: int, rcond: Any = None, full: bool = False, w: Any = None,
+    cov: bool = False,
+) -> Any:  # fmt: skip
+    if full or cov:
+        raise TypeError("polyfit() with full or cov is not supported")
+    weights = np.ones(len(x)) if w is None else np.asarray(w)
+    powers = np.stack([x ** (deg - k) * weights for k in range(deg + 1)], axis=1)
+    lengths = np.sqrt(np.sum(powers * powers, axis=0))
+    cut = 2.0**-52 * len(x) if rcond is None else rcond
+    values = (np.asarray(y).T * weights).T
+    found = np.linalg.pinv(powers / lengths, cut) @ values
+    return (found.T / lengths).T
+
+
+def quantile_by(
+    a: ArrayLike, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False,
+) -> Any:  # fmt: skip
+    """The methods of NumPy whose places are those of "linear", q*(n - 1)."""
+    if method not in ("linear", "lower", "higher", "nearest", "midpoint"):
+        raise TypeError(f"quantile() by the method {method} is not supported")
+    if method == "linear":
+        return np.quantile(a, q, axis=axis, keepdims=keepdims)
+    n = np.size(a) if axis is None else np.shape(a)[axis]
+    if np.ndim(q):
+        return np.stack([_quantile_at(a, p, n, axis, method, keepdims) for p in q])
+    return _quantile_at(a, q, n, axis, method, keepdims)
+
+
+def _quantile_at(a: Any, q: Any, n: Any, axis: Any, method: str, keepdims: bool) -> Any:
+    place = q * (n - 1)
+    low, high = np.floor(place), np.ceil(place)
+    if method == "nearest":
+        low = high = np.round(place)
+    elif method == "lower":
+        high = low
+    elif method == "higher":
+        low = high
+    below = np.quantile(a, low / (n - 1) if n > 1 else 0.0, axis=axis, keepdims=keepdims)
+    above = np.quantile(a, high / (n - 1) if n > 1 else 0.0, axis=axis, keepdims=keepdims)
+    return (below + above) / 2
+
+
+def percentile_by(
+    a: ArrayLike, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False,
+) -> Any:  # fmt: skip
+    shares = [p / 100 for p in q] if np.ndim(q) else q / 100
+    return quantile_by(a, shares, axis, None, False, method, keepdims)
+
+
+def inserted_along(arr: ArrayLike, obj: Any, values: Any, axis: Any = None) -> Any:
+    """At one place of an axis."""
+    a = np.moveaxis(arr, axis, 0)
+    k = obj if obj >= 0 else obj + a.shape[0]
+    row = np.broadcast_to(np.asarray(values) * 1.0, a.shape[1:])
+    return np.moveaxis(np.concatenate([a[:k], row[None], a[k:]]), 0, axis)
+
+
+def _given(*names: str, places: int = 99) -> Callable[..., bool]:
+    """Whether one of some arguments is given: by name, or by more than so many places."""
+    return lambda *args, **more: len(args) > places or any(n in more for n in names)
+
+
+def _by_columns(*args: Any, **more: Any) -> bool:
+    return more.get("order") in ("F", "A") or args[-1:] in (("F",), ("A",))
+
+
+EXTENDED: dict[str, tuple[Any, ...]] = {
+    "numpy.trace": (trace_of_axes, _given("axis1", "axis2")),
+    "numpy.meshgrid": (open_meshgrid, _given("sparse", "copy")),
+    **dict.fromkeys(("numpy.concatenate", "numpy.concat"), (concatenated_as, _given("dtype", "casting"))),
+    "numpy.stack": (stacked_as, _given("dtype")),
+    "numpy.hstack": (hstacked_as, _given("dtype")),
+    "numpy.vstack": (vstacked_as, _given("dtype")),
+    "numpy.cumsum": (cumsum_as, _given("dtype", places=2)),
+    "numpy.cumprod": (cumprod_as, _given("dtype", places=2)),
+    "numpy.linspace": (linspace_and_step, _given("retstep", "dtype", places=4)),
+    "numpy.array": (array_of_dimensions, _given("ndmin")),
+    "numpy.reshape": (reshaped_by_columns, _by_columns),
+    "numpy.ravel": (raveled_by_columns, _by_columns),
+    "numpy.cov": (weighted_cov, _given("fweights", "aweights")),
+    "numpy.polyfit": (weighted_polyfit, _given("rcond", "full", "w", "cov", places=3)),
+    "numpy.quantile": (quantile_by, _given("method", "overwrite_input", "out")),
+    "numpy.percentile": (percentile_by, _given("method", "overwrite_input", "out")),
+}  # fmt: skip
+"""As `composed.EXTENDED`."""

@@ -1,0 +1,85 @@
+"""Calls with arguments that are seldom given: values are NumPy's, slopes those of differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import UnsupportedError, symgrad
+
+X = np.array([0.3, 1.2, -0.7, 2.0])
+M = np.array([[2.0, 0.5, -1.0], [0.7, 1.0, 3.0]])
+XP, FP = np.array([0.1, 1.1, 2.4]), np.array([1.0, 2.0, 4.0])
+WEIGHTS = np.array([0.4, -1.1, 0.6, 0.9, 1.7, -0.3])
+
+OF_VECTORS: dict[str, Callable[..., Any]] = {
+    "interp with ends": lambda x: np.interp(x, XP, FP, left=0.0, right=9.0),
+    "interp with a period": lambda x: np.interp(x, XP, FP, period=3.0),
+    "diff with ends": lambda x: np.diff(x, prepend=0.0, append=x[:1]),
+    "open meshgrid": lambda x: np.meshgrid(x, x[:2], sparse=True)[0] * WEIGHTS[:4],
+    "meshgrid by indices": lambda x: np.meshgrid(x, x[:2], copy=False, indexing="ij")[1],
+    "concatenate with a dtype": lambda x: np.concatenate([x, x * x], dtype=float),
+    "stack with a dtype": lambda x: np.stack([x, x * x], axis=1, dtype=float),
+    "hstack with a dtype": lambda x: np.hstack([x, x * x], dtype=float),
+    "vstack with a dtype": lambda x: np.vstack([x, x * x], dtype=float),
+    "cumsum with a dtype": lambda x: np.cumsum(x, dtype=float),
+    "cumprod with a dtype": lambda x: np.cumprod(x, dtype=float),
+    "the step of linspace": lambda x: np.linspace(0.0, x[0], 5, retstep=True)[1] * x,
+    "linspace with a dtype": lambda x: np.linspace(x[1], x[0], 5, dtype=float, endpoint=False),
+    "array with dimensions": lambda x: np.array(x, ndmin=2),
+    "weighted polyfit": lambda x: np.polyfit(
+        np.arange(4.0), x, 1, w=np.array([1.0, 2.0, 1.0, 3.0])
+    ),
+    "lower quantile": lambda x: np.quantile(x, 0.3, method="lower"),
+    "higher quantile": lambda x: np.quantile(x, [0.3, 0.5], method="higher"),
+    "nearest percentile": lambda x: np.percentile(x, 30, method="nearest"),
+    "midpoint percentile": lambda x: np.percentile(x, 30, method="midpoint"),
+}
+OF_MATRICES: dict[str, Callable[..., Any]] = {
+    "trace with axes": lambda m: np.trace(m, axis1=1, axis2=0),
+    "insert along an axis": lambda m: np.insert(m, 1, 7.0, axis=1),
+    "insert a row": lambda m: np.insert(m, -1, m[0] ** 2, axis=0),
+    "cov with weights": lambda m: np.cov(m, aweights=[1.0, 2.0, 0.5]),
+    "cov with counts": lambda m: np.cov(m, fweights=[1, 2, 3], bias=True),
+    "reshape by columns": lambda m: m.reshape(3, 2, order="F") @ np.array([1.0, 2.0]),
+    "reshape to a tuple": lambda m: np.reshape(m, (3, 2), order="F") @ np.array([1.0, 2.0]),
+    "ravel by columns": lambda m: m.ravel(order="F") * WEIGHTS,
+    "flatten by columns": lambda m: m.flatten("F") * WEIGHTS,
+}
+
+
+@pytest.mark.parametrize("name", [*OF_VECTORS, *OF_MATRICES])
+def test_values_are_numpys_and_slopes_those_of_differences(name: str) -> None:
+    f, x = (OF_VECTORS[name], X) if name in OF_VECTORS else (OF_MATRICES[name], M)
+    np.testing.assert_allclose(symgrad(f)(x), f(x), rtol=1e-14)
+    found = symgrad(lambda x: np.sum(f(x) ** 2)).grad(x)
+    for place in np.ndindex(*x.shape):
+        step = np.zeros(x.shape)
+        step[place] = 1e-6
+        difference = (np.sum(f(x + step) ** 2) - np.sum(f(x - step) ** 2)) / 2e-6
+        assert found[place] == pytest.approx(difference, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (lambda x: np.quantile(x, 0.3, method="weibull"), "the method weibull"),
+        (lambda x: np.polyfit(x, x, 1, full=True), "full or cov"),
+    ],
+)
+def test_what_is_refused(f: Callable[..., Any], message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        symgrad(f)(X)
+
+
+def test_types_that_are_joined_by_a_bar() -> None:
+    def twice(x: Any, y: Any = None) -> Any:
+        if isinstance(y, int | None) and isinstance(x, int | float):
+            return x * 2
+        return x
+
+    assert symgrad(twice)(1.5) == 3.0
+    assert symgrad(twice).grad(1.5) == (2.0, 0.0) or symgrad(twice).grad(1.5) == 2.0
