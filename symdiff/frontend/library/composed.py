@@ -416,7 +416,9 @@ def scipy_pseudoinverse(a: ArrayLike) -> Any:
     return np.linalg.pinv(a, 2.0**-52 * max(a.shape))
 
 
-def scipy_eigh(a: ArrayLike, *, lower: bool = True) -> Any:
+def scipy_eigh(a: ArrayLike, *, lower: bool = True, eigvals_only: bool = False) -> Any:
+    if eigvals_only:
+        return scipy_eigenvalues(a, lower=lower)
     values, vectors = np.linalg.eigh(a, "L" if lower else "U")
     return values, vectors
 

@@ -176,6 +176,24 @@ def inserted_along(arr: ArrayLike, obj: Any, values: Any, axis: Any = None) -> A
     return np.moveaxis(np.concatenate([a[:k], row[None], a[k:]]), 0, axis)
 
 
+def running(function: Any, a: ArrayLike, axis: int = 0) -> Any:
+    """`function.accumulate`: each element by that before it."""
+    along = np.moveaxis(a, axis, 0)
+    found = along * 1.0
+    for k in range(1, along.shape[0]):
+        found[k] = function(found[k - 1], along[k])
+    return np.moveaxis(found, 0, axis)
+
+
+def reduced(function: Any, a: ArrayLike, axis: int = 0) -> Any:
+    """`function.reduce`, one element after the other."""
+    along = np.moveaxis(a, axis, 0)
+    found = along[0] * 1.0
+    for k in range(1, along.shape[0]):
+        found = function(found, along[k])
+    return found
+
+
 def _given(*names: str, places: int = 99) -> Callable[..., bool]:
     """Whether one of some arguments is given: by name, or by more than so many places."""
     return lambda *args, **more: len(args) > places or any(n in more for n in names)

@@ -156,6 +156,8 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
                 usual = _numbers(name, usual)
             if attribute in ("power", "pow") and module == "numpy":
                 usual = _power(usual)
+            if module == "scipy.linalg":
+                usual = _checked(name, usual)
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
             table[id(function)] = function, _extended(name, usual)
@@ -210,6 +212,18 @@ def _shorthand(build: Callable[..., Expr]) -> Implementation:
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
         _check(kwargs)
         return arrays.elementwise(lambda *v: scalars.compose(build, v), *args)
+
+    return implementation
+
+
+def _checked(name: str, usual: Implementation) -> Implementation:
+    """A function of matrices, whatever is said of its checks of arguments; memory of the caller is not reused."""
+
+    def implementation(t: Tracer, *args: Any, check_finite: bool = True, **kwargs: Any) -> Any:
+        for key in [k for k in kwargs if k.startswith("overwrite_")]:
+            if kwargs.pop(key):
+                raise Refused(f"{name}() may write into its arguments with {key}")
+        return usual(t, *args, **kwargs)
 
     return implementation
 

@@ -145,11 +145,9 @@ def lambertw(z: ArrayLike, k: int = 0, tol: float = 1e-8) -> Any:
 
 
 def solve(
-    a: Any, b: ArrayLike, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
-    check_finite: bool = True, assume_a: str | None = None, transposed: bool = False,
+    a: Any, b: ArrayLike, lower: bool = False, *, assume_a: str | None = None,
+    transposed: bool = False,
 ) -> Any:  # fmt: skip
-    if overwrite_a or overwrite_b:
-        raise ValueError("scipy.linalg.solve() may write into its arguments with overwrite")
     if assume_a in ("pos", "positive definite", "sym", "symmetric", "her", "hermitian"):
         a = np.tril(a) + np.tril(a, -1).T if lower else np.triu(a) + np.triu(a, 1).T
     elif assume_a == "diagonal":

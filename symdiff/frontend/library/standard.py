@@ -23,6 +23,7 @@ from symdiff.frontend.library.builtin_functions import (
     whole,
 )
 from symdiff.frontend.library.numpy.symbolic.norms import norm
+from symdiff.frontend.library.rare_arguments import running
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain, subscript
 from symdiff.frontend.syntax.operators import binary, compare, truth
@@ -173,7 +174,12 @@ def _partial(t: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _accumulate(t: Tracer, values: Any, function: Any = None, *, initial: Any = None) -> Any:
-    items = elements(t, values)
+    try:
+        items = elements(t, values)
+    except Unlisted:
+        if initial is not None or not isinstance(values, SymArray):
+            raise
+        return t.inline(running, (np.add if function is None else function, values), {})
     if initial is not None:
         items = [initial, *items]
 

@@ -11,7 +11,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import rearranged
+from symdiff.frontend.library import rare_arguments, rearranged
 from symdiff.frontend.library.builtin_functions import call_back
 from symdiff.frontend.library.numpy.symbolic import shapes as large_shapes
 from symdiff.frontend.library.numpy.symbolic.reductions import extreme_so_far, logsumexp
@@ -74,11 +74,25 @@ def _reduce(t: Tracer, function: Any, value: Any, axis: Any = 0, **more: Any) ->
     if function is np.logaddexp and not {*more} - {"keepdims"}:
         array_in_call(value, "np.logaddexp.reduce()")
         return logsumexp(t, value, axis, **more)
+    if function not in _REDUCTIONS and not more:
+        return _one_by_one(t, rare_arguments.reduced, function, value, axis)
     if function not in _REDUCTIONS:
-        raise Refused(f"np.{function.__name__}.reduce()", "write it as a loop")
+        raise Refused(
+            f"np.{function.__name__}.reduce() with {', '.join(more)}", "write it as a loop"
+        )
     if isinstance(value, (list, tuple)):
         value = t.call(np.array, (value,), {})
     return t.call(_REDUCTIONS[function], (value,), {"axis": axis, **more})
+
+
+def _one_by_one(t: Tracer, how: Any, function: Any, value: Any, axis: Any) -> Any:
+    """A reduction by a function of two numbers, as a loop."""
+    if function.nin != 2 or axis is None:
+        raise Refused(f"a reduction by np.{function.__name__}", "write it as a loop")
+    array_in_call(value, "np.ufunc.reduce()")
+    if getattr(value, "kind", "f") != "f":
+        raise Refused(f"np.{function.__name__} over integers or truth values", "make them floats")
+    return t.inline(how, (function, symbolic.symbolic(t, value), axis), {})
 
 
 def _reduceat(t: Tracer, function: Any, value: Any, indices: Any, axis: Any = 0) -> Any:
@@ -99,7 +113,7 @@ def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
         if function is np.maximum:
             return extreme_so_far(functions.MAXIMUM, ir.neg(ir.INF))(t, value, axis)
         return extreme_so_far(functions.MINIMUM, ir.INF)(t, value, axis)
-    raise Refused(f"np.{function.__name__}.accumulate()", "write it as a loop")
+    return _one_by_one(t, rare_arguments.running, function, value, axis)
 
 
 METHODS: dict[str, Function] = {
