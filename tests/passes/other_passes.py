@@ -17,7 +17,6 @@ from symdiff.ir.loop_program import LoopProgram, mapped_block
 from symdiff.loops.context import names_of
 from symdiff.loops.rows import rows
 from symdiff.loops.simplify import (
-    block_by_block,
     guarded_points,
     norm_slopes,
     scaled_norms,
@@ -135,11 +134,6 @@ def _with_loops(program: LoopProgram) -> LoopProgram:
     return replace(program, block=with_loops(program, names_of(program)))
 
 
-def _opened(program: LoopProgram) -> LoopProgram:
-    block, outputs = block_by_block.opened(program.block, program.outputs)
-    return replace(program, block=block, outputs=outputs)
-
-
 def _settled(program: LoopProgram) -> LoopProgram:
     given = {p.name for p in program.params}
     one = lambda e: norm_slopes.settled(e, given)
@@ -162,7 +156,6 @@ PROGRAMS: dict[str, Callable[[LoopProgram, LoopProgram], LoopProgram]] = {
     "scaled_norms": lambda p, _: scaled_norms.scaled(p, "float64"),
     "undefined_ties": undefined_ties.with_undefined_ties,
     "guarded_points": _told,
-    "norm_slopes": lambda p, _: _opened(p),
     "settled": lambda p, _: _settled(p),
     "sums_in_lanes": lambda p, _: sums_in_lanes.in_lanes(p),
     "corrected_program": lambda p, _: corrected_program.corrected_program(p),
