@@ -42,7 +42,7 @@ OWN: dict[str, Own] = {
     "passes/analysis/flat_regions": ("guards", "flat_denominators"),
     "passes/analysis/underflow": ("", "underflow underflow_losses second_tier"),
     "passes/analysis/magnitude": ("error_test overflow", "parts_of_passes error_test"),
-    "passes/differentiate": ("differentiate", ""),
+    "passes/differentiate": ("differentiate pushforward", ""),
     "passes/leibniz": ("leibniz", ""),
     "passes/stabilise": ("stabilise stabilise-value", "quadratic cancel"),
     "passes/simplify": (

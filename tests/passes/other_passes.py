@@ -41,6 +41,7 @@ from symdiff.passes.accuracy.beside import with_loops
 from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential, sides
 from symdiff.passes.cancel.cancel import _lowest
 from symdiff.passes.complete import regroup, removable, surfaces
+from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards import shape
 from symdiff.passes.leibniz import Derivatives
 from symdiff.passes.simplify import (
@@ -91,6 +92,11 @@ def _fourth(e: Expr) -> Expr:
     return Derivatives(x).of(e, 4)
 
 
+def _along_first(e: Expr) -> Expr:
+    first = min(ir.variables((e,)), key=lambda v: str(v.value))
+    return pushforward((e,), {first: ir.ONE})[0]
+
+
 FORMULAS: dict[str, Callable[[Outputs, Outputs], Outputs]] = {
     "branch_sides": _all(branch_sides.decided_by_branches),
     "sides": sides.sides_of_kinks,
@@ -106,6 +112,7 @@ FORMULAS: dict[str, Callable[[Outputs, Outputs], Outputs]] = {
     "pinned_forms": _all(removable.pinned_forms),
     "branched_forms": _all(removable.branched_forms),
     "leibniz": _each(_fourth),
+    "pushforward": _each(_along_first),
     "softmax": _all(softmax.shared),
     "far_constants": _all(far_constants.without_far_constants),
     "gather_fractions": _all(gather_fractions.gather),
