@@ -8,6 +8,10 @@ run the changed line are asked, those first that run least:
     python -m pytest -m "not slow" --cov=symdiff --cov-context=test --cov-report=
     python benchmarks/mutation.py --under passes loops --count 40 --covered .coverage
 
+How much of passes their own tests find, those of `benchmarks/own_tests.py`:
+
+    python benchmarks/mutation.py --under passes loops/simplify --count 50 --seed 1 --own
+
 Each mutant is the package with one change: another comparison or sign, a constant that is one
 larger, `and` for `or`, a condition without its `not`, an `if` that takes its other side. It is
 killed if a default test fails, or if the tests take `--limit` seconds. Those that survive
@@ -30,6 +34,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from own_tests import commands
 
 ROOT = Path(__file__).parents[1]
 TESTS = ("tests/passes", "tests/interpret", "tests/law/test_corpus.py", "tests/points/test_singular_points.py",
@@ -178,6 +184,16 @@ def killed(mutant: Mutant, work: Path, tests: list[str], limit: float) -> str:
     return failed[0].partition(" - ")[0] if failed else "collection"
 
 
+def asked_for(
+    mutant: Mutant, options: argparse.Namespace, covered: Covered | None
+) -> list[list[str]]:
+    """What pytest is asked about a mutant, one after the other until a test fails."""
+    if options.own:
+        return commands(mutant.path)
+    tests = options.tests if covered is None else covered.of(mutant, options.most)
+    return [tests] if tests else []
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -193,6 +209,7 @@ def main() -> None:
     parser.add_argument("--covered", type=Path, help="a record of which tests run which lines")
     parser.add_argument("--most", type=int, default=40, help="with it: tests for one mutant")
     parser.add_argument("--tests", nargs="+", default=list(TESTS), help="without it")
+    parser.add_argument("--own", action="store_true", help="only the tests of the changed pass")
     parser.add_argument("--numbers", help="only these of the sample: 3,7,12")
     options = parser.parse_args()
     covered = None if options.covered is None else Covered(options.covered)
@@ -212,11 +229,12 @@ def main() -> None:
         for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
             shutil.copy(ROOT / name, work)
         for k, mutant in asked:
-            tests = options.tests if covered is None else covered.of(mutant, options.most)
-            by = killed(mutant, work, tests, options.limit) if tests else ""
+            asked_of = asked_for(mutant, options, covered)
+            runs = (killed(mutant, work, t, options.limit) for t in asked_of)
+            by = next((found for found in runs if found), "")
             alive += not by
             shown = mutant.shown((work / mutant.path).read_text(encoding="utf-8"))
-            how = "killed" if by else "survives" if tests else "no test runs"
+            how = "killed" if by else "survives" if asked_of else "no test runs"
             print(f"{k}/{len(chosen)} {how} {shown}  {by}", flush=True)
     print(f"{len(asked) - alive} of {len(asked)} killed, of {len(found)} possible")
 

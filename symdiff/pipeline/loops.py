@@ -115,7 +115,7 @@ def gradient(
     base = _simplified(_scalar(program, "grad"), log)
 
     def swept() -> Derived:
-        program, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
+        program, slopes = _swept(_opened(base, log), wrt, (ONE,), checkpoint)
         return program, slopes, bundle(list(range(len(wrt))))
 
     return _derived(swept, log)
@@ -232,7 +232,7 @@ def hessian(
     slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint, log)
 
     def rows() -> Derived:
-        program, outputs = _by_elements(_opened(slopes), wrt, first=True)
+        program, outputs = _by_elements(_opened(slopes, log), wrt, first=True)
         n = len(wrt)
         tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
         return program, outputs, tree
@@ -249,12 +249,17 @@ def jacobian(
     """The derivative of every output by every parameter named in wrt, forward or in
     reverse, whichever takes fewer sweeps."""
     base = _simplified(program, log)
-    return _derived(lambda: _jacobian(base, wrt, checkpoint), log)
+    return _derived(lambda: _jacobian(base, wrt, checkpoint, log), log)
 
 
-def _jacobian(base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint) -> Derived:
+def _jacobian(
+    base: LoopProgram,
+    wrt: Sequence[str],
+    checkpoint: Checkpoint,
+    log: Log[LoopProgram] | None = None,
+) -> Derived:
     """The derivatives of every output, how they nest, not simplified."""
-    base, known = _opened(base), types(base)
+    base, known = _opened(base, log), types(base)
     inputs = [known[n] for n in wrt]
     results = [_type(e, known) for e in base.outputs]
     if fewer(results, inputs):
@@ -408,15 +413,15 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
     return _finished(found, found.outputs, found.tree, log)
 
 
-def _opened(program: LoopProgram) -> LoopProgram:
+def _opened(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
     """The program as it is differentiated: with slopes of norms that have no value at 0."""
     every = topological(
         (*(e for s in walk(program.block) for e in expressions(s)), *program.outputs)
     )
     if not any(n.op in (ROOT_SLOPE, UNIT) for n in every):
         return program
-    block, outputs = block_by_block.opened(program.block, program.outputs)
-    return replace(program, block=block, outputs=outputs)
+    step = lambda own: block_by_block.opened(program.block, program.outputs, own)
+    return _consisting(log, "open", program, step)
 
 
 def _has_slopes(program: LoopProgram) -> bool:

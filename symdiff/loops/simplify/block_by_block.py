@@ -101,24 +101,9 @@ def simplified(
     return through(LATE if late else EARLY, (block, tuple(roots)), around, without, log)
 
 
-def opened(block: Block, roots: Sequence[Expr]) -> Code:
-    """A block and the expressions after it, before slopes of norms in them are differentiated;
-    see `symdiff.loops.simplify.norm_slopes`."""
-    known = Vanishing.of(block)
-
-    def unit(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        made = rebuild(n, args)
-        return where(known.where(n.args[1]), ZERO, made) if n.op is UNIT else made
-
-    def passes(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        outputs = transform(outputs, unit)
-        names = _abstraction(outputs)
-        sums = [n.args[0] for n in topological(outputs) if n.op is SQUARES]
-        made = substitute((*outputs, *sums), names)
-        zero = dict(zip(made[len(outputs) :], map(known.where, sums), strict=True))
-        return substitute(without_slopes(made[: len(outputs)], zero), _inverse(names))
-
-    return _with_passes(block, tuple(roots), passes)
+def opened(block: Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
+    """A block and the expressions after it, before slopes of norms in them are differentiated."""
+    return through(OPEN, (block, tuple(roots)), None, log=log)
 
 
 def final(block: Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
@@ -195,6 +180,25 @@ def _early(outputs: tuple[Expr, ...], sums: tuple[tuple[Expr, Expr], ...] = ()) 
     outputs = guards(outputs, (), None, False, dict(made), integers)
     outputs = complete(stabilise(cancel(outputs), early=True))
     return substitute(outputs, _inverse(names))
+
+
+def _without_slopes(block: Block, roots: tuple[Expr, ...]) -> Code:
+    """A block and the expressions after it with slopes of norms as functions of the norms."""
+    known = Vanishing.of(block)
+
+    def unit(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = rebuild(n, args)
+        return where(known.where(n.args[1]), ZERO, made) if n.op is UNIT else made
+
+    def passes(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        outputs = transform(outputs, unit)
+        names = _abstraction(outputs)
+        sums = [n.args[0] for n in topological(outputs) if n.op is SQUARES]
+        made = substitute((*outputs, *sums), names)
+        zero = dict(zip(made[len(outputs) :], map(known.where, sums), strict=True))
+        return substitute(without_slopes(made[: len(outputs)], zero), _inverse(names))
+
+    return _with_passes(block, roots, passes)
 
 
 @lru_cache(maxsize=512)
@@ -317,6 +321,13 @@ EARLY: tuple[Pass[Code, Around], ...] = (
     _PRUNE,
 )  # fmt: skip
 """What is done to values before they are differentiated."""
+OPEN: tuple[Pass[Code, None], ...] = (
+    Pass(
+        "norm_slopes", lambda p, _: _without_slopes(*p), "derivatives that are differentiated again",
+        "slopes of norms are functions of the norms, that have derivatives where these are 0",
+    ),
+)  # fmt: skip
+"""What is done to derivatives before they are differentiated."""
 LATE: tuple[Pass[Code, Around], ...] = (
     _FORWARDING,
     Pass(

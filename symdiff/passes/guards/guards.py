@@ -468,7 +468,7 @@ class _Repairs:
             at = {e: ir.const(x) for e, x in v.where}
             if v.kind == "right" or ir.substitute((part,), at)[0] is TRUE:
                 return True, v
-        return about is part, None
+        return False, None
 
     def _ask(
         self, condition: Expr, small: Expr, other: Expr, about: Expr, kind: Kind = "guard"
