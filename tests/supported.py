@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import densities, distributions, located, methods, registry
+from symdiff.frontend.library import densities, located, methods, registry
 from symdiff.frontend.library.numpy.symbolic import names as arrays
 
 EVERYWHERE = frozenset(
@@ -132,7 +132,7 @@ def methods_of_containers() -> str:
 
 def of_distributions() -> str:
     by_methods: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name in {*densities.TABLE, *(owner for owner, _ in distributions.METHODS)}:
+    for name in densities.TABLE:
         by_methods[tuple(k for k in located.METHODS if located.has(name, k))].append(name)
     rows = sorted(by_methods.items(), key=lambda item: (-len(item[1]), item))
     lines = [f"| {_codes(sorted(owners))} | {_codes(kinds)} |" for kinds, owners in rows]

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import i0e
 
 from symdiff.frontend.library.distributions import (
+    bell,
     below,
     beta_share,
     density,
@@ -22,6 +23,10 @@ from symdiff.frontend.library.distributions import (
     gamma_share,
     log_gamma,
     log_pi,
+    positive,
+    quantile,
+    student_share,
+    tangent,
     turns,
     xlog1py,
     xlogy,
@@ -40,6 +45,8 @@ class Standard:
     log : the logarithm of the density, or of the probability of a count.
     below, above : the distribution function, and 1 less it; one may be None.
     log_below, log_above : their logarithms, where these are simpler.
+    density : the density, or the probability of a count, where it is simpler than that of its logarithm.
+    quantile, upper_quantile : the inverse of the distribution function, and of 1 less it; one may be None.
     low, high : the ends of the support: numbers, or functions of the shapes.
     whole : whether it is one of counts.
     """
@@ -50,6 +57,9 @@ class Standard:
     above: Callable[..., Number] | None = None
     log_below: Callable[..., Number] | None = None
     log_above: Callable[..., Number] | None = None
+    density: Callable[..., Number] | None = None
+    quantile: Callable[..., Number] | None = None
+    upper_quantile: Callable[..., Number] | None = None
     low: float | Callable[..., Number] = -np.inf
     high: float | Callable[..., Number] = np.inf
     whole: bool = False
@@ -64,6 +74,79 @@ def softplus(z: Number) -> Number:
 
 
 TABLE: dict[str, Standard] = {
+    # ---------------------------------------------------------------------------- the best known
+    "norm": Standard(
+        (), lambda z: -z * z / 2 - log_pi(2.0) / 2, lambda z: below(z), lambda z: below(-z), density=lambda z: density(z),
+        quantile=lambda q: quantile(q), upper_quantile=lambda q: -quantile(q),
+    ),
+    "lognorm": Standard(
+        ("s",), lambda z, s: np.where(z > 0, -((np.log(z) / s) ** 2) / 2 - log_pi(2.0) / 2 - np.log(s * z), -np.inf),
+        lambda z, s: positive(below(np.log(z) / s), s), lambda z, s: positive(below(-np.log(z) / s), s),
+        density=lambda z, s: positive(np.where(z > 0, density(np.log(z) / s) / (s * z), 0.0), s),
+        quantile=lambda q, s: positive(np.exp(s * quantile(q)), s), low=0.0,
+    ),
+    "expon": Standard(
+        (), lambda z: -z, lambda z: -np.expm1(-z), lambda z: np.exp(-z), log_above=lambda z: -z, density=lambda z: np.exp(-z),
+        quantile=lambda q: -np.log1p(-q), upper_quantile=lambda q: -np.log(q), low=0.0,
+    ),
+    "laplace": Standard(
+        (), lambda z: -np.abs(z) - np.log(2), lambda z: np.where(z > 0, 1 - np.exp(-z) / 2, np.exp(z) / 2),
+        lambda z: np.where(z > 0, np.exp(-z) / 2, 1 - np.exp(z) / 2),
+        lambda z: np.where(z > 0, np.log1p(-np.exp(-z) / 2), z - np.log(2)),
+        lambda z: np.where(z > 0, -z - np.log(2), np.log1p(-np.exp(z) / 2)),
+        quantile=lambda q: np.where(q > 0.5, -np.log(2 - 2 * q), np.log(2 * q)),
+    ),
+    "weibull_min": Standard(
+        ("c",), lambda z, c: np.log(c) + xlogy(c - 1, z) - z**c, lambda z, c: positive(-np.expm1(-(z**c)), c),
+        lambda z, c: positive(np.exp(-(z**c)), c), log_above=lambda z, c: positive(-(z**c), c),
+        density=lambda z, c: positive(c * z ** (c - 1) * np.exp(-(z**c)), c),
+        quantile=lambda q, c: positive((-np.log1p(-q)) ** (1 / c), c),
+        upper_quantile=lambda q, c: positive((-np.log(q)) ** (1 / c), c), low=0.0,
+    ),
+    "gamma": Standard(
+        ("a",), lambda z, a: positive(xlogy(a - 1, z) - z - log_gamma(a), a),
+        lambda z, a: positive(gamma_share(a, z), a), lambda z, a: positive(gamma_rest(a, z), a), low=0.0,
+    ),
+    "chi2": Standard(
+        ("df",), lambda z, df: positive(xlogy(df / 2 - 1, z / 2) - z / 2 - log_gamma(df / 2) - np.log(2), df),
+        lambda z, df: positive(gamma_share(df / 2, z / 2), df), lambda z, df: positive(gamma_rest(df / 2, z / 2), df), low=0.0,
+    ),
+    "logistic": Standard(
+        (), lambda z: -z - 2 * np.logaddexp(0.0, -z), lambda z: 1 / (1 + np.exp(-z)), lambda z: 1 / (1 + np.exp(z)),
+        lambda z: -np.logaddexp(0.0, -z), lambda z: -np.logaddexp(0.0, z), density=lambda z: bell(z),
+        quantile=lambda q: np.log(q / (1 - q)), upper_quantile=lambda q: np.log((1 - q) / q),
+    ),
+    "cauchy": Standard(
+        (), lambda z: -log_pi(1.0) - np.log1p(z * z), lambda z: 0.5 + turns(z), lambda z: 0.5 - turns(z),
+        density=lambda z: np.exp(-log_pi(1.0)) / (1 + z * z), quantile=lambda q: tangent(q - 0.5), upper_quantile=lambda q: tangent(0.5 - q),
+    ),
+    "t": Standard(
+        ("df",), lambda z, df: log_gamma((df + 1) / 2) - log_gamma(df / 2) - log_pi(df) / 2 - (df + 1) / 2 * np.log1p(z * z / df),
+        lambda z, df: positive(student_share(df, z), df), lambda z, df: positive(student_share(df, -z), df),
+    ),
+    "uniform": Standard(
+        (), lambda z: 0.0 * z, lambda z: z, lambda z: 1 - z, density=lambda z: 1.0 + 0.0 * z, quantile=lambda q: q,
+        upper_quantile=lambda q: 1 - q, low=0.0, high=1.0,
+    ),
+    "beta": Standard(
+        ("a", "b"), lambda z, a, b: positive(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + xlogy(a - 1, z) + xlog1py(b - 1, -z), a, b),
+        lambda z, a, b: positive(beta_share(a, b, z), a, b), lambda z, a, b: positive(beta_share(b, a, 1 - z), a, b), low=0.0, high=1.0,
+    ),
+    # --------------------------------------------------------------------------- their counts
+    "bernoulli": Standard(
+        ("p",), lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p), lambda k, p: positive(np.where(k < 1, 1 - p, 1.0), p, 1 - p),
+        lambda k, p: positive(np.where(k < 1, p, 0.0), p, 1 - p),
+        density=lambda k, p: positive(np.where(k == 0, 1 - p, p), p, 1 - p), low=0, high=1, whole=True,
+    ),
+    "binom": Standard(
+        ("n", "p"), lambda k, n, p: log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1) + xlogy(k, p) + xlog1py(n - k, -p),
+        lambda k, n, p: np.where(k < n, beta_share(n - k, k + 1, 1 - p), 1.0),
+        lambda k, n, p: np.where(k < n, beta_share(k + 1, n - k, p), 0.0), low=0, high=lambda n, p: n, whole=True,
+    ),
+    "poisson": Standard(
+        ("mu",), lambda k, mu: xlogy(k, mu) - mu - log_gamma(k + 1), lambda k, mu: gamma_rest(k + 1, mu),
+        lambda k, mu: gamma_share(k + 1, mu), low=0, whole=True,
+    ),
     # ------------------------------------------------------------- on a half line, of squares
     "halfnorm": Standard(
         (), lambda z: -z * z / 2 - log_pi(0.5) / 2,

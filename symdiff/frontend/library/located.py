@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import densities, distributions
+from symdiff.frontend.library import densities
 from symdiff.frontend.library.densities import Number, Standard
 from symdiff.frontend.library.distributions import positive
 from symdiff.frontend.trace.tracer import Tracer
@@ -49,6 +49,15 @@ def shifted(value: Number, scale: Number) -> Number:
 
 def scaled(value: Number, scale: Number) -> Number:
     return np.exp(value) / scale
+
+
+def over(value: Number, scale: Number) -> Number:
+    return value / scale
+
+
+def placed(value: Number, q: Number, loc: Number, scale: Number) -> Number:
+    """A quantile, where q is a probability."""
+    return positive(np.where((q >= 0) & (q <= 1), loc + scale * value, np.nan), scale)
 
 
 def exponential(value: Number) -> Number:
@@ -91,10 +100,15 @@ def _value(t: Tracer, kind: str, of: Standard, x: Any, bound: list[Any]) -> Any:
     shapes, loc = bound[: len(of.shapes)], bound[len(of.shapes)]
     scale = 1.0 if of.whole else bound[-1]
     low, high = (_end(t, e, shapes) for e in (of.low, of.high))
+    if kind in ("ppf", "isf"):
+        return _inline(t, placed, _quantile(t, kind, of, x, shapes), x, loc, scale)
     if kind in ("pmf", "logpmf"):
         k = t.inline(lambda x, loc: x - loc, (x, loc), {})
-        log = _inline(t, of.log, k, *shapes)
-        value = log if kind == "logpmf" else _inline(t, exponential, log)
+        if kind == "pmf" and of.density is not None:
+            value = _inline(t, of.density, k, *shapes)
+        else:
+            log = _inline(t, of.log, k, *shapes)
+            value = log if kind == "logpmf" else _inline(t, exponential, log)
         return _inline(t, counted, value, k, low, high, -np.inf if kind == "logpmf" else 0.0)
     if of.whole:
         z = _inline(t, floored, x, loc)
@@ -102,7 +116,10 @@ def _value(t: Tracer, kind: str, of: Standard, x: Any, bound: list[Any]) -> Any:
         z = _inline(t, standardised, x, loc, scale)
     if kind in ("pdf", "logpdf"):
         change, outside = (shifted, -np.inf) if kind == "logpdf" else (scaled, 0.0)
-        value = _inline(t, change, _inline(t, of.log, z, *shapes), scale)
+        if kind == "pdf" and of.density is not None:
+            value = _inline(t, over, _inline(t, of.density, z, *shapes), scale)
+        else:
+            value = _inline(t, change, _inline(t, of.log, z, *shapes), scale)
         return _inline(t, inside, value, z, low, high, scale, outside)
     is_log, upper = kind.startswith("log"), kind.endswith("sf")
     own, other = (of.above, of.below) if upper else (of.below, of.above)
@@ -120,25 +137,33 @@ def _value(t: Tracer, kind: str, of: Standard, x: Any, bound: list[Any]) -> Any:
     return _inline(t, share, value, z, low, high, scale, *ends)
 
 
+def _quantile(t: Tracer, kind: str, of: Standard, q: Any, shapes: list[Any]) -> Any:
+    own, other = of.quantile, of.upper_quantile
+    if kind == "isf":
+        own, other = other, own
+    if own is not None:
+        return _inline(t, own, q, *shapes)
+    assert other is not None
+    return _inline(t, other, _inline(t, rest, q), *shapes)
+
+
 def method(
     t: Tracer, name: str, kind: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
     """A method of a distribution that is called with its parameters."""
-    known = distributions.METHODS.get((name, kind))
-    if known is not None:
-        return t.inline(known, args, dict(kwargs))
-    of = densities.TABLE[name]
-    (x,), rest_of = args[:1], args[1:]
-    return _value(t, kind, of, x, _bound(name, of, rest_of, kwargs))
+    of, named = densities.TABLE[name], dict(kwargs)
+    by_name = next((n for n in ("x", "k", "q") if n in named and not args), None)
+    x, *others = args if by_name is None else (named.pop(by_name),)
+    return _value(t, kind, of, x, _bound(name, of, tuple(others), named))
 
 
 def has(name: str, kind: str) -> bool:
     """Whether a method of a distribution is known."""
-    if (name, kind) in distributions.METHODS:
-        return True
     of = densities.TABLE.get(name)
-    if of is None or kind not in KINDS:
+    if of is None or kind not in METHODS:
         return False
+    if kind in ("ppf", "isf"):
+        return of.quantile is not None or of.upper_quantile is not None
     if kind in ("pdf", "logpdf", "pmf", "logpmf"):
         return of.whole is kind.endswith("pmf")
     return of.below is not None or of.above is not None
