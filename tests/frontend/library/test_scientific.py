@@ -56,6 +56,7 @@ def test_values_and_slopes(name: str) -> None:
         assert slopes[k] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_exponentials_of_small_and_nilpotent_matrices() -> None:
     n = np.array([[0.0, 3.0], [0.0, 0.0]])
     assert symgrad(lambda a: scipy.linalg.expm(a))(n).tolist() == [[1.0, 3.0], [0.0, 1.0]]

@@ -49,7 +49,7 @@ def total(a, b):
     return np.sum(np.linalg.lstsq(a, b, rcond=None)[0])
 
 
-@pytest.mark.sampled
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "n", "digits"), SHAPES)
 def test_of_full_rank(m, n, digits):
     a, b = matrix(m, n, digits), np.random.default_rng(1).normal(size=m)

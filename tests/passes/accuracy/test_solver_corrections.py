@@ -309,7 +309,7 @@ def rotation(a):
     return u @ vt
 
 
-@pytest.mark.sampled
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("m", "n", "digits"), [(3, 3, 6), (6, 6, 8), (8, 4, 5), (4, 7, 3), (12, 12, 7)]
 )
