@@ -80,9 +80,8 @@ TABLE: dict[str, Standard] = {
         quantile=lambda q: quantile(q), upper_quantile=lambda q: -quantile(q),
     ),
     "lognorm": Standard(
-        ("s",), lambda z, s: np.where(z > 0, -((np.log(z) / s) ** 2) / 2 - log_pi(2.0) / 2 - np.log(s * z), -np.inf),
+        ("s",), lambda z, s: -np.log(z) * (np.log(z) / (2 * s * s) + 1) - np.log(s) - log_pi(2.0) / 2,
         lambda z, s: positive(below(np.log(z) / s), s), lambda z, s: positive(below(-np.log(z) / s), s),
-        density=lambda z, s: positive(np.where(z > 0, density(np.log(z) / s) / (s * z), 0.0), s),
         quantile=lambda q, s: positive(np.exp(s * quantile(q)), s), low=0.0,
     ),
     "expon": Standard(
