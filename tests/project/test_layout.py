@@ -217,3 +217,15 @@ def test_nothing_is_ordered_by_addresses():
     """An order of nodes by `id` or `hash` would be another one in each process: texts and keys of kernels too."""
     wrong = [name for name, text in texts().items() if re.search(r"\bkey=(id|hash)[,)\s]", text)]
     assert wrong == []
+
+
+def test_functions_of_passes_are_short() -> None:
+    """A function of a pass, of loops or of a pipeline fits on a page."""
+    long = [
+        (name, node.name)
+        for name, path in MODULES.items()
+        if path.relative_to(PACKAGE).parts[0] in ("passes", "loops", "pipeline")
+        for node in ast.walk(ast.parse(texts()[name]))
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 80
+    ]
+    assert long == []

@@ -455,11 +455,7 @@ class _Case:
             if truth.status != "exact" or disagreement(got, truth) > POINT_ULPS:
                 return None
         if truth.status == "domain":
-            steps = [
-                [w * size * part for w in d] for d, size in reach.items() for part in FRACTIONS
-            ]
-            undefined = all(program.at_with_status(s)[0].status == "domain" for s in steps)
-            return "outside" if steps and undefined else "no limit"
+            return "outside" if _is_undefined(program, reach) else "no limit"
         if overflows(got) and (truth.status == "budget" or overflows(truth)):
             return None  # nothing is said by what no double is: other points tell
         if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
@@ -585,6 +581,13 @@ class _Case:
                     (line,) = ir.substitute((other,), still)
                     return len(varied) == 1 and self._germ(line, varied[0]) == "analytic"
         return True
+
+
+def _is_undefined(program: Certified, reach: Mapping[tuple[float, ...], float]) -> bool:
+    """Whether the first output is undefined throughout a band."""
+    steps = [[w * size * part for w in d] for d, size in reach.items() for part in FRACTIONS]
+    found = all(program.at_with_status(s)[0].status == "domain" for s in steps)
+    return bool(steps) and found
 
 
 def _across(solved: Solution) -> Iterator[Expr]:
