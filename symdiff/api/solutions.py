@@ -28,7 +28,7 @@ def root(f: Callable[..., Any], x0: Any, args: tuple[Any, ...] = ()) -> Any:
 
     Raises
     ------
-    RuntimeError : inside of a function of `symgrad`, where none is found.
+    ValueError : inside of a function of `symgrad`, where none is found.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def argmin(f: Callable[..., Any], x0: Any, args: tuple[Any, ...] = ()) -> Any:
 
     Raises
     ------
-    RuntimeError : inside of a function of `symgrad`, where none is found.
+    ValueError : inside of a function of `symgrad`, where none is found.
 
     Examples
     --------

@@ -109,3 +109,10 @@ def test_what_is_refused(more: Any, message: str) -> None:
     f = symgrad(lambda k: solve_ivp(lambda t, y: -k * y, (0, 1), [1.0], **more).y[0, -1])
     with pytest.raises(UnsupportedError, match=message):
         f(1.0)
+
+
+def test_a_solution_that_ends_before_the_interval_does() -> None:
+    f = symgrad(lambda k: solve_ivp(lambda t, y: [k * y[0] ** 2], (0, 2.0), [1.0]).y[0, -1])
+    assert f(0.4) == pytest.approx(5.0, rel=1e-2)
+    with pytest.raises(ValueError, match="became too small"):
+        f(1.0)
