@@ -383,11 +383,11 @@ class SymbolicFunction(Called[P, R_co]):
     @property
     def raw_program(self) -> Program:
         """The program as captured; of a derivative, as derived."""
-        from symdiff.pipeline.scalar import closed_forms
+        from symdiff.passes.complete.removable import differentiable_forms
 
         self._source.scalar(self._default_static())
         program: Program = self._source.program(self._default_static())
-        return replace(program, outputs=closed_forms(program.outputs))
+        return replace(program, outputs=differentiable_forms(program.outputs))
 
     @property
     def expr(self) -> Any:

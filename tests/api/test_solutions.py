@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 
 import numpy as np
@@ -78,3 +79,16 @@ def test_a_stopped_gradient_in_a_loop() -> None:
     x = np.array([1.0, 2.0, 3.0])
     before = [1.0, 2.0, 6.0]
     np.testing.assert_array_equal(symgrad(total).grad(x), before)
+
+
+def test_stopped_gradients_in_modules_products_and_other_functions(tmp_path, monkeypatch) -> None:
+    @symgrad
+    def f(x):
+        return x * symdiff.stop_gradient(x * x)
+
+    assert f.jvp((1.5,), (1.0,)) == (3.375, 2.25)
+    assert symgrad(lambda x: 2 * f(x)).grad(1.5) == 4.5
+    assert str(f.grad.expr) == "x**2"
+    f.save(tmp_path / "stopped_gradient.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert importlib.import_module("stopped_gradient").f_grad(1.5) == 2.25

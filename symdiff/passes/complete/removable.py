@@ -374,6 +374,11 @@ def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     return _in_closed_form(outputs, "plain_form")
 
 
+def differentiable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """As `closed_forms`, to be differentiated: what is detached stays so."""
+    return _in_closed_form(outputs, "plain_form", detached=True)
+
+
 def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, with its values at the completed
     points: a limit there would take long beside costly functions. What is detached stays so: its error
@@ -417,7 +422,9 @@ def limits_at(output: Expr) -> dict[Expr, Expr]:
     return found
 
 
-def _in_closed_form(outputs: Iterable[Expr], name: str, pinned: bool = False) -> tuple[Expr, ...]:
+def _in_closed_form(
+    outputs: Iterable[Expr], name: str, pinned: bool = False, detached: bool = False
+) -> tuple[Expr, ...]:
     def form(function: Completed, order: Any, args: Sequence[Expr]) -> Expr:
         key = f"{name} pinned" if pinned else name, order
         inner = function.spelled.get(key)
@@ -430,8 +437,9 @@ def _in_closed_form(outputs: Iterable[Expr], name: str, pinned: bool = False) ->
                 return function.pinned(order, args[0], result)
         return result
 
-    kept = SLOPES if name == "readable_form" else (DETACHED, ROOT_SLOPE) if pinned else ()
-    return _replaced(outputs, form, kept)
+    if name == "readable_form":
+        return _replaced(outputs, form, SLOPES)
+    return _replaced(outputs, form, (DETACHED, ROOT_SLOPE) if pinned else (DETACHED,) * detached)
 
 
 __all__ = [
@@ -440,6 +448,7 @@ __all__ = [
     "Removable",
     "branched_forms",
     "closed_forms",
+    "differentiable_forms",
     "expand_completed",
     "limits_at",
     "meaning",
