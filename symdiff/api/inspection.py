@@ -40,7 +40,13 @@ def expression(f: Any) -> Any:
     if (looped := f._loop_program()) is not None:
         from symdiff.export import loops as loop_export
 
-        return loop_export.expression(looped, f._symbols)
+        try:
+            return loop_export.expression(looped, f._symbols)
+        except TypeError as error:  # SymPy evaluates conditions on branches that are not taken
+            raise UnsupportedError(
+                f"SymPy has no expression for {f.__name__}: {error}",
+                hint="f.source() shows the program",
+            ) from None
     from symdiff.codegen.sympy.translate import to_sympy
 
     made = to_sympy(_formulas(f), symbols=f._symbols)

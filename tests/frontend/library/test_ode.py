@@ -116,3 +116,8 @@ def test_a_solution_that_ends_before_the_interval_does() -> None:
     assert f(0.4) == pytest.approx(5.0, rel=1e-2)
     with pytest.raises(ValueError, match="became too small"):
         f(1.0)
+
+
+def test_a_program_that_sympy_does_not_hold_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="SymPy has no expression"):
+        assert symgrad(lambda k: decay(k, 1.0, 1.0)).expr
