@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
+from symdiff.api.whole_arguments import leaves_of_result
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import Program, map_tree
 from symdiff.pipeline.single_passes import PRECISION, REASONS
 from symdiff.series import Failure, taylor_coefficients
+
+CLOSE = 2.0**-40
+"""By how much a value may differ from the limit of what is beside it."""
 
 
 def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs: Any) -> Any:
@@ -36,7 +40,8 @@ def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs
 
     Raises
     ------
-    SymdiffError : where there is no such series: at a kink, a jump, a pole or the edge of the domain.
+    SymdiffError : where there is no such series: at a kink, a jump or a pole, outside of the domain, and
+        where the value is not that of the formula beside the point.
     UnsupportedError : for functions with arrays or loops, and for derivatives.
 
     Examples
@@ -59,6 +64,7 @@ def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs
     point = [float(x) for x in real]
     if not all(map(math.isfinite, (*point, *way))):
         raise SymdiffError("the point of a Taylor series is not finite")
+    values = leaves_of_result(self(*args, **kwargs))  # which refuses points outside of the domain
     t = ir.var("t along the direction")
     line = {
         ir.var(p): ir.const(Fraction(x)) + ir.const(Fraction(v)) * t
@@ -72,6 +78,9 @@ def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs
             except Failure as failure:
                 why = REASONS.get(failure.kind, failure.kind)
                 raise SymdiffError(f"{self.__name__} has no Taylor series there: {why}") from None
+    for series, value in zip(found, values, strict=True):
+        if not math.isclose(series[0], value, rel_tol=CLOSE, abs_tol=CLOSE):
+            raise SymdiffError(f"{self.__name__} has no Taylor series there: it jumps to its value")
     return map_tree(found.__getitem__, program.tree)
 
 

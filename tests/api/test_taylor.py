@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from symdiff import SymdiffError, UnsupportedError, symgrad
+from symdiff import DomainError, SymdiffError, UnsupportedError, symgrad
 
 
 @pytest.mark.parametrize("order", [0, 1, 5, 30])
@@ -52,6 +52,7 @@ def test_several_results() -> None:
         (lambda x: math.sqrt(x), 0.0, "exponents"),
         (lambda x: 1 / x, 0.0, "poles"),
         (lambda x: math.log(x), -1.0, "not defined"),
+        (lambda x: 5.0 if x == 0 else x, 0.0, "jumps to its value"),
         (lambda x: x, math.inf, "not finite"),
     ],
 )
@@ -59,6 +60,15 @@ def test_where_there_is_none(f: Any, x: float, why: str) -> None:
     g = symgrad(lambda x: f(x))
     with pytest.raises(SymdiffError, match=why):
         g.taylor(x, order=2)
+
+
+def test_outside_of_an_asserted_domain() -> None:
+    def f(x: float) -> float:
+        assert x > 0
+        return x * x
+
+    with pytest.raises(DomainError):
+        symgrad(f).taylor(-1.0, order=2)
 
 
 def test_what_is_refused() -> None:

@@ -37,8 +37,6 @@ PLAIN, CORRECTED = 4000, 1500
 """Operations of formulas of rows that are computed in vectors over rows, in doubles and with their errors."""
 KEPT = 16
 """Sizes of rows for which these are kept."""
-ROUGH = 2.0**-20
-"""Programs of whose solutions plain Python may err by more are not probed for lost digits by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +218,7 @@ class ArrayKernels:
     ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out; `about` as
         `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
+        from symdiff.frontend.library.implicit import ROOM
         from symdiff.loops.simplify.guarded_points import (
             GuardedPoints,
             guarded_points,
@@ -238,7 +237,9 @@ class ArrayKernels:
 
         def arguments(program: LoopProgram) -> tuple[Any, ...]:
             tiers = None
-            rough = o.accuracy == "high" and program.room > ROUGH
+            rough = (
+                o.accuracy == "high" and program.room > ROOM
+            )  # whose digits are not worth probing
             if o.accuracy != "fast" and not rough:
                 tiers = LoweredProgram(program, o.accuracy, **about)
             final = loop_pipeline.final(program)
