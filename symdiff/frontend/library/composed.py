@@ -74,13 +74,22 @@ def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any
 
 def cov(
     m: ArrayLike, y: ArrayLike = None, rowvar: bool = True, bias: bool = False,
-    ddof: int | None = None,
+    ddof: int | None = None, fweights: Any = None, aweights: Any = None,
 ) -> Any:  # fmt: skip
     x = _observations(m, y, rowvar)
     n = x.shape[1]
     less = (0 if bias else 1) if ddof is None else ddof
-    centred = x - np.mean(x, axis=1, keepdims=True)
-    found = centred @ centred.T / (n - less)
+    if fweights is None and aweights is None:
+        centred = x - np.mean(x, axis=1, keepdims=True)
+        found = centred @ centred.T / (n - less)
+    else:
+        weights = np.ones(n) if fweights is None else np.asarray(fweights) * 1.0
+        part = np.ones(n) if aweights is None else np.asarray(aweights)
+        weights = weights * part
+        total = np.sum(weights)
+        centred = x - np.sum(x * weights, axis=1, keepdims=True) / total
+        lost = less if aweights is None else less * np.sum(weights * part) / total
+        found = (centred * weights) @ centred.T / (total - lost)
     return found[0, 0] if np.ndim(m) == 1 and y is None else np.squeeze(found)
 
 

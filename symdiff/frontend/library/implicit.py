@@ -13,7 +13,7 @@ derivatives, which are sums of the same form: Leibniz' rule, with the ends among
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, Unusable, is_number
-from symdiff.ir import VAR, loop_program
+from symdiff.ir import VAR, Expr, loop_program
 from symdiff.ir.functions.marks import DETACHED
 from symdiff.passes import differentiate
 
@@ -75,15 +75,9 @@ def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
     root, residual = x.expr, t.wrap(value)
     if not isinstance(residual, Real):
         raise Refused("the root of a function that does not depend on it")
-    made = {
-        n for s in loop_program.walk(tuple(t.block[start:])) for n, _ in loop_program.defined(s)
-    }
-    used = {loop_program.name_of(e) for e in loop_program.leaves((residual.expr,))}
-    if root.op is not VAR or made & used:
-        raise Refused(
-            "the root of a function with a loop that stays one",
-            "write the Newton steps in the function, with the derivative by hand",
-        )
+    must_be_formulas(t, start, (residual.expr,))
+    if root.op is not VAR:
+        raise _of_a_loop()
     (slope,) = differentiate.gradient(residual.expr, (root,))
     (curve,) = differentiate.gradient(slope, (root,))
     contraction = residual.expr * curve / (slope * slope)
@@ -96,6 +90,21 @@ def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
         f_there, slope_there = ir.substitute((residual.expr, slope), {root: found})
         found = found - f_there / slope_there
     return Real(found)
+
+
+def must_be_formulas(t: Tracer, start: int, values: Sequence[Expr]) -> None:
+    """Refuse values that depend on loops which were traced from a place of the block on."""
+    statements = loop_program.walk(tuple(t.block[start:]))
+    made = {n for s in statements for n, _ in loop_program.defined(s)}
+    if made & {loop_program.name_of(e) for e in loop_program.leaves(values)}:
+        raise _of_a_loop()
+
+
+def _of_a_loop() -> Refused:
+    return Refused(
+        "the root of a function with a loop that stays one",
+        "write the Newton steps in the function, with the derivative by hand",
+    )
 
 
 def brentq(

@@ -16,10 +16,10 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays.selecting import subscript
-from symdiff.frontend.library.implicit import MINIMA, ORDERS, ROOM, STEPS
+from symdiff.frontend.library.implicit import MINIMA, ORDERS, ROOM, STEPS, must_be_formulas
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, SmallArray, is_number
-from symdiff.ir import Expr, loop_program
+from symdiff.ir import Expr
 from symdiff.ir.functions.marks import DETACHED
 from symdiff.passes import differentiate
 
@@ -87,14 +87,7 @@ def _at_unknowns(t: Tracer, f: Any, x: Any, args: Any) -> tuple[list[Expr], dict
     if not isinstance(found, SmallArray):
         raise Refused("a system of equations whose number is not known when traced")
     values = [_formula(t, v) for v in found.items.flat]
-    made = {
-        n for s in loop_program.walk(tuple(t.block[start:])) for n, _ in loop_program.defined(s)
-    }
-    if made & {loop_program.name_of(e) for e in loop_program.leaves(values)}:
-        raise Refused(
-            "a solution of a function with a loop that stays one",
-            "write the Newton steps in the function, with the derivatives by hand",
-        )
+    must_be_formulas(t, start, values)
     return values, unknowns
 
 

@@ -29,13 +29,20 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = 0.0) -> Any:
     return np.concatenate([p / np.arange(len(p), 0, -1), np.full(1, k)])
 
 
-def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Any:
-    powers = [np.ones(len(x))]
+def polyfit(
+    x: ArrayLike, y: ArrayLike, deg: int, rcond: Any = None, full: bool = False, w: Any = None,
+    cov: bool = False,
+) -> Any:  # fmt: skip
+    if full or cov:
+        raise TypeError("polyfit() with full or cov is not supported")
+    powers = [np.ones(len(x)) if w is None else np.asarray(w) * 1.0]
     for _ in range(deg):
         powers = [x * powers[0], *powers]
     a = np.stack(powers, axis=1)
     lengths = np.sqrt(np.sum(a * a, axis=0))
-    found = np.linalg.pinv(a / lengths, 2.0**-52 * len(x)) @ y
+    cut = 2.0**-52 * len(x) if rcond is None else rcond
+    values = y if w is None else (np.asarray(y).T * w).T
+    found = np.linalg.pinv(a / lengths, cut) @ values
     return (found.T / lengths).T
 
 

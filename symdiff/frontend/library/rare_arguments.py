@@ -94,43 +94,6 @@ def raveled_by_columns(a: ArrayLike, order: str = "C") -> Any:
     return np.ravel(np.transpose(a))
 
 
-def weighted_cov(
-    m: ArrayLike, y: ArrayLike = None, rowvar: bool = True, bias: bool = False,
-    ddof: int | None = None, fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
-) -> Any:  # fmt: skip
-    x = np.atleast_2d(m) if rowvar else np.atleast_2d(m).T
-    if y is not None:
-        x = np.concatenate([x, np.atleast_2d(y) if rowvar else np.atleast_2d(y).T])
-    less = (0 if bias else 1) if ddof is None else ddof
-    counts = np.ones(x.shape[1]) if fweights is None else np.asarray(fweights) * 1.0
-    weights = counts if aweights is None else counts * np.asarray(aweights)
-    total = np.sum(weights)
-    centred = x - np.sum(x * weights, axis=1, keepdims=True) / total
-    if less == 0:
-        rest = total
-    elif aweights is None:
-        rest = total - less
-    else:
-        rest = total - less * np.sum(weights * np.asarray(aweights)) / total
-    found = (centred * weights) @ centred.T / rest
-    return found[0, 0] if found.shape[0] == 1 else found
-
-
-def weighted_polyfit(
-    x: ArrayLike, y: ArrayLike, deg: int, rcond: Any = None, full: bool = False, w: Any = None,
-    cov: bool = False,
-) -> Any:  # fmt: skip
-    if full or cov:
-        raise TypeError("polyfit() with full or cov is not supported")
-    weights = np.ones(len(x)) if w is None else np.asarray(w)
-    powers = np.stack([x ** (deg - k) * weights for k in range(deg + 1)], axis=1)
-    lengths = np.sqrt(np.sum(powers * powers, axis=0))
-    cut = 2.0**-52 * len(x) if rcond is None else rcond
-    values = (np.asarray(y).T * weights).T
-    found = np.linalg.pinv(powers / lengths, cut) @ values
-    return (found.T / lengths).T
-
-
 def quantile_by(
     a: ArrayLike, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False,
@@ -216,8 +179,6 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.array": (array_of_dimensions, _given("ndmin")),
     "numpy.reshape": (reshaped_by_columns, _by_columns),
     "numpy.ravel": (raveled_by_columns, _by_columns),
-    "numpy.cov": (weighted_cov, _given("fweights", "aweights")),
-    "numpy.polyfit": (weighted_polyfit, _given("rcond", "full", "w", "cov", places=3)),
     "numpy.quantile": (quantile_by, _given("method", "overwrite_input", "out")),
     "numpy.percentile": (percentile_by, _given("method", "overwrite_input", "out")),
 }  # fmt: skip
