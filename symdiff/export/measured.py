@@ -33,6 +33,7 @@ from symdiff.ir import Expr, rational
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
 from symdiff.passes.complete.complete import closed_forms
+from symdiff.process.syntax_trees import parsed
 
 SAMPLES = 16
 """Points of each kind."""
@@ -81,7 +82,7 @@ def flat(value: Any) -> list[float]:
 
 def run(text: str) -> dict[str, Any]:
     """The definitions of a module, with plain Python in place of what it imports."""
-    tree = ast.parse(text)
+    tree = parsed(text)
     tree.body = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom, ast.Try))]
     doubles = _Doubles()
     tree = ast.fix_missing_locations(doubles.visit(tree))

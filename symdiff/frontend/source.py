@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 
 from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend import typed_in
+from symdiff.process.syntax_trees import parsed
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -67,7 +68,7 @@ class Source:
 
 @lru_cache(maxsize=64)
 def _parse(path: str, lines: tuple[str, ...]) -> tuple[Source, ast.Module]:
-    return Source(path, lines), ast.parse("".join(lines), path)
+    return Source(path, lines), parsed("".join(lines), path)
 
 
 def no_source_location(fun: FunctionType) -> Location:

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from symdiff.process.syntax_trees import parsed
+
 WIDTH = 96
 """Longer lines are not made."""
 
@@ -57,8 +59,8 @@ class _Block:
             if head is not None and any(_is(n, name) for n in ast.walk(head)):
                 new = _Replace(name, value)
                 before = ast.unparse(head)
-                text = ast.unparse(new.visit(ast.parse(before, mode="eval").body)) if isinstance(
-                    head, ast.expr) else ast.unparse(new.visit(ast.parse(before)))  # fmt: skip
+                text = ast.unparse(new.visit(parsed(before, mode="eval").body)) if isinstance(
+                    head, ast.expr) else ast.unparse(new.visit(parsed(before)))  # fmt: skip
                 if len(text) + depth > WIDTH:
                     return False
                 _Replace(name, value).visit(head)

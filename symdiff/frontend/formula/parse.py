@@ -50,6 +50,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import domain
 from symdiff.ir.program import Program
+from symdiff.process.syntax_trees import parsed
 
 MAX_LENGTH = 100_000
 """Longer texts are refused."""
@@ -171,7 +172,7 @@ class _Parser:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return ast.parse(source, mode="eval").body
+                return parsed(source, mode="eval").body
         except SyntaxError as error:
             column = min(error.offset or len(self.source) + 1, len(self.source) + 1)
             message, hint, column = explain(str(error.msg), self.source, column)
