@@ -6,4 +6,5 @@
 `callers`      the user's line that called us, for warnings
 `undisturbed`  work that no signal interrupts
 `recursion`    Python's limit of recursion, raised while a thread needs it
+`syntax_trees` syntax trees from text, by one thread at a time
 """
