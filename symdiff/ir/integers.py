@@ -7,7 +7,7 @@ matter of sums in which like terms are collected.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
@@ -148,15 +148,46 @@ FAR = 256
 def always(condition: Expr) -> bool:
     """Whether a condition visibly holds for all sizes, if it is one on a single one: sums and
     choices of it, which comparisons divide into few pieces, in each of which they are linear."""
+    far = _far((condition,))
+    sizes = [n for n in ir.topological((condition,)) if n.op is INDEX]
+    if far is None or len(sizes) > 1:
+        return False
+    return all(
+        ir.substitute((condition,), {n: ir.const(k) for n in sizes})[0] is ir.TRUE
+        for k in range(far + 2)
+    )
+
+
+def shortest(e: Expr) -> Expr:
+    """The sum that choices among sums of a single size are for all sizes, if they are one; else the
+    expression."""
+    nodes = ir.topological((e,))
+    sizes = [n for n in nodes if n.op is INDEX]
+    if len(sizes) != 1 or not any(n.op is WHERE for n in nodes):
+        return e
+    far = _far((e,))
+    if far is None:
+        return e
+    ends = [ir.integer(ir.substitute((e,), {sizes[0]: ir.const(far + k)})[0]) for k in (1, 2)]
+    if None in ends:
+        return e
+    first, second = (k for k in ends if k is not None)
+    step = second - first
+    found = linear(ir.add(ir.mul(ir.const(step), sizes[0]), ir.const(first - step * (far + 1))))
+    return found if always(ir.eq(e, found)) else e
+
+
+def _far(roots: Sequence[Expr]) -> int | None:
+    """The size from which on what is made of one size by sums, choices and comparisons is linear in it; None
+    of others, and if it is above `FAR`."""
     offsets: dict[Expr, int] = {}
     far = 0
-    nodes = ir.topological((condition,))
-    for n in nodes:
+    for n in ir.topological(roots):
         parts = [offsets[a] for a in n.args]
         q = ir.rational(n)
         if q is not None:
             if q.denominator != 1:
-                return False
+                return None
             offsets[n] = abs(int(q))
         elif n.op in (ir.ADD, ir.SUB, ir.NEG):
             offsets[n] = sum(parts)
@@ -168,14 +199,8 @@ def always(condition: Expr) -> bool:
         elif n.op is INDEX or n.op.boolean:
             offsets[n] = 0
         else:
-            return False
-    sizes = [n for n in nodes if n.op is INDEX]
-    if len(sizes) > 1 or far > FAR:
-        return False
-    return all(
-        ir.substitute((condition,), {n: ir.const(k) for n in sizes})[0] is ir.TRUE
-        for k in range(far + 2)
-    )
+            return None
+    return far if far <= FAR else None
 
 
 def in_range(i: Expr, n: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:

@@ -73,11 +73,16 @@ def new_shape(t: Tracer, value: Any) -> tuple[Expr, ...]:
     return sizes
 
 
+def agree(a: Expr, b: Expr) -> bool:
+    """Whether two sizes are visibly the same."""
+    return linear(ir.sub(a, b)) is ZERO or integers.always(ir.eq(a, b))
+
+
 def same_size(t: Tracer, a: Expr, b: Expr) -> None:
     """Two axes must have the same size; checked when run if it is not known."""
-    difference = linear(ir.sub(a, b))
-    if difference is ZERO:
+    if agree(a, b):
         return
+    difference = linear(ir.sub(a, b))
     if difference.op is ir.CONST:
         raise Refused(f"axes of sizes {a} and {b} do not fit together")
     t.require(ir.eq(a, b), "value", "the sizes of two axes do not fit together")
@@ -97,6 +102,8 @@ def fits(t: Tracer, n: Expr, m: Expr) -> None:
 
 def stretched(t: Tracer, a: Expr, b: Expr) -> None:
     """Two axes must have the same size, or else one of them 1; see `structure.Stretches`."""
+    if agree(a, b):
+        return
     t.stretch(a, b)
     same_size(t, a, b)
 

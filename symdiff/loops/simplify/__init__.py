@@ -1,6 +1,7 @@
 """Simplification of programs with arrays and loops.
 
 `block_by_block`     the expressions of each block, by the passes of functions of numbers
+`known_sizes`        integers, by what the checks of a program say of sizes
 `forwarding`         what is read is what was written
 `fixed_points`       distances of affine recurrences from their fixed points
 `promote`            an element that a loop changes, in a number

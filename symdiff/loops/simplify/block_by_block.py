@@ -40,6 +40,7 @@ from symdiff.loops.simplify.exponents import scaled
 from symdiff.loops.simplify.fixed_points import from_fixed_points, values_only
 from symdiff.loops.simplify.forwarding import rewritten
 from symdiff.loops.simplify.fuse import fused
+from symdiff.loops.simplify.known_sizes import settled
 from symdiff.loops.simplify.norm_slopes import without_slopes
 from symdiff.loops.simplify.only_where_read import only_where_read
 from symdiff.loops.simplify.promote import promoted
@@ -265,6 +266,10 @@ _FUSE: Pass[Code, Around] = Pass(
     "fuse", lambda p, around: (fused(*p, late=around.late), p[1]), "every statement is used",
     "elements that are read at one place are computed there", suspicion=1,
 )  # fmt: skip
+_KNOWN_SIZES: Pass[Code, Around] = Pass(
+    "known_sizes", lambda p, around: settled(*p, around.types), _VALID,
+    "comparisons of integers are decided where sizes and ranges say how", suspicion=1,
+)  # fmt: skip
 _TIDY: tuple[Pass[Code, Around], ...] = (
     _REPEATED,
     _PRUNE,
@@ -287,6 +292,7 @@ _TIDY: tuple[Pass[Code, Around], ...] = (
     _FUSE,
 )  # fmt: skip
 EARLY: tuple[Pass[Code, Around], ...] = (
+    _KNOWN_SIZES,
     _FORWARDING,
     _REPEATED,  # one name for one number, so that it cancels
     Pass(
@@ -335,6 +341,7 @@ LATE: tuple[Pass[Code, Around], ...] = (
         "kinks have sides; no common factors in quotients", suspicion=1,
     ),
     *_TIDY,
+    _KNOWN_SIZES,
     Pass("copies", lambda p, _: without_copies(*p), _VALID, "no loop only copies", suspicion=1),
     _PRUNE,
 )  # fmt: skip

@@ -46,9 +46,10 @@ from symdiff.loops.simplify.chains import Chain, Site, chain, names_used, plain
 
 MAX_REPEATED = 1.3
 MAX_FOR_ONE = 2.2
+MAX_IN_TURN = 4.0
 FEW = 16
-"""How much more work several arrays, or one, may be than the loop; and what always is
-worth it."""
+"""How much more work several arrays, or one, may be than the loop; arrays of which iterations
+change elements that others change, so that it runs one by one; and what always is worth it."""
 
 
 def gathered(block: Block, names: Names) -> Block:
@@ -68,12 +69,13 @@ def _builds(s: Loop, names: Names) -> list[Build] | None:
     """The arrays that a nest of loops makes."""
     if not plain(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
         return None
-    found = []
+    found, factor = [], MAX_FOR_ONE if len(s.carried) == 1 else MAX_REPEATED
     for c in s.carried:
-        if not c.type.shape or (build := _Gather(s, c, names).build()) is None:
+        if not c.type.shape or (build := (gather := _Gather(s, c, names)).build()) is None:
             return None
         found.append(build)
-    factor = MAX_FOR_ONE if len(found) == 1 else MAX_REPEATED
+        if gather.in_turn:
+            factor = MAX_IN_TURN
     if sum(map(_work, found)) > factor * _work(s) + FEW:
         return None
     return found or None
@@ -102,9 +104,15 @@ class _Axis:
 
 
 class _Gather:
-    """One array that a nest of loops changes."""
+    """One array that a nest of loops changes.
+
+    Attributes
+    ----------
+    in_turn : whether iterations change elements that others change.
+    """
 
     def __init__(self, s: Loop, c: Carried, names: Names) -> None:
+        self.in_turn = False
         self.s, self.c, self.names = s, c, names
         self.indices = tuple(names.fresh("k") for _ in c.type.shape)
         self.at = tuple(map(index, self.indices))
@@ -115,6 +123,7 @@ class _Gather:
         found = chain(self.s, self.c)
         if found is None or not found.sites:
             return None
+        self.in_turn = len({site.update.index for site in found.sites}) > 1
         value, body = self.before, list[Statement]()
         for site in found.sites:
             axes = self._axes(site)

@@ -26,7 +26,7 @@ from symdiff.frontend.trace.extents import extent, same_size, shape_of
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Listed, Refused, Scalar, SymArray, as_real
 from symdiff.ir import ONE, ZERO, Expr, loop_program
-from symdiff.ir.integers import linear
+from symdiff.ir.integers import linear, shortest
 
 Function = Callable[..., Any]
 
@@ -60,7 +60,7 @@ def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
     for p in parts:
         symbolic.reused(t, p)
         ends.append(ir.add(ends[-1], extent(t, p.shape[k])))
-    shape[k] = linear(ends[-1])
+    shape[k] = shortest(linear(ends[-1]))
     value, defined = None, ir.TRUE
     for p, start, end in reversed(list(zip(parts, ends, ends[1:], strict=False))):
         at = list(SLOTS[:rank])

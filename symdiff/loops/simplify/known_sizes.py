@@ -1,0 +1,186 @@
+"""Integers, by what is known of the sizes of arrays.
+
+Before:  y = [x[i] if i < (n if n < 1 else 1) else x[i - (n if n < 1 else 1)] for all i < n]
+After:   y = [x[i] if i < 1 else x[i - 1] for all i < n]
+
+Requires: a valid program.
+Ensures: the same values and errors. Comparisons of integers are decided where they are the same
+in all iterations of the loops around them, for all sizes of which these have iterations and
+that pass the checks outside of loops. A check goes only where it holds by the others, so each
+error is raised as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from symdiff import ir
+from symdiff.ir import ADD, EQ, FALSE, LE, LT, MUL, NEG, SUB, TRUE, ZERO, Expr, topological
+from symdiff.ir.integers import least, linear, never_negative
+from symdiff.ir.loop_program import (
+    INDEX,
+    Block,
+    Build,
+    Check,
+    Loop,
+    Statement,
+    Type,
+    defined,
+    expressions,
+    index,
+    kind_of,
+    leaves,
+    mapped,
+    walk,
+)
+
+Ranges = tuple[tuple[Expr, Expr], ...]
+"""The indices of the loops around an expression, the outermost first, and how many there are."""
+_SUMS = (ADD, SUB, MUL, NEG)
+
+
+def settled(
+    block: Block, roots: Sequence[Expr], known: Mapping[str, Type]
+) -> tuple[Block, tuple[Expr, ...]]:
+    """The block, and expressions after it, with integers that are known.
+
+    Parameters
+    ----------
+    known : types of names, among them those of the parameters.
+    """
+    roots = tuple(roots)
+    if not any(_compares(e) for e in (*roots, *(e for s in walk(block) for e in expressions(s)))):
+        return block, roots
+    made = {n for s in walk(block) for n, _ in defined(s)}
+    sizes = {e for n, t in known.items() if n not in made for e in t.shape if e.op is INDEX}
+    low = _lower_bounds([s.condition for s in block if isinstance(s, Check)], sizes)
+    found = _Settled(sizes, low)
+    return found.block(block, {}), tuple(found.expression(e, {}) for e in roots)
+
+
+def _compares(e: Expr) -> bool:
+    return any(n.op in (LT, LE, EQ) for n in topological((e,)))
+
+
+def _lower_bounds(conditions: Iterable[Expr], sizes: set[Expr]) -> dict[Expr, int]:
+    """What sizes are at least, by conditions on one size each."""
+    low: dict[Expr, int] = {}
+    stack = list(conditions)
+    while stack:
+        c = stack.pop()
+        if c.op is ir.AND:
+            stack += c.args
+        if c.op not in (LT, LE):
+            continue
+        bound = linear(c.args[1] - c.args[0] - (1 if c.op is LT else 0))  # is not negative
+        for n in sizes.intersection(leaves((bound,))):
+            q = ir.integer(linear(n - bound))
+            if q is not None and q > 0:
+                low[n] = max(low.get(n, 0), q)
+    return low
+
+
+class _Settled:
+    """Decides comparisons and collects the terms of integers.
+
+    Attributes
+    ----------
+    sizes, low : integers that are not negative, and what they are at least.
+    """
+
+    def __init__(self, sizes: set[Expr], low: Mapping[Expr, int]) -> None:
+        self.sizes, self.low = sizes, low
+        self.known: dict[tuple[Expr, Ranges], Expr] = {}
+        self.above: dict[Ranges, dict[Expr, Expr]] = {}
+
+    def block(self, block: Block, ranges: Mapping[Expr, Expr]) -> Block:
+        """The statements inside of loops with these ranges, the outermost first."""
+        made: list[Statement] = []
+        for s in block:
+            inside = ranges
+            if isinstance(s, Build):
+                inside = {**ranges, **dict(zip(map(index, s.indices), s.type.shape, strict=True))}
+            elif isinstance(s, Loop) and s.count is not None:
+                inside = {**ranges, index(s.index): s.count}
+            if isinstance(s, Check):
+                made += self._check(s, ranges)
+                continue
+            made.append(self._statement(s, ranges, inside))
+        return tuple(made)
+
+    def _statement(
+        self, s: Statement, ranges: Mapping[Expr, Expr], inside: Mapping[Expr, Expr]
+    ) -> Statement:
+
+        def body(b: Block) -> Block:
+            return self.block(b, inside)
+
+        if not isinstance(s, Build):
+            return mapped(s, lambda e: self.expression(e, ranges), body)
+        made = mapped(replace(s, value=ZERO), lambda e: self.expression(e, ranges), body)
+        assert isinstance(made, Build)
+        return replace(made, value=self.expression(s.value, inside))
+
+    def _check(self, s: Check, ranges: Mapping[Expr, Expr]) -> list[Check]:
+        """Nothing, if it holds by the other checks and not by itself."""
+        low = _lower_bounds([s.condition], self.sizes)  # which says it itself
+        holds = not low and self.expression(s.condition, ranges) is TRUE
+        return [] if holds else [s]
+
+    def expression(self, e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
+        """An expression inside of loops."""
+        key = e, tuple(ranges.items())
+        if key not in self.known:
+            self.known[key] = self._rewritten(e, ranges)
+        return self.known[key]
+
+    def _rewritten(self, e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
+        new: dict[Expr, Expr] = {}
+        nodes = topological((e,))
+        summed = {a for n in nodes if n.op in _SUMS for a in n.args}
+        kinds: dict[Expr, str] = {}
+        for n in nodes:
+            args = tuple(new[a] for a in n.args)
+            made = n if args == n.args else ir.rebuild(n, args)
+            if made.op in (LT, LE, EQ) and all(kind_of(a, kinds) == "i" for a in made.args):
+                made = self._decided(made, ranges)
+            elif made.op in _SUMS and (n not in summed) and kind_of(made, kinds) == "i":
+                made = linear(made)
+            new[n] = made
+        return new[e]
+
+    def _decided(self, c: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
+        """A comparison, or whether it holds."""
+        a, b = c.args
+        if c.op is LT:
+            return TRUE if self._positive(b - a, ranges) else self._unless(a - b, c, ranges)
+        if c.op is LE:
+            return FALSE if self._positive(a - b, ranges) else self._holds(b - a, c, ranges)
+        if linear(a - b) is ZERO:
+            return TRUE
+        either = self._positive(a - b, ranges) or self._positive(b - a, ranges)
+        return FALSE if either else c
+
+    def _positive(self, e: Expr, ranges: Mapping[Expr, Expr]) -> bool:
+        return self._nonnegative(e - 1, ranges)
+
+    def _unless(self, e: Expr, c: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
+        return FALSE if self._nonnegative(e, ranges) else c
+
+    def _holds(self, e: Expr, c: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
+        return TRUE if self._nonnegative(e, ranges) else c
+
+    def _nonnegative(self, e: Expr, ranges: Mapping[Expr, Expr]) -> bool:
+        """Whether an integer is visibly not negative, for all sizes."""
+        low = ir.substitute((least(linear(e), ranges),), self._above(ranges))[0]
+        return never_negative(low, ranges, self.sizes)
+
+    def _above(self, ranges: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+        """Sizes as sums of what they are at least, inside of loops, and of sizes."""
+        key = tuple(ranges.items())
+        if key not in self.above:
+            inside = _lower_bounds((ir.le(1, n) for n in ranges.values()), self.sizes)
+            low = {n: max(self.low.get(n, 0), inside.get(n, 0)) for n in {**self.low, **inside}}
+            self.above[key] = {n: n + q for n, q in low.items()}
+        return self.above[key]
