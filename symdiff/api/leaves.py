@@ -11,7 +11,8 @@ from symdiff.frontend import (
     Trees,
     pytrees,
 )
-from symdiff.ir.loop_program import LoopProgram, Names
+from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.names import Names
 from symdiff.ir.program import Made, holding
 
 Function = Any

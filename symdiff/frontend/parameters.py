@@ -29,6 +29,7 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import MAX_ARRAY, Real, Whole
 from symdiff.ir import loop_program
 from symdiff.ir.loop_program import LoopProgram, Parameter, Stretches, Type
+from symdiff.ir.names import Names
 from symdiff.ir.program import Program
 
 Sizes = tuple[tuple[int, int], ...]
@@ -189,7 +190,7 @@ class Arrays:
         t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
         t.guessed, t.float_lists = self._guessed(), self.floats
-        t.names = loop_program.Names(names)
+        t.names = Names(names, of_values=True)
         for type in self.arrays.values():
             t.sizes.update(n for n in type.shape if n.op is loop_program.INDEX)
         t.parameter_sizes = frozenset(t.sizes)

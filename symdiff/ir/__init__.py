@@ -8,6 +8,7 @@
 `identities`      forms that lose digits, and equal ones that do not
 `program`         programs of numbers: parameters, outputs, how they nest, domain
 `loop_program`    programs with arrays and loops: blocks of statements over the DAG
+`names`           names of what a program defines
 `blocks`          blocks of statements, rewritten inside
 `integers`        what can be said of indices and sizes that are not known when compiling
 `linalg/`         routines of linear algebra

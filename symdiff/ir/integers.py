@@ -81,6 +81,8 @@ def least(e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
     """The least value of an integer over loops, given the number of iterations of each
     index, the outermost first; itself where it is not linear in them."""
     for leaf, count in reversed(list(ranges.items())):
+        if count.op is WHERE and ir.ZERO in count.args[1:]:
+            count = count.args[2] if count.args[1] is ir.ZERO else count.args[1]  # or no iteration
         e = _at_least(e, leaf, count)
     return e
 

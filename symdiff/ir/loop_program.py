@@ -22,8 +22,6 @@ backwards, restores them at the start of each.
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -49,6 +47,7 @@ from symdiff.ir import (
     topological,
     var,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.nodes import leaves as leaves_below
 from symdiff.process.lazy_modules import Later
 
@@ -370,27 +369,6 @@ class LoopProgram:
     room: float = 0.0
 
 
-_NUMBERS = re.compile(r"(_\d+)+$")
-
-
-class Names:
-    """Gives names that the program does not have yet."""
-
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = set(taken)
-        self._next: dict[str, Iterator[int]] = {}
-
-    def fresh(self, stem: str) -> str:
-        """The stem itself, or with a number in place of those that it has."""
-        name = stem
-        stem = _NUMBERS.sub("", stem)
-        counter = self._next.setdefault(stem, itertools.count(1))
-        while name in self._taken:
-            name = f"{stem}_{next(counter)}"
-        self._taken.add(name)
-        return name
-
-
 def defined(s: Statement) -> tuple[tuple[str, Type], ...]:
     """The names that a statement defines for later ones, with their types."""
     match s:
@@ -558,7 +536,7 @@ def renamed(block: Block, names: Names, *, exactly: bool = False) -> tuple[Block
     for s in walk(block):
         old.update(defined(s))
         old.update(inner(s))
-    new = {n: names.fresh(n) for n in old}
+    new = {n: names.copied(n) for n in old}
     loops = [s for s in walk(block) if isinstance(s, Loop)]
     restored = {r.tape for s in loops for r in s.restores}
     saved = dict.fromkeys(v.tape for s in loops for v in s.saves)

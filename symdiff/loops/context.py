@@ -15,7 +15,6 @@ from symdiff.ir.loop_program import (
     Call,
     Loop,
     LoopProgram,
-    Names,
     Type,
     Update,
     array,
@@ -26,6 +25,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.names import Names
 
 
 def names_of(program: LoopProgram) -> Names:

@@ -23,7 +23,6 @@ from symdiff.ir.loop_program import (
     Carried,
     Loop,
     LoopProgram,
-    Names,
     Parameter,
     Statement,
     Type,
@@ -37,6 +36,7 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
+from symdiff.ir.names import Names
 from symdiff.loops.context import names_of
 
 

@@ -13,13 +13,13 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     LoopProgram,
-    Names,
     Parameter,
     Statement,
     index,
     load,
     types,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.program import Program
 from symdiff.pipeline.options import Domain, conditions
 from symdiff.runtime.scalar.fallback import Demands

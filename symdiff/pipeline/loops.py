@@ -23,7 +23,6 @@ from symdiff.ir.loop_program import (
     Build,
     Check,
     LoopProgram,
-    Names,
     Parameter,
     Statement,
     Type,
@@ -37,6 +36,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Stage
 from symdiff.ir.program import Tree
 from symdiff.ir.prune import pruned

@@ -14,13 +14,13 @@ from symdiff.ir.loop_program import (
     Carried,
     Loop,
     LoopProgram,
-    Names,
     Type,
     Update,
     array,
     index,
     load,
 )
+from symdiff.ir.names import Names
 from tests.loops.programs import INTEGER, MATRIX, REAL, VECTOR, M, N, function
 
 PARAMETERS = {"x": VECTOR, "y": VECTOR, "z": MATRIX, "a": REAL}

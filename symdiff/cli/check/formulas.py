@@ -23,13 +23,13 @@ from symdiff.ir.loop_program import (
     Build,
     Loop,
     LoopProgram,
-    Names,
     Statement,
     Update,
     kind_of,
     name_of,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.program import Program
 
 LABEL = "term"

@@ -33,6 +33,7 @@ from symdiff.frontend.trace.values import (
     describe,
 )
 from symdiff.ir import TRUE, Expr, loop_program
+from symdiff.ir.names import Names
 
 MAX_STEPS = 2_000_000
 """Statements and calls after which a trace gives up."""
@@ -109,7 +110,7 @@ class Recorder(Interface):
         self._decisions = Decisions()
         self._assumed = self._decisions.of(TRUE), 0
         self.block: list[loop_program.Statement] = []
-        self.names = loop_program.Names()
+        self.names = Names(of_values=True)
         self.ranges: dict[Expr, Expr] = {}
         self.checks: dict[Expr, loop_program.Check] = {}
         self.always = True

@@ -27,7 +27,6 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     LoopProgram,
-    Names,
     Type,
     Update,
     array,
@@ -36,6 +35,7 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
+from symdiff.ir.names import Names
 from symdiff.loops.context import names_of
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.passes.differentiate import gradient

@@ -9,6 +9,8 @@
 `tabulate`           loops that fill arrays, as arrays given by their indices
 `copies`             arrays that loops only copy
 `fuse`               elements of an array, computed where they are used
+`rows_together`      loops that go through the same rows, as one
+`chosen_rows`        what is added for chosen elements only
 `repeated`           what several statements compute, computed once
 `deltas`             sums over Kronecker deltas
 `branches`           branches between sums, as sums of branches

@@ -24,16 +24,21 @@ from symdiff.ir.loop_program import (
     Block,
     Build,
     Loop,
-    Names,
     Statement,
     Type,
+    defined,
     expressions,
+    free,
+    inner,
     kind_of,
     mapped_block,
+    walk,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Pass, through
 from symdiff.ir.prune import pruned
 from symdiff.loops.simplify.branches import of_sums
+from symdiff.loops.simplify.chosen_rows import of_chosen
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.loops.simplify.deltas import contracted
 from symdiff.loops.simplify.exponents import scaled
@@ -45,6 +50,7 @@ from symdiff.loops.simplify.norm_slopes import without_slopes
 from symdiff.loops.simplify.only_where_read import only_where_read
 from symdiff.loops.simplify.promote import promoted
 from symdiff.loops.simplify.repeated import shared
+from symdiff.loops.simplify.rows_together import rows_together
 from symdiff.loops.simplify.running_norms import marked
 from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
@@ -249,6 +255,23 @@ def _inverse(names: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
     return {v: e for e, v in names.items()}
 
 
+def _in_rows(block: Block, roots: tuple[Expr, ...]) -> Code:
+    """A block and the expressions after it, with loops that go through the same rows together."""
+    names = _names_of(block, roots)
+    made, roots = rows_together(block, roots, names)
+    if made == block:
+        return block, roots
+    made, roots = rewritten(gathered(made, names), roots)
+    return pruned(made, roots), roots
+
+
+def _names_of(block: Block, roots: tuple[Expr, ...]) -> Names:
+    """Names that a block, and the expressions after it, do not have yet."""
+    own = {n for s in walk(block) for n, _ in (*defined(s), *inner(s))}
+    tapes = {v.tape for s in walk(block) if isinstance(s, Loop) for v in s.saves}
+    return Names(own | free(block, roots) | tapes)
+
+
 # ----------------------------------------------------------------- the lists of passes
 _VALID, _BEFORE, _AFTER = "a valid program", "not differentiated yet", "no further derivatives"
 _FORWARDING: Pass[Code, Around] = Pass(
@@ -350,6 +373,14 @@ FINISH: tuple[Pass[Code, None], ...] = (
     Pass(
         "values_only", lambda p, _: values_only(*p), _AFTER,
         "no number is carried that only derivatives of fixed points read",
+    ),
+    Pass(
+        "rows_together", lambda p, _: _in_rows(*p), _AFTER,
+        "a loop that reads the rows which another wrote is one with it", suspicion=1,
+    ),
+    Pass(
+        "chosen_rows", lambda p, _: (of_chosen(p[0], _names_of(*p)), p[1]), _AFTER,
+        "what is added for elements that are not chosen is left out", suspicion=1,
     ),
     Pass(
         "stabilise", lambda p, _: _with_passes(*p, _last), _AFTER,

@@ -38,7 +38,6 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
-    Names,
     Statement,
     defined,
     expressions,
@@ -50,6 +49,7 @@ from symdiff.ir.loop_program import (
     replaced,
     walk,
 )
+from symdiff.ir.names import Names
 
 
 def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tuple[Expr, ...]]:

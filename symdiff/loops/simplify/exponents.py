@@ -33,7 +33,6 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
-    Names,
     Statement,
     Type,
     array,
@@ -45,6 +44,7 @@ from symdiff.ir.loop_program import (
     renamed,
     walk,
 )
+from symdiff.ir.names import Names
 
 Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 

@@ -28,7 +28,6 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
-    Names,
     Statement,
     array,
     defined,
@@ -41,6 +40,7 @@ from symdiff.ir.loop_program import (
     name_of,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.plain import is_plain
 from symdiff.ir.prune import pruned
 from symdiff.passes.cancel.algebra import linear

@@ -22,7 +22,6 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
-    Names,
     Statement,
     Type,
     Update,
@@ -36,6 +35,7 @@ from symdiff.ir.loop_program import (
     name_of,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.loops.simplify.chains import chain, names_used
 
 

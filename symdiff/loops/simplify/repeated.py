@@ -20,7 +20,6 @@ from symdiff.ir.loop_program import (
     Build,
     Call,
     Loop,
-    Names,
     Statement,
     Update,
     defined,
@@ -29,6 +28,7 @@ from symdiff.ir.loop_program import (
     replaced,
     walk,
 )
+from symdiff.ir.names import Names
 
 
 def shared(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:

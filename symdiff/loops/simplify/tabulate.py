@@ -27,7 +27,6 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
-    Names,
     Statement,
     array,
     defined,
@@ -41,6 +40,7 @@ from symdiff.ir.loop_program import (
     replaced,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 from symdiff.loops.simplify.chains import Chain, Site, chain, names_used, plain
 

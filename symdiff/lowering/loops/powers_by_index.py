@@ -21,7 +21,6 @@ from symdiff.ir.loop_program import (
     Block,
     Carried,
     Loop,
-    Names,
     Statement,
     Update,
     defined,
@@ -33,6 +32,7 @@ from symdiff.ir.loop_program import (
     replaced,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import reduction
 
 

@@ -40,7 +40,6 @@ from symdiff.ir.loop_program import (
     Carried,
     Loop,
     LoopProgram,
-    Names,
     Statement,
     Type,
     Update,
@@ -57,6 +56,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.lowering.loops.matmul import with_products
 from symdiff.lowering.loops.powers_by_index import with_recurrences
 

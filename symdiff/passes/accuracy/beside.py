@@ -31,7 +31,6 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     LoopProgram,
-    Names,
     Restore,
     Save,
     Statement,
@@ -46,6 +45,7 @@ from symdiff.ir.loop_program import (
     names_of,
     types,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import reduction
 from symdiff.lowering.loops.matmul import TURNED

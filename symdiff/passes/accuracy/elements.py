@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr, raw
-from symdiff.ir.loop_program import REAL, Block, Carried, Loop, Names, Type
+from symdiff.ir.loop_program import REAL, Block, Carried, Loop, Type
+from symdiff.ir.names import Names
 
 
 def over_elements(

@@ -23,7 +23,6 @@ from symdiff.ir.loop_program import (
     Call,
     Carried,
     Loop,
-    Names,
     Statement,
     Type,
     array,
@@ -31,6 +30,7 @@ from symdiff.ir.loop_program import (
     load,
     name_of,
 )
+from symdiff.ir.names import Names
 
 MINORS = 3
 """Rows up to which cofactors are written as minors."""

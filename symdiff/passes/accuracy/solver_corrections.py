@@ -32,7 +32,6 @@ from symdiff.ir.loop_program import (
     REAL_OF,
     Call,
     LoopProgram,
-    Names,
     Statement,
     Type,
     array,
@@ -42,6 +41,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.elements import over_elements
 from symdiff.passes.accuracy.eliminations import cofactors, of_pivots

@@ -28,7 +28,6 @@ from symdiff.ir.loop_program import (
     Carried,
     Loop,
     LoopProgram,
-    Names,
     Statement,
     Type,
     Update,
@@ -41,6 +40,7 @@ from symdiff.ir.loop_program import (
     names_of,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import reduction
 from symdiff.passes.accuracy.beside import with_loops
 

@@ -14,7 +14,6 @@ from symdiff.ir.loop_program import (
     Call,
     Carried,
     Loop,
-    Names,
     Statement,
     Type,
     Update,
@@ -23,6 +22,7 @@ from symdiff.ir.loop_program import (
     load,
     name_of,
 )
+from symdiff.ir.names import Names
 from symdiff.lowering.loops.matmul import TURNED
 
 

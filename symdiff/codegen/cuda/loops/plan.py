@@ -54,7 +54,6 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     LoopProgram,
-    Names,
     Statement,
     Type,
     Update,
@@ -70,6 +69,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.names import Names
 
 HINT = 'target="cpu" computes it'
 

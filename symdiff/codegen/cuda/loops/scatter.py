@@ -31,7 +31,6 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
-    Names,
     Statement,
     Update,
     defined,
@@ -46,6 +45,7 @@ from symdiff.ir.loop_program import (
     replaced,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 
 

@@ -35,7 +35,6 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     LoopProgram,
-    Names,
     Parameter,
     Statement,
     Type,
@@ -48,6 +47,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.names import Names
 from symdiff.lowering.loops.twins import without_twins
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import lower

@@ -20,7 +20,6 @@ from symdiff.ir import TRUE, Expr
 from symdiff.ir.loop_program import (
     Build,
     Loop,
-    Names,
     exchanged,
     index,
     leaves,
@@ -28,6 +27,7 @@ from symdiff.ir.loop_program import (
     renamed,
     replaced,
 )
+from symdiff.ir.names import Names
 
 ROWS = 4
 """How many, a power of two."""

@@ -21,7 +21,8 @@ from symdiff.codegen.llvm.loops.row_blocks import ROWS, together
 from symdiff.codegen.llvm.loops.scoped import Scope, Slot, Stored
 from symdiff.codegen.llvm.loops.tapes import Tape
 from symdiff.ir import TRUE, Expr
-from symdiff.ir.loop_program import Build, Check, Loop, Names, Statement, Update, index
+from symdiff.ir.loop_program import Build, Check, Loop, Statement, Update, index
+from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import SUMMED, Reduction, long_sums, reduction
 
 TILES, LARGE = (8, 2), 40.0

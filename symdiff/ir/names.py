@@ -1,0 +1,37 @@
+"""Names of what a program defines."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+
+_NUMBERS = re.compile(r"(_\d+)+$")
+_ADJOINT = re.compile(r"_bar(_\d+)*(_dot(_\d+)*)*$")
+
+
+def is_adjoint(name: str) -> bool:
+    """Whether a name is that of an adjoint, or of what changes it: no name of a traced value is."""
+    return _ADJOINT.search(name) is not None
+
+
+class Names:
+    """Gives names that the program does not have yet; `of_values`: to values, none of which is an adjoint."""
+
+    def __init__(self, taken: Iterable[str] = (), of_values: bool = False) -> None:
+        self._taken, self._of_values = set(taken), of_values
+        self._next: dict[str, Iterator[int]] = {}
+
+    def fresh(self, stem: str) -> str:
+        """The stem itself, or with a number in place of those that it has."""
+        return self.copied(f"{stem}_value" if self._of_values and is_adjoint(stem) else stem)
+
+    def copied(self, stem: str) -> str:
+        """The same for a copy of what has a name, which is an adjoint if that is one."""
+        name = stem
+        stem = _NUMBERS.sub("", stem)
+        counter = self._next.setdefault(stem, itertools.count(1))
+        while name in self._taken:
+            name = f"{stem}_{next(counter)}"
+        self._taken.add(name)
+        return name

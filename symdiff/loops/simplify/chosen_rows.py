@@ -1,0 +1,158 @@
+"""What is added for each element of an array, only where the element is chosen.
+
+Before:  w = [v if c[k] else 0 for all k];  s = [s[k, l] + w[k]*x[k, l] for all k, l]
+After:   for k: for l in range(n if c[k] else 0): s[k, l] += w[k]*x[k, l]
+
+Requires: a program that is not differentiated any more. `w` is an adjoint, so that 0 is the slope of what
+does not count at all, and not a value.
+Ensures: the same values, but that what is not chosen adds nothing to an adjoint, also where it is not
+finite. The sum is that of a loop which carries `s`, so it is made in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symdiff.ir import ADD, DIV, MUL, NEG, SUB, WHERE, ZERO, Expr, neg, not_, substitute, where
+from symdiff.ir.loop_program import (
+    LOAD,
+    Block,
+    Build,
+    Carried,
+    Loop,
+    Statement,
+    Update,
+    array,
+    free,
+    index,
+    load,
+    name_of,
+)
+from symdiff.ir.names import Names, is_adjoint
+
+
+def of_chosen(block: Block, names: Names, carried: Mapping[str, Carried] | None = None) -> Block:
+    """The block with sums over what is chosen.
+
+    Parameters
+    ----------
+    carried : what the loop around the block passes on, by its name at the end of an iteration.
+    """
+    chosen = {s.name: s for s in block if isinstance(s, Build) and _choice(s) is not None}
+    made: list[Statement] = []
+    sums: list[_Sum] = []
+    for s in block:
+        if isinstance(s, Loop):
+            own = {name_of(c.next): c for c in s.carried if c.type.shape}
+            s = replace(s, body=of_chosen(s.body, names, own))
+        elif isinstance(s, Build):
+            s = replace(s, body=of_chosen(s.body, names))
+            found = _sum(s, (carried or {}).get(s.name), chosen)
+            if found is not None:
+                if sums and not sums[0].goes_with(found):
+                    made.append(_loops(sums, names))
+                    sums = []
+                sums.append(found if not sums else found.at(sums[0].build.indices))
+                continue
+        if sums:
+            made.append(_loops(sums, names))
+            sums = []
+        made.append(s)
+    return (*made, _loops(sums, names)) if sums else tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """A build that adds a term to each element of an array which a loop carries, by its name in the loop;
+    `choice` is whether it may be other than 0 in a row."""
+
+    build: Build
+    carried: str
+    term: Expr
+    choice: Expr
+
+    def at(self, indices: Sequence[str]) -> _Sum:
+        """The same with other names of indices."""
+        here = dict(zip(map(index, self.build.indices), map(index, indices), strict=True))
+        term, choice = substitute((self.term, self.choice), here)
+        return _Sum(replace(self.build, indices=tuple(indices)), self.carried, term, choice)
+
+    def goes_with(self, other: _Sum) -> bool:
+        """Whether another one has the same rows, and does not read this one."""
+        if other.build.type.shape != self.build.type.shape:
+            return False
+        other = other.at(self.build.indices)
+        return other.choice is self.choice and self.build.name not in free((), (other.term,))
+
+
+def _choice(s: Build) -> Expr | None:
+    """When an element is not 0, by the indices of the build."""
+    if s.body or s.value.op is not WHERE or len(s.indices) != 1 or not is_adjoint(s.name):
+        return None
+    c, a, b = s.value.args
+    return c if b is ZERO else not_(c) if a is ZERO else None
+
+
+def _sum(s: Build, c: Carried | None, chosen: Mapping[str, Build]) -> _Sum | None:
+    """What a build adds to a carried array, if it is nothing for elements that are not chosen."""
+    if c is None or s.body or len(s.indices) < 2:
+        return None
+    if s.value.op not in (ADD, SUB):
+        return None
+    a, b = s.value.args
+    before = load(c.leaf, *map(index, s.indices))
+    if a is not before and s.value.op is ADD:
+        a, b = b, a
+    if a is not before:
+        return None
+    term = neg(b) if s.value.op is SUB else b
+    factor = _factor(term, chosen, s.indices[0])
+    if factor is None:
+        return None
+    choice = _choice(factor)
+    assert choice is not None
+    (choice,) = substitute((choice,), {index(factor.indices[0]): index(s.indices[0])})
+    return _Sum(s, c.name, term, choice)
+
+
+def _factor(e: Expr, chosen: Mapping[str, Build], row: str) -> Build | None:
+    """A chosen array of which the element of the row is a factor of a term."""
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n.op is LOAD and n.args[1:] == (index(row),) and name_of(n.args[0]) in chosen:
+            return chosen[name_of(n.args[0])]
+        stack += n.args if n.op in (MUL, NEG) else n.args[:1] if n.op is DIV else ()
+    return None
+
+
+def _loops(sums: Sequence[_Sum], names: Names) -> Loop:
+    """Loops over the rows and their elements that add the terms in place."""
+    first = sums[0].build
+    places, deepest = tuple(map(index, first.indices)), len(first.indices) - 1
+    states = [[x.carried for x in sums]]
+    states += [[names.fresh(x.carried) for x in sums] for _ in first.indices]
+    ends = [names.fresh(x.build.name) for x in sums]
+    body: Block = tuple(
+        Update(end, state, x.build.type, places, x.term, add=True)
+        for x, state, end in zip(sums, states[-1], ends, strict=True)
+    )
+    for depth in range(deepest, -1, -1):
+        results = [names.fresh(x.build.name) if depth else x.build.name for x in sums]
+        carried = tuple(
+            Carried(state, t, array(start, t.kind), array(end, t.kind), result)
+            for t, state, start, end, result in zip(
+                (x.build.type for x in sums),
+                states[depth + 1],
+                states[depth],
+                ends,
+                results,
+                strict=True,
+            )
+        )
+        n = first.type.shape[depth]
+        count = where(sums[0].choice, n, ZERO) if depth == 1 else n
+        made = Loop(first.indices[depth], count, carried, body, names.fresh("trips"))
+        body, ends = (made,), results
+    return made

@@ -1,0 +1,223 @@
+"""One loop in place of two, of which each iteration of the second reads the row that the first wrote.
+
+Before:  for i: for j: w[i, j] += ...
+         for i: for k: s[k] += w[i, k]*x[i]
+After:   for i: r = w[i]; for j: r[j] += ...
+                for k: s[k] += r[k]*x[i]
+
+Requires: a program that is not differentiated any more.
+Ensures: the same values. Both loops run over the same range in the same order. The first changes and
+reads only row i of an array in iteration i, and so does the second read it; what stands between
+them does not need the first. An array that is not used elsewhere is kept by rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symdiff.ir import Expr, raw, substitute, topological
+from symdiff.ir.loop_program import (
+    ARRAY,
+    LOAD,
+    Block,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Type,
+    Update,
+    array,
+    defined,
+    expressions,
+    free,
+    index,
+    load,
+    mapped,
+    name_of,
+    renamed,
+    replaced,
+    uses,
+    walk,
+)
+from symdiff.ir.names import Names
+from symdiff.loops.simplify.chains import Chain, chain, plain
+
+MOST_BETWEEN = 16
+"""How many statements may stand between two loops."""
+
+
+def rows_together(
+    block: Block, roots: tuple[Expr, ...], names: Names
+) -> tuple[Block, tuple[Expr, ...]]:
+    """The block, and expressions after it, with such loops as one."""
+    made = list(block)
+    at = 0
+    while at < len(made):
+        s = made[at]
+        found = _merged(made, at) if isinstance(s, Loop) else None
+        if found is None:
+            at += 1
+            continue
+        made, trips = found
+        roots = substitute(roots, trips)
+        made = _by_rows(made, next(k for k, b in enumerate(made) if _has_name(b, s)), roots, names)
+    return tuple(made), roots
+
+
+def _has_name(b: Statement, s: Statement) -> bool:
+    return isinstance(b, Loop) and isinstance(s, Loop) and b.index == s.index
+
+
+def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr, Expr]] | None:
+    """The block with a loop and a later one as one, and the number of iterations of the second as that of the
+    first; None if there is no such loop."""
+    first = block[at]
+    assert isinstance(first, Loop)
+    if not plain(first):
+        return None
+    results = {name_of(c.after): c for c in first.carried}
+    for k in range(at + 1, min(len(block), at + MOST_BETWEEN)):
+        second = block[k]
+        if isinstance(second, Check):
+            return None
+        used = uses(second) & results.keys()
+        if not isinstance(second, Loop) or not used or not _alike(first, second):
+            continue
+        if not all(_row_by_row(first, results[n], second) for n in used):
+            continue
+        before, after, apart = list[Statement](), list[Statement](), {*results, first.trips}
+        for s in block[at + 1 : k]:
+            if uses(s) & apart:
+                apart |= {n for n, _ in defined(s)}
+                after.append(s)
+            else:
+                before.append(s)
+        if uses(second) & (apart - results.keys()):
+            continue
+        rest = [*after, *block[k + 1 :]]
+        return _joined(first, second, [*block[:at], *before], rest)
+    return None
+
+
+def _alike(first: Loop, second: Loop) -> bool:
+    """Whether loops run over the same range."""
+    return plain(second) and second.count is first.count and second.reverse == first.reverse
+
+
+def _row_by_row(first: Loop, c: Carried, second: Loop) -> bool:
+    """Whether the first loop changes and reads row i only in iteration i, which the second reads in its own."""
+    found = chain(first, c) if len(c.type.shape) > 1 else None
+    if found is None or not found.sites:
+        return False
+    own, other = index(first.index), index(second.index)
+    leaf = c.after
+    wholes = [leaf in set(_wholes(e)) for b in (second, *walk(second.body)) for e in expressions(b)]
+    return (
+        all(s.update.index[0] is own for s in found.sites)
+        and all(e.args[1] is own for e in found.loads)
+        and not any(wholes)
+        and all(e.args[1] is other for e in _loads((second,), leaf))
+    )
+
+
+def _wholes(e: Expr) -> list[Expr]:
+    """The arrays that an expression is, or passes on as a whole."""
+    return [e] if e.op is ARRAY else []
+
+
+def _loads(block: Sequence[Statement], leaf: Expr) -> list[Expr]:
+    roots = [e for b in walk(tuple(block)) for e in expressions(b)]
+    return [e for e in topological(roots) if e.op is LOAD and e.args[0] is leaf]
+
+
+def _joined(
+    first: Loop, second: Loop, before: list[Statement], after: list[Statement]
+) -> tuple[list[Statement], dict[Expr, Expr]]:
+    """Both loops as one, between the statements before and after them."""
+    trips = {index(second.trips): index(first.trips)}
+    here = {index(second.index): index(first.index)}
+    here |= {c.after: c.next for c in first.carried if c.type.shape}
+    inits = [c.init for c in second.carried]
+    (moved,) = replaced((second,), here)
+    assert isinstance(moved, Loop)
+    carried = [replace(c, init=init) for c, init in zip(moved.carried, inits, strict=True)]
+    one = replace(first, carried=(*first.carried, *carried), body=(*first.body, *moved.body))
+    return [*before, one, *replaced(tuple(after), trips)], trips
+
+
+# ------------------------------------------------------------------------------ rows
+def _by_rows(
+    block: list[Statement], at: int, roots: tuple[Expr, ...], names: Names
+) -> list[Statement]:
+    """The block, in which a loop keeps arrays by rows that nothing else reads."""
+    s = block[at]
+    assert isinstance(s, Loop)
+    used = free(tuple(block[at + 1 :]), roots)
+    for c in s.carried:
+        if c.result in used or len(c.type.shape) < 2:
+            continue
+        found = chain(s, c)
+        own = index(s.index)
+        if (
+            found is None
+            or any(site.update.index[0] is not own for site in found.sites)
+            or any(e.args[1] is not own for e in found.loads)
+        ):
+            continue
+        s = _contracted(s, c, found, _row(block[:at], s, c, names))
+        block[at] = s
+    return block
+
+
+def _row(before: Sequence[Statement], s: Loop, c: Carried, names: Names) -> Build:
+    """The row with which an iteration begins."""
+    own, shape = index(s.index), c.type.shape[1:]
+    indices = tuple(names.fresh("k") for _ in shape)
+    places = (own, *map(index, indices))
+    made = next((b for b in before if isinstance(b, Build) and b.name == name_of(c.init)), None)
+    value, body = load(c.init, *places), Block()
+    if made is not None:
+        copy, new = renamed(made.body, names)
+        here = dict(zip(map(index, made.indices), places, strict=True))
+        body = replaced(copy, here)
+        (value,) = substitute(substitute((made.value,), new), here)
+    return Build(names.fresh(c.name), Type(shape, c.type.kind), indices, value, body)
+
+
+def _contracted(s: Loop, c: Carried, found: Chain, row: Build) -> Loop:
+    """The loop with the rows of an array in place of the array."""
+    states = {array(n, c.type.kind) for n in found.states}
+    begin = {c.leaf: array(row.name, c.type.kind)}
+
+    def one(e: Expr) -> Expr:
+        new: dict[Expr, Expr] = {}
+        for n in topological((e,)):
+            args = tuple(new[a] for a in n.args)
+            if n.op is LOAD and n.args[0] in states:
+                args = (args[0], *args[2:])
+            new[n] = (
+                begin.get(n, n) if not args else raw(n.op, args, n.value) if n.args != args else n
+            )
+        return new[e]
+
+    def inside(block: Block) -> Block:
+        return tuple(map(changed, block))
+
+    def changed(b: Statement) -> Statement:
+        if isinstance(b, Update) and array(b.name, c.type.kind) in states:
+            b = replace(b, type=row.type, index=b.index[1:])
+        if isinstance(b, Loop):
+            passed = (
+                replace(o, type=row.type) if o.type.shape and o.leaf in states else o
+                for o in b.carried
+            )
+            b = replace(b, carried=tuple(passed))
+        return mapped(b, one, inside)
+
+    others = tuple(replace(o, next=one(o.next)) for o in s.carried if o is not c)
+    return replace(s, carried=others, body=(row, *inside(s.body)))
+
+
+__all__: Sequence[str] = ["rows_together"]
