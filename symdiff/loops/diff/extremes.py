@@ -6,10 +6,10 @@ After:   the same, with the second largest: second = where(m < x[i], m, maximum(
 A term that is the largest has the slope 1, and 1/2 where another is equal, so one `Op` tells the slope of
 all of them: `taken(m, second)` of the last values. The reverse of such a loop needs no tape, and its terms are
 found by comparison with m. Terms that depend on the same numbers, as copies of an array, may be equal
-everywhere: where more than two are, each has one over how many they are.
+everywhere: their number is carried instead, and each of more than two has one over it.
 
 Requires: a carried number that is only compared with terms, in one loop or in nested ones.
-Ensures: the same values; `second`, and the number of equal terms, are no inputs of a derivative.
+Ensures: the same values; `second` and the number of equal terms are no inputs of a derivative.
 """
 
 from __future__ import annotations
@@ -133,47 +133,43 @@ def with_seconds(
     found: dict[str, Extreme] = {}
     for c, op in extremes:
         worst = ir.neg(ir.INF) if op in MAXIMA else ir.INF
-        first = None if _are_apart(context, s, c) else ONE
-        s, (second, *equal) = _with_second(context, s, c, op, worst, first)
+        if _are_apart(context, s, c):
+            s, second = _with_one_more(context, s, c, op, "second", worst)
+            equal = None
+        else:
+            s, equal = _with_one_more(context, s, c, op, "equal", ONE)
+            second = ir.where(ir.lt(ONE, equal), c.after, worst)
         order = (c.after, second)[:: 1 if op in MAXIMA else -1]
         slope = (HELD if op in (LARGER, SMALLER) else TAKEN)(*order)
-        for n in equal:
-            slope = ir.where(ir.lt(ir.const(2), n), ONE / n, slope)
+        if equal is not None:
+            slope = ir.where(ir.lt(ir.const(2), equal), ONE / equal, slope)
         found[c.name] = Extreme(op, c.after, slope)
     return s, found
 
 
-def _with_second(
-    context: Context, s: Loop, c: Carried, op: ir.Op, second: Expr, equal: Expr | None = None
-) -> tuple[Loop, list[Expr]]:
-    """The loop with the second value, and how many terms are equal unless that is None; both at its end."""
-
-    def made(stem: str) -> tuple[str, str]:
-        return context.fresh(f"{c.name}_{stem}", REAL), context.fresh(f"{c.result}_{stem}", REAL)
-
-    starts = [second] if equal is None else [second, equal]
-    names = [made(stem) for stem in ("second", "equal")[: len(starts)]]
-    body, now = s.body, [var(name) for name, _ in names]
-    nested = _within(s, c)
+def _with_one_more(
+    context: Context, s: Loop, c: Carried, op: ir.Op, stem: str, start: Expr
+) -> tuple[Loop, Expr]:
+    """The loop with one more number, and that after it: the "second" value, or how many terms are "equal"."""
+    now = var(context.fresh(f"{c.name}_{stem}", REAL))
+    body, nested = s.body, _within(s, c)
     if nested is None:
         step = step_of(s, c)
         assert step is not None
         new = better(op, step.term, c.leaf)
-        below = ir.where(better(op, step.term, now[0]), step.term, now[0])
-        ends = [ir.where(new, c.leaf, below)]
-        for n in now[1:]:
-            ends.append(ir.where(new, ONE, ir.where(ir.eq(step.term, c.leaf), n + ONE, n)))
-        ends = [ir.where(step.guard, e, n) for e, n in zip(ends, now, strict=True)]
+        if stem == "second":
+            below = ir.where(better(op, step.term, now), step.term, now)
+            end = ir.where(new, c.leaf, below)
+        else:
+            end = ir.where(new, ONE, ir.where(ir.eq(step.term, c.leaf), now + ONE, now))
+        end = ir.where(step.guard, end, now)
     else:
         loop, inner = nested
-        new_loop, ends = _with_second(context, loop, inner, op, *now)
+        new_loop, end = _with_one_more(context, loop, inner, op, stem, now)
         body = tuple(new_loop if t is loop else t for t in body)
-    added = [
-        Carried(name, REAL, init, end, result)
-        for (name, result), init, end in zip(names, starts, ends, strict=True)
-    ]
-    loop = replace(s, carried=(*s.carried, *added), body=body)
-    return loop, [var(result) for _, result in names]
+    result = context.fresh(f"{c.result}_{stem}", REAL)
+    added = Carried(name_of(now), REAL, start, end, result)
+    return replace(s, carried=(*s.carried, added), body=body), var(result)
 
 
 def _are_apart(context: Context, s: Loop, c: Carried) -> bool:

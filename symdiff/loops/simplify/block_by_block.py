@@ -379,7 +379,7 @@ FINISH: tuple[Pass[Code, None], ...] = (
         "a loop that reads the rows which another wrote is one with it", suspicion=1,
     ),
     Pass(
-        "chosen_rows", lambda p, _: (of_chosen(p[0], _names_of(*p)), p[1]), _AFTER,
+        "chosen_rows", lambda p, _: (pruned(of_chosen(p[0], _names_of(*p)), p[1]), p[1]), _AFTER,
         "what is added for elements that are not chosen is left out", suspicion=1,
     ),
     Pass(

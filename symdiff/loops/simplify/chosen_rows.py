@@ -1,7 +1,7 @@
 """What is added for each element of an array, only where the element is chosen.
 
 Before:  w = [v if c[k] else 0 for all k];  s = [s[k, l] + w[k]*x[k, l] for all k, l]
-After:   for k: for l in range(n if c[k] else 0): s[k, l] += w[k]*x[k, l]
+After:   for k: for l in range(n if c[k] else 0): s[k, l] += v*x[k, l]
 
 Requires: a program that is not differentiated any more. `w` is an adjoint, so that 0 is the slope of what
 does not count at all, and not a value.
@@ -86,12 +86,12 @@ class _Sum:
         return other.choice is self.choice and self.build.name not in free((), (other.term,))
 
 
-def _choice(s: Build) -> Expr | None:
-    """When an element is not 0, by the indices of the build."""
+def _choice(s: Build) -> tuple[Expr, Expr] | None:
+    """When an element is not 0, and what it is then, by the index of the build."""
     if s.body or s.value.op is not WHERE or len(s.indices) != 1 or not is_adjoint(s.name):
         return None
     c, a, b = s.value.args
-    return c if b is ZERO else not_(c) if a is ZERO else None
+    return (c, a) if b is ZERO else (not_(c), b) if a is ZERO else None
 
 
 def _sum(s: Build, c: Carried | None, chosen: Mapping[str, Build]) -> _Sum | None:
@@ -107,22 +107,24 @@ def _sum(s: Build, c: Carried | None, chosen: Mapping[str, Build]) -> _Sum | Non
     if a is not before:
         return None
     term = neg(b) if s.value.op is SUB else b
-    factor = _factor(term, chosen, s.indices[0])
-    if factor is None:
+    row = index(s.indices[0])
+    factor = _factor(term, chosen, row)
+    found = None if factor is None else _choice(chosen[name_of(factor.args[0])])
+    if factor is None or found is None:
         return None
-    choice = _choice(factor)
-    assert choice is not None
-    (choice,) = substitute((choice,), {index(factor.indices[0]): index(s.indices[0])})
+    here = {index(chosen[name_of(factor.args[0])].indices[0]): row}
+    choice, value = substitute(found, here)
+    (term,) = substitute((term,), {factor: value})
     return _Sum(s, c.name, term, choice)
 
 
-def _factor(e: Expr, chosen: Mapping[str, Build], row: str) -> Build | None:
-    """A chosen array of which the element of the row is a factor of a term."""
+def _factor(e: Expr, chosen: Mapping[str, Build], row: Expr) -> Expr | None:
+    """The element of the row of a chosen array that is a factor of a term."""
     stack = [e]
     while stack:
         n = stack.pop()
-        if n.op is LOAD and n.args[1:] == (index(row),) and name_of(n.args[0]) in chosen:
-            return chosen[name_of(n.args[0])]
+        if n.op is LOAD and n.args[1:] == (row,) and name_of(n.args[0]) in chosen:
+            return n
         stack += n.args if n.op in (MUL, NEG) else n.args[:1] if n.op is DIV else ()
     return None
 
