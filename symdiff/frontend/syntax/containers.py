@@ -54,6 +54,8 @@ def plain(value: Any) -> Any:
                 "use comparisons of numbers with 'if', or np.where",
             )
         return q
+    if is_complex(value):
+        return complex(*(float(plain(v)) for v in complex_calls.parts_of(value)))
     if isinstance(value, (tuple, list)):
         return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
     if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed, Text)):

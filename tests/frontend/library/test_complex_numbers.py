@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.errors import UnsupportedError
+from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import capture
 from tests.frontend.tracing import agrees, alike, traced
 
@@ -80,6 +80,24 @@ def mixed(x, y):
     pair = [z, 2 * z]
     found = {"sum": sum(pair), "last": pair[-1]}
     return found["sum"].real + (found["last"] * 1j).imag + isinstance(1j * y, complex)
+
+
+def keyed(x, y):
+    table = {1j: x, 2.0: y, 1 + 0j: 3 * x}
+    return table[1j] + table[2 + 0j] + table[1] + len({1j, 0 + 1j}) + bool(1j * x) + (x in [1j, x])
+
+
+def test_keys_and_truth_values():
+    beside_python(keyed, *POINTS[:3], (0.0, 1.0))
+
+
+def test_arguments_are_real():
+    with pytest.raises(SymdiffError, match="pass its real and imaginary parts"):
+        symgrad(abs_of)(1j)
+
+
+def abs_of(z):
+    return abs(z * (1 + 2j))
 
 
 def test_real_on_one_branch_and_complex_on_the_other():

@@ -273,7 +273,7 @@ _OTHERS: dict[Any, Callable[..., Any]] = {
     np.where: _where, np.full: _full, np.full_like: _full_like, np.ones_like: _ones_like,
     np.shape: _of_real_part(np.shape), np.ndim: _of_real_part(np.ndim),
     np.size: _of_real_part(np.size), len: _of_real_part(len), complex: _complex,
-    np.complex128: _complex, np.iscomplexobj: lambda t, z: True,
+    np.complex128: _complex, bool: truth, np.iscomplexobj: lambda t, z: True,
 }  # fmt: skip
 _MAKERS = (np.zeros, np.ones, np.empty, np.eye, np.identity, np.array, np.asarray, np.full,
            np.zeros_like, np.ones_like, np.empty_like, np.full_like)  # fmt: skip
