@@ -48,6 +48,7 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     domains,
+    is_complex,
     join,
     of_integers,
     python_kind,
@@ -311,6 +312,8 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         outputs.append(symbolic.leaf_of(t, value))
         kinds.append(nest + value.kind if nest else value.kind)
         return len(outputs) - 1
+    if is_complex(value):
+        raise Refused(describe(value), "return its parts: z.real, z.imag")
     if value is None:
         raise Refused("nothing", "return a number, or a tuple, list, dict or array of numbers")
     raise Refused(describe(value), "return a number, or a tuple, list, dict or array of numbers")

@@ -361,11 +361,11 @@ hint: use one matrix
     "dtype_of_array": (
         """
 def f(x):
-    return x[1:].astype(complex)
+    return x[1:].astype("complex64")
 """,
         """
-model.py:2:12: dtype complex is not supported
-    return x[1:].astype(complex)
+model.py:2:12: dtype complex64 is not supported
+    return x[1:].astype("complex64")
            ^
 hint: a traced function computes with real numbers; float, int and bool are known
 """,

@@ -324,7 +324,7 @@ def f(x):
 model.py:2:20: 'np.fft.fft' cannot be traced
     return x + len(np.fft.fft([x, 1.0]))
                    ^
-hint: complex numbers are not supported; write the transform as sums of cos and sin, such as np.cos(w[:, None] * t) @ x
+hint: fast transforms are not supported; write the transform as a sum, such as np.exp(-1j * w[:, None] * t) @ x
 """,
     ),
     "foreign_object": (
@@ -369,22 +369,22 @@ def f(x):
     return x * 1j
 """,
         """
-model.py:2:16: a complex number is used
+model.py:2:5: 'f' returns a complex number
     return x * 1j
-               ^
-hint: symdiff differentiates real functions
+    ^
+hint: return its parts: z.real, z.imag
 """,
     ),
     "complex_call": (
         """
 def f(x):
-    return complex(x, 1).real
+    return 1.0 if complex(x, 1) < 2 else x
 """,
         """
-model.py:2:12: a complex number is used
-    return complex(x, 1).real
-           ^
-hint: symdiff differentiates real functions
+model.py:2:19: '<' of complex numbers, which Python refuses
+    return 1.0 if complex(x, 1) < 2 else x
+                  ^
+hint: compare or round their parts, z.real and z.imag, or abs(z)
 """,
     ),
     "is_comparison": (

@@ -510,10 +510,18 @@ def test_masked_arrays_are_refused_in_every_call(call: Any) -> None:
         call()
 
 
-@pytest.mark.parametrize("w", [1j, np.array([1j]), np.array(["a"])])
+@pytest.mark.parametrize("w", [np.array([None]), np.array(["a"])])
 def test_static_values_that_are_no_numbers_are_refused_by_name(w: Any) -> None:
     with pytest.raises(SymdiffError, match="static parameter 'w'"):
         symgrad(lambda x, w: np.sum(x * w), static="w")(V, w)
+
+
+@pytest.mark.parametrize("w", [1 + 2j, np.array([1 - 1j, 2j, 0.5])])
+def test_static_values_may_be_complex(w: Any) -> None:
+    f = symgrad(lambda x, w: np.abs(np.sum(x * w)) ** 2, wrt="x", static="w")
+    assert f(V[:3], w) == pytest.approx(np.abs(np.sum(V[:3] * w)) ** 2, rel=1e-15)
+    slope = 2 * np.real(np.conj(w) * np.sum(V[:3] * w)) * np.ones(3)
+    assert f.grad(V[:3], w) == pytest.approx(slope, rel=1e-14)
 
 
 def test_kinds_of_arrays() -> None:

@@ -9,6 +9,7 @@
 `record_copies`       dataclasses and copy
 `methods`             methods of Python's containers and strings
 `numpy/`              NumPy
+`complex_numbers/`    complex numbers as pairs of real ones
 `foreign`             other libraries' names of NumPy's and SciPy's
 `of_numba`            what Numba compiles, seen through to its Python
 `composed`            NumPy's and SciPy's in terms of others

@@ -311,10 +311,6 @@ def _bool(t: Tracer, value: Any = False) -> Any:
     return truth(t, value)
 
 
-def _complex(t: Tracer, *args: Any) -> Any:
-    raise Refused("a complex number is used", "symdiff differentiates real functions")
-
-
 def _len(t: Tracer, value: Any) -> Any:
     if isinstance(value, Sequence):
         return scalars.whole(extent(t, value.count))
@@ -514,7 +510,6 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.int": to_int,
     "builtins.float": _float,
     "builtins.bool": _bool,
-    "builtins.complex": _complex,
     "builtins.isinstance": is_instance,
     "builtins.len": _len,
     "builtins.range": _range,

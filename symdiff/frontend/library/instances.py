@@ -20,6 +20,8 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     Whole,
+    is_array_pair,
+    is_complex,
     of_integers,
 )
 
@@ -34,6 +36,17 @@ _NUMPY: dict[str, tuple[Any, ...]] = {
     "i": (np.int64, np.signedinteger, np.integer, np.number, np.generic),
     "b": (np.bool_, np.generic),
 }
+_OF_ARRAYS = {np.ndarray, object}
+_COMPLEX = (
+    complex,
+    np.complexfloating,
+    np.complex128,
+    np.inexact,
+    np.number,
+    numbers.Number,
+    numbers.Complex,
+    object,
+)
 _PYTHON = bool, int, numbers.Number, numbers.Complex, numbers.Real, numbers.Integral
 """What a truth value is, if it is one of Python's."""
 
@@ -50,12 +63,15 @@ def _each(types: Any) -> Iterator[Any]:
 def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     """`isinstance(value, types)`."""
     wanted = set(_each(types))
+    if is_complex(value):
+        kinds = _OF_ARRAYS if is_array_pair(value) else _COMPLEX
+        return bool(wanted.intersection(kinds))
     if isinstance(value, Record):
         return issubclass(value.made_of, tuple(wanted))
     if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & wanted:
         raise Refused("the type of a number decides what is computed")  # which Python does then
     if isinstance(value, Bare):
-        return bool({np.ndarray, object} & wanted)
+        return bool(_OF_ARRAYS & wanted)
     if isinstance(value, (Whole, Integral)):
         return _of_number("i", wanted)
     if isinstance(value, Real):
@@ -63,7 +79,7 @@ def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     if isinstance(value, Cond):
         return _of_number("b", wanted)
     if isinstance(value, (SmallArray, SymArray)):
-        return bool({np.ndarray, object} & wanted)
+        return bool(_OF_ARRAYS & wanted)
     return isinstance(value, types)
 
 

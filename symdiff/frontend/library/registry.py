@@ -30,6 +30,7 @@ from symdiff.frontend.library import (
     special_orders,
 )
 from symdiff.frontend.library import standard as library_names
+from symdiff.frontend.library.complex_numbers import complex_calls, holomorphic
 from symdiff.frontend.library.numpy import keywords, truth_values
 from symdiff.frontend.library.numpy.small import names as numpy_names
 from symdiff.frontend.library.numpy.symbolic import names as large_names
@@ -165,7 +166,9 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
         table[id(fun)] = fun, _shorthand(build)
     table |= {
         id(fun): (fun, traced)
-        for fun, traced in (detached.TRACED | implicit.TRACED | minima.TRACED | ode.TRACED).items()
+        for fun, traced in (
+            complex_calls.TRACED | detached.TRACED | implicit.TRACED | minima.TRACED | ode.TRACED
+        ).items()
     }
     return table
 
@@ -176,7 +179,14 @@ def _entries() -> dict[str, Implementation]:
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
-    entries |= python_names.TABLE | library_names.TABLE | ordering.TABLE | output.TABLE
+    entries |= {name: _composed(f, 0) for name, f in holomorphic.CMATH.items()}
+    entries |= (
+        complex_calls.NAMES
+        | python_names.TABLE
+        | library_names.TABLE
+        | ordering.TABLE
+        | output.TABLE
+    )
     return entries | numpy_names.TABLE | record_copies.TABLE
 
 
@@ -257,9 +267,9 @@ _RANDOM = "random numbers would be frozen when traced; pass them as arguments"
 _REAL = "a traced function computes with real numbers; leave the conversion out"
 _OPAQUE = "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"
 
-_COMPLEX = (
-    "complex numbers are not supported; write the transform as sums of cos and sin, such as "
-    "np.cos(w[:, None] * t) @ x"
+_TRANSFORM = (
+    "fast transforms are not supported; write the transform as a sum, such as "
+    "np.exp(-1j * w[:, None] * t) @ x"
 )
 
 _HINTS: tuple[tuple[Any, str], ...] = (
@@ -272,8 +282,8 @@ MODULE_HINTS = {
     "random": _RANDOM,
     "secrets": _RANDOM,
     "numpy.random": _RANDOM,
-    "numpy.fft": _COMPLEX,
-    "scipy.fft": _COMPLEX,
+    "numpy.fft": _TRANSFORM,
+    "scipy.fft": _TRANSFORM,
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library.complex_numbers.of_operators import pair
 from symdiff.frontend.library.distributions import (
     log_gamma,
     lower_branch,
@@ -127,20 +128,12 @@ def multigammaln(a: ArrayLike, d: int) -> Any:
     return found
 
 
-class ComplexNumber:
-    """What a complex function of real arguments gives, of which parts are taken."""
-
-    def __init__(self, real: ArrayLike, imag: ArrayLike) -> None:
-        self.real = real
-        self.imag = imag
-
-
 def lambertw(z: ArrayLike, k: int = 0, tol: float = 1e-8) -> Any:
     """Where it is real: of index 0 from -1/e on, of index -1 from there to 0; nan elsewhere."""
     if k == 0:
-        return ComplexNumber(principal_branch(z), 0.0 * z)
+        return pair(principal_branch(z), 0.0 * z)
     if k == -1:
-        return ComplexNumber(lower_branch(z), 0.0 * z)
+        return pair(lower_branch(z), 0.0 * z)
     raise ValueError("of Lambert's W only the branches 0 and -1 are real")
 
 

@@ -11,6 +11,7 @@ from symdiff.frontend.loops import slots
 from symdiff.frontend.loops.slots import Slot
 from symdiff.frontend.trace.aliases import containers
 from symdiff.frontend.trace.array_memory import Memory
+from symdiff.frontend.trace.complex_pairs import promoted
 from symdiff.frontend.trace.frames import Flow, contents
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
@@ -24,6 +25,8 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Unusable,
     describe,
+    is_complex,
+    is_number,
 )
 from symdiff.ir import Expr, loop_program
 from symdiff.ir.loop_program import Type
@@ -169,6 +172,9 @@ def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> boo
     what = f"name '{name}'"
     if name not in plan.names:
         plan.names[name] = slots.tree_of(t.wrap(before), what, name in plan.deep)
+        return True
+    if isinstance(plan.names[name], Slot) and is_complex(value) and is_number(before):
+        plan.names[name] = slots.tree_of(promoted(before), what)
         return True
     if isinstance(plan.names[name], SmallArray) and isinstance(value, SymArray):
         if t.size_limit > 0:

@@ -14,7 +14,9 @@ from symdiff.frontend.trace.extents import positive, same_size
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    ComplexNumber,
     Listed,
+    Record,
     Refused,
     Selected,
     Sequence,
@@ -22,6 +24,7 @@ from symdiff.frontend.trace.values import (
     Whole,
     as_real,
     describe,
+    is_complex,
 )
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import linear
@@ -35,6 +38,13 @@ def of(value: Any) -> Sequence | None:
         items = value
         return Sequence(
             items.storage.shape[0], lambda k: lists.subscript(active.get(), items, Whole(k))
+        )
+    if is_complex(value) and isinstance(value.fields["real"], SymArray):
+        real, imag = (of(v) for v in value.fields.values())
+        assert real is not None and imag is not None
+        return Sequence(
+            real.count,
+            lambda k: Record(ComplexNumber, {"real": real.item(k), "imag": imag.item(k)}),
         )
     if isinstance(value, Selected):
         value = symbolic.symbolic(active.get(), value)
@@ -148,6 +158,7 @@ def involved(values: Iterable[Any]) -> bool:
     """Whether arguments have to do with sizes that are not known when traced."""
     return any(
         isinstance(v, (SymArray, Selected, Sequence, Listed, Whole))
+        or (is_complex(v) and involved(v.fields.values()))
         or (isinstance(v, (list, tuple)) and involved(v))
         for v in values
     )

@@ -12,6 +12,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.complex_pairs import promoted
 from symdiff.frontend.trace.frames import tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -25,6 +26,8 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Whole,
     describe,
+    is_complex,
+    is_number,
 )
 from symdiff.ir import ONE, loop_program
 from symdiff.ir.loop_program import Type
@@ -183,6 +186,8 @@ def filled(t: Tracer, tree: Any, value: Callable[[Slot], Any]) -> Any:
 
 def pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
     """Each slot with the value that stands there after the body."""
+    if is_complex(tree) and is_number(value):
+        value = promoted(value)
     if isinstance(tree, Slot):
         yield tree, value
         return

@@ -13,6 +13,7 @@ import numpy as np
 from symdiff.frontend import captures
 from symdiff.frontend.library import located
 from symdiff.frontend.library import registry as known
+from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS, ARRAY_PROPERTIES
 from symdiff.frontend.library.numpy.symbolic import names as large_names
@@ -34,6 +35,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Whole,
     describe,
+    is_complex,
     number,
 )
 
@@ -50,6 +52,8 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
         return large_names.attribute(t, owner, name)
     if isinstance(owner, Scalar):
         return _of_scalar(owner, name)
+    if is_complex(owner):
+        return complex_calls.attribute(t, owner, name)
     if isinstance(owner, Record):
         return records.attribute(t, owner, name)
     if isinstance(owner, records.Super):

@@ -31,6 +31,7 @@ from symdiff.frontend.library import (
     scientific,
 )
 from symdiff.frontend.library import registry as known
+from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.syntax import inlining, records
@@ -111,12 +112,15 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     """The value of `function(*args, **kwargs)`."""
     if isinstance(function, Closure):
         return inline(t, function, args, kwargs)
+    if (made := complex_calls.called(t, function, args, kwargs)) is not NotImplemented:
+        return made
     if isinstance(function, Method):
         t.python_numbers |= function.name in ("item", "tolist")
         return function.function(t, function.owner, *args, **kwargs)
     if getattr(function, "__module__", None) == "math" or function in _GIVE_PYTHON_NUMBERS:
         t.python_numbers = True
     if (implementation := known.find(function)) is not None:
+        complex_calls.check(function, args, kwargs)
         of_numpy = _of_numpy(function)
         t.numpy_numbers |= of_numpy
         result = numpy_calls.applied(t, function, implementation, args, kwargs)
@@ -168,8 +172,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
         if (traced := located.find(function)) is not None:
             return traced(t, args, kwargs)
-        known_method = scientific.find(function)
-        if known_method is not None:
+        if (known_method := scientific.find(function)) is not None:
             return inline(t, known_method, args, kwargs)
         if inspects or _is_library(function.__func__):
             raise _foreign(t, function)

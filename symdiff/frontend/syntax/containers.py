@@ -11,6 +11,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import lists, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.syntax import records
 from symdiff.frontend.trace import demands
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
@@ -36,6 +37,8 @@ from symdiff.frontend.trace.values import (
     Unlisted,
     Whole,
     describe,
+    is_array_pair,
+    is_complex,
 )
 
 SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
@@ -51,6 +54,8 @@ def plain(value: Any) -> Any:
                 "use comparisons of numbers with 'if', or np.where",
             )
         return q
+    if is_complex(value):
+        return complex(*(float(plain(v)) for v in complex_calls.parts_of(value)))
     if isinstance(value, (tuple, list)):
         return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
     if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed, Text)):
@@ -109,6 +114,9 @@ def elements(t: Tracer, value: Any) -> list[Any]:
     if isinstance(value, Real):
         used_as_array(value, "it is iterated over")
         raise Refused(f"{_what(value)} is iterated over")
+    if is_complex(value) and is_array_pair(value):
+        rows = [elements(t, v) for v in complex_calls.parts_of(value)]
+        return [complex_calls.pair(t, *v) for v in zip(*rows, strict=True)]
     if isinstance(value, Sequence):
         raise Unlisted(
             "a range whose length is not known when traced is listed", "loop over it with 'for'"
@@ -167,6 +175,8 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         if k not in owner:
             raise Refused(f"key {_show(k)} is not in the dictionary")
         return t.wrap(owner[k])
+    if is_complex(owner):
+        return complex_calls.subscript(t, owner, index, subscript)
     if isinstance(owner, Record):
         found = records.special(t, owner, "__getitem__", index)
         if found is not NotImplemented:

@@ -12,11 +12,13 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.syntax import attributes, calls, comprehensions, records
 from symdiff.frontend.syntax.containers import elements, key, position, subscript, text_of
 from symdiff.frontend.syntax.operators import binary, compare, truth
 from symdiff.frontend.trace import closures, extents, scalars
+from symdiff.frontend.trace.complex_pairs import of_python
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
@@ -36,6 +38,7 @@ from symdiff.frontend.trace.values import (
     Unusable,
     as_real,
     describe,
+    is_complex,
     is_number,
     is_single,
     number,
@@ -93,7 +96,7 @@ def _constant(t: Tracer, node: ast.Constant) -> Any:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, complex):
-        t.refuse("a complex number is used", "symdiff differentiates real functions", node)
+        return of_python(value)
     return value
 
 
@@ -144,6 +147,8 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
         case ast.Not():
             return scalars.negate(truth(t, value))
         case ast.USub():
+            if is_complex(value):
+                return complex_calls.negative(t, value)
             if isinstance(value, Record):
                 found = records.special(t, value, "__neg__")
                 if found is not NotImplemented:
@@ -155,6 +160,8 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
                 )
             return t.note(arrays.elementwise(scalars.negative, value), node)
         case ast.UAdd():
+            if is_complex(value):
+                return value
             if is_number(value):
                 return of_truth(value)
             return arrays.elementwise(lambda v: v if is_number(v) else as_real(v), value)

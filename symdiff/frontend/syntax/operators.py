@@ -13,6 +13,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import folding, lists, symbolic
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.syntax import comprehensions, records
 from symdiff.frontend.syntax.containers import plain, text_of
 from symdiff.frontend.trace import scalars
@@ -37,6 +38,7 @@ from symdiff.frontend.trace.values import (
     Undecided,
     Whole,
     describe,
+    is_complex,
     is_number,
     is_single,
     of_integers,
@@ -65,6 +67,9 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
         sides = truth(t, value.then), truth(t, value.other)
         chosen: Cond | bool = scalars.select(value.condition, TRUE, *sides)
         return chosen
+    if is_complex(value):
+        known: Cond | bool = complex_calls.truth(t, value)
+        return known
     if isinstance(value, (Masked, Stream, Text)):
         raise Refused(f"the truth value of {describe(value)}")
     return bool(value)
@@ -101,6 +106,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
                 "make numbers of them first: np.where(a > 0, 1.0, 0.0)",
             )
         op = {ast.Add: ast.BitOr, ast.Mult: ast.BitAnd}.get(op, op)
+    if is_complex(a) or is_complex(b):
+        return complex_calls.binary(t, op, a, b)
     if isinstance(a, Record) or isinstance(b, Record):
         found = records.binary(t, op, a, b)
         if found is not NotImplemented:
@@ -230,6 +237,8 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
         return found if op is ast.In else scalars.negate(found)
     if is_number(a) and is_number(b):
         return scalars.compare(op, a, b)
+    if is_complex(a) or is_complex(b):
+        return complex_calls.binary(t, op, a, b)
     arrayed = (SmallArray, Masked, *_SYMBOLIC)
     if isinstance(a, arrayed) or isinstance(b, arrayed):
         return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)

@@ -16,6 +16,7 @@ from symdiff.frontend import captures
 from symdiff.frontend.arrays import lists, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import of_numba, registry
+from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.loops import appended_lists, slots
 from symdiff.frontend.syntax import (
     containers,
@@ -46,6 +47,8 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Whole,
     describe,
+    is_array_pair,
+    is_complex,
     nest_of,
 )
 from symdiff.ir import FALSE, TRUE, loop_program
@@ -167,6 +170,14 @@ def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
 
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     """`owner[index] = value`."""
+    if is_complex(owner):
+        complex_calls.store(t, owner, index, value)
+        return
+    if is_complex(value) and isinstance(owner, (SymArray, SmallArray)):
+        raise Refused(
+            "a complex number is stored in an array of real numbers",
+            "make the array one of complex numbers, such as np.zeros(n, dtype=complex)",
+        )
     if isinstance(owner, (SymArray, SmallArray)) and _is_slice(index):
         demands.array_in_call(value, "it is stored in a slice")
     if isinstance(owner, SymArray):
@@ -243,7 +254,8 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         store(t, owner, index, t.note(_changed(t, op, old, value), node))
         return
     new = operators.binary(t, op, old, value)
-    storing.must_hold(t, old, new)
+    if not is_complex(new):
+        storing.must_hold(t, old, new)
     store(t, owner, index, t.note(new, node))
 
 
@@ -260,6 +272,11 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
             "make another array of it: a = a + ...",
         )
     new = operators.binary(t, op, old, value)
+    if is_complex(old):
+        if not is_array_pair(old):
+            return new
+        complex_calls.store(t, old, Ellipsis, new)
+        return old
     storing.must_hold(t, old, new)
     if isinstance(old, SymArray):
         storing.store(t, old, Ellipsis, new)

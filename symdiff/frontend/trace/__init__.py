@@ -3,6 +3,7 @@
 `values`         what a traced function computes with
 `array_memory`   memory of arrays of unknown size, and what else may be the same
 `outside`        values of the user's world
+`complex_pairs`  complex numbers beside real ones, where they are merged
 `scalars`        operations on real numbers and truth values, with the conditions they need
 `domains`        where values are defined
 `implied`        what follows from conditions that hold

@@ -24,6 +24,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     describe,
+    is_complex,
 )
 
 MOST = 2000
@@ -35,7 +36,8 @@ def containers(value: Any) -> Iterator[Any]:
     if isinstance(value, (list, dict, SmallArray)):
         yield value.owner() if isinstance(value, SmallArray) else value
     if isinstance(value, Record):
-        yield from containers(value.fields)
+        inner = tuple(value.fields.values()) if is_complex(value) else value.fields
+        yield from containers(inner)
     elif isinstance(value, (list, tuple)):
         for v in value:
             yield from containers(v)

@@ -14,9 +14,11 @@ from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
     UNBOUND,
     Choice,
+    ComplexNumber,
     Cond,
     Maybe,
     Real,
+    Record,
     Refused,
     SmallArray,
     Unusable,
@@ -51,6 +53,9 @@ class Conditions(Recorder):
     def _data(self, value: np.ndarray[Any, Any]) -> Any:
         """An array of the user's that is known when traced."""
         must_be_plain(value)
+        if value.dtype == np.complex128:
+            parts = {"real": self._data(value.real.copy()), "imag": self._data(value.imag.copy())}
+            return Record(ComplexNumber, parts)
         if value.size <= self.size_limit or not value.ndim:
             return from_outside(value)
         array = self.array_of_data(value)

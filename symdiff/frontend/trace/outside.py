@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.trace.values import MAX_ARRAY, ExactReal, Real, Refused, SmallArray, number
+from symdiff.frontend.trace.complex_pairs import of_python
+from symdiff.frontend.trace.values import (
+    MAX_ARRAY,
+    ComplexNumber,
+    ExactReal,
+    Real,
+    Record,
+    Refused,
+    SmallArray,
+    number,
+)
 
 
 def from_outside(value: Any) -> Any:
@@ -21,6 +31,9 @@ def from_outside(value: Any) -> Any:
         return _from_numpy(value)
     if isinstance(value, np.ndarray):
         must_be_plain(value)
+        if value.dtype == np.complex128:
+            parts = {"real": from_outside(value.real), "imag": from_outside(value.imag)}
+            return Record(ComplexNumber, parts)
         if value.dtype.kind not in "biuf":
             raise Refused(f"an array of dtype {value.dtype} is used", "use real numbers")
         if value.size > MAX_ARRAY:
@@ -33,7 +46,7 @@ def from_outside(value: Any) -> Any:
         small = SmallArray(items, value.dtype.kind.replace("u", "i"))
         return small if value.ndim else items.item()
     if isinstance(value, complex):
-        raise Refused("a complex number is used", "symdiff differentiates real functions")
+        return of_python(value)
     return number(float(value)) if isinstance(value, float) else value
 
 
@@ -65,4 +78,6 @@ def _from_numpy(value: Any) -> Any:
         if not np.isfinite(value):
             return number(float(value))
         return number(Fraction(*value.as_integer_ratio()))
+    if isinstance(value, np.complex128):
+        return of_python(complex(value))
     raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")

@@ -20,6 +20,7 @@ from symdiff import ir
 from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import containers, referenced
 from symdiff.frontend.trace.array_memory import Memory
+from symdiff.frontend.trace.complex_pairs import alike
 from symdiff.frontend.trace.decisions import NEVER
 from symdiff.frontend.trace.facts import Conditions
 from symdiff.frontend.trace.frames import (
@@ -293,6 +294,7 @@ class Tracer(Conditions):
             return a
         if a is UNBOUND or b is UNBOUND or isinstance(a, Maybe) or isinstance(b, Maybe):
             return self._merge_bound(c, a, b)
+        a, b = alike(a, b)
         if is_number(a) and is_number(b):
             if type(a) is type(b) and isinstance(a, int) and a == b:
                 return a

@@ -295,6 +295,21 @@ class Record:
     fields: Any
 
 
+class ComplexNumber:
+    """What the record of a complex number, or of an array of them, is made of: of the fields "real"
+    and "imag", which are numbers, or arrays of one shape. No record of it is changed; arrays are."""
+
+
+def is_complex(value: Any) -> bool:
+    """Whether it is a complex number, or an array of them."""
+    return isinstance(value, Record) and value.made_of is ComplexNumber
+
+
+def is_array_pair(value: Record) -> bool:
+    """Whether the parts of a complex value are arrays."""
+    return not is_number(value.fields["real"])
+
+
 class Generator:
     """What a stream runs through, where its length is not known when traced."""
 
@@ -455,6 +470,8 @@ def describe(value: Any) -> str:
             return "a value that depends on a condition"
         case Text():
             return "text of values that are not known when traced"
+        case Record(made_of=made_of) if made_of is ComplexNumber:
+            return "an array of complex numbers" if is_array_pair(value) else "a complex number"
         case Record():
             return f"an object of '{value.made_of.__name__}'"
         case None:

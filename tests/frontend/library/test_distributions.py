@@ -187,7 +187,7 @@ def test_distribution_functions_beyond_their_supports_and_by_shapes():
             np.testing.assert_allclose(symgrad(f)(q)[2], f(q)[2], rtol=1e-13)
 
 
-def test_complex_functions_are_used_by_their_real_parts():
+def test_holomorphic_are_used_by_their_real_parts():
     w = symgrad(lambda x: special.lambertw(x).real)
     assert w.grad(0.0) == 1.0 and math.isnan(w(-0.5))
     for bad in (
