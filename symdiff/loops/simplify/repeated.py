@@ -50,7 +50,7 @@ class _Numbers(Names):
         super().__init__()
         self._count = 0
 
-    def fresh(self, stem: str) -> str:
+    def copied(self, stem: str) -> str:
         self._count += 1
         return f"= {self._count}"
 
