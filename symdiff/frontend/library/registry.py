@@ -30,7 +30,7 @@ from symdiff.frontend.library import (
     special_orders,
 )
 from symdiff.frontend.library import standard as library_names
-from symdiff.frontend.library.complex_numbers import complex_calls, holomorphic
+from symdiff.frontend.library.complex_numbers import complex_calls, fourier, holomorphic
 from symdiff.frontend.library.numpy import keywords, truth_values
 from symdiff.frontend.library.numpy.small import names as numpy_names
 from symdiff.frontend.library.numpy.symbolic import names as large_names
@@ -128,7 +128,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 
 
 MODULES = (
-    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "numpy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
+    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
     "statistics",
 )  # fmt: skip
 """Modules whose functions are known once the user has imported them."""
@@ -179,7 +179,8 @@ def _entries() -> dict[str, Implementation]:
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
-    entries |= {name: _composed(f, 0) for name, f in holomorphic.CMATH.items()}
+    written = holomorphic.CMATH | fourier.TRANSFORMS
+    entries |= {name: _composed(f, 0) for name, f in written.items()}
     entries |= (
         complex_calls.NAMES
         | python_names.TABLE
@@ -268,8 +269,8 @@ _REAL = "a traced function computes with real numbers; leave the conversion out"
 _OPAQUE = "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"
 
 _TRANSFORM = (
-    "fast transforms are not supported; write the transform as a sum, such as "
-    "np.exp(-1j * w[:, None] * t) @ x"
+    "fft, ifft, rfft, irfft, fft2, fftn and their frequencies are supported; write others as a sum, such "
+    "as np.exp(-1j * w[:, None] * t) @ x"
 )
 
 _HINTS: tuple[tuple[Any, str], ...] = (

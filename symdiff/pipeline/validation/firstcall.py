@@ -447,6 +447,10 @@ def _same(name: str, values: Sequence[Any], plain: Any, ours: Ours, got: Any, un
             _same_leaf(name, values, want, ball, result, unit, k in ours.undefined, ours.room)
 
 
+FINE = 2.0**-30
+"""Below it a room is for roundings, which are in proportion to the arguments; above it for a tolerance."""
+
+
 def _same_leaf(
     name: str, values: Sequence[Any], want: Any, balls: Any, result: Any, unit: float,
     undefined: bool, room: float,
@@ -478,7 +482,7 @@ def _same_leaf(
                     "the captured program is nan there",
                     hint=HINT,
                 )
-            rough = room * (1.0 + abs(float(x)))
+            rough = room * (1.0 + abs(float(x)) + (largest(values) if room < FINE else 0.0))
             _close(name, values, "plain Python", float(x), ball, unit, rough)
             if computed is not None:
                 _close(name, values, "compiled code", float(computed[k]), ball, unit)

@@ -2,5 +2,6 @@
 
 `of_operators`  what operators do with them, in plain Python
 `holomorphic`   functions of `cmath` and NumPy, in plain Python
+`fourier`       discrete Fourier transforms, in plain Python
 `complex_calls` operators, attributes and calls while tracing
 """

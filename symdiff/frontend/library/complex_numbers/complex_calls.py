@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library.complex_numbers import holomorphic, of_operators
+from symdiff.frontend.library.complex_numbers import fourier, holomorphic, of_operators
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.complex_pairs import of_numbers, promoted
 from symdiff.frontend.trace.frames import tuple_like
@@ -193,11 +194,13 @@ _KEPT: dict[str, Callable[..., Any]] = {"astype": _astype, "tolist": _listed, "i
 
 
 # ------------------------------------------------------------------------- calls
-@functools.lru_cache(maxsize=1)
-def _table() -> dict[int, tuple[Any, Any]]:
-    """What functions of complex arguments are, by the identity of the functions."""
+@functools.lru_cache(maxsize=2)
+def _table(with_scipy: bool) -> dict[int, tuple[Any, Any]]:
+    """What functions of complex arguments are, by the identity of the functions; of those of `scipy.fft` once
+    the user has imported it."""
     found: dict[int, tuple[Any, Any]] = {}
-    for name, made in holomorphic.TABLE.items():
+    transforms = fourier.TRANSFORMS if with_scipy else fourier.NUMPY
+    for name, made in (holomorphic.TABLE | transforms).items():
         module, _, rest = name.partition(".")
         owner: Any = importlib.import_module(module)
         for part in rest.split("."):
@@ -301,7 +304,7 @@ def called(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, An
     else:
         complex_given = any(map(is_complex, (*args, *kwargs.values())))
     if complex_given:
-        found = _table().get(id(function))
+        found = _table("scipy.fft" in sys.modules).get(id(function))
         if found is not None and found[0] is function:
             return found[1](t, *args, **kwargs)
         return NotImplemented
@@ -334,6 +337,7 @@ def _small_integer(t: Tracer, value: Any) -> Any:
 
 
 TRACED: dict[Any, Callable[..., Any]] = {
+    **fourier.TRACED,
     of_operators.pair: pair,
     of_operators.small_integer: _small_integer,
     is_complex: lambda t, value: is_complex(value),

@@ -1,0 +1,133 @@
+"""Discrete Fourier transforms, in plain Python that is traced.
+
+Each is a product with the matrix of the roots of unity: n**2 operations of n numbers, where a fast
+transform takes n*log(n). Exponents are reduced as integers, so that roots are accurate, and exact where
+they are 1, -1, 1j or -1j.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.library.implicit import ALL
+from symdiff.frontend.trace.tracer import Tracer
+
+ArrayLike = Any
+ROOM = 2.0**-36
+"""By how much NumPy's results may differ, of the largest argument: its transforms have other roundings."""
+
+
+def rounded_otherwise(found: Any) -> Any:
+    """A result that plain Python computes by other steps."""
+    return found
+
+
+def _trace_rounded(t: Tracer, found: Any) -> Any:
+    t.solved(ALL, ROOM)
+    return found
+
+
+TRACED = {rounded_otherwise: _trace_rounded}
+"""What is told to the tracer."""
+
+
+def _roots(rows: int, columns: int, n: int, sign: float) -> Any:
+    """`exp(sign*2j*pi*j*k/n)` of all j below `rows` and k below `columns`."""
+    turns = (np.arange(rows)[:, None] * np.arange(columns)[None, :]) % n
+    below = 2 * turns > n
+    least = np.where(below, n - turns, turns)  # the angle is 2*pi*least/n, up to its sign
+    real = np.sin((n - 4 * least) * (math.pi / (2 * n)))
+    imag = np.sin(np.minimum(2 * least, n - 2 * least) * (math.pi / n))
+    return real + 1j * np.where(below, -sign * imag, sign * imag)
+
+
+def _fitted(a: ArrayLike, n: int) -> Any:
+    """An array of which the last axis is cut, or filled with zeros, to a size."""
+    if n <= a.shape[-1]:
+        return a[..., :n]
+    missing = np.zeros((*a.shape[:-1], n - a.shape[-1]))
+    return np.concatenate([a, missing], axis=-1)
+
+
+def _scale(n: int, norm: str | None, inverse: bool) -> Any:
+    if norm == "ortho":
+        return 1 / math.sqrt(n)
+    if norm not in (None, "backward", "forward"):
+        raise ValueError('norm is "backward", "ortho" or "forward"')
+    return 1 / n if inverse == (norm != "forward") else 1.0
+
+
+def _transformed(
+    a: ArrayLike, n: int | None, axis: int, norm: str | None, inverse: bool, half: bool = False
+) -> Any:
+    a = np.moveaxis(np.asarray(a), axis, -1)
+    if n is not None:
+        a = _fitted(a, n)
+    size = a.shape[-1]
+    columns = size // 2 + 1 if half else size
+    found = a @ _roots(size, columns, size, 1.0 if inverse else -1.0)
+    return np.moveaxis(rounded_otherwise(found) * _scale(size, norm, inverse), -1, axis)
+
+
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    return _transformed(a, n, axis, norm, False)
+
+
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    return _transformed(a, n, axis, norm, True)
+
+
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    return _transformed(a, n, axis, norm, False, half=True)
+
+
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """The signal of which the transform has these values up to the middle, and their conjugates beyond."""
+    a = np.moveaxis(np.asarray(a), axis, -1)
+    size = 2 * (a.shape[-1] - 1) if n is None else n
+    a = _fitted(a, size // 2 + 1)
+    k = np.arange(size // 2 + 1)
+    twice = np.where((k == 0) | (2 * k == size), 1.0, 2.0)
+    roots = _roots(size // 2 + 1, size, size, 1.0)
+    found = (np.real(a) * twice) @ np.real(roots) - (np.imag(a) * twice) @ np.imag(roots)
+    return np.moveaxis(rounded_otherwise(found) * _scale(size, norm, True), -1, axis)
+
+
+def fft2(a: ArrayLike, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    return _over(fft, a, s, axes, norm)
+
+
+def ifft2(a: ArrayLike, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
+    return _over(ifft, a, s, axes, norm)
+
+
+def fftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    return _over(fft, a, s, tuple(range(-np.ndim(a), 0)) if axes is None else axes, norm)
+
+
+def ifftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
+    return _over(ifft, a, s, tuple(range(-np.ndim(a), 0)) if axes is None else axes, norm)
+
+
+def _over(transform: Any, a: ArrayLike, s: Any, axes: Any, norm: str | None) -> Any:
+    for k in range(len(axes)):
+        a = transform(a, None if s is None else s[k], axes[k], norm)
+    return a
+
+
+def fftfreq(n: int, d: Any = 1.0) -> Any:
+    k = np.arange(n)
+    return np.where(k < (n - 1) // 2 + 1, k, k - n) * (1.0 / (n * d))
+
+
+def rfftfreq(n: int, d: Any = 1.0) -> Any:
+    return np.arange(n // 2 + 1) * (1.0 / (n * d))
+
+
+_FUNCTIONS = (fft, ifft, rfft, irfft, fft2, ifft2, fftn, ifftn, fftfreq, rfftfreq)
+NUMPY = {f"numpy.fft.{f.__name__}": f for f in _FUNCTIONS}
+TRANSFORMS = NUMPY | {f"scipy.fft.{f.__name__}": f for f in _FUNCTIONS}
+"""By their dotted names."""
