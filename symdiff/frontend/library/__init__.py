@@ -25,5 +25,6 @@
 `detached`            numbers of which no derivative is taken
 `minima`              systems of equations and minima
 `ode`                 initial value problems
+`matrix_functions`    roots, factors and ranks of matrices
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

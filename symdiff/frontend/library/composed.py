@@ -154,13 +154,6 @@ def histogram(
     return (sums / (np.sum(sums) * np.diff(edges)) if density else sums), edges
 
 
-def unique(ar: ArrayLike) -> Any:
-    """Sorted, each value once; the gradient of equal ones goes to the first of them."""
-    x = np.sort(np.ravel(ar))
-    places = np.arange(x.shape[0])
-    return x[(x != x[np.maximum(places - 1, 0)]) | (places == 0)]
-
-
 def partition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
     """Sorted, which is one of the orders that `np.partition` may leave."""
     return np.sort(a, axis=axis)
@@ -492,7 +485,6 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "scipy.optimize.rosen": (rosen, 1),
     "numpy.percentile": (percentile, 1),
     "numpy.histogram": (histogram, 1),
-    "numpy.unique": (unique, 1),
     "numpy.partition": (partition, 1),
     "numpy.argpartition": (argpartition, 1),
     "numpy.median": (median, 1),

@@ -468,8 +468,42 @@ def inserted(arr: ArrayLike, obj: Any, values: Any, axis: Any = None) -> Any:
     return np.concatenate([*parts, arr[before:]])
 
 
+def unique(
+    ar: ArrayLike, return_index: bool = False, return_inverse: bool = False,
+    return_counts: bool = False,
+) -> Any:  # fmt: skip
+    """Sorted, each value once; the gradient of equal ones goes to the first of them."""
+    if return_index or return_inverse or return_counts:
+        return _unique_with(np.asarray(ar), return_index, return_inverse, return_counts)
+    x = np.sort(np.ravel(ar))
+    places = np.arange(x.shape[0])
+    return x[(x != x[np.maximum(places - 1, 0)]) | (places == 0)]
+
+
+def _unique_with(ar: ArrayLike, index: bool, inverse: bool, counts: bool) -> Any:
+    """The same beside where values are first, which of them each element is, and how often they are."""
+    x = np.sort(np.ravel(ar))
+    n = x.shape[0]
+    places = np.arange(n)
+    before = x[np.maximum(places - 1, 0)]
+    lost = np.isnan(x * 1.0) & np.isnan(before * 1.0)  # all that are nan are one value
+    first = ((x != before) & ~lost) | (places == 0)
+    starts = places[first]
+    found = [x[first]]
+    order = np.argsort(np.ravel(ar), kind="stable") if index or inverse else places
+    if index:
+        found.append(order[first])
+    if inverse:
+        which = np.searchsorted(starts, np.argsort(order), side="right") - 1
+        found.append(np.reshape(which, ar.shape))
+    if counts:
+        found.append(np.diff(np.concatenate([starts, np.full(1, n)])))
+    return tuple(found)
+
+
 TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.unwrap": (unwrap, 1),
+    "numpy.unique": (unique, 1),
     "numpy.modf": (modf, 0),
     "numpy.ldexp": (ldexp, 0),
     "numpy.isneginf": (isneginf, 0),

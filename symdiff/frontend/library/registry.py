@@ -20,6 +20,7 @@ from symdiff.frontend.library import (
     detached,
     distributions,
     implicit,
+    matrix_functions,
     methods,
     minima,
     ode,
@@ -196,6 +197,7 @@ def _written() -> dict[str, Any]:
     return (
         composed.TABLE
         | scientific.TABLE
+        | matrix_functions.TABLE
         | special_orders.TABLE
         | implicit.TABLE
         | minima.TABLE

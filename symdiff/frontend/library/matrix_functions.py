@@ -1,0 +1,86 @@
+"""Roots, factors and ranks of matrices, in terms of NumPy's: plain Python that is traced like a
+user's, as in `composed`. Source: Higham, Functions of Matrices, SIAM 2008, chapter 6."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ArrayLike = Any
+
+LIMIT = 64
+"""Iterations after which a root is not found: it takes about ten where there is one."""
+
+
+# ------------------------------------------------------------------------------- roots
+def sqrtm(A: ArrayLike) -> Any:
+    """The product form of the iteration of Denman and Beavers with scaling by determinants (Higham,
+    6.29 and 6.5), then one correction of Newton's method, which has the digits that cancelled."""
+    a = np.asarray(A) * 1.0
+    one = np.eye(a.shape[0])
+    m, x, off, count = a, a, 1.0, 0
+    while off > 1e-10 and count < LIMIT:
+        size = 1.0
+        if off > 1e-2:
+            size = np.exp(np.linalg.slogdet(m)[1] / (-2 * a.shape[0]))
+        back = np.linalg.inv(m)
+        x = size * x @ (one + back / size**2) / 2
+        m = (one + (size**2 * m + back / size**2) / 2) / 2
+        off = np.max(np.abs(m - one))
+        count = count + 1
+    if not off <= 1e-10:
+        raise ValueError("the matrix has no real principal square root")
+    x = x @ (one + np.linalg.inv(m)) / 2
+    return x + _sylvester(x, a - x @ x)
+
+
+def _sylvester(x: ArrayLike, rest: ArrayLike) -> Any:
+    """The solution of X E + E X = R, as a system of all of its elements."""
+    n = x.shape[0]
+    system = np.kron(np.eye(n), x) + np.kron(x.T, np.eye(n))
+    return np.linalg.solve(system, rest.T.reshape(n * n)).reshape(n, n).T
+
+
+# ----------------------------------------------------------------------------- factors
+def lu(a: ArrayLike, permute_l: bool = False, *, p_indices: bool = False) -> Any:
+    """Elimination of Gauss with the pivot of the greatest size, the first of equal ones, as in LAPACK."""
+    u = np.asarray(a) * 1.0
+    n, count = u.shape[0], min(u.shape[0], u.shape[1])
+    rows = np.arange(n)
+    order, factor = rows, np.zeros((n, count))
+    for j in range(count):
+        pivot = np.argmax(np.where(rows >= j, np.abs(u[:, j]), -1.0))
+        swap = np.where(rows == j, pivot, np.where(rows == pivot, j, rows))
+        u, factor, order = u[swap], factor[swap], order[swap]
+        top = u[j, j]
+        below = np.where((rows > j) & (top != 0), u[:, j] / np.where(top == 0, 1.0, top), 0.0)
+        u = u - np.outer(below, u[j])
+        column = np.where(rows == j, 1.0, below)
+        factor = np.where(np.arange(count) == j, column[:, None], factor)
+    u = np.triu(u[:count])
+    if permute_l:
+        return factor[np.argsort(order)], u
+    if p_indices:
+        return np.argsort(order), factor, u
+    return np.where(rows[:, None] == order, 1.0, 0.0), factor, u
+
+
+def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """How many singular values are above a limit, which by default is that of NumPy."""
+    if np.ndim(A) < 2:
+        return np.where(np.any(A != 0), 1, 0)
+    sizes = np.linalg.svd(A, compute_uv=False)
+    least = tol
+    if tol is None:
+        share = max(A.shape[0], A.shape[1]) * 2.0**-52 if rtol is None else rtol
+        least = np.max(sizes) * share
+    return np.sum(np.where(sizes > least, 1, 0))
+
+
+TABLE: dict[str, tuple[Any, ...]] = {
+    "scipy.linalg.sqrtm": (sqrtm, 1),
+    "scipy.linalg.lu": (lu, 1),
+    "numpy.linalg.matrix_rank": (matrix_rank, 1),
+}
+"""As `composed.TABLE`."""
