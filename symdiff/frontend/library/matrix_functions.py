@@ -46,6 +46,8 @@ def _sylvester(x: ArrayLike, rest: ArrayLike) -> Any:
 def lu(a: ArrayLike, permute_l: bool = False, *, p_indices: bool = False) -> Any:
     """Elimination of Gauss with the pivot of the greatest size, the first of equal ones, as in LAPACK."""
     u = np.asarray(a) * 1.0
+    if np.ndim(u) != 2:
+        raise ValueError("lu of a stack of matrices; take them one by one")
     n, count = u.shape[0], min(u.shape[0], u.shape[1])
     rows = np.arange(n)
     order, factor = rows, np.zeros((n, count))
@@ -66,10 +68,12 @@ def lu(a: ArrayLike, permute_l: bool = False, *, p_indices: bool = False) -> Any
     return np.where(rows[:, None] == order, 1.0, 0.0), factor, u
 
 
-def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(A: ArrayLike, tol: Any = None, *, rtol: Any = None) -> Any:
     """How many singular values are above a limit, which by default is that of NumPy."""
     if np.ndim(A) < 2:
         return np.where(np.any(A != 0), 1, 0)
+    if np.ndim(A) > 2:
+        raise ValueError("the ranks of a stack of matrices; take them one by one")
     sizes = np.linalg.svd(A, compute_uv=False)
     least = tol
     if tol is None:
