@@ -6,14 +6,15 @@ MANUAL is the folder of the compiled programs (`tools/manual/bin` of a checkout 
 `-O3 -march=native`); each has its own reading of the input and its own clock. Both run on one thread. In each of
 several turns the program of C++ and the functions here repeat the derivative for a while; the table has the median
 over turns of the fastest call of each, and ratios to C++. `compile` is the first call here, in seconds.
-`particle` and `saddle` have no C++ there: their times stand alone. That of `ode` is the primal, as its gradient there is
-a formula that takes no steps. Calls before the first turn are not counted, so that habits are formed
+`particle` and `saddle` have no C++ there: their times stand alone. That of `ode` is an adjoint by hand
+(`ode_adjoint.cpp`, compiled with `g++ -O3 -march=native`), as its gradient there is a formula that takes no steps. Calls before the first turn are not counted, so that habits are formed
 (docs/accuracy.md).
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import statistics
@@ -40,6 +41,22 @@ def c_plus_plus(program: Path, file: str, function: str) -> tuple[Any, float]:
     return output, min(spent) / 1e9
 
 
+def by_hand(source: Path, args: tuple[Any, ...], seconds: float) -> tuple[Any, float]:
+    """The same of a gradient in C++ here: `void gradient(const double* x, size_t n, size_t steps, double* result)`."""
+    x, steps = args
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "gradient.so"
+        command = ["g++", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, source]
+        subprocess.run(command, check=True)
+        function = ctypes.CDLL(str(library)).gradient
+    pointer, size = ctypes.POINTER(ctypes.c_double), ctypes.c_size_t
+    function.argtypes, function.restype = [pointer, size, size, pointer], None
+    result = np.empty_like(x)
+    given = x.ctypes.data_as(pointer), len(x), steps, result.ctypes.data_as(pointer)
+    _, runs = timed(function, given, 2, seconds)
+    return result, min(runs) / 1e9
+
+
 def leaves(tree: Any) -> np.ndarray:
     """All numbers of an output, by the names of its parts."""
     if isinstance(tree, dict):
@@ -50,7 +67,8 @@ def leaves(tree: Any) -> np.ndarray:
 def apart(ours: Any, theirs: Any) -> float:
     """The largest difference, of the largest number."""
     a, b = leaves(ours), leaves(theirs)
-    return float(np.max(np.abs(a - b)) / np.max(np.abs(b))) if a.shape == b.shape else np.nan
+    largest = np.max(np.abs(b)) or 1.0
+    return float(np.max(np.abs(a - b)) / largest) if a.shape == b.shape else np.nan
 
 
 def row(
@@ -75,10 +93,13 @@ def row(
         json.dump(given | options if isinstance(given, dict) else given, file)
         file.flush()
         for _ in range(TURNS):
-            if program.exists():
-                theirs, best = c_plus_plus(program, file.name, found.against or found.derivative)
-                if not found.against:
-                    row["differ"] = apart(output, theirs)
+            if found.by_hand or program.exists():
+                theirs, best = (
+                    by_hand(Path(__file__).parent / found.by_hand, args, share)
+                    if found.by_hand
+                    else c_plus_plus(program, file.name, found.derivative)
+                )
+                row["differ"] = apart(output, theirs)
                 spent["manual"].append(best)
             for accuracy, function in functions.items():
                 _, runs = timed(function, args, 2, share)

@@ -24,8 +24,8 @@ class Eval:
     `functions(accuracy)` are its functions by their names in GradBench, of the arguments that `prepare` makes of an
     input, outside of what is timed. `output` makes JSON of the result of the function of that name, and `example` a
     small input with the given random numbers. `sizes` are inputs to be timed, each with its description;
-    `derivative` names the function that is the derivative, of those that have one, and `against` that of the C++
-    which is timed beside it, if it is another one.
+    `derivative` names the function that is the derivative, of those that have one, and `by_hand` the file of
+    C++ here that is timed beside it, if it is not GradBench's.
     """
 
     prepare: Callable[[Any], tuple[Any, ...]]
@@ -34,7 +34,7 @@ class Eval:
     example: Callable[[np.random.Generator], Any]
     derivative: str
     sizes: Callable[[], Mapping[str, Any]] = dict
-    against: str = ""
+    by_hand: str = ""
 
 
 def load(name: str) -> Eval:
