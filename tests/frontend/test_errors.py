@@ -318,13 +318,13 @@ hint: symdiff cannot see through it; write it in plain Python, or see symdiff.cu
     "complex_transform": (
         """
 def f(x):
-    return x + len(np.fft.fft([x, 1.0]))
+    return x + len(np.fft.hfft([x, 1.0]))
 """,
         """
-model.py:2:20: 'np.fft.fft' cannot be traced
-    return x + len(np.fft.fft([x, 1.0]))
+model.py:2:20: 'np.fft.hfft' cannot be traced
+    return x + len(np.fft.hfft([x, 1.0]))
                    ^
-hint: fast transforms are not supported; write the transform as a sum, such as np.exp(-1j * w[:, None] * t) @ x
+hint: fft, ifft, rfft, irfft, fft2, fftn and their frequencies are supported; write others as a sum, such as np.exp(-1j * w[:, None] * t) @ x
 """,
     ),
     "foreign_object": (

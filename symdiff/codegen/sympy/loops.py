@@ -8,7 +8,8 @@ for, the step that defines it, and the initial value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from symdiff import ir
@@ -36,9 +37,18 @@ from symdiff.ir.loop_program import (
     walk,
 )
 
+MOST_NODES = 2**13
+"""SymPy holds trees, in which a number that is used twice stands twice, and takes minutes for large
+ones."""
+
 
 def loops_to_sympy(program: LoopProgram) -> list[Any]:
-    """The outputs as SymPy expressions of real symbols and indexed bases."""
+    """The outputs as SymPy expressions of real symbols and indexed bases.
+
+    Raises
+    ------
+    TypeError : if SymPy has none, or one that is too large.
+    """
     translator = _Translator()
     translator.block(program.block)
     return [translator.output(e) for e in program.outputs]
@@ -176,7 +186,19 @@ class _Translator:
         values: Mapping[Any, Any] = {
             self.symbol(str(v.value)): self.leaf(n) for n, v in stand_ins.items()
         }
-        return made.xreplace(values) if hasattr(made, "xreplace") else made
+        if not hasattr(made, "xreplace"):
+            return made
+        sizes = {v: self.size(value) for v, value in values.items()}
+        if sum(sizes.get(n, 1) for n in self.nodes(made)) >= MOST_NODES:
+            raise TypeError(f"one of its numbers has {MOST_NODES} operations or more")
+        return made.xreplace(values)
+
+    def nodes(self, e: Any) -> Iterator[Any]:
+        """The nodes of a tree, at most as many as it may have."""
+        return islice(self.sympy.preorder_traversal(e), MOST_NODES)
+
+    def size(self, e: Any) -> int:
+        return sum(1 for _ in self.nodes(e))
 
     def leaves(self, e: Expr) -> list[Expr]:
         """The topmost elements, integers and names in an expression."""
