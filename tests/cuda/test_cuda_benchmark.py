@@ -22,8 +22,10 @@ def bench():
     spec = importlib.util.spec_from_file_location("cuda_benchmark", PATH)
     module = importlib.util.module_from_spec(spec)
     sys.modules["cuda_benchmark"] = module  # dataclasses look it up
+    sys.path.insert(0, str(PATH.parent))  # as of a script that is run
     spec.loader.exec_module(module)
     yield module
+    sys.path.remove(str(PATH.parent))
     del sys.modules["cuda_benchmark"]
 
 
