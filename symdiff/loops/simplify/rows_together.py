@@ -6,9 +6,10 @@ After:   for i: r = w[i]; for j: r[j] += ...
                 for k: s[k] += r[k]*x[i]
 
 Requires: a program that is not differentiated any more.
-Ensures: the same values. Both loops run over the same range in the same order. The first changes and
-reads only row i of an array in iteration i, and so does the second read it; what stands between
-them does not need the first. An array that is not used elsewhere is kept by rows.
+Ensures: the same values and errors. Both loops run over all rows of the array in the same order. The
+first changes and reads only row i in iteration i, and so does the second read it. What the second needs
+of the statements between them does not need the first; none of them uses a tape, whose order counts, and
+where the first has checks there are no others. An array that is not used elsewhere is kept by rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from dataclasses import replace
 
 from symdiff.ir import Expr, raw, substitute, topological
 from symdiff.ir.loop_program import (
-    ARRAY,
     LOAD,
     Block,
     Build,
@@ -57,17 +57,14 @@ def rows_together(
     while at < len(made):
         s = made[at]
         found = _merged(made, at) if isinstance(s, Loop) else None
-        if found is None:
+        if found is None or not isinstance(s, Loop):
             at += 1
             continue
         made, trips = found
         roots = substitute(roots, trips)
-        made = _by_rows(made, next(k for k, b in enumerate(made) if _has_name(b, s)), roots, names)
+        at = next(k for k, b in enumerate(made) if isinstance(b, Loop) and b.index == s.index)
+        made = _by_rows(made, at, roots, names)
     return tuple(made), roots
-
-
-def _has_name(b: Statement, s: Statement) -> bool:
-    return isinstance(b, Loop) and isinstance(s, Loop) and b.index == s.index
 
 
 def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr, Expr]] | None:
@@ -80,7 +77,9 @@ def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr
     results = {name_of(c.after): c for c in first.carried}
     for k in range(at + 1, min(len(block), at + MOST_BETWEEN)):
         second = block[k]
-        if isinstance(second, Check):
+        if _has_checks(second) and (isinstance(second, Check) or _has_checks(first)):
+            return None
+        if any(isinstance(s, Loop) and (s.saves or s.restores) for s in walk((second,))):
             return None
         used = uses(second) & results.keys()
         if not isinstance(second, Loop) or not used or not _alike(first, second):
@@ -101,6 +100,10 @@ def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr
     return None
 
 
+def _has_checks(s: Statement) -> bool:
+    return any(isinstance(b, Check) for b in walk((s,)))
+
+
 def _alike(first: Loop, second: Loop) -> bool:
     """Whether loops run over the same range."""
     return plain(second) and second.count is first.count and second.reverse == first.reverse
@@ -108,23 +111,25 @@ def _alike(first: Loop, second: Loop) -> bool:
 
 def _row_by_row(first: Loop, c: Carried, second: Loop) -> bool:
     """Whether the first loop changes and reads row i only in iteration i, which the second reads in its own."""
-    found = chain(first, c) if len(c.type.shape) > 1 else None
-    if found is None or not found.sites:
-        return False
-    own, other = index(first.index), index(second.index)
-    leaf = c.after
-    wholes = [leaf in set(_wholes(e)) for b in (second, *walk(second.body)) for e in expressions(b)]
+    other, leaf = index(second.index), c.after
+    found = _in_rows(first, c)
+    every = [e for b in walk((second,)) for e in expressions(b)]
     return (
-        all(s.update.index[0] is own for s in found.sites)
-        and all(e.args[1] is own for e in found.loads)
-        and not any(wholes)
+        found is not None
+        and bool(found.sites)
+        and leaf not in every  # as a whole
         and all(e.args[1] is other for e in _loads((second,), leaf))
     )
 
 
-def _wholes(e: Expr) -> list[Expr]:
-    """The arrays that an expression is, or passes on as a whole."""
-    return [e] if e.op is ARRAY else []
+def _in_rows(s: Loop, c: Carried) -> Chain | None:
+    """How a loop changes an array, if only row i in iteration i, of which it reads no other."""
+    if len(c.type.shape) < 2 or s.count is not c.type.shape[0]:
+        return None
+    found, own = chain(s, c), index(s.index)
+    if found is None or any(site.update.index[0] is not own for site in found.sites):
+        return None
+    return found if all(e.args[1] is own for e in found.loads) else None
 
 
 def _loads(block: Sequence[Statement], leaf: Expr) -> list[Expr]:
@@ -155,20 +160,11 @@ def _by_rows(
     s = block[at]
     assert isinstance(s, Loop)
     used = free(tuple(block[at + 1 :]), roots)
-    for c in s.carried:
-        if c.result in used or len(c.type.shape) < 2:
-            continue
-        found = chain(s, c)
-        own = index(s.index)
-        if (
-            found is None
-            or any(site.update.index[0] is not own for site in found.sites)
-            or any(e.args[1] is not own for e in found.loads)
-        ):
-            continue
-        s = _contracted(s, c, found, _row(block[:at], s, c, names))
-        block[at] = s
-    return block
+    for name in [c.name for c in s.carried if c.result not in used]:
+        c = next(c for c in s.carried if c.name == name)
+        if (found := _in_rows(s, c)) is not None:
+            s = _contracted(s, c, found, _row(block[:at], s, c, names))
+    return [*block[:at], s, *block[at + 1 :]]
 
 
 def _row(before: Sequence[Statement], s: Loop, c: Carried, names: Names) -> Build:
@@ -216,8 +212,5 @@ def _contracted(s: Loop, c: Carried, found: Chain, row: Build) -> Loop:
             b = replace(b, carried=tuple(passed))
         return mapped(b, one, inside)
 
-    others = tuple(replace(o, next=one(o.next)) for o in s.carried if o is not c)
+    others = tuple(replace(o, next=one(o.next)) for o in s.carried if o.name != c.name)
     return replace(s, carried=others, body=(row, *inside(s.body)))
-
-
-__all__: Sequence[str] = ["rows_together"]
