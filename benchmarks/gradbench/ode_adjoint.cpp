@@ -35,15 +35,18 @@ extern "C" void gradient(const double* x, size_t n, size_t s, double* x_bar) {
   const double h = 2.0 / double(s);
   Vector states((s + 1) * n), k1(n), k2(n), k3(n), k4(n), u2(n), u3(n), u4(n);
   Vector y_bar(n), next(n), b1(n), b2(n), b3(n), b4(n), none(n);
-  for (size_t step = 0; step < s; step++) {
-    const double* y = &states[step * n];
-    double* after = &states[(step + 1) * n];
+  auto stages = [&](const double* y) {
     slopes(n, x, y, k1.data());
     moved(n, y, h / 2, k1.data(), u2.data());
     slopes(n, x, u2.data(), k2.data());
     moved(n, y, h / 2, k2.data(), u3.data());
     slopes(n, x, u3.data(), k3.data());
     moved(n, y, h, k3.data(), u4.data());
+  };
+  for (size_t step = 0; step < s; step++) {
+    const double* y = &states[step * n];
+    double* after = &states[(step + 1) * n];
+    stages(y);
     slopes(n, x, u4.data(), k4.data());
     for (size_t i = 0; i < n; i++) after[i] = y[i] + h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
   }
@@ -51,12 +54,7 @@ extern "C" void gradient(const double* x, size_t n, size_t s, double* x_bar) {
   y_bar[n - 1] = 1;
   for (size_t step = s; step-- > 0;) {
     const double* y = &states[step * n];
-    slopes(n, x, y, k1.data());
-    moved(n, y, h / 2, k1.data(), u2.data());
-    slopes(n, x, u2.data(), k2.data());
-    moved(n, y, h / 2, k2.data(), u3.data());
-    slopes(n, x, u3.data(), k3.data());
-    moved(n, y, h, k3.data(), u4.data());
+    stages(y);
     for (size_t i = 0; i < n; i++) {
       b1[i] = b4[i] = h / 6 * y_bar[i];
       b2[i] = b3[i] = h / 3 * y_bar[i];

@@ -153,23 +153,15 @@ class _Settled:
     def _decided(self, c: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
         """A comparison, or whether it holds."""
         a, b = c.args
-        if c.op is LT:
-            return TRUE if self._positive(b - a, ranges) else self._unless(a - b, c, ranges)
-        if c.op is LE:
-            return FALSE if self._positive(a - b, ranges) else self._holds(b - a, c, ranges)
-        if linear(a - b) is ZERO:
+        if c.op is EQ:
+            if linear(a - b) is ZERO:
+                return TRUE
+            apart = any(self._nonnegative(d - 1, ranges) for d in (a - b, b - a))
+            return FALSE if apart else c
+        strict = 1 if c.op is LT else 0
+        if self._nonnegative(b - a - strict, ranges):
             return TRUE
-        either = self._positive(a - b, ranges) or self._positive(b - a, ranges)
-        return FALSE if either else c
-
-    def _positive(self, e: Expr, ranges: Mapping[Expr, Expr]) -> bool:
-        return self._nonnegative(e - 1, ranges)
-
-    def _unless(self, e: Expr, c: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
-        return FALSE if self._nonnegative(e, ranges) else c
-
-    def _holds(self, e: Expr, c: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
-        return TRUE if self._nonnegative(e, ranges) else c
+        return FALSE if self._nonnegative(a - b - (1 - strict), ranges) else c
 
     def _nonnegative(self, e: Expr, ranges: Mapping[Expr, Expr]) -> bool:
         """Whether an integer is visibly not negative, for all sizes."""
