@@ -142,7 +142,9 @@ def with_seconds(
         order = (c.after, second)[:: 1 if op in MAXIMA else -1]
         slope = (HELD if op in (LARGER, SMALLER) else TAKEN)(*order)
         if equal is not None:
-            slope = ir.where(ir.lt(ir.const(2), equal), ONE / equal, slope)
+            known = ir.raw(ir.EQ, (c.after, c.after))  # of nan it is what it is of two numbers
+            several = ir.and_(known, ir.lt(ir.const(2), equal))
+            slope = ir.where(several, ONE / equal, slope)
         found[c.name] = Extreme(op, c.after, slope)
     return s, found
 
