@@ -21,7 +21,9 @@ def test_a_value_whose_name_looks_like_an_adjoint_is_multiplied() -> None:
         return s
 
     x, y = np.array([[1.0, -1.0], [2.0, -3.0]]), np.array([[1.0, 2.0], [np.inf, 3.0]])
-    np.testing.assert_array_equal(symgrad(f)(x, y), f(x, y))  # nan in the second row
+    np.testing.assert_array_equal(
+        symgrad(f, accuracy="fast")(x, y), f(x, y)
+    )  # nan in the second row
 
 
 def test_names_of_values_are_no_names_of_adjoints() -> None:
@@ -54,4 +56,4 @@ def test_slopes_of_what_is_nan_are_nan() -> None:
     f = symgrad(lambda x, c: np.max(np.concatenate([x, x, x, c])), wrt=("x", "c"))
     slopes = f.grad(np.array([5.0]), np.array([np.nan]))
     assert np.isnan(slopes[0]).all() and np.isnan(slopes[1]).all()
-    assert f.grad(np.array([5.0]), np.array([5.0])) == (np.array([0.75]), np.array([0.25]))
+    assert f.grad(np.array([5.0]), np.array([5.0])) == (0.5, 0.5)  # the means of the sides
