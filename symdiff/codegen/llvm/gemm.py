@@ -6,7 +6,8 @@ A tile is ROWS rows by a few registers of C, in which every element is a sum in 
 the inner index, each term added with one rounding where the processor can. So a result does
 not depend on how rows are divided among threads. B is copied panel by panel: `depth` inner
 indices of the columns of one tile, which lie in the nearest cache while the rows of A go by.
-A is read where it is, whatever its strides. (The scheme of Goto and van de Geijn, ACM
+A is read where it is, whatever its strides, and C is written under a mask where a tile is wider
+than what is left of it. (The scheme of Goto and van de Geijn, ACM
 Transactions on Mathematical Software 34, 2008, without their copy of A.) What is too small
 for that, or finds no memory, is computed by three loops.
 """
@@ -53,21 +54,34 @@ class Gemm:
 
     def declarations(self) -> dict[str, str]:
         """What the functions need, by name."""
-        if not self.fuses:
-            return {}
-        return {f: f"declare {of} @{f}({of}, {of}, {of}) #1" for of, f in self.fma.items()}
+        of, bits = self.vector, f"<{self.width} x i1>"
+        made = {}
+        if self.width > 1:
+            made[self.masked("load")] = (
+                f"declare {of} @{self.masked('load')}(ptr, i32, {bits}, {of})"
+            )
+            made[self.masked("store")] = (
+                f"declare void @{self.masked('store')}({of}, ptr, i32, {bits})"
+            )
+        if self.fuses:
+            made |= {f: f"declare {of} @{f}({of}, {of}, {of}) #1" for of, f in self.fma.items()}
+        return made
+
+    def masked(self, what: str) -> str:
+        """The name of a load or store of some lanes."""
+        return f"llvm.masked.{what}.v{self.width}f{8 * self.item}.p0"
 
     def functions(self) -> list[str]:
         """The functions, the last of which is `@gemm`."""
         places = {
             "real": self.real, "vector": self.vector, "width": self.width, "item": self.item,
-            "columns": self.columns, "room": ROWS * self.columns, "most": self.depth,
+            "columns": self.columns, "most": self.depth,
             "far": max(self.columns, FAR // (self.depth * self.item) // self.columns * self.columns),
             "rows": ROWS, "block": max(ROWS, BLOCK // (self.depth * self.item) // ROWS * ROWS),
             "small": SMALL, "plain": "\n".join(self.added(self.real, "%next", "%x", "%y", "%s")),
             "choice": "\n".join(self.choice()),
         }  # fmt: skip
-        texts = (_PACK, _EDGE, _PLAIN, _BLOCKED)
+        texts = (_PACK, _PLAIN, _BLOCKED)
         made = [*map(self.tile, self.tiles), self.wide()]
         return [*made, *(t.format(**places) for t in texts)]
 
@@ -94,26 +108,28 @@ class Gemm:
         """The call of the tile that is as wide as the columns that are left, or wider."""
         lines = []
         call = (
-            "  call void @gemm.tile.{}(ptr %a.i, i64 %ras, i64 %cas, ptr %panel, i64 %kc, ptr %to, "
-            "i64 %to.s, i64 %last, i1 %set.t)"
+            "  call void @gemm.tile.{}(ptr %a.i, i64 %ras, i64 %cas, ptr %panel, i64 %kc, ptr %c.i, "
+            "i64 %ldc, i64 %last, i64 %nc, i1 %set)"
         )
         for wide, less in zip(self.tiles, self.tiles[1:], strict=False):
             lines += [
                 f"  %over.{less} = icmp sgt i64 %nc, {less * self.width}",
                 f"  br i1 %over.{less}, label %by.{wide}, label %under.{wide}", f"by.{wide}:",
-                call.format(wide), "  br label %made", f"under.{wide}:",
+                call.format(wide), "  br label %tile.e", f"under.{wide}:",
             ]  # fmt: skip
-        return [*lines, call.format(self.tiles[-1]), "  br label %made"]
+        return [*lines, call.format(self.tiles[-1]), "  br label %tile.e"]
 
     def tile(self, registers: int) -> str:
-        """Rows of A times a panel, to C or added to it; `last` is the last of the rows."""
+        """Rows of A times a panel, to C or added to it; `last` is the last of the rows, and `nc` how
+        many columns C has."""
         of, width = self.vector, self.width
         zero = "0.0" if width == 1 else "zeroinitializer"
         zeros = f"<{width} x i32> zeroinitializer"
         sums = [(r, v) for r in range(ROWS) for v in range(registers)]
         lines = [
             f"define internal void @gemm.tile.{registers}(ptr %a, i64 %ras, i64 %cas, "
-            "ptr noalias %b, i64 %depth, ptr noalias %c, i64 %ldc, i64 %last, i1 %set) noinline #0 {",
+            "ptr noalias %b, i64 %depth, ptr noalias %c, i64 %ldc, i64 %last, "
+            "i64 %nc, i1 %set) noinline #0 {",
             "start:",
         ]  # fmt: skip
         for r in range(ROWS):  # a row that is not there is the last once more
@@ -158,6 +174,12 @@ class Gemm:
             f"  %p.n = getelementptr {self.real}, ptr %p, i64 {registers * width}",
             "  br label %head", "done:",
         ]  # fmt: skip
+        if width > 1:
+            lines += [
+                f"  %nc.1 = insertelement <{width} x i64> poison, i64 %nc, i64 0",
+                f"  %ncs = shufflevector <{width} x i64> %nc.1, <{width} x i64> poison, {zeros}",
+                *map(self.mask, range(registers)),
+            ]
         for r in range(ROWS):
             lines += [
                 f"  %in{r} = icmp sle i64 {r}, %last",
@@ -169,21 +191,37 @@ class Gemm:
             for how in ("set", "add"):
                 lines.append(f"{how}{r}:")
                 for v in range(registers):
-                    name, value = f"%{how}{r}.{v}", f"%s{r}.{v}"
+                    name = f"%{how}{r}.{v}"
                     lines += [
                         f"  {name}.o = add i64 %e{r}, {v * width}",
                         f"  {name}.p = getelementptr {self.real}, ptr %c, i64 {name}.o",
+                        *self.collected(name, f"%s{r}.{v}", f"%m{v}", how == "add"),
                     ]
-                    if how == "add":
-                        lines += [
-                            f"  {name}.l = load {of}, ptr {name}.p, align {self.item}",
-                            f"  {name}.t = fadd {of} {name}.l, {value}",
-                        ]
-                        value = f"{name}.t"
-                    lines.append(f"  store {of} {value}, ptr {name}.p, align {self.item}")
                 lines.append(f"  br label %end{r}")
             lines.append(f"end{r}:")
         return "\n".join([*lines, "  br label %out", "out:", "  ret void", "}"])
+
+    def mask(self, v: int) -> str:
+        """The lanes of register v that C has."""
+        first = ", ".join(f"i64 {v * self.width + i}" for i in range(self.width))
+        return f"  %m{v} = icmp slt <{self.width} x i64> <{first}>, %ncs"
+
+    def collected(self, name: str, value: str, mask: str, adds: bool) -> list[str]:
+        """The instructions that store a sum, or add it to what is there."""
+        of, at = self.vector, f"ptr {name}.p"
+        where = f"{at}, align {self.item}"
+        load, store = f"load {of}, {where}", f"store {of} {{}}, {where}"
+        if self.width > 1:
+            where = f"{at}, i32 {self.item}, <{self.width} x i1> {mask}"
+            load = f"call {of} @{self.masked('load')}({where}, {of} poison)"
+            store = f"call void @{self.masked('store')}({of} {{}}, {where})"
+        if not adds:
+            return ["  " + store.format(value)]
+        return [
+            f"  {name}.l = {load}",
+            f"  {name}.t = fadd {of} {name}.l, {value}",
+            "  " + store.format(f"{name}.t"),
+        ]
 
 
 _PACK = """
@@ -242,40 +280,6 @@ out:
   ret void
 }}"""
 """Columns of B one inner index after the other, with zeros where there are too few."""
-
-_EDGE = """
-define internal void @gemm.edge(ptr noalias %c, i64 %ldc, ptr noalias %t, i64 %last, i64 %nc, i1 %set) noinline #0 {{
-start:
-  br label %row.h
-row.h:
-  %r = phi i64 [ 0, %start ], [ %r.n, %row.e ]
-  %row.m = icmp sle i64 %r, %last
-  br i1 %row.m, label %col.h, label %out
-col.h:
-  %j = phi i64 [ 0, %row.h ], [ %j.n, %col ]
-  %col.m = icmp slt i64 %j, %nc
-  br i1 %col.m, label %col, label %row.e
-col:
-  %t.r = mul i64 %r, {columns}
-  %t.o = add i64 %t.r, %j
-  %t.p = getelementptr {real}, ptr %t, i64 %t.o
-  %x = load {real}, ptr %t.p, align {item}
-  %c.r = mul i64 %r, %ldc
-  %c.o = add i64 %c.r, %j
-  %c.p = getelementptr {real}, ptr %c, i64 %c.o
-  %y = load {real}, ptr %c.p, align {item}
-  %both = fadd {real} %y, %x
-  %new = select i1 %set, {real} %x, {real} %both
-  store {real} %new, ptr %c.p, align {item}
-  %j.n = add nsw i64 %j, 1
-  br label %col.h
-row.e:
-  %r.n = add nsw i64 %r, 1
-  br label %row.h
-out:
-  ret void
-}}"""
-"""A tile that is wider than what is left of C."""
 
 _PLAIN = """
 define internal void @gemm.plain(ptr %c, i64 %ldc, ptr %a, i64 %ras, i64 %cas, ptr %b, i64 %rbs, i64 %cbs, i64 %n, i64 %depth, i64 %first, i64 %past) noinline #0 {{
@@ -344,7 +348,6 @@ start:
   %cbs = extractvalue [10 x i64] %words, 7
   %n = extractvalue [10 x i64] %words, 8
   %depth = extractvalue [10 x i64] %words, 9
-  %temp = alloca [{room} x {real}], align 64
   %list = alloca ptr
   store ptr null, ptr %list
   %m = sub i64 %past, %first
@@ -411,8 +414,6 @@ panel.h:
 panel.b:
   %nc.l = sub i64 %band.w, %j
   %nc = call i64 @llvm.smin.i64(i64 %nc.l, i64 {columns})
-  %nc.t = call i64 @gemm.wide(i64 %nc)
-  %edge = icmp ne i64 %nc, %nc.t
   %panel.o = mul i64 %j, %kc
   %panel = getelementptr {real}, ptr %panels, i64 %panel.o
   br label %tile.h
@@ -432,23 +433,7 @@ tile:
   %c.j = add i64 %jc, %j
   %c.o = add i64 %c.r, %c.j
   %c.i = getelementptr {real}, ptr %c, i64 %c.o
-  br i1 %edge, label %aside, label %there
-aside:
-  br label %choose
-there:
-  br label %choose
-choose:
-  %to = phi ptr [ %temp, %aside ], [ %c.i, %there ]
-  %to.s = phi i64 [ {columns}, %aside ], [ %ldc, %there ]
-  %set.t = or i1 %set, %edge
-  br label %pick
-pick:
 {choice}
-made:
-  br i1 %edge, label %trim, label %tile.e
-trim:
-  call void @gemm.edge(ptr %c.i, i64 %ldc, ptr %temp, i64 %last, i64 %nc, i1 %set)
-  br label %tile.e
 tile.e:
   %i.n = add nsw i64 %i, {rows}
   br label %tile.h

@@ -172,7 +172,7 @@ def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
     same_size(t, a.shape[-1], b.shape[-2] if len(b.shape) > 1 else b.shape[0])
     if len(a.shape) == 1 or len(b.shape) == 1:
         return _with_vector(t, a, b)
-    if len(a.shape) == 2 == len(b.shape) and _by_library(t, a, b):
+    if len(a.shape) == 2 == len(b.shape) and _by_library(a, b):
         result = (a.shape[0], b.shape[1]), "f"
         return routine(t, "matmul", [result], reals(a), reals(b))[0]
     stack = common_shape(t, [a.shape[:-2], b.shape[:-2]])
@@ -184,10 +184,10 @@ def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
     return contract(t, left, right)
 
 
-def _by_library(t: Tracer, a: SymArray, b: SymArray) -> bool:
-    """Whether a product is left to a library: not in loops, and not of small matrices."""
+def _by_library(a: SymArray, b: SymArray) -> bool:
+    """Whether a product is left to a library: not of small matrices."""
     known = [ir.integer(n) for n in (*a.shape, *b.shape)]
-    return not t.levels and all(n is None or n > LARGE for n in known)
+    return all(n is None or n > LARGE for n in known)
 
 
 def reals(a: SymArray) -> SymArray:

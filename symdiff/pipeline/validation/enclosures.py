@@ -176,9 +176,30 @@ class Enclosures(Precise):
 
 
 class _InRange(Precise):
-    """Precise arithmetic of what is in the range of normal doubles, and remains there."""
+    """Precise arithmetic of what is in the range of normal doubles, and remains there.
+
+    Attributes
+    ----------
+    steps : operations that it took, those of routines among them.
+    """
+
+    def __init__(self, bits: int) -> None:
+        super().__init__(bits)
+        self.steps = 0
+
+    def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
+        sizes = math.prod(max(1, np.size(a)) for a in args)
+        self._spend(round(sizes ** (1.5 / len(args))))
+        return super().routine(name, args)
+
+    def _spend(self, steps: int) -> None:
+        """Count operations. A call evaluates the program `DISTURBED` times and once more."""
+        self.steps += steps
+        if self.steps * (DISTURBED + 1) > STEPS:
+            raise TooLong
 
     def kept(self, value: Any) -> Any:
+        self._spend(1)
         if value.is_finite() and not value.is_zero():
             if value.abs_lower() < sys.float_info.min or value.abs_upper() > sys.float_info.max:
                 raise Open
@@ -333,6 +354,7 @@ def _disturbed(program: LoopProgram, values: Sequence[Any]) -> list[Any]:
                 v = a.astype(np.float64) + step * DISTANCE
             moved.append(v)
         other = run(program, moved, numbers)
+        numbers.steps = 0
         for k, (x, y) in enumerate(zip(middle, other, strict=True)):
             if x.size:
                 far = max(
