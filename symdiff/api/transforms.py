@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, Protocol, TypedDict, Unpack, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
-from symdiff.api import composites
+from symdiff.api import compositions
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
 from symdiff.api.typed import Q, S
 from symdiff.errors import SymdiffError, outermost
@@ -202,8 +202,8 @@ def grad(
     """
     f = _function(fun, wrt)
     if has_aux:
-        return composites.grad_and_aux(f, holomorphic)
-    return composites.differentiated(f, holomorphic, has_aux).grad
+        return compositions.grad_and_aux(f, holomorphic)
+    return compositions.differentiated(f, holomorphic, has_aux).grad
 
 
 @overload
@@ -223,7 +223,7 @@ def value_and_grad(
     the pair that `fun` returns."""
     f = _function(fun, wrt)
     if holomorphic or has_aux:
-        return composites.value_and_grad(f, holomorphic, has_aux)
+        return compositions.value_and_grad(f, holomorphic, has_aux)
     return f.value_and_grad
 
 
@@ -238,7 +238,7 @@ def jacobian(
 @runs_when_traced
 def jacobian(fun: Any, wrt: Wrt = None, *, holomorphic: bool = False) -> Any:
     """The Jacobian of a function that returns several values; for `holomorphic` see `grad`."""
-    return composites.differentiated(_function(fun, wrt), holomorphic, False).jacobian
+    return compositions.differentiated(_function(fun, wrt), holomorphic, False).jacobian
 
 
 @overload

@@ -7,7 +7,7 @@ import ast
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType
@@ -536,16 +536,14 @@ def _assumed(t: Tracer, condition: Expr) -> None:
 
 def _found(kind: type, value: Any) -> Iterator[Any]:
     """The traced values of a kind in an argument."""
-    inside: Iterable[Any] = ()
     if isinstance(value, kind):
         yield value
+    value = value.fields if is_complex(value) else value
+    if isinstance(value, dict):
+        value = tuple(value.values())
     elif isinstance(value, SmallArray):
-        inside = value.items.ravel()
-    elif isinstance(value, dict) or is_complex(value):
-        inside = (value if isinstance(value, dict) else value.fields).values()
-    elif isinstance(value, (tuple, list)):
-        inside = value
-    for v in inside:
+        value = tuple(value.items.ravel())
+    for v in value if isinstance(value, (tuple, list)) else ():
         yield from _found(kind, v)
 
 
