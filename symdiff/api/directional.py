@@ -16,7 +16,7 @@ from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import Shapes, SymArray, pytrees
 from symdiff.ir import ONE, ZERO
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import flatten_like
+from symdiff.ir.program import Made, flatten_like, imaginary_parts
 from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.kernels.scalar import is_flat
 from symdiff.pipeline.loops import real_names
@@ -37,6 +37,11 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
             raise SymdiffError("a sparse Jacobian takes no out=")
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
+        if any(map(pytrees.is_container, real)):
+            raise SymdiffError(
+                f"a sparse {self.__name__} of containers or complex numbers",
+                hint="leave out sparse=True",
+            )
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
         elementwise = per_slope.involved(self._source, raw, shapes)
@@ -159,6 +164,11 @@ class Product(SymbolicFunction):
         primals, vector = args
         given = primals if isinstance(primals, (tuple, list)) else (primals,)
         real, static = self._source.parameters.bind(tuple(given), kwargs)
+        if any(map(pytrees.is_container, real)):
+            raise SymdiffError(
+                f"{self.__name__} of containers or complex numbers, inside of a traced function",
+                hint="use grad or jacobian there",
+            )
         values, each = self._bound(real, vector, static)
         if each:
             self._fitting_when_traced(real, values[len(real) :])
@@ -273,7 +283,12 @@ class CotangentProduct(Product, step="vjp"):
         assert self._parent is not None
         program = self._parent._source.program(static, shapes)
         self._in_order = isinstance(program.tree, int) or is_flat(program.tree)
-        return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
+        if isinstance(program.tree, Made) and program.tree.made_of is complex:
+            vector = tuple(pytrees.leaves_of(pytrees.COMPLEX, vector, "the cotangent"))
+        entries = flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
+        for k in imaginary_parts(program.tree):
+            entries[k] = -entries[k]
+        return entries
 
 
 def _is_zero(entry: Any) -> bool:

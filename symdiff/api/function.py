@@ -30,7 +30,14 @@ from symdiff.api import (
 from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
 from symdiff.api.inspection import COMPANION
-from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
+from symdiff.api.leaves import (
+    flattened,
+    leaves_of,
+    must_be_defined,
+    named_leaves,
+    regrouped,
+    renested,
+)
 from symdiff.api.taylor_series import taylor
 from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.api.whole_arguments import must_not_round
@@ -534,17 +541,8 @@ class SymbolicFunction(Called[P, R_co]):
         real, static = self._source.parameters.bind(args, kwargs)
         if any(map(pytrees.is_container, real)):
             nodes, leaves = leaves_of(self, real)
-            return self._renested(self._twin(nodes)._inlined(leaves, static), nodes)
+            return renested(self, self._twin(nodes)._inlined(leaves, static), nodes)
         return self._inlined(real, static)
-
-    def _renested(
-        self, found: Inlined | Placed, nodes: tuple[pytrees.Node, ...]
-    ) -> Inlined | Placed:
-        """What is inlined for leaves, with derivatives nested as the arguments are."""
-        if isinstance(found, Inlined):
-            return replace(found, tree=regrouped(self, found.tree, nodes))
-        tree = regrouped(self, found.program.tree, nodes)
-        return replace(found, program=replace(found.program, tree=tree))
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)

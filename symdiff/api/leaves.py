@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from symdiff.errors import SymdiffError
 from symdiff.frontend import (
+    Inlined,
     Parameters,
+    Placed,
     Trees,
     pytrees,
 )
+from symdiff.ir.complex_values import PAIRS, Conjugate
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.names import Names
-from symdiff.ir.program import Made, holding
+from symdiff.ir.program import HOLOMORPHIC, Made, holding, imaginary_parts
 
 Function = Any
 """A `SymbolicFunction`, which imports this."""
@@ -68,6 +72,8 @@ def must_be_defined(self: Function, nodes: Sequence[pytrees.Node]) -> None:
             f"cannot differentiate {self.__name__} by {', '.join(by)}: no real number is passed",
             hint="None and strings say what is computed",
         )
+    if any(map(pytrees.has_complex, chosen)):
+        _must_be_of_complex(self, kind)
     if kind == "derivative" and any(n.kind != "leaf" for n in chosen):
         raise SymdiffError(
             f"{self.__name__} is not defined for containers",
@@ -79,6 +85,20 @@ def must_be_defined(self: Function, nodes: Sequence[pytrees.Node]) -> None:
         f"{self.__name__} is of several numbers, as {self._parent.__name__} has those of containers",
         hint="use jacobian",
     )
+
+
+def _must_be_of_complex(self: Function, kind: str) -> None:
+    """Refuse derivatives by complex numbers that are not one complex number for each result."""
+    hints = {
+        "derivative": "use grad, or symdiff.grad(f, holomorphic=True) of a holomorphic function",
+        "hessian": "pass the real and the imaginary part as two arguments",
+        "hvp": "pass the real and the imaginary part as two arguments",
+    }
+    hint = hints.get(kind)
+    if hint is None and self._parent._source.path:
+        hint = f"differentiate a function of one real number that calls {self._parent.__name__}"
+    if hint is not None:
+        raise SymdiffError(f"{self.__name__} is not defined for complex arguments", hint=hint)
 
 
 def _chosen(self: Function, by: Sequence[str], nodes: Sequence[pytrees.Node]) -> list[pytrees.Node]:
@@ -98,8 +118,14 @@ def _gives_numbers(self: Function, nodes: Sequence[pytrees.Node]) -> bool:
     return plain and _gives_numbers(self._parent, nodes)
 
 
-def regrouped(self: Function, result: Any, nodes: Sequence[pytrees.Node]) -> Any:
-    """A result for leaves, nested as the arguments are."""
+def regrouped(
+    self: Function,
+    result: Any,
+    nodes: Sequence[pytrees.Node],
+    pair: pytrees.Pair = PAIRS[Conjugate],
+) -> Any:
+    """A result for leaves, nested as the arguments are; `pair` makes a slope by a complex number of those
+    by its parts."""
     if not self._source.path:
         return result
     kind, by = self._source.path[-1]
@@ -114,7 +140,7 @@ def regrouped(self: Function, result: Any, nodes: Sequence[pytrees.Node]) -> Any
                 hint="pass real numbers, or choose with wrt=",
             )
         leaves = map(inner, parts)
-        made = tuple([pytrees.unflatten(n, leaves) for n in chosen])
+        made = tuple([pytrees.unflatten(n, leaves, pair) for n in chosen])
         return made[0] if len(made) == 1 else made
 
     match kind:
@@ -125,8 +151,26 @@ def regrouped(self: Function, result: Any, nodes: Sequence[pytrees.Node]) -> Any
         case "hessian":
             return group(result, group)
         case "jacobian":
-            return regrouped(self._parent, at_leaves(group, _tree(self, nodes), result), nodes)
+            tree = _tree(self, nodes)
+            if any(map(pytrees.has_complex, chosen)) and imaginary_parts(tree):
+                raise SymdiffError(
+                    f"{self._parent.__name__} is a complex function of complex numbers",
+                    hint=HOLOMORPHIC.format("jacobian"),
+                )
+            return regrouped(self._parent, at_leaves(group, tree, result), nodes, pair)
     return result
+
+
+def renested(
+    self: Function, found: Inlined | Placed, nodes: Sequence[pytrees.Node]
+) -> Inlined | Placed:
+    """What is inlined for leaves, with derivatives nested as the arguments are."""
+    if isinstance(found, Inlined):
+        tree = regrouped(self, found.tree, nodes, lambda p, q: pytrees.traced_pair(p, -q))
+        return replace(found, tree=tree)
+    tree = found.program.tree
+    tree = regrouped(self, tree, nodes, lambda p, q: Made.of(Conjugate, (p, q)))
+    return replace(found, program=replace(found.program, tree=tree))
 
 
 def _real_ones(
@@ -173,6 +217,8 @@ def flattened(self: Function, out: Any, nodes: Sequence[pytrees.Node]) -> Any:
     if not self._source.path or self._source.path[-1][0] == "derivative":
         return out
     kind, by = self._source.path[-1]
+    if any(map(pytrees.has_complex, _chosen(self, by, nodes))):
+        raise SymdiffError(f"out= of {self.__name__} by complex numbers", hint="leave it out")
     if kind == "value_and_gradient" and isinstance(out, tuple) and len(out) == 2:
         return out[0], _flat(self, by, out[1], nodes)
     if kind == "gradient":

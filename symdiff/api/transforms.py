@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, Protocol, TypedDict, Unpack, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
+from symdiff.api import compositions
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
 from symdiff.api.typed import Q, S
 from symdiff.errors import SymdiffError, outermost
@@ -172,35 +173,72 @@ def _with_options(
 
 
 @overload
-def grad(fun: SymbolicFunction[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
+def grad(
+    fun: SymbolicFunction[Q, Any], wrt: Wrt = None, *, holomorphic: bool = False,
+    has_aux: bool = False,
+) -> SymbolicFunction[Q, Any]: ...  # fmt: skip
 @overload
-def grad(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
+def grad(
+    fun: Callable[Q, Any], wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
+) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
-def grad(fun: Any, wrt: Wrt = None) -> Any:
-    """The gradient of a function, as `symgrad(fun, wrt=wrt).grad`."""
-    return _function(fun, wrt).grad
+def grad(
+    fun: Any, wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
+) -> Any:  # fmt: skip
+    """The gradient of a function, as `symgrad(fun, wrt=wrt).grad`.
+
+    Parameters
+    ----------
+    holomorphic : `fun` is a complex function of complex numbers that has a complex derivative,
+        which is not checked; that is returned.
+    has_aux : `fun` returns a pair, whose first entry is differentiated; the result is the pair of its
+        gradient and the second entry.
+
+    Examples
+    --------
+    >>> import symdiff
+    >>> symdiff.grad(lambda z: z**2, holomorphic=True)(1 + 2j)
+    (2+4j)
+    """
+    f = _function(fun, wrt)
+    if has_aux:
+        return compositions.grad_and_aux(f, holomorphic)
+    return compositions.differentiated(f, holomorphic, has_aux).grad
 
 
 @overload
 def value_and_grad(
-    fun: SymbolicFunction[Q, S], wrt: Wrt = None
+    fun: SymbolicFunction[Q, S], wrt: Wrt = None, *, holomorphic: bool = False,
+    has_aux: bool = False,
+) -> SymbolicFunction[Q, tuple[S, Any]]: ...  # fmt: skip
+@overload
+def value_and_grad(
+    fun: Callable[Q, S], wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
 ) -> SymbolicFunction[Q, tuple[S, Any]]: ...
-@overload
-def value_and_grad(fun: Callable[Q, S], wrt: Wrt = None) -> SymbolicFunction[Q, tuple[S, Any]]: ...
 @runs_when_traced
-def value_and_grad(fun: Any, wrt: Wrt = None) -> Any:
-    """(value, gradient) of a function."""
-    return _function(fun, wrt).value_and_grad
+def value_and_grad(
+    fun: Any, wrt: Wrt = None, *, holomorphic: bool = False, has_aux: bool = False
+) -> Any:  # fmt: skip
+    """(value, gradient) of a function; for `holomorphic` and `has_aux` see `grad`: the value is then
+    the pair that `fun` returns."""
+    f = _function(fun, wrt)
+    if holomorphic or has_aux:
+        return compositions.value_and_grad(f, holomorphic, has_aux)
+    return f.value_and_grad
 
 
 @overload
-def jacobian(fun: SymbolicFunction[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
+def jacobian(
+    fun: SymbolicFunction[Q, Any], wrt: Wrt = None, *, holomorphic: bool = False
+) -> SymbolicFunction[Q, Any]: ...
 @overload
-def jacobian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]: ...
+def jacobian(
+    fun: Callable[Q, Any], wrt: Wrt = None, *, holomorphic: bool = False
+) -> SymbolicFunction[Q, Any]: ...
 @runs_when_traced
-def jacobian(fun: Any, wrt: Wrt = None) -> Any:
-    """The Jacobian of a function that returns several values."""
-    return _function(fun, wrt).jacobian
+def jacobian(fun: Any, wrt: Wrt = None, *, holomorphic: bool = False) -> Any:
+    """The Jacobian of a function that returns several values; for `holomorphic` see `grad`."""
+    return compositions.differentiated(_function(fun, wrt), holomorphic, False).jacobian
 
 
 @overload

@@ -12,7 +12,6 @@ Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,7 +24,7 @@ from symdiff.frontend import captures, per_element, pytrees
 from symdiff.frontend.arrays import casting, symbolic
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
-from symdiff.frontend.pytrees import Trees
+from symdiff.frontend.pytrees import Trees, class_of
 from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
@@ -48,7 +47,6 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     domains,
-    is_complex,
     join,
     of_integers,
     python_kind,
@@ -292,9 +290,9 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         raise Refused(
             "an object of a class that is defined inside of it", "define the class outside"
         )
-    if isinstance(value, Record) and dataclasses.is_dataclass(value.made_of):
-        names = fields_of(value.made_of)
-        return Made.of(value.made_of, [_flatten(t, value.fields[n], outputs, kinds) for n in names])
+    if isinstance(value, Record) and (made_of := class_of(value)) is not None:
+        parts = [_flatten(t, value.fields[n], outputs, kinds) for n in fields_of(made_of)]
+        return Made.of(made_of, parts)
     if isinstance(value, dict):
         return {k: _flatten(t, v, outputs, kinds) for k, v in value.items()}
     if isinstance(value, SmallArray):
@@ -312,8 +310,6 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         outputs.append(symbolic.leaf_of(t, value))
         kinds.append(nest + value.kind if nest else value.kind)
         return len(outputs) - 1
-    if is_complex(value):
-        raise Refused(describe(value), "return its parts: z.real, z.imag")
     if value is None:
         raise Refused("nothing", "return a number, or a tuple, list, dict or array of numbers")
     raise Refused(describe(value), "return a number, or a tuple, list, dict or array of numbers")

@@ -9,13 +9,13 @@ which are broadcast against each other; nothing else is read, neither a size nor
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS
+from symdiff.frontend.pytrees import class_of
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Integral, Real, Record, Scalar, SymArray
 from symdiff.ir import ONE, ZERO, Expr, loop_program
@@ -68,10 +68,9 @@ def _nested(value: Any, found: list[SymArray]) -> Tree | None:
         if hasattr(value, "_fields"):
             return Made.of(type(value), parts)
         return parts if isinstance(value, list) else tuple(parts)
-    if isinstance(value, Record) and dataclasses.is_dataclass(value.made_of):
-        keys = fields_of(value.made_of)
-        parts = [_nested(value.fields[k], found) for k in keys]
-        return None if any(p is None for p in parts) else Made.of(value.made_of, parts)
+    if isinstance(value, Record) and (made_of := class_of(value)) is not None:
+        parts = [_nested(value.fields[k], found) for k in fields_of(made_of)]
+        return None if any(p is None for p in parts) else Made.of(made_of, parts)
     if isinstance(value, dict):
         named = {k: _nested(v, found) for k, v in value.items()}
         return None if not named or any(p is None for p in named.values()) else named

@@ -3,27 +3,29 @@
 Before:  f({"w": w, "b": [b, 2.0]})
 After:   f_(w, b, 2.0), traced with p = {"w": p_w, "b": [p_b_0, p_b_1]}
 
-Lists, tuples, named tuples, dicts and dataclasses are nodes. None, strings and, in them, truth values
+Lists, tuples, named tuples, dicts and dataclasses are nodes, and so are complex numbers and arrays of
+them, whose leaves are their parts, in doubles. None, strings and, in them, truth values
 are fixed: another one is another tree. Everything else is a leaf.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from symdiff.errors import SymdiffError
-from symdiff.frontend.trace.values import Record
+from symdiff.frontend.trace.values import ComplexNumber, Record, is_complex
+from symdiff.ir.complex_values import PAIRS
 from symdiff.ir.program import Made, Tree, holding, made_object
 
 MOST = 2000
 """Leaves of the arguments of a call."""
 
-_PLAIN = frozenset((float, int, bool, np.ndarray, np.float64, np.float32, np.int64))
+_PLAIN = frozenset((float, int, bool, np.float64, np.float32, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Node:
 
     Attributes
     ----------
-    kind : "leaf", "fixed", "list", "tuple", "dict", "named" or "data".
+    kind : "leaf", "fixed", "list", "tuple", "dict", "named", "data" or "complex".
     made_of : the class of a named tuple or dataclass, or of what is fixed.
     keys : of a dict, or the fields of a dataclass.
     children : what it holds, in order.
@@ -47,6 +49,7 @@ class Node:
 
 
 LEAF = Node()
+COMPLEX = Node("complex", None, ("real", "imag"), (LEAF, LEAF))
 Trees = Mapping[str, tuple[Node, tuple[str, ...]]]
 """Of parameters that are containers: how they nest, and what their leaves are called."""
 
@@ -57,15 +60,37 @@ _ARRAYS = ("__array__", "__array_interface__", "__cuda_array_interface__", "__dl
 
 def is_container(value: Any) -> bool:
     """Whether an argument is a tree that is no leaf."""
-    if type(value) in _PLAIN:
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.dtype.char in "FD"
+    if kind in _PLAIN:
         return False
-    if value is None or isinstance(value, (str, list, tuple, dict)):
+    if value is None or isinstance(value, (str, list, tuple, dict)) or has_parts(value):
         return True
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return False
     if any(hasattr(type(value), name) for name in _ARRAYS):
         return False
     return not type(value).__module__.startswith("symdiff.")
+
+
+def has_parts(value: Any) -> bool:
+    """Whether an argument, traced or not, is a complex number or an array of them; those of more
+    digits than two doubles are not taken."""
+    if type(value) in (np.ndarray, np.memmap):
+        return value.dtype.char in "FD"
+    return isinstance(value, (complex, np.complex64)) or is_complex(value)
+
+
+def parts_of(value: Any) -> tuple[Any, Any]:
+    """The real and the imaginary part of a complex number or array, in doubles; of an array of such, in
+    its memory."""
+    if is_complex(value):
+        return value.fields["real"], value.fields["imag"]
+    if isinstance(value, (np.ndarray, np.generic)):
+        wide = np.asarray(value, np.complex128)[()]
+        return wide.real, wide.imag
+    return value.real, value.imag
 
 
 def flatten(value: Any, name: str, names: list[str], leaves: list[Any]) -> Node:
@@ -81,10 +106,13 @@ def flatten(value: Any, name: str, names: list[str], leaves: list[Any]) -> Node:
         names.append(name)
         leaves.append(value)
         return LEAF
-    if isinstance(value, dict):
+    keys: tuple[Any, ...]
+    parts: Sequence[Any]
+    if has_parts(value):
+        kind, made_of, keys, parts = "complex", None, ("real", "imag"), parts_of(value)
+    elif isinstance(value, dict):
         _only(dict, value, name)
-        keys: tuple[Any, ...] = tuple(value)
-        parts: Sequence[Any] = list(value.values())
+        keys, parts = tuple(value), list(value.values())
         kind, made_of = "dict", None
     elif isinstance(value, (list, tuple)):
         named = hasattr(value, "_fields")
@@ -117,7 +145,9 @@ def _word(key: Any, position: int) -> str:
 
 
 def leaves_of(node: Node, value: Any, what: str) -> list[Any]:
-    """The leaves of a value that must nest as a node does."""
+    """The leaves of a value that must nest as a node does; a real number is a complex one too."""
+    if node.kind == "complex" and not is_container(value):
+        return [value, np.zeros(value.shape) if isinstance(value, np.ndarray) else 0.0]
     names: list[str] = []
     leaves: list[Any] = []
     if flatten(value, what, names, leaves) != node:
@@ -139,15 +169,26 @@ def count(node: Node) -> int:
     return 1 if node.kind == "leaf" else sum(map(count, node.children))
 
 
-def unflatten(node: Node, leaves: Iterator[Any]) -> Any:
-    """The tree of these leaves, as Python has it."""
+def has_complex(node: Node) -> bool:
+    """Whether a complex number or array is among what nests so."""
+    return node.kind == "complex" or any(map(has_complex, node.children))
+
+
+Pair = Callable[[Any, Any], Any]
+"""What makes a complex number of its parts."""
+
+
+def unflatten(node: Node, leaves: Iterator[Any], pair: Pair = PAIRS[complex]) -> Any:
+    """The tree of these leaves, as Python has it; `pair` makes complex numbers of their parts."""
     match node.kind:
         case "leaf":
             return next(leaves)
         case "fixed":
             return node.value
-    parts = [unflatten(c, leaves) for c in node.children]
+    parts = [unflatten(c, leaves, pair) for c in node.children]
     match node.kind:
+        case "complex":
+            return pair(*parts)
         case "list":
             return parts
         case "tuple":
@@ -158,8 +199,22 @@ def unflatten(node: Node, leaves: Iterator[Any]) -> Any:
     return made_object(node.made_of, parts)
 
 
+def traced_pair(real: Any, imag: Any) -> Record:
+    """A complex number, as the tracer has it."""
+    return Record(ComplexNumber, {"real": real, "imag": imag})
+
+
+def class_of(value: Record) -> type | None:
+    """What a traced object is made of in a tree of results; None if it cannot be returned."""
+    if is_complex(value):
+        return complex
+    return value.made_of if dataclasses.is_dataclass(value.made_of) else None
+
+
 def as_traced(tree: Tree, parts: Iterable[Any]) -> Any:
     """What the tracer has where a tuple, list or object of trees stands in a result."""
+    if isinstance(tree, Made) and tree.made_of is complex:
+        return traced_pair(*parts)
     if isinstance(tree, Made) and not issubclass(tree.made_of, tuple):
         return Record(tree.made_of, dict(zip(tree.keys, parts, strict=True)))
     return holding(tree, parts)
@@ -171,8 +226,8 @@ def traced(node: Node, leaves: Iterator[Any]) -> Any:
         assert node.made_of is not None
         parts = [traced(c, leaves) for c in node.children]
         return Record(node.made_of, dict(zip(node.keys, parts, strict=True)))
-    if node.kind in ("leaf", "fixed"):
-        return unflatten(node, leaves)
+    if node.kind in ("leaf", "fixed", "complex"):
+        return unflatten(node, leaves, traced_pair)
     parts = [traced(c, leaves) for c in node.children]
     if node.kind == "dict":
         return dict(zip(node.keys, parts, strict=True))

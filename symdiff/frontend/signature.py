@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from numbers import Real
+from numbers import Complex
 from types import FunctionType, MethodType
 from typing import Annotated, Any, get_args, get_origin
 
@@ -90,14 +90,14 @@ def _is_function(default: Any) -> bool:
     )
 
 
-def _is_real(default: Any) -> bool:
+def _is_numeric(default: Any) -> bool:
     """Whether a default is a number, an array, or a list, tuple or dict of such."""
     if isinstance(default, (list, tuple)):
-        return all(map(_is_real, default))
+        return all(map(_is_numeric, default))
     if isinstance(default, dict):
-        return all(map(_is_real, default.values()))
+        return all(map(_is_numeric, default.values()))
     kind = getattr(getattr(default, "dtype", None), "kind", "")
-    return isinstance(default, Real) or kind in ("f", "i", "u", "b")
+    return isinstance(default, Complex) or kind in ("f", "i", "u", "b", "c")
 
 
 _SIZED = ("arange", "empty", "eye", "identity", "ones", "zeros")
@@ -195,7 +195,7 @@ class Parameters:
             if name not in signature.parameters:
                 raise UnsupportedError(
                     f"'{self.name}' has no parameter '{name}'",
-                    _parameter_location(inner),
+                    parameter_location(inner),
                     f"its parameters are {', '.join(signature.parameters) or 'none'}",
                 )
         real, fixed = [], []
@@ -216,10 +216,10 @@ class Parameters:
             note = p.annotation.strip("'\"") if isinstance(p.annotation, str) else p.annotation
             if note is float or (isinstance(note, str) and note == "float"):
                 floats.add(name)
-            if p.default is not p.empty and p.default is not None and not _is_real(p.default):
+            if p.default is not p.empty and p.default is not None and not _is_numeric(p.default):
                 raise UnsupportedError(
                     f"the default of '{name}' is not a number",
-                    _parameter_location(inner, name),
+                    parameter_location(inner, name),
                     f'if it is no real parameter, list it: static="{name}"',
                 )
         self.arrays, self.numbers = shapes, frozenset(floats)
@@ -328,7 +328,7 @@ class Parameters:
                     f"what {stars}{name} is made of is not known before a call",
                     None
                     if self._made_of is None
-                    else _parameter_location(python_function(self._made_of[0]), name),
+                    else parameter_location(python_function(self._made_of[0]), name),
                     "call the function first, or name every parameter",
                 )
             elif p.kind is p.VAR_POSITIONAL:
@@ -415,7 +415,7 @@ def not_a_function(value: Any) -> UnsupportedError:
     )
 
 
-def _parameter_location(fun: FunctionType, name: str | None = None) -> Location:
+def parameter_location(fun: FunctionType, name: str | None = None) -> Location:
     """The place of a parameter in the source, as far as there is one."""
     try:
         file, node = source.find(fun)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,28 @@ def results_of(f: SymbolicFunction, found: Any) -> list[Any]:
 
     Raises
     ------
-    SymdiffError : where they are nested.
+    SymdiffError : where they are nested or complex.
     """
     results = list(found) if isinstance(found, (tuple, list)) else [found]
+    must_be_real(f, "result", [v for v in results if not isinstance(v, (tuple, list, dict))])
     if any(isinstance(v, (tuple, list, dict)) for v in results):
         raise SymdiffError(
             f"the results of {f.__name__} are nested", hint="return a tuple of arrays"
         )
     return results
+
+
+def must_be_real(f: SymbolicFunction, what: str, values: Iterable[Any]) -> None:
+    """Refuse complex numbers and arrays, which other libraries would have to split.
+
+    Raises
+    ------
+    SymdiffError : for them.
+    """
+    if any(map(np.iscomplexobj, values)):
+        raise SymdiffError(
+            f"a complex {what} of {f.__name__}", hint="pass and return z.real, z.imag"
+        )
 
 
 def is_elementwise(f: SymbolicFunction, arrays: Sequence[Any]) -> bool:

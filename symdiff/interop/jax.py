@@ -113,6 +113,7 @@ class _Called:
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         args = tuple(map(jnp.asarray, args))
+        derived.must_be_real(self.f, "argument", args)
         if len({a.shape for a in args}) > 1 and self._is_elementwise(args):
             args = tuple(jnp.broadcast_arrays(*args))
         return self.bind(args)

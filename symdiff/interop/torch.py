@@ -134,6 +134,7 @@ class _Operator:
         return [first.new_empty(np.shape(v), dtype=dtype) for v in found]
 
     def _evaluate(self, arguments: Sequence[Any]) -> list[Any]:
+        derived.must_be_real(self.f, "argument", arguments)
         if self.axes is None:
             found = self.f(*arguments)
         else:

@@ -7,6 +7,7 @@
 `functions/`      every elementary function, one entry each
 `identities`      forms that lose digits, and equal ones that do not
 `program`         programs of numbers: parameters, outputs, how they nest, domain
+`complex_values`  complex numbers in results, of their parts
 `loop_program`    programs with arrays and loops: blocks of statements over the DAG
 `names`           names of what a program defines
 `blocks`          blocks of statements, rewritten inside

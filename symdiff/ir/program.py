@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location, SymdiffError
 from symdiff.ir import FALSE, Expr, topological, where
+from symdiff.ir.complex_values import PAIRS
 from symdiff.ir.loop_program import Stretches
 from symdiff.process.lazy_modules import Later
 
@@ -33,7 +34,8 @@ MOST_COMPILED = 200
 
 
 class Made(tuple[Any, ...]):
-    """How the fields of an object of a user's class nest: a named tuple or a dataclass.
+    """How the fields of an object of a user's class nest: a named tuple or a dataclass; or the parts
+    of a complex number.
 
     Attributes
     ----------
@@ -73,14 +75,45 @@ class Made(tuple[Any, ...]):
 
 
 def fields_of(made_of: type) -> tuple[str, ...]:
-    """The names of the fields of a named tuple or dataclass."""
+    """The names of the fields of a named tuple, dataclass or complex number."""
+    if made_of in PAIRS:
+        return "real", "imag"
     if issubclass(made_of, tuple):
         return tuple(made_of._fields)  # type: ignore[attr-defined]
     return tuple(f.name for f in dataclasses.fields(made_of))  # type: ignore[arg-type]
 
 
+def imaginary_parts(tree: Tree) -> list[int]:
+    """The outputs that are imaginary parts of complex results."""
+    if isinstance(tree, Made) and tree.made_of in PAIRS:
+        return [tree[1]] if isinstance(tree[1], int) else [int(k) for k in tree[1].ravel()]
+    if isinstance(tree, dict):
+        tree = tuple(tree.values())
+    if not isinstance(tree, (tuple, list)):
+        return []
+    return [k for part in tree for k in imaginary_parts(part)]
+
+
+HOLOMORPHIC = "of a holomorphic function use symdiff.{}(f, holomorphic=True)"
+"""What is said where a complex function has no single derivative."""
+
+
+def needs_one_value(program: Any, what: str, returned: str) -> SymdiffError:
+    """The refusal of a derivative of a function that does not return one real number."""
+    if isinstance(program.tree, Made) and program.tree.made_of is complex:
+        returned, hint = "a complex number", HOLOMORPHIC.format(what)
+    else:
+        hint = "use jacobian for functions that return several values, or vjp"
+    return SymdiffError(
+        f"{what} needs a function of one real value, but {program.name} returns {returned}",
+        hint=hint,
+    )
+
+
 def made_object(made_of: type, parts: Iterable[Any]) -> Any:
     """An object with these fields, as it is: what its class does when it is made was done."""
+    if made_of in PAIRS:
+        return PAIRS[made_of](*parts)
     if issubclass(made_of, tuple):
         return tuple.__new__(made_of, parts)
     made: Any = object.__new__(made_of)
@@ -293,6 +326,11 @@ def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str
         return "{" + ", ".join(f"{k!r}: {tree_text(t, leaf, array)}" for k, t in tree.items()) + "}"
     if not isinstance(tree, (tuple, list)):
         return leaf(int(tree))
+    if isinstance(tree, Made) and tree.made_of in PAIRS:
+        raise SymdiffError(
+            "complex results, in a module or a function that Numba compiles",
+            hint="return the parts: z.real, z.imag",
+        )
     items = ", ".join(tree_text(t, leaf, array) for t in tree)
     if isinstance(tree, list):
         return f"[{items}]"

@@ -38,7 +38,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Stage
-from symdiff.ir.program import Tree
+from symdiff.ir.program import Tree, needs_one_value
 from symdiff.ir.prune import pruned
 from symdiff.loops.context import Context, names_of
 from symdiff.loops.diff.checkpoint import Checkpoint
@@ -459,10 +459,8 @@ def _is_scalar(program: LoopProgram) -> bool:
 
 def _scalar(program: LoopProgram, what: str) -> LoopProgram:
     if not _is_scalar(program):
-        raise SymdiffError(
-            f"{what} needs a function of one real value, but {program.name} returns "
-            + ("an array" if isinstance(program.tree, int) else "several"),
-            hint="use jacobian for functions that return several values, or vjp",
+        raise needs_one_value(
+            program, what, "an array" if isinstance(program.tree, int) else "several"
         )
     return program
 

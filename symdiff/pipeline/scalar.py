@@ -17,13 +17,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import SLOPES
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through
 from symdiff.ir.plain import exactly
-from symdiff.ir.program import OptimizedProgram, Program, Tree, with_corners
+from symdiff.ir.program import OptimizedProgram, Program, Tree, needs_one_value, with_corners
 from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
@@ -452,11 +451,7 @@ def _vars(names: Sequence[str]) -> list[Expr]:
 
 def _scalar(program: Program, what: str) -> Program:
     if not isinstance(program.tree, int):
-        raise SymdiffError(
-            f"{what} needs a function of one real value, but {program.name} returns "
-            f"{len(program.outputs)}",
-            hint="use jacobian for functions that return several values, or vjp",
-        )
+        raise needs_one_value(program, what, str(len(program.outputs)))
     return program
 
 

@@ -363,18 +363,6 @@ model.py:2:12: 'scipy.special.struve' cannot be traced
 hint: symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule
 """,
     ),
-    "complex_literal": (
-        """
-def f(x):
-    return x * 1j
-""",
-        """
-model.py:2:5: 'f' returns a complex number
-    return x * 1j
-    ^
-hint: return its parts: z.real, z.imag
-""",
-    ),
     "complex_call": (
         """
 def f(x):

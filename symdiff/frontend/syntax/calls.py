@@ -56,6 +56,7 @@ from symdiff.frontend.trace.values import (
     array_of,
     as_real,
     describe,
+    is_complex,
     is_number,
     join,
 )
@@ -456,7 +457,7 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         if found is not NotImplemented:
             return found
     defined = TRUE
-    met = [s for v in (*args, *kwargs.values()) for s in _scalars(v)]
+    met = [s for v in (*args, *kwargs.values()) for s in _found(Scalar, v)]
     for s in met:
         defined = join(defined, s.defined)
     try:
@@ -465,7 +466,9 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
                 tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
             )
     except UnsupportedError:
-        for v in _arrays_in((*args, *kwargs.values())):  # which may have been meant as indices
+        for v in _found(
+            SymArray, (*args, *kwargs.values())
+        ):  # which may have been meant as indices
             demands.retrace_integers(t, symbolic.formula(v))
         raise
     if isinstance(result, inlining.Placed):
@@ -531,22 +534,17 @@ def _assumed(t: Tracer, condition: Expr) -> None:
     t.assumptions.append(held)
 
 
-def _scalars(value: Any) -> Iterator[Scalar]:
-    if isinstance(value, Scalar):
+def _found(kind: type, value: Any) -> Iterator[Any]:
+    """The traced values of a kind in an argument."""
+    if isinstance(value, kind):
         yield value
+    value = value.fields if is_complex(value) else value
+    if isinstance(value, dict):
+        value = tuple(value.values())
     elif isinstance(value, SmallArray):
-        yield from (v for v in value.items.ravel() if isinstance(v, Scalar))
-    elif isinstance(value, (tuple, list, dict)):
-        for v in value.values() if isinstance(value, dict) else value:
-            yield from _scalars(v)
-
-
-def _arrays_in(value: Any) -> Iterator[SymArray]:
-    if isinstance(value, SymArray):
-        yield value
-    elif isinstance(value, (tuple, list, dict)):
-        for v in value.values() if isinstance(value, dict) else value:
-            yield from _arrays_in(v)
+        value = tuple(value.items.ravel())
+    for v in value if isinstance(value, (tuple, list)) else ():
+        yield from _found(kind, v)
 
 
 def _plain(value: Any) -> Any:
@@ -563,6 +561,8 @@ def _plain(value: Any) -> Any:
         return tuple_like(value, map(_plain, value))
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items()}
+    if is_complex(value):
+        return Record(value.made_of, _plain(value.fields))
     return value
 
 

@@ -3,7 +3,7 @@ of arrays, and with statements of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.small import asarray, elementwise
-from symdiff.frontend.pytrees import as_traced
+from symdiff.frontend.pytrees import as_traced, traced_pair
 from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.extents import repeated, same_size
 from symdiff.frontend.trace.outside import from_outside
@@ -29,8 +29,9 @@ from symdiff.frontend.trace.values import (
     is_number,
 )
 from symdiff.ir import Expr, loop_program
+from symdiff.ir.complex_values import Conjugate
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import Program, map_objects
+from symdiff.ir.program import Made, Program, Tree, map_objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _elements(t: Tracer, inlined: Placed) -> Any:
             return found
         return _diagonal(t, found, [traced[k] for k in inlined.jacobians[k]])
 
-    return map_objects(output, program.tree, as_traced, partial(_array, t))
+    return map_objects(output, program.tree, _object, partial(_array, t))
 
 
 def _diagonal(t: Tracer, slopes: Any, arguments: Sequence[Any]) -> Any:
@@ -148,7 +149,7 @@ def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any], floats: 
     outputs = ir.substitute(ir.substitute(program.outputs, names), mapping)
     count = iter(zip(program.outputs, outputs, strict=True))
     made = [_output(before, after, types, {**names, **mapping}) for before, after in count]
-    return map_objects(made.__getitem__, program.tree, as_traced, partial(_array, t))
+    return map_objects(made.__getitem__, program.tree, _object, partial(_array, t))
 
 
 _KINDS = {"f": "real numbers", "b": "truth values"}
@@ -167,6 +168,14 @@ def _must_be_integer(t: Tracer, name: str, value: Any, floats: Set[Expr]) -> Non
         return
     message = f"{describe(value)} is passed for the integer '{name}'"
     raise demands.not_whole(t, value, message, "pass an integer")
+
+
+def _object(tree: Tree, parts: Iterable[Any]) -> Any:
+    """A tuple, list or object of these traced values."""
+    if isinstance(tree, Made) and tree.made_of is Conjugate:
+        real, imag = parts
+        return traced_pair(real, elementwise(scalars.negative, imag))
+    return as_traced(tree, parts)
 
 
 def _array(t: Tracer, items: np.ndarray[Any, Any]) -> Any:

@@ -68,8 +68,6 @@ def plain(name: str, value: Any) -> Any:
         hint = f'if it says what is computed, list it: symgrad(static="{name}")'
     if kind.__module__.startswith("dask."):
         hint = "sum it over blocks with symdiff.interop.dask.summed, or compute() it"
-    if isinstance(value, complex):
-        hint = "pass its real and imaginary parts as two arguments"
     if isinstance(value, str):
         hint = f'make it static: annotate it, {name}: str, or static="{name}"'
     if isinstance(value, np.ma.MaskedArray):

@@ -187,16 +187,20 @@ def test_distribution_functions_beyond_their_supports_and_by_shapes():
             np.testing.assert_allclose(symgrad(f)(q)[2], f(q)[2], rtol=1e-13)
 
 
-def test_holomorphic_are_used_by_their_real_parts():
+def test_holomorphic_are_computed_where_they_are_real():
     w = symgrad(lambda x: special.lambertw(x).real)
     assert w.grad(0.0) == 1.0 and math.isnan(w(-0.5))
-    for bad in (
-        lambda x: special.lambertw(x),
-        lambda x: special.lambertw(x) + 1,
-        lambda x: special.lambertw(x, 1).real,
+    for k, points in ((0, (-0.3, 0.5, 3.0)), (-1, (-0.3, -0.01))):
+        both = symgrad(lambda x, k=k: special.lambertw(x, k) + 1, static="k")
+        for x in points:
+            assert both(x) == pytest.approx(special.lambertw(x, k) + 1, rel=1e-14)
+        assert math.isnan(both(-0.5).real)
+    for bad, x in (
+        (lambda x: special.lambertw(x), 0.5j),
+        (lambda x: special.lambertw(x, 1).real, 0.5),
     ):
         with pytest.raises(UnsupportedError):
-            symgrad(bad)(0.5)
+            symgrad(bad)(x)
 
 
 def test_the_sign_of_the_gamma_function():
