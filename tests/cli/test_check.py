@@ -382,6 +382,15 @@ def test_sarif(ordinary: str) -> None:
     assert found["ruleId"] in {rule["id"] for rule in made["tool"]["driver"]["rules"]}
 
 
+def test_addresses_of_sarif_are_percent_encoded(folder: Path) -> None:
+    (folder / "a b").mkdir()
+    (folder / "a b" / "100%ü.py").write_text("def f(x):\n    return (x**2 - 4) / (x - 2)\n")
+    result = run("a b/100%ü.py:f", "--format", "sarif")
+    places = [r["locations"][0] for r in json.loads(result.stdout)["runs"][0]["results"]]
+    uris = {p["physicalLocation"]["artifactLocation"]["uri"] for p in places}
+    assert uris == {"a%20b/100%25%C3%BC.py"}
+
+
 def test_several_files_of_which_one_has_no_functions(folder: Path) -> None:
     (folder / "empty.py").write_text("x = 1\n")
     assert run("empty.py", "planted.py:sound").stdout == "no findings in 1 function\n"
