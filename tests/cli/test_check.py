@@ -156,6 +156,21 @@ def test_difference_of_roots_at_large_arguments() -> None:
     assert lost.right == pytest.approx(0.5 / math.sqrt(x), rel=1e-6)
 
 
+def test_all_only_adds_findings() -> None:
+    """A range that reaches extreme numbers keeps its level, as found among ordinary ones."""
+
+    def total(angle):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for a in angle:
+            s = s + (1 - np.cos(a)) / a**2
+        return s
+
+    some, every = check(total).findings, check(total, everything=True).findings
+    assert {f.level for f in some} == {"error", "warning"}
+    shown = {f.said() for f in every}
+    assert {f.said() for f in some} <= shown
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "text",
