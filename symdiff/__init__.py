@@ -19,6 +19,7 @@ from symdiff.version import __version__
 if TYPE_CHECKING:
     from symdiff.api.calculus import cancel, complete, diff, series_at, simplify
     from symdiff.api.custom_rule import custom_rule
+    from symdiff.api.debugging import debug
     from symdiff.api.function import SymbolicFunction
     from symdiff.api.solutions import argmin, integral, ode, root
     from symdiff.api.transforms import grad, hessian, jacobian, jvp, symgrad, value_and_grad, vjp
@@ -42,6 +43,7 @@ _MODULES = {
     "Array": "symdiff.frontend",
     "SymbolicFunction": "symdiff.api.function",
     "custom_rule": "symdiff.api.custom_rule",
+    "debug": "symdiff.api.debugging",
     "lambdify": "symdiff.interop.lambdify",
     "options": "symdiff.pipeline.validation.settings",
     "show_progress": "symdiff.process.progress",
@@ -54,5 +56,5 @@ public_names(__name__, _MODULES)
 
 __all__ = [
     "AccuracyWarning", "Array", "DomainError", "GuardWarning", "OutputWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
-    "argmin", "cancel", "complete", "custom_rule", "diff", "grad", "hessian", "integral", "jacobian", "jvp", "lambdify", "ode", "options", "root", "series_at", "show_progress", "simplify", "stop_gradient", "symgrad", "value_and_grad", "vjp",
+    "argmin", "cancel", "complete", "custom_rule", "debug", "diff", "grad", "hessian", "integral", "jacobian", "jvp", "lambdify", "ode", "options", "root", "series_at", "show_progress", "simplify", "stop_gradient", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

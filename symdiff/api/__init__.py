@@ -8,6 +8,7 @@
 `entries`         which compiled entries serve calls, once calls of their kind were made
 `pickles`         how functions pickle
 `leaves`          arguments that are trees, in the names of their leaves
+`debugging`       values that a function prints while it is computed
 `error_bounds`    by how much the results of a call may be off
 `inspection`      what it shows: expressions, sources, reports, modules
 `comparing`       calls that are compared with plain Python: of new kinds, sizes and branches

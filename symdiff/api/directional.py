@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api import comparing, per_slope
+from symdiff.api import comparing, labelled, per_slope
 from symdiff.api.entries import Kind
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of, regrouped
@@ -101,6 +101,10 @@ class Product(SymbolicFunction):
         stream = self._cuda.stream(given)
         args = primals if isinstance(primals, (tuple, list)) else (primals,)
         real, static = self._source.parameters.bind(tuple(args), given)
+        if out is None and stream is None:
+            result = labelled.product(self, real, vector, static)
+            if result is not NotImplemented:
+                return result
         real = self._plain(real)
         if any(map(pytrees.is_container, real)):
             if out is not None:

@@ -19,6 +19,7 @@ from symdiff import ir
 from symdiff.api import (
     bound,
     comparing,
+    debugging,
     entries,
     firstcalls,
     inspection,
@@ -117,8 +118,7 @@ class SymbolicFunction(Called[P, R_co]):
         if source.checkpoint != options.checkpoint:
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
-        self._lock = Lock()
-        self._opening = Lock()
+        self._lock, self._opening = Lock(), Lock()
         self._begin()
         self._derived: dict[Step, SymbolicFunction] = {}
         self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
@@ -137,8 +137,7 @@ class SymbolicFunction(Called[P, R_co]):
         source, options = self._source, self._options
         self._emitted: dict[Any, tuple[OptimizedProgram, Tiered]] = {}
         self._compared: set[Any] = set()
-        self._arrays = ArrayKernels(source, options)
-        self._cuda = CudaKernels(source, options)
+        self._arrays, self._cuda = ArrayKernels(source, options), CudaKernels(source, options)
         self._called: set[Any] = set()
         self._dtypes: dict[Any, Any] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
@@ -163,7 +162,7 @@ class SymbolicFunction(Called[P, R_co]):
         """The general path of a call."""
         self._fresh()
         comparing.refuse_different(self)
-        return self._call(*args, **kwargs)
+        return debugging.called(self, args, kwargs)
 
     def _out(self, kwargs: dict[str, Any]) -> Any:
         """Take `out=` out of the arguments of a call, if it does not name a parameter."""
@@ -585,8 +584,9 @@ def symbolic(
 ) -> SymbolicFunction:  # fmt: skip
     """A function to be traced when it is first called; of the leaves of containers, if arguments are."""
     found = SymbolicFunction(source_of(fun, options, static, trees), options, fun)
-    if trees is None:
-        found._wrt()  # names that are wrong are refused here
+    if trees is None:  # names that are wrong are refused here
+        options.must_name(found._source.parameters.names, found.__name__)
+        found._wrt()
     return found
 
 

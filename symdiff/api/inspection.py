@@ -202,11 +202,10 @@ MOST_SHOWN = 60
 
 
 def shown(f: Any) -> str | None:
-    """What a notebook shows for a function: its formula, if that is short and known so far; else
-    None, for its name."""
+    """What a notebook shows for a function: its formula, if that is short; else None, for its name."""
     f = twin_of(f)
     try:
-        if not f._source.captured or f._loop_program() is not None:
+        if f._loop_program() is not None:
             return None
         if len(ir.topological(f.program.outputs)) > MOST_SHOWN:
             return None

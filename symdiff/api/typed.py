@@ -1,12 +1,13 @@
 """What type checkers and editors know of a function's calls: its signature, and what it returns.
 
-Functions of numbers are called with arrays, too, whose types are not those of the annotations. So a
-call that is not as annotated is allowed, and returns what nothing is known of.
+Functions of numbers are called with arrays, too, whose types are not those of the annotations. So a call
+that is not as annotated is allowed if one of the first arguments, or a named one, is an array or a container
+of them; of what it returns nothing is known. All other calls have the types of the annotations.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, overload
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec, TypeVar
@@ -14,14 +15,33 @@ if TYPE_CHECKING:
     P = ParamSpec("P", default=...)
     R_co = TypeVar("R_co", covariant=True, default=Any)
 
+    class HasArray(Protocol):
+        """What NumPy takes for an array."""
+
+        def __array__(self) -> Any: ...
+
+    Arrays = HasArray | list[Any] | tuple[Any, ...] | dict[Any, Any]
+
     class Called(Generic[P, R_co]):
         """A function with parameters P and results R."""
 
         @overload
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+        def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
         @overload
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, a: Arrays, /, *args: Any, **kwargs: Any) -> Any: ...
+        @overload
+        def __call__(self, a: Any, b: Arrays, /, *args: Any, **kwargs: Any) -> Any: ...
+        @overload
+        def __call__(self, a: Any, b: Any, c: Arrays, /, *args: Any, **kwargs: Any) -> Any: ...
+        @overload
+        def __call__(self, a: Any, b: Any, c: Any, d: Any, /, *args: Any, **kwargs: Any) -> Any: ...
+        @overload
+        def __call__(self, /, **kwargs: Any) -> Any: ...
+        @overload
+        def __call__(self, a: float, /, **kwargs: Any) -> Any: ...
+        @overload
+        def __call__(self, a: float, b: float, /, **kwargs: Any) -> Any: ...
+        def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
 
     Q = ParamSpec("Q")
     S = TypeVar("S")

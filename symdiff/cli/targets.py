@@ -178,7 +178,9 @@ def function(target: str) -> SymbolicFunction:
         return _checked(_function(_load_file(match[1]), match[2], match[1]))
     if match := _MODULE.fullmatch(target):
         return _checked(_function(_load_module(match[1]), match[2], match[1]))
-    return of_formula(parse(target))
+    made = of_formula(parse(target))
+    made.__doc__ = target
+    return made
 
 
 def variables(function: SymbolicFunction, text: str | None) -> tuple[str, ...] | None:

@@ -59,11 +59,13 @@ class Captures:
     epoch : how often they were captured again.
     foreign : names of other libraries that the function calls, whose arithmetic it is not compared
         with.
+    prints : whether the function calls `symdiff.debug`.
     """
 
     def __init__(self) -> None:
         self.notes: dict[tuple[str, int, Any], tuple[Note, Any]] = {}
         self.foreign: set[str] = set()
+        self.prints = False
         self.header = (ctypes.c_int64 * len(HEADER))()
         self._alive: deque[Any] = deque(maxlen=KEPT)
         self._built = 0
@@ -111,6 +113,7 @@ class Captures:
         """What another function was captured with, which is part of this one."""
         self.notes.update(other.notes)
         self.foreign |= other.foreign
+        self.prints |= other.prints
 
     def arrays(self) -> list[np.ndarray[Any, Any]]:
         """The arrays among what was noted."""
@@ -304,7 +307,13 @@ def foreign(name: str) -> None:
         found.foreign.add(name)
 
 
+def prints() -> None:
+    """`symdiff.debug` was called."""
+    if (found := _active.get()) is not None:
+        found.prints = True
+
+
 MISSING = _MISSING
 __all__ = [
-    "HEADER", "MISSING", "Captures", "attribute", "cell", "defaults", "foreign", "include", "item", "noting", "of_function",
+    "HEADER", "MISSING", "Captures", "attribute", "cell", "defaults", "foreign", "include", "item", "noting", "of_function", "prints",
 ]  # fmt: skip

@@ -164,6 +164,13 @@ def alike(node: Node, value: Any) -> bool:
     return True
 
 
+def within(node: Node) -> Iterator[Node]:
+    """A node and all in it."""
+    yield node
+    for child in node.children:
+        yield from within(child)
+
+
 def count(node: Node) -> int:
     """The number of leaves."""
     return 1 if node.kind == "leaf" else sum(map(count, node.children))

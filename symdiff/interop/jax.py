@@ -23,8 +23,10 @@ import numpy as np
 from jax.interpreters import ad, batching, mlir
 
 from symdiff.api.function import SymbolicFunction
+from symdiff.api.leaves import leaves_of
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError
+from symdiff.frontend.pytrees import is_container, within
 from symdiff.interop import derived
 from symdiff.ir.program import Program
 from symdiff.runtime.custom_calls import Handler, Record, of_elements, of_program
@@ -52,8 +54,8 @@ def function(fun: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Takes arrays and numbers for the real parameters of `fun`, by position, and returns an
-        array, or a tuple of them. The dtype is that of the arguments, float32 or float64; integers
+        Takes arrays, numbers, and dicts, lists and tuples of them, for the real parameters of `fun`, by
+        position, and returns an array, or a tuple of them. The dtype is that of the arguments, float32 or float64; integers
         have no gradient. Forward and reverse mode nest in any order.
 
     Raises
@@ -72,15 +74,49 @@ def function(fun: Callable[..., Any]) -> Callable[..., Any]:
         raise SymdiffError(
             f"{f.__name__} has static parameters", hint="give them values in a function around it"
         )
-    called = _Called(f)
+    made: dict[Any, _Called] = {}
 
     def call(*args: Any) -> Any:
-        results = called(*args)
+        nodes, leaves = _flattened(f, args)
+        called = made.setdefault(nodes, _Called(f if nodes is None else f._twin(nodes)))
+        results = called(*leaves)
         return results[0] if called.single else results
 
     call.__name__, call.__doc__ = f.__name__, f.__doc__
     call.__wrapped__ = f  # type: ignore[attr-defined]
     return call
+
+
+def _flattened(f: SymbolicFunction, args: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """How arguments nest, None if they do not, and the arrays in them. A list of numbers is an array.
+
+    Raises
+    ------
+    SymdiffError : for arguments that hold anything else.
+    """
+    if not any(isinstance(a, dict) or (is_container(a) and not _is_array(a)) for a in args):
+        return None, args
+    real = f._source.parameters.real
+    if len(args) != len(real):
+        raise SymdiffError(f"{f.__name__} takes {len(real)} arguments, and not {len(args)}")
+    nodes, leaves = leaves_of(f, args)
+    for name, node in zip(real, nodes, strict=True):
+        fixed = next((n for n in within(node) if n.kind == "fixed"), None)
+        if fixed is not None:
+            raise SymdiffError(
+                f"argument {name} holds {fixed.value!r}, which JAX does not compute with",
+                hint="give it its value in a function around it",
+            )
+    return nodes, leaves
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a list is one of numbers, or of lists of them that JAX makes an array of."""
+    try:
+        jnp.asarray(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 class _Called:

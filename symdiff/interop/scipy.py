@@ -280,8 +280,9 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     Returns
     -------
     scipy.LowLevelCallable
-        Called with another number of arguments than `fun` takes, or where it raises an error (of
-        which a `RuntimeWarning` tells), an integrand is nan, and a filter is an error.
+        Parameters that are not given have their defaults. Called with another number of arguments than
+        `fun` takes, or where it raises an error (of which a `RuntimeWarning` tells), an integrand is
+        nan, and a filter is an error.
 
     Raises
     ------
@@ -307,19 +308,24 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
         raise SymdiffError(
             f"{f.__name__} has several results", hint="SciPy's callbacks return one number"
         )
-    entries = ", ".join(f"p[{k}]" for k in range(len(names)))
+    least, most, defaults = _counts(f)
+    kernel["defaults"] = np.array([*defaults, 0.0])
+    entries = ", ".join(
+        f"p[{k}] if {k} < n else defaults[{k - least}]" if k >= least else f"p[{k}]"
+        for k in range(len(names))
+    )
     doubles = types.CPointer(types.double)
     if kind == "integrand":
         signature = types.double(types.intc, doubles)
         text = (
-            f"def call(n, p):\n    found = nan\n    if n == {len(names)}:\n        try:\n"
+            f"def call(n, p):\n    found = nan\n    if {least} <= n <= {most}:\n        try:\n"
             f"            found = kernel({entries})\n        except Exception:\n            told()\n"
             "    return found\n"
         )
     elif kind == "filter":
         signature = types.intc(doubles, types.intp, doubles, types.voidptr)
         text = (
-            f"def call(p, n, result, data):\n    if n != {len(names)}:\n        return 0\n"
+            f"def call(p, n, result, data):\n    if not {least} <= n <= {most}:\n        return 0\n"
             f"    done = 0\n    try:\n        result[0] = kernel({entries})\n        done = 1\n"
             "    except Exception:\n        told()\n    return done\n"
         )
@@ -330,6 +336,16 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     function = made.ctypes
     function.made = made, told  # whose machine code lives as long as it does
     return LowLevelCallable(function)
+
+
+def _counts(f: SymbolicFunction) -> tuple[int, int, list[float]]:
+    """How many arguments a function takes at least and at most, and the defaults of the last ones."""
+    parameters = f._source.parameters
+    names, given = parameters.real, parameters.defaults
+    least = len(names)
+    while least and names[least - 1] in given:
+        least -= 1
+    return least, len(names), [float(given[n]) for n in names[least:]]
 
 
 # ---------------------------------------------------------------- derivatives by one argument

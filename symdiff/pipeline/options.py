@@ -61,6 +61,17 @@ class Options:
         if self.dtype is not None and _dtype(self.dtype) not in (np.float32, np.float64):
             raise SymdiffError(f"dtype {self.dtype!r} is not supported", hint="float32 or float64")
 
+    def must_name(self, parameters: Sequence[str], function: str) -> None:
+        """Refuse bounds of what is no parameter of a function, or of leaves of one."""
+        for name in self.domain if isinstance(self.domain, Mapping) else ():
+            if name not in parameters and not str(name).startswith(
+                tuple(f"{p}_" for p in parameters)
+            ):
+                raise SymdiffError(
+                    f"domain names '{name}', which {function} does not take",
+                    hint=f"its parameters are {', '.join(parameters) or 'none'}",
+                )
+
 
 def _dtype(given: Any) -> Any:
     try:

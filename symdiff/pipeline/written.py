@@ -45,7 +45,7 @@ from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersectio
 from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
 from symdiff.pipeline import scalar
 from symdiff.process.callers import outside
-from symdiff.runtime.scalar.fallback import UNKNOWN, tell
+from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
 
 MAX_CONDITIONS = 4
 SIMPLE = (*ir.ARITHMETIC, *ir.COMPARISONS, ABS, AND, NOT, OR)
@@ -137,7 +137,7 @@ class Written:
                 ):
                     result[k] = total
         if unknown:
-            tell(unknown, f"{self.program.name}: {UNKNOWN.format(unknown)}")
+            tell(unknown, self.program.name, f": {UNKNOWN.format(unknown)}", MOVE)
         if jumps and not self._has_warned:
             self._has_warned = True
             warnings.warn(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 
 from symdiff.process.locks import Lock
-from symdiff.runtime.scalar.fallback import tell
+from symdiff.runtime.scalar.fallback import FEWER, tell
 from symdiff.runtime.threads import caller
 
 
@@ -70,6 +70,7 @@ class Outcome:
         if left:
             tell(
                 left,
-                f"{self.name}: {left} values are not proven accurate: the budget of a call "
-                "for ball arithmetic was not enough",
+                self.name,
+                f": {left} values are not proven accurate: the budget of a call for ball arithmetic was not enough",
+                FEWER,
             )

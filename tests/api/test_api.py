@@ -326,10 +326,8 @@ class TestInspection:
                 symgrad(plain, **wrong)
 
     @pytest.mark.slow
-    def test_a_notebook_shows_short_formulas_that_are_known(self):
+    def test_a_notebook_shows_short_formulas(self):
         f = symgrad(lambda x: np.sin(x) / x)
-        assert f._repr_latex_() is None, "it was not called"
-        f(1.0)
         assert f._repr_latex_() == r"$\displaystyle \frac{\sin{\left(x \right)}}{x}$"
         for other in (deep, lambda x: np.sum(x**2)):
             g = symgrad(other)

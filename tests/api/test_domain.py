@@ -166,6 +166,16 @@ def test_what_is_no_domain(wrong: Any) -> None:
         assert not isinstance(e.value, DomainError)
 
 
+def test_an_unknown_name_is_refused_at_decoration() -> None:
+    with pytest.raises(SymdiffError, match="domain names 'y', which f does not take") as e:
+
+        @symgrad(domain={"y": (0, 1)})
+        def f(x: Any) -> Any:
+            return x
+
+    assert "its parameters are x" in str(e.value)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("domain", [{"x": "x > 0"}, {"x": "0 < x and x < 5"}, {"x": [0, 5]}, {"x": np.array([0.0, 5])}])  # fmt: skip
 def test_other_ways_to_say_it(domain: Any) -> None:

@@ -48,9 +48,15 @@ symgrad(accurcy="strict")
 symgrad(wrt=1.5)
 reveal_type(f.grad)
 reveal_type(hessian(f).grad)
+f.grad("a", 1.0)
+f.hessian(1.0, "b")
+f.value_and_grad(1.0, 2.0, "c")
+symgrad(g).diff("x")("a")
+f.grad(np.ones(3), 1.0), f.hessian(1.0, np.ones(3)), f.grad(1.0, y=np.ones(3)), f(x=np.ones(3), y=1.0)
+f.grad([1.0], (2.0,)), f.grad(np.float64(1.0), 2), f.hessian(1.0, y=2.0)
 """
 
-WRONG = ["33", "34"]
+WRONG = ["33", "34", "37", "38", "39", "40"]
 """The lines with mistakes."""
 
 

@@ -147,3 +147,18 @@ def test_what_has_none() -> None:
     with pytest.raises(UnsupportedError, match="checks its arguments"):
         _ = symgrad(lambda x: np.sqrt(x), domain={"x": (0, None)}).ufunc
     assert symgrad(root, check_domain=False).ufunc(4.0) == 2.0
+
+
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "hessian"])
+def test_derivatives_are_ufuncs_of_all_their_results(name):
+    f = symgrad(lambda x, y: np.sin(x) * y)
+    x, y = np.linspace(0.0, 1.0, 4), np.full(4, 2.0)
+    truth = {
+        "value": [2 * np.sin(x)], "grad": [2 * np.cos(x), np.sin(x)],
+        "hessian": [-2 * np.sin(x), np.cos(x), np.cos(x), 0 * x],
+    }  # fmt: skip
+    truth["value_and_grad"] = truth["value"] + truth["grad"]
+    found = getattr(f, name).ufunc(x, y)
+    np.testing.assert_allclose(found, truth[name], rtol=1e-14, atol=1e-15)
+    second = symgrad(lambda x: x**3).diff("x", "x").ufunc
+    np.testing.assert_allclose(second(x), 6 * x)

@@ -156,6 +156,21 @@ def test_difference_of_roots_at_large_arguments() -> None:
     assert lost.right == pytest.approx(0.5 / math.sqrt(x), rel=1e-6)
 
 
+def test_all_only_adds_findings() -> None:
+    """A range that reaches extreme numbers keeps its level, as found among ordinary ones."""
+
+    def total(angle):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for a in angle:
+            s = s + (1 - np.cos(a)) / a**2
+        return s
+
+    some, every = check(total).findings, check(total, everything=True).findings
+    assert {f.level for f in some} == {"error", "warning"}
+    shown = {f.said() for f in every}
+    assert {f.said() for f in some} <= shown
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "text",
@@ -380,6 +395,15 @@ def test_sarif(ordinary: str) -> None:
     assert place["region"] == {"startLine": 9, "startColumn": 12}
     assert found["message"]["text"].startswith("norm: dnorm/dx is nan")
     assert found["ruleId"] in {rule["id"] for rule in made["tool"]["driver"]["rules"]}
+
+
+def test_addresses_of_sarif_are_percent_encoded(folder: Path) -> None:
+    (folder / "a b").mkdir()
+    (folder / "a b" / "100%ü.py").write_text("def f(x):\n    return (x**2 - 4) / (x - 2)\n")
+    result = run("a b/100%ü.py:f", "--format", "sarif")
+    places = [r["locations"][0] for r in json.loads(result.stdout)["runs"][0]["results"]]
+    uris = {p["physicalLocation"]["artifactLocation"]["uri"] for p in places}
+    assert uris == {"a%20b/100%25%C3%BC.py"}
 
 
 def test_several_files_of_which_one_has_no_functions(folder: Path) -> None:

@@ -101,6 +101,17 @@ def test_what_stands_on_it(page: Path) -> None:
     assert "otherwise" in s["before"] and "<mfrac>" in text
 
 
+@pytest.mark.slow
+def test_an_expression_is_shown_as_it_was_given(tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    result = click.testing.CliRunner().invoke(
+        main, ["report", "(x**2 - 4)/(x - 2)", "-o", str(out)]
+    )
+    assert result.exit_code == 0, result.output
+    text = out.read_text()
+    assert '<p class="soft">(x**2 - 4)/(x - 2)</p>' in text and "one of its derivatives" not in text
+
+
 def test_errors_are_those_that_are_measured(page: Path) -> None:
     """Of the plain chain rule many points lie at the top, of symdiff none above the line of half
     the digits."""

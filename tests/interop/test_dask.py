@@ -41,6 +41,61 @@ def test_chunks_stay_chunks(apply):
     np.testing.assert_allclose(found.compute(), SLOPES, rtol=1e-14, atol=1e-15)
 
 
+def product(x, y):
+    return np.sin(x) * y
+
+
+TWO = symgrad(product)
+Y = np.array([1.0, -0.5, 2.0, 3.0, 0.25, -1.0])
+LAZY = {
+    "gradient by two": lambda x, y: TWO.grad(x, y),
+    "value and gradient": lambda x, y: TWO.value_and_grad(x, y),
+    "hessian": lambda x, y: TWO.hessian(x, y),
+    "mixed derivative": lambda x, y: TWO.diff("x", "y")(x, y),
+    "jvp": lambda x, y: TWO.jvp((x, y), (y, x)),
+    "vjp": lambda x, y: TWO.vjp((x, y), y),
+    "hvp": lambda x, y: TWO.hvp((x, y), (y, x)),
+    "hvp by one": lambda x, y: symgrad(product, wrt="x").hvp((x, y), y),
+    "a number among them": lambda x, y: TWO.value_and_grad(x, 2.0),
+    "without axes": lambda x, y: TWO.value_and_grad(x.sum(), y.sum()),
+    "a domain": lambda x, y: symgrad(lambda t: t * t, domain={"t": (3, 20)}).grad(x + 3),
+}
+
+
+def flat(found):
+    return [v for f in found for v in flat(f)] if isinstance(found, tuple) else [found]
+
+
+def nesting(found):
+    return tuple(map(nesting, found)) if isinstance(found, tuple) else None
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("call", LAZY.values(), ids=LAZY)
+def test_derivatives_of_lazy_arrays_are_lazy(call):
+    found, wanted = call(da.from_array(X, chunks=2), da.from_array(Y, chunks=2)), call(X, Y)
+    assert nesting(found) == nesting(wanted)
+    for lazy, plain in zip(flat(found), flat(wanted), strict=True):
+        assert isinstance(lazy, da.Array) and lazy.dtype == np.float64
+        np.testing.assert_array_equal(lazy.compute(scheduler="sync"), plain)
+
+
+def test_hints_of_what_is_not_elementwise_apply():
+    with pytest.raises(
+        SymdiffError, match=r"x.map_blocks\(...\) .*summed adds one number for each"
+    ):
+        energy(da.from_array(X, chunks=2))
+
+
+def test_labels_of_several_results():
+    xr = pytest.importorskip("xarray")
+    x = xr.DataArray(X, dims="t", coords={"t": np.arange(6)})
+    value, (by_x, by_y) = TWO.value_and_grad(x, 2.0)
+    for found, wanted in ((value, 2 * np.sin(X)), (by_x, 2 * np.cos(X)), (by_y, np.sin(X))):
+        assert found.dims == ("t",) and "t" in found.coords
+        np.testing.assert_allclose(found.values, wanted, rtol=1e-14, atol=1e-15)
+
+
 def test_xarray_keeps_its_labels():
     xr = pytest.importorskip("xarray")
     x = xr.DataArray(X, dims="t", coords={"t": np.arange(6)})

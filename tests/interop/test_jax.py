@@ -55,6 +55,21 @@ def close(found, wanted):
 
 
 @pytest.mark.slow
+def test_containers_are_flattened():
+    def net(p, x):
+        return np.sum(np.tanh(p["w"] @ x + p["b"][0]) ** 2)
+
+    def wanted(p, x):
+        return jnp.sum(jnp.tanh(p["w"] @ x + p["b"][0]) ** 2)
+
+    p, x = {"w": X.T, "b": (W,)}, np.array([1.0, -0.5, 0.25])
+    close(jax.grad(function(net))(p, x), jax.grad(wanted)(p, x))
+    close(jax.jit(jax.value_and_grad(function(net)))(p, x), jax.value_and_grad(wanted)(p, x))
+    with pytest.raises(SymdiffError, match="argument p holds None, which JAX does not compute"):
+        function(net)({"w": None, "b": (W,)}, x)
+
+
+@pytest.mark.slow
 def test_values():
     close(layer(X, W), jnp.tanh(X @ W))
     close(two(W, W), (W * W, W.sum()))

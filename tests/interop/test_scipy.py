@@ -188,6 +188,10 @@ def test_lowlevel_callables():
     assert_allclose(integrate.quad(lowlevel(f), 0, 1, args=(2.0,))[0], exact, rtol=1e-14)
     assert_allclose(integrate.quad(lowlevel(f.diff("a")), 0, 1, args=(2.0,))[0], np.sin(2) / 2)
     assert np.isnan(integrate.quad(lowlevel(f), 0, 1)[0]), "an argument is missing"
+    decay = lowlevel(lambda x, k=2.0, *, a=1: a * np.exp(-k * x))
+    assert_allclose(integrate.quad(decay, 0, 1)[0], (1 - np.exp(-2)) / 2, rtol=1e-14)
+    for args in ((3.0,), (3.0, 1.0)):
+        assert_allclose(integrate.quad(decay, 0, 1, args=args)[0], (1 - np.exp(-3)) / 3, rtol=1e-14)
     image = np.random.default_rng(0).normal(size=(9, 8))
     mean = lowlevel(lambda a, b, c, d: (a + b + c + d) / 4, "filter")
     found = ndimage.generic_filter(image, mean, size=2)

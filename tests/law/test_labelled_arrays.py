@@ -68,6 +68,22 @@ def test_the_protocol() -> None:
     assert symgrad(lambda x: x * x)(Named(np.array([1, 2]), "t")).values.dtype == np.int64
 
 
+def test_derivatives_of_several_results_and_products_keep_labels() -> None:
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 2.0])
+    a, b = Named(x, "t"), Named(y, "t")
+    for got, wanted in (
+        (wave.value_and_grad(a), wave.value_and_grad(x)),
+        (wave.jvp((a,), (b,)), wave.jvp((x,), (y,))),
+        (wave.vjp((a,), b), wave.vjp((x,), y)),
+        ((wave.hessian(a),), (wave.hessian(x),)),
+        (product.hessian(a, b)[0], product.hessian(x, y)[0]),
+        (product.value_and_grad(a, b)[1], (y, x)),
+        (product.hvp((a, b), (a, b)), (y, x)),
+    ):
+        assert type(got) is tuple and [v.name for v in got] == ["t"] * len(wanted)
+        np.testing.assert_array_equal([v.values for v in got], wanted)
+
+
 @pytest.mark.parametrize("f", NOT_ELEMENTWISE)
 def test_what_is_not_elementwise_is_refused_by_name(f: Any) -> None:
     s = symgrad(f)
@@ -83,9 +99,7 @@ def test_other_ways_of_calling_are_refused_by_name() -> None:
         lambda: wave(Choosy(np.ones(3), "t")),
         lambda: wave(x, out=np.zeros(3)),
         lambda: wave.map(x),
-        lambda: wave.value_and_grad(x),
-        lambda: wave.jvp((x,), (x,)),
-        lambda: wave.hessian(x),
+        lambda: wave.jacobian(x),
     ):
         with pytest.raises(SymdiffError, match=r"test_labelled_arrays\.(Named|Choosy)"):
             call()

@@ -96,9 +96,32 @@ def check(
     extreme : also look at numbers of extreme size, and at other values of parameters than their
         defaults.
     everything : that, and also report digits lost where the arguments determine the result
-        no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
+        no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300; what is found without
+        it stays as it is.
     """
-    extreme = extreme or everything
+    if everything:
+        first = check(function, wrt, seconds=seconds)
+        return _added(first, _search(function, wrt, seconds, True, True))
+    return _search(function, wrt, seconds, extreme, False)
+
+
+def _added(first: Checked, more: Checked) -> Checked:
+    """What was found first, and what more there is: other outputs, kinds of faults and places."""
+    known = {(f.output, f.kind, f.location) for f in first.findings}
+    new = [f for f in more.findings if (f.output, f.kind, f.location) not in known]
+    found = sorted([*first.findings, *new], key=lambda f: _line(f.location))
+    complete = first.complete and more.complete
+    return Checked(first.name, found, complete, first.seconds + more.seconds)
+
+
+def _search(
+    function: SymbolicFunction | Callable[..., Any],
+    wrt: Sequence[str] | None,
+    seconds: float | None,
+    extreme: bool,
+    everything: bool,
+) -> Checked:
+    """One search."""
     seconds = (ALL_SECONDS if extreme else SECONDS) if seconds is None else seconds
     checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
     raw = checked._source.program(checked._default_static())
@@ -136,9 +159,7 @@ def _of_formulas(
     for k, f in enumerate(todo):
         left = (until - work.spent()) / work.A_SECOND
         examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
-        found = check(
-            examined, f.wrt, seconds=left / (len(todo) - k), extreme=extreme, everything=everything
-        )
+        found = _search(examined, f.wrt, left / (len(todo) - k), extreme, everything)
         complete = complete and found.complete
         findings += [_named(x, f, name) for x in found.findings if not _of_parts(x, f)]
     findings = list(dict.fromkeys(replace(f, at=_Point(f.at)) for f in findings))

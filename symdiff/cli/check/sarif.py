@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from symdiff.cli.check.findings import (
     DIGITS_LOST,
@@ -51,7 +52,7 @@ def _result(f: Finding, text: str) -> dict[str, Any]:
     }  # fmt: skip
     if f.location is not None:
         region = {"startLine": f.location.line, "startColumn": f.location.column}
-        uri = shown_path(f.location.path).replace("\\", "/")
+        uri = quote(shown_path(f.location.path).replace("\\", "/"), safe="/:")
         place = {"artifactLocation": {"uri": uri}, "region": region}
         found["locations"] = [{"physicalLocation": place}]
     return found

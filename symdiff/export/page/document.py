@@ -116,7 +116,7 @@ def page(function: Any, report: Report) -> str:
     template = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     result: str = environment.from_string(template).render(
-        report=report, kinds=KINDS, version=__version__, doc=inspect.cleandoc(function.__doc__ or ""),
+        report=report, kinds=KINDS, version=__version__, doc=inspect.cleandoc(vars(function).get("__doc__") or ""),
         before=before, after=after, pictures=pictures, graph=drawn,
         own=_own_source(function, code), generated=code(_generated(function)),
         light=style("default"), dark=style("github-dark"),

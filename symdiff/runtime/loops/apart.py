@@ -23,7 +23,7 @@ from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
 from symdiff.ir.loop_program import LoopProgram, array, expressions, load, walk
-from symdiff.runtime.scalar.fallback import UNKNOWN, tell
+from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
 
 MOST = 30_000
 """Operations of the formulas of one call."""
@@ -178,12 +178,13 @@ class Points:
 
     def _tell(self, unknown: int, every: bool) -> None:
         if unknown and every:
-            tell(unknown, UNKNOWN.format(unknown))
+            tell(unknown, self.captured.name, f": {UNKNOWN.format(unknown)}", MOVE)
         elif unknown and self.ties:
             tell(
                 unknown,
-                f"{self.captured.name}: kinks meet here, and second derivatives are not the same "
-                "on all sides of them: those are nan",
+                self.captured.name,
+                ": kinks meet here, and second derivatives are not the same on all sides of them: those are nan",
+                MOVE,
             )
 
     def _warn(self, held: Sequence[int], point: Sequence[float], slope: float) -> None:

@@ -32,7 +32,7 @@ from symdiff.runtime.loops.call import (
 from symdiff.runtime.protocols import LoopFunction, ProgramWithTests
 from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
-from symdiff.runtime.scalar.fallback import tell, unproven
+from symdiff.runtime.scalar.fallback import MEASURE, tell, unproven
 
 if TYPE_CHECKING:
     from symdiff.runtime.loops.apart import Points
@@ -377,7 +377,9 @@ class LoopKernel:
         if sum(left) > lost:
             tell(
                 sum(left) - lost,
-                f"{self.program.name} lost digits: results are not proven accurate",
+                self.program.name,
+                " lost digits: results are not proven accurate",
+                MEASURE,
             )
         return placed(found, out)
 

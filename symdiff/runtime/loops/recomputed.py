@@ -28,7 +28,7 @@ from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
-from symdiff.runtime.scalar.fallback import tell
+from symdiff.runtime.scalar.fallback import MEASURE, tell
 
 if TYPE_CHECKING:
     from symdiff.interpret import Certified
@@ -137,7 +137,7 @@ class Recomputed:
         if left:
             name = self.kernel.program.name
             some = "a result is" if left < 0 else f"{left} results are"
-            tell(max(left, 1), f"{name} lost digits: {some} not proven accurate")
+            tell(max(left, 1), name, f" lost digits: {some} not proven accurate", MEASURE)
         return _placed(found, out)
 
     def corrected(

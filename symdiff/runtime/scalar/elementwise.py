@@ -67,7 +67,10 @@ def plain(name: str, value: Any) -> Any:
     if value is None or isinstance(value, (str, bytes)) or callable(value):
         hint = f'if it says what is computed, list it: symgrad(static="{name}")'
     if kind.__module__.startswith("dask."):
-        hint = "sum it over blocks with symdiff.interop.dask.summed, or compute() it"
+        hint = (
+            f"{name}.map_blocks(...) applies a function to each block, symdiff.interop.dask.summed adds one "
+            f"number for each; or pass {name}.compute()"
+        )
     if isinstance(value, str):
         hint = f'make it static: annotate it, {name}: str, or static="{name}"'
     if isinstance(value, np.ma.MaskedArray):

@@ -65,15 +65,24 @@ def unproven() -> Iterator[list[int]]:
 
 
 UNKNOWN = "{} derivatives at a guarded point are not known: they are as written"
+FEWER = 'pass fewer elements a call, as each call has a budget of its own; or use accuracy="fast" if the digits do not matter'
+MEASURE = "error_bound(...) of the function measures how far off results are; `symdiff check` names operations that lose digits"
+MOVE = "report() lists the guards; pass points beside them, or write the function without a guard there"
+
+_advised: set[tuple[str, str]] = set()
 
 
-def tell(count: int, text: str) -> None:
-    """Warn that values are not proven accurate, unless `unproven` counts them."""
+def tell(count: int, name: str, text: str, advice: str) -> None:
+    """Warn that values are not proven accurate, unless `unproven` counts them. What to do is said once
+    for each function."""
     found = getattr(_told, "found", None)
-    if found is None:
-        warnings.warn(text, AccuracyWarning, stacklevel=outside())
-    else:
+    if found is not None:
         found.append(count)
+        return
+    if (name, advice) not in _advised:
+        _advised.add((name, advice))
+        text += f"\nhint: {advice}"
+    warnings.warn(f"{name}{text}", AccuracyWarning, stacklevel=outside())
 
 
 class Tiered:
@@ -220,8 +229,9 @@ class Tiered:
         ):
             tell(
                 1,
-                f"{self.kernel.name}: a result is not proven accurate: the budget of a point for "
-                "ball arithmetic was not enough",
+                self.kernel.name,
+                ": a result is not proven accurate: the budget of a point for ball arithmetic was not enough",
+                MEASURE,
             )
         return result
 
@@ -260,8 +270,10 @@ class Tiered:
                 value[at] = plain
             tell(
                 len(left),
-                f"{self.kernel.name}: {len(left)} elements are not proven accurate: "
-                "the budget of a call for ball arithmetic was not enough",
+                self.kernel.name,
+                f": {len(left)} elements are not proven accurate: the budget of a call for ball arithmetic "
+                "was not enough",
+                FEWER,
             )
 
     def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:

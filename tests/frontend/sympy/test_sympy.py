@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -261,3 +262,39 @@ def test_programs_print_as_assignments():
     assert scope["[0]"] == pytest.approx(nested(0.7), rel=1e-14)
     t = symgrad(lambda t0: np.sqrt(t0) * np.sqrt(t0 + 1) + np.sqrt(t0 + 1))
     assert "  t1 = sqrt(t0 + 1)" in str(t.program).splitlines()
+
+
+M, V = sp.MatrixSymbol("M", 2, 2), sp.MatrixSymbol("V", 2, 1)
+TIME = sp.Symbol("t")
+ANGLE = sp.Function("theta")(TIME)
+SQUARE, COLUMN = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0], [2.0]])
+
+
+@pytest.mark.parametrize(
+    ("args", "expr", "values"),
+    [
+        (["x", "y"], "x*y + sin(x)", (2.0, 3.0)),
+        ([x, y], "x*y", (2.0, 3.0)),
+        ("x", "sqrt(x)", (2.0,)),
+        ([x, y], ["x*y", "x + y"], (2.0, 3.0)),
+        (ANGLE, ANGLE**2 + sp.sin(ANGLE), (2.0,)),
+        ([TIME, ANGLE, ANGLE.diff(TIME)], TIME * ANGLE.diff(TIME) ** 2 - ANGLE, (0.5, 2.0, 3.0)),
+        ([(TIME, ANGLE)], TIME * ANGLE, ((2.0, 3.0),)),
+        ([M, V], M * V, (SQUARE, COLUMN)),
+        ([x, M], x * M.T * M, (2.0, SQUARE)),
+        ([M], M.I, (SQUARE,)),
+        ([M], M[0, 1] * M[1, 0], (SQUARE,)),
+    ],
+)
+def test_lambdify_of_texts_applied_functions_and_matrices(
+    args: Any, expr: Any, values: Any
+) -> None:
+    wanted = sp.lambdify(args, expr)(*values)
+    np.testing.assert_allclose(lambdify(args, expr)(*values), wanted, rtol=1e-14)
+
+
+def test_lambdify_of_determinants_and_traces() -> None:
+    f = lambdify([M], sp.det(M) + sp.Trace(M))
+    assert f(SQUARE) == 3.0
+    np.testing.assert_array_equal(f.grad(SQUARE), [[5.0, -3.0], [-2.0, 2.0]])
+    assert lambdify("x, y", "x + y**2").grad(2.0, 3.0) == (1.0, 6.0)

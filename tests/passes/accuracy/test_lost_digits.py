@@ -160,11 +160,16 @@ def test_what_is_left_is_told(monkeypatch):
     monkeypatch.setattr(recomputed, "FEW", -1)
     monkeypatch.setattr(recomputed, "MOST", -1)
     x = vector(1e-15, 50)
+    f = symgrad(log_mean_exp, verify=False)
+    monkeypatch.setattr("symdiff.runtime.scalar.fallback._advised", set())
     with (
-        pytest.warns(AccuracyWarning, match="log_mean_exp lost digits"),
+        pytest.warns(AccuracyWarning, match="log_mean_exp lost digits") as told,
         symdiff.options(validate=False),
     ):
-        symgrad(log_mean_exp, verify=False)(x)
+        f(x)
+        f(x)
+    advised = [str(w.message).count("hint: error_bound(...)") for w in told]
+    assert advised == [1, 0], "what to do is said once"
 
 
 def test_arguments_that_are_not_finite():
