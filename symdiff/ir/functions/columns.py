@@ -119,6 +119,29 @@ def slope_by(
     return ball
 
 
+def integral(integrand: Callable[[Any, bool], Any], low: Any, high: Any, scale: Any) -> Any:
+    """The ball of an integral over an interval, to all digits of a number of this scale. `integrand` takes a
+    complex ball, and whether it must be analytic there."""
+    library = flint()
+    small = library.arb(2) ** -library.ctx.prec
+    return library.acb.integral(integrand, low, high, rel_tol=small, abs_tol=abs(scale).mid() * small).real
+
+
+HIGHEST = 60
+"""The order of the last derivative that is computed."""
+
+
+def order_of(n: Any) -> int | None:
+    """What order of a derivative a ball is; None if it is none."""
+    found = n.unique_fmpz()
+    return int(found) if n.is_exact() and found is not None and 0 <= found <= HIGHEST else None
+
+
+def no_order(n: float) -> bool:
+    """Whether a double is no order of a derivative."""
+    return not (0 <= n <= HIGHEST and n == int(n))
+
+
 def unknown(name: str, arity: int, text: str) -> Op:
     """A derivative that has no formula: what needs its value is refused with this text."""
 
