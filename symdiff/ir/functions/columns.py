@@ -119,12 +119,23 @@ def slope_by(
     return ball
 
 
-def integral(integrand: Callable[[Any, bool], Any], low: Any, high: Any, scale: Any) -> Any:
-    """The ball of an integral over an interval, to all digits of a number of this scale. `integrand` takes a
-    complex ball, and whether it must be analytic there."""
+def integral(integrand: Callable[[Any, bool], Any], low: Any, high: Any, scale: Any, *given: Any) -> Any:
+    """The ball of an integral over an interval.
+
+    Parameters
+    ----------
+    integrand : of a complex ball, and whether it must be analytic there.
+    scale : the size of the result, roughly: it has all digits of a number of this size.
+    given : balls on which the integrand or the interval depends; no more digits are sought than these have.
+    """
     library = flint()
-    small = library.arb(2) ** -library.ctx.prec
-    return library.acb.integral(integrand, low, high, rel_tol=small, abs_tol=abs(scale).mid() * small).real
+    bits, radii = library.ctx.prec, sum((v.rad() for v in given), library.arb(0))
+    if not radii < 1 or not abs(scale).is_finite():
+        return library.arb("nan")
+    small = (library.arb(2) ** -bits + radii).mid()
+    return library.acb.integral(
+        integrand, low, high, rel_tol=small, abs_tol=abs(scale).mid() * small, eval_limit=100 * bits
+    ).real
 
 
 HIGHEST = 60

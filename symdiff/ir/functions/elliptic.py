@@ -91,7 +91,7 @@ def _up_to(n: int, phi: Any, m: Any, first: Fraction) -> Any:
     library = flint()
     arb, acb = library.arb, library.acb
     half_turns = (phi.mid() / arb.pi() + 0.5).mid().floor().unique_fmpz()
-    if half_turns is None:
+    if half_turns is None or (n and not m > -FAR):
         return arb("nan")
     factor = arb(1)
     for j in range(n):
@@ -103,7 +103,7 @@ def _up_to(n: int, phi: Any, m: Any, first: Fraction) -> Any:
         return square**n * root ** (-first.numerator - 2 * n)
 
     left = phi - half_turns * arb.pi()
-    found = factor * integral(integrand, 0, left, left * integrand(acb(left / 2), False).real)
+    found = factor * integral(integrand, 0, left, left * integrand(acb(left / 2), False).real, left, m)
     return found + (2 * half_turns * _derivative(n, m, first) if half_turns else 0)
 
 

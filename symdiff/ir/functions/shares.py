@@ -22,7 +22,9 @@ FARTHEST = 40.0
 """A normal share beyond this is no double, and not what is left of 1."""
 LARGEST, MOST_TERMS = 300.0, 200_000
 """Parameters beyond which Marcum's function is not computed, and the terms of its series."""
-LARGEST_CONCENTRATION, MOST_TURNS = 1e6, 1e3
+LEAST_EXPONENT = 800.0
+"""A power of e that is no double."""
+LARGEST_CONCENTRATION, FARTHEST_ANGLE = 1e4, 1e9
 """Of von Mises's distribution: beyond these, integrals take too long."""
 
 
@@ -35,7 +37,7 @@ def _wedge(h: Any, a: Any) -> Any:
         return (-h * h * square / 2).exp() / (1 + square)
 
     arb = flint().arb
-    return a * (-h * h / 2).exp() / (2 * arb.pi()) * integral(integrand, 0, 1, arb(1) / 64)
+    return a * (-h * h / 2).exp() / (2 * arb.pi()) * integral(integrand, 0, 1, arb(1) / 64, h, a)
 
 
 def _owen(h: Any, a: Any) -> Any:
@@ -152,20 +154,24 @@ MARCUM_ABOVE: Op = Op(
 def _arc(n: Any, kappa: Any, z: Any) -> Any:
     library = flint()
     order, pi = order_of(n), library.arb.pi()
-    if order is None or not kappa >= 0:
+    if order is None or not (kappa >= 0 and kappa < LARGEST_CONCENTRATION and abs(z) <= FARTHEST_ANGLE):
         return library.arb("nan")
 
     def integrand(t: Any, analytic: bool) -> Any:
         return t.cos() ** order * (kappa * (t.cos() - 1)).exp()
 
-    peak = 1 if z > 0 else (kappa * (z.cos() - 1)).exp()
-    width = z + pi if z + pi < 1 else 1
-    return integral(integrand, -pi, z, peak * width / (1 + kappa))
+    turns = (z.mid() / (2 * pi) + 0.5).mid().floor().unique_fmpz() or 0
+    left, width = z - 2 * pi * turns, 1 / (1 + kappa)
+    peak = 1 if left > 0 else (kappa * (left.cos() - 1)).exp() * (left + pi)
+    found = integral(integrand, -pi, left, peak * width, kappa, left)
+    return found + turns * integral(integrand, -pi, pi, width, kappa) if turns else found
 
 
 def _arc_edges(n: float, kappa: float, z: float) -> float | None:
-    if no_order(n) or not 0 <= kappa < LARGEST_CONCENTRATION or not abs(z) <= MOST_TURNS:
+    if no_order(n) or not 0 <= kappa < LARGEST_CONCENTRATION or not abs(z) <= FARTHEST_ANGLE:
         return math.nan
+    if -math.pi <= z < 0 and kappa * (1 - math.cos(z)) > LEAST_EXPONENT:
+        return 0.0
     return None
 
 
