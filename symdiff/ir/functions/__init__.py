@@ -70,8 +70,8 @@ from symdiff.ir.functions.named_numbers import *  # noqa: F403
 from symdiff.ir.functions.normal import *  # noqa: F403
 from symdiff.ir.functions.roots_and_norms import *  # noqa: F403
 from symdiff.ir.functions.selection import *  # noqa: F403
-from symdiff.ir.functions.shares import *  # noqa: F403
 from symdiff.ir.functions.selection import FLOOR
+from symdiff.ir.functions.shares import *  # noqa: F403
 from symdiff.ir.functions.sinc import *  # noqa: F403
 from symdiff.ir.functions.trigonometric import *  # noqa: F403
 from symdiff.ir.functions.zeta import *  # noqa: F403

@@ -119,7 +119,9 @@ def slope_by(
     return ball
 
 
-def integral(integrand: Callable[[Any, bool], Any], low: Any, high: Any, scale: Any, *given: Any) -> Any:
+def integral(
+    integrand: Callable[[Any, bool], Any], low: Any, high: Any, scale: Any, *given: Any
+) -> Any:
     """The ball of an integral over an interval.
 
     Parameters

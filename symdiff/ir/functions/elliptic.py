@@ -7,7 +7,23 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from symdiff.ir import ONE, ZERO, Expr, Op, abs_, and_, const, div, eq, integer, le, lt, mul, neg, power
+from symdiff.ir import (
+    ONE,
+    ZERO,
+    Expr,
+    Op,
+    abs_,
+    and_,
+    const,
+    div,
+    eq,
+    integer,
+    le,
+    lt,
+    mul,
+    neg,
+    power,
+)
 from symdiff.ir.functions.columns import by_balls, flint, integral, no_order, order_of
 from symdiff.ir.functions.gamma import GAMMA
 from symdiff.ir.functions.named_numbers import PI
@@ -103,7 +119,9 @@ def _up_to(n: int, phi: Any, m: Any, first: Fraction) -> Any:
         return square**n * root ** (-first.numerator - 2 * n)
 
     left = phi - half_turns * arb.pi()
-    found = factor * integral(integrand, 0, left, left * integrand(acb(left / 2), False).real, left, m)
+    found = factor * integral(
+        integrand, 0, left, left * integrand(acb(left / 2), False).real, left, m
+    )
     return found + (2 * half_turns * _derivative(n, m, first) if half_turns else 0)
 
 
@@ -120,7 +138,9 @@ def _second_up_to(n: Any, phi: Any, m: Any) -> Any:
     order, inside = order_of(n), bool(m < 1) or bool((m <= 1) and abs(phi) < library.arb.pi() / 2)
     if order is None or not (inside or (order == 0 and m <= 1)):
         return library.arb("nan")
-    return _up_to(order, phi, m, Fraction(-1, 2)) if order else library.acb.elliptic_e_inc(phi, m).real
+    return (
+        _up_to(order, phi, m, Fraction(-1, 2)) if order else library.acb.elliptic_e_inc(phi, m).real
+    )
 
 
 def _edges_up_to(complete: Callable[[float, float], float | None]) -> Callable[..., float | None]:

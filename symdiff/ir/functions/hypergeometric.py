@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -47,7 +46,13 @@ def _family(name: str, upper: int) -> tuple[Op, ...]:
     def pole(*args: Expr) -> Expr:
         above, below, x = args[:upper], args[upper:-1], args[-1]
         at_end = and_(eq(x, ONE), le(below[0], above[0] + above[1])) if upper == 2 else FALSE
-        return or_(at_end, and_(_ends(below[0]), not_(reduce(or_, (and_(_ends(a), le(below[0], a)) for a in above), FALSE))))
+        return or_(
+            at_end,
+            and_(
+                _ends(below[0]),
+                not_(reduce(or_, (and_(_ends(a), le(below[0], a)) for a in above), FALSE)),
+            ),
+        )
 
     def edges(*args: float) -> float | None:
         *above, below, x = args

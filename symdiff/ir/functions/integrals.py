@@ -8,7 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import INF, NAN, ONE, ZERO, Expr, Op, abs_, and_, div, eq, le, lt, neg, where
-from symdiff.ir.functions.columns import LARGEST_PARAMETER, at_zero, by_balls, even, flint, odd, slope_by, unknown
+from symdiff.ir.functions.columns import (
+    LARGEST_PARAMETER,
+    at_zero,
+    by_balls,
+    even,
+    flint,
+    odd,
+    slope_by,
+    unknown,
+)
 from symdiff.ir.functions.exponential import EXP, LOG
 from symdiff.ir.functions.hyperbolic import COSH, SINH
 from symdiff.ir.functions.selection import TRUNC

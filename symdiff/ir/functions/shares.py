@@ -17,7 +17,6 @@ from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.normal import ERF
 from symdiff.ir.functions.trigonometric import COS
 
-
 FARTHEST = 40.0
 """A normal share beyond this is no double, and not what is left of 1."""
 LARGEST, MOST_TERMS = 300.0, 200_000
@@ -154,7 +153,9 @@ MARCUM_ABOVE: Op = Op(
 def _arc(n: Any, kappa: Any, z: Any) -> Any:
     library = flint()
     order, pi = order_of(n), library.arb.pi()
-    if order is None or not (kappa >= 0 and kappa < LARGEST_CONCENTRATION and abs(z) <= FARTHEST_ANGLE):
+    if order is None or not (
+        kappa >= 0 and kappa < LARGEST_CONCENTRATION and abs(z) <= FARTHEST_ANGLE
+    ):
         return library.arb("nan")
 
     def integrand(t: Any, analytic: bool) -> Any:

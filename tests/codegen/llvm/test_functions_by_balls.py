@@ -175,7 +175,9 @@ def test_values_and_slopes(name: str) -> None:
                 assert math.isclose(slope, want, rel_tol=1e-13), (p, k, slope)
 
 
-@pytest.mark.parametrize(("h", "a"), [(-1.5, 2.0), (3.0, -1e5), (0.0, 7.0), (0.25, 1.5), (8.0, 1.1)])
+@pytest.mark.parametrize(
+    ("h", "a"), [(-1.5, 2.0), (3.0, -1e5), (0.0, 7.0), (0.25, 1.5), (8.0, 1.1)]
+)
 def test_owens_function_beyond_the_diagonal(h: float, a: float) -> None:
     """Of large slopes, where the integral is reflected, and by its limit for infinite ones."""
 
@@ -184,8 +186,11 @@ def test_owens_function_beyond_the_diagonal(h: float, a: float) -> None:
 
     f = symgrad(lambda h, a: sc.owens_t(h, a))
     with mp.workdps(30):
-        scale = mpmath.exp(-mpmath.mpf(h) ** 2 / 2) / (2 * mpmath.pi)
-        want = scale * mpmath.quad(density, [math.copysign(v, a) for v in (0, 0.1, 1, 2, 4, 8, 20, 100) if v < abs(a)] + [a])
+        scale = mpmath.exp(-(mpmath.mpf(h) ** 2) / 2) / (2 * mpmath.pi)
+        want = scale * mpmath.quad(
+            density,
+            [math.copysign(v, a) for v in (0, 0.1, 1, 2, 4, 8, 20, 100) if v < abs(a)] + [a],
+        )
         assert ulps(f(h, a), want) <= 0.501
         assert ulps(f(h, math.inf), mpmath.erfc(abs(h) / mpmath.sqrt(2)) / 4) <= 0.501
 
