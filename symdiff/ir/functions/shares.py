@@ -54,9 +54,7 @@ def _owen(h: Any, a: Any) -> Any:
 
 
 def _owen_edges(h: float, a: float) -> float | None:
-    if a == 0 or abs(h) > FARTHEST:
-        return math.copysign(0.0, a)
-    return None
+    return math.copysign(0.0, a) if a == 0 or abs(h) > FARTHEST else None
 
 
 OWENS_T: Op = Op(
