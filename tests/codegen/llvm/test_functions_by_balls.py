@@ -180,7 +180,7 @@ def test_values_and_slopes(name: str) -> None:
     ("h", "a"), [(-1.5, 2.0), (3.0, -1e5), (0.0, 7.0), (0.25, 1.5), (8.0, 1.1)]
 )
 def test_owens_function_beyond_the_diagonal(h: float, a: float) -> None:
-    """Of large slopes, where the integral is reflected, and by its limit for infinite ones."""
+    """Of large slopes, where the integral is reflected."""
 
     def density(t: Any) -> Any:
         return mpmath.exp(-((h * t) ** 2) / 2) / (1 + t * t)
@@ -193,7 +193,6 @@ def test_owens_function_beyond_the_diagonal(h: float, a: float) -> None:
             [math.copysign(v, a) for v in (0, 0.1, 1, 2, 4, 8, 20, 100) if v < abs(a)] + [a],
         )
         assert ulps(f(h, a), want) <= 0.501
-        assert ulps(f(h, math.inf), mpmath.erfc(abs(h) / mpmath.sqrt(2)) / 4) <= 0.501
 
 
 def anything(rng: random.Random) -> float:
