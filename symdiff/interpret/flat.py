@@ -75,7 +75,7 @@ class Tape:
         place = {p: k for k, p in enumerate(params)}
         self.slots: list[tuple[int, int]] = []  # (node, parameter)
         self._constants: list[tuple[int, Expr]] = []
-        self._code: list[tuple[int, Callable[..., Value], int, int, int]] = []
+        self._code: list[tuple[int, Callable[..., Value], int, int, int, int]] = []
         self._templates: dict[int, list[Value]] = {}
         self._counts = work.counts(e for e in self.nodes if e.args)
         for i, e in enumerate(self.nodes):
@@ -88,16 +88,16 @@ class Tape:
             else:
                 self._code.append((i, *self._instruction(e)))
 
-    def _instruction(self, e: Expr) -> tuple[Callable[..., Value], int, int, int]:
+    def _instruction(self, e: Expr) -> tuple[Callable[..., Value], int, int, int, int]:
         if e.op in ir.COMPARISONS and any(ir.is_infinite(a) for a in e.args):
             a, b = (self.index[x] for x in e.args)
-            return as_doubles(e.op), a, b, -1
+            return as_doubles(e.op), a, b, -1, -1
         if (q := self._exponent(e)) is not None:
-            return constant_power(q), self.index[e.args[0]], -1, -1
-        a, b, c = ([self.index[x] for x in e.args] + [-1, -1])[:3]
-        if len(e.args) > 3:
-            raise UnsupportedError(f"{e.op.name} has more than three arguments")
-        return ball_of(e.op), a, b, c
+            return constant_power(q), self.index[e.args[0]], -1, -1, -1
+        if len(e.args) > 4:
+            raise UnsupportedError(f"{e.op.name} has more than four arguments")
+        a, b, c, d = ([self.index[x] for x in e.args] + [-1, -1, -1])[:4]
+        return ball_of(e.op), a, b, c, d
 
     @staticmethod
     def _exponent(e: Expr) -> Fraction | None:
@@ -153,24 +153,24 @@ class Tape:
         for i, k in self.slots:
             v[i] = inputs[k]
         if not fixed and amend is None:
-            for i, f, a, b, c in self._code:
+            for i, f, a, b, c, d in self._code:
                 if b < 0:
                     v[i] = f(v[a])
                 elif c < 0:
                     v[i] = f(v[a], v[b])
                 else:
-                    v[i] = f(v[a], v[b], v[c])
+                    v[i] = f(v[a], v[b], v[c]) if d < 0 else f(v[a], v[b], v[c], v[d])
             return v
         known = fixed or {}
         if amend is not None:
             for i, _ in self._constants:
                 v[i] = amend(i, v[i])
-        for i, f, a, b, c in self._code:
+        for i, f, *places in self._code:
             q = known.get(i)
             if q or q is False:
                 v[i] = q if isinstance(q, bool) else constant_ball(q)
                 continue
-            x = f(v[a]) if b < 0 else f(v[a], v[b]) if c < 0 else f(v[a], v[b], v[c])
+            x = f(*[v[k] for k in places if k >= 0])
             if q is not None:  # an exact zero, whose sign plain operations may ask for
                 v[i] = x if x.is_zero() else arb(0)
             else:

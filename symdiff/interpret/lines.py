@@ -71,14 +71,14 @@ class Lines(Tape):
         for i, k in self.slots:
             v[i] = inputs[k]
         none = arb(2) ** (-prec // 2)
-        for i, f, a, b, c in self._code:
+        for i, f, a, b, c, d in self._code:
             if i in known:
                 v[i] = known[i]
                 continue
             if i in choice:
                 v[i] = v[choice[i]]
                 continue
-            x = f(v[a]) if b < 0 else f(v[a], v[b]) if c < 0 else f(v[a], v[b], v[c])
+            x = f(*[v[k] for k in (a, b, c, d) if k >= 0])
             if i in self._sums:
                 if not x.is_exact() and x.contains(0):
                     if x.abs_upper() <= none * (v[a].abs_upper() + v[b].abs_upper()):

@@ -21,6 +21,7 @@
 `densities`           distributions of `scipy.stats` in standard form
 `located`             their methods, with location and scale, and frozen ones
 `special_orders`      orthogonal polynomials and derivatives of Bessel functions
+`several_results`     special functions with several results or optional arguments
 `implicit`            roots and integrals of functions
 `detached`            numbers of which no derivative is taken
 `minima`              systems of equations and minima

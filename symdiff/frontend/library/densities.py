@@ -15,16 +15,21 @@ import numpy as np
 from scipy.special import i0e
 
 from symdiff.frontend.library.distributions import (
+    arc_share,
     bell,
     below,
     beta_share,
     density,
     gamma_rest,
     gamma_share,
+    hypergeometric,
     log_gamma,
     log_pi,
+    owen,
     positive,
     quantile,
+    rice_rest,
+    rice_share,
     student_share,
     tangent,
     turns,
@@ -67,6 +72,38 @@ class Standard:
 
 def log_beta(a: Number, b: Number) -> Number:
     return log_gamma(a) + log_gamma(b) - log_gamma(a + b)
+
+
+def betabinom_log(k: Number, n: Number, a: Number, b: Number) -> Number:
+    return log_beta(k + a, n - k + b) - log_beta(a, b) - np.log(n + 1) - log_beta(n - k + 1, k + 1)
+
+
+def betabinom_below(k: Number, n: Number, a: Number, b: Number) -> Number:
+    total = 0.0
+    for j in range(int(k) + 1):
+        total += np.exp(betabinom_log(j, n, a, b))
+    return total
+
+
+def betabinom_above(k: Number, n: Number, a: Number, b: Number) -> Number:
+    return betabinom_below(n - k - 1, n, b, a)
+
+
+def hypergeom_log(k: Number, M: Number, n: Number, N: Number) -> Number:
+    found = log_beta(n + 1, 1) + log_beta(M - n + 1, 1) + log_beta(M - N + 1, N + 1)
+    found = found - log_beta(k + 1, n - k + 1) - log_beta(N - k + 1, M - n - N + k + 1)
+    return found - log_beta(M + 1, 1)
+
+
+def hypergeom_below(k: Number, M: Number, n: Number, N: Number) -> Number:
+    total = 0.0
+    for j in range(int(np.maximum(0, n + N - M)), int(k) + 1):
+        total += np.exp(hypergeom_log(j, M, n, N))
+    return total
+
+
+def hypergeom_above(k: Number, M: Number, n: Number, N: Number) -> Number:
+    return hypergeom_below(N - k - 1, M, M - n, N)
 
 
 def softplus(z: Number) -> Number:
@@ -177,7 +214,10 @@ TABLE: dict[str, Standard] = {
         ("c",), lambda z, c: np.log(density(z - c) + density(z + c)),
         lambda z, c: below(z - c) - below(-z - c), lambda z, c: below(c - z) + below(-c - z), low=0.0,
     ),
-    "rice": Standard(("b",), lambda z, b: np.log(z) - (z - b) ** 2 / 2 + np.log(i0e(b * z)), low=0.0),
+    "rice": Standard(
+        ("b",), lambda z, b: np.log(z) - (z - b) ** 2 / 2 + np.log(i0e(b * z)),
+        lambda z, b: rice_share(b, z), lambda z, b: rice_rest(b, z), low=0.0,
+    ),
     # -------------------------------------------------------------- of powers and quotients
     "invgamma": Standard(
         ("a",), lambda z, a: -(a + 1) * np.log(z) - log_gamma(a) - 1 / z,
@@ -326,9 +366,13 @@ TABLE: dict[str, Standard] = {
         lambda z, K: below(z) - np.exp((0.5 / K - z) / K) * below(z - 1 / K),
         lambda z, K: below(-z) + np.exp((0.5 / K - z) / K) * below(z - 1 / K),
     ),
-    "skewnorm": Standard(("a",), lambda z, a: np.log(2) - (z * z + log_pi(2.0)) / 2 + np.log(below(a * z))),
+    "skewnorm": Standard(
+        ("a",), lambda z, a: np.log(2) - (z * z + log_pi(2.0)) / 2 + np.log(below(a * z)),
+        lambda z, a: below(z) - 2 * owen(z, a), lambda z, a: below(-z) + 2 * owen(z, a),
+    ),
     "vonmises": Standard(
         ("kappa",), lambda z, kappa: kappa * (np.cos(z) - 1) - log_pi(2.0) - np.log(i0e(kappa)),
+        lambda z, kappa: arc_share(kappa, z), lambda z, kappa: arc_share(kappa, -z),
     ),
     # ------------------------------------------------------------------------- on an interval
     "powerlaw": Standard(
@@ -377,10 +421,14 @@ TABLE: dict[str, Standard] = {
         ("n", "p"), lambda k, n, p: log_gamma(k + n) - log_gamma(k + 1) - log_gamma(n) + xlogy(n, p) + xlog1py(k, -p),
         lambda k, n, p: beta_share(n, k + 1, p), lambda k, n, p: beta_share(k + 1, n, 1 - p), low=0.0, whole=True,
     ),
-    "logser": Standard(("p",), lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p)), low=1.0, whole=True),
+    "logser": Standard(
+        ("p",), lambda k, p: xlogy(k, p) - np.log(k) - np.log(-np.log1p(-p)),
+        above=lambda k, p: -np.exp((k + 1) * np.log(p)) * hypergeometric(1.0, k + 1, k + 2, p) / ((k + 1) * np.log1p(-p)),
+        low=1.0, whole=True,
+    ),
     "betabinom": Standard(
-        ("n", "a", "b"),
-        lambda k, n, a, b: log_beta(k + a, n - k + b) - log_beta(a, b) - np.log(n + 1) - log_beta(n - k + 1, k + 1),
+        ("n", "a", "b"), lambda k, n, a, b: betabinom_log(k, n, a, b),
+        lambda k, n, a, b: betabinom_below(k, n, a, b), lambda k, n, a, b: betabinom_above(k, n, a, b),
         low=0.0, high=lambda n, a, b: n, whole=True,
     ),
     "planck": Standard(
@@ -406,8 +454,8 @@ TABLE: dict[str, Standard] = {
     ),
     "hypergeom": Standard(
         ("M", "n", "N"),
-        lambda k, M, n, N: log_beta(n + 1, 1) + log_beta(M - n + 1, 1) + log_beta(M - N + 1, N + 1)
-        - log_beta(k + 1, n - k + 1) - log_beta(N - k + 1, M - n - N + k + 1) - log_beta(M + 1, 1),
+        lambda k, M, n, N: hypergeom_log(k, M, n, N), lambda k, M, n, N: hypergeom_below(k, M, n, N),
+        lambda k, M, n, N: hypergeom_above(k, M, n, N),
         low=lambda M, n, N: np.maximum(0, n + N - M), high=lambda M, n, N: np.minimum(n, N), whole=True,
     ),
 }  # fmt: skip

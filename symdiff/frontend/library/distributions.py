@@ -16,10 +16,14 @@ from symdiff.ir.functions import (
     EXP,
     GAMMAINC,
     GAMMAINCC,
+    HYP2F1,
     LAMBERTW,
     LAMBERTW_LOWER,
     LGAMMA,
     LOG,
+    MARCUM_ABOVE,
+    MARCUM_BELOW,
+    OWENS_T,
     PI,
     STUDENT,
     TAN,
@@ -27,6 +31,7 @@ from symdiff.ir.functions import (
     XLOGY,
     normal_below,
     normal_quantile,
+    von_mises_share,
 )
 
 Number = Any
@@ -88,6 +93,31 @@ def student_share(df: Number, z: Number) -> Number:
     raise NotImplementedError
 
 
+def owen(h: Number, a: Number) -> Number:
+    """Owen's T function."""
+    raise NotImplementedError
+
+
+def rice_share(b: Number, z: Number) -> Number:
+    """The share of the distribution of Rice below z."""
+    raise NotImplementedError
+
+
+def rice_rest(b: Number, z: Number) -> Number:
+    """The share above z."""
+    raise NotImplementedError
+
+
+def arc_share(kappa: Number, z: Number) -> Number:
+    """The share of von Mises's distribution between -pi and z."""
+    raise NotImplementedError
+
+
+def hypergeometric(a: Number, b: Number, c: Number, z: Number) -> Number:
+    """2F1(a, b; c; z)."""
+    raise NotImplementedError
+
+
 def quantile(p: Number) -> Number:
     """Of the normal distribution."""
     raise NotImplementedError
@@ -125,6 +155,11 @@ EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {
     gamma_rest: lambda a, z: GAMMAINCC(a, z),
     beta_share: lambda a, b, z: BETAINC(a, b, z),
     student_share: lambda df, z: STUDENT(df, z),
+    owen: lambda h, a: OWENS_T(h, a),
+    rice_share: lambda b, z: MARCUM_BELOW(b, z),
+    rice_rest: lambda b, z: MARCUM_ABOVE(b, z),
+    arc_share: von_mises_share,
+    hypergeometric: lambda a, b, c, z: HYP2F1(a, b, c, z),
     quantile: normal_quantile,
     turns: lambda z: ATAN(z) / PI(),
     tangent: lambda p: TAN(PI() * p),

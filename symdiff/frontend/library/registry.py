@@ -28,6 +28,7 @@ from symdiff.frontend.library import (
     output,
     record_copies,
     scientific,
+    several_results,
     special_orders,
 )
 from symdiff.frontend.library import standard as library_names
@@ -163,7 +164,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
             table[id(function)] = function, _extended(name, usual)
-    for fun, build in (distributions.EXACT | special_orders.EXACT).items():
+    for fun, build in (distributions.EXACT | special_orders.EXACT | several_results.EXACT).items():
         table[id(fun)] = fun, _shorthand(build)
     table |= {
         id(fun): (fun, traced)
@@ -199,6 +200,7 @@ def _written() -> dict[str, Any]:
         | scientific.TABLE
         | matrix_functions.TABLE
         | special_orders.TABLE
+        | several_results.TABLE
         | implicit.TABLE
         | minima.TABLE
         | ode.TABLE

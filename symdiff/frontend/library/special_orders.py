@@ -1,11 +1,13 @@
-"""Functions of `scipy.special` of an order that is known, in terms of others: orthogonal polynomials by
-their recurrences (DLMF 18.9), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is
+"""Functions of `scipy.special` of an order that is known, in terms of others: orthogonal polynomials and
+associated Legendre functions by their recurrences (DLMF 18.9, 14.10), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is
 traced like a user's, as in `composed`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from symdiff.ir import Expr
 from symdiff.ir.functions import IV, JV, KV, YV
@@ -134,12 +136,31 @@ def kvp(v: Any, z: Any, n: int = 1) -> Any:
     return -(kvp(v - 1, z, n - 1) + kvp(v + 1, z, n - 1)) / 2
 
 
+def lpmv(m: int, v: int, x: Any) -> Any:
+    """The associated Legendre function, with the phase of Condon and Shortley (DLMF 14.7.10, 14.9.3, 14.10.3)."""
+    if v < 0:
+        v = -v - 1
+    order, size = abs(m), 1
+    if order > v:
+        return 0 * x
+    before, now = 0 * x, np.sqrt(1 - x * x) ** order
+    for k in range(order):
+        now = -(2 * k + 1) * now
+    for k in range(order, v):
+        before, now = now, ((2 * k + 1) * x * now - (k + order) * before) / (k - order + 1)
+    if m < 0:
+        for k in range(v - order + 1, v + order + 1):
+            size = -size * k if k % 2 else size * k
+        now = now / size
+    return now
+
+
 TABLE: dict[str, tuple[Any, ...]] = {
     f"scipy.special.{f.__name__}": (f, 0)
     for f in (
         eval_legendre, eval_chebyt, eval_chebyu, eval_hermite, eval_hermitenorm, eval_laguerre,
         eval_genlaguerre, eval_gegenbauer, eval_jacobi, eval_sh_legendre, eval_sh_chebyt,
-        eval_sh_chebyu, jvp, yvp, ivp, kvp,
+        eval_sh_chebyu, jvp, yvp, ivp, kvp, lpmv,
     )
 }  # fmt: skip
 """As `composed.TABLE`."""

@@ -17,8 +17,13 @@ its family and its name in `ENTRIES` there (docs/extending.md). Formulas: NIST D
 `gamma`           the gamma function and the derivatives of its logarithm
 `bessel`          Bessel functions
 `incomplete`      incomplete gamma and beta functions
-`integrals`       exponential integrals
-`elliptic`        complete elliptic integrals
+`integrals`       exponential integrals, and those of sines and cosines
+`elliptic`        elliptic integrals
+`airy`            Airy functions
+`zeta`            Hurwitz's zeta function
+`faddeeva`        Faddeeva's function
+`hypergeometric`  hypergeometric functions
+`shares`          shares of distributions of the plane and of the circle
 `lambert`         Lambert's W
 `marks`           what passes put into formulas: operations that nobody calls
 `composites`      names that are shorthands for combinations of entries
@@ -28,11 +33,14 @@ from __future__ import annotations
 
 from symdiff.ir import ABS, OPS, POW, SIGN, TRUE, ZERO, Expr, Op, eq, integer, le, or_, rational
 from symdiff.ir.functions import (
+    airy,
     bessel,
     elliptic,
     exponential,
+    faddeeva,
     gamma,
     hyperbolic,
+    hypergeometric,
     incomplete,
     integrals,
     lambert,
@@ -40,15 +48,20 @@ from symdiff.ir.functions import (
     normal,
     roots_and_norms,
     selection,
+    shares,
     sinc,
     trigonometric,
+    zeta,
 )
+from symdiff.ir.functions.airy import *  # noqa: F403
 from symdiff.ir.functions.bessel import *  # noqa: F403
 from symdiff.ir.functions.composites import *  # noqa: F403
 from symdiff.ir.functions.elliptic import *  # noqa: F403
 from symdiff.ir.functions.exponential import *  # noqa: F403
+from symdiff.ir.functions.faddeeva import *  # noqa: F403
 from symdiff.ir.functions.gamma import *  # noqa: F403
 from symdiff.ir.functions.hyperbolic import *  # noqa: F403
+from symdiff.ir.functions.hypergeometric import *  # noqa: F403
 from symdiff.ir.functions.incomplete import *  # noqa: F403
 from symdiff.ir.functions.integrals import *  # noqa: F403
 from symdiff.ir.functions.lambert import *  # noqa: F403
@@ -58,12 +71,14 @@ from symdiff.ir.functions.normal import *  # noqa: F403
 from symdiff.ir.functions.roots_and_norms import *  # noqa: F403
 from symdiff.ir.functions.selection import *  # noqa: F403
 from symdiff.ir.functions.selection import FLOOR
+from symdiff.ir.functions.shares import *  # noqa: F403
 from symdiff.ir.functions.sinc import *  # noqa: F403
 from symdiff.ir.functions.trigonometric import *  # noqa: F403
+from symdiff.ir.functions.zeta import *  # noqa: F403
 
 TABLE: tuple[Op, ...] = (
     *named_numbers.ENTRIES, ABS, SIGN, *exponential.ENTRIES, *roots_and_norms.ENTRIES, *trigonometric.ENTRIES,
-    *hyperbolic.ENTRIES, *normal.ENTRIES, *gamma.ENTRIES, *bessel.ENTRIES, *incomplete.ENTRIES, *integrals.ENTRIES, *elliptic.ENTRIES, *lambert.ENTRIES, *sinc.ENTRIES, *selection.ENTRIES,
+    *hyperbolic.ENTRIES, *normal.ENTRIES, *gamma.ENTRIES, *bessel.ENTRIES, *incomplete.ENTRIES, *integrals.ENTRIES, *elliptic.ENTRIES, *lambert.ENTRIES, *airy.ENTRIES, *zeta.ENTRIES, *faddeeva.ENTRIES, *hypergeometric.ENTRIES, *shares.ENTRIES, *sinc.ENTRIES, *selection.ENTRIES,
 )  # fmt: skip
 """Every elementary function: the tables of the families."""
 

@@ -119,6 +119,42 @@ def slope_by(
     return ball
 
 
+def integral(
+    integrand: Callable[[Any, bool], Any], low: Any, high: Any, scale: Any, *given: Any
+) -> Any:
+    """The ball of an integral over an interval.
+
+    Parameters
+    ----------
+    integrand : of a complex ball, and whether it must be analytic there.
+    scale : the size of the result, roughly: it has all digits of a number of this size.
+    given : balls on which the integrand or the interval depends; no more digits are sought than these have.
+    """
+    library = flint()
+    bits, radii = library.ctx.prec, sum((v.rad() for v in given), library.arb(0))
+    if not radii < 1 or not abs(scale).is_finite():
+        return library.arb("nan")
+    small = (library.arb(2) ** -bits + radii).mid()
+    return library.acb.integral(
+        integrand, low, high, rel_tol=small, abs_tol=abs(scale).mid() * small, eval_limit=100 * bits
+    ).real
+
+
+HIGHEST = 60
+"""The order of the last derivative that is computed."""
+
+
+def order_of(n: Any) -> int | None:
+    """What order of a derivative a ball is; None if it is none."""
+    found = n.unique_fmpz()
+    return int(found) if n.is_exact() and found is not None and 0 <= found <= HIGHEST else None
+
+
+def no_order(n: float) -> bool:
+    """Whether a double is no order of a derivative."""
+    return not (0 <= n <= HIGHEST and n == int(n))
+
+
 def unknown(name: str, arity: int, text: str) -> Op:
     """A derivative that has no formula: what needs its value is refused with this text."""
 

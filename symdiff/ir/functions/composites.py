@@ -30,8 +30,9 @@ from symdiff.ir import (
     where,
 )
 from symdiff.ir.functions.bessel import IV, IVE, JV, KV, KVE, YV
-from symdiff.ir.functions.elliptic import ELLIPE, ELLIPK
+from symdiff.ir.functions.elliptic import ELLIPE, ELLIPEINC, ELLIPF, ELLIPK
 from symdiff.ir.functions.exponential import EXP, EXPM1, LOG, LOG1P, LOGADDEXP, XLOGY
+from symdiff.ir.functions.faddeeva import voigt
 from symdiff.ir.functions.gamma import GAMMA, LGAMMA, POLYGAMMA
 from symdiff.ir.functions.incomplete import BETAINC, GAMMAINC, GAMMAINCC
 from symdiff.ir.functions.integrals import EXPINT, of_whole_order
@@ -131,6 +132,9 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.ellipk": lambda m: ELLIPK(ZERO, m),
     "scipy.special.ellipkm1": lambda p: ELLIPK(ZERO, ONE - p),
     "scipy.special.ellipe": lambda m: ELLIPE(ZERO, m),
+    "scipy.special.ellipkinc": lambda phi, m: ELLIPF(ZERO, phi, m),
+    "scipy.special.ellipeinc": lambda phi, m: ELLIPEINC(ZERO, phi, m),
+    "scipy.special.voigt_profile": voigt,
     "scipy.special.gammasgn": sign_of_gamma,
     "scipy.special.loggamma": lambda x: where(lt(x, ZERO), NAN, LGAMMA(x)),
     "scipy.special.exp1": lambda x: EXPINT(ONE, x),

@@ -1,15 +1,27 @@
-"""Exponential integrals (DLMF 6.2, 8.19)."""
+"""Exponential integrals, and those of sines and cosines (DLMF 6.2, 8.19)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import INF, NAN, ONE, ZERO, Expr, Op, abs_, and_, div, eq, le, lt, neg, where
-from symdiff.ir.functions.columns import LARGEST_PARAMETER, by_balls, flint, slope_by, unknown
+from symdiff.ir.functions.columns import (
+    LARGEST_PARAMETER,
+    at_zero,
+    by_balls,
+    even,
+    flint,
+    odd,
+    slope_by,
+    unknown,
+)
 from symdiff.ir.functions.exponential import EXP, LOG
+from symdiff.ir.functions.hyperbolic import COSH, SINH
 from symdiff.ir.functions.selection import TRUNC
+from symdiff.ir.functions.trigonometric import COS, SIN
 
 LARGEST, SMALLEST = 750.0, -800.0
 """The exponential integral is beyond the doubles outside of these."""
@@ -91,11 +103,52 @@ SPENCE: Op = Op(
 )  # fmt: skip
 
 
+# --------------------------------------------------------------- sines and cosines over x
+def _far(limit: float, largest: float = math.inf) -> Callable[[float], float | None]:
+    """What an odd function tends to."""
+    return lambda x: math.copysign(limit, x) if abs(x) >= largest or math.isinf(x) else None
+
+
+def _even_far(limit: float, largest: float = math.inf) -> Callable[[float], float | None]:
+    """The same for an even one that has its pole at 0."""
+    return lambda x: -math.inf if x == 0 else limit if abs(x) >= largest else None
+
+
+SI: Op = Op(
+    "sine_integral", 1, sign="same",
+    partials=lambda x: (div(SIN(x), x),),
+    simplify=odd("sine_integral"), fold=at_zero(0),
+    sympy=lambda sp, x: sp.Si(x),
+    **by_balls("si", lambda x: x.si(), _far(math.pi / 2)),
+)  # fmt: skip
+CI: Op = Op(
+    "cosine_integral", 1,
+    partials=lambda x: (div(COS(x), x),),
+    pole=lambda x: eq(x, ZERO), simplify=even("cosine_integral"),
+    sympy=lambda sp, x: sp.Ci(sp.Abs(x)),
+    **by_balls("ci", lambda x: abs(x).ci(), _even_far(0.0)),
+)  # fmt: skip
+SHI: Op = Op(
+    "sinh_integral", 1, sign="same", monotone=True,
+    partials=lambda x: (div(SINH(x), x),),
+    simplify=odd("sinh_integral"), fold=at_zero(0),
+    sympy=lambda sp, x: sp.Shi(x),
+    **by_balls("shi", lambda x: x.shi(), _far(math.inf, LARGEST)),
+)  # fmt: skip
+CHI: Op = Op(
+    "cosh_integral", 1,
+    partials=lambda x: (div(COSH(x), x),),
+    pole=lambda x: eq(x, ZERO), simplify=even("cosh_integral"),
+    sympy=lambda sp, x: sp.Chi(sp.Abs(x)),
+    **by_balls("chi", lambda x: abs(x).chi(), _even_far(math.inf, LARGEST)),
+)  # fmt: skip
+
+
 def of_whole_order(n: Expr, x: Expr) -> Expr:
     """The exponential integral of the integer that SciPy makes of an order."""
     return where(lt(n, ZERO), NAN, EXPINT(TRUNC(n), x))
 
 
 ENTRIES: tuple[Op, ...] = (
-    EXPI, EXPINT, EXPINT_BY_ORDER, SPENCE,
+    EXPI, EXPINT, EXPINT_BY_ORDER, SPENCE, SI, CI, SHI, CHI,
 )  # fmt: skip

@@ -48,6 +48,21 @@ def student(df: Any, t: Any) -> Any:
     return 1 - tail if t > 0 else tail
 
 
+def owen(h: Any, a: Any) -> Any:
+    def density(t: Any) -> Any:
+        return mpmath.exp(-((h * a * t) ** 2) / 2) / (1 + (a * t) ** 2)
+
+    scale = a * mpmath.exp(-h * h / 2) / (2 * mpmath.pi)
+    return scale * mpmath.quad(density, [0, 0.05, 0.25, 1])
+
+
+def voigt(x: Any, sigma: Any, gamma: Any) -> Any:
+    with mp.workdps(3 * mp.dps):
+        z = mpmath.mpc(x, gamma) / (sigma * mpmath.sqrt(2))
+        w = mpmath.exp(-z * z) * mpmath.erfc(-1j * z)
+        return w.real / (sigma * mpmath.sqrt(2 * mpmath.pi))
+
+
 def quantile(p: Any) -> Any:
     return mpmath.sqrt(2) * mpmath.erfinv(2 * mpmath.mpf(p) - 1)
 
@@ -86,12 +101,34 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Point, ...]
     "ellipkm1": (sc.ellipkm1, lambda p: mpmath.ellipk(1 - p), ((0.3,), (1e-40,), (5.0,))),
     "lambertw": (lambda x: sc.lambertw(x).real, mpmath.lambertw, ((0.0,), (0.3,), (-0.367,), (1e300,), (-1e-200,))),
     "lambertw_lower": (lambda x: sc.lambertw(x, -1).real, lambda x: mpmath.lambertw(x, -1).real, ((-0.3,), (-0.367,), (-1e-200,))),
+    "zeta": (sc.zeta, mpmath.zeta, ((2.0,), (0.5,), (-3.5,), (-4.0,), (1.0000000001,), (60.0,), (-150.5,))),
+    "hurwitz": (sc.zeta, mpmath.zeta, ((2.5, 1.25), (1.0000000001, 0.5), (20.0, 1e-3), (3.0, 1e5))),
+    "si": (lambda x: sc.sici(x)[0], mpmath.si, ((0.5,), (-7.25,), (1e5,), (1e-300,))),
+    "ci": (lambda x: sc.sici(x)[1], lambda x: mpmath.ci(abs(x)), ((0.5,), (0.6165054856207162,), (-7.25,), (1e5,))),
+    "shi": (lambda x: sc.shichi(x)[0], mpmath.shi, ((0.5,), (-7.25,), (700.0,), (1e-300,))),
+    "chi": (lambda x: sc.shichi(x)[1], lambda x: mpmath.chi(abs(x)), ((0.5,), (0.5238225713898644,), (-7.25,), (700.0,))),
+    "ai": (lambda x: sc.airy(x)[0], mpmath.airyai, ((0.5,), (-2.338107410459767,), (-1e4,), (90.0,))),
+    "ai'": (lambda x: sc.airy(x)[1], lambda x: mpmath.airyai(x, derivative=1), ((0.5,), (-1.0187929716474710,), (-1e4,), (90.0,))),
+    "bi": (lambda x: sc.airy(x)[2], mpmath.airybi, ((0.5,), (-1.1737132227091279,), (-1e4,), (90.0,))),
+    "bi'": (lambda x: sc.airy(x)[3], lambda x: mpmath.airybi(x, derivative=1), ((0.5,), (-2.2944396826141233,), (-1e4,), (90.0,))),
+    "ellipkinc": (sc.ellipkinc, mpmath.ellipf, ((0.5, 0.3), (1.5707, 0.9999999), (-20.0, -5.0), (1.0, 1.0), (1e-200, 0.5))),
+    "ellipeinc": (sc.ellipeinc, mpmath.ellipe, ((0.5, 0.3), (1.5707, 0.9999999), (-20.0, -5.0), (1.0, 0.999), (1e-200, 0.5))),
+    "owens_t": (sc.owens_t, owen, ((0.5, 0.3), (-1.5, -0.9), (30.0, 0.1), (1e-9, 1.0), (2.0, 1e-200))),
+    "voigt": (sc.voigt_profile, voigt, ((0.5, 1.0, 0.3), (30.0, 0.5, 1e-6), (-2.0, 1e-3, 1.0), (1.5, 2.0, 4.0))),
+    "hyp0f1": (sc.hyp0f1, mpmath.hyp0f1, ((0.5, 3.0), (2.5, -40.0), (-1.5, 1e-3))),
+    "hyp1f1": (sc.hyp1f1, mpmath.hyp1f1, ((0.5, 1.5, 3.0), (2.5, -0.5, -40.0), (-2.0, 1.5, 0.3), (30.0, 1.0, 5.0))),
+    "hyp2f1": (sc.hyp2f1, mpmath.hyp2f1, ((0.5, 1.5, 2.5, 0.3), (1.0, 2.0, 3.5, -4.0), (-2.0, 1.5, 0.5, 0.7), (0.3, 0.4, 2.0, 0.999999))),
     "stdtr": (sc.stdtr, student, ((4.5, 0.3), (4.5, -0.3), (1.0, -1e5), (200.0, 1.5), (0.5, 30.0), (3.0, 1e-10))),
 }  # fmt: skip
-ULPS = {"ndtri": 2.0}  # is written in terms of another
-DERIVATIVES = ("ellipk", "ellipe")
+ULPS = {"ndtri": 2.0, "voigt": 2.0}  # are written in terms of others
+DERIVATIVES = (
+    "ellipk", "ellipe", "ellipf", "ellipeinc", "zeta", "faddeeva_real", "faddeeva_imag", "von_mises_arc",
+)  # fmt: skip
 """Functions of which the first argument says which derivative is meant."""
-BY_REALS = ("jv", "yv", "iv", "kv", "ive", "kve", "gammainc", "gammaincc", "betainc", "stdtr")
+BY_REALS = (
+    "jv", "yv", "iv", "kv", "ive", "kve", "gammainc", "gammaincc", "betainc", "stdtr",
+    "hurwitz", "ellipkinc", "ellipeinc", "owens_t", "hyp0f1",
+)  # fmt: skip
 
 
 def truth(f: Callable[..., Any], point: Point, by: int | None = None) -> Any:
@@ -120,12 +157,15 @@ def test_values_and_slopes(name: str) -> None:
         f = symgrad(lambda x: plain(x))
     elif arity == 2:
         f = symgrad(lambda v, x: plain(v, x), wrt=None if name in BY_REALS else "x")
-    else:
+    elif arity == 3:
         f = symgrad(lambda a, b, x: plain(a, b, x))
+    else:
+        f = symgrad(lambda a, b, c, x: plain(a, b, c, x))
     for p in points:
         value = f(*p)
         assert ulps(value, truth(exact, p)) <= ULPS.get(name, 0.5), (p, value)
-        assert f(*(np.full(3, v) for v in p))[1] == value
+        several = f(*(np.full(3, v) for v in p))[1]
+        assert ulps(several, truth(exact, p)) <= ULPS.get(name, 0.5), (p, several)
         slopes = f.grad(*p)
         slopes = slopes if isinstance(slopes, tuple) else (slopes,)
         for k, slope in enumerate(slopes, arity - len(slopes)):
@@ -134,6 +174,25 @@ def test_values_and_slopes(name: str) -> None:
                 assert math.isnan(slope)
             elif abs(p[k]) > 1e-20 and abs(want) < 1e300:
                 assert math.isclose(slope, want, rel_tol=1e-13), (p, k, slope)
+
+
+@pytest.mark.parametrize(
+    ("h", "a"), [(-1.5, 2.0), (3.0, -1e5), (0.0, 7.0), (0.25, 1.5), (8.0, 1.1)]
+)
+def test_owens_function_beyond_the_diagonal(h: float, a: float) -> None:
+    """Of large slopes, where the integral is reflected."""
+
+    def density(t: Any) -> Any:
+        return mpmath.exp(-((h * t) ** 2) / 2) / (1 + t * t)
+
+    f = symgrad(lambda h, a: sc.owens_t(h, a))
+    with mp.workdps(30):
+        scale = mpmath.exp(-(mpmath.mpf(h) ** 2) / 2) / (2 * mpmath.pi)
+        want = scale * mpmath.quad(
+            density,
+            [math.copysign(v, a) for v in (0, 0.1, 1, 2, 4, 8, 20, 100) if v < abs(a)] + [a],
+        )
+        assert ulps(f(h, a), want) <= 0.501
 
 
 def anything(rng: random.Random) -> float:
@@ -146,7 +205,7 @@ def anything(rng: random.Random) -> float:
 def test_kernels_round_what_balls_say(op: Any) -> None:
     """At random doubles of any size: nan outside of the domain, else the double next to the value
     at twice the precision that sufficed, or what the function tends to."""
-    rng, names = random.Random(op.name), ["x", "y", "z"][: op.arity]
+    rng, names = random.Random(op.name), ["x", "y", "z", "t"][: op.arity]
     kernel = make_kernel((op(*map(var, names)),), names)
     special = (0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, -5e-324, 1.0, 2.0, 1.5)
     checked = 0
