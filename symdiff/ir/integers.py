@@ -15,6 +15,51 @@ from symdiff.ir import ONE, WHERE, Expr
 from symdiff.ir.loop_program import FLOORDIV, INDEX, MOD, index, kind_of
 
 
+class Sizes(set[Expr]):
+    """Integers that are not negative, and which of them a program has checked to be equal.
+
+    Attributes
+    ----------
+    equal : integers that are equal unless one of some conditions holds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.equal: list[tuple[Expr, Expr, tuple[Expr, ...]]] = []
+
+    def check(self, condition: Expr) -> None:
+        """Note what a check of the program says of them from there on."""
+        stack, parts = [condition], list[Expr]()
+        while stack:
+            c = stack.pop()
+            if c.op is ir.OR:
+                stack += c.args
+            else:
+                parts.append(c)
+        for c in parts:
+            if c.op is ir.EQ and all(a in self for a in c.args):
+                unless = tuple(p for p in parts if p is not c)
+                self.equal.append((c.args[0], c.args[1], unless))
+
+    def alike(self, ranges: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+        """For sizes that equal others inside of loops with these ranges, those."""
+        found: dict[Expr, Expr] = {}
+        for a, b, unless in self.equal:
+            if all(self._fails(c, ranges) for c in unless):
+                (a, b) = ir.substitute((a, b), found)
+                found = {n: ir.substitute((m,), {b: a})[0] for n, m in found.items()} | {b: a}
+        return found
+
+    def _fails(self, c: Expr, ranges: Mapping[Expr, Expr]) -> bool:
+        """Whether a condition does not hold where loops run: their counts are not below 1."""
+        if c.op is not ir.LT:
+            return False
+        gap = c.args[0] - c.args[1]
+        return any(
+            never_negative(gap - (count - ONE), ranges, self) for count in (ONE, *ranges.values())
+        )
+
+
 def linear(e: Expr) -> Expr:
     """A sum of terms with like ones collected, if it is one; so that differences cancel."""
     return _sum(_terms(e))
@@ -207,4 +252,13 @@ def _far(roots: Sequence[Expr]) -> int | None:
 
 def in_range(i: Expr, n: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
     """Whether `0 <= i < n` holds in every iteration."""
-    return nonnegative(i, ranges, sizes) and nonnegative(ir.sub(ir.sub(n, ONE), i), ranges, sizes)
+    gap = n - ONE - i
+    if not nonnegative(i, ranges, sizes):
+        return False
+    if nonnegative(gap, ranges, sizes):
+        return True
+    same = sizes.alike(ranges) if isinstance(sizes, Sizes) else {}
+    if not same:
+        return False
+    known = dict(zip(ranges, ir.substitute(tuple(ranges.values()), same), strict=True))
+    return nonnegative(ir.substitute((gap,), same)[0], known, sizes)

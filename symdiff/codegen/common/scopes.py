@@ -17,7 +17,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from symdiff.codegen.common.liveness import Point, last_uses
 from symdiff.ir import AND, LE, LT, ONE, TRUE, VAR, Expr, sub, topological
-from symdiff.ir.integers import nonnegative
+from symdiff.ir.integers import Sizes, nonnegative
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -94,13 +94,13 @@ class Scopes(Generic[ScopeT, StoredT]):
     Attributes
     ----------
     root, scope : the outermost scope, and the one that is printed in.
-    sizes : integers that are not negative.
+    sizes : integers that are not negative, and which are equal.
     """
 
     def __init__(self, root: ScopeT) -> None:
         self.root = self.scope = root
         self.kinds: dict[Expr, str] = {}
-        self.sizes: set[Expr] = set()
+        self.sizes = Sizes()
 
     def kind(self, e: Expr) -> str:
         return kind_of(e, self.kinds)

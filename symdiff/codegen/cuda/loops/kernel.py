@@ -52,7 +52,8 @@ class Grid(Thread):
         ranges: Mapping[str, Expr],
     ) -> None:
         super().__init__(language, checks)
-        self.name, self.names, self.sizes = name, names, sizes
+        self.name, self.names = name, names
+        self.sizes.update(sizes)
         self.root.ranges.update(ranges)
         self.arguments: dict[Argument, str] = {}
         self.taken: set[str] = set()

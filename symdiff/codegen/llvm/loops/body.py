@@ -417,6 +417,8 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         if not self.proved(s.condition):
             code = FIRST_CHECK + self.checks.index(s)
             self.require(f"icmp eq i1 {self.scalar(s.condition)}, true", code)
+        if self.scope is self.root:
+            self.sizes.check(s.condition)
 
     def call(self, s: Call) -> None:
         """Print a call of a routine: a record of its arguments, and of where results go.

@@ -224,7 +224,7 @@ class Kernel(Systems):
         self.root.entry = self.entry
         self.tapes, self.destination, self.taken = {}, {}, set()
         self.checks = list(self.layout.checks)
-        self.sizes = {index(n) for n in self.layout.sizes}
+        self.sizes.update(map(index, self.layout.sizes))
         self.failures: dict[int, str] = {}
         self.late: set[int] = set()
         self.proofs = {}
