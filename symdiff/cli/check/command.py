@@ -19,11 +19,11 @@ import numpy as np
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
-from symdiff.cli.check.decisions import decided
 from symdiff.cli.check.examine import Examiner, Fault
 from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
 from symdiff.cli.check.formulas import Formula, formulas
 from symdiff.cli.check.ranks import ERROR, Fixes, Reach, level
+from symdiff.cli.check.rounded_decisions import decided
 from symdiff.cli.targets import of_formula
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import Location
