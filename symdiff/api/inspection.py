@@ -178,7 +178,8 @@ def numba_device_function(f: Any) -> Any:
         f._source.scalar(static)
         optimized, here = f._cuda.compiled(static)
         names = f._source.parameters.real
-        found = device_function(f.__name__, names, optimized.tree, here.kernel, lambda *a: f(*a))
+        host = type(f)(f._source, replace(f._options, target="cpu"))
+        found = device_function(f.__name__, names, optimized.tree, here.kernel, lambda *a: host(*a))
         f._numba["cuda"] = found
     return found
 

@@ -9,7 +9,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from click.testing import CliRunner, Result
 from symdiff import symgrad
 from symdiff.cli.check.command import Checked, check
 from symdiff.cli.check.examine import Examiner
-from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
+from symdiff.cli.check.findings import DECIDED, DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
 from symdiff.cli.commands import main
 from symdiff.cli.targets import function
 from symdiff.diagnostics.naive import Naive
@@ -460,3 +461,41 @@ def test_each_variable_that_a_fault_hangs_on_is_named_once() -> None:
     places = [(f.output, f.kind, f.location, f.low, f.high) for f in found if f.variable == "y"]
     on_the_surface = [f for f in found if f.at["x"] == f.at["y"]]
     assert len({f.variable for f in on_the_surface}) == 1, places
+
+
+# -------------------------------------------------------------------- decisions
+def decisions(f: Callable[..., float]) -> list[Finding]:
+    return [g for g in check(symgrad(f), seconds=0).findings if g.kind == DECIDED]
+
+
+def test_integers_that_rounding_decides() -> None:
+    def steps(T: float, dt: float, x: float) -> float:
+        return x * int(T / dt)
+
+    (found,) = decisions(steps)
+    T, dt = found.at["T"], found.at["dt"]
+    assert int(T / dt) == found.got
+    assert Fraction(str(T)) // Fraction(str(dt)) == found.right != found.got
+
+
+def test_comparisons_that_rounding_decides() -> None:
+    def flag(a: float, b: float) -> float:
+        return a * b if a * 0.1 == b else a + b
+
+    (found,) = decisions(flag)
+    a, b = found.at["a"], found.at["b"]
+    assert (a * 0.1 == b) == bool(found.got)
+    assert (Fraction(str(a)) / 10 == Fraction(str(b))) == bool(found.right) != bool(found.got)
+
+
+def test_decisions_that_rounding_does_not_make() -> None:
+    def given(x: float, y: float) -> float:
+        return x + y if x * y == 0 or x in (0.1, y) else x - y
+
+    def puncture(x: float, y: float) -> float:
+        return 1.0 if x * 0.1 == y else math.sin(x * 0.1 - y) / (x * 0.1 - y)
+
+    def halves(x: float) -> float:
+        return x * int(x / 2)
+
+    assert not [d for f in (given, puncture, halves) for d in decisions(f)]

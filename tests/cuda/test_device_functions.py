@@ -217,3 +217,38 @@ def test_under_the_simulator(tmp_path: Path) -> None:
     first, second = json.loads(simulated(SCRIPT, tmp_path))
     for x, a, b in zip((0.0, 1e-9, 0.5, -3.0), first, second, strict=True):
         assert (a, b) == ratio.grad(x, 2.0)
+
+
+@pytest.mark.slow
+def test_the_simulator_runs_device_functions_and_no_kernels_of_ours(tmp_path: Path) -> None:
+    printed = simulated(SIMULATED, tmp_path).splitlines()
+    assert printed[0] == "[2.0, 4.0]"
+    if len(printed) > 1:  # else there is a device
+        assert "PTX for the driver" in printed[1] and "f.numba_cuda" in printed[1]
+
+
+SIMULATED = """
+import numpy as np
+from numba import cuda
+from symdiff import symgrad
+from symdiff.errors import TargetError
+
+f = symgrad(lambda x: (x**2 - 4) / (x - 2), target="cuda")
+device = f.numba_cuda
+
+
+@cuda.jit
+def kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = device(x[i])
+
+
+out = np.zeros(2)
+kernel[1, 2](np.array([0.0, 2.0]), out)
+print(out.tolist())
+try:
+    f(2.0)
+except TargetError as error:
+    print(str(error).replace("\\n", " "))
+"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symdiff import symgrad
+from symdiff import Array, symgrad
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 from tests.frontend.test_errors import define
@@ -307,7 +307,7 @@ def f(x):
 model.py:2:28: the elements of an array whose size is not known when traced are listed
     return len({v for v in x[1:]})
                            ^
-hint: loop over it with 'for'
+hint: annotate the array with its size, such as x: Array[3], or write a 'for' statement
 """,
     ),
     "return_in_loop_only": (
@@ -385,6 +385,30 @@ model.py:3:14: range() of a real number
 hint: the number of steps must be an integer known when traced
 """,
     ),
+    "string_as_index": (
+        """
+def f(p):
+    return p["a"] * dict(**p)["b"]
+""",
+        """
+model.py:2:12: a string is used as an index
+    return p["a"] * dict(**p)["b"]
+           ^
+hint: pass a dict: a parameter is one where the call passes one
+""",
+    ),
+    "unpacked_number": (
+        """
+def f(p):
+    return {**p}["b"]
+""",
+        """
+model.py:2:15: '**' of a real number
+    return {**p}["b"]
+              ^
+hint: pass a dict: a parameter is one where the call passes one
+""",
+    ),
     "combinations_of_array": (
         """
 def f(x):
@@ -395,7 +419,7 @@ def f(x):
 model.py:3:34: the elements of an array whose size is not known when traced are listed
     return sum(a * b for a, b in combinations(x[1:], 2))
                                  ^
-hint: loop over it with 'for'
+hint: annotate the array with its size, such as x: Array[3], or write a 'for' statement
 """,
     ),
 }
@@ -440,3 +464,17 @@ def test_median_of_nothing_is_nan(shape: tuple[int, ...], axis: int | None) -> N
     x = np.arange(float(np.prod(shape))).reshape(shape) ** 2
     f = symgrad(lambda x: np.median(x, axis=axis))
     np.testing.assert_array_equal(f(x), np.median(x, axis=axis))
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["dict(enumerate(x))[1]", "{k: v for k, v in enumerate(x)}[1]", "[*range(len(x))][1] * x[1]"],
+)
+def test_the_hint_to_annotate_a_size_helps(body: str) -> None:
+    """What is listed has a known length, where an annotation says the size."""
+    text = f"def f(x):\n    return {body}\n"
+    with pytest.raises(UnsupportedError, match=r"hint: annotate the array with its size"):
+        capture(define(text), {})
+    sized = define(text)
+    sized.__annotations__ = {"x": Array[3]}
+    assert symgrad(sized).grad(np.arange(3.0)).tolist() == [0.0, 1.0, 0.0]

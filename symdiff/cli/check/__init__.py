@@ -2,6 +2,7 @@
 
 `command`      the search for bad points, and what is printed
 `examine`      one function by the plain chain rule, proven, and by symdiff
+`rounded_decisions`  comparisons and integers that rounding decides
 `formulas`     the formulas of a program with arrays or loops, each as a function of numbers
 `ranks`        where people compute, how bad a finding is, and what symdiff would write there
 `findings`     what is reported, and how it is written

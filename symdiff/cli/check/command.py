@@ -23,6 +23,7 @@ from symdiff.cli.check.examine import Examiner, Fault
 from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
 from symdiff.cli.check.formulas import Formula, formulas
 from symdiff.cli.check.ranks import ERROR, Fixes, Reach, level
+from symdiff.cli.check.rounded_decisions import decided
 from symdiff.cli.targets import of_formula
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import Location
@@ -130,7 +131,8 @@ def _search(
     start, until = time.perf_counter(), _until(seconds)
     examiner = Examiner(checked, wrt, everything)
     search = _Search(examiner, until, extreme)
-    findings = [*_wrong_guards(examiner), *_few(search.findings(), len(examiner.params))]
+    found = _few(search.findings(), len(examiner.params))
+    findings = [*_wrong_guards(examiner), *decided(examiner), *found]
     order = {label: i for i, label in enumerate(examiner.labels)}
     findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
     elapsed = time.perf_counter() - start

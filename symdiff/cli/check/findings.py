@@ -16,6 +16,7 @@ LEVELS = ("error", "warning", "note")
 IGNORE = re.compile(r"#\s*symdiff:\s*ignore\b")
 """The comment on lines whose findings are not wanted."""
 NOT_FINITE, DIGITS_LOST, WRONG_GUARD = "not finite", "digits lost", "wrong guard"
+DECIDED = "decided by rounding"
 """Kinds of findings."""
 
 
@@ -26,7 +27,7 @@ class Finding:
     Attributes
     ----------
     function, output : names, such as "f" and "df/dx".
-    kind : "not finite", "digits lost" or "wrong guard".
+    kind : "not finite", "digits lost", "wrong guard" or "decided by rounding".
     variable, low, high : the range; a point if low == high.
     at : the arguments of an example.
     got, right, symdiff : there: the plain chain rule, the true value, symdiff.
@@ -104,6 +105,11 @@ class Finding:
         truth = f"should be {number(self.right)} (symdiff: {number(self.symdiff)})"
         others = [f"{n} = {number(x)}" for n, x in self.at.items() if n != self.variable]
         here = ", ".join([f"{self.variable} = {number(self.at[self.variable])}", *others])
+        if self.kind == DECIDED:
+            return (
+                f"rounding decides {self.cause}: it is {number(self.got)} for {here}, and "
+                f"{number(self.right)} of these decimals"
+            )
         if self.kind == WRONG_GUARD:
             return f"{self.cause} is wrong: it is {number(self.got)} for {here}, {truth}"
         point = self.low == self.high

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from symdiff.cli.check.findings import (
+    DECIDED,
     DIGITS_LOST,
     NOT_FINITE,
     WRONG_GUARD,
@@ -25,6 +26,10 @@ RULES = {
     WRONG_GUARD: (
         "wrong-guard",
         "A guard around a singular point puts another value than the limit.",
+    ),
+    DECIDED: (
+        "decided-by-rounding",
+        "A comparison or an integer is decided by the rounding of its operands.",
     ),
 }
 """Of each kind of finding, what it is called and means."""

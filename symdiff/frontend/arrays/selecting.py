@@ -49,7 +49,8 @@ def position(t: Tracer, i: Any, n: Expr) -> Expr:
     """An integer index as one that counts from the start, checked to be in range."""
     if isinstance(i, bool) or not scalars.is_whole(i):
         message = f"{describe(i)} is used as an index"
-        refusal = demands.not_whole(t, i, message, "an index must be an integer")
+        hint = demands.DICT_HINT if isinstance(i, str) else "an index must be an integer"
+        refusal = demands.not_whole(t, i, message, hint)
         if isinstance(i, Integral):
             return _rounded(t, i, n)
         raise refusal

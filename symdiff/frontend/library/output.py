@@ -20,7 +20,7 @@ def shown(t: Tracer, what: str) -> None:
         _shown.add(place)
         text = (
             f"{what} is not part of kernels: it runs where a call is compared with plain Python, as first calls "
-            "are; symdiff.symgrad(f).__wrapped__ is the plain function"
+            "are; symdiff.debug prints in every call"
         )
         warnings.warn_explicit(text, OutputWarning, place.path, place.line)
 

@@ -41,6 +41,7 @@ from symdiff.frontend.trace.values import (
     is_complex,
 )
 
+UNLISTED_HINT = "annotate the array with its size, such as x: Array[3], or write a 'for' statement"
 SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
 
 
@@ -91,6 +92,13 @@ def position(value: Any) -> Any:
     return value
 
 
+def mapping(value: Any) -> dict[Any, Any]:
+    """What `**` unpacks."""
+    if not isinstance(value, dict):
+        raise Refused(f"'**' of {describe(value)}", demands.DICT_HINT)
+    return value
+
+
 def elements(t: Tracer, value: Any) -> list[Any]:
     """The elements of anything that can be iterated when traced."""
     if isinstance(value, range) and value[MAX_STEPS:]:
@@ -118,9 +126,9 @@ def elements(t: Tracer, value: Any) -> list[Any]:
         rows = [elements(t, v) for v in complex_calls.parts_of(value)]
         return [complex_calls.pair(t, *v) for v in zip(*rows, strict=True)]
     if isinstance(value, Sequence):
-        raise Unlisted(
-            "a range whose length is not known when traced is listed", "loop over it with 'for'"
-        )
+        if (n := ir.integer(value.count)) is not None and n <= MAX_STEPS:
+            return [value.item(ir.const(k)) for k in range(n)]
+        raise Unlisted("a range whose length is not known when traced is listed", UNLISTED_HINT)
     if isinstance(value, Listed) and (n := ir.integer(value.storage.shape[0])) is not None:
         return [lists.subscript(t, value, k) for k in range(n)]
     if isinstance(value, (Listed, Selected)):
@@ -130,7 +138,7 @@ def elements(t: Tracer, value: Any) -> list[Any]:
             return [selecting.subscript(t, value, k) for k in range(n)]
         raise Unlisted(
             "the elements of an array whose size is not known when traced are listed",
-            "loop over it with 'for'",
+            UNLISTED_HINT,
         )
     if isinstance(value, Masked):
         raise Refused(

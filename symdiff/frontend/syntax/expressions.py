@@ -15,7 +15,14 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.syntax import attributes, calls, comprehensions, records
-from symdiff.frontend.syntax.containers import elements, key, position, subscript, text_of
+from symdiff.frontend.syntax.containers import (
+    elements,
+    key,
+    mapping,
+    position,
+    subscript,
+    text_of,
+)
 from symdiff.frontend.syntax.operators import binary, compare, truth
 from symdiff.frontend.trace import closures, extents, scalars
 from symdiff.frontend.trace.complex_pairs import of_python
@@ -301,7 +308,9 @@ def _dict(t: Tracer, node: ast.Dict) -> Any:
     result: dict[Any, Any] = {}
     for k, v in zip(node.keys, node.values, strict=True):
         if k is None:
-            result.update(evaluate(t, v))
+            value = evaluate(t, v)
+            t.at = v
+            result.update(mapping(value))
         else:
             index = evaluate(t, k)
             t.at = k
@@ -368,9 +377,7 @@ def _call(t: Tracer, node: ast.Call) -> Any:
         value = evaluate(t, keyword.value)
         if keyword.arg is None:
             t.at = keyword.value
-            if not isinstance(value, dict):
-                raise Refused(f"'**' of {describe(value)}")
-            kwargs.update({str(k): t.wrap(v) for k, v in value.items()})
+            kwargs.update({str(k): t.wrap(v) for k, v in mapping(value).items()})
         else:
             kwargs[keyword.arg] = value
     t.step(node)

@@ -57,6 +57,8 @@ def number_of(value: Any) -> Any:
     return value
 
 
+DICT_HINT = "pass a dict: a parameter is one where the call passes one"
+
 CHANGED = "it is changed in place"
 """A use that another name of an array sees."""
 

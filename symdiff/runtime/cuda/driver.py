@@ -9,12 +9,17 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import os
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
 from symdiff.errors import TargetError
 
+SIMULATED = (
+    'Numba\'s simulator cannot run kernels of target="cuda", which are PTX for the driver; in '
+    "kernels of your own it runs f.numba_cuda"
+)
 LIBRARIES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 
 _MULTIPROCESSORS, _MAJOR, _MINOR, _POOLS = 16, 75, 76, 115
@@ -42,9 +47,11 @@ def library() -> Any:
                 hint='target="auto" or "cpu" computes without one',
             )
         return found
+    simulated = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
+    usual = 'install the driver; target="auto" or "cpu" computes without one'
     raise TargetError(
         "there is no CUDA device: NVIDIA's driver is not installed",
-        hint='install the driver; target="auto" or "cpu" computes without one',
+        hint=SIMULATED if simulated else usual,
     )
 
 
