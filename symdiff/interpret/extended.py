@@ -51,7 +51,7 @@ def extended_value(
             if e.op in _FLINT_RULES or e.op.boolean:
                 continue
             if not v[i].is_finite() or not all(a.is_finite() for a in args):
-                v[i] = _library_value(e, args, scope)
+                v[i] = _library_value(e, args, scope, v[i])
     return v[root]
 
 
@@ -77,14 +77,16 @@ def _zero(e: Expr, scope: Mapping[str, Any]) -> float:
     return found if found == 0.0 else 0.0
 
 
-def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any]) -> Value:
-    """The operation as floating-point libraries compute it."""
+def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any], ball: Value) -> Value:
+    """The operation as floating-point libraries compute it; its ball, if kernels have that."""
     op = e.op
     floats = [
         _zero(n, scope) if a.is_zero() else _float(a) for n, a in zip(e.args, args, strict=True)
     ]
     if op.edges is not None and (known := op.edges(*floats)) is not None:
         return arb(known)
+    if op.edges is not None and ball.is_finite():
+        return ball
     if op is ir.POW and floats[0] == 1.0 and math.isinf(floats[1]):
         if not any(a.op in (ir.VAR, ir.CONST) for a in e.args):
             return UNKNOWN  # a limit that was not found

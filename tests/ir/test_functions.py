@@ -152,8 +152,8 @@ def test_ball_agrees_with_the_libraries(op: Op) -> None:
                     continue  # loggamma is complex there
             if name == "scipy.special.stdtr" and abs(p[1]) < 1e-3:
                 continue  # SciPy's is off by 3e-9 at 1e-8
-            if name == "scipy.special.hyp0f1" and p[0] < 0:
-                continue  # SciPy's is off by 3e-13
+            if name == "scipy.special.hyp0f1" and p[0] < 1e-3:
+                continue  # SciPy's is off by 8e-13 at 1e-8, where mpmath has what balls have
             got = float(function(*p))
             assert math.isclose(got, float(ball), rel_tol=2e-13, abs_tol=1e-15), (name, p, ball)
             compared += 1

@@ -132,7 +132,7 @@ def integral(
     """
     library = flint()
     bits, radii = library.ctx.prec, sum((v.rad() for v in given), library.arb(0))
-    if not radii < 1 or not abs(scale).is_finite():
+    if not radii < 1 or not all(v.is_finite() for v in (scale, *given)):
         return library.arb("nan")
     small = (library.arb(2) ** -bits + radii).mid()
     return library.acb.integral(

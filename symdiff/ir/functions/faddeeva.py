@@ -17,7 +17,7 @@ def _derivative(n: Any, x: Any, y: Any) -> Any:
     library = flint()
     order, z = order_of(n), library.acb(x, y)
     if order is None:
-        return library.acb("nan")
+        return library.acb("nan", "nan")
     before, now = library.acb(0), (-z * z).exp() * library.acb(y, -x).erfc()
     for k in range(order):
         following = -2 * (z * now + k * before)

@@ -1,8 +1,8 @@
 """Shares of distributions of the plane and of the circle: Owen's T function, Marcum's Q function,
 and the distribution of von Mises.
 
-Owen's function is an integral of a smooth function on [0, 1] after the reflection of Owen (1956, Annals of
-Mathematical Statistics 27, 1075); Marcum's is a sum of products of Poisson's probabilities (DLMF 8.4.10, 10.39.1)."""
+Owen's function is a sum of positive terms, after the reflection of Owen (1956, Annals of Mathematical
+Statistics 27, 1075) where the slope is above 1; Marcum's is a sum of products of Poisson's probabilities (DLMF 8.4.10, 10.39.1)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ FARTHEST = 40.0
 """A normal share beyond this is no double, and not what is left of 1."""
 LARGEST, MOST_TERMS = 300.0, 200_000
 """Parameters beyond which Marcum's function is not computed, and the terms of its series."""
+CHECKED = 8
+"""Terms of a series from one look at what is left to the next."""
 LEAST_EXPONENT = 800.0
 """A power of e that is no double."""
 LARGEST_CONCENTRATION, FARTHEST_ANGLE = 1e4, 1e9
@@ -29,14 +31,25 @@ LARGEST_CONCENTRATION, FARTHEST_ANGLE = 1e4, 1e9
 
 # --------------------------------------------------------------------------- Owen's T
 def _wedge(h: Any, a: Any) -> Any:
-    """For |a| <= 1."""
-
-    def integrand(t: Any, analytic: bool) -> Any:
-        square = (a * t) ** 2
-        return (-h * h * square / 2).exp() / (1 + square)
-
-    arb = flint().arb
-    return a * (-h * h / 2).exp() / (2 * arb.pi()) * integral(integrand, 0, 1, arb(1) / 64, h, a)
+    """For |a| <= 1: the integral of exp(-u*t**2)/(1 + a**2*t**2) from 0 to 1 with u = (a*h)**2/2, in powers of
+    1 - t**2. All terms are positive."""
+    library = flint()
+    arb, square, bits = library.arb, a**2, library.ctx.prec
+    u, p, front = (a * h) ** 2 / 2, 1 - 1 / (1 + square), a * (-h * h / 2).exp() / (2 * arb.pi())
+    if u < MOST_TERMS:
+        power, coefficient, moment, total = (arb(1),) * 4
+        first = int(float(u.upper())) + 1
+        for k in range(1, first + 4 * bits):
+            power, moment = power * u / k, moment * (2 * k) / (2 * k + 1)
+            coefficient = p * coefficient + power
+            total += moment * coefficient
+            if k > first and k % CHECKED == 0:
+                ratio = u.upper() / (k + 1)
+                powers = power * ratio / (1 - ratio)
+                left = (moment * (p * coefficient + powers) / (1 - p)).upper()
+                if left <= total * arb(2) ** -bits:
+                    return front * (-u).exp() / (1 + square) * (total + arb(0.5, 0.5) * left)
+    return front * arb(0.5, 0.5)
 
 
 def _owen(h: Any, a: Any) -> Any:

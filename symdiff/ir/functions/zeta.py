@@ -46,12 +46,12 @@ def _below_zero(s: Any, q: Any) -> Any:
 
 
 def _edges(n: float, s: float, q: float) -> float | None:
-    if no_order(n) or q == math.inf:
+    if no_order(n) or math.isinf(q):
         return math.nan
     if q <= 0:
         if q == math.floor(q):
             return math.inf if s > 0 and not n else math.nan
-        return math.nan if n or s != math.floor(s) or math.isinf(s) else None
+        return math.nan if n or math.isinf(s) or s != math.floor(s) else None
     if s == 1:
         return math.nan if n else math.inf
     if s == math.inf:

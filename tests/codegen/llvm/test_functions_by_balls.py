@@ -10,6 +10,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import flint
@@ -20,7 +21,8 @@ import scipy.special as sc
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
-from symdiff.interpret import exclusive
+from symdiff.interpret import Certified, exclusive
+from symdiff.interpret.ball_values import value_of
 from symdiff.interpret.rounding import FLOAT64
 from symdiff.ir import var
 from symdiff.ir.functions import TABLE
@@ -228,6 +230,25 @@ def test_kernels_round_what_balls_say(op: Any) -> None:
                 assert got[0] == FLOAT64.round(ball.mid()), point
                 checked += 1
     assert checked
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("op", KERNELS, ids=repr)
+def test_infinite_arguments_have_one_value(op: Any) -> None:
+    """Kernels have the value of `Op.edges` or of the ball there, and so has the last tier."""
+    names = ["x", "y", "z", "t"][: op.arity]
+    last = Certified(names, [op(*map(var, names))], jumps=True)
+    choices: Any = product((0.0, 0.5, 1.0, 8.0, -1.5, math.inf, -math.inf), repeat=op.arity)
+    points = [p for p in choices if any(map(math.isinf, p))]
+    for p in points[:: 1 + len(points) // 100]:
+        np.testing.assert_equal(last.at(p)[0] + 0.0, value_of(op, p) + 0.0, str(p))  # without signs
+
+
+@pytest.mark.parametrize("h", [0.5, -8.0])
+def test_owens_function_of_an_infinite_slope(h: float) -> None:
+    f = symgrad(lambda h, a: sc.owens_t(h, a))
+    with mp.workdps(30):
+        assert ulps(f(h, math.inf), mpmath.erfc(abs(h) / mpmath.sqrt(2)) / 4) <= 0.501
 
 
 @pytest.mark.parametrize("target", ["cpu", "c", "cuda", "cuda-c"])
