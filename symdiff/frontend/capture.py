@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     Selected,
     SmallArray,
     SymArray,
+    Unlisted,
     as_real,
     describe,
     domains,
@@ -262,6 +263,8 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
     except (SymdiffError, Retrace):
         raise
     except Refused as refusal:
+        if isinstance(refusal, Unlisted):
+            t.decisive.update(dict.fromkeys(t.parameter_sizes))
         raise t.error(refusal.message, refusal.hint) from None
     except RecursionError:
         raise t.error("this is nested too deeply to be traced") from None

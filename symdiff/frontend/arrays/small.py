@@ -272,6 +272,8 @@ def store(array: SmallArray, index: Any, value: Any) -> None:
             raise Refused(f"an array of shape {new.shape} is stored in one element")
         array.items[i] = casting.held_small(new.item(), array.kind)
         return
+    if isinstance(value, SymArray) and active.get().size_limit >= 0:
+        raise Retrace(what="an array in memory is stored in one that is traced one by one")
     new = asarray(value).items
     parts = np.empty(new.shape, object)
     parts.ravel()[:] = [casting.held_small(v, array.kind) for v in new.ravel()]

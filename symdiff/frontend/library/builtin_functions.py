@@ -360,8 +360,13 @@ def _enumerate(t: Tracer, values: Any, start: int = 0) -> Any:
 
 def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
     if any(sequences.of(c) is not None for c in columns):
-        return sequences.together(columns, strict)
-    lists = [elements(t, c) for c in columns]
+        try:
+            with t.attempt():
+                return sequences.together(columns, strict)
+        except Refused:
+            if all(sequences.of(c) is not None for c in columns):
+                raise
+    lists = [elements(t, c) for c in columns]  # such as names, which no array holds
     if strict and len({len(v) for v in lists}) > 1:
         raise Refused("zip() of columns of different lengths")
     return t.stream(lambda: list(zip(*lists, strict=False)))

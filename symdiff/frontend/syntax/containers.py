@@ -42,6 +42,9 @@ from symdiff.frontend.trace.values import (
 )
 
 UNLISTED_HINT = "annotate the array with its size, such as x: Array[3], or write a 'for' statement"
+MAX_LISTED = 4096
+"""Elements of arrays and sequences that are listed."""
+
 SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
 
 
@@ -126,16 +129,16 @@ def elements(t: Tracer, value: Any) -> list[Any]:
         rows = [elements(t, v) for v in complex_calls.parts_of(value)]
         return [complex_calls.pair(t, *v) for v in zip(*rows, strict=True)]
     if isinstance(value, Sequence):
-        if (n := ir.integer(value.count)) is not None and n <= MAX_STEPS:
-            return [value.item(ir.const(k)) for k in range(n)]
+        if (n := ir.integer(value.count)) is not None:
+            return [value.item(ir.const(k)) for k in _few(n)]
         raise Unlisted("a range whose length is not known when traced is listed", UNLISTED_HINT)
     if isinstance(value, Listed) and (n := ir.integer(value.storage.shape[0])) is not None:
-        return [lists.subscript(t, value, k) for k in range(n)]
+        return [lists.subscript(t, value, k) for k in _few(n)]
     if isinstance(value, (Listed, Selected)):
         value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         if value.shape and (n := ir.integer(value.shape[0])) is not None:
-            return [selecting.subscript(t, value, k) for k in range(n)]
+            return [selecting.subscript(t, value, k) for k in _few(n)]
         raise Unlisted(
             "the elements of an array whose size is not known when traced are listed",
             UNLISTED_HINT,
@@ -145,6 +148,13 @@ def elements(t: Tracer, value: Any) -> list[Any]:
             "the elements that a condition on real values selects are listed", SELECTED_HINT
         )
     raise Refused(f"{describe(value)} is iterated over")
+
+
+def _few(n: int) -> range:
+    """The places of what is listed, if they are not too many to be traced one by one."""
+    if n > MAX_LISTED:
+        raise Refused(f"more than {MAX_LISTED} elements are listed", "loop over them with 'for'")
+    return range(n)
 
 
 def _what(value: Any) -> str:

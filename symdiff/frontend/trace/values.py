@@ -315,7 +315,8 @@ class Generator:
 
 
 class Unlisted(Refused):
-    """The refusal to list what has a length that is not known when traced."""
+    """The refusal to list what has a length that is not known when traced; a decorated function is
+    traced again with the sizes of its arguments."""
 
 
 class Stream:
