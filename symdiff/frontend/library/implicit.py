@@ -199,14 +199,20 @@ def quad(
 def _panels(f: Any, a: Any, b: Any, args: Any, count: Any) -> Any:
     """The integral by so many panels, and that of the square of what is integrated there."""
     total, square = 0.0, 0.0
+    s, weight = _node(0, count)
     for i in range(ORDER * count):
-        t = (i // ORDER + NODES[i % ORDER]) / count
-        # with three derivatives that are 0 at the ends, so that those of f may be infinite there
-        s = t**4 * (35.0 - t * (84.0 - t * (70.0 - 20.0 * t)))
-        part = 140.0 * (t * (1.0 - t)) ** 3 * _part(f, a, b, args, s)
-        weight = WEIGHTS[i % ORDER] / count
-        total, square = total + weight * part, square + weight * part * part
+        part = weight * _part(f, a, b, args, s)
+        total, square = total + part, square + part * part / WEIGHTS[i % ORDER] * count
+        s, weight = _node(i + 1, count)  # carried, so that it is a number for what is integrated
     return total, square
+
+
+def _node(i: Any, count: Any) -> Any:
+    """A place where the integral is evaluated, from 0 to 1, and its weight: of a rule on panels in t, of which
+    it has three derivatives that are 0 at the ends, so that those of what is integrated may be infinite there."""
+    t = (i // ORDER + NODES[i % ORDER]) / count
+    s = t**4 * (35.0 - t * (84.0 - t * (70.0 - 20.0 * t)))
+    return s, 140.0 * (t * (1.0 - t)) ** 3 * WEIGHTS[i % ORDER] / count
 
 
 def _part(f: Any, a: Any, b: Any, args: Any, s: Any) -> Any:

@@ -108,7 +108,7 @@ def test_float32_rounds_once():
 
 
 # ----------------------------------------------------------------------------- dtype
-EVERYTHING = [op(*[x, y, x][: op.arity]) for op in F.TABLE if op is not F.POLYGAMMA]
+EVERYTHING = [op(*[x, y, x, y][: op.arity]) for op in F.TABLE if op is not F.POLYGAMMA]
 
 
 def test_float32_has_no_double():

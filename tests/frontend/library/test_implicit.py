@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -193,6 +194,32 @@ def test_integrals(
     found = g.grad(*at)
     found = found if isinstance(found, tuple) else (found,)
     assert found == pytest.approx(slopes, rel=1e-11)
+
+
+def heston(v: float, k: float, s: float) -> float:
+    """Of a characteristic function of returns, by Heston's model."""
+
+    def integrand(u: float) -> float:
+        x = u - 0.5j
+        a = k + 0.7j * s * x
+        d = cmath.sqrt(a * a + s**2 * (x * x + 1j * x))
+        g, e = (a - d) / (a + d), cmath.exp(-d)
+        c = 0.04 * k / s**2 * (a - d - 2 * cmath.log((1 - g * e) / (1 - g)))
+        b = (a - d) / s**2 * (1 - e) / (1 - g * e)
+        return cmath.exp(0.02j * u + c + b * v).real / (u * u + 0.25)
+
+    return quad(integrand, 0.0, 60.0, epsabs=1e-13, limit=200)[0]
+
+
+@pytest.mark.slow
+def test_places_of_an_integral_are_numbers_to_what_is_integrated() -> None:
+    f, at = symgrad(heston), (0.04, 1.5, 0.3)
+    assert f(*at) == pytest.approx(heston(*at), rel=1e-12)
+    for k, slope in enumerate(f.grad(*at)):
+        h = 1e-3 * at[k]
+        moved = [heston(*at[:k], at[k] + n * h, *at[k + 1 :]) for n in (-2, -1, 1, 2)]
+        by_differences = (moved[0] - 8 * moved[1] + 8 * moved[2] - moved[3]) / (12 * h)
+        assert slope == pytest.approx(by_differences, rel=1e-8)
 
 
 def test_an_integral_that_does_not_converge() -> None:
