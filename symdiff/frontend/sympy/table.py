@@ -56,6 +56,9 @@ def formulas() -> dict[str, Callable[..., Any]]:
         "frac": lambda x: x - sp.floor(x),
         "factorial": lambda n: sp.gamma(n + 1),
         "loggamma": lambda x: sp.Piecewise((_call("math.lgamma", x), x > 0), (sp.nan, True)),
+        "hyper": lambda above, below, x: _call(
+            f"scipy.special.hyp{len(above)}f{len(below)}", *above, *below, x
+        ),
         "digamma": lambda x: sp.polygamma(0, x, evaluate=False),
         "trigamma": lambda x: sp.polygamma(1, x, evaluate=False),
         "harmonic": lambda n: sp.polygamma(0, n + 1, evaluate=False) + sp.EulerGamma,

@@ -65,7 +65,7 @@ def test_value_and_gradient(e: sp.Expr) -> None:
 
 def test_the_class_of_functions_is_that_of_the_table() -> None:
     """Every function of the table that SymPy has comes back from SymPy."""
-    args = sp.symbols("a b c", real=True)
+    args = sp.symbols("a b c d", real=True)
     for op in OPS.values():
         if op.sympy is None or not op.names or not op.arity:
             continue
