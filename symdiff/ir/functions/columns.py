@@ -101,7 +101,8 @@ def slope_by(
         try:
             radius = (scale * arb(2) ** -(bits // 4 + 4)).mid()
             step = (radius * arb(2) ** -bits).mid()
-            if not within < radius / 4:
+            far = any(not abs(a.mid()) <= LARGEST_PARAMETER for a in (args[place], *args[:-1]))
+            if far or not within < radius / 4:
                 return arb("nan")
 
             def replaced(new: Any) -> list[Any]:
