@@ -26,6 +26,8 @@ def _ball(n: Any, s: Any, q: Any) -> Any:
         return arb("nan")
     if order == 0:
         return s.zeta() if (q - 1).is_zero() else s.zeta(q)
+    if not abs(s) < FAR:
+        return arb("nan")  # which series of balls find in half a second
     ctx = library.ctx
     cap, ctx.cap = ctx.cap, order + 1
     try:
