@@ -6,7 +6,7 @@ import math
 from functools import reduce
 from typing import Any
 
-from symdiff.ir import FALSE, INF, ONE, TRUE, ZERO, Expr, Op, and_, div, eq, le, mul, neg, not_, or_
+from symdiff.ir import FALSE, INF, ONE, ZERO, Expr, Op, and_, div, eq, le, mul, neg, not_, or_
 from symdiff.ir.functions.columns import LARGEST_PARAMETER, by_balls, flint, slope_by, unknown
 from symdiff.ir.functions.selection import FLOOR
 
@@ -41,7 +41,7 @@ def _family(name: str, upper: int) -> tuple[Op, ...]:
         return (*(a + ONE for a in args[:-1]), args[-1])
 
     def domain(*args: Expr) -> Expr:
-        return reduce(or_, map(_ends, args[:upper]), le(args[-1], ONE)) if upper == 2 else TRUE
+        return reduce(or_, map(_ends, args[:upper]), le(args[-1], ONE))
 
     def pole(*args: Expr) -> Expr:
         above, below, x = args[:upper], args[upper:-1], args[-1]
@@ -91,7 +91,7 @@ def _family(name: str, upper: int) -> tuple[Op, ...]:
             f"{name}_by_{place}", arity,
             partials=lambda *args: (*(twice(*args),) * (arity - 1), by_x(*args)),
             slope=lambda *args: (INF,) * arity,
-            domain=domain, pole=pole,
+            domain=domain if upper == 2 else None, pole=pole,
             sympy=lambda sp, *args: sp.Function(f"{name}_by_{place}")(*args),
             **by_balls(f"{name}_by_{place}", slope_by(place, real, complex_value), slope_edges),
         )  # fmt: skip
@@ -102,7 +102,7 @@ def _family(name: str, upper: int) -> tuple[Op, ...]:
         partials=lambda *args: (
             *(d(*args) for d in slopes), mul(quotient(*args), whole(*raised(*args)))
         ),
-        domain=domain, pole=pole,
+        domain=domain if upper == 2 else None, pole=pole,
         names=(f"scipy.special.{name}",),
         sympy=lambda sp, *args: sp.hyper(args[:upper], args[upper:-1], args[-1]),
         **by_balls(name, real, edges),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symdiff.errors import UnsupportedError
-from symdiff.ir import ABS, POW, SIGN, ZERO, Op, integer, var
+from symdiff.ir import ABS, POW, SIGN, TRUE, ZERO, Op, const, integer, var
 from symdiff.ir.functions import POLYGAMMA, TABLE
 from symdiff.runtime.scalar.compiled import Spec
 from symdiff.runtime.scalar.kernel import Kernel
@@ -55,7 +55,10 @@ def ulps(got, true: flint.arb, dtype: str, floor: float = 0.0) -> float:
     return error / float(np.spacing(np.dtype(dtype).type(max(t, floor))))
 
 
-ORDERED = ("polygamma", "ellipk", "ellipe")
+ORDERED = (
+    "polygamma", "ellipk", "ellipe", "ellipf", "ellipeinc", "zeta", "faddeeva_real", "faddeeva_imag",
+    "von_mises_arc",
+)  # fmt: skip
 """Functions whose first argument is an order."""
 
 
@@ -128,6 +131,8 @@ def test_named_constants(op):
 def test_nan_outside_the_domain(op):
     kernel, _ = kernel_of(op)
     outside = [-5.5] * op.arity
+    if op.domain(*map(const, outside)) is TRUE:
+        outside = [5.5] * op.arity
     assert math.isnan(kernel.fast(*outside))
     assert np.isnan(kernel(tuple(np.full(9, v) for v in outside))[0]).all()
 
