@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from symdiff.ir import Op, mul
 from symdiff.ir.functions.columns import by_balls
@@ -24,34 +23,25 @@ def _edges(far: float, slope: bool) -> Callable[[float], float | None]:
     return edges
 
 
-def _ball(name: str, slope: bool) -> Callable[[Any], Any]:
-    return lambda x: getattr(x, name)(int(slope))
+def _pair(name: str, sympy_name: str, far: float, far_slope: float) -> tuple[Op, Op]:
+    """A solution of y'' = x*y and its derivative; what they tend to on the right."""
+    value: Op = Op(
+        name, 1,
+        partials=lambda x: (slope(x),),
+        sympy=lambda sp, x: getattr(sp, sympy_name)(x),
+        **by_balls(name, lambda x: getattr(x, name)(0), _edges(far, False)),
+    )  # fmt: skip
+    slope: Op = Op(
+        f"{name}_slope", 1,
+        partials=lambda x: (mul(x, value(x)),),
+        sympy=lambda sp, x: getattr(sp, f"{sympy_name}prime")(x),
+        **by_balls(f"{name}_slope", lambda x: getattr(x, name)(1), _edges(far_slope, True)),
+    )  # fmt: skip
+    return value, slope
 
 
-AIRY_AI: Op = Op(
-    "airy_ai", 1,
-    partials=lambda x: (AIRY_AI_SLOPE(x),),
-    sympy=lambda sp, x: sp.airyai(x),
-    **by_balls("airy_ai", _ball("airy_ai", False), _edges(0.0, False)),
-)  # fmt: skip
-AIRY_AI_SLOPE: Op = Op(
-    "airy_ai_slope", 1,
-    partials=lambda x: (mul(x, AIRY_AI(x)),),
-    sympy=lambda sp, x: sp.airyaiprime(x),
-    **by_balls("airy_ai_slope", _ball("airy_ai", True), _edges(-0.0, True)),
-)  # fmt: skip
-AIRY_BI: Op = Op(
-    "airy_bi", 1,
-    partials=lambda x: (AIRY_BI_SLOPE(x),),
-    sympy=lambda sp, x: sp.airybi(x),
-    **by_balls("airy_bi", _ball("airy_bi", False), _edges(math.inf, False)),
-)  # fmt: skip
-AIRY_BI_SLOPE: Op = Op(
-    "airy_bi_slope", 1,
-    partials=lambda x: (mul(x, AIRY_BI(x)),),
-    sympy=lambda sp, x: sp.airybiprime(x),
-    **by_balls("airy_bi_slope", _ball("airy_bi", True), _edges(math.inf, True)),
-)  # fmt: skip
+AIRY_AI, AIRY_AI_SLOPE = _pair("airy_ai", "airyai", 0.0, -0.0)
+AIRY_BI, AIRY_BI_SLOPE = _pair("airy_bi", "airybi", math.inf, math.inf)
 
 ENTRIES: tuple[Op, ...] = (
     AIRY_AI, AIRY_AI_SLOPE, AIRY_BI, AIRY_BI_SLOPE,

@@ -58,6 +58,8 @@ def _edges(n: float, s: float, q: float) -> float | None:
         return math.nan if n else math.inf
     if s == math.inf:
         return 0.0 if n or q > 1 else 1.0 if q == 1 else math.inf
+    if s > FAR and n and q == 1:
+        return 0.0
     if s < -FAR:
         return _far_below(s) if q == 1 and not n else math.nan
     return None
