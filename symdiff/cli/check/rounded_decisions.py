@@ -22,9 +22,9 @@ from symdiff.cli.check.findings import DECIDED, Finding
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.diagnostics.naive import Naive
 from symdiff.errors import Location
-from symdiff.ir import BOOL, CONST, EQ, FALSE, TRUE, VAR, Expr, const, format_expr
+from symdiff.ir import BOOL, CONST, EQ, FALSE, TRUE, Expr, const, format_expr
 from symdiff.ir.functions import CEIL, FLOOR, FLOOR_QUOTIENT, ROUND, TRUNC
-from symdiff.ir.plain import is_decided, real_op
+from symdiff.ir.plain import exactly, is_decided
 
 USUAL = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 1.0, 2.0, 3.0, 6.0, 10.0, 0.01)
 """Numbers that people write, for the first `MANY` variables of a decision; others are 1."""
@@ -57,7 +57,7 @@ def _examined(node: Expr, examiner: Examiner) -> Iterator[Finding]:
             name, name, DECIDED, variable, at[variable], at[variable],
             {n: x for n, x in at.items() if ir.var(n) in ir.variables((node,))},
             float(got.value), float(right.value), float(got.value), 2.0**53, place,
-            format_expr(_written(node), 60), fix=FIXES.get(node.op, "round the quotient first"),
+            format_expr(exactly((node,))[0], 60), fix=FIXES.get(node.op, "round the quotient first"),
         )  # fmt: skip
         return
 
@@ -76,18 +76,10 @@ def _points(node: Expr, examiner: Examiner) -> Iterator[Mapping[str, float]]:
 
 def _meant(node: Expr, at: Mapping[str, float]) -> Expr:
     """The decision in exact arithmetic on decimals."""
-    new: dict[Expr, Expr] = {}
-    for n in ir.topological((node,)):
-        args = [new[a] for a in n.args]
-        if n.op is VAR:
-            new[n] = _decimal(at[str(n.value)])
-        elif n.op is CONST:
-            new[n] = _decimal(float(n.value))
-        elif n.op is FLOOR_QUOTIENT:
-            new[n] = ir.apply(FLOOR, ir.div(*args))
-        else:
-            new[n] = ir.apply(real_op(n.op), *args) if args else n
-    return new[node]
+    (exact,) = exactly((node,))
+    new = {ir.var(n): _decimal(x) for n, x in at.items()}
+    new |= {n: _decimal(float(n.value)) for n in ir.topological((exact,)) if n.op is CONST}
+    return ir.substitute((exact,), new)[0]
 
 
 def _decimal(x: float) -> Expr:
@@ -106,18 +98,7 @@ def _is_puncture(node: Expr, examiner: Examiner) -> bool:
     return False
 
 
-def _written(node: Expr) -> Expr:
-    """A decision in the operations that the user wrote."""
-    new: dict[Expr, Expr] = {}
-    for n in ir.topological((node,)):
-        args = [new[a] for a in n.args]
-        new[n] = ir.apply(real_op(n.op), *args) if args else n
-    return new[node]
-
-
 def _place(node: Expr, examiner: Examiner) -> Location | None:
-    places = examiner.program.locations
-    above = (o for o in examiner.program.outputs)
-    return next(
-        (places[n] for n in (node, *reversed(ir.topological((node,))), *above) if n in places), None
-    )
+    places, outputs = examiner.program.locations, examiner.program.outputs
+    near = (node, *reversed(ir.topological((node,))), *outputs)
+    return next((places[n] for n in near if n in places), None)
