@@ -8,6 +8,8 @@ import pytest
 
 from symdiff import VerificationError, symgrad
 from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.validation.broken_off import TooLong
+from symdiff.pipeline.validation.enclosures import enclosed
 from symdiff.pipeline.validation.firstcall import STEPS, Verdict, verify
 
 
@@ -181,3 +183,17 @@ def test_logarithms_of_powers_near_one(f) -> None:
     """What Python rounds before the logarithm cancels in it."""
     x = np.array([0.999999993707119, 1.0000000040963783])
     np.testing.assert_allclose(symgrad(f)(x), f(x), rtol=1e-7)
+
+
+def test_programs_with_routines_are_compared_within_a_budget() -> None:
+    f = symgrad(lambda a: np.sum(a @ a))
+    for n, is_open in ((5, False), (60, True)):
+        a = np.ones((n, n))
+        program = f._source.raw({}, f._source.shapes({}, [a]))
+        if is_open:
+            with pytest.raises(TooLong):
+                enclosed(program, [a], 1.0)
+        else:
+            (ball,) = enclosed(program, [a], 1.0).outputs
+            assert ball.contains(n**3)
+            assert ball.rad() < 1e-9

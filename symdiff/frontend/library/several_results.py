@@ -20,55 +20,25 @@ from symdiff.ir.functions import (
     riemann,
 )
 
-
-def airy_ai(z: Any) -> Any:
-    raise NotImplementedError
-
-
-def airy_ai_slope(z: Any) -> Any:
-    raise NotImplementedError
+EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {}
+"""What functions are, as formulas."""
 
 
-def airy_bi(z: Any) -> Any:
-    raise NotImplementedError
+def _of(formula: Callable[..., Expr]) -> Callable[..., Any]:
+    """A function that is traced as a formula."""
+
+    def found(*args: Any) -> Any:
+        raise NotImplementedError
+
+    EXACT[found] = formula
+    return found
 
 
-def airy_bi_slope(z: Any) -> Any:
-    raise NotImplementedError
-
-
-def sine_integral(x: Any) -> Any:
-    raise NotImplementedError
-
-
-def cosine_integral(x: Any) -> Any:
-    raise NotImplementedError
-
-
-def sinh_integral(x: Any) -> Any:
-    raise NotImplementedError
-
-
-def cosh_integral(x: Any) -> Any:
-    raise NotImplementedError
-
-
-def riemann_zeta(x: Any) -> Any:
-    raise NotImplementedError
-
-
-def hurwitz_zeta(x: Any, q: Any) -> Any:
-    raise NotImplementedError
-
-
-EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {
-    airy_ai: lambda z: AIRY_AI(z), airy_ai_slope: lambda z: AIRY_AI_SLOPE(z),
-    airy_bi: lambda z: AIRY_BI(z), airy_bi_slope: lambda z: AIRY_BI_SLOPE(z),
-    sine_integral: lambda x: SI(x), cosine_integral: lambda x: CI(x),
-    sinh_integral: lambda x: SHI(x), cosh_integral: lambda x: CHI(x),
-    riemann_zeta: riemann, hurwitz_zeta: hurwitz,
-}  # fmt: skip
-"""What these functions are, as formulas."""
+airy_ai, airy_ai_slope = _of(AIRY_AI), _of(AIRY_AI_SLOPE)
+airy_bi, airy_bi_slope = _of(AIRY_BI), _of(AIRY_BI_SLOPE)
+sine_integral, cosine_integral = _of(SI), _of(CI)
+sinh_integral, cosh_integral = _of(SHI), _of(CHI)
+riemann_zeta, hurwitz_zeta = _of(riemann), _of(hurwitz)
 
 
 def airy(z: Any) -> Any:
