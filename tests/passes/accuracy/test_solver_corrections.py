@@ -20,6 +20,9 @@ from symdiff.runtime.scalar.fallback import AccuracyWarning
 ULPS, LOST = 4.0, 2.0**12
 LEVELS = [("strict", ULPS), ("high", LOST)]
 """What results are off at most: with the default 2**-40 of the largest element."""
+SPECTRA = [(2, 3), (3, 6), (6, 7), (12, 5)]
+"""Where a few roundings of the largest value, which differ between processors, are less than half the digits
+of the smallest one: more is not corrected."""
 CONDITIONS = [(4, 1), (7, 5), (20, 6), (50, 3)]
 
 
@@ -176,14 +179,17 @@ def test_derivatives_of_determinants(n, digits):
 
 @pytest.mark.slow
 def test_gradient_of_the_determinant_of_a_singular_matrix():
-    """What has no inverse has minors."""
+    """What has no inverse has minors: by singular values, and where these lose more than is promised, in balls."""
     a = np.array([[1.0, 2, 3, 4], [2, 4, 6, 8], [0, 1, 2, 5], [3, 3, 1, 0]])
-    found = symgrad(determinant).grad(a)
     minors = [
         [(-1) ** (i + j) * mpmath.det(exact(np.delete(np.delete(a, i, 0), j, 1))) for j in range(4)]
         for i in range(4)
     ]
-    assert ulps(found, [m for row in minors for m in row]) < ULPS
+    truth = [m for row in minors for m in row]
+    assert ulps(symgrad(determinant).grad(a), truth) < LOST
+    found = symgrad(determinant, accuracy="strict").grad(a).ravel().tolist()
+    for f, t in zip(found, truth, strict=True):
+        assert abs(f - t) <= 16 * np.spacing(abs(float(t))), "each element by itself"
 
 
 @pytest.mark.slow
@@ -258,7 +264,7 @@ def exact_root(a):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "digits"), [(2, 3), (3, 6), (6, 8), (12, 5)])
+@pytest.mark.parametrize(("n", "digits"), SPECTRA)
 def test_eigenvalues(n, digits):
     a = matrix(n, digits, symmetric=True)
     truth = mpmath.eigsy(exact(a), eigvals_only=True)
@@ -269,7 +275,7 @@ def test_eigenvalues(n, digits):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "digits"), [(2, 3), (3, 6), (6, 8), (12, 5)])
+@pytest.mark.parametrize(("n", "digits"), SPECTRA)
 def test_functions_of_matrices(n, digits):
     a, x = matrix(n, digits, symmetric=True), np.random.default_rng(4).normal(size=n)
     check(root, exact_root(a), a)
