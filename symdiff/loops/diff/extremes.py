@@ -6,7 +6,7 @@ After:   the same, with the second largest: second = where(m < x[i], m, maximum(
 A term that is the largest has the slope 1, and 1/2 where another is equal, so one `Op` tells the slope of
 all of them: `taken(m, second)` of the last values. The reverse of such a loop needs no tape, and its terms are
 found by comparison with m. Terms that depend on the same numbers, as copies of an array, may be equal
-everywhere: their number is carried instead, and each of more than two has one over it.
+everywhere: their number is carried instead, or counted after the loop, and each of more than two has one over it.
 
 Requires: a carried number that is only compared with terms, in one loop or in nested ones.
 Ensures: the same values; `second` and the number of equal terms are no inputs of a derivative.
@@ -14,17 +14,19 @@ Ensures: the same values; `second` and the number of equal terms are no inputs o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from symdiff import ir
 from symdiff.ir import ONE, TRUE, ZERO, Expr, var
 from symdiff.ir.functions.selection import EXTREMES, HELD, LARGER, MAXIMA, SMALLER, TAKEN
 from symdiff.ir.loop_program import (
+    INTEGER,
     LOAD,
     REAL,
     Carried,
     Loop,
+    Statement,
     expressions,
     index,
     leaves,
@@ -128,16 +130,22 @@ def _within(s: Loop, c: Carried) -> tuple[Loop, Carried] | None:
 
 def with_seconds(
     context: Context, s: Loop, extremes: Iterable[tuple[Carried, ir.Op]]
-) -> tuple[Loop, dict[str, Extreme]]:
-    """The loop with the second values of what it keeps, and the slopes that those give."""
+) -> tuple[Loop, list[Statement], dict[str, Extreme]]:
+    """The loop with the second values of what it keeps, loops after it that count, and the slopes that those give."""
     found: dict[str, Extreme] = {}
+    counts: list[Statement] = []
     for c, op in extremes:
         worst = ir.neg(ir.INF) if op in MAXIMA else ir.INF
         if _are_apart(context, s, c):
             s, second = _with_one_more(context, s, c, op, "second", worst)
             equal = None
         else:
-            s, equal = _with_one_more(context, s, c, op, "equal", ONE)
+            count = _count(context, s, c, worst)
+            if count is None:
+                s, equal = _with_one_more(context, s, c, op, "equal", ONE)
+            else:
+                counts.append(count)
+                equal = count.carried[0].after
             second = ir.where(ir.lt(ONE, equal), c.after, worst)
         order = (c.after, second)[:: 1 if op in MAXIMA else -1]
         slope = (HELD if op in (LARGER, SMALLER) else TAKEN)(*order)
@@ -146,7 +154,28 @@ def with_seconds(
             several = ir.and_(known, ir.lt(ir.const(2), equal))
             slope = ir.where(several, ONE / equal, slope)
         found[c.name] = Extreme(op, c.after, slope)
-    return s, found
+    return s, counts, found
+
+
+def _count(context: Context, s: Loop, c: Carried, worst: Expr) -> Loop | None:
+    """A loop that counts the terms that are equal to the last value, if terms are elements of arrays."""
+    step = step_of(s, c)
+    if (
+        step is None
+        or step.term.op is not LOAD
+        or s.body
+        or s.count is None
+        or s.condition is not TRUE
+    ):
+        return None
+    alike: Callable[[Expr], Expr] = lambda term: ir.where(ir.eq(term, c.after), ONE, ZERO)
+    now, i = var(context.fresh(f"{c.name}_equal", REAL)), index(context.fresh(s.index, INTEGER))
+    term, guard = ir.substitute((step.term, step.guard), {index(s.index): i})
+    one = alike(term) if step.begins else ir.where(guard, alike(term), ZERO)
+    start = ZERO if step.begins or c.init is worst else alike(c.init)
+    result = context.fresh(f"{c.result}_equal", REAL)
+    counted = Carried(name_of(now), REAL, start, now + one, result)
+    return Loop(name_of(i), s.count, (counted,), (), context.fresh(s.trips, INTEGER))
 
 
 def _with_one_more(

@@ -166,14 +166,14 @@ class Duals:
         trying until there are no more."""
         kept = [(c, op) for c, op in extremes.kept(s) if c.result not in self.within]
         kept = [(c, op) for c, op in kept if self.context.active(c.result)]
-        s, found = extremes.with_seconds(self.context, s, kept)
+        s, counts, found = extremes.with_seconds(self.context, s, kept)
         alone = {c.name for c in s.carried if c.name in found or c.result in self.within}
         self.within |= {r for c in s.carried if c.name in alone and (r := extremes.nested_in(s, c))}
         out = self._carried(s, alone)
         for c in s.carried:
             if c.name in found and (dot := self.of(c.after)) is not ZERO:
                 self._set(c.result, dot * found[c.name].slope)
-        return out
+        return [*out, *counts]
 
     def _carried(self, s: Loop, alone: set[str]) -> list[Statement]:
         """The same; those that are `alone` have the sum of the tangents of equal terms."""

@@ -348,7 +348,7 @@ class Sweep:
         live = {c.name for c in s.carried if self.reached(c.result)}
         if not live and not any(v.tape in self.context.tape_bars for v in _saves(s)):
             return (s,)
-        s, kept = self._kept(s, live)
+        s, counts, kept = self._kept(s, live)
         fragile = self.fragile | fragile_names(s)
         while True:
             bars = {c.name: self.context.fresh(f"{c.name}_bar", c.type)
@@ -358,16 +358,16 @@ class Sweep:
             if found <= live:
                 break
             live |= found
-        return self._reversed(s, sweep, bars, restores)
+        return (*self._reversed(s, sweep, bars, restores), *counts)
 
-    def _kept(self, s: Loop, live: set[str]) -> tuple[Loop, list[Share]]:
-        """The loop, with what tells ties apart, and the adjoints of its largest and least terms, which are no
+    def _kept(self, s: Loop, live: set[str]) -> tuple[Loop, list[Statement], list[Share]]:
+        """The loop with what tells ties apart, loops after it that count them, and the adjoints of its largest and least terms, which are no
         longer `live`: what they begin with has its own."""
         if self.checkpoint not in (None, "none"):
-            return s, []
+            return s, [], []
         found = {c.name: e for c in s.carried if (e := self.within.get(c.result)) is not None}
         alone = [(c, op) for c, op in extremes.kept(s) if c.name in live and c.name not in found]
-        s, more = extremes.with_seconds(self.context, s, alone)
+        s, counts, more = extremes.with_seconds(self.context, s, alone)
         shares = []
         for c in s.carried:
             extreme = found.get(c.name) or more.get(c.name)
@@ -377,7 +377,7 @@ class Sweep:
                 shares.append(Share(c, extreme, bar))
                 if c.name in more:
                     self.seed(c.init, bar, (extreme.is_last(c.init),))
-        return s, shares
+        return s, counts, shares
 
     def _body(
         self, s: Loop, bars: Mapping[str, str], fragile: frozenset[str], shares: Sequence[Share]

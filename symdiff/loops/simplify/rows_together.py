@@ -5,11 +5,16 @@ Before:  for i: for j: w[i, j] += ...
 After:   for i: r = w[i]; for j: r[j] += ...
                 for k: s[k] += r[k]*x[i]
 
+Before:  w = [[... for j] for i];  for i: for k: s[k] += w[i, k]*x[i]
+After:   for i: r = [... for j]; for k: s[k] += r[k]*x[i]
+
 Requires: a program that is not differentiated any more.
 Ensures: the same values and errors. Both loops run over all rows of the array in the same order. The
 first changes and reads only row i in iteration i, and so does the second read it. What the second needs
 of the statements between them does not need the first; none of them uses a tape, whose order counts, and
-where the first has checks there are no others. An array that is not used elsewhere is kept by rows.
+where the first has checks there are no others. An array that is not used elsewhere is kept by rows. One
+that is built stays as it is where several threads, or a routine, may make it: a product of matrices, or
+functions of the library.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symdiff.ir import Expr, raw, substitute, topological
+from symdiff.ir import ADD, MUL, POW, Expr, integer, raw, substitute, topological
 from symdiff.ir.loop_program import (
     LOAD,
     Block,
@@ -64,6 +69,9 @@ def rows_together(
         roots = substitute(roots, trips)
         at = next(k for k, b in enumerate(made) if isinstance(b, Loop) and b.index == s.index)
         made = _by_rows(made, at, roots, names)
+    for b in made[::-1]:
+        if isinstance(b, Build):
+            made = _built_by_rows(made, b, roots, names)
     return tuple(made), roots
 
 
@@ -165,6 +173,42 @@ def _by_rows(
         if (found := _in_rows(s, c)) is not None:
             s = _contracted(s, c, found, _row(block[:at], s, c, names))
     return [*block[:at], s, *block[at + 1 :]]
+
+
+def _built_by_rows(
+    block: list[Statement], s: Build, roots: tuple[Expr, ...], names: Names
+) -> list[Statement]:
+    """The block, in which the only loop that reads an array makes its rows."""
+    users = [k for k, b in enumerate(block) if s.name in uses(b)]
+    loop = block[users[0]] if len(users) == 1 else None
+    leaf = array(s.name, s.type.kind)
+    if not isinstance(loop, Loop) or len(s.indices) < 2 or s.name in free((), roots):
+        return block
+    if not plain(loop) or loop.count is not s.type.shape[0] or _has_checks(s) or _is_large(s):
+        return block
+    own, loads = index(loop.index), _loads((loop,), leaf)
+    every = [e for b in walk((loop,)) for e in expressions(b)]
+    if leaf in every or any(e.args[1] is not own for e in loads):
+        return block
+    here = {index(s.indices[0]): own}
+    (value,) = substitute((s.value,), here)
+    body, kind = replaced(s.body, here), s.type.kind
+    row = Build(names.fresh(s.name), Type(s.type.shape[1:], kind), s.indices[1:], value, body)
+    new = {e: load(array(row.name, kind), *e.args[2:]) for e in loads}
+    moved = replace(loop, body=(row, *replaced(loop.body, new)))
+    return [moved if b is loop else b for b in block if b is not s]
+
+
+def _is_large(s: Build) -> bool:
+    """Whether the elements of an array are a product of matrices, or use functions of the library."""
+    every = [e for b in walk((s,)) for e in expressions(b)]
+    for e in topological(every):
+        power = e.op is POW and integer(e.args[1] * 2) is not None
+        if e.op.libm is not None and e.op.intrinsic is None and not power:
+            return True
+    sums = [c for b in s.body if isinstance(b, Loop) for c in b.carried]
+    terms = [e for c in sums if c.next.op is ADD for e in c.next.args]
+    return any(e.op is MUL and all(a.op is LOAD for a in e.args) for e in terms)
 
 
 def _row(before: Sequence[Statement], s: Loop, c: Carried, names: Names) -> Build:

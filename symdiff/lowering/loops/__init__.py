@@ -4,5 +4,6 @@
 `vector_ready`     rearrangements for the sake of vectors
 `powers_by_index`  powers by the index of a loop, as products that it carries
 `matmul`           products of matrices, found
+`columns`          copies of matrices by columns, for lanes of sums
 `collected`        reductions: what loops only add to, multiply, or keep the largest of
 """

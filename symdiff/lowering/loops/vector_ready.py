@@ -6,6 +6,7 @@
     functions of the sum that a build computes    are applied in a build of their own
     functions of elements, around inner loops     as well
     products of matrices                          are calls, see `nestmatrices`
+    elements of several rows, in lanes            are those of copies, see `columns`
 
 Before:  y[i] = tanh(sum_j a[i, j]*x[j])
 After:   t[i] = sum_j a[i, j]*x[j]; y[i] = tanh(t[i])
@@ -57,6 +58,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.columns import by_columns
 from symdiff.lowering.loops.matmul import with_products
 from symdiff.lowering.loops.powers_by_index import with_recurrences
 
@@ -69,7 +71,10 @@ def ready(program: LoopProgram) -> LoopProgram:
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
     block = _ahead(block, names, {n: t for n, t in types(program).items() if t.shape})
-    return with_products(replace(program, block=block, outputs=outputs))
+    program = with_products(replace(program, block=block, outputs=outputs))
+    params = {p.name: p.type for p in program.params}
+    arrays = {n: t for n, t in types(program).items() if n in params or n in program.data}
+    return replace(program, block=by_columns(program.block, names, arrays))
 
 
 # ----------------------------------------------------- what is carried and never changed

@@ -16,7 +16,14 @@ from symdiff.ir.loop_program import Carried, leaves, name_of, scalar
 
 
 class Vectors(Statements, Choice):
-    """Prints loads and stores of vectors."""
+    """Prints loads and stores of vectors.
+
+    Attributes
+    ----------
+    mask : the lanes that are loaded and stored, others are 1; "" for all.
+    """
+
+    mask: str = ""
 
     def lane_index(self, at: Expr) -> str:
         """The index in an expression whose values the lanes have; "" if there is none."""
@@ -40,11 +47,31 @@ class Vectors(Statements, Choice):
         self.scope.restored.add(scalar(name, kind))
 
     def load_lanes(self, kind: str, address: str) -> str:
-        return f"load {self.lane_type_of(kind)}, ptr {address}, align {self.element_bytes(kind)}"
+        of, align = self.lane_type_of(kind), self.element_bytes(kind)
+        if not self.mask:
+            return f"load {of}, ptr {address}, align {align}"
+        one = f"{self.element_type(kind)} {'1.0' if kind == 'f' else '1'}"
+        others = f"{of} <{', '.join([one] * self.width)}>"
+        name, which = self.masked("load", kind)
+        self.packed.declared[name] = f"declare {of} @{name}(ptr, i32, {which}, {of})"
+        return f"call {of} @{name}(ptr {address}, i32 {align}, {which} {self.mask}, {others})"
 
     def store_lanes(self, kind: str, value: str, address: str) -> None:
         of, align = self.lane_type_of(kind), self.element_bytes(kind)
-        self.scope.lines.append(f"store {of} {value}, ptr {address}, align {align}")
+        if not self.mask:
+            self.scope.lines.append(f"store {of} {value}, ptr {address}, align {align}")
+            return
+        name, which = self.masked("store", kind)
+        self.packed.declared[name] = f"declare void @{name}({of}, ptr, i32, {which})"
+        self.scope.lines.append(
+            f"call void @{name}({of} {value}, ptr {address}, i32 {align}, {which} {self.mask})"
+        )
+
+    def masked(self, what: str, kind: str) -> tuple[str, str]:
+        """The name of an intrinsic function for some of the lanes, and the type of its mask."""
+        element = {"double": "f64", "float": "f32"}.get(self.element_type(kind))
+        element = element or self.element_type(kind)
+        return f"llvm.masked.{what}.v{self.width}{element}.p0", f"<{self.width} x i1>"
 
     def reversed_lanes(self, value: str, of: str, scope: Scope | None = None) -> str:
         order = ", ".join(f"i32 {k}" for k in reversed(range(self.width)))
@@ -65,7 +92,8 @@ class Vectors(Statements, Choice):
         v = self.lane_index(last)
         step = None if any(self.varies(i) for i in indices[:-1]) else self.step(last, v)
         of = self.lane_type_of(a.kind)
-        if step in (1, -1) and self.in_range(last, a.shape[-1]):
+        beside = step == 1 or (step == -1 and not self.mask)
+        if beside and self.in_range(last, a.shape[-1]):
             address = self.first_of(a, indices, scope)
             value = self.emit(of, self.load_lanes(a.kind, address), scope)
             value = self.reversed_lanes(value, of, scope) if step == -1 else value
@@ -99,7 +127,7 @@ class Vectors(Statements, Choice):
         if not self.varies(i):
             return self.spread("i64", self.inside(i, n), scope)
         value = self.vector(i)
-        if self.in_range(i, n):
+        if self.in_range(i, n) and not self.mask:
             return value
         size = self.scalar(n)
         last = self.emit("i64", f"sub i64 {size}, 1", scope)

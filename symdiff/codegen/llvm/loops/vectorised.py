@@ -83,7 +83,9 @@ class Spans(Vectors):
             self.lanes(v, count, plan, start, middle, packed, around, tiles)
             if tiles:
                 middle = self.overlapping(v, count, plan, start, middle, total, packed)
-            self.singles(v, count, middle, total, one)
+                self.short(v, count, plan, middle, total, packed)
+            else:
+                self.singles(v, count, middle, total, one)
             return
         low, high = self.interior(v, plan, start, total)
         length = self.emit("i64", f"sub i64 {high}, {low}")
@@ -186,6 +188,21 @@ class Spans(Vectors):
         first = self.emit("i64", f"select i1 {both}, i64 {least}, i64 {total}")
         self.lanes(v, count, plan, first, total, packed)
         return self.emit("i64", f"select i1 {enough}, i64 {total}, i64 {middle}")
+
+    def short(
+        self, v: str, count: Expr, plan: Plan, first: str, total: str, packed: Callable[[], None]
+    ) -> None:
+        """Iterations that are fewer than a vector has, in some of its lanes."""
+        whole = f"<{self.width} x i64>"
+        left = self.emit("i64", f"sub i64 {total}, {first}")
+        with self.branch(self.emit("i1", f"icmp sgt i64 {left}, 0")):
+            lanes = ", ".join(f"i64 {k}" for k in range(self.width))
+            most = self.spread("i64", left, self.scope)
+            test = f"icmp ult {whole} <{lanes}>, {most}"
+            self.mask = self.emit(f"<{self.width} x i1>", test)
+            self.name_index(v, count, plan, first, 0)
+            packed()
+            self.mask = ""
 
     def name_index(self, v: str, count: Expr, plan: Plan, order: str, k: int) -> None:
         """Let an index have its values of the k-th vector in the lanes."""
