@@ -3,8 +3,8 @@
 Before:  for i: for j: d[i, j] = sum_l (x[i, l] - c[j, l])**2
 After:   c_columns[l, j] = c[j, l];  for i: for j: d[i, j] = sum_l (x[i, l] - c_columns[l, j])**2
 
-Requires: a build of one sum over all iterations of a loop, which has an axis, or stands in a loop, that the
-matrix does not depend on: so the copy is read more often than it is made.
+Requires: an innermost loop or a build, of one sum or none, which has an axis, or stands in a loop, that the
+place of the element does not depend on: so the copy is read more often than it is made.
 Ensures: the same values, up to the order of sums. A copy stands where the matrix is known first. Sums of
 products of two elements stay as they are, as several rows of these are made together.
 """
@@ -23,6 +23,7 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Type,
+    Update,
     array,
     defined,
     expressions,
@@ -32,8 +33,10 @@ from symdiff.ir.loop_program import (
     load,
     name_of,
     replaced,
+    walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.collected import reduction
 
 SHORT = 8
 """Elements of a row up to which it is no vector."""
@@ -56,25 +59,28 @@ class _Copies:
     Attributes
     ----------
     shapes, outside : of arrays that are known, their types, and in how many loops they are defined.
-    made : of arrays and the axis that becomes the last one, the names of copies that are not yet placed.
+    made, placed : of arrays and the axis that becomes the last one, the names of copies; those that are
+        in the program.
     """
 
     names: Names
     shapes: dict[str, Type] = field(default_factory=dict)
     outside: dict[str, int] = field(default_factory=dict)
     made: dict[tuple[str, int], str] = field(default_factory=dict)
+    placed: set[tuple[str, int]] = field(default_factory=set)
 
     def block(self, block: Block, new: Mapping[str, Type], around: Sequence[str]) -> Block:
         """The block, in which arrays are `new`, in loops of indices `around` it."""
         out: list[Statement] = []
         self.known(new, around)
         for s in block:
-            if isinstance(s, Build) and (found := self.turned(s, around)) is not None:
-                s = found
-            elif isinstance(s, (Build, Loop)):
+            if isinstance(s, (Build, Loop)):
                 own = s.indices if isinstance(s, Build) else (s.index,)
-                s = replace(s, body=self.block(s.body, dict(inner(s)), (*around, *own)))
-            out += [self.copy(*p) for p in list(self.made) if self.outside[p[0]] == len(around)]
+                found = self.turned(s, around)
+                body = () if found else self.block(s.body, dict(inner(s)), (*around, *own))
+                s = found or replace(s, body=body)
+            wanted = [p for p in self.made if p not in self.placed]
+            out += [self.copy(*p) for p in wanted if self.outside[p[0]] == len(around)]
             out.append(s)
             self.known(dict(defined(s)), around)
         return tuple(out)
@@ -83,51 +89,48 @@ class _Copies:
         self.shapes |= {n: t for n, t in new.items() if t.shape}
         self.outside |= dict.fromkeys(new, len(around))
 
-    def turned(self, s: Build, around: Sequence[str]) -> Build | None:
-        """A build of a sum that reads such copies, if there is something to copy."""
-        loop = s.body[0] if len(s.body) == 1 else None
-        n = s.type.shape[-1]
-        if not isinstance(loop, Loop) or loop.body or loop.condition is not TRUE:
+    def turned(self, s: Build | Loop, around: Sequence[str]) -> Build | Loop | None:
+        """A build, or an innermost loop, that reads such copies, if there is something to copy."""
+        if isinstance(s, Build):
+            if not _is_sum(s):
+                return None
+            lane, size, own = index(s.indices[-1]), s.type.shape[-1], s.indices[:-1]
+        else:
+            if s.count is None or not _has_lanes(s):
+                return None
+            lane, size, own = index(s.index), s.count, ()
+        if size.op is CONST and size.value < SHORT:
             return None
-        if loop.count is None or s.type.kind != "f" or (n.op is CONST and n.value < SHORT):
-            return None
-        if any(_is_product(c.next) for c in loop.carried):
-            return None
-        last, here = index(s.indices[-1]), index(loop.index)
         new: dict[Expr, Expr] = {}
-        for e in topological((*expressions(loop), s.value)):
-            if e.op is not LOAD or last not in leaves(e.args[1:-1]):
-                if e.op is LOAD and last in leaves(e.args[1:]) and e.args[-1] is not last:
-                    return None
+        for e in topological([e for b in walk((s,)) for e in expressions(b)]):
+            if e.op is not LOAD or lane not in leaves(e.args[1:]) or e.args[-1] is lane:
                 continue
-            axis = self.axis(e, last, here)
-            usual = {*around[self.outside[name_of(e.args[0])] :], *s.indices[:-1]}
+            axis, name = self.axis(e, lane), name_of(e.args[0])
+            usual = {*around[self.outside.get(name, 0) :], *own}
             if axis is None or usual <= {name_of(i) for i in leaves(e.args[1:])}:
                 return None
-            name = name_of(e.args[0])
             if (name, axis) not in self.made:
                 self.made[name, axis] = self.names.fresh(f"{name}_columns")
             copy = array(self.made[name, axis], self.shapes[name].kind)
             new[e] = load(copy, *_last(e.args[1:], axis))
         if not new:
             return None
-        (changed,) = replaced((replace(s, body=replaced(s.body, new)),), new)
-        assert isinstance(changed, Build)
+        (changed,) = replaced((s,), new)
+        assert isinstance(changed, (Build, Loop))
         return changed
 
-    def axis(self, e: Expr, last: Expr, here: Expr) -> int | None:
-        """The axis of an element's place that has the last index of a build, where the index of its sum is in
-        the last one."""
+    def axis(self, e: Expr, lane: Expr) -> int | None:
+        """The axis of an element's place that has an index, if that is in no other one."""
         places = e.args[1:]
-        axis = next((k for k, i in enumerate(places) if i is last), None)
-        others = leaves(tuple(i for k, i in enumerate(places[:-1]) if k != axis))
-        if axis is None or places[-1] is not here or last in others or here in others:
+        axis = next((k for k, i in enumerate(places) if i is lane), None)
+        if axis is None or lane in leaves((*places[:axis], *places[axis + 1 :])):
             return None
         return axis if name_of(e.args[0]) in self.shapes else None
 
     def copy(self, name: str, axis: int) -> Build:
         """The copy of an array with an axis as its last one."""
-        t, made = self.shapes[name], self.made.pop((name, axis))
+        t, made = self.shapes[name], self.made[name, axis]
+        self.placed.add((name, axis))
         indices = [self.names.fresh("k") for _ in t.shape]
         value = load(array(name, t.kind), *map(index, indices))
         shape = Type(_last(t.shape, axis), t.kind)
@@ -136,6 +139,30 @@ class _Copies:
 
 def _last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:
     return (*items[:axis], *items[axis + 1 :], items[axis])
+
+
+def _is_sum(s: Build) -> bool:
+    """Whether elements are made of others, or sums over all iterations of a loop."""
+    if s.type.kind != "f" or len(s.body) > 1:
+        return False
+    return all(isinstance(b, Loop) and not b.body and _is_plain(b) for b in s.body)
+
+
+def _has_lanes(s: Loop) -> bool:
+    """Whether a loop only makes sums and extremes, and adds to elements that lie side by side."""
+    lane = index(s.index)
+    return _is_plain(s) and all(
+        isinstance(u, Update) and u.index[-1] is lane and lane not in leaves(u.index[:-1])
+        for u in s.body
+    )
+
+
+def _is_plain(s: Loop) -> bool:
+    """Whether a loop runs over all of a range, and its numbers are sums and extremes, not of products."""
+    if s.condition is not TRUE or s.count is None or s.saves or s.restores:
+        return False
+    numbers = [c for c in s.carried if not c.type.shape]
+    return all(reduction(c) is not None and not _is_product(c.next) for c in numbers)
 
 
 def _is_product(e: Expr) -> bool:

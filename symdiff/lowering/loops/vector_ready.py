@@ -6,7 +6,7 @@
     functions of the sum that a build computes    are applied in a build of their own
     functions of elements, around inner loops     as well
     products of matrices                          are calls, see `nestmatrices`
-    elements of several rows, in lanes            are those of copies, see `columns`
+    elements of several rows, in lanes            are those of copies, see `columns` and `layouts`
 
 Before:  y[i] = tanh(sum_j a[i, j]*x[j])
 After:   t[i] = sum_j a[i, j]*x[j]; y[i] = tanh(t[i])
@@ -47,18 +47,21 @@ from symdiff.ir.loop_program import (
     array,
     defined,
     expressions,
+    free,
     index,
     inner,
     kind_of,
     leaves,
     load,
     name_of,
+    renamed,
     replaced,
     types,
     walk,
 )
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.columns import by_columns
+from symdiff.lowering.loops.layouts import in_columns
 from symdiff.lowering.loops.matmul import with_products
 from symdiff.lowering.loops.powers_by_index import with_recurrences
 
@@ -70,7 +73,9 @@ def ready(program: LoopProgram) -> LoopProgram:
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
-    block = _ahead(block, names, {n: t for n, t in types(program).items() if t.shape})
+    block = _ahead(block, names)
+    used = {*leaves(outputs), *leaves([e for s in walk(block) for e in expressions(s)])}
+    block = _rearranged(in_columns(block, names, used), names)
     program = with_products(replace(program, block=block, outputs=outputs))
     params = {p.name: p.type for p in program.params}
     arrays = {n: t for n, t in types(program).items() if n in params or n in program.data}
@@ -190,38 +195,64 @@ def _split(s: Build, names: Names) -> list[Statement]:
     ]
 
 
-def _ahead(block: Block, names: Names, known: Mapping[str, Type]) -> Block:
+def _ahead(block: Block, names: Names) -> Block:
     """The block, with what loops around others apply functions to computed before them."""
-    known = {**known, **{n: t for s in block for n, t in defined(s) if t.shape}}
     made: list[Statement] = []
     for s in block:
         if isinstance(s, Loop) and any(isinstance(b, Loop) for b in s.body):
-            builds, s = _functions_ahead(s, names, known)
-            made += builds
+            sums, s = _sums_ahead(s, names)
+            builds, s = _functions_ahead(s, names)
+            made += [*sums, *builds]
         if isinstance(s, (Build, Loop)):
-            s = replace(s, body=_ahead(s.body, names, known))
+            s = replace(s, body=_ahead(s.body, names))
         made.append(s)
     return tuple(made)
 
 
-def _functions_ahead(
-    s: Loop, names: Names, known: dict[str, Type]
-) -> tuple[list[Statement], Statement]:
+def _sums_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
+    """The arrays of sums that iterations of a loop make for themselves, and the loop that reads them. It
+    changes arrays, so it has no vectors, but the builds of the sums may."""
+    made: list[Statement] = []
+    if s.count is None or s.condition is not TRUE or not any(c.type.shape for c in s.carried):
+        return made, s
+    own = {n for b in s.body for n, _ in defined(b)} | {c.name for c in s.carried}
+    own |= {v.name for v in s.restores}
+    for b in s.body:
+        if not isinstance(b, Loop) or b.count is None or b.condition is not TRUE or b.body:
+            continue
+        if b.saves or b.restores or [c.type for c in b.carried] != [REAL]:
+            continue
+        if not own.isdisjoint(free((b,), ())):
+            continue
+        ahead, i = names.fresh("ahead"), names.fresh(s.index)
+        (copy,), new = renamed((b,), names)
+        (copy,) = replaced((copy,), {index(s.index): index(i)})
+        result = var(b.carried[0].result)
+        made.append(Build(ahead, Type((s.count,)), (i,), new[result], (copy,)))
+        body = tuple(x for x in s.body if x is not b)
+        (left,) = replaced((replace(s, body=body),), {result: load(array(ahead), index(s.index))})
+        assert isinstance(left, Loop)
+        s = left
+    return made, s
+
+
+def _functions_ahead(s: Loop, names: Names) -> tuple[list[Statement], Statement]:
     """The arrays of what a loop computes of elements by functions, and the loop that reads them."""
     made: list[Statement] = []
     left: Statement = s
     while isinstance(left, Loop) and left.count is not None:
-        e = _of_elements(left, known)
+        e = _of_elements(left)
         if e is None:
             break
         ahead, i = names.fresh("ahead"), names.fresh(left.index)
-        here, known[ahead] = index(left.index), Type((left.count,))
-        made.append(Build(ahead, known[ahead], (i,), substitute((e,), {here: index(i)})[0]))
+        here = index(left.index)
+        (value,) = substitute((e,), {here: index(i)})
+        made.append(Build(ahead, Type((left.count,)), (i,), value))
         (left,) = replaced((left,), {e: load(array(ahead), here)})
     return made, left
 
 
-def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
+def _of_elements(s: Loop) -> Expr | None:
     """The largest expression that applies functions to elements of arrays at the index of a loop, and to nothing
     else that the loop changes."""
     if s.count is None or s.condition is not TRUE:
@@ -233,8 +264,7 @@ def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
     for n in topological(roots):
         if n.op is LOAD:
             name = name_of(n.args[0])
-            t = known.get(name)
-            fits[n] = name not in own and t == Type((s.count,)) and n.args[1:] == (here,)
+            fits[n] = name not in own and all(fits[a] for a in n.args[1:])
         elif n.args:
             fits[n] = all(fits[a] for a in n.args)
         else:
@@ -242,7 +272,7 @@ def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
     ends = {a for n in fits if not fits[n] for a in n.args} | {*roots}
     for e in reversed(fits):
         if fits[e] and e.args and e.op is not LOAD and e in ends and kind_of(e) == "f":
-            elements = [n for n in topological((e,)) if n.op is LOAD]
+            elements = [n for n in topological((e,)) if n.op is LOAD and here in n.args[1:]]
             if any(_costly(e, n) for n in elements):
                 return e
     return None

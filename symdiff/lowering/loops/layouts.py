@@ -1,0 +1,283 @@
+"""Arrays by columns, where innermost loops add to elements of several rows.
+
+Before:  for i: for j: for l: s[j, l] += v[i, j]*x[i, l]
+After:   t[l, j] = s[j, l];  for i: for l: for j: t[l, j] += v[i, j]*x[i, l];  s[j, l] = t[l, j]
+
+Requires: an array that a loop only adds to and never reads, so that the order of the additions is free; a loop
+around the additions on which their places do not depend, so that the copies are read more often than made.
+Ensures: the same values, up to the order of sums. The innermost loop changes elements that lie side by side. Of
+sizes that are not known before a call there are both loops, as short columns are no vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symdiff import ir
+from symdiff.ir import FALSE, TRUE, Expr, topological
+from symdiff.ir.loop_program import (
+    ARRAY,
+    LOAD,
+    Block,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Type,
+    Update,
+    array,
+    expressions,
+    index,
+    leaves,
+    load,
+    name_of,
+    renamed,
+    walk,
+)
+from symdiff.ir.names import Names
+
+RATIO = 2
+"""How many times longer columns are than rows, at least."""
+
+
+def in_columns(block: Block, names: Names, used: Set[Expr]) -> Block:
+    """The block with such arrays by columns.
+
+    Parameters
+    ----------
+    used : the names that the program uses anywhere, as leaves.
+    """
+    made: list[Statement] = []
+    for s in block:
+        if isinstance(s, Loop) and index(s.trips) not in used and (wishes := _wishes(s)):
+            w = wishes[0]
+            rows, columns = w.carried.type.shape[-1], w.carried.type.shape[w.axis]
+            better = ir.lt(ir.const(RATIO) * rows, columns)
+            if better is TRUE:
+                made += _by_columns(s, wishes, names)
+                continue
+            if better is not FALSE and _may_be_twice(s):
+                made += _either(s, better, names)
+                continue
+        if isinstance(s, (Build, Loop)):
+            s = replace(s, body=in_columns(s.body, names, used))
+        made.append(s)
+    return tuple(made)
+
+
+def _may_be_twice(s: Loop) -> bool:
+    """Whether copies of a loop have neither tapes nor checks in common."""
+    loops = [b for b in walk((s,)) if isinstance(b, Loop)]
+    return not any(b.saves or b.restores for b in loops) and not any(
+        isinstance(b, Check) for b in walk((s,))
+    )
+
+
+def _either(s: Loop, better: Expr, names: Names) -> list[Statement]:
+    """The loop by columns if that is better, else as it is: each in a loop that runs once or never."""
+    made: list[Statement] = []
+    inits = [c.init for c in s.carried]
+    for condition in (better, ir.not_(better)):
+        (copy,), _ = renamed((s,), names)
+        assert isinstance(copy, Loop)
+        starts = [
+            c.type.leaf(names.fresh(c.name)) if c.type.shape else c.init for c in copy.carried
+        ]  # fmt: skip
+        carried = zip(copy.carried, starts, strict=True)
+        copy = replace(copy, carried=tuple(replace(c, init=x) for c, x in carried))
+        body = (copy,) if made else tuple(_by_columns(copy, _wishes(copy), names))
+        results = [names.fresh(c.result) if not made else c.result for c in s.carried]
+        passed = tuple(
+            Carried(name_of(x) if c.type.shape else names.fresh(c.name), c.type, init, c.after, r)
+            for c, x, init, r in zip(copy.carried, starts, inits, results, strict=True)
+        )
+        once = ir.where(condition, ir.ONE, ir.ZERO)
+        made.append(Loop(names.fresh("once"), once, passed, body, names.fresh("trips")))
+        inits = [c.type.leaf(r) for c, r in zip(s.carried, results, strict=True)]
+    return made
+
+
+@dataclass(slots=True)
+class _Sums:
+    """The additions to an array in a loop.
+
+    Attributes
+    ----------
+    versions : the names that the array has in the loop.
+    sites : the additions, and the loops in which they stand, the outermost one first.
+    """
+
+    versions: set[str]
+    sites: list[tuple[Update, tuple[Loop, ...]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """The axis of an array that becomes the last one, and the loops that change places with those inside."""
+
+    carried: Carried
+    versions: frozenset[str]
+    axis: int
+    exchanged: frozenset[str]
+
+
+def _wishes(s: Loop) -> list[_Wish]:
+    found = [_wish(s, c) for c in s.carried if len(c.type.shape) > 1 and c.type.kind == "f"]
+    return [w for w in found if w is not None]
+
+
+def _wish(s: Loop, c: Carried) -> _Wish | None:
+    sums = _sums(s, c)
+    if sums is None:
+        return None
+    axes, exchanged, again = set[int](), set[str](), False
+    for u, path in sums.sites:
+        last, around = index(path[-1].index), path[:-1]
+        axis = _position(last, u.index)
+        if around and _is_nest(s, around[-1]):
+            lane = index(around[-1].index)
+            if lane not in leaves(u.index):
+                continue  # one element for each of the loop inside
+            if u.index[-1] is last and (found := _position(lane, u.index)) is not None:
+                exchanged.add(around[-1].index)
+                axis, around = found, around[:-1]
+        if axis is None or axis == len(u.index) - 1:
+            if last in leaves(u.index):
+                return None
+            continue
+        axes.add(axis)
+        again = again or any(index(a.index) not in leaves(u.index) for a in around)
+    if len(axes) != 1 or not again:
+        return None
+    return _Wish(c, frozenset(sums.versions), axes.pop(), frozenset(exchanged))
+
+
+def _position(i: Expr, places: Sequence[Expr]) -> int | None:
+    """The axis of which an index is the place, if it is in no other one."""
+    axis = next((k for k, p in enumerate(places) if p is i), None)
+    if axis is None or i in leaves((*places[:axis], *places[axis + 1 :])):
+        return None
+    return axis
+
+
+def _sums(s: Loop, c: Carried) -> _Sums | None:
+    """The additions to what a loop carries, if it does nothing else with it."""
+    found = _Sums({c.name})
+    if not _follow(s, (s,), found) or name_of(c.next) not in found.versions or not found.sites:
+        return None
+    inside = tuple(walk(s.body))
+    read = [e for b in (s, *inside) for e in expressions(b)]
+    bases = {name_of(e.args[0]) for e in topological(read) if e.op is LOAD}
+    whole = {
+        name_of(e) for b in inside if not isinstance(b, (Loop, Update))
+        for e in topological(expressions(b)) if e.op is ARRAY
+    }  # fmt: skip
+    others = {name_of(o.next) for o in s.carried if o is not c and o.type.shape}
+    return found if found.versions.isdisjoint(bases | whole | others) else None
+
+
+def _follow(s: Loop, path: tuple[Loop, ...], found: _Sums) -> bool:
+    for b in s.body:
+        if isinstance(b, Update) and b.source in found.versions:
+            if not b.add:
+                return False
+            found.versions.add(b.name)
+            found.sites.append((b, path))
+        if not isinstance(b, Loop):
+            continue
+        own = [o for o in b.carried if o.type.shape and name_of(o.init) in found.versions]
+        found.versions |= {o.name for o in own}
+        if not _follow(b, (*path, b), found):
+            return False
+        ends = [o for o in b.carried if o.type.shape and name_of(o.next) in found.versions]
+        if own != ends or any(v.type.shape for v in b.saves):
+            return False
+        found.versions |= {o.result for o in own}
+    return True
+
+
+def _is_nest(around: Loop, s: Loop) -> bool:
+    """Whether a loop is nothing but another one that only adds to arrays which nothing in it reads, and whose
+    count it does not change."""
+    if len(s.body) != 1 or not isinstance(s.body[0], Loop):
+        return False
+    inside = s.body[0]
+    if any(
+        x.count is None or x.condition is not TRUE or x.saves or x.restores for x in (s, inside)
+    ):
+        return False
+    pairs = zip(s.carried, inside.carried, strict=False)
+    if len(s.carried) != len(inside.carried) or not all(
+        c.type.shape and o.init is c.leaf and c.next is o.after for c, o in pairs
+    ):
+        return False
+    changes = [u for u in inside.body if isinstance(u, Update) and u.add]
+    if len(changes) != len(inside.body) or inside.count is None:
+        return False
+    versions = {c.name for c in (*s.carried, *inside.carried)} | {u.name for u in changes}
+    read = topological([e for u in changes for e in (*u.index, u.value, u.guard)])
+    if any(e.op is LOAD and name_of(e.args[0]) in versions for e in read):
+        return False
+    every = leaves([e for b in walk((around,)) for e in expressions(b)])
+    trips = {index(x.trips) for x in (s, inside)}
+    return index(s.index) not in leaves((inside.count,)) and trips.isdisjoint(every)
+
+
+def _by_columns(s: Loop, wishes: Sequence[_Wish], names: Names) -> list[Statement]:
+    """The loop between copies of the arrays."""
+    exchanged = {i for w in wishes for i in w.exchanged}
+    axes = {n: w.axis for w in wishes for n in w.versions}
+    before: list[Statement] = []
+    after: list[Statement] = []
+    new = {}
+    for w in wishes:
+        c, kind = w.carried, w.carried.type.kind
+        indices = [names.fresh("k") for _ in c.type.shape]
+        places, turned = [*map(index, indices)], _last(indices, w.axis)
+        copy, result = names.fresh(f"{c.name}_columns"), names.fresh(f"{c.result}_columns")
+        t = Type(_last(c.type.shape, w.axis), kind)
+        before.append(Build(copy, t, turned, load(c.init, *places)))
+        value = load(array(result, kind), *map(index, turned))
+        after.append(Build(c.result, c.type, tuple(indices), value))
+        new[c.name] = replace(c, type=t, init=array(copy, kind), result=result)
+    (inside,) = _turned((s,), axes, exchanged)
+    assert isinstance(inside, Loop)
+    carried = tuple(new.get(c.name, c) for c in inside.carried)
+    return [*before, replace(inside, carried=carried), *after]
+
+
+def _turned(block: Block, axes: dict[str, int], exchanged: set[str]) -> Block:
+    """The block with arrays by columns, and loops exchanged."""
+    made: list[Statement] = []
+    for s in block:
+        if isinstance(s, Update) and s.name in axes:
+            axis = axes[s.name]
+            t = Type(_last(s.type.shape, axis), s.type.kind)
+            s = replace(s, type=t, index=_last(s.index, axis))
+        if isinstance(s, Loop):
+            carried = tuple(
+                replace(c, type=Type(_last(c.type.shape, axes[c.name]), c.type.kind))
+                if c.name in axes else c for c in s.carried
+            )  # fmt: skip
+            s = replace(s, carried=carried, body=_turned(s.body, axes, exchanged))
+            if s.index in exchanged and isinstance(inside := s.body[0], Loop):
+                inner = replace(
+                    inside, index=s.index, count=s.count, trips=s.trips, reverse=s.reverse
+                )
+                s = replace(
+                    s, index=inside.index, count=inside.count, trips=inside.trips,
+                    reverse=inside.reverse, body=(inner,),
+                )  # fmt: skip
+        made.append(s)
+    return tuple(made)
+
+
+def _last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:
+    """Items in the order that has one of them last."""
+    return (*items[:axis], *items[axis + 1 :], items[axis])
+
+
+__all__ = ["in_columns"]
