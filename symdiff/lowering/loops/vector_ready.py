@@ -73,7 +73,7 @@ def ready(program: LoopProgram) -> LoopProgram:
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
-    block = _ahead(block, names)
+    block = _ahead(block, names, {n: t for n, t in types(program).items() if t.shape})
     used = {*leaves(outputs), *leaves([e for s in walk(block) for e in expressions(s)])}
     block = _rearranged(in_columns(block, names, used), names)
     program = with_products(replace(program, block=block, outputs=outputs))
@@ -195,64 +195,73 @@ def _split(s: Build, names: Names) -> list[Statement]:
     ]
 
 
-def _ahead(block: Block, names: Names) -> Block:
+def _ahead(block: Block, names: Names, known: Mapping[str, Type]) -> Block:
     """The block, with what loops around others apply functions to computed before them."""
+    known = {**known, **{n: t for s in block for n, t in defined(s) if t.shape}}
     made: list[Statement] = []
     for s in block:
         if isinstance(s, Loop) and any(isinstance(b, Loop) for b in s.body):
-            sums, s = _sums_ahead(s, names)
-            builds, s = _functions_ahead(s, names)
-            made += [*sums, *builds]
+            before, s = _functions_ahead(s, names, known)
+            sums, s = _sums_ahead(s, names, known)
+            after, s = _functions_ahead(s, names, known)
+            made += [*before, *sums, *after]
         if isinstance(s, (Build, Loop)):
-            s = replace(s, body=_ahead(s.body, names))
+            s = replace(s, body=_ahead(s.body, names, known))
         made.append(s)
     return tuple(made)
 
 
-def _sums_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
+def _sums_ahead(s: Loop, names: Names, known: dict[str, Type]) -> tuple[list[Statement], Loop]:
     """The arrays of sums that iterations of a loop make for themselves, and the loop that reads them. It
     changes arrays, so it has no vectors, but the builds of the sums may."""
     made: list[Statement] = []
+    while (b := _own_sum(s)) is not None:
+        ahead, i = names.fresh("ahead"), names.fresh(s.index)
+        (copy,), new = renamed((b,), names)
+        (copy,) = replaced((copy,), {index(s.index): index(i)})
+        result = var(b.carried[0].result)
+        assert s.count is not None
+        known[ahead] = Type((s.count,))
+        made.append(Build(ahead, known[ahead], (i,), new[result], (copy,)))
+        left = replace(s, body=tuple(x for x in s.body if x is not b))
+        (changed,) = replaced((left,), {result: load(array(ahead), index(s.index))})
+        assert isinstance(changed, Loop)
+        s = changed
+    return made, s
+
+
+def _own_sum(s: Loop) -> Loop | None:
+    """A loop in the body of one that changes arrays, which makes a number of what no iteration changes."""
     if s.count is None or s.condition is not TRUE or not any(c.type.shape for c in s.carried):
-        return made, s
-    own = {n for b in s.body for n, _ in defined(b)} | {c.name for c in s.carried}
-    own |= {v.name for v in s.restores}
+        return None
+    own = {n for b in (s, *s.body) for n, _ in defined(b)} | {n for n, _ in inner(s)}
+    own.discard(s.index)
     for b in s.body:
         if not isinstance(b, Loop) or b.count is None or b.condition is not TRUE or b.body:
             continue
         if b.saves or b.restores or [c.type for c in b.carried] != [REAL]:
             continue
-        if not own.isdisjoint(free((b,), ())):
-            continue
-        ahead, i = names.fresh("ahead"), names.fresh(s.index)
-        (copy,), new = renamed((b,), names)
-        (copy,) = replaced((copy,), {index(s.index): index(i)})
-        result = var(b.carried[0].result)
-        made.append(Build(ahead, Type((s.count,)), (i,), new[result], (copy,)))
-        body = tuple(x for x in s.body if x is not b)
-        (left,) = replaced((replace(s, body=body),), {result: load(array(ahead), index(s.index))})
-        assert isinstance(left, Loop)
-        s = left
-    return made, s
+        if own.isdisjoint(free((b,))):
+            return b
+    return None
 
 
-def _functions_ahead(s: Loop, names: Names) -> tuple[list[Statement], Statement]:
+def _functions_ahead(s: Loop, names: Names, known: dict[str, Type]) -> tuple[list[Statement], Loop]:
     """The arrays of what a loop computes of elements by functions, and the loop that reads them."""
     made: list[Statement] = []
-    left: Statement = s
-    while isinstance(left, Loop) and left.count is not None:
-        e = _of_elements(left)
-        if e is None:
-            break
+    left = s
+    while left.count is not None and (e := _of_elements(left, known)) is not None:
         ahead, i = names.fresh("ahead"), names.fresh(left.index)
-        here = index(left.index)
+        here, known[ahead] = index(left.index), Type((left.count,))
         (value,) = substitute((e,), {here: index(i)})
-        made.append(Build(ahead, Type((left.count,)), (i,), value))
-        (left,) = replaced((left,), {e: load(array(ahead), here)})
+        made.append(Build(ahead, known[ahead], (i,), value))
+        (changed,) = replaced((left,), {e: load(array(ahead), here)})
+        assert isinstance(changed, Loop)
+        left = changed
     return made, left
 
 
-def _of_elements(s: Loop) -> Expr | None:
+def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
     """The largest expression that applies functions to elements of arrays at the index of a loop, and to nothing
     else that the loop changes."""
     if s.count is None or s.condition is not TRUE:
@@ -264,7 +273,11 @@ def _of_elements(s: Loop) -> Expr | None:
     for n in topological(roots):
         if n.op is LOAD:
             name = name_of(n.args[0])
-            fits[n] = name not in own and all(fits[a] for a in n.args[1:])
+            shape = known[name].shape if name in known and name not in own else ()
+            fits[n] = len(shape) == len(n.args) - 1 and all(
+                i is here if size is s.count else _is_within(i, size)
+                for i, size in zip(n.args[1:], shape, strict=True)
+            )
         elif n.args:
             fits[n] = all(fits[a] for a in n.args)
         else:
@@ -276,6 +289,11 @@ def _of_elements(s: Loop) -> Expr | None:
             if any(_costly(e, n) for n in elements):
                 return e
     return None
+
+
+def _is_within(i: Expr, size: Expr) -> bool:
+    """Whether an index is in an axis, as numbers that are known."""
+    return i.op is CONST and size.op is CONST and 0 <= i.value < size.value
 
 
 def _costly(e: Expr, leaf: Expr) -> bool:
