@@ -195,7 +195,9 @@ def _built_by_rows(
     body, kind = replaced(s.body, here), s.type.kind
     row = Build(names.fresh(s.name), Type(s.type.shape[1:], kind), s.indices[1:], value, body)
     new = {e: load(array(row.name, kind), *e.args[2:]) for e in loads}
-    moved = replace(loop, body=(row, *replaced(loop.body, new)))
+    (moved,) = replaced((loop,), new)
+    assert isinstance(moved, Loop)
+    moved = replace(moved, body=(row, *moved.body))
     return [moved if b is loop else b for b in block if b is not s]
 
 

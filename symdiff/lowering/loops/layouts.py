@@ -240,7 +240,8 @@ def _by_columns(s: Loop, wishes: Sequence[_Wish], names: Names) -> list[Statemen
         copy, result = names.fresh(f"{c.name}_columns"), names.fresh(f"{c.result}_columns")
         t = Type(_last(c.type.shape, w.axis), kind)
         before.append(Build(copy, t, turned, load(c.init, *places)))
-        value = load(array(result, kind), *map(index, turned))
+        indices = [names.fresh("k") for _ in c.type.shape]
+        value = load(array(result, kind), *map(index, _last(indices, w.axis)))
         after.append(Build(c.result, c.type, tuple(indices), value))
         new[c.name] = replace(c, type=t, init=array(copy, kind), result=result)
     (inside,) = _turned((s,), axes, exchanged)
