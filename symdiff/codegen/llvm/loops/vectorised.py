@@ -75,10 +75,9 @@ class Spans(Vectors):
         lanes, `one` a single one, `around` what stands around the loop on vectors. With
         tiles there is one on each before it, and the last vector may overlap the one before."""
         start, total = part or ("0", self.at_least_zero(count))
-        step = self.width * plan.unroll
         if not plan.bounds:
             length = self.emit("i64", f"sub i64 {total}, {start}")
-            whole = self.emit("i64", f"and i64 {length}, {-step}")
+            whole = self.emit("i64", f"and i64 {length}, {-self.width}")
             middle = self.emit("i64", f"add i64 {start}, {whole}")
             self.lanes(v, count, plan, start, middle, packed, around, tiles)
             if tiles:
@@ -89,7 +88,7 @@ class Spans(Vectors):
             return
         low, high = self.interior(v, plan, start, total)
         length = self.emit("i64", f"sub i64 {high}, {low}")
-        whole = self.emit("i64", f"and i64 {length}, {-step}")
+        whole = self.emit("i64", f"and i64 {length}, {-self.width}")
         middle = self.emit("i64", f"add i64 {low}, {whole}")
         c = self.begin("2")
         self.test(c, ())
@@ -136,23 +135,42 @@ class Spans(Vectors):
         self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None],
         around: Around = NOTHING, tiles: Sequence[Tile] = (),
     ) -> None:  # fmt: skip
-        """The loop on vectors, in blocks if something stands between these."""
-        around.before()
+        """The loops on whole vectors, several in a step and then one: in blocks if something stands between
+        these; nothing around them if there is none."""
+        if around is NOTHING:
+            self.steps(v, count, plan, first, last, packed, around, tiles)
+            return
+        with self.branch(self.emit("i1", f"icmp slt i64 {first}, {last}")):
+            around.before()
+            self.steps(v, count, plan, first, last, packed, around, tiles)
+            around.after()
+
+    def steps(
+        self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None],
+        around: Around, tiles: Sequence[Tile],
+    ) -> None:  # fmt: skip
         for tile in tiles:
             first = self.tile(count, plan, first, last, tile)
+        step, middle = self.width * plan.unroll, last
+        if plan.unroll > 1:
+            length = self.emit("i64", f"sub i64 {last}, {first}")
+            whole = self.emit("i64", f"and i64 {length}, {-step}")
+            middle = self.emit("i64", f"add i64 {first}, {whole}")
         if around.between is None:
-            self.vectors(v, count, plan, first, last, packed)
+            self.vectors(v, count, plan, first, middle, packed)
         else:
-            step = self.width * plan.unroll
             size = SUMMED * step
-            c = self.begin(last, first)
+            c = self.begin(middle, first)
             self.test(c, ())
             end = self.emit("i64", f"add nsw i64 {c.order}, {size}")
-            end = self.emit("i64", f"call i64 @llvm.smin.i64(i64 {end}, i64 {last})")
+            end = self.emit("i64", f"call i64 @llvm.smin.i64(i64 {end}, i64 {middle})")
             self.vectors(v, count, plan, c.order, end, packed)
             around.between()
             self.finish(c, str(size))
-        around.after()
+        if plan.unroll > 1:
+            self.vectors(v, count, replace(plan, unroll=1), middle, last, packed)
+            if around.between is not None:
+                around.between()
 
     def vectors(
         self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None]
