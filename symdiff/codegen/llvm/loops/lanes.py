@@ -16,14 +16,8 @@ from symdiff.ir.loop_program import Carried, leaves, name_of, scalar
 
 
 class Vectors(Statements, Choice):
-    """Prints loads and stores of vectors.
-
-    Attributes
-    ----------
-    mask : the lanes that are loaded and stored, others are 1; "" for all.
-    """
-
-    mask: str = ""
+    """Prints loads and stores of vectors: of all lanes, or of those of a mask; then the others are as the
+    first lane."""
 
     def lane_index(self, at: Expr) -> str:
         """The index in an expression whose values the lanes have; "" if there is none."""
@@ -46,32 +40,44 @@ class Vectors(Statements, Choice):
         self.scope.vectors[scalar(name, kind)] = value
         self.scope.restored.add(scalar(name, kind))
 
-    def load_lanes(self, kind: str, address: str) -> str:
+    def load_lanes(
+        self, kind: str, address: str, scope: Scope | None = None, backwards: bool = False
+    ) -> str:
+        """Elements that lie side by side, from an address on; `backwards` if that is of the last lane."""
         of, align = self.lane_type_of(kind), self.element_bytes(kind)
         if not self.mask:
-            return f"load {of}, ptr {address}, align {align}"
-        one = f"{self.element_type(kind)} {'1.0' if kind == 'f' else '1'}"
-        others = f"{of} <{', '.join([one] * self.width)}>"
-        name, which = self.masked("load", kind)
+            return self.emit(of, f"load {of}, ptr {address}, align {align}", scope)
+        element, first = self.element_type(kind), address
+        if backwards:
+            first = self.emit(
+                "ptr", f"getelementptr {element}, ptr {address}, i64 {self.width - 1}"
+            )
+        one = self.emit(element, f"load {element}, ptr {first}, align {align}", scope)
+        others = self.spread(element, one, scope or self.scope)
+        name, which, mask = self.masked("load", kind, backwards)
         self.packed.declared[name] = f"declare {of} @{name}(ptr, i32, {which}, {of})"
-        return f"call {of} @{name}(ptr {address}, i32 {align}, {which} {self.mask}, {others})"
+        call = f"call {of} @{name}(ptr {address}, i32 {align}, {which} {mask}, {of} {others})"
+        return self.emit(of, call, scope)
 
-    def store_lanes(self, kind: str, value: str, address: str) -> None:
+    def store_lanes(self, kind: str, value: str, address: str, backwards: bool = False) -> None:
+        """Store the lanes from an address on; `backwards` if that is of the last one."""
         of, align = self.lane_type_of(kind), self.element_bytes(kind)
         if not self.mask:
             self.scope.lines.append(f"store {of} {value}, ptr {address}, align {align}")
             return
-        name, which = self.masked("store", kind)
+        name, which, mask = self.masked("store", kind, backwards)
         self.packed.declared[name] = f"declare void @{name}({of}, ptr, i32, {which})"
         self.scope.lines.append(
-            f"call void @{name}({of} {value}, ptr {address}, i32 {align}, {which} {self.mask})"
+            f"call void @{name}({of} {value}, ptr {address}, i32 {align}, {which} {mask})"
         )
 
-    def masked(self, what: str, kind: str) -> tuple[str, str]:
-        """The name of an intrinsic function for some of the lanes, and the type of its mask."""
-        element = {"double": "f64", "float": "f32"}.get(self.element_type(kind))
-        element = element or self.element_type(kind)
-        return f"llvm.masked.{what}.v{self.width}{element}.p0", f"<{self.width} x i1>"
+    def masked(self, what: str, kind: str, backwards: bool) -> tuple[str, str, str]:
+        """The name of an intrinsic function for some of the lanes, the type of its mask, and that."""
+        element = self.element_type(kind)
+        element = {"double": "f64", "float": "f32"}.get(element, element)
+        which = f"<{self.width} x i1>"
+        mask = self.reversed_lanes(self.mask, which) if backwards else self.mask
+        return f"llvm.masked.{what}.v{self.width}{element}.p0", which, mask
 
     def reversed_lanes(self, value: str, of: str, scope: Scope | None = None) -> str:
         order = ", ".join(f"i32 {k}" for k in reversed(range(self.width)))
@@ -95,7 +101,7 @@ class Vectors(Statements, Choice):
         beside = step == 1 or (step == -1 and not self.mask)
         if beside and self.in_range(last, a.shape[-1]):
             address = self.first_of(a, indices, scope)
-            value = self.emit(of, self.load_lanes(a.kind, address), scope)
+            value = self.load_lanes(a.kind, address, scope)
             value = self.reversed_lanes(value, of, scope) if step == -1 else value
         else:
             value = self.gather(a, indices, scope)
@@ -127,7 +133,7 @@ class Vectors(Statements, Choice):
         if not self.varies(i):
             return self.spread("i64", self.inside(i, n), scope)
         value = self.vector(i)
-        if self.in_range(i, n) and not self.mask:
+        if self.in_range(i, n):
             return value
         size = self.scalar(n)
         last = self.emit("i64", f"sub i64 {size}, 1", scope)

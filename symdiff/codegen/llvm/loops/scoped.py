@@ -108,7 +108,14 @@ class Scope(scopes.Scope[Stored]):
 
 
 class Expressions(scopes.Scopes[Scope, Stored]):
-    """Prints expressions; what a load is, is left to `Memory`."""
+    """Prints expressions; what a load is, is left to `Memory`.
+
+    Attributes
+    ----------
+    mask : the lanes that count, where others are as the first one; "" if all do.
+    """
+
+    mask: str = ""
 
     def __init__(self, dtype: str, lanes: Lanes) -> None:
         super().__init__(Scope())
@@ -227,10 +234,14 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         made = scope.vectors.get(e)
         if made is None:
             assert e.op is INDEX and isinstance(found, str)
-            steps = ", ".join(f"i64 {k}" for k in range(self.width))
+            whole = self._ints
+            steps = f"<{', '.join(f'i64 {k}' for k in range(self.width))}>"
+            if self.mask:
+                test = f"{self.packed.condition} {self.mask}"
+                chosen = f"select {test}, {whole} {steps}, {whole} zeroinitializer"
+                steps = self.emit(whole, chosen, scope)
             base = self.spread("i64", found, scope)
-            made = self.emit(f"<{self.width} x i64>", f"add {self._ints} {base}, <{steps}>", scope)
-            scope.vectors[e] = made
+            made = scope.vectors[e] = self.emit(whole, f"add {whole} {base}, {steps}", scope)
         return made
 
     @property
@@ -262,7 +273,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
 
     def _consecutive(self, e: Expr) -> bool:
         """Whether this is the index of a vectorised loop; not so an integer off a tape."""
-        return e.op is INDEX and e not in self.find(name_of(e))[0].restored
+        return not self.mask and e.op is INDEX and e not in self.find(name_of(e))[0].restored
 
     def _ramp(self, e: Expr, scope: Scope) -> str:
         """Consecutive integers as real numbers."""

@@ -27,6 +27,8 @@ from symdiff.lowering.loops.collected import SUMMED, Reduction, long_sums, reduc
 
 TILES, LARGE = (8, 2), 40.0
 """How many vectors tiles have, as long as a term of their sums costs no more than this."""
+DEAR = 20.0
+"""What a vector costs from which on the last iterations, too few for one, are made in some of its lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,13 @@ class Spans(Vectors):
             length = self.emit("i64", f"sub i64 {total}, {start}")
             whole = self.emit("i64", f"and i64 {length}, {-self.width}")
             middle = self.emit("i64", f"add i64 {start}, {whole}")
-            self.lanes(v, count, plan, start, middle, packed, around, tiles)
+            dear = plan.cost * self.width >= DEAR
+            past = total if dear and not tiles else ""
+            self.lanes(v, count, plan, start, middle, packed, around, tiles, past)
             if tiles:
                 middle = self.overlapping(v, count, plan, start, middle, total, packed)
                 self.short(v, count, plan, middle, total, packed)
-            else:
+            elif not dear:
                 self.singles(v, count, middle, total, one)
             return
         low, high = self.interior(v, plan, start, total)
@@ -133,16 +137,24 @@ class Spans(Vectors):
 
     def lanes(
         self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None],
-        around: Around = NOTHING, tiles: Sequence[Tile] = (),
+        around: Around = NOTHING, tiles: Sequence[Tile] = (), past: str = "",
     ) -> None:  # fmt: skip
-        """The loops on whole vectors, several in a step and then one: in blocks if something stands between
-        these; nothing around them if there is none."""
+        """The loops on whole vectors, several in a step and then one, and on a part of one if it ends `past`
+        them: in blocks if something stands between these; nothing around them if there is none."""
+
+        def all_() -> None:
+            self.steps(v, count, plan, first, last, packed, around, tiles)
+            if past:
+                self.short(v, count, plan, last, past, packed)
+                if around.between is not None:
+                    around.between()
+
         if around is NOTHING:
-            self.steps(v, count, plan, first, last, packed, around, tiles)
+            all_()
             return
-        with self.branch(self.emit("i1", f"icmp slt i64 {first}, {last}")):
+        with self.branch(self.emit("i1", f"icmp slt i64 {first}, {past or last}")):
             around.before()
-            self.steps(v, count, plan, first, last, packed, around, tiles)
+            all_()
             around.after()
 
     def steps(
@@ -217,8 +229,9 @@ class Spans(Vectors):
             lanes = ", ".join(f"i64 {k}" for k in range(self.width))
             most = self.spread("i64", left, self.scope)
             test = f"icmp ult {whole} <{lanes}>, {most}"
-            self.mask = self.emit(f"<{self.width} x i1>", test)
+            self.mask = self.emit(self.packed.condition, test)
             self.name_index(v, count, plan, first, 0)
+            self.part = 0
             packed()
             self.mask = ""
 
@@ -437,11 +450,8 @@ class Spans(Vectors):
             if c.type.shape:
                 self.scope.names[c.name] = self.held(c, place)
         for r in s.restores:
-            of = self.lane_type_of(r.type.kind)
             address = self.slice(tapes[r.tape], at)
-            self.name_lanes(
-                r.name, r.type.kind, self.emit(of, self.load_lanes(r.type.kind, address))
-            )
+            self.name_lanes(r.name, r.type.kind, self.load_lanes(r.type.kind, address))
         roots = [r.term for r in sums.values()]
         roots += [c.next for c in s.carried if c.type.shape] + [v.value for v in s.saves]
         part = self.part
@@ -454,6 +464,10 @@ class Spans(Vectors):
             old = self.emit(of, f"load {of}, ptr {place}")
             term = self.packed_as(found.term, found.carried.type.kind)
             new = self.collect(found, old, term, of)
+            if self.mask:
+                new = self.emit(
+                    of, f"select {self.packed.condition} {self.mask}, {of} {new}, {of} {old}"
+                )
             self.scope.lines.append(f"store {of} {new}, ptr {place}")
 
     def inner(self, block: Sequence[Statement], roots: Sequence[Expr]) -> None:
@@ -508,7 +522,7 @@ class Spans(Vectors):
         address, of = self.first_of(a, s.index), self.lane_type_of(a.kind)
         backwards = self.step(s.index[-1], self.lane_index(s.index[-1])) == -1
         if s.add or guard is not None:
-            old = self.emit(of, self.load_lanes(a.kind, address))
+            old = self.load_lanes(a.kind, address, backwards=backwards)
             old = self.reversed_lanes(old, of) if backwards else old
             if s.add:
                 value = self.emit(of, f"{'fadd' if a.kind == 'f' else 'add'} {of} {old}, {value}")
@@ -516,7 +530,7 @@ class Spans(Vectors):
                 choice = f"select {self.packed.condition} {guard}, {of} {value}, {of} {old}"
                 value = self.emit(of, choice)
         value = self.reversed_lanes(value, of) if backwards else value
-        self.store_lanes(a.kind, value, address)
+        self.store_lanes(a.kind, value, address, backwards)
 
     def check_lanes(self, s: Check) -> None:
         if self.proved(s.condition):
