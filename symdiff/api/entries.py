@@ -206,7 +206,7 @@ class Served:
     def takes(self, kind: Kind, static: Mapping[str, Any]) -> bool:
         """Whether there is room for an entry of a kind that is not there."""
         key = _selection(static.values())
-        if any(t not in _SELECTING for t, _ in key):
+        if not all(t in _SELECTING and (v or t is not float) for t, v in key):
             return False
         if key not in self._entries:
             return len(self._entries) < MOST_SELECTIONS
@@ -268,8 +268,8 @@ class Served:
 
 
 Selection = tuple[tuple[type, Any], ...]
-_SELECTING = (bool, int, str, type(None))
-"""Types of static arguments that are the same if they are equal."""
+_SELECTING = (bool, int, str, float, type(None))
+"""Types of static arguments that are the same if they are equal, but for 0.0, which is equal to -0.0."""
 MOST_SELECTIONS = 64
 """Values of static parameters up to which calls go straight to compiled entries."""
 

@@ -6,7 +6,7 @@
     functions of the sum that a build computes    are applied in a build of their own
     functions of elements, around inner loops     as well
     products of matrices                          are calls, see `nestmatrices`
-    elements of several rows, in lanes            are those of copies, see `columns` and `layouts`
+    elements of several rows, in lanes            are those of copies, see `copied_columns` and `layouts`
 
 Before:  y[i] = tanh(sum_j a[i, j]*x[j])
 After:   t[i] = sum_j a[i, j]*x[j]; y[i] = tanh(t[i])
@@ -60,7 +60,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names
-from symdiff.lowering.loops.columns import by_columns
+from symdiff.lowering.loops.copied_columns import by_columns
 from symdiff.lowering.loops.layouts import in_columns
 from symdiff.lowering.loops.matmul import with_products
 from symdiff.lowering.loops.powers_by_index import with_recurrences

@@ -14,7 +14,7 @@ from symdiff.codegen.llvm.entry.sizes import Words
 from symdiff.errors import DomainError, SymdiffError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
-from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
+from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, kind_of, leaves, name_of
 from symdiff.ir.program import Program, Tree, flatten_like, folded, in_python, map_tree
 from symdiff.ir.program import nested as as_lists
 from symdiff.pipeline.derivation import Source, Step
@@ -159,12 +159,14 @@ class ArrayKernels:
             return None
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
-        ones, keep = not raw.stretches.pairs, self._options.cache
+        meeting = {name_of(e) for p in raw.stretches.pairs for e in leaves(p) if e.op is INDEX}
+        repeated = {a for n in meeting for a in raw.stretches.axes.get(n, ())}
+        keep = self._options.cache
         if self._options.accuracy == "strict":
             return None  # which begins with rounding errors
         changed = self._changed(raw)
         code = kernel.code("float64")
-        entry = entry_of(code, ones, keep, integers, changed, served)
+        entry = entry_of(code, keep, integers, changed, repeated, served)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def for_numba(

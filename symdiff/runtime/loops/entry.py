@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from symdiff import ir
@@ -27,7 +27,8 @@ Table = ctypes.Array[ctypes.c_int64]
 
 
 def entry_of(
-    code: Code, ones: bool, keep: bool, integers: bool = True, changed: Sequence[int] = (),
+    code: Code, keep: bool, integers: bool = True, changed: Sequence[int] = (),
+    repeated: Collection[tuple[str, int]] = (),
     served: Mapping[str, Words] | None = None,
 ) -> Callable[..., Any] | None:  # fmt: skip
     """A builtin that calls the code and returns its output, or the tuple of them; it returns
@@ -39,9 +40,9 @@ def entry_of(
     Parameters
     ----------
     code : of the kernel.
-    ones : whether arrays with axes of one element may be among the arguments.
     keep : whether the builtin's code is kept on disk.
     integers : whether Python's integers are taken as real numbers.
+    repeated : axes of parameters that may not have one element, which would be repeated.
     changed : the places of arrays that the function changes; they must lie apart from others.
     served : of parameters a word for each axis, of the classes of sizes that are served; those of
         others may have any size.
@@ -56,9 +57,12 @@ def entry_of(
     program, frame = code.kernel.program, code.layout
     alive: list[Any] = [code]
     takes = [
-        _row(place, p.type, _ARRAY_TAKEN, frame.sizes, alive, (served or {}).get(p.name, EVERY))
+        _row(
+            place, p.type, _ARRAY_TAKEN, frame.sizes, alive, (served or {}).get(p.name, EVERY),
+            [k for k in range(len(p.type.shape)) if (p.name, k) in repeated],
+        )
         for p, place in zip(program.params, frame.places, strict=False)
-    ]
+    ]  # fmt: skip
     if not integers:
         real = _NUMBERS["f"]
         takes = [[t[0], _FLOAT_TAKEN, *t[2:]] if t and t[1] == real else t for t in takes]
@@ -79,7 +83,7 @@ def entry_of(
         "inputs": len(takes), "outputs": len(makes),
         "watching": ctypes.addressof(WATCHING),
         "used": ctypes.addressof(code.outcome.used),
-        "account": id(account), "no_ones": int(not ones),
+        "account": id(account),
         "changed": sum(1 << k for k in changed),
         "turn": ctypes.addressof(code.kernel.schedule.state) if code.kernel.is_probed else 0,
     }  # fmt: skip
@@ -94,8 +98,9 @@ def entry_of(
 
 
 def _row(
-    place: int, t: Type, array: int, sizes: Any, alive: list[Any], served: Words = EVERY
-) -> list[int] | None:
+    place: int, t: Type, array: int, sizes: Any, alive: list[Any], served: Words = EVERY,
+    repeated: Collection[int] = (),
+) -> list[int] | None:  # fmt: skip
     """What a table says of an argument or a result; None if it cannot."""
     if not t.shape:
         return [place, _NUMBERS[t.kind], 0, 0, 0, 0]
@@ -104,7 +109,8 @@ def _row(
     axes = [_axis(n, sizes) for n in t.shape]
     if any(a is None for a in axes):
         return None
-    table = _table([v for a in axes for v in a or ()])
+    rows = [(*(a or ()), 2 if k in repeated else 1) for k, a in enumerate(axes)]
+    table = _table([v for row in rows for v in row])
     alive += [table, served]
     words = ctypes.addressof(served)
     return [place, array, id(_DTYPES[t.kind]), len(axes), ctypes.addressof(table), words]

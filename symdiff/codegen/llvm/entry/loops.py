@@ -23,7 +23,7 @@ API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented"
 """The addresses in the global `loops.api`, which must be filled before the first call."""
 
 RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs", "makes",
-          "watching", "used", "account", "no_ones", "tried", "refused",
+          "watching", "used", "account", "tried", "refused",
           "turn", "changed")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
@@ -34,7 +34,6 @@ outputs, makes : how many results, and a table with a row for each: `MAKE`.
 watching : address of a number; if it is not 0, somebody watches loops, and calls are refused.
 used, account : address of a number, and what to call without arguments after a call that left
     something else than 0 there.
-no_ones : 1 if arrays with axes of one element are refused.
 tried, refused : calls of the kernel, and those of them that were refused afterwards.
 turn : address of the schedule of probes (`runtime.loops.probe.Schedule.state`), or 0: a call is refused
     if one is due, or if an exponent of an argument or a result is none of those that were probed.
@@ -43,7 +42,8 @@ changed : a bit for each array that the function changes: calls in which it shar
 
 TAKE = ("place", "kind", "descr", "rank", "axes", "served")
 """place : the word. kind : 0 a real number, 1 an integer, 2 an array, 3 a float. descr : address of the
-dtype. axes : address of a pair for each axis, of the word of its size, or -1, and the size.
+dtype. axes : address of three words for each axis, the place of its size, or -1, and the size, and the
+least size that is taken.
 served : address of a word for each axis, of the classes of sizes that are taken
 (`codegen.llvm.entry.sizes`)."""
 MAKE = ("place", "kind", "descr", "rank", "axes", "served")
@@ -245,21 +245,21 @@ axis.look:
   %dim.p = getelementptr i64, ptr %dims, i64 %a
   %dim = load i64, ptr %dim.p
   %length.next = mul i64 %length, %dim
-  %empty = icmp eq i64 %dim, 0
-  %is.one = icmp eq i64 %dim, %no_ones
-  %odd = or i1 %empty, %is.one
+  %row.o = mul i64 %a, 3
+  %row = getelementptr i64, ptr %axes.p, i64 %row.o
+  %least.p = getelementptr i64, ptr %row, i64 2
+  %least = load i64, ptr %least.p
+  %odd = icmp slt i64 %dim, %least
   br i1 %odd, label %refuse, label %axis.class
 axis.class:
   {size_test}
   br i1 %is.compared, label %axis.size, label %refuse
 axis.size:
-  %pair.o = shl i64 %a, 1
-  %pair = getelementptr i64, ptr %axes.p, i64 %pair.o
-  %size.place = load i64, ptr %pair
+  %size.place = load i64, ptr %row
   %fixed = icmp slt i64 %size.place, 0
   br i1 %fixed, label %axis.fixed, label %axis.named
 axis.fixed:
-  %size.p = getelementptr i64, ptr %pair, i64 1
+  %size.p = getelementptr i64, ptr %row, i64 1
   %size = load i64, ptr %size.p
   %agrees = icmp eq i64 %dim, %size
   br i1 %agrees, label %axis.next, label %refuse
@@ -362,12 +362,12 @@ extent:
   br i1 %all.extents, label %create, label %extent.one
 extent.one:
   %maxes.p = inttoptr i64 %m.axes to ptr
-  %mpair.o = shl i64 %d, 1
-  %mpair = getelementptr i64, ptr %maxes.p, i64 %mpair.o
-  %from = load i64, ptr %mpair
+  %mrow.o = mul i64 %d, 3
+  %mrow = getelementptr i64, ptr %maxes.p, i64 %mrow.o
+  %from = load i64, ptr %mrow
   %is.fixed = icmp slt i64 %from, 0
   %size.of = getelementptr i64, ptr %arguments, i64 %from
-  %fixed.p = getelementptr i64, ptr %mpair, i64 1
+  %fixed.p = getelementptr i64, ptr %mrow, i64 1
   %source = select i1 %is.fixed, ptr %fixed.p, ptr %size.of
   %extent.v = load i64, ptr %source
   br label %extent.put
