@@ -24,6 +24,8 @@ from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Fin
 from symdiff.cli.check.formulas import Formula, formulas
 from symdiff.cli.check.ranks import ERROR, Fixes, Reach, level
 from symdiff.cli.check.rounded_decisions import decided
+from symdiff.cli.check.singular_arrays import undefined
+from symdiff.cli.check.whole import whole
 from symdiff.cli.targets import of_formula
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import Location
@@ -121,20 +123,23 @@ def _search(
     seconds: float | None,
     extreme: bool,
     everything: bool,
+    arrays: Formula | None = None,
 ) -> Checked:
-    """One search."""
+    """One search; `arrays`: of a function at small sizes."""
     seconds = (ALL_SECONDS if extreme else SECONDS) if seconds is None else seconds
     checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
     raw = checked._source.program(checked._default_static())
     if isinstance(raw, LoopProgram):
         return _of_formulas(checked.__name__, raw, wrt, seconds, extreme, everything)
     start, until = time.perf_counter(), _until(seconds)
-    examiner = Examiner(checked, wrt, everything)
-    search = _Search(examiner, until, extreme)
+    examiner = Examiner(checked, wrt, everything, arrays is not None)
+    search = _Search(examiner, until, extreme, arrays.bases if arrays else ())
     found = _few(search.findings(), len(examiner.params))
     findings = [*_wrong_guards(examiner), *decided(examiner), *found]
+    if arrays is not None and seconds > 0:
+        findings += undefined(examiner, arrays)
     order = {label: i for i, label in enumerate(examiner.labels)}
-    findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
+    findings.sort(key=lambda f: (_line(f.location), order.get(f.output, -1), f.low))
     elapsed = time.perf_counter() - start
     return Checked(checked.__name__, findings, search.complete, elapsed)
 
@@ -152,16 +157,18 @@ def _of_formulas(
     extreme: bool,
     everything: bool,
 ) -> Checked:
-    """The same for a function with arrays or loops: of what it computes for one element or
-    in one iteration."""
+    """The same for a function with arrays or loops: at small sizes, or of what it computes for one
+    element or in one iteration."""
     start, until = time.perf_counter(), _until(seconds)
-    todo = formulas(program, wrt)
+    at_small_sizes = whole(program, wrt)
+    todo = [at_small_sizes] if at_small_sizes else formulas(program, wrt)
     findings: list[Finding] = []
     complete = True
     for k, f in enumerate(todo):
         left = (until - work.spent()) / work.A_SECOND
         examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
-        found = _search(examined, f.wrt, left / (len(todo) - k), extreme, everything)
+        share = left / (len(todo) - k)
+        found = _search(examined, f.wrt, share, extreme, everything, f if f.bases else None)
         complete = complete and found.complete
         findings += [_named(x, f, name) for x in found.findings if not _of_parts(x, f)]
     findings = list(dict.fromkeys(replace(f, at=_Point(f.at)) for f in findings))
@@ -184,10 +191,21 @@ def _named(found: Finding, formula: Formula, name: str) -> Finding:
     def text(old: str) -> str:
         return old if word is None else word.sub(lambda m: m[1] + formula.names[m[2]], old)
 
+    cause, fix = text(found.cause), text(found.fix)
+    if formula.bases:  # elements of arrays have what they have in common
+        cause = found.location.text.strip() if found.location else cause
+        fix = "" if any(f"[{k}" in fix for k in (1, 2)) else fix
     return replace(
-        found, function=name, output=text(found.output), variable=text(found.variable),
-        at={text(n): x for n, x in found.at.items()}, cause=text(found.cause),
+        found, function=name, output=_label(text(found.output), formula.outputs),
+        variable=text(found.variable),
+        at={text(n): x for n, x in found.at.items()}, cause=cause, fix=fix,
     )  # fmt: skip
+
+
+def _label(output: str, outputs: Mapping[str, str]) -> str:
+    """An output, or its derivative, by its name in the function with arrays."""
+    value, slash, by = output.partition("/")
+    return f"d{outputs.get(value[1:], value[1:])}/{by}" if slash else outputs.get(value, value)
 
 
 def _of_parts(found: Finding, formula: Formula) -> bool:
@@ -240,7 +258,10 @@ def _line(place: Location | None) -> tuple[int, int]:
 class _Search:
     """Goes along the lines and gathers ranges."""
 
-    def __init__(self, examiner: Examiner, until: int, extreme: bool) -> None:
+    def __init__(
+        self, examiner: Examiner, until: int, extreme: bool, through: Sequence[Point] = ()
+    ) -> None:
+        self.through = through
         self.examiner, self.until, self.extreme = examiner, until, extreme
         self.per_run, self.steps = (PER_RUN, STEPS) if extreme else (PER_RUN // 8, STEPS // 2)
         program = examiner.program
@@ -256,14 +277,21 @@ class _Search:
     def findings(self) -> list[Finding]:
         params, defaults = self.examiner.params, defaults_of(self.examiner.function)
         held = {} if self.extreme else {params.index(n): float(x) for n, x in defaults.items()}
-        found = bases(params, self.examiner.inside, defaults)
+        found = self._given() or bases(params, self.examiner.inside, defaults)
+        axes = [k for k, n in enumerate(params) if not self.through or n in self.examiner.wrt]
         for base in dict.fromkeys(tuple(held.get(k, x) for k, x in enumerate(b)) for b in found):
-            for axis in (k for k in range(len(params)) if k not in held):
+            for axis in (k for k in axes if k not in held):
                 if work.spent() >= self.until:
                     self.complete = False
                     return list(self.found.values())
                 self._line(base, axis)
         return list(self.found.values())
+
+    def _given(self) -> list[Point]:
+        """The given points that are in the domain."""
+        rows = np.array(self.through).reshape(len(self.through), -1)
+        inside = self.examiner.inside(rows) if self.through else ()
+        return [p for p, is_in in zip(self.through, inside, strict=True) if is_in]
 
     def _line(self, base: Point, axis: int) -> None:
         xs, roots = self.lines.grid(base, axis)

@@ -35,6 +35,8 @@ ALLOWANCE = 64
 """Ulps of change in an argument that excuse as large a change of the result."""
 UNDERFLOW = 2.0**-511
 """Absolute errors below this are gradual underflow."""
+LOST = HALF_THE_DIGITS * 2.0**-53
+"""Half of the digits of a number, beside it."""
 EXCUSED = "excused"
 """The kind of faults that are not the formula's."""
 
@@ -56,6 +58,8 @@ class Examiner:
     Attributes
     ----------
     labels : names of the outputs, values first.
+    of_arrays : whether the function is one of elements of arrays: losses count beside the largest
+        of all values, or of all derivatives.
     """
 
     def __init__(
@@ -63,7 +67,9 @@ class Examiner:
         function: SymbolicFunction,
         wrt: Sequence[str] | None = None,
         everything: bool = False,
+        of_arrays: bool = False,
     ) -> None:
+        self.of_arrays = of_arrays
         self.function, self.everything = function, everything
         self.program = function.raw_program
         self.params = self.program.params
@@ -105,17 +111,27 @@ class Examiner:
             got = self.naive.at(point)
             truth = self.truth(point)
             self._known[point] = tuple(
-                self._fault(i, point, x, a) for i, (x, a) in enumerate(zip(got, truth, strict=True))
+                self._fault(i, point, x, a, self._largest(i, truth)) for i, (x, a) in enumerate(zip(got, truth, strict=True))
             )
         return self._known[point]
 
-    def _fault(self, i: int, point: Point, got: float, right: Answer) -> Fault | None:
+    def _largest(self, i: int, truth: Sequence[Answer]) -> float:
+        """What a loss of an output counts beside."""
+        if not self.of_arrays or self.everything:
+            return 0.0
+        values = len(self.program.outputs)
+        group = truth[:values] if i < values else truth[values:]
+        return max((abs(a.value) for a in group if math.isfinite(a.value)), default=0.0)
+
+    def _fault(
+        self, i: int, point: Point, got: float, right: Answer, largest: float
+    ) -> Fault | None:
         if right.status not in ("exact", "limit") or not math.isfinite(right.value):
             return None
         if not math.isfinite(got):
             return Fault(NOT_FINITE, got, right.value, math.inf)
         ulps = ulp_error(got, right.ball)
-        if ulps <= HALF_THE_DIGITS:
+        if ulps <= HALF_THE_DIGITS or abs(got - right.value) <= LOST * largest:
             return None
         excused = not self._at_fault(i, point, got, right)
         kind = EXCUSED if excused and not self.everything else DIGITS_LOST

@@ -11,7 +11,7 @@ After:   term(x_i) = (exp(x_i) - 1)/x_i, where x_i stands for x[i]
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from symdiff import ir
 from symdiff.errors import Location
@@ -31,6 +31,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.ir.program import Program
+from symdiff.pipeline.samples import Point
 
 LABEL = "term"
 """What the value of a formula is called."""
@@ -48,12 +49,17 @@ class Formula:
     names : what the parameters stand for, as people read it.
     whole : the parameters that are integers.
     wrt : the parameters to differentiate by.
+    outputs : what its outputs are called, as people read it, if they have another name.
+    bases : points through which lines are drawn along the parameters of `wrt`; empty: as for
+        functions of numbers.
     """
 
     program: Program
     names: Mapping[str, str]
     whole: frozenset[str]
     wrt: tuple[str, ...]
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    bases: tuple[Point, ...] = ()
 
 
 def formulas(program: LoopProgram, wrt: Sequence[str] | None = None) -> list[Formula]:
