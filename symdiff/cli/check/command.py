@@ -49,7 +49,6 @@ STEPS = 14
 """Bisections for the end of a range. Where people compute, fewer points and bisections do."""
 MAX_INTEGER = 2.0**40
 """Integers of functions with arrays are not larger."""
-ORDINARY_INTEGER = 3.0
 ELSEWHERE = (0.7, 2.3, 1.9)
 """Where else on the line of a first range a point is looked at."""
 EXTREME = 1e300
@@ -130,7 +129,7 @@ def _search(
     checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
     raw = checked._source.program(checked._default_static())
     if isinstance(raw, LoopProgram):
-        return _of_formulas(checked.__name__, raw, wrt, seconds, extreme, everything)
+        return _of_formulas(checked.__name__, raw, _numbers(checked), wrt, seconds, extreme, everything)
     start, until = time.perf_counter(), _until(seconds)
     examiner = Examiner(checked, wrt, everything, arrays is not None)
     search = _Search(examiner, until, extreme, arrays.bases if arrays else ())
@@ -144,6 +143,12 @@ def _search(
     return Checked(checked.__name__, findings, search.complete, elapsed)
 
 
+def _numbers(function: SymbolicFunction) -> dict[str, float]:
+    """The default values of parameters that are numbers."""
+    given = function._source.parameters.defaults.items()
+    return {n: x for n, x in given if isinstance(x, int | float) and not isinstance(x, bool)}
+
+
 def _until(seconds: float) -> int:
     """What `work.spent` is when to stop."""
     return work.spent() + int(seconds * work.A_SECOND)
@@ -152,6 +157,7 @@ def _until(seconds: float) -> int:
 def _of_formulas(
     name: str,
     program: LoopProgram,
+    defaults: Mapping[str, float],
     wrt: Sequence[str] | None,
     seconds: float,
     extreme: bool,
@@ -160,13 +166,13 @@ def _of_formulas(
     """The same for a function with arrays or loops: at small sizes, or of what it computes for one
     element or in one iteration."""
     start, until = time.perf_counter(), _until(seconds)
-    at_small_sizes = whole(program, wrt)
-    todo = [at_small_sizes] if at_small_sizes else formulas(program, wrt)
+    at_small_sizes = whole(program, defaults, wrt)
+    todo = [at_small_sizes] if at_small_sizes else formulas(program, defaults, wrt)
     findings: list[Finding] = []
     complete = True
     for k, f in enumerate(todo):
         left = (until - work.spent()) / work.A_SECOND
-        examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
+        examined = of_formula(f.program, f.usual)
         share = left / (len(todo) - k)
         found = _search(examined, f.wrt, share, extreme, everything, f if f.bases else None)
         complete = complete and found.complete
@@ -289,9 +295,7 @@ class _Search:
 
     def _given(self) -> list[Point]:
         """The given points that are in the domain."""
-        rows = np.array(self.through).reshape(len(self.through), -1)
-        inside = self.examiner.inside(rows) if self.through else ()
-        return [p for p, is_in in zip(self.through, inside, strict=True) if is_in]
+        return [p for p in self.through if self.examiner.inside(np.array([p]))[0]]
 
     def _line(self, base: Point, axis: int) -> None:
         xs, roots = self.lines.grid(base, axis)

@@ -37,19 +37,21 @@ OFFSET = 1e5
 """A mean far from 0, beside differences of the order of 1."""
 
 
-def whole(program: LoopProgram, wrt: Sequence[str] | None = None) -> Formula | None:
+def whole(
+    program: LoopProgram, defaults: Mapping[str, float], wrt: Sequence[str] | None = None
+) -> Formula | None:
     """The function at the first sizes at which it has formulas; None if there are none."""
     for size in SIZES:
         numbers = _Placed(program.locations)
         try:
             shapes = {p.name: _shape(p, size) for p in program.params}
-            given = [_given(p, shapes[p.name]) for p in program.params]
+            given = [_given(p, shapes[p.name], defaults) for p in program.params]
             names, outputs = unrolled_with(program, shapes, given, numbers)
         except TooLong:
             continue
         except (SymdiffError, ArithmeticError, LookupError, TypeError, ValueError):
             continue
-        return _function(program, wrt, shapes, names, outputs, numbers)
+        return _function(program, defaults, wrt, shapes, names, outputs, numbers)
     return None
 
 
@@ -93,14 +95,15 @@ def _size(axis: Expr, size: int) -> int:
     return int(known)
 
 
-def _given(p: Parameter, shape: tuple[int, ...]) -> Any:
+def _given(p: Parameter, shape: tuple[int, ...], defaults: Mapping[str, float]) -> Any:
     """An argument of integers."""
-    kind = {"i": 2, "b": 1}.get(p.type.kind, 0)
-    return np.full(shape, kind) if shape else kind
+    usual = {"i": 2, "b": 1}.get(p.type.kind, 0)
+    return np.full(shape, usual) if shape else int(defaults.get(p.name, usual))
 
 
 def _function(
     program: LoopProgram,
+    defaults: Mapping[str, float],
     wrt: Sequence[str] | None,
     shapes: Mapping[str, tuple[int, ...]],
     names: Sequence[str],
@@ -130,7 +133,9 @@ def _function(
     made = Program(program.name, tuple(texts), roots, 0, domain, (), places)
     labels = [program.name] if len(chosen) == 1 else [f"{made.name}[{k}]" for k in range(len(chosen))]
     outer = dict(zip(labels, chosen, strict=True))
-    return Formula(made, texts, frozenset(), along, outer, _bases(elements))
+    usual = {n: float(defaults[n]) for n in texts if n in defaults}
+    bases = _bases(elements) if any(i for _, i in elements) else ()
+    return Formula(made, texts, frozenset(), along, outer, usual, bases)
 
 
 def _chosen(program: LoopProgram, outputs: Sequence[Any]) -> Iterator[tuple[str, Expr]]:
