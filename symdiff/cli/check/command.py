@@ -41,6 +41,8 @@ ALL_SECONDS = 10.0
 """Time for one function where numbers of all sizes are looked at."""
 PER_RUN = 64
 """Points measured of each stretch that may be bad."""
+PATIENCE = 8
+"""Stretches of one line, the simplest first, without a new fault, after which it is left."""
 SHOWN = 3
 """Ranges of one variable with the same cause that are listed."""
 BETWEEN = 12
@@ -129,7 +131,9 @@ def _search(
     checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
     raw = checked._source.program(checked._default_static())
     if isinstance(raw, LoopProgram):
-        return _of_formulas(checked.__name__, raw, _numbers(checked), wrt, seconds, extreme, everything)
+        return _of_formulas(
+            checked.__name__, raw, _numbers(checked), wrt, seconds, extreme, everything
+        )
     start, until = time.perf_counter(), _until(seconds)
     examiner = Examiner(checked, wrt, everything, arrays is not None)
     search = _Search(examiner, until, extreme, arrays.bases if arrays else ())
@@ -166,8 +170,8 @@ def _of_formulas(
     """The same for a function with arrays or loops: at small sizes, or of what it computes for one
     element or in one iteration."""
     start, until = time.perf_counter(), _until(seconds)
-    at_small_sizes = whole(program, defaults, wrt)
-    todo = [at_small_sizes] if at_small_sizes else formulas(program, defaults, wrt)
+    at_small_sizes = whole(program, wrt, defaults)
+    todo = [at_small_sizes] if at_small_sizes else formulas(program, wrt, defaults)
     findings: list[Finding] = []
     complete = True
     for k, f in enumerate(todo):
@@ -309,11 +313,16 @@ class _Search:
         flagged |= self.examiner.naive.flagged(rows) | self.guarded(rows)
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
+        idle = 0
         for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
+            if idle == PATIENCE and not self.extreme:
+                return
             if work.spent() >= self.until:
                 self.complete = False
                 return
+            known = len(self.found)
             self._run(base, axis, xs, int(first), int(end))
+            idle = 0 if len(self.found) > known else idle + 1
 
     def _run(self, base: Point, axis: int, xs: Any, first: int, end: int) -> None:
         """A stretch of flagged points xs[first:end]."""

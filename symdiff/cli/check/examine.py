@@ -26,8 +26,8 @@ from symdiff.passes.guards.notes import GuardNotes
 from symdiff.pipeline.samples import Point, from_ordinal, inside, ordinal
 
 POINT_WORK = 400_000
-POINT_OVERHEAD, LIMIT_WORK, ANSWER_WORK = 1_500, 50_000, 200_000
-"""What a point, a limit (the search for paths along which it fails) and symdiff's own answer cost beside
+POINT_OVERHEAD, LIMIT_WORK, ANSWER_WORK = 1_500, 80_000, 200_000
+"""What a point, the limit of an output (the search for paths along which it fails) and symdiff's own answer cost beside
 their operations on balls, about."""
 NUDGES = (4, 5, 7, 9, 2**9, 2**18, 2**26)
 """Ulps by which arguments are changed to see how sharply the result depends on them."""
@@ -37,6 +37,8 @@ ALLOWANCE = 64
 """Ulps of change in an argument that excuse as large a change of the result."""
 UNDERFLOW = 2.0**-511
 """Absolute errors below this are gradual underflow."""
+ROUNDED = 2.0**-30
+"""Relative errors up to this are less than half of the digits."""
 LOST = HALF_THE_DIGITS * 2.0**-53
 """Half of the digits of a number, beside it."""
 EXCUSED = "excused"
@@ -103,8 +105,8 @@ class Examiner:
     def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
         """All outputs, proven."""
         answers = self.reference.at_with_status(point)
-        limit = any(a.status == "limit" for a in answers)
-        work.spend(LIMIT_WORK if limit else POINT_OVERHEAD)
+        limits = sum(a.status != "exact" for a in answers)
+        work.spend(limits * LIMIT_WORK + POINT_OVERHEAD)
         return answers
 
     def faults(self, point: Point) -> tuple[Fault | None, ...]:
@@ -113,7 +115,8 @@ class Examiner:
             got = self.naive.at(point)
             truth = self.truth(point)
             self._known[point] = tuple(
-                self._fault(i, point, x, a, self._largest(i, truth)) for i, (x, a) in enumerate(zip(got, truth, strict=True))
+                self._fault(i, point, x, a, self._largest(i, truth))
+                for i, (x, a) in enumerate(zip(got, truth, strict=True))
             )
         return self._known[point]
 
@@ -132,6 +135,8 @@ class Examiner:
             return None
         if not math.isfinite(got):
             return Fault(NOT_FINITE, got, right.value, math.inf)
+        if abs(got - right.value) <= ROUNDED * abs(right.value):
+            return None
         ulps = ulp_error(got, right.ball)
         if ulps <= HALF_THE_DIGITS or abs(got - right.value) <= LOST * largest:
             return None

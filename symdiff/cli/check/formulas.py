@@ -70,7 +70,9 @@ class Formula:
 
 
 def formulas(
-    program: LoopProgram, defaults: Mapping[str, float], wrt: Sequence[str] | None = None
+    program: LoopProgram,
+    wrt: Sequence[str] | None = None,
+    defaults: Mapping[str, float] | None = None,
 ) -> list[Formula]:
     """The formulas in the order of the program, each once; of parameters only those in
     `wrt` are differentiated by, if it is given. What has no place in the source, such as the doubles
@@ -83,7 +85,7 @@ def formulas(
         for side in _sides(root):
             e = _term(side, summed)
             if e not in found and _worth(e):
-                found[e] = _formula(e, program, words, defaults, others)
+                found[e] = _formula(e, program, words, defaults or {}, others)
     return [f for f in found.values() if f.wrt and f.program.locations]
 
 

@@ -38,9 +38,12 @@ OFFSET = 1e5
 
 
 def whole(
-    program: LoopProgram, defaults: Mapping[str, float], wrt: Sequence[str] | None = None
+    program: LoopProgram,
+    wrt: Sequence[str] | None = None,
+    defaults: Mapping[str, float] | None = None,
 ) -> Formula | None:
     """The function at the first sizes at which it has formulas; None if there are none."""
+    defaults = defaults or {}
     for size in SIZES:
         numbers = _Placed(program.locations)
         try:
@@ -131,7 +134,9 @@ def _function(
     places = dict(zip(ir.substitute(numbers.found, leaves), numbers.found.values(), strict=True))
     domain = ir.substitute(numbers.checked, leaves)
     made = Program(program.name, tuple(texts), roots, 0, domain, (), places)
-    labels = [program.name] if len(chosen) == 1 else [f"{made.name}[{k}]" for k in range(len(chosen))]
+    labels = (
+        [program.name] if len(chosen) == 1 else [f"{made.name}[{k}]" for k in range(len(chosen))]
+    )
     outer = dict(zip(labels, chosen, strict=True))
     usual = {n: float(defaults[n]) for n in texts if n in defaults}
     bases = _bases(elements) if any(i for _, i in elements) else ()
