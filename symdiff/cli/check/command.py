@@ -43,6 +43,8 @@ PER_RUN = 64
 """Points measured of each stretch that may be bad."""
 PATIENCE = 8
 """Stretches of one line, the simplest first, without a new fault, after which it is left."""
+STRETCH_WORK = 800_000
+"""Operations on balls for the points of one stretch, where people compute."""
 SHOWN = 3
 """Ranges of one variable with the same cause that are listed."""
 BETWEEN = 12
@@ -329,7 +331,7 @@ class _Search:
         chosen = {*np.linspace(first, end - 1, self.per_run).astype(int).tolist()}
         chosen |= set(sorted(range(first, end), key=lambda k: _length(xs[k]))[: self.per_run // 2])
         chosen |= {k for k in (first - 1, end) if 0 <= k < len(xs)}
-        points = [float(xs[k]) for k in sorted(chosen)]
+        points = self._examined(base, axis, [float(xs[k]) for k in sorted(chosen)])
         faults = [self._faults(base, axis, x) for x in points]
         for output in range(len(self.examiner.labels)):
             for kind in (NOT_FINITE, DIGITS_LOST):
@@ -337,14 +339,24 @@ class _Search:
                 good = [f[output] is None for f in faults]
 
                 def joined(a: float, b: float, i: int = output, kind: str = kind) -> bool:
+                    if work.spent() >= self.until:
+                        return True
                     between = spread(a, b, BETWEEN if self.extreme else BETWEEN // 3)
                     return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
 
-                if work.spent() >= self.until:
-                    self.complete = False
-                    return
                 for a, b in _stretches(points, bad, good, joined):
                     self._gather(base, axis, output, kind, points, bad, a, b)
+
+    def _examined(self, base: Point, axis: int, points: Sequence[float]) -> list[float]:
+        """Of the points of a stretch, the simplest that there is time for are examined."""
+        until = self.until if self.extreme else min(self.until, work.spent() + STRETCH_WORK)
+        done = []
+        for x in sorted(points, key=_length):
+            if done and work.spent() >= until:
+                break
+            self._faults(base, axis, x)
+            done.append(x)
+        return sorted(done)
 
     def _faults(self, base: Point, axis: int, x: float) -> tuple[Fault | None, ...]:
         return self.examiner.faults((*base[:axis], x, *base[axis + 1 :]))
@@ -417,7 +429,7 @@ class _Search:
         """The end of a range, between a bad point and a good one."""
         for _ in range(self.steps):
             middle = halfway(bad, good)
-            if middle in (bad, good):
+            if middle in (bad, good) or work.spent() >= self.until:
                 break
             around = (
                 (halfway(middle, good), middle, halfway(middle, bad)) if self.extreme else (middle,)
