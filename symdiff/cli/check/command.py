@@ -350,7 +350,7 @@ class _Search:
     def _examined(self, base: Point, axis: int, points: Sequence[float]) -> list[float]:
         """Of the points of a stretch, the simplest that there is time for are examined."""
         until = self.until if self.extreme else min(self.until, work.spent() + STRETCH_WORK)
-        done = []
+        done: list[float] = []
         for x in sorted(points, key=_length):
             if done and work.spent() >= until:
                 break
