@@ -32,7 +32,7 @@ their operations on balls, about."""
 NUDGES = (4, 5, 7, 9, 2**9, 2**18, 2**26)
 """Ulps by which arguments are changed to see how sharply the result depends on them."""
 CLOSE = 9
-"""Of those, the ulps at which a function that has no value there is as sharp as can be."""
+"""Of those, the ulps within which a function without a value is as sensitive as can be."""
 ALLOWANCE = 64
 """Ulps of change in an argument that excuse as large a change of the result."""
 UNDERFLOW = 2.0**-511
