@@ -101,6 +101,10 @@ class Numbers(ABC):
         """The largest that a count may be."""
         return self.place(value)
 
+    def value(self, e: Expr, scope: Mapping[str, Any]) -> Number:
+        """The value of an expression of a program; the names have values in the scope."""
+        return evaluate(e, self, scope)
+
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
         """The results of a routine of a library."""
         found: Sequence[Any] = routines.ROUTINES[name].exact(args, self)
@@ -297,7 +301,7 @@ class _Run:
         self.tapes: dict[str, list[Any]] = {}
 
     def value(self, e: Expr) -> Any:
-        return evaluate(e, self.numbers, self.scope)
+        return self.numbers.value(e, self.scope)
 
     def typed(self, e: Expr, t: Type) -> Any:
         """The value as one of a type."""

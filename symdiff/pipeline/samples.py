@@ -254,7 +254,10 @@ class Lines:
         args: list[Any] = list(base)
         args[axis] = np.ascontiguousarray(xs)
         with np.errstate(all="ignore"):
-            return np.array([np.broadcast_to(v, xs.shape) for v in self.kernel(args)])
+            found = np.empty((len(self.places), len(xs)))
+            for row, v in zip(found, self.kernel(args), strict=True):
+                row[:] = v
+            return found
 
     def _bisect(self, base: Point, axis: int, which: Array, a: Array, b: Array) -> list[float]:
         """The last doubles before and after each sign change."""
@@ -278,8 +281,8 @@ class Lines:
         around = np.abs(self._values(base, axis, a)[which, rows])
         for _ in range(80):
             m1, m2 = a + (b - a) / 3, b - (b - a) / 3
-            f1 = np.abs(self._values(base, axis, m1)[which, rows])
-            f2 = np.abs(self._values(base, axis, m2)[which, rows])
+            both = self._values(base, axis, np.concatenate((m1, m2)))
+            f1, f2 = np.abs(both[which, rows]), np.abs(both[which, rows + len(rows)])
             a, b = np.where(f1 > f2, m1, a), np.where(f1 > f2, b, m2)
         middle = a + (b - a) / 2
         bottom = np.abs(self._values(base, axis, middle)[which, rows])

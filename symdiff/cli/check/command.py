@@ -24,6 +24,8 @@ from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Fin
 from symdiff.cli.check.formulas import Formula, formulas
 from symdiff.cli.check.ranks import ERROR, Fixes, Reach, level
 from symdiff.cli.check.rounded_decisions import decided
+from symdiff.cli.check.singular_arrays import undefined
+from symdiff.cli.check.whole import whole
 from symdiff.cli.targets import of_formula
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import Location
@@ -39,6 +41,10 @@ ALL_SECONDS = 10.0
 """Time for one function where numbers of all sizes are looked at."""
 PER_RUN = 64
 """Points measured of each stretch that may be bad."""
+PATIENCE = 8
+"""Stretches of one line, the simplest first, without a new fault, after which it is left."""
+STRETCH_WORK = 800_000
+"""Operations on balls for the points of one stretch, where people compute."""
 SHOWN = 3
 """Ranges of one variable with the same cause that are listed."""
 BETWEEN = 12
@@ -47,7 +53,6 @@ STEPS = 14
 """Bisections for the end of a range. Where people compute, fewer points and bisections do."""
 MAX_INTEGER = 2.0**40
 """Integers of functions with arrays are not larger."""
-ORDINARY_INTEGER = 3.0
 ELSEWHERE = (0.7, 2.3, 1.9)
 """Where else on the line of a first range a point is looked at."""
 EXTREME = 1e300
@@ -121,22 +126,33 @@ def _search(
     seconds: float | None,
     extreme: bool,
     everything: bool,
+    arrays: Formula | None = None,
 ) -> Checked:
-    """One search."""
+    """One search; `arrays`: of a function at small sizes."""
     seconds = (ALL_SECONDS if extreme else SECONDS) if seconds is None else seconds
     checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
     raw = checked._source.program(checked._default_static())
     if isinstance(raw, LoopProgram):
-        return _of_formulas(checked.__name__, raw, wrt, seconds, extreme, everything)
+        return _of_formulas(
+            checked.__name__, raw, _numbers(checked), wrt, seconds, extreme, everything
+        )
     start, until = time.perf_counter(), _until(seconds)
-    examiner = Examiner(checked, wrt, everything)
-    search = _Search(examiner, until, extreme)
+    examiner = Examiner(checked, wrt, everything, arrays is not None)
+    search = _Search(examiner, until, extreme, arrays.bases if arrays else ())
     found = _few(search.findings(), len(examiner.params))
     findings = [*_wrong_guards(examiner), *decided(examiner), *found]
+    if arrays is not None and seconds > 0:
+        findings += undefined(examiner, arrays)
     order = {label: i for i, label in enumerate(examiner.labels)}
-    findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
+    findings.sort(key=lambda f: (_line(f.location), order.get(f.output, -1), f.low))
     elapsed = time.perf_counter() - start
     return Checked(checked.__name__, findings, search.complete, elapsed)
+
+
+def _numbers(function: SymbolicFunction) -> dict[str, float]:
+    """The default values of parameters that are numbers."""
+    given = function._source.parameters.defaults.items()
+    return {n: x for n, x in given if isinstance(x, int | float) and not isinstance(x, bool)}
 
 
 def _until(seconds: float) -> int:
@@ -147,21 +163,24 @@ def _until(seconds: float) -> int:
 def _of_formulas(
     name: str,
     program: LoopProgram,
+    defaults: Mapping[str, float],
     wrt: Sequence[str] | None,
     seconds: float,
     extreme: bool,
     everything: bool,
 ) -> Checked:
-    """The same for a function with arrays or loops: of what it computes for one element or
-    in one iteration."""
+    """The same for a function with arrays or loops: at small sizes, or of what it computes for one
+    element or in one iteration."""
     start, until = time.perf_counter(), _until(seconds)
-    todo = formulas(program, wrt)
+    at_small_sizes = whole(program, wrt, defaults)
+    todo = [at_small_sizes] if at_small_sizes else formulas(program, wrt, defaults)
     findings: list[Finding] = []
     complete = True
     for k, f in enumerate(todo):
         left = (until - work.spent()) / work.A_SECOND
-        examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
-        found = _search(examined, f.wrt, left / (len(todo) - k), extreme, everything)
+        examined = of_formula(f.program, f.usual)
+        share = left / (len(todo) - k)
+        found = _search(examined, f.wrt, share, extreme, everything, f if f.bases else None)
         complete = complete and found.complete
         findings += [_named(x, f, name) for x in found.findings if not _of_parts(x, f)]
     findings = list(dict.fromkeys(replace(f, at=_Point(f.at)) for f in findings))
@@ -184,10 +203,21 @@ def _named(found: Finding, formula: Formula, name: str) -> Finding:
     def text(old: str) -> str:
         return old if word is None else word.sub(lambda m: m[1] + formula.names[m[2]], old)
 
+    cause, fix = text(found.cause), text(found.fix)
+    if formula.bases:  # elements of arrays have what they have in common
+        cause = found.location.text.strip() if found.location else cause
+        fix = "" if any(f"[{k}" in fix for k in (1, 2)) else fix
     return replace(
-        found, function=name, output=text(found.output), variable=text(found.variable),
-        at={text(n): x for n, x in found.at.items()}, cause=text(found.cause),
+        found, function=name, output=_label(text(found.output), formula.outputs),
+        variable=text(found.variable),
+        at={text(n): x for n, x in found.at.items()}, cause=cause, fix=fix,
     )  # fmt: skip
+
+
+def _label(output: str, outputs: Mapping[str, str]) -> str:
+    """An output, or its derivative, by its name in the function with arrays."""
+    value, slash, by = output.partition("/")
+    return f"d{outputs.get(value[1:], value[1:])}/{by}" if slash else outputs.get(value, value)
 
 
 def _of_parts(found: Finding, formula: Formula) -> bool:
@@ -240,7 +270,10 @@ def _line(place: Location | None) -> tuple[int, int]:
 class _Search:
     """Goes along the lines and gathers ranges."""
 
-    def __init__(self, examiner: Examiner, until: int, extreme: bool) -> None:
+    def __init__(
+        self, examiner: Examiner, until: int, extreme: bool, through: Sequence[Point] = ()
+    ) -> None:
+        self.through = through
         self.examiner, self.until, self.extreme = examiner, until, extreme
         self.per_run, self.steps = (PER_RUN, STEPS) if extreme else (PER_RUN // 8, STEPS // 2)
         program = examiner.program
@@ -256,14 +289,19 @@ class _Search:
     def findings(self) -> list[Finding]:
         params, defaults = self.examiner.params, defaults_of(self.examiner.function)
         held = {} if self.extreme else {params.index(n): float(x) for n, x in defaults.items()}
-        found = bases(params, self.examiner.inside, defaults)
+        found = self._given() or bases(params, self.examiner.inside, defaults)
+        axes = [k for k, n in enumerate(params) if not self.through or n in self.examiner.wrt]
         for base in dict.fromkeys(tuple(held.get(k, x) for k, x in enumerate(b)) for b in found):
-            for axis in (k for k in range(len(params)) if k not in held):
+            for axis in (k for k in axes if k not in held):
                 if work.spent() >= self.until:
                     self.complete = False
                     return list(self.found.values())
                 self._line(base, axis)
         return list(self.found.values())
+
+    def _given(self) -> list[Point]:
+        """The given points that are in the domain."""
+        return [p for p in self.through if self.examiner.inside(np.array([p]))[0]]
 
     def _line(self, base: Point, axis: int) -> None:
         xs, roots = self.lines.grid(base, axis)
@@ -277,18 +315,23 @@ class _Search:
         flagged |= self.examiner.naive.flagged(rows) | self.guarded(rows)
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
+        idle = 0
         for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
+            if idle == PATIENCE and not self.extreme:
+                return
             if work.spent() >= self.until:
                 self.complete = False
                 return
+            known = len(self.found)
             self._run(base, axis, xs, int(first), int(end))
+            idle = 0 if len(self.found) > known else idle + 1
 
     def _run(self, base: Point, axis: int, xs: Any, first: int, end: int) -> None:
         """A stretch of flagged points xs[first:end]."""
         chosen = {*np.linspace(first, end - 1, self.per_run).astype(int).tolist()}
         chosen |= set(sorted(range(first, end), key=lambda k: _length(xs[k]))[: self.per_run // 2])
         chosen |= {k for k in (first - 1, end) if 0 <= k < len(xs)}
-        points = [float(xs[k]) for k in sorted(chosen)]
+        points = self._examined(base, axis, [float(xs[k]) for k in sorted(chosen)])
         faults = [self._faults(base, axis, x) for x in points]
         for output in range(len(self.examiner.labels)):
             for kind in (NOT_FINITE, DIGITS_LOST):
@@ -296,14 +339,24 @@ class _Search:
                 good = [f[output] is None for f in faults]
 
                 def joined(a: float, b: float, i: int = output, kind: str = kind) -> bool:
+                    if work.spent() >= self.until:
+                        return True
                     between = spread(a, b, BETWEEN if self.extreme else BETWEEN // 3)
                     return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
 
-                if work.spent() >= self.until:
-                    self.complete = False
-                    return
                 for a, b in _stretches(points, bad, good, joined):
                     self._gather(base, axis, output, kind, points, bad, a, b)
+
+    def _examined(self, base: Point, axis: int, points: Sequence[float]) -> list[float]:
+        """Of the points of a stretch, the simplest that there is time for are examined."""
+        until = self.until if self.extreme else min(self.until, work.spent() + STRETCH_WORK)
+        done: list[float] = []
+        for x in sorted(points, key=_length):
+            if done and work.spent() >= until:
+                break
+            self._faults(base, axis, x)
+            done.append(x)
+        return sorted(done)
 
     def _faults(self, base: Point, axis: int, x: float) -> tuple[Fault | None, ...]:
         return self.examiner.faults((*base[:axis], x, *base[axis + 1 :]))
@@ -376,7 +429,7 @@ class _Search:
         """The end of a range, between a bad point and a good one."""
         for _ in range(self.steps):
             middle = halfway(bad, good)
-            if middle in (bad, good):
+            if middle in (bad, good) or work.spent() >= self.until:
                 break
             around = (
                 (halfway(middle, good), middle, halfway(middle, bad)) if self.extreme else (middle,)

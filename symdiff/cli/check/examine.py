@@ -26,15 +26,21 @@ from symdiff.passes.guards.notes import GuardNotes
 from symdiff.pipeline.samples import Point, from_ordinal, inside, ordinal
 
 POINT_WORK = 400_000
-POINT_OVERHEAD, LIMIT_WORK, ANSWER_WORK = 1_500, 50_000, 200_000
-"""What a point, a limit (the search for paths along which it fails) and symdiff's own answer cost beside
+POINT_OVERHEAD, LIMIT_WORK, ANSWER_WORK = 1_500, 80_000, 200_000
+"""What a point, the limit of an output (the search for paths along which it fails) and symdiff's own answer cost beside
 their operations on balls, about."""
 NUDGES = (4, 5, 7, 9, 2**9, 2**18, 2**26)
 """Ulps by which arguments are changed to see how sharply the result depends on them."""
+CLOSE = 9
+"""Of those, the ulps within which a function without a value is as sensitive as can be."""
 ALLOWANCE = 64
 """Ulps of change in an argument that excuse as large a change of the result."""
 UNDERFLOW = 2.0**-511
 """Absolute errors below this are gradual underflow."""
+ROUNDED = 2.0**-30
+"""Relative errors up to this are less than half of the digits."""
+LOST = HALF_THE_DIGITS * 2.0**-53
+"""Half of the digits of a number, beside it."""
 EXCUSED = "excused"
 """The kind of faults that are not the formula's."""
 
@@ -56,6 +62,8 @@ class Examiner:
     Attributes
     ----------
     labels : names of the outputs, values first.
+    of_arrays : whether the function is one of elements of arrays: losses count beside the largest
+        of all values, or of all derivatives.
     """
 
     def __init__(
@@ -63,7 +71,9 @@ class Examiner:
         function: SymbolicFunction,
         wrt: Sequence[str] | None = None,
         everything: bool = False,
+        of_arrays: bool = False,
     ) -> None:
+        self.of_arrays = of_arrays
         self.function, self.everything = function, everything
         self.program = function.raw_program
         self.params = self.program.params
@@ -95,8 +105,8 @@ class Examiner:
     def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
         """All outputs, proven."""
         answers = self.reference.at_with_status(point)
-        limit = any(a.status == "limit" for a in answers)
-        work.spend(LIMIT_WORK if limit else POINT_OVERHEAD)
+        limits = sum(a.status != "exact" for a in answers)
+        work.spend(limits * LIMIT_WORK + POINT_OVERHEAD)
         return answers
 
     def faults(self, point: Point) -> tuple[Fault | None, ...]:
@@ -105,17 +115,30 @@ class Examiner:
             got = self.naive.at(point)
             truth = self.truth(point)
             self._known[point] = tuple(
-                self._fault(i, point, x, a) for i, (x, a) in enumerate(zip(got, truth, strict=True))
+                self._fault(i, point, x, a, self._largest(i, truth))
+                for i, (x, a) in enumerate(zip(got, truth, strict=True))
             )
         return self._known[point]
 
-    def _fault(self, i: int, point: Point, got: float, right: Answer) -> Fault | None:
+    def _largest(self, i: int, truth: Sequence[Answer]) -> float:
+        """What a loss of an output counts beside."""
+        if not self.of_arrays or self.everything:
+            return 0.0
+        values = len(self.program.outputs)
+        group = truth[:values] if i < values else truth[values:]
+        return max((abs(a.value) for a in group if math.isfinite(a.value)), default=0.0)
+
+    def _fault(
+        self, i: int, point: Point, got: float, right: Answer, largest: float
+    ) -> Fault | None:
         if right.status not in ("exact", "limit") or not math.isfinite(right.value):
             return None
         if not math.isfinite(got):
             return Fault(NOT_FINITE, got, right.value, math.inf)
+        if abs(got - right.value) <= ROUNDED * abs(right.value):
+            return None
         ulps = ulp_error(got, right.ball)
-        if ulps <= HALF_THE_DIGITS:
+        if ulps <= HALF_THE_DIGITS or abs(got - right.value) <= LOST * largest:
             return None
         excused = not self._at_fault(i, point, got, right)
         kind = EXCUSED if excused and not self.everything else DIGITS_LOST
@@ -127,7 +150,9 @@ class Examiner:
         if error <= UNDERFLOW:
             return False
         for step, answers in self._surroundings(point):
-            if error <= ALLOWANCE * abs(answers[i].value - right.value) / step:
+            change = abs(answers[i].value - right.value)
+            at_an_end = step <= CLOSE and not math.isfinite(change)  # (-1e-7)**12.0000001
+            if at_an_end or error <= ALLOWANCE * change / step:
                 return False
         return True
 

@@ -17,7 +17,9 @@ IGNORE = re.compile(r"#\s*symdiff:\s*ignore\b")
 """The comment on lines whose findings are not wanted."""
 NOT_FINITE, DIGITS_LOST, WRONG_GUARD = "not finite", "digits lost", "wrong guard"
 DECIDED = "decided by rounding"
+UNDEFINED = "undefined"
 """Kinds of findings."""
+_ELEMENT = re.compile(r"(\w+)\[([\d, ]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Finding:
     Attributes
     ----------
     function, output : names, such as "f" and "df/dx".
-    kind : "not finite", "digits lost", "wrong guard" or "decided by rounding".
+    kind : "not finite", "digits lost", "wrong guard", "decided by rounding" or "undefined", where no
+        value is right.
     variable, low, high : the range; a point if low == high.
     at : the arguments of an example.
     got, right, symdiff : there: the plain chain rule, the true value, symdiff.
@@ -74,7 +77,7 @@ class Finding:
             "high": self.high,
             "at": dict(self.at),
             "naive": _json(self.got),
-            "right": self.right,
+            "right": _json(self.right),
             "symdiff": _json(self.symdiff),
             "ulps": _json(self.ulps),
             "path": shown_path(place.path) if place else None,
@@ -103,8 +106,10 @@ class Finding:
     def _message(self) -> str:
         what = "the value" if self.output == self.function else self.output
         truth = f"should be {number(self.right)} (symdiff: {number(self.symdiff)})"
-        others = [f"{n} = {number(x)}" for n, x in self.at.items() if n != self.variable]
-        here = ", ".join([f"{self.variable} = {number(self.at[self.variable])}", *others])
+        here = arguments({self.variable: self.at[self.variable], **self.at})
+        if self.kind == UNDEFINED:
+            why = "where it has no limit" if math.isnan(self.got) else "which is a pole"
+            return f"{what} is {number(self.got)} for {here}, {why}"
         if self.kind == DECIDED:
             return (
                 f"rounding decides {self.cause}: it is {number(self.got)} for {here}, and "
@@ -194,6 +199,26 @@ def _alike(f: Finding, g: Finding) -> bool:
     ):
         return False
     return f.at == g.at or (f.cause == g.cause and f.kind == g.kind)
+
+
+def arguments(at: Mapping[str, float]) -> str:
+    """Arguments as people write them: `x = [1, 2], k = 3` for x[0], x[1] and k."""
+    arrays: dict[str, dict[tuple[int, ...], float]] = {}
+    for n, x in at.items():
+        match = _ELEMENT.fullmatch(n)
+        place = tuple(map(int, match[2].split(","))) if match else ()
+        arrays.setdefault(match[1] if match else n, {})[place] = x
+    return ", ".join(f"{n} = {_array(elements)}" for n, elements in arrays.items())
+
+
+def _array(elements: Mapping[tuple[int, ...], float]) -> str:
+    """Nested lists; the elements are known by their indices."""
+    if () in elements:
+        return number(elements[()])
+    rows: dict[int, dict[tuple[int, ...], float]] = {}
+    for i, x in sorted(elements.items()):
+        rows.setdefault(i[0], {})[i[1:]] = x
+    return f"[{', '.join(map(_array, rows.values()))}]"
 
 
 def number(x: float) -> str:

@@ -10,8 +10,10 @@ After:   term(x_i) = (exp(x_i) - 1)/x_i, where x_i stands for x[i]
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from symdiff import ir
 from symdiff.errors import Location
@@ -31,10 +33,14 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.ir.program import Program
+from symdiff.pipeline.samples import Point
 
+ORDINARY_INTEGER = 3.0
 LABEL = "term"
 """What the value of a formula is called."""
 
+_WORD = re.compile(r"[^\W\d]\w*")
+_NUMBERED = re.compile(r"(_\d+)+$")
 _PLAIN = frozenset((CONST, VAR, INDEX, ARRAY, LOAD))
 
 
@@ -48,26 +54,39 @@ class Formula:
     names : what the parameters stand for, as people read it.
     whole : the parameters that are integers.
     wrt : the parameters to differentiate by.
+    outputs : what its outputs are called, as people read it, if they have another name.
+    usual : values that parameters keep: of integers, and defaults.
+    bases : points through which lines are drawn along the parameters of `wrt`; empty: as for
+        functions of numbers.
     """
 
     program: Program
     names: Mapping[str, str]
     whole: frozenset[str]
     wrt: tuple[str, ...]
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    usual: Mapping[str, float] = field(default_factory=dict)
+    bases: tuple[Point, ...] = ()
 
 
-def formulas(program: LoopProgram, wrt: Sequence[str] | None = None) -> list[Formula]:
+def formulas(
+    program: LoopProgram,
+    wrt: Sequence[str] | None = None,
+    defaults: Mapping[str, float] | None = None,
+) -> list[Formula]:
     """The formulas in the order of the program, each once; of parameters only those in
-    `wrt` are differentiated by, if it is given."""
+    `wrt` are differentiated by, if it is given. What has no place in the source, such as the doubles
+    that decide, is left out."""
     others = {p.name for p in program.params if wrt is not None and p.name not in wrt}
+    words = _Words(program)
     found: dict[Expr, Formula] = {}
     roots = [(e, v) for s in walk(program.block) for e, v in _computed(s)]
     for root, summed in [*roots, *((e, None) for e in program.outputs)]:
         for side in _sides(root):
             e = _term(side, summed)
             if e not in found and _worth(e):
-                found[e] = _formula(e, program, others)
-    return [f for f in found.values() if f.wrt]
+                found[e] = _formula(e, program, words, defaults or {}, others)
+    return [f for f in found.values() if f.wrt and f.program.locations]
 
 
 def _computed(s: Statement) -> Iterator[tuple[Expr, Expr | None]]:
@@ -112,7 +131,9 @@ def _worth(e: Expr) -> bool:
     return len(inner) > 1 or any(n.op not in ir.ARITHMETIC for n in inner)
 
 
-def _formula(e: Expr, program: LoopProgram, others: set[str]) -> Formula:
+def _formula(
+    e: Expr, program: LoopProgram, words: _Words, defaults: Mapping[str, float], others: set[str]
+) -> Formula:
     taken = Names((LABEL,))
     leaves: dict[Expr, Expr] = {}
     names: dict[str, str] = {}
@@ -128,7 +149,9 @@ def _formula(e: Expr, program: LoopProgram, others: set[str]) -> Formula:
         if not (integer or n.op in (VAR, LOAD)):
             stack.extend(reversed(n.args))
             continue
-        text = _text(n)
+        text = words.text(n)
+        if text in names.values():  # two values of one name
+            text = ir.format_expr(n, 60)
         name = taken.fresh("".join(c if c.isalnum() else "_" for c in text).strip("_") or "k")
         leaves[n], names[name] = var(name), text
         if integer:
@@ -139,7 +162,9 @@ def _formula(e: Expr, program: LoopProgram, others: set[str]) -> Formula:
     wrt = tuple(n for n in names if n not in whole | fixed)
     locations = _moved(e, leaves, program.locations)
     made = Program(LABEL, tuple(names), (root,), 0, (), (), locations)
-    return Formula(made, names, frozenset(whole), wrt)
+    usual = dict.fromkeys(whole, ORDINARY_INTEGER)
+    usual |= {n: float(defaults[text]) for n, text in names.items() if text in defaults}
+    return Formula(made, names, frozenset(whole), wrt, usual=usual)
 
 
 def _moved(
@@ -155,13 +180,33 @@ def _moved(
     return found
 
 
-def _text(e: Expr) -> str:
-    """A leaf as people write it."""
-    if e.op is LOAD:
-        return f"{name_of(e.args[0])}[{', '.join(map(_text, e.args[1:]))}]"
-    if e.op in (INDEX, VAR):
-        return name_of(e)
-    if e.op is ir.WHERE:  # an index that may be negative
-        return _text(e.args[2])
-    text = ir.format_expr(e, 60)
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+class _Words:
+    """What people call the names of a program: as its source does, where a name has got a number."""
+
+    def __init__(self, program: LoopProgram) -> None:
+        files = {place.path for place in program.locations.values()}
+        lines = (line for path in sorted(files) for line in linecache.getlines(path))
+        self.source = {word for line in lines for word in _WORD.findall(line)}
+        self.sizes = {
+            name_of(n): f"len({p.name})" if len(p.type.shape) == 1 else f"{p.name}.shape[{k}]"
+            for p in program.params for k, n in enumerate(p.type.shape) if n.op is INDEX
+        }  # fmt: skip
+
+    def of(self, name: str) -> str:
+        """A name, as people write it."""
+        if name in self.sizes:
+            return self.sizes[name]
+        stem = _NUMBERED.sub("", name)
+        return stem if name not in self.source and stem in self.source else name
+
+    def text(self, e: Expr) -> str:
+        """A leaf as people write it."""
+        if e.op is LOAD:
+            return f"{self.of(name_of(e.args[0]))}[{', '.join(map(self.text, e.args[1:]))}]"
+        if e.op in (INDEX, VAR):
+            return self.of(name_of(e))
+        if e.op is ir.WHERE:  # an index that may be negative
+            return self.text(e.args[2])
+        text = ir.format_expr(e, 60)
+        text = text[1:-1] if text.startswith("(") and text.endswith(")") else text
+        return _WORD.sub(lambda m: self.of(m[0]), text)

@@ -13,6 +13,7 @@ from symdiff.cli.check.findings import (
     DECIDED,
     DIGITS_LOST,
     NOT_FINITE,
+    UNDEFINED,
     WRONG_GUARD,
     Finding,
     others,
@@ -31,6 +32,7 @@ RULES = {
         "decided-by-rounding",
         "A comparison or an integer is decided by the rounding of its operands.",
     ),
+    UNDEFINED: ("undefined", "A value is inf or nan at an ordinary array, where it has no limit."),
 }
 """Of each kind of finding, what it is called and means."""
 
