@@ -43,6 +43,24 @@ def by_hand(x: Array) -> Any:
     return total
 
 
+def by_coordinates(x: Array) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            u, v, w = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
+            squares = 1.0 + u * u + v * v + w * w
+            total += np.exp(-squares) + 1 / squares
+    return total
+
+
+def by_rest(x: Array) -> Any:
+    total = 0.0
+    for i in range(len(x) - 1):
+        squares = 1.0 + np.sum((x[i + 1 :] - x[i]) ** 2, axis=1)
+        total += np.sum(np.exp(-squares) + 1 / squares)
+    return total
+
+
 def nearest(x: Array, c: Array) -> Any:
     return np.sum(np.min(np.sum((x[:, None, :] - c[None, :, :]) ** 2, axis=2), axis=1))
 
@@ -68,11 +86,12 @@ def test_pairs_of_rows(accuracy: str, dtype: type) -> None:
         np.testing.assert_allclose(f.grad(x), slope(x.astype(float)), **close)
 
 
-def test_pairs_of_rows_in_loops() -> None:
-    f = symgrad(by_hand)
+@pytest.mark.parametrize("written", [by_hand, by_coordinates, by_rest])
+def test_pairs_of_rows_in_loops(written: Any) -> None:
+    f = symgrad(written)
     for n, d in SIZES:
-        x = np.random.default_rng(n).normal(size=(n, d))
-        np.testing.assert_allclose(f(x), by_hand(x), rtol=1e-13)
+        x = np.random.default_rng(n).normal(size=(n, 3 if written is by_coordinates else d))
+        np.testing.assert_allclose(f(x), written(x), rtol=1e-13)
         np.testing.assert_allclose(f.grad(x), slope(x) / 2, rtol=1e-12, atol=1e-14)
 
 

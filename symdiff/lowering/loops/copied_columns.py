@@ -37,6 +37,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import reduction
+from symdiff.lowering.loops.layouts import are_met_again, axis_of
 
 SHORT = 8
 """Elements of a row up to which it is no vector."""
@@ -103,11 +104,18 @@ class _Copies:
             return None
         new: dict[Expr, Expr] = {}
         for e in topological([e for b in walk((s,)) for e in expressions(b)]):
-            if e.op is not LOAD or lane not in leaves(e.args[1:]) or e.args[-1] is lane:
+            if e.op is not LOAD or lane not in leaves(e.args[1:]):
                 continue
-            axis, name = self.axis(e, lane), name_of(e.args[0])
-            usual = {*around[self.outside.get(name, 0) :], *own}
-            if axis is None or usual <= {name_of(i) for i in leaves(e.args[1:])}:
+            if axis_of(lane, e.args[1:]) == len(e.args) - 2:
+                continue  # these lie side by side
+            axis, name = axis_of(lane, e.args[1:]), name_of(e.args[0])
+            if axis is None or name not in self.shapes:
+                return None
+            inside = {n for b in walk(s.body) for n, _ in inner(b)} & set(
+                map(name_of, leaves(e.args[1:]))
+            )
+            loops = [*around[self.outside[name] :], *own, name_of(lane), *inside]
+            if not are_met_again(e.args[1:], loops):
                 return None
             if (name, axis) not in self.made:
                 self.made[name, axis] = self.names.fresh(f"{name}_columns")
@@ -118,14 +126,6 @@ class _Copies:
         (changed,) = replaced((s,), new)
         assert isinstance(changed, (Build, Loop))
         return changed
-
-    def axis(self, e: Expr, lane: Expr) -> int | None:
-        """The axis of an element's place that has an index, if that is in no other one."""
-        places = e.args[1:]
-        axis = next((k for k, i in enumerate(places) if i is lane), None)
-        if axis is None or lane in leaves((*places[:axis], *places[axis + 1 :])):
-            return None
-        return axis if name_of(e.args[0]) in self.shapes else None
 
     def copy(self, name: str, axis: int) -> Build:
         """The copy of an array with an axis as its last one."""
@@ -145,21 +145,28 @@ def _is_sum(s: Build) -> bool:
     """Whether elements are made of others, or sums over all iterations of a loop."""
     if s.type.kind != "f" or len(s.body) > 1:
         return False
-    return all(isinstance(b, Loop) and not b.body and _is_plain(b) for b in s.body)
+    return all(
+        isinstance(b, Loop) and not (b.body or b.saves or b.restores) and _is_plain(b)
+        for b in s.body
+    )
 
 
 def _has_lanes(s: Loop) -> bool:
-    """Whether a loop only makes sums and extremes, and adds to elements that lie side by side."""
+    """Whether a loop only makes sums and extremes, of sums, and adds to elements that lie side by side."""
     lane = index(s.index)
-    return _is_plain(s) and all(
-        isinstance(u, Update) and u.index[-1] is lane and lane not in leaves(u.index[:-1])
-        for u in s.body
+    if not _is_plain(s) or (s.saves and s.reverse) or (s.restores and not s.reverse):
+        return False
+    return all(
+        not b.body and not b.saves and not b.restores and _is_plain(b)
+        if isinstance(b, Loop)
+        else isinstance(b, Update) and axis_of(lane, b.index) == len(b.index) - 1
+        for b in s.body
     )
 
 
 def _is_plain(s: Loop) -> bool:
     """Whether a loop runs over all of a range, and its numbers are sums and extremes, not of products."""
-    if s.condition is not TRUE or s.count is None or s.saves or s.restores:
+    if s.condition is not TRUE or s.count is None:
         return False
     numbers = [c for c in s.carried if not c.type.shape]
     return all(reduction(c) is not None and not _is_product(c.next) for c in numbers)

@@ -17,6 +17,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import FALSE, TRUE, Expr, topological
+from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -69,11 +70,8 @@ def in_columns(block: Block, names: Names, used: Set[Expr]) -> Block:
 
 
 def _may_be_twice(s: Loop) -> bool:
-    """Whether copies of a loop have neither tapes nor checks in common."""
-    loops = [b for b in walk((s,)) if isinstance(b, Loop)]
-    return not any(b.saves or b.restores for b in loops) and not any(
-        isinstance(b, Check) for b in walk((s,))
-    )
+    """Whether two copies of a loop are none too many: not of its checks, which have places in the source."""
+    return not any(isinstance(b, Check) for b in walk((s,)))
 
 
 def _either(s: Loop, better: Expr, names: Names) -> list[Statement]:
@@ -136,31 +134,40 @@ def _wish(s: Loop, c: Carried) -> _Wish | None:
     axes, exchanged, again = set[int](), set[str](), False
     for u, path in sums.sites:
         last, around = index(path[-1].index), path[:-1]
-        axis = _position(last, u.index)
+        axis = axis_of(last, u.index)
         if around and _is_nest(s, around[-1]):
             lane = index(around[-1].index)
             if lane not in leaves(u.index):
                 continue  # one element for each of the loop inside
-            if u.index[-1] is last and (found := _position(lane, u.index)) is not None:
+            if u.index[-1] is last and (found := axis_of(lane, u.index)) is not None:
                 exchanged.add(around[-1].index)
-                axis, around = found, around[:-1]
+                axis = found
         if axis is None or axis == len(u.index) - 1:
             if last in leaves(u.index):
                 return None
             continue
         axes.add(axis)
-        again = again or any(index(a.index) not in leaves(u.index) for a in around)
+        again = again or are_met_again(u.index, [p.index for p in path])
     if len(axes) != 1 or not again:
         return None
     return _Wish(c, frozenset(sums.versions), axes.pop(), frozenset(exchanged))
 
 
-def _position(i: Expr, places: Sequence[Expr]) -> int | None:
-    """The axis of which an index is the place, if it is in no other one."""
-    axis = next((k for k, p in enumerate(places) if p is i), None)
+def axis_of(i: Expr, places: Sequence[Expr]) -> int | None:
+    """The axis along which an index steps from element to element, if it is in no other one."""
+    axis = next((k for k, p in enumerate(places) if i in leaves((p,))), None)
     if axis is None or i in leaves((*places[:axis], *places[axis + 1 :])):
         return None
-    return axis
+    (moved,) = ir.substitute((places[axis],), {i: i + ir.ONE})
+    plain = not any(e.op is LOAD for e in topological((places[axis],)))
+    return axis if plain and linear(moved - places[axis]) is ir.ONE else None
+
+
+def are_met_again(places: Sequence[Expr], around: Sequence[str]) -> bool:
+    """Whether loops of indices go through elements more than once: there are more of them than axes that they
+    go along."""
+    indices = set(map(index, around))
+    return len(around) > sum(not indices.isdisjoint(leaves((p,))) for p in places)
 
 
 def _sums(s: Loop, c: Carried) -> _Sums | None:
@@ -281,4 +288,4 @@ def _last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:
     return (*items[:axis], *items[axis + 1 :], items[axis])
 
 
-__all__ = ["in_columns"]
+__all__ = ["are_met_again", "axis_of", "in_columns"]

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from symdiff.ir import (
     CONST,
+    DIV,
     POW,
     TRUE,
     ZERO,
@@ -73,7 +74,7 @@ def ready(program: LoopProgram) -> LoopProgram:
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
-    block = _ahead(block, names, {n: t for n, t in types(program).items() if t.shape})
+    block = _ahead(block, names)
     used = {*leaves(outputs), *leaves([e for s in walk(block) for e in expressions(s)])}
     block = _rearranged(in_columns(block, names, used), names)
     program = with_products(replace(program, block=block, outputs=outputs))
@@ -195,23 +196,59 @@ def _split(s: Build, names: Names) -> list[Statement]:
     ]
 
 
-def _ahead(block: Block, names: Names, known: Mapping[str, Type]) -> Block:
+def _ahead(block: Block, names: Names) -> Block:
     """The block, with what loops around others apply functions to computed before them."""
-    known = {**known, **{n: t for s in block for n, t in defined(s) if t.shape}}
     made: list[Statement] = []
     for s in block:
         if isinstance(s, Loop) and any(isinstance(b, Loop) for b in s.body):
-            before, s = _functions_ahead(s, names, known)
-            sums, s = _sums_ahead(s, names, known)
-            after, s = _functions_ahead(s, names, known)
-            made += [*before, *sums, *after]
+            rows, s = _restored_ahead(s, names)
+            before, s = _functions_ahead(s, names)
+            sums, s = _sums_ahead(s, names)
+            after, s = _functions_ahead(s, names)
+            made += [*rows, *before, *sums, *after]
         if isinstance(s, (Build, Loop)):
-            s = replace(s, body=_ahead(s.body, names, known))
+            s = replace(s, body=_ahead(s.body, names))
         made.append(s)
     return tuple(made)
 
 
-def _sums_ahead(s: Loop, names: Names, known: dict[str, Type]) -> tuple[list[Statement], Loop]:
+def _restored_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
+    """The arrays of what a loop takes off tapes, and the loop that reads them: one that is nothing but another
+    which adds to arrays, so that both may change places."""
+    inside = s.body[0] if len(s.body) == 1 else None
+    if not s.restores or s.count is None or s.saves or not isinstance(inside, Loop):
+        return [], s
+    if not all(isinstance(b, Update) for b in inside.body) or any(
+        r.type != REAL for r in s.restores
+    ):
+        return [], s
+    t, (i, k) = Type((s.count,)), (names.fresh(s.index), names.fresh("k"))
+    made: list[Statement] = []
+    carried, body, new = list[Carried](), list[Statement](), dict[Expr, Expr]()
+    restores = []
+    for r in s.restores:
+        start, row, end, result = (names.fresh("ahead") for _ in range(4))
+        restores.append(replace(r, name=names.fresh(r.name)))
+        made.append(Build(start, t, (names.fresh(k),), ZERO))
+        carried.append(Carried(row, t, array(start), array(end), result))
+        body.append(Update(end, row, t, (index(i),), var(restores[-1].name)))
+        new[var(r.name)] = load(array(result), index(s.index))
+    made.append(
+        replace(
+            s,
+            index=i,
+            carried=tuple(carried),
+            body=tuple(body),
+            restores=tuple(restores),
+            trips=names.fresh(s.trips),
+        )
+    )
+    (changed,) = replaced((replace(s, restores=()),), new)
+    assert isinstance(changed, Loop)
+    return made, changed
+
+
+def _sums_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
     """The arrays of sums that iterations of a loop make for themselves, and the loop that reads them. It
     changes arrays, so it has no vectors, but the builds of the sums may."""
     made: list[Statement] = []
@@ -221,8 +258,7 @@ def _sums_ahead(s: Loop, names: Names, known: dict[str, Type]) -> tuple[list[Sta
         (copy,) = replaced((copy,), {index(s.index): index(i)})
         result = var(b.carried[0].result)
         assert s.count is not None
-        known[ahead] = Type((s.count,))
-        made.append(Build(ahead, known[ahead], (i,), new[result], (copy,)))
+        made.append(Build(ahead, Type((s.count,)), (i,), new[result], (copy,)))
         left = replace(s, body=tuple(x for x in s.body if x is not b))
         (changed,) = replaced((left,), {result: load(array(ahead), index(s.index))})
         assert isinstance(changed, Loop)
@@ -246,22 +282,22 @@ def _own_sum(s: Loop) -> Loop | None:
     return None
 
 
-def _functions_ahead(s: Loop, names: Names, known: dict[str, Type]) -> tuple[list[Statement], Loop]:
+def _functions_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
     """The arrays of what a loop computes of elements by functions, and the loop that reads them."""
     made: list[Statement] = []
     left = s
-    while left.count is not None and (e := _of_elements(left, known)) is not None:
+    while left.count is not None and (e := _of_elements(left)) is not None:
         ahead, i = names.fresh("ahead"), names.fresh(left.index)
-        here, known[ahead] = index(left.index), Type((left.count,))
+        here = index(left.index)
         (value,) = substitute((e,), {here: index(i)})
-        made.append(Build(ahead, known[ahead], (i,), value))
+        made.append(Build(ahead, Type((left.count,)), (i,), value))
         (changed,) = replaced((left,), {e: load(array(ahead), here)})
         assert isinstance(changed, Loop)
         left = changed
     return made, left
 
 
-def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
+def _of_elements(s: Loop) -> Expr | None:
     """The largest expression that applies functions to elements of arrays at the index of a loop, and to nothing
     else that the loop changes."""
     if s.count is None or s.condition is not TRUE:
@@ -273,11 +309,7 @@ def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
     for n in topological(roots):
         if n.op is LOAD:
             name = name_of(n.args[0])
-            shape = known[name].shape if name in known and name not in own else ()
-            fits[n] = len(shape) == len(n.args) - 1 and all(
-                i is here if size is s.count else _is_within(i, size)
-                for i, size in zip(n.args[1:], shape, strict=True)
-            )
+            fits[n] = name not in own and all(fits[a] for a in n.args[1:])
         elif n.args:
             fits[n] = all(fits[a] for a in n.args)
         else:
@@ -291,21 +323,14 @@ def _of_elements(s: Loop, known: Mapping[str, Type]) -> Expr | None:
     return None
 
 
-def _is_within(i: Expr, size: Expr) -> bool:
-    """Whether an index is in an axis, as numbers that are known."""
-    return i.op is CONST and size.op is CONST and 0 <= i.value < size.value
-
-
 def _costly(e: Expr, leaf: Expr) -> bool:
-    """Whether an expression applies a function of the library to a leaf."""
+    """Whether an expression applies a function of the library to a leaf, or divides."""
     below: dict[Expr, bool] = {}
     for n in topological((e,)):
         below[n] = n is leaf or any(below[a] for a in n.args)
         library = n.op.libm is not None and n.op.intrinsic is None
-        simple = n.op is POW and (
-            integer(n.args[1]) is not None or integer(n.args[1] * 2) is not None
-        )
-        if below[n] and library and not simple:
+        simple = n.op is POW and integer(n.args[1] * 2) is not None
+        if below[n] and ((library and not simple) or n.op is DIV):
             return True
     return False
 
