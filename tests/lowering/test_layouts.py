@@ -138,3 +138,11 @@ def test_an_array_that_is_only_added_to_lies_by_columns() -> None:
     for read in (at("s_most", C, K), at("s", C, K)):
         kept = ready(_nest(at("v", R, ir.const(0)) * at("x", R, K) + read))
         assert not any("once" in s.index for s in walk(kept.block) if isinstance(s, Loop)), "read"
+
+
+@pytest.mark.parametrize("n", [1, 9, 16, 33])
+def test_lanes_of_single_precision_are_kept_whole(n: int) -> None:
+    """Indices in 16 lanes, which the part of a build that threads may share gets from the kernel."""
+    x = np.linspace(0.1, 1, n).astype(np.float32)
+    got = symgrad(lambda x: (np.exp(x) - 1 - x)[::-1])(x)
+    np.testing.assert_allclose(got, (np.expm1(x.astype(float)) - x)[::-1], rtol=1e-6)

@@ -25,8 +25,8 @@ STOPPED = -1
 """The routine that says whether an error ended the work of threads."""
 NANOSECONDS = 0.3
 """Of an addition."""
-WORD = 64
-"""Bytes of a value in a frame: a register may be as long."""
+WORD = 128
+"""Bytes of a value in a frame: as many 64-bit integers as there are lanes of single precision at most."""
 
 _NAME = re.compile(r"(?<!label )%[\w.]+")
 _DEFINED = re.compile(r"^(%[\w.]+) = ")
