@@ -159,7 +159,9 @@ class SymbolicFunction(Called[P, R_co]):
         self.__call__ = entry  # type: ignore[method-assign]
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
-        """The general path of a call."""
+        """The general path of a call; arguments that are named go by place, as entries take them."""
+        if kwargs and (values := self._source.parameters.in_order(args, kwargs)) is not None:
+            return self.__call__(*values)
         self._fresh()
         comparing.refuse_different(self)
         return debugging.called(self, args, kwargs)

@@ -302,6 +302,10 @@ class Parameters:
         real, static = self._plan
         return tuple(values[i] for i in real), {name: values[i] for name, i in static}
 
+    def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """The arguments of a call by place; None if some cannot be passed so, or do not fit."""
+        return self._named(args, kwargs) if self.either_way else None
+
     def _named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The value of each parameter; None if some can only be named, or if the arguments do
         not fit. (`inspect.Signature.bind` takes ten times as long.)"""

@@ -1,5 +1,7 @@
 """Calls with static arguments: each value has compiled entries of its own, which serve no other."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,25 @@ def test_many_values(f):
             assert f(1.0, n=n) == 1.0
     served = [n for n in range(MOST_SELECTIONS + 3) if compiled_entries(f, n=n, shift=False)]
     assert served == list(range(MOST_SELECTIONS))
+
+
+def test_named_arguments_go_to_compiled_entries(monkeypatch):
+    """By place, with the defaults of those that are left out; a floating-point static argument selects too."""
+
+    @symgrad(static=("scale",))
+    def g(x, y, scale=2.0):
+        return scale * np.sum(x * y)
+
+    x, y = np.arange(3.0), np.ones(3)
+    for f in (g, g.grad):
+        for _ in range(5):
+            wanted = f(x, y, 0.5)
+            f(x, y)
+        monkeypatch.setattr(type(g), "_call", None)  # what the general path runs
+        for got in (f(x=x, y=y, scale=0.5), f(x, scale=0.5, y=y)):
+            np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(f(y=y, x=x), 4 * np.asarray(wanted))
+        monkeypatch.undo()
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        g(x, z=y)
+    assert g(x, y, scale=0.0) == 0.0 and math.copysign(1, g(x, y, scale=-0.0)) == -1.0
