@@ -87,7 +87,7 @@ def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr
         second = block[k]
         if _has_checks(second) and (isinstance(second, Check) or _has_checks(first)):
             return None
-        if any(isinstance(s, Loop) and (s.saves or s.restores) for s in walk((second,))):
+        if _has_tapes(second):
             return None
         used = uses(second) & results.keys()
         if not isinstance(second, Loop) or not used or not _alike(first, second):
@@ -110,6 +110,10 @@ def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr
 
 def _has_checks(s: Statement) -> bool:
     return any(isinstance(b, Check) for b in walk((s,)))
+
+
+def _has_tapes(s: Statement) -> bool:
+    return any(isinstance(b, Loop) and (b.saves or b.restores) for b in walk((s,)))
 
 
 def _alike(first: Loop, second: Loop) -> bool:
@@ -185,6 +189,8 @@ def _built_by_rows(
     if not isinstance(loop, Loop) or len(s.indices) < 2 or s.name in free((), roots):
         return block
     if not plain(loop) or loop.count is not s.type.shape[0] or _has_checks(s) or _is_large(s):
+        return block
+    if _has_tapes(s):
         return block
     own, loads = index(loop.index), _loads((loop,), leaf)
     every = [e for b in walk((loop,)) for e in expressions(b)]

@@ -35,6 +35,7 @@ from symdiff.ir import (
 from symdiff.ir.blocks import with_inside
 from symdiff.ir.loop_program import (
     ARRAY,
+    INDEX,
     LOAD,
     REAL,
     Block,
@@ -196,18 +197,21 @@ def _split(s: Build, names: Names) -> list[Statement]:
     ]
 
 
-def _ahead(block: Block, names: Names) -> Block:
-    """The block, with what loops around others apply functions to computed before them."""
+def _ahead(block: Block, names: Names, inside: bool = False) -> Block:
+    """The block, with what loops around others apply functions to, and sums, computed before them; those of a
+    loop that is not `inside` of others only if they are no more than elements of an array."""
     made: list[Statement] = []
     for s in block:
         if isinstance(s, Loop) and any(isinstance(b, Loop) for b in s.body):
             rows, s = _restored_ahead(s, names)
             before, s = _functions_ahead(s, names)
-            sums, s = _sums_ahead(s, names)
+            sums: list[Statement] = []
+            if inside or (s.count is not None and s.count.op is INDEX):
+                sums, s = _sums_ahead(s, names)
             after, s = _functions_ahead(s, names)
             made += [*rows, *before, *sums, *after]
         if isinstance(s, (Build, Loop)):
-            s = replace(s, body=_ahead(s.body, names))
+            s = replace(s, body=_ahead(s.body, names, True))
         made.append(s)
     return tuple(made)
 
@@ -272,8 +276,11 @@ def _own_sum(s: Loop) -> Loop | None:
         return None
     own = {n for b in (s, *s.body) for n, _ in defined(b)} | {n for n, _ in inner(s)}
     own.discard(s.index)
+    used = leaves([e for b in walk((s,)) for e in expressions(b)])
     for b in s.body:
         if not isinstance(b, Loop) or b.count is None or b.condition is not TRUE or b.body:
+            continue
+        if index(b.trips) in used:
             continue
         if b.saves or b.restores or [c.type for c in b.carried] != [REAL]:
             continue
