@@ -176,7 +176,8 @@ def _fixed(s: Loop, c: Carried) -> Update | None:
 
 def _split(s: Build, names: Names) -> list[Statement]:
     """A build, or one of its sum and one of the functions of it."""
-    sums = {c.result for b in s.body if isinstance(b, Loop) for c in b.carried}
+    loops = [b for b in s.body if isinstance(b, Loop)]
+    sums = {c.result for b in loops for c in b.carried if c.type == REAL}
     used = [e for e in leaves((s.value,)) if name_of(e) in sums]
     if len(used) != 1 or s.type.kind != "f" or not _costly(s.value, used[0]):
         return [s]
@@ -325,19 +326,19 @@ def _of_elements(s: Loop) -> Expr | None:
     for e in reversed(fits):
         if fits[e] and e.args and e.op is not LOAD and e in ends and kind_of(e) == "f":
             elements = [n for n in topological((e,)) if n.op is LOAD and here in n.args[1:]]
-            if any(_costly(e, n) for n in elements):
+            if any(_costly(e, n, quotients=True) for n in elements):
                 return e
     return None
 
 
-def _costly(e: Expr, leaf: Expr) -> bool:
-    """Whether an expression applies a function of the library to a leaf, or divides."""
+def _costly(e: Expr, leaf: Expr, quotients: bool = False) -> bool:
+    """Whether an expression applies a function of the library to a leaf, or divides, if `quotients` count."""
     below: dict[Expr, bool] = {}
     for n in topological((e,)):
         below[n] = n is leaf or any(below[a] for a in n.args)
         library = n.op.libm is not None and n.op.intrinsic is None
         simple = n.op is POW and integer(n.args[1] * 2) is not None
-        if below[n] and ((library and not simple) or n.op is DIV):
+        if below[n] and ((library and not simple) or (quotients and n.op is DIV)):
             return True
     return False
 
