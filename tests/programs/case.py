@@ -9,8 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Case:
-    """`fun(*args)`, differentiated by the parameters `wrt` (all, where it is empty)."""
+    """`fun(*args)`, differentiated by the parameters `wrt` (all, where it is empty); `static` are
+    specialised on."""
 
     fun: Callable[..., Any]
     args: tuple[Any, ...]
     wrt: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()

@@ -82,7 +82,14 @@ def dh_matrix(theta, d, a, alpha):
 
 def arm_reach(joints, target):
     """Distance of a six-axis arm's tool from a target, Denavit-Hartenberg."""
-    links = [(0.089, 0, np.pi / 2), (0, -0.425, 0), (0, -0.392, 0), (0.109, 0, np.pi / 2), (0.095, 0, -np.pi / 2), (0.082, 0, 0)]
+    links = [
+        (0.089, 0, np.pi / 2),
+        (0, -0.425, 0),
+        (0, -0.392, 0),
+        (0.109, 0, np.pi / 2),
+        (0.095, 0, -np.pi / 2),
+        (0.082, 0, 0),
+    ]
     transforms = [dh_matrix(q, d, a, al) for q, (d, a, al) in zip(joints, links)]
     T = reduce(np.matmul, transforms)
     return np.linalg.norm(T[:3, 3] - target)
@@ -131,7 +138,10 @@ def battery_discharge(params, current, dt):
     voltages = []
     for i in current:
         soc -= i * dt / (3600 * params["capacity"])
-        v1 = v1 * math.exp(-dt / (params["r1"] * params["c1"])) + params["r1"] * (1 - math.exp(-dt / (params["r1"] * params["c1"]))) * i
+        v1 = (
+            v1 * math.exp(-dt / (params["r1"] * params["c1"]))
+            + params["r1"] * (1 - math.exp(-dt / (params["r1"] * params["c1"]))) * i
+        )
         ocv = 3.2 + 0.9 * soc - 0.05 / (soc + 0.05) + 0.1 * math.exp(-20 * (1 - soc))
         voltages.append(ocv - params["r0"] * i - v1)
     return voltages[-1] + min(voltages)
@@ -257,15 +267,27 @@ def wing_lift(alpha, chords, twist, span=10.0):
 
 
 _rng = np.random.default_rng(5)
-_cam = {"rot": np.array([0.1, -0.2, 0.05]), "trans": np.array([0.1, 0.0, -5.0]), "f": 2.0, "k1": 0.01, "k2": -0.002}
-_cam2 = {"rot": np.array([-0.1, 0.3, 0.0]), "trans": np.array([-0.3, 0.2, -4.0]), "f": 1.8, "k1": 0.0, "k2": 0.001}
+_cam = {
+    "rot": np.array([0.1, -0.2, 0.05]),
+    "trans": np.array([0.1, 0.0, -5.0]),
+    "f": 2.0,
+    "k1": 0.01,
+    "k2": -0.002,
+}
+_cam2 = {
+    "rot": np.array([-0.1, 0.3, 0.0]),
+    "trans": np.array([-0.3, 0.2, -4.0]),
+    "f": 1.8,
+    "k1": 0.0,
+    "k2": 0.001,
+}
 
 PROGRAMS = [
     Case(lqr_cost, (np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[0.0], [0.1]]), np.array([1.0, 0.1]), np.array([0.5]))),
     Case(pid_tracking, (8.0, 2.0, 0.6)),
     Case(rendezvous_cost, (0.3 * _rng.normal(size=(8, 2)), [0.0, 0.0, 0.4, 0.2])),
     Case(arm_reach, ([0.3, -1.0, 1.2, -0.4, 0.8, 0.1], np.array([0.3, 0.2, 0.5]))),
-    Case(bundle_adjustment, ([_cam, _cam2], np.array([[0.3, 0.2, 0.1], [-0.5, 0.4, 0.3]]), [(0, 0, 0.2, 0.1), (0, 1, -0.3, 0.1), (1, 0, 0.1, 1.9), (1, 1, -0.2, 0.3)]), ("cameras", "points")),
+    Case(bundle_adjustment, ([_cam, _cam2], np.array([[0.3, 0.2, 0.1], [-0.5, 0.4, 0.3]]), [(0, 0, 0.2, 0.1), (0, 1, -0.3, 0.1), (1, 0, 0.1, 1.9), (1, 1, -0.2, 0.3)]), ("cameras", "points"), ("observations",)),
     Case(impedance, (1.2e5, 50.0, 6e-5, 2e-8, 75.0)),
     Case(battery_discharge, ({"capacity": 2.5, "r0": 0.05, "r1": 0.02, "c1": 1500.0}, [1.0, 2.0, 0.5, -1.0, 3.0], 20.0)),
     Case(heat_explicit, (np.sin(np.linspace(0, 3, 9)) + 1, 0.7, 12), ("u0", "alpha")),

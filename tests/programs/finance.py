@@ -61,7 +61,12 @@ def heston_cf(u, T, p):
     d = cmath.sqrt((p.rho * p.sigma * iu - p.kappa) ** 2 + p.sigma**2 * (iu + u**2))
     g = (p.kappa - p.rho * p.sigma * iu - d) / (p.kappa - p.rho * p.sigma * iu + d)
     e = cmath.exp(-d * T)
-    C = p.kappa * p.theta / p.sigma**2 * ((p.kappa - p.rho * p.sigma * iu - d) * T - 2 * cmath.log((1 - g * e) / (1 - g)))
+    C = (
+        p.kappa
+        * p.theta
+        / p.sigma**2
+        * ((p.kappa - p.rho * p.sigma * iu - d) * T - 2 * cmath.log((1 - g * e) / (1 - g)))
+    )
     D = (p.kappa - p.rho * p.sigma * iu - d) / p.sigma**2 * (1 - e) / (1 - g * e)
     return cmath.exp(C + D * p.v0)
 
@@ -194,7 +199,7 @@ _A = _rng.normal(size=(5, 5))
 _returns = 0.01 * _rng.normal(size=60)
 
 PROGRAMS = [
-    Case(black_scholes, (100.0, 105.0, 0.75, 0.03, 0.22)),
+    Case(black_scholes, (100.0, 105.0, 0.75, 0.03, 0.22), ("S", "K", "T", "r", "sigma")),
     Case(straddle_book, (np.array([100.0, 50.0, 20.0]), np.array([95.0, 55.0, 20.5]), np.array([0.2, 0.3, 0.45]), np.array([1.0, -2.0, 5.0]))),
     Case(american_put, (100.0, 102.0, 0.05, 0.3, 1.0), ("S0", "K", "r", "sigma", "T")),
     Case(heston_call, (100.0, 95.0, 0.8, HestonParams(0.04, 1.5, 0.05, 0.4, -0.6))),

@@ -115,8 +115,16 @@ def felsenstein(kappa, lengths, sites):
     """Pruning under K80 on the tree ((0,1),(2,3)); `sites` are columns of the alignment."""
 
     def transition(t):
-        p0 = 0.25 + 0.25 * math.exp(-4 * t / (kappa + 2)) + 0.5 * math.exp(-2 * t * (kappa + 1) / (kappa + 2))
-        p1 = 0.25 + 0.25 * math.exp(-4 * t / (kappa + 2)) - 0.5 * math.exp(-2 * t * (kappa + 1) / (kappa + 2))
+        p0 = (
+            0.25
+            + 0.25 * math.exp(-4 * t / (kappa + 2))
+            + 0.5 * math.exp(-2 * t * (kappa + 1) / (kappa + 2))
+        )
+        p1 = (
+            0.25
+            + 0.25 * math.exp(-4 * t / (kappa + 2))
+            - 0.5 * math.exp(-2 * t * (kappa + 1) / (kappa + 2))
+        )
         p2 = 0.25 - 0.25 * math.exp(-4 * t / (kappa + 2))
         P = np.full((4, 4), p2)
         for i in range(4):
@@ -262,7 +270,7 @@ PROGRAMS = [
     Case(particle_filter, (0.8, 0.5, 0.3, [0.2, 0.5, -0.1, 0.4], _rng.normal(size=(4, 20))), ("phi", "sigma_x", "sigma_y", "ys")),
     Case(cox_partial_likelihood, (np.array([0.3, -0.5]), _X, 5 * _rng.random(10), (_rng.random(10) > 0.3).astype(float)), ("beta", "X")),
     Case(weibull_survival, (1.4, 3.0, [1.0, 2.5, 0.7, 4.0], [False, True, False, True]), ("shape", "scale", "times")),
-    Case(felsenstein, (2.0, [0.1, 0.2, 0.15, 0.3, 0.05, 0.08], ["AAAG", "CCTC", "GGGG", "TATT"]), ("kappa", "lengths")),
+    Case(felsenstein, (2.0, [0.1, 0.2, 0.15, 0.3, 0.05, 0.08], ["AAAG", "CCTC", "GGGG", "TATT"]), ("kappa", "lengths"), ("sites",)),
     Case(soft_needleman_wunsch, (-1.0, 1.0, -0.7, 0.4), ("gap", "match", "mismatch", "temperature")),
     Case(
         peak_fit_residual,

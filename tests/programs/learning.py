@@ -18,7 +18,11 @@ def relu(x):
     return np.where(x > 0, x, 0.1 * x)
 
 
-ACTIVATIONS = {"tanh": np.tanh, "relu": relu, "gelu": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))}
+ACTIVATIONS = {
+    "tanh": np.tanh,
+    "relu": relu,
+    "gelu": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+}
 
 
 class Dense:
@@ -207,7 +211,7 @@ def tree_ensemble(x, thresholds, leaves, sharpness):
     """Soft decision trees of depth two."""
     out = 0.0
     for (t0, t1, t2), (l0, l1, l2, l3) in zip(thresholds, leaves):
-        gate = lambda v, t: 1 / (1 + np.exp(-sharpness * (v - t)))  # noqa: E731
+        gate = lambda v, t: 1 / (1 + np.exp(-sharpness * (v - t)))
         root = gate(x[0], t0)
         left, right = gate(x[1], t1), gate(x[2], t2)
         out += root * (right * l3 + (1 - right) * l2) + (1 - root) * (left * l1 + (1 - left) * l0)
@@ -235,7 +239,7 @@ PROGRAMS = [
     Case(contrastive_loss, (_n(4, 3), _n(4, 3), 0.5)),
     Case(svm_objective, (_n(3), 0.1, _X, 2 * _y - 1), ("w", "b", "X")),
     Case(kmeans_loss, (_n(3, 3), _X)),
-    Case(ctc_loss, (_n(6, 4), [1, 3, 3]), ("logits",)),
+    Case(ctc_loss, (_n(6, 4), [1, 3, 3]), ("logits",), ("labels",)),
     Case(value_iteration, (np.array([0.0, 0.1, -0.5, 0.2, 1.0]), 0.9, 0.3)),
     Case(conv_net, (_n(6, 6), _n(2, 3, 3), _n(8))),
     Case(focal_dice_loss, (_n(4, 5), (_rng.random((4, 5)) > 0.6).astype(float)), ("logits",)),

@@ -158,9 +158,7 @@ def j2_orbit(state):
         k2 = deriv(axpy(h / 2, k1, s))
         k3 = deriv(axpy(h / 2, k2, s))
         k4 = deriv(axpy(h, k3, s))
-        s = tuple(
-            y + h / 6 * (a + 2 * b + 2 * c + d) for y, a, b, c, d in zip(s, k1, k2, k3, k4)
-        )
+        s = tuple(y + h / 6 * (a + 2 * b + 2 * c + d) for y, a, b, c, d in zip(s, k1, k2, k3, k4))
     return math.hypot(*s[:3])
 
 

@@ -62,7 +62,11 @@ class CubicSpline:
         i = min(max(bisect_right(self.xs, x) - 1, 0), len(self.xs) - 2)
         h = self.xs[i + 1] - self.xs[i]
         a, b = (self.xs[i + 1] - x) / h, (x - self.xs[i]) / h
-        return a * self.ys[i] + b * self.ys[i + 1] + ((a**3 - a) * self.m[i] + (b**3 - b) * self.m[i + 1]) * h**2 / 6
+        return (
+            a * self.ys[i]
+            + b * self.ys[i + 1]
+            + ((a**3 - a) * self.m[i] + (b**3 - b) * self.m[i + 1]) * h**2 / 6
+        )
 
 
 def spline_at_points(ys, queries):
@@ -167,7 +171,9 @@ def ssim(a, b):
             mp, mq = p.mean(), q.mean()
             vp, vq = p.var(), q.var()
             cov = ((p - mp) * (q - mq)).mean()
-            scores.append((2 * mp * mq + c1) * (2 * cov + c2) / ((mp**2 + mq**2 + c1) * (vp + vq + c2)))
+            scores.append(
+                (2 * mp * mq + c1) * (2 * cov + c2) / ((mp**2 + mq**2 + c1) * (vp + vq + c2))
+            )
     return np.mean(scores)
 
 
@@ -203,7 +209,7 @@ PROGRAMS = [
     Case(table_lookup, (327.0, [1.0, 1.4, 2.1, 3.5])),
     Case(table_lookup, (420.0, [1.0, 1.4, 2.1, 3.5])),
     Case(bilinear_warp, (_im, 0.2, [0.3, -0.4])),
-    Case(bezier_length, (np.array([[0.0, 0.0], [1.0, 2.0], [3.0, -1.0], [4.0, 0.5]]),), ("points",)),
+    Case(bezier_length, ([np.array([0.0, 0.0]), np.array([1.0, 2.0]), np.array([3.0, -1.0]), np.array([4.0, 0.5])],), ("points",)),
     Case(iir_filter, (_rng.normal(size=20), [0.2, 0.3, 0.1], [1.0, -0.5, 0.2])),
     Case(karplus_strong, (_rng.normal(size=7), 0.98), ("noise", "decay")),
     Case(simpson_adaptive, (0.1, 2.0, 1.5)),
