@@ -104,7 +104,7 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     **{
         (str, name): _text(name)
         for name in (
-            "capitalize", "count", "endswith", "find", "isalpha", "isdigit", "join", "lower",
+            "capitalize", "count", "endswith", "find", "index", "isalpha", "isdigit", "join", "lower",
             "lstrip", "replace", "rstrip", "split", "startswith", "strip", "title", "upper",
         )
     },

@@ -76,6 +76,14 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
     return np.searchsorted(edges, x, side=side)
 
 
+def bisect_left(a: ArrayLike, x: Any) -> Any:
+    return np.searchsorted(a, x)
+
+
+def bisect_right(a: ArrayLike, x: Any) -> Any:
+    return np.searchsorted(a, x, side="right")
+
+
 def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
     if np.ndim(repeats) == 0:
         return np.repeat(a, repeats, axis)
@@ -514,6 +522,8 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.correlate": (correlate, 2),
     "numpy.gradient": (gradient, 1),
     "numpy.digitize": (digitize, 2),
+    "bisect.bisect_left": (bisect_left, 1),
+    "bisect.bisect_right": (bisect_right, 1),
     "numpy.rot90": (rot90, 1),
     "numpy.dstack": (dstack, 1),
     "numpy.tri": (tri, 0),

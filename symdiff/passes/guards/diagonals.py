@@ -19,13 +19,15 @@ SMALL = Fraction(1e-3)
 """What is bounded by more is no guard's,"""
 BESIDE = Fraction(1, 1000)
 """and it is a guard within so much of where it vanishes, relative to 1 and what is equal there."""
+MAX_OPERATIONS = 300
+"""Zeros of formulas with more operations are not searched for: each trial evaluates the formula."""
 
 
 def beside(e: Expr) -> Expr | None:
     """A condition under which a comparison of several variables holds only beside one set where what it
     compares vanishes; None if that is open, `TRUE` if it holds nowhere else."""
     d = _compared(e)
-    if d is None or len(ir.variables((d,))) < 2:
+    if d is None or len(ir.variables((d,))) < 2 or len(ir.topological((d,))) > MAX_OPERATIONS:
         return None
     solutions = zero_sets(d)
     if len(solutions) != 1 or len(solutions[0]) != 1:

@@ -111,3 +111,12 @@ def test_what_holds_beside_one_set_only():
     assert beside(ir.lt(ir.abs_(logarithm), 0.5)) is None  # not small
     assert beside(ir.lt(ir.abs_(F.SIN(a * b)), 1e-9)) is None  # where a or b is 0
     assert beside(ir.lt(ir.abs_(F.SIN(a) + F.EXP(b) * c), 1e-9)) is None
+
+
+@pytest.mark.parametrize(("steps", "searched"), [(5, True), (400, False)])
+def test_zeros_of_long_formulas_are_not_searched_for(steps, searched):
+    x, y = ir.var("x"), ir.var("y")
+    long = y
+    for k in range(steps):
+        long = F.SINH(long + long * k)
+    assert (beside(ir.le(ir.abs_(x - long), ir.const(EPS))) is not None) is searched
