@@ -86,6 +86,7 @@ class Examiner:
         self.reference = Certified(self.params, self.outputs, repaired.outputs, POINT_WORK)
         self.inside = inside(self.params, (*self.program.domain, *self.program.assumptions))
         self._known: dict[Point, tuple[Fault | None, ...]] = {}
+        self._own: dict[Point, list[float]] = {}
         self._near: tuple[Point, list[tuple[int, tuple[Answer, ...]]]] = ((), [])
 
     @cached_property
@@ -98,9 +99,11 @@ class Examiner:
 
     def symdiff(self, point: Sequence[float]) -> list[float]:
         """All outputs as symdiff computes them."""
-        work.spend(ANSWER_WORK)
-        answers: list[float] = self._answers(point)
-        return answers
+        key = tuple(point)
+        if key not in self._own:
+            work.spend(ANSWER_WORK)
+            self._own[key] = self._answers(point)
+        return self._own[key]
 
     def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
         """All outputs, proven."""
