@@ -103,8 +103,23 @@ class _Blame:
         with exclusive():
             self.tape = Tape([ir.var(p) for p in params], naive.outputs)
         self.origin = _origins(naive.program)
+        self.last: tuple[list[float], list[Any], dict[Expr, float]] = ([], [], {})
 
     def find(self, output: Expr, point: Sequence[float]) -> tuple[Expr, Location | None]:
+        if self.last[0] != list(point):
+            self.last = (list(point), *self._errors(point))
+        _, balls, errors = self.last
+        path = [output]
+        while below := self._used(path[-1], balls):
+            worst = max(below, key=errors.__getitem__)
+            if errors[worst] <= INHERITED:
+                break
+            path.append(worst)
+        culprit = _first_fault([(e, errors[e]) for e in path])
+        return culprit, self._place(culprit)
+
+    def _errors(self, point: Sequence[float]) -> tuple[list[Any], dict[Expr, float]]:
+        """The balls of all nodes at a point, and the errors of the doubles."""
         floats = self.kernel.point.evaluate(list(point))[0]
         with exclusive(PRECISION):
             inputs = [arb(x) for x in point]
@@ -114,14 +129,7 @@ class _Blame:
                 e: _relative_error(float(x), balls[index[e]] if e in index else None)
                 for e, x in zip(self.nodes, floats, strict=True)
             }
-        path = [output]
-        while below := self._used(path[-1], balls):
-            worst = max(below, key=errors.__getitem__)
-            if errors[worst] <= INHERITED:
-                break
-            path.append(worst)
-        culprit = _first_fault([(e, errors[e]) for e in path])
-        return culprit, self._place(culprit)
+        return balls, errors
 
     def _used(self, e: Expr, balls: Sequence[Any]) -> list[Expr]:
         """The arguments that count at the point: of a branch, the side taken."""

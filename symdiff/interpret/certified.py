@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -122,13 +122,19 @@ class Certified:
         """The value of each output at a point of floats, correctly rounded."""
         return tuple(a.value for a in self.at_with_status(point, dtype))
 
-    def at_with_status(self, point: Sequence[float], dtype: Any = "float64") -> tuple[Answer, ...]:
-        """The value of each output, how sure it is, and a ball around the truth."""
+    def at_with_status(
+        self,
+        point: Sequence[float],
+        dtype: Any = "float64",
+        limits_of: Collection[int] | None = None,
+    ) -> tuple[Answer, ...]:
+        """The value of each output, how sure it is, and a ball around the truth; limits are looked for
+        only of some outputs, if these are given."""
         floats = [float(x) for x in point]
         if len(floats) != self.arity:
             raise ValueError(f"a point has {self.arity} coordinates, not {len(floats)}")
         with exclusive():
-            return _Search(self, floats, format_of(dtype)).answers()
+            return _Search(self, floats, format_of(dtype)).answers(limits_of)
 
     @property
     def deep(self) -> Deep:
@@ -160,7 +166,7 @@ class _Search:
         self.undecided: set[int] = set()
         self.primals: tuple[Answer, ...] | None = None
 
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self, limits_of: Collection[int] | None = None) -> tuple[Answer, ...]:
         roots = self.tape.roots
         if not all(map(math.isfinite, self.point)):
             return tuple(self._at_infinity(r) for r in roots)
@@ -170,8 +176,11 @@ class _Search:
             singular -= self.found.keys()
         if singular:
             approach = Approach(self.tape, self.point, self.values, self.until, self.program.ties)
-            return tuple(self._settled(approach, e) for e in self.program.outputs)
-        return tuple(self.found[r] for r in roots)
+            for k, e in enumerate(self.program.outputs):
+                if limits_of is None or k in limits_of:
+                    self._settled(approach, e)
+        unknown = Answer(math.nan, "budget")
+        return tuple(self.found.get(r, unknown) for r in roots)
 
     def _settled(self, approach: Approach, output: Expr) -> Answer:
         """An output that is known, or else its limit."""

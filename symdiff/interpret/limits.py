@@ -33,7 +33,7 @@ from flint import arb, ctx
 from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import Value
-from symdiff.interpret.flat import Tape
+from symdiff.interpret.flat import Reasons, Tape
 from symdiff.interpret.paths import FLAT, Path, flat_paths, oblique_paths, paths, step
 from symdiff.ir.functions import (
     ACOSH,
@@ -130,7 +130,7 @@ class Approach:
         self.open = [i for i in tape.conditions if values[i] is None]
         self.asked: list[int] = []  # conditions that must compare what is defined on a path
         self.depth = BASE_DEPTH + 2 * span(tape, point)
-        self._met: dict[tuple[Path, int, bool], tuple[int, list[Value]]] = {}
+        self._met: dict[tuple[Path, int, bool], tuple[int, list[Value], Reasons]] = {}
         self._beside: dict[object, list[list[Value]]] = {}
         self._starts: list[tuple[list[Value], list[Value]]] = []
         self._ways = random.Random(30)
@@ -417,14 +417,14 @@ class Approach:
     def _at(self, path: Path, root: int, keep_jumps: bool, depth: int) -> Value:
         """The value of a node at t = 2**-depth on a path, to many digits."""
         key = path, depth, keep_jumps
-        prec, v = self._met.get(key, (0, []))
+        prec, v, known = self._met.get(key, (0, [], {}))
         while True:
             if v:
                 y = v[root]
                 if y.is_finite():
                     if y.rel_accuracy_bits() > AGREE + 20 or vanished(y):
                         return y
-                elif (reason := self.tape.trouble(root, v)) != "undecided":
+                elif (reason := self.tape.trouble(root, v, known)) != "undecided":
                     raise Stopped("domain" if reason == "domain" else "open")
             prec = 2 * prec or 3 * depth + 256
             if prec > MAX_PRECISION or work.spent() > self.until:
@@ -437,7 +437,8 @@ class Approach:
             v = self.tape.run(inputs, prec, self.fixed, self._keep if keep_jumps else None)
             if self._is_outside(v):
                 raise Stopped("domain")
-            self._met[key] = prec, v
+            known = {}
+            self._met[key] = prec, v, known
 
     def _is_outside(self, v: Sequence[Value]) -> bool:
         """Whether what must be defined beside the point is not."""

@@ -31,6 +31,8 @@ LARGEST = sys.float_info.max
 MAX_LOCI = 120
 MAX_ROOTS = 60
 """Roots that are followed on one line."""
+MAX_FLIPS = 16
+"""Changes of sign of one expression that are followed, and minima of its size."""
 OFFSETS = tuple(range(1, 17))
 """Points at 10**-k beside a singular point, for these k."""
 TRIES = 4096
@@ -243,9 +245,9 @@ class Lines:
             dips = (size[:, 1:-1] < size[:, :-2]) & (size[:, 1:-1] < size[:, 2:])
             dips &= ~flips[:, :-1] & ~flips[:, 1:] & ~zeros[:, 1:-1]
         found = [x for row in zeros for x in _simplest(xs, row)]
-        which, start = np.nonzero(flips)
+        which, start = _first(flips, xs)
         found += self._bisect(base, axis, which, xs[start], xs[start + 1])
-        which, start = np.nonzero(dips)
+        which, start = _first(dips, xs)
         found += self._sink(base, axis, which, xs[start], xs[start + 2])
         return found
 
@@ -287,6 +289,15 @@ class Lines:
         middle = a + (b - a) / 2
         bottom = np.abs(self._values(base, axis, middle)[which, rows])
         return list(middle[bottom < CLOSE * around])
+
+
+def _first(marked: Array, xs: Array) -> tuple[Array, Array]:
+    """Rows and columns of what is marked, of each row the `MAX_FLIPS` closest to 0."""
+    which, start = np.nonzero(marked)
+    order = np.lexsort((np.abs(xs[start]), which))
+    which, start = which[order], start[order]
+    rank = np.arange(len(which)) - np.searchsorted(which, which)
+    return which[rank < MAX_FLIPS], start[rank < MAX_FLIPS]
 
 
 def _simplest(xs: Array, marked: Array) -> list[float]:

@@ -281,6 +281,7 @@ class _Search:
         self.fixes = Fixes(program, examiner.wrt)
         self.complete = True
         self.found: dict[Any, Finding] = {}
+        self.not_finite: set[int] = set()
         places = breaks(examiner.naive.outputs, sums=True)
         self.lines = Lines(examiner.params, list(places))
         acts = [g.condition for g in examiner.guards.guards if g.kind == "repaired"]
@@ -342,7 +343,7 @@ class _Search:
                     if work.spent() >= self.until:
                         return True
                     between = spread(a, b, BETWEEN if self.extreme else BETWEEN // 3)
-                    return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
+                    return any(_is(self._fault(base, axis, x, i), kind) for x in between)
 
                 for a, b in _stretches(points, bad, good, joined):
                     self._gather(base, axis, output, kind, points, bad, a, b)
@@ -359,7 +360,25 @@ class _Search:
         return sorted(done)
 
     def _faults(self, base: Point, axis: int, x: float) -> tuple[Fault | None, ...]:
-        return self.examiner.faults((*base[:axis], x, *base[axis + 1 :]))
+        """What is bad at a point of a line, but for what would not be a new finding."""
+        point = (*base[:axis], x, *base[axis + 1 :])
+        got = enumerate(self.examiner.computed(point))
+        every = [i for i, y in got if math.isfinite(y) or not self._is_known(i, axis, point)]
+        return self.examiner.faults(point, every)
+
+    def _fault(self, base: Point, axis: int, x: float, output: int) -> Fault | None:
+        return self.examiner.faults((*base[:axis], x, *base[axis + 1 :]), [output])[output]
+
+    def _is_known(self, output: int, axis: int, point: Point) -> bool:
+        """Whether an output that is not finite at a point of a line is as it is where that was found."""
+        if len(point) == 1 or output not in self.not_finite:
+            return False
+        key = output, NOT_FINITE, self.examiner.naive.blame(output, point)[1]
+        first = self.found.get(key)
+        if first is None:
+            return False
+        along = self.examiner.params.index(first.variable)
+        return axis == along or (*key, axis) in self.found or not self._is_line(first, point)
 
     def _gather(
         self,
@@ -374,7 +393,7 @@ class _Search:
     ) -> None:
         """A finding from the bad points among points[a : b + 1]."""
         marked = [points[k] for k in range(a, b + 1) if bad[k]]
-        found = ((x, self._faults(base, axis, x)[output]) for x in marked)
+        found = ((x, self._fault(base, axis, x, output)) for x in marked)
         faults = {x: f for x, f in found if f is not None}
         example = _example(faults)
         fault, worst = faults[example], max(f.ulps for f in faults.values())
@@ -395,6 +414,7 @@ class _Search:
             low = self._end(base, axis, output, kind, low, points[a - 1])
         if b + 1 < len(points) and self._between(high, points[b + 1]):
             high = self._end(base, axis, output, kind, high, points[b + 1])
+        self.not_finite |= {output} if kind == NOT_FINITE else set()
         self.found[key] = Finding(
             self.examiner.function.__name__, self.examiner.labels[output], kind,
             self.examiner.params[axis], low, high,
@@ -419,9 +439,17 @@ class _Search:
         axis = self.examiner.params.index(first.variable)
         if axis == along:
             return False
+        if first.kind == NOT_FINITE and not self._is_line(first, point):
+            return False
         output = self.examiner.labels.index(first.output)
-        others = (self.examiner.faults((*point[:axis], x, *point[axis + 1 :])) for x in ELSEWHERE)
-        return all(_is(faults[output], first.kind) for faults in others)
+        return all(_is(self._fault(point, axis, x, output), first.kind) for x in ELSEWHERE)
+
+    def _is_line(self, first: Finding, point: Point) -> bool:
+        """Whether an output is not finite along the axis of a range that was found first."""
+        axis = self.examiner.params.index(first.variable)
+        output = self.examiner.labels.index(first.output)
+        others = ((*point[:axis], x, *point[axis + 1 :]) for x in ELSEWHERE)
+        return not any(math.isfinite(self.examiner.computed(p)[output]) for p in others)
 
     def _end(
         self, base: Point, axis: int, output: int, kind: str, bad: float, good: float
@@ -435,7 +463,7 @@ class _Search:
                 (halfway(middle, good), middle, halfway(middle, bad)) if self.extreme else (middle,)
             )
             for x in around:
-                if x not in (bad, good) and _is(self._faults(base, axis, x)[output], kind):
+                if x not in (bad, good) and _is(self._fault(base, axis, x, output), kind):
                     bad = x
                     break
             else:

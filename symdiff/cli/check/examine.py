@@ -10,7 +10,7 @@ underflow to zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -56,6 +56,9 @@ class Fault:
     excused: bool = False
 
 
+UNASKED = Fault("not examined", math.nan, math.nan, math.nan)
+
+
 class Examiner:
     """One function, evaluated three ways: by the plain chain rule, proven, by symdiff.
 
@@ -85,7 +88,8 @@ class Examiner:
         self.outputs = derivatives(repaired, self.wrt)
         self.reference = Certified(self.params, self.outputs, repaired.outputs, POINT_WORK)
         self.inside = inside(self.params, (*self.program.domain, *self.program.assumptions))
-        self._known: dict[Point, tuple[Fault | None, ...]] = {}
+        self._got: dict[Point, list[float]] = {}
+        self._known: dict[Point, dict[int, Fault | None]] = {}
         self._own: dict[Point, list[float]] = {}
         self._near: tuple[Point, list[tuple[int, tuple[Answer, ...]]]] = ((), [])
 
@@ -105,23 +109,32 @@ class Examiner:
             self._own[key] = self._answers(point)
         return self._own[key]
 
-    def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
-        """All outputs, proven."""
-        answers = self.reference.at_with_status(point)
-        limits = sum(a.status != "exact" for a in answers)
+    def truth(
+        self, point: Sequence[float], of: Collection[int] | None = None
+    ) -> tuple[Answer, ...]:
+        """All outputs, proven; limits only of some, if these are given."""
+        answers = self.reference.at_with_status(point, limits_of=of)
+        limits = sum(a.status != "exact" for i, a in enumerate(answers) if of is None or i in of)
         work.spend(limits * LIMIT_WORK + POINT_OVERHEAD)
         return answers
 
-    def faults(self, point: Point) -> tuple[Fault | None, ...]:
-        """What is bad at a point, for each output."""
-        if point not in self._known:
-            got = self.naive.at(point)
-            truth = self.truth(point)
-            self._known[point] = tuple(
-                self._fault(i, point, x, a, self._largest(i, truth))
-                for i, (x, a) in enumerate(zip(got, truth, strict=True))
-            )
-        return self._known[point]
+    def computed(self, point: Point) -> list[float]:
+        """All outputs by the plain chain rule."""
+        if point not in self._got:
+            self._got[point] = self.naive.at(point)
+        return self._got[point]
+
+    def faults(self, point: Point, of: Collection[int] | None = None) -> tuple[Fault | None, ...]:
+        """What is bad at a point, for each output; only some are examined, if these are given."""
+        known = self._known.setdefault(point, {})
+        every = range(len(self.labels))
+        asked = [i for i in (every if of is None else of) if i not in known]
+        if asked:
+            got = self.computed(point)
+            truth = self.truth(point, None if self.of_arrays else asked)
+            for i in asked:
+                known[i] = self._fault(i, point, got[i], truth[i], self._largest(i, truth))
+        return tuple(known.get(i, UNASKED) for i in every)
 
     def _largest(self, i: int, truth: Sequence[Answer]) -> float:
         """What a loss of an output counts beside."""
