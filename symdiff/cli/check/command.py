@@ -33,7 +33,7 @@ from symdiff.interpret import work
 from symdiff.ir import FALSE, VAR, format_expr, or_
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.passes.guards.notes import Guard
-from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, spread
+from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, length, spread
 
 SECONDS = 2.0
 """Time for one function."""
@@ -317,7 +317,7 @@ class _Search:
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
         idle = 0
-        for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
+        for first, end in sorted(runs, key=lambda r: min(map(length, xs[slice(*r)]))):
             if idle == PATIENCE and not self.extreme:
                 return
             if work.spent() >= self.until:
@@ -330,7 +330,7 @@ class _Search:
     def _run(self, base: Point, axis: int, xs: Any, first: int, end: int) -> None:
         """A stretch of flagged points xs[first:end]."""
         chosen = {*np.linspace(first, end - 1, self.per_run).astype(int).tolist()}
-        chosen |= set(sorted(range(first, end), key=lambda k: _length(xs[k]))[: self.per_run // 2])
+        chosen |= set(sorted(range(first, end), key=lambda k: length(xs[k]))[: self.per_run // 2])
         chosen |= {k for k in (first - 1, end) if 0 <= k < len(xs)}
         points = self._examined(base, axis, [float(xs[k]) for k in sorted(chosen)])
         faults = [self._faults(base, axis, x) for x in points]
@@ -352,7 +352,7 @@ class _Search:
         """Of the points of a stretch, the simplest that there is time for are examined."""
         until = self.until if self.extreme else min(self.until, work.spent() + STRETCH_WORK)
         done: list[float] = []
-        for x in sorted(points, key=_length):
+        for x in sorted(points, key=length):
             if done and work.spent() >= until:
                 break
             self._faults(base, axis, x)
@@ -500,10 +500,6 @@ def _extreme(low: float, example: float, high: float) -> bool:
     return huge or (example != 0 and max(abs(low), abs(high)) < 1 / EXTREME)
 
 
-def _length(x: float) -> int:
-    return len(repr(float(x)))
-
-
 def _example(faults: Mapping[float, Fault]) -> float:
     """The shortest number, of those the one that loses the most."""
-    return min(faults, key=lambda x: (_length(x), -faults[x].ulps, -abs(x), -x))
+    return min(faults, key=lambda x: (length(x), -faults[x].ulps, -abs(x), -x))
