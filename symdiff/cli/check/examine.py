@@ -10,7 +10,7 @@ underflow to zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -91,7 +91,8 @@ class Examiner:
         self._got: dict[Point, list[float]] = {}
         self._known: dict[Point, dict[int, Fault | None]] = {}
         self._own: dict[Point, list[float]] = {}
-        self._near: tuple[Point, list[tuple[int, tuple[Answer, ...]]]] = ((), [])
+        self._truth: dict[Point, dict[int, Answer]] = {}
+        self._near: dict[Point, list[tuple[int, tuple[Answer, ...]]]] = {}
 
     @cached_property
     def _answers(self) -> Any:
@@ -131,18 +132,26 @@ class Examiner:
         asked = [i for i in (every if of is None else of) if i not in known]
         if asked:
             got = self.computed(point)
-            truth = self.truth(point, None if self.of_arrays else asked)
+            truth = self._proven(point, every if self.of_arrays else asked)
             for i in asked:
                 known[i] = self._fault(i, point, got[i], truth[i], self._largest(i, truth))
         return tuple(known.get(i, UNASKED) for i in every)
 
-    def _largest(self, i: int, truth: Sequence[Answer]) -> float:
+    def _proven(self, point: Point, of: Collection[int]) -> Mapping[int, Answer]:
+        """The truth at a point, at least of some outputs."""
+        proven = self._truth.setdefault(point, {})
+        if left := [i for i in of if i not in proven]:
+            answers = enumerate(self.truth(point, left))
+            proven.update((i, a) for i, a in answers if i in left or a.status == "exact")
+        return proven
+
+    def _largest(self, i: int, truth: Mapping[int, Answer]) -> float:
         """What a loss of an output counts beside."""
         if not self.of_arrays or self.everything:
             return 0.0
         values = len(self.program.outputs)
-        group = truth[:values] if i < values else truth[values:]
-        return max((abs(a.value) for a in group if math.isfinite(a.value)), default=0.0)
+        group = (a.value for k, a in truth.items() if (k < values) == (i < values))
+        return max((abs(x) for x in group if math.isfinite(x)), default=0.0)
 
     def _fault(
         self, i: int, point: Point, got: float, right: Answer, largest: float
@@ -174,9 +183,7 @@ class Examiner:
 
     def _surroundings(self, point: Point) -> Iterable[tuple[int, tuple[Answer, ...]]]:
         """The truth at points a few, and many, ulps away in every coordinate."""
-        if self._near[0] != point:
-            self._near = point, []
-        known = self._near[1]
+        known = self._near.setdefault(point, [])
         for k, step in enumerate(s * n for n in NUDGES for s in (1, -1)):
             if k == len(known):
                 moves = (step + (j * step) // 3 * (-1) ** j for j in range(len(point)))
