@@ -56,23 +56,31 @@ class Naive:
         variables = [ir.var(w) for w in wrt]
         slopes = [d for o in program.outputs for d in gradient(o, variables)]
         self.outputs = ir.transform((*program.outputs, *slopes), _plain)
-        self.kernel = self._compiled("naive")
+        self.nodes = [e for e in ir.topological(self.outputs) if not e.op.boolean]
+        index = {e: i for i, e in enumerate(self.nodes)}
+        self._places = [index[e] for e in self.outputs]
+        self._operations = self._compiled("operations", self.nodes)
         self._flagged: Kernel | None = None
         self._blame: _Blame | None = None
 
-    def _compiled(self, name: str, test: Expr | None = None) -> Kernel:
-        plain = Plain(name, self.program.params, self.outputs, test)
+    def _compiled(self, name: str, outputs: Sequence[Expr], test: Expr | None = None) -> Kernel:
+        plain = Plain(name, self.program.params, tuple(outputs), test)
         return Kernel(plain, accuracy="fast", cache=False)
+
+    def operations(self, point: Sequence[float]) -> list[float]:
+        """The results of all operations at a point, in the order of `nodes`."""
+        return [float(v) for v in self._operations.point.evaluate(list(point))[0]]
 
     def at(self, point: Sequence[float]) -> list[float]:
         """All outputs at a point."""
-        return [float(v) for v in self.kernel.point.evaluate(list(point))[0]]
+        values = self.operations(point)
+        return [values[i] for i in self._places]
 
     def flagged(self, points: Any) -> Any:
         """Which points, one a row, may lose half their digits or are not finite."""
         if self._flagged is None:
             self._flagged = self._compiled(
-                "flagged", flagged_where(self.outputs, int(HALF_THE_DIGITS))
+                "flagged", self.outputs, flagged_where(self.outputs, int(HALF_THE_DIGITS))
             )
         with np.errstate(all="ignore"):
             flags = self._flagged.evaluate(list(np.ascontiguousarray(points.T))).flags
@@ -95,25 +103,16 @@ class _Blame:
     """All operations of the plain chain rule, in doubles and in balls."""
 
     def __init__(self, naive: Naive) -> None:
-        self.program, params = naive.program, naive.program.params
-        self.nodes = [e for e in ir.topological(naive.outputs) if not e.op.boolean]
-        self.kernel = Kernel(
-            Plain("operations", params, tuple(self.nodes)), accuracy="fast", cache=False
-        )
+        self.naive, self.program, params = naive, naive.program, naive.program.params
         with exclusive():
             self.tape = Tape([ir.var(p) for p in params], naive.outputs)
         self.origin = _origins(naive.program)
+        self.last: tuple[list[float], list[Any], dict[Expr, float]] = ([], [], {})
 
     def find(self, output: Expr, point: Sequence[float]) -> tuple[Expr, Location | None]:
-        floats = self.kernel.point.evaluate(list(point))[0]
-        with exclusive(PRECISION):
-            inputs = [arb(x) for x in point]
-            balls = self.tape.run(inputs, PRECISION, self.tape.exact(point))
-            index = self.tape.index
-            errors = {
-                e: _relative_error(float(x), balls[index[e]] if e in index else None)
-                for e, x in zip(self.nodes, floats, strict=True)
-            }
+        if self.last[0] != list(point):
+            self.last = (list(point), *self._errors(point))
+        _, balls, errors = self.last
         path = [output]
         while below := self._used(path[-1], balls):
             worst = max(below, key=errors.__getitem__)
@@ -122,6 +121,19 @@ class _Blame:
             path.append(worst)
         culprit = _first_fault([(e, errors[e]) for e in path])
         return culprit, self._place(culprit)
+
+    def _errors(self, point: Sequence[float]) -> tuple[list[Any], dict[Expr, float]]:
+        """The balls of all nodes at a point, and the errors of the doubles."""
+        floats = self.naive.operations(point)
+        with exclusive(PRECISION):
+            inputs = [arb(x) for x in point]
+            balls = self.tape.run(inputs, PRECISION, self.tape.exact(point))
+            index = self.tape.index
+            errors = {
+                e: _relative_error(x, balls[index[e]] if e in index else None)
+                for e, x in zip(self.naive.nodes, floats, strict=True)
+            }
+        return balls, errors
 
     def _used(self, e: Expr, balls: Sequence[Any]) -> list[Expr]:
         """The arguments that count at the point: of a branch, the side taken."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
@@ -112,7 +113,7 @@ class Certified:
         with exclusive():
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
-            self._primal_tape: Certified | None = None
+        self.places = dict(zip(self.outputs, self.tape.roots, strict=True))
         self._deep: Deep | None = None
         by_size = max(WORK, WORK_PER_NODE * len(self.tape.nodes))
         self.budget = by_size if budget is None else budget
@@ -121,13 +122,19 @@ class Certified:
         """The value of each output at a point of floats, correctly rounded."""
         return tuple(a.value for a in self.at_with_status(point, dtype))
 
-    def at_with_status(self, point: Sequence[float], dtype: Any = "float64") -> tuple[Answer, ...]:
-        """The value of each output, how sure it is, and a ball around the truth."""
+    def at_with_status(
+        self,
+        point: Sequence[float],
+        dtype: Any = "float64",
+        limits_of: Collection[int] | None = None,
+    ) -> tuple[Answer, ...]:
+        """The value of each output, how sure it is, and a ball around the truth; limits are looked for
+        only of some outputs, if these are given."""
         floats = [float(x) for x in point]
         if len(floats) != self.arity:
             raise ValueError(f"a point has {self.arity} coordinates, not {len(floats)}")
         with exclusive():
-            return _Search(self, floats, format_of(dtype)).answers()
+            return _Search(self, floats, format_of(dtype)).answers(limits_of)
 
     @property
     def deep(self) -> Deep:
@@ -136,17 +143,15 @@ class Certified:
             self._deep = Deep(self._variables, self.outputs)
         return self._deep
 
-    def primals_defined(self, output: Expr, point: Sequence[float]) -> bool:
-        """Whether what this output is the derivative of is finite at a point."""
+    def primals_of(self, output: Expr) -> tuple[Expr, ...]:
+        """What an output is the derivative of."""
         before = self.primals
-        if output in before:
-            before = before[: before.index(output)]
-        if not before:
-            return True
-        if self._primal_tape is None:
-            self._primal_tape = Certified(self._variables, self.primals, (), self.budget)
-        answers = self._primal_tape.at_with_status(point)[: len(before)]
-        return all(a.status in ("exact", "limit", "budget") for a in answers)
+        return before[: before.index(output)] if output in before else before
+
+    @cached_property
+    def primal_tape(self) -> Certified:
+        """The primals alone, where they are no outputs."""
+        return Certified(self._variables, self.primals, (), self.budget)
 
 
 class _Search:
@@ -159,8 +164,9 @@ class _Search:
         self.known: dict[int, Fraction | bool] | None = None
         self.found: dict[int, Answer] = {}
         self.undecided: set[int] = set()
+        self.primals: tuple[Answer, ...] | None = None
 
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self, limits_of: Collection[int] | None = None) -> tuple[Answer, ...]:
         roots = self.tape.roots
         if not all(map(math.isfinite, self.point)):
             return tuple(self._at_infinity(r) for r in roots)
@@ -170,10 +176,29 @@ class _Search:
             singular -= self.found.keys()
         if singular:
             approach = Approach(self.tape, self.point, self.values, self.until, self.program.ties)
-            for output, root in zip(self.program.outputs, roots, strict=True):
-                if root in singular and root not in self.found:
-                    self.found[root] = self._fill(approach, output, root)
-        return tuple(self.found[r] for r in roots)
+            for k, e in enumerate(self.program.outputs):
+                if limits_of is None or k in limits_of:
+                    self._settled(approach, e)
+        unknown = Answer(math.nan, "budget")
+        return tuple(self.found.get(r, unknown) for r in roots)
+
+    def _settled(self, approach: Approach, output: Expr) -> Answer:
+        """An output that is known, or else its limit."""
+        root = self.program.places[output]
+        if root not in self.found:
+            self.found[root] = self._fill(approach, output, root)
+        return self.found[root]
+
+    def _primals_are_defined(self, approach: Approach, output: Expr) -> bool:
+        """Whether what an output is the derivative of is finite at the point."""
+        primals = self.program.primals_of(output)
+        if all(e in self.program.places for e in primals):
+            answers: Iterable[Answer] = (self._settled(approach, e) for e in primals)
+        else:
+            if self.primals is None:
+                self.primals = self.program.primal_tape.at_with_status(self.point)
+            answers = self.primals[: len(primals)]
+        return all(a.status in ("exact", "limit", "budget") for a in answers)
 
     def _climb(self, pending: set[int]) -> set[int]:
         """Settle outputs with growing precision; the rest is undefined there."""
@@ -297,7 +322,7 @@ class _Search:
             y = extended_value(self.tape, root, self.point, PRECISIONS[1], self.known or {})
             if not math.isnan(value := _infinity(y)):
                 return Answer(value, "pole")
-        defined = self.program.primals_defined(output, self.point)
+        defined = self._primals_are_defined(approach, output)
         limit = approach.limit(root) if defined else Limit("none")
         if limit.kind == "finite":
             return Answer(self._nearest(limit.value), "limit", limit.value)

@@ -31,6 +31,7 @@ from symdiff.ir import Expr
 from symdiff.ir.functions import domain
 
 Trouble = Literal["undecided", "domain", "singular"]
+Reasons = dict[int, Trouble | None]
 """Why a value is nan: the precision is too low; outside of the domain; on its
 edge or at a pole, where a limit may exist."""
 
@@ -245,7 +246,7 @@ class Tape:
 
     def undefined(self, v: Sequence[Value]) -> list[int]:
         """The comparisons with what is not defined, which are not decided yet."""
-        known: dict[int, Trouble | None] = {}
+        known: Reasons = {}
         return [
             i
             for i in self.conditions
@@ -255,7 +256,7 @@ class Tape:
 
     # -- reasons
     def trouble(
-        self, root: int, v: Sequence[Value], known: dict[int, Trouble | None] | None = None
+        self, root: int, v: Sequence[Value], known: Reasons | None = None
     ) -> Trouble | None:
         """Why the value of a node is not finite; None if it is. `known` keeps the reasons of nodes
         from one question to the next."""

@@ -24,16 +24,16 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from operator import itemgetter
-from typing import Literal
+from typing import Any, Literal
 
 from flint import arb, ctx
 
 from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import Value
-from symdiff.interpret.flat import Tape
+from symdiff.interpret.flat import Reasons, Tape
 from symdiff.interpret.paths import FLAT, Path, flat_paths, oblique_paths, paths, step
 from symdiff.ir.functions import (
     ACOSH,
@@ -130,8 +130,10 @@ class Approach:
         self.open = [i for i in tape.conditions if values[i] is None]
         self.asked: list[int] = []  # conditions that must compare what is defined on a path
         self.depth = BASE_DEPTH + 2 * span(tape, point)
-        self._met: dict[tuple[Path, int, bool], tuple[int, list[Value]]] = {}
-        self._beside: dict[tuple[int, tuple[int, ...]], list[list[Value]]] = {}
+        self._met: dict[tuple[Path, int, bool], tuple[int, list[Value], Reasons]] = {}
+        self._beside: dict[object, list[list[Value]]] = {}
+        self._starts: list[tuple[list[Value], list[Value]]] = []
+        self._ways = random.Random(30)
 
     def limit(self, root: int) -> Limit:
         """The limit of one node; at a kink, with the values that the table of
@@ -182,47 +184,64 @@ class Approach:
 
     def _is_refuted(self, root: int, value: Value) -> bool:
         """Whether a value close to the point is far from what was seen on the usual paths."""
-        used = self.tape.parameters_below(root)
-        if len(used) <= 1:
+        if len(self.tape.parameters_below(root)) <= 1:
             return False
         before, until = work.spent(), self.until
         self.until = min(until, before + REFUTING)
         try:
-            return any(abs(y - value) > far for y, far in self._close_values(root, used, value))
+            return any(abs(y - value) > far for y, far in self._close_values(root, value))
         finally:  # what is spent here is not missed elsewhere
             self.until = until
             work.spend(before - work.spent())
 
-    def _close_values(
-        self, root: int, used: Sequence[int], value: Value
-    ) -> Iterator[tuple[Value, Value]]:
-        """Values close to the point, and how far from the limit they never are, if it is one."""
-        depth = NEAR + _exponent(self.tape, self.point)
-        paths = [*oblique_paths(used, len(self.point))]
-        if any(e.op in _LOGARITHMS for e in self.tape.nodes):
-            paths += flat_paths(used, self.point)
-        for path in paths:
+    def _close_values(self, root: int, value: Value) -> Iterator[tuple[Value, Value]]:
+        """Values close to the point, and how far from the limit they never are, if it is one. The
+        ways there are those of all parameters, so that all roots have them in common."""
+        for path in self._paths_beside:
             try:
-                yield self._at(path, root, False, depth), (1 + abs(value)) / 8
+                yield self._at(path, root, False, self._near), (1 + abs(value)) / 8
             except Stopped:
                 if work.spent() > self.until:
                     break
         self.until = work.spent() + REFUTING // 2
-        for d in self._divisors(root)[:DIVISORS]:
-            key = d, tuple(used)
-            if key not in self._beside:
-                self._beside[key] = list(self._beside_zero(d, used, depth))
-            for v in self._beside[key]:
-                if v[root].is_finite() and not self._is_outside(v):
-                    yield v[root], 1 + abs(value)
-        for quotient in self._quotients(root)[:DIVISORS]:
-            for v in self._beside_quotient(quotient, used, depth):
-                if v[root].is_finite() and not self._is_outside(v):
-                    yield v[root], (1 + abs(value)) / 8
-        for d in self._arguments_of_logarithms(root)[:DIVISORS]:
-            for v in self._flat_beside(d, used, depth):
-                if v[root].is_finite() and not self._is_outside(v):
-                    yield v[root], (1 + abs(value)) / 8
+        ways: tuple[tuple[Callable[[Any], Iterator[list[Value]]], Sequence[Any], Value], ...] = (
+            (self._beside_zero, self._divisors(root), 1 + abs(value)),
+            (self._beside_quotient, self._quotients(root), (1 + abs(value)) / 8),
+            (self._flat_beside, self._arguments_of_logarithms(root), (1 + abs(value)) / 8),
+        )
+        for look, nodes, far in ways:
+            for node in nodes[:DIVISORS]:
+                for v in self._once(look, node):
+                    if v[root].is_finite():
+                        yield v[root], far
+
+    def _once(
+        self, look: Callable[[Any], Iterator[list[Value]]], node: Any
+    ) -> Sequence[list[Value]]:
+        """The values of all nodes at places close to the point, for all roots."""
+        key = look.__name__, node
+        if (found := self._beside.get(key)) is None:
+            found = [v for v in look(node) if not self._is_outside(v)]
+            if work.spent() <= self.until:  # all of them
+                self._beside[key] = found
+        return found
+
+    @cached_property
+    def _near(self) -> int:
+        """The depth at which counterexamples are looked for."""
+        return NEAR + _exponent(self.tape, self.point)
+
+    @cached_property
+    def _moving(self) -> list[int]:
+        """The positions of the parameters that any root depends on."""
+        return sorted(k for _, k in self.tape.slots)
+
+    @cached_property
+    def _paths_beside(self) -> list[Path]:
+        found = [*oblique_paths(self._moving, len(self.point))]
+        if any(e.op in _LOGARITHMS for e in self.tape.nodes):
+            found += flat_paths(self._moving, self.point)
+        return found
 
     def _divisors(self, root: int) -> list[int]:
         """The divisors below a node that are zero at the point."""
@@ -260,9 +279,7 @@ class Approach:
         value = self.values[i]
         return bool(value.is_finite() and value.contains(0))
 
-    def _beside_quotient(
-        self, quotient: tuple[int, int, bool], used: Sequence[int], depth: int
-    ) -> Iterator[list[Value]]:
+    def _beside_quotient(self, quotient: tuple[int, int, bool]) -> Iterator[list[Value]]:
         """The values of all nodes close to the point, where a quotient is about what it need not be
         at the point."""
         a, b, inverse = quotient
@@ -272,7 +289,7 @@ class Approach:
             def off(v: list[Value], ratio: Value = ratio) -> Value:
                 return v[a] - ratio * (1 / v[b] if inverse else v[b])
 
-            for _, v in self._between(off, used, depth, RATIO_STEPS):
+            for _, v in self._between(off, RATIO_STEPS):
                 w = v[a] * v[b] if inverse else v[a] / v[b]
                 if w.is_finite() and abs(w / ratio - 1) < arb(2) ** -8:
                     yield v
@@ -309,37 +326,35 @@ class Approach:
                 return b
         return None
 
-    def _flat_beside(self, d: int, used: Sequence[int], depth: int) -> Iterator[list[Value]]:
+    def _flat_beside(self, d: int) -> Iterator[list[Value]]:
         """The values of all nodes where one that changes its sign close to the point is smaller
         than all powers of the distance, and the others are as where it is zero."""
-        ways = [way for way, _ in self._towards_zero(d, used, depth, PRECISION * 3 // 5)]
+        ways = [way for way, _ in self._towards_zero(d, PRECISION * 3 // 5)]
         if not ways:
             return
-        inputs = self._inputs(ways[-1], used, depth)
+        inputs = self._inputs(ways[-1])
         for e in FLAT[:3]:
-            for flat in (step(depth, e), -step(depth, e)):
+            for flat in (step(self._near, e), -step(self._near, e)):
                 v = self.tape.run(inputs, PRECISION, self.fixed, partial(_instead, d, flat))
                 yield v
 
-    def _beside_zero(self, divisor: int, used: Sequence[int], depth: int) -> Iterator[list[Value]]:
+    def _beside_zero(self, divisor: int) -> Iterator[list[Value]]:
         """The values of all nodes where a divisor is smaller and smaller, close to the point."""
-        for _, v in self._towards_zero(divisor, used, depth, PRECISION // 5):
+        for _, v in self._towards_zero(divisor, PRECISION // 5):
             yield v
 
-    def _inputs(self, direction: Sequence[Value], used: Sequence[int], depth: int) -> list[Value]:
+    def _inputs(self, direction: Sequence[Value]) -> list[Value]:
         ctx.prec = PRECISION
         inputs = [arb(x) for x in self.point]
-        for k, c in zip(used, direction, strict=True):
-            inputs[k] += c * arb(2) ** -depth
+        for k, c in zip(self._moving, direction, strict=True):
+            inputs[k] += c * arb(2) ** -self._near
         return inputs
 
-    def _towards_zero(
-        self, divisor: int, used: Sequence[int], depth: int, least: int
-    ) -> Iterator[tuple[list[Value], list[Value]]]:
+    def _towards_zero(self, divisor: int, least: int) -> Iterator[tuple[list[Value], list[Value]]]:
         """Directions in which a node is smaller and smaller, to 2**-least, and the values of all
         nodes there: by regula falsi between those in which its signs differ (Dowell and Jarratt,
         1971)."""
-        for way, v in self._between(itemgetter(divisor), used, depth, STEPS, least):
+        for way, v in self._between(itemgetter(divisor), STEPS, least):
             yield way, v
             if size(v[divisor]) < -least:
                 return
@@ -347,23 +362,16 @@ class Approach:
     def _between(
         self,
         of: Callable[[list[Value]], Value],
-        used: Sequence[int],
-        depth: int,
         steps: int,
         least: int = PRECISION // 5,
     ) -> Iterator[tuple[list[Value], list[Value]]]:
         """Directions in which a function of the values of all nodes is smaller and smaller, and those
         values; none if it has one sign."""
-        rng = random.Random(30)
-
-        def run(direction: Sequence[Value]) -> list[Value]:
-            return self.tape.run(self._inputs(direction, used, depth), PRECISION, self.fixed)
-
         sides: dict[bool, tuple[list[Value], Value]] = {}
         tried = 0
-        for _ in range(OUTSIDE * DIRECTIONS):
-            way = [arb(rng.choice((-1, 1)) * rng.uniform(0.5, 1)) for _ in used]
-            y = of(run(way))
+        for number in range(OUTSIDE * DIRECTIONS):
+            way, v = self._start(number)
+            y = of(v)
             if y.is_finite() and not y.contains(0):
                 sides.setdefault(bool(y > 0), (way, y))
             tried += bool(y.is_finite())
@@ -379,11 +387,11 @@ class Approach:
                 return
             part = (at_a / (at_a - at_b)).mid()
             way = [(x + part * (y - x)).mid() for x, y in zip(a, b, strict=True)]
-            v = run(way)
+            v = self._run(way)
             if of(v).contains(0):  # exactly met, as zeros of linear divisors are
                 little = arb(2) ** -(least + PRECISION // 20)
                 way = [(w + little * (y - w)).mid() for w, y in zip(way, b, strict=True)]
-                v = run(way)
+                v = self._run(way)
             y = of(v)
             if not y.is_finite() or y.contains(0):
                 return
@@ -393,17 +401,30 @@ class Approach:
             else:
                 b, at_b, at_a = way, y, at_a * at_b / (at_b + y)
 
+    def _run(self, way: Sequence[Value]) -> list[Value]:
+        """The values of all nodes close to the point, in a direction."""
+        return self.tape.run(self._inputs(way), PRECISION, self.fixed)
+
+    def _start(self, number: int) -> tuple[list[Value], list[Value]]:
+        """One of the directions in which a change of sign is looked for, and all values there."""
+        while number >= len(self._starts):
+            signs = ((self._ways.choice((-1, 1)), self._ways.uniform(0.5, 1)) for _ in self._moving)
+            way = [arb(s * c) for s, c in signs]
+            self._starts.append((way, self._run(way)))
+        ctx.prec = PRECISION
+        return self._starts[number]
+
     def _at(self, path: Path, root: int, keep_jumps: bool, depth: int) -> Value:
         """The value of a node at t = 2**-depth on a path, to many digits."""
         key = path, depth, keep_jumps
-        prec, v = self._met.get(key, (0, []))
+        prec, v, known = self._met.get(key, (0, [], {}))
         while True:
             if v:
                 y = v[root]
                 if y.is_finite():
                     if y.rel_accuracy_bits() > AGREE + 20 or vanished(y):
                         return y
-                elif (reason := self.tape.trouble(root, v)) != "undecided":
+                elif (reason := self.tape.trouble(root, v, known)) != "undecided":
                     raise Stopped("domain" if reason == "domain" else "open")
             prec = 2 * prec or 3 * depth + 256
             if prec > MAX_PRECISION or work.spent() > self.until:
@@ -416,7 +437,8 @@ class Approach:
             v = self.tape.run(inputs, prec, self.fixed, self._keep if keep_jumps else None)
             if self._is_outside(v):
                 raise Stopped("domain")
-            self._met[key] = prec, v
+            known = {}
+            self._met[key] = prec, v, known
 
     def _is_outside(self, v: Sequence[Value]) -> bool:
         """Whether what must be defined beside the point is not."""

@@ -8,6 +8,7 @@ formula and by bisection over the doubles, and `Lines.grid` puts points on both 
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import sys
@@ -31,9 +32,13 @@ LARGEST = sys.float_info.max
 MAX_LOCI = 120
 MAX_ROOTS = 60
 """Roots that are followed on one line."""
+MAX_FLIPS = 16
+"""Changes of sign of one expression that are followed, and minima of its size."""
 OFFSETS = tuple(range(1, 17))
 """Points at 10**-k beside a singular point, for these k."""
 TRIES = 4096
+SINKING = 20
+"""Steps towards a minimum after which it is left, if its size is not half of its surroundings."""
 CLOSE = 1e-6
 """A minimum this much smaller than its surroundings counts as a zero."""
 
@@ -210,7 +215,7 @@ class Lines:
         """Where a break meets the line through a point, in order of size."""
         found = [] if self.kernel is None else self._search(base, axis)
         finite = {float(x) + 0.0 for x in found if math.isfinite(x)}
-        return sorted(finite, key=lambda x: (len(repr(x)), abs(x), x))[:MAX_ROOTS]
+        return sorted(finite, key=lambda x: (length(x), abs(x), x))[:MAX_ROOTS]
 
     def grid(self, base: Point, axis: int) -> tuple[Array, Array]:
         """Numbers along the line: all sizes, ordinary ones, and close to every root;
@@ -243,9 +248,9 @@ class Lines:
             dips = (size[:, 1:-1] < size[:, :-2]) & (size[:, 1:-1] < size[:, 2:])
             dips &= ~flips[:, :-1] & ~flips[:, 1:] & ~zeros[:, 1:-1]
         found = [x for row in zeros for x in _simplest(xs, row)]
-        which, start = np.nonzero(flips)
+        which, start = _first(flips, xs)
         found += self._bisect(base, axis, which, xs[start], xs[start + 1])
-        which, start = np.nonzero(dips)
+        which, start = _first(dips, xs)
         found += self._sink(base, axis, which, xs[start], xs[start + 2])
         return found
 
@@ -277,23 +282,43 @@ class Lines:
         """Minima of the size that are zero as far as can be seen."""
         if not len(which):
             return []
-        rows = np.arange(len(which))
-        around = np.abs(self._values(base, axis, a)[which, rows])
-        for _ in range(80):
+        around = np.abs(self._values(base, axis, a)[which, np.arange(len(which))])
+        for number in range(80):
+            rows = np.arange(len(which))
             m1, m2 = a + (b - a) / 3, b - (b - a) / 3
             both = self._values(base, axis, np.concatenate((m1, m2)))
             f1, f2 = np.abs(both[which, rows]), np.abs(both[which, rows + len(rows)])
             a, b = np.where(f1 > f2, m1, a), np.where(f1 > f2, b, m2)
+            if number == SINKING:
+                low = np.minimum(f1, f2) < around / 2
+                which, around, a, b = which[low], around[low], a[low], b[low]
+                if not len(which):
+                    return []
         middle = a + (b - a) / 2
-        bottom = np.abs(self._values(base, axis, middle)[which, rows])
+        bottom = np.abs(self._values(base, axis, middle)[which, np.arange(len(which))])
         return list(middle[bottom < CLOSE * around])
+
+
+@functools.lru_cache(maxsize=8192)
+def length(x: float) -> int:
+    """How long a number is written."""
+    return len(repr(float(x)))
+
+
+def _first(marked: Array, xs: Array) -> tuple[Array, Array]:
+    """Rows and columns of what is marked, of each row the `MAX_FLIPS` closest to 0."""
+    which, start = np.nonzero(marked)
+    order = np.lexsort((np.abs(xs[start]), which))
+    which, start = which[order], start[order]
+    rank = np.arange(len(which)) - np.searchsorted(which, which)
+    return which[rank < MAX_FLIPS], start[rank < MAX_FLIPS]
 
 
 def _simplest(xs: Array, marked: Array) -> list[float]:
     """Of each run of marked numbers the one that is written shortest."""
     runs = np.split(xs, np.nonzero(np.diff(marked.astype(int)))[0] + 1)
     kept = runs[0 if marked[0] else 1 :: 2]
-    return [min(map(float, run), key=lambda x: (len(repr(x)), abs(x), x)) for run in kept]
+    return [min(map(float, run), key=lambda x: (length(x), abs(x), x)) for run in kept]
 
 
 def _frame() -> list[float]:

@@ -33,7 +33,7 @@ from symdiff.interpret import work
 from symdiff.ir import FALSE, VAR, format_expr, or_
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.passes.guards.notes import Guard
-from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, spread
+from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, length, spread
 
 SECONDS = 2.0
 """Time for one function."""
@@ -281,6 +281,7 @@ class _Search:
         self.fixes = Fixes(program, examiner.wrt)
         self.complete = True
         self.found: dict[Any, Finding] = {}
+        self.not_finite: set[int] = set()
         places = breaks(examiner.naive.outputs, sums=True)
         self.lines = Lines(examiner.params, list(places))
         acts = [g.condition for g in examiner.guards.guards if g.kind == "repaired"]
@@ -316,7 +317,7 @@ class _Search:
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
         idle = 0
-        for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
+        for first, end in sorted(runs, key=lambda r: min(map(length, xs[slice(*r)]))):
             if idle == PATIENCE and not self.extreme:
                 return
             if work.spent() >= self.until:
@@ -329,7 +330,7 @@ class _Search:
     def _run(self, base: Point, axis: int, xs: Any, first: int, end: int) -> None:
         """A stretch of flagged points xs[first:end]."""
         chosen = {*np.linspace(first, end - 1, self.per_run).astype(int).tolist()}
-        chosen |= set(sorted(range(first, end), key=lambda k: _length(xs[k]))[: self.per_run // 2])
+        chosen |= set(sorted(range(first, end), key=lambda k: length(xs[k]))[: self.per_run // 2])
         chosen |= {k for k in (first - 1, end) if 0 <= k < len(xs)}
         points = self._examined(base, axis, [float(xs[k]) for k in sorted(chosen)])
         faults = [self._faults(base, axis, x) for x in points]
@@ -342,7 +343,7 @@ class _Search:
                     if work.spent() >= self.until:
                         return True
                     between = spread(a, b, BETWEEN if self.extreme else BETWEEN // 3)
-                    return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
+                    return any(_is(self._fault(base, axis, x, i), kind) for x in between)
 
                 for a, b in _stretches(points, bad, good, joined):
                     self._gather(base, axis, output, kind, points, bad, a, b)
@@ -351,7 +352,7 @@ class _Search:
         """Of the points of a stretch, the simplest that there is time for are examined."""
         until = self.until if self.extreme else min(self.until, work.spent() + STRETCH_WORK)
         done: list[float] = []
-        for x in sorted(points, key=_length):
+        for x in sorted(points, key=length):
             if done and work.spent() >= until:
                 break
             self._faults(base, axis, x)
@@ -359,7 +360,25 @@ class _Search:
         return sorted(done)
 
     def _faults(self, base: Point, axis: int, x: float) -> tuple[Fault | None, ...]:
-        return self.examiner.faults((*base[:axis], x, *base[axis + 1 :]))
+        """What is bad at a point of a line, but for what would not be a new finding."""
+        point = (*base[:axis], x, *base[axis + 1 :])
+        got = enumerate(self.examiner.computed(point))
+        every = [i for i, y in got if math.isfinite(y) or not self._is_known(i, axis, point)]
+        return self.examiner.faults(point, every)
+
+    def _fault(self, base: Point, axis: int, x: float, output: int) -> Fault | None:
+        return self.examiner.faults((*base[:axis], x, *base[axis + 1 :]), [output])[output]
+
+    def _is_known(self, output: int, axis: int, point: Point) -> bool:
+        """Whether an output that is not finite at a point of a line is as it is where that was found."""
+        if len(point) == 1 or output not in self.not_finite:
+            return False
+        key = output, NOT_FINITE, self.examiner.naive.blame(output, point)[1]
+        first = self.found.get(key)
+        if first is None:
+            return False
+        along = self.examiner.params.index(first.variable)
+        return axis == along or (*key, axis) in self.found or not self._is_line(first, point)
 
     def _gather(
         self,
@@ -374,7 +393,7 @@ class _Search:
     ) -> None:
         """A finding from the bad points among points[a : b + 1]."""
         marked = [points[k] for k in range(a, b + 1) if bad[k]]
-        found = ((x, self._faults(base, axis, x)[output]) for x in marked)
+        found = ((x, self._fault(base, axis, x, output)) for x in marked)
         faults = {x: f for x, f in found if f is not None}
         example = _example(faults)
         fault, worst = faults[example], max(f.ulps for f in faults.values())
@@ -395,6 +414,7 @@ class _Search:
             low = self._end(base, axis, output, kind, low, points[a - 1])
         if b + 1 < len(points) and self._between(high, points[b + 1]):
             high = self._end(base, axis, output, kind, high, points[b + 1])
+        self.not_finite |= {output} if kind == NOT_FINITE else set()
         self.found[key] = Finding(
             self.examiner.function.__name__, self.examiner.labels[output], kind,
             self.examiner.params[axis], low, high,
@@ -419,9 +439,17 @@ class _Search:
         axis = self.examiner.params.index(first.variable)
         if axis == along:
             return False
+        if first.kind == NOT_FINITE and not self._is_line(first, point):
+            return False
         output = self.examiner.labels.index(first.output)
-        others = (self.examiner.faults((*point[:axis], x, *point[axis + 1 :])) for x in ELSEWHERE)
-        return all(_is(faults[output], first.kind) for faults in others)
+        return all(_is(self._fault(point, axis, x, output), first.kind) for x in ELSEWHERE)
+
+    def _is_line(self, first: Finding, point: Point) -> bool:
+        """Whether an output is not finite along the axis of a range that was found first."""
+        axis = self.examiner.params.index(first.variable)
+        output = self.examiner.labels.index(first.output)
+        others = ((*point[:axis], x, *point[axis + 1 :]) for x in ELSEWHERE)
+        return not any(math.isfinite(self.examiner.computed(p)[output]) for p in others)
 
     def _end(
         self, base: Point, axis: int, output: int, kind: str, bad: float, good: float
@@ -435,7 +463,7 @@ class _Search:
                 (halfway(middle, good), middle, halfway(middle, bad)) if self.extreme else (middle,)
             )
             for x in around:
-                if x not in (bad, good) and _is(self._faults(base, axis, x)[output], kind):
+                if x not in (bad, good) and _is(self._fault(base, axis, x, output), kind):
                     bad = x
                     break
             else:
@@ -472,10 +500,6 @@ def _extreme(low: float, example: float, high: float) -> bool:
     return huge or (example != 0 and max(abs(low), abs(high)) < 1 / EXTREME)
 
 
-def _length(x: float) -> int:
-    return len(repr(float(x)))
-
-
 def _example(faults: Mapping[float, Fault]) -> float:
     """The shortest number, of those the one that loses the most."""
-    return min(faults, key=lambda x: (_length(x), -faults[x].ulps, -abs(x), -x))
+    return min(faults, key=lambda x: (length(x), -faults[x].ulps, -abs(x), -x))

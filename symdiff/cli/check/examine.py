@@ -10,7 +10,7 @@ underflow to zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -56,6 +56,9 @@ class Fault:
     excused: bool = False
 
 
+UNASKED = Fault("not examined", math.nan, math.nan, math.nan)
+
+
 class Examiner:
     """One function, evaluated three ways: by the plain chain rule, proven, by symdiff.
 
@@ -85,8 +88,11 @@ class Examiner:
         self.outputs = derivatives(repaired, self.wrt)
         self.reference = Certified(self.params, self.outputs, repaired.outputs, POINT_WORK)
         self.inside = inside(self.params, (*self.program.domain, *self.program.assumptions))
-        self._known: dict[Point, tuple[Fault | None, ...]] = {}
-        self._near: tuple[Point, list[tuple[int, tuple[Answer, ...]]]] = ((), [])
+        self._got: dict[Point, list[float]] = {}
+        self._known: dict[Point, dict[int, Fault | None]] = {}
+        self._own: dict[Point, list[float]] = {}
+        self._truth: dict[Point, dict[int, Answer]] = {}
+        self._near: dict[Point, list[tuple[int, tuple[Answer, ...]]]] = {}
 
     @cached_property
     def _answers(self) -> Any:
@@ -98,35 +104,54 @@ class Examiner:
 
     def symdiff(self, point: Sequence[float]) -> list[float]:
         """All outputs as symdiff computes them."""
-        work.spend(ANSWER_WORK)
-        answers: list[float] = self._answers(point)
-        return answers
+        key = tuple(point)
+        if key not in self._own:
+            work.spend(ANSWER_WORK)
+            self._own[key] = self._answers(point)
+        return self._own[key]
 
-    def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
-        """All outputs, proven."""
-        answers = self.reference.at_with_status(point)
-        limits = sum(a.status != "exact" for a in answers)
+    def truth(
+        self, point: Sequence[float], of: Collection[int] | None = None
+    ) -> tuple[Answer, ...]:
+        """All outputs, proven; limits only of some, if these are given."""
+        answers = self.reference.at_with_status(point, limits_of=of)
+        limits = sum(a.status != "exact" for i, a in enumerate(answers) if of is None or i in of)
         work.spend(limits * LIMIT_WORK + POINT_OVERHEAD)
         return answers
 
-    def faults(self, point: Point) -> tuple[Fault | None, ...]:
-        """What is bad at a point, for each output."""
-        if point not in self._known:
-            got = self.naive.at(point)
-            truth = self.truth(point)
-            self._known[point] = tuple(
-                self._fault(i, point, x, a, self._largest(i, truth))
-                for i, (x, a) in enumerate(zip(got, truth, strict=True))
-            )
-        return self._known[point]
+    def computed(self, point: Point) -> list[float]:
+        """All outputs by the plain chain rule."""
+        if point not in self._got:
+            self._got[point] = self.naive.at(point)
+        return self._got[point]
 
-    def _largest(self, i: int, truth: Sequence[Answer]) -> float:
+    def faults(self, point: Point, of: Collection[int] | None = None) -> tuple[Fault | None, ...]:
+        """What is bad at a point, for each output; only some are examined, if these are given."""
+        known = self._known.setdefault(point, {})
+        every = range(len(self.labels))
+        asked = [i for i in (every if of is None else of) if i not in known]
+        if asked:
+            got = self.computed(point)
+            truth = self._proven(point, every if self.of_arrays else asked)
+            for i in asked:
+                known[i] = self._fault(i, point, got[i], truth[i], self._largest(i, truth))
+        return tuple(known.get(i, UNASKED) for i in every)
+
+    def _proven(self, point: Point, of: Collection[int]) -> Mapping[int, Answer]:
+        """The truth at a point, at least of some outputs."""
+        proven = self._truth.setdefault(point, {})
+        if left := [i for i in of if i not in proven]:
+            answers = enumerate(self.truth(point, left))
+            proven.update((i, a) for i, a in answers if i in left or a.status == "exact")
+        return proven
+
+    def _largest(self, i: int, truth: Mapping[int, Answer]) -> float:
         """What a loss of an output counts beside."""
         if not self.of_arrays or self.everything:
             return 0.0
         values = len(self.program.outputs)
-        group = truth[:values] if i < values else truth[values:]
-        return max((abs(a.value) for a in group if math.isfinite(a.value)), default=0.0)
+        group = (a.value for k, a in truth.items() if (k < values) == (i < values))
+        return max((abs(x) for x in group if math.isfinite(x)), default=0.0)
 
     def _fault(
         self, i: int, point: Point, got: float, right: Answer, largest: float
@@ -158,9 +183,7 @@ class Examiner:
 
     def _surroundings(self, point: Point) -> Iterable[tuple[int, tuple[Answer, ...]]]:
         """The truth at points a few, and many, ulps away in every coordinate."""
-        if self._near[0] != point:
-            self._near = point, []
-        known = self._near[1]
+        known = self._near.setdefault(point, [])
         for k, step in enumerate(s * n for n in NUDGES for s in (1, -1)):
             if k == len(known):
                 moves = (step + (j * step) // 3 * (-1) ** j for j in range(len(point)))
