@@ -16,6 +16,7 @@ from symdiff.frontend.arrays import selecting
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import (
+    collections_names,
     composed,
     detached,
     distributions,
@@ -188,6 +189,7 @@ def _entries() -> dict[str, Implementation]:
         | python_names.TABLE
         | library_names.TABLE
         | ordering.TABLE
+        | collections_names.TABLE
         | output.TABLE
     )
     return entries | numpy_names.TABLE | record_copies.TABLE
@@ -261,7 +263,7 @@ def _check(kwargs: Mapping[str, Any]) -> None:
 def method(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a method of a Python container or string."""
     owner, name = function.__self__, function.__name__
-    implementation = methods.METHODS.get((type(owner), name))
+    implementation = methods.find(owner, name)
     if implementation is None:
         raise Refused(f"method '{name}' of a {type(owner).__name__} is not supported")
     return implementation(t, owner, *args, **kwargs)
