@@ -27,6 +27,8 @@
 `detached`            numbers of which no derivative is taken
 `minima`              systems of equations and minima
 `ode`                 initial value problems
+`matrix_equations`   equations of Sylvester, Lyapunov and Riccati; generalised eigenvalues
+`filters`            windows, and filters of `scipy.ndimage`
 `matrix_functions`    roots, factors and ranks of matrices
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

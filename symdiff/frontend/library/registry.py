@@ -20,7 +20,9 @@ from symdiff.frontend.library import (
     composed,
     detached,
     distributions,
+    filters,
     implicit,
+    matrix_equations,
     matrix_functions,
     methods,
     minima,
@@ -131,7 +133,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 
 
 MODULES = (
-    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
+    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "scipy.stats", "scipy.ndimage", "scipy.signal.windows", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
     "statistics",
 )  # fmt: skip
 """Modules whose functions are known once the user has imported them."""
@@ -170,7 +172,12 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     table |= {
         id(fun): (fun, traced)
         for fun, traced in (
-            complex_calls.TRACED | detached.TRACED | implicit.TRACED | minima.TRACED | ode.TRACED
+            complex_calls.TRACED
+            | detached.TRACED
+            | implicit.TRACED
+            | matrix_equations.TRACED
+            | minima.TRACED
+            | ode.TRACED
         ).items()
     }
     return table
@@ -200,6 +207,8 @@ def _written() -> dict[str, Any]:
     return (
         composed.TABLE
         | scientific.TABLE
+        | filters.TABLE
+        | matrix_equations.TABLE
         | matrix_functions.TABLE
         | special_orders.TABLE
         | several_results.TABLE

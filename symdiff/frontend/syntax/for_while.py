@@ -194,6 +194,9 @@ def run_while(t: Tracer, node: ast.While) -> None:
         return
     except _Kept:
         pass
+    except (Refused, UnsupportedError):
+        if not appended_lists.conditional(t, node.body):
+            raise
 
     def test() -> ir.Expr:
         c = expressions.condition(t, node.test)
