@@ -29,6 +29,10 @@
 `ode`                 initial value problems
 `matrix_equations`   equations of Sylvester, Lyapunov and Riccati; generalised eigenvalues
 `filters`            windows, and filters of `scipy.ndimage`
+`stand_ins`          classes in place of SciPy's
+`splines`            interpolants
+`rotations`          rotations
+`sparse_matrices`    sparse matrices
 `matrix_functions`    roots, factors and ranks of matrices
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

@@ -32,7 +32,9 @@ from symdiff.frontend.library import (
     record_copies,
     scientific,
     several_results,
+    sparse_matrices,
     special_orders,
+    splines,
 )
 from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.complex_numbers import complex_calls, fourier, holomorphic
@@ -133,7 +135,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 
 
 MODULES = (
-    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "scipy.stats", "scipy.ndimage", "scipy.signal.windows", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
+    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "scipy.stats", "scipy.interpolate", "scipy.sparse.linalg", "scipy.ndimage", "scipy.signal.windows", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
     "statistics",
 )  # fmt: skip
 """Modules whose functions are known once the user has imported them."""
@@ -210,7 +212,9 @@ def _written() -> dict[str, Any]:
         | filters.TABLE
         | matrix_equations.TABLE
         | matrix_functions.TABLE
+        | sparse_matrices.TABLE
         | special_orders.TABLE
+        | splines.TABLE
         | several_results.TABLE
         | implicit.TABLE
         | minima.TABLE

@@ -351,6 +351,57 @@ TABLE: dict[str, tuple[Any, ...]] = {
 }
 """As `composed.TABLE`."""
 
+class MultivariateNormal:
+    """`scipy.stats.multivariate_normal` with its parameters."""
+
+    def __init__(
+        self, mean: ArrayLike = None, cov: Any = 1, allow_singular: bool = False, seed: Any = None
+    ) -> None:
+        self.mean, self.cov, self._singular = mean, cov, allow_singular
+
+    def logpdf(self, x: ArrayLike) -> Any:
+        return multivariate_normal_logpdf(x, self.mean, self.cov, self._singular)
+
+    def pdf(self, x: ArrayLike) -> Any:
+        return np.exp(self.logpdf(x))
+
+    def entropy(self) -> Any:
+        return multivariate_normal_entropy(self.mean, self.cov)
+
+
+class Multinomial:
+    """`scipy.stats.multinomial` with its parameters."""
+
+    def __init__(self, n: Any, p: ArrayLike, seed: Any = None) -> None:
+        self._n, self._p = n, p
+
+    def logpmf(self, x: ArrayLike) -> Any:
+        return multinomial_logpmf(x, self._n, self._p)
+
+    def pmf(self, x: ArrayLike) -> Any:
+        return multinomial_pmf(x, self._n, self._p)
+
+
+class Dirichlet:
+    """`scipy.stats.dirichlet` with its parameters."""
+
+    def __init__(self, alpha: ArrayLike, seed: Any = None) -> None:
+        self._alpha = np.asarray(alpha)
+
+    def logpdf(self, x: ArrayLike) -> Any:
+        return dirichlet_logpdf(np.asarray(x), self._alpha)
+
+    def pdf(self, x: ArrayLike) -> Any:
+        return np.exp(self.logpdf(x))
+
+
+CLASSES: dict[str, type] = {
+    "scipy.stats.multivariate_normal": MultivariateNormal,
+    "scipy.stats.multinomial": Multinomial,
+    "scipy.stats.dirichlet": Dirichlet,
+}
+"""By the dotted name of the distribution that is called to make an object."""
+
 METHODS: dict[tuple[str, str], Any] = {
     ("multivariate_normal_gen", "logpdf"): multivariate_normal_logpdf,
     ("multivariate_normal_gen", "pdf"): multivariate_normal_pdf,
