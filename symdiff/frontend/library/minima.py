@@ -9,6 +9,7 @@ implicit function theorem, as in `implicit`. Systems have few unknowns, whose nu
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,8 +18,9 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays.selecting import subscript
 from symdiff.frontend.library.implicit import MINIMA, ORDERS, ROOM, STEPS, must_be_formulas
+from symdiff.frontend.trace.closures import Closure
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Real, Refused, SmallArray, is_number
+from symdiff.frontend.trace.values import Real, Refused, SmallArray, Unusable, is_number
 from symdiff.ir import Expr
 from symdiff.ir.functions.marks import DETACHED
 from symdiff.passes import differentiate
@@ -309,9 +311,50 @@ def least_squares(
     return Fit(x, np.sum(rest**2) / 2, rest)
 
 
+def curve_fit(
+    f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
+    check_finite: Any = None, bounds: Any = None, method: Any = None, jac: Any = None, *,
+    full_output: bool = False, maxfev: Any = None,
+) -> Any:  # fmt: skip
+    """The parameters; from 1 on, as SciPy does, where no start is given."""
+    if bounds is not None or full_output or (sigma is not None and np.ndim(sigma) > 1):
+        raise TypeError("curve_fit() with bounds, full_output or covariances is not supported")
+    scale = 1.0 if sigma is None else np.asarray(sigma)
+    data = np.asarray(ydata)
+    start = np.ones(parameters_of(f) - 1) if p0 is None else np.asarray(p0) * 1.0
+    found = _argmin(lambda p: np.sum(((f(xdata, *p) - data) / scale) ** 2) / 2, start, ())
+    return found, covariances()
+
+
+def parameters_of(f: Any) -> int:
+    """How many parameters a function has."""
+    raise NotImplementedError("it is traced: see `trace_parameters_of`")
+
+
+def trace_parameters_of(t: Tracer, f: Any) -> int:
+    if isinstance(f, Closure):
+        a = f.node.args
+        if a.vararg is None:
+            return len(a.posonlyargs) + len(a.args)
+    elif inspect.isroutine(f):
+        kinds = [p.kind for p in inspect.signature(f).parameters.values()]
+        if inspect.Parameter.VAR_POSITIONAL not in kinds:
+            return len(kinds)
+    raise Refused("how many parameters curve_fit() has to find is not known", "give a start: p0")
+
+
+def covariances() -> Any:
+    """What SciPy estimates of parameters that it fits."""
+    raise NotImplementedError("it is traced: see `trace_covariances`")
+
+
+def trace_covariances(t: Tracer) -> Any:
+    return Unusable("the covariances of curve_fit()", "use the parameters only, as curve_fit(...)[0]")
+
+
 TABLE: dict[str, tuple[Any, int]] = {
     f"scipy.optimize.{f.__name__}": (f, 0)
-    for f in (fsolve, root, minimize, minimize_scalar, least_squares)
+    for f in (fsolve, root, minimize, minimize_scalar, least_squares, curve_fit)
 }
 """As `composed.TABLE`."""
 
@@ -322,5 +365,7 @@ TRACED: dict[Any, Callable[..., Any]] = {
     hessian: trace_hessian,
     _damped: trace_damped,
     room_of_minima: trace_room_of_minima,
+    parameters_of: trace_parameters_of,
+    covariances: trace_covariances,
 }
 """What is told to the tracer."""
