@@ -32,6 +32,7 @@ from symdiff.frontend.syntax import calls, records
 from symdiff.frontend.trace.counted_truth import of_a_kind
 from symdiff.frontend.trace.defined import masked, needed
 from symdiff.frontend.trace.poles import denominators
+from symdiff.frontend.trace.frames import Deque
 from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.unify import unified
@@ -284,6 +285,8 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         outputs.append(as_real(value))
         kinds.append(python_kind(value))
         return len(outputs) - 1
+    if isinstance(value, Deque) or (isinstance(value, dict) and type(value) is not dict):
+        raise Refused(describe(value), "return list(...) or dict(...) of it")
     if isinstance(value, (tuple, list)):
         parts = [_flatten(t, v, outputs, kinds) for v in value]
         if hasattr(value, "_fields"):

@@ -7,6 +7,7 @@
 `output`              what prints or logs
 `standard`            math, functools, itertools, operator
 `record_copies`       dataclasses and copy
+`collections_names`  deques, and dicts with defaults, counts or an order
 `methods`             methods of Python's containers and strings
 `numpy/`              NumPy
 `complex_numbers/`    complex numbers as pairs of real ones
@@ -26,6 +27,12 @@
 `detached`            numbers of which no derivative is taken
 `minima`              systems of equations and minima
 `ode`                 initial value problems
+`matrix_equations`   equations of Sylvester, Lyapunov and Riccati; generalised eigenvalues
+`filters`            windows, and filters of `scipy.ndimage`
+`stand_ins`          classes in place of SciPy's
+`splines`            interpolants
+`rotations`          rotations
+`sparse_matrices`    sparse matrices
 `matrix_functions`    roots, factors and ranks of matrices
 `scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

@@ -418,17 +418,6 @@ def scipy_pseudoinverse(a: ArrayLike) -> Any:
     return np.linalg.pinv(a, 2.0**-52 * max(a.shape))
 
 
-def scipy_eigh(a: ArrayLike, *, lower: bool = True, eigvals_only: bool = False) -> Any:
-    if eigvals_only:
-        return scipy_eigenvalues(a, lower=lower)
-    values, vectors = np.linalg.eigh(a, "L" if lower else "U")
-    return values, vectors
-
-
-def scipy_eigenvalues(a: ArrayLike, *, lower: bool = True) -> Any:
-    return np.linalg.eigvalsh(a, "L" if lower else "U")
-
-
 def circulant(c: ArrayLike) -> Any:
     at = np.arange(c.shape[0])
     return c[(at[:, None] - at) % c.shape[0]]
@@ -508,8 +497,6 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "scipy.linalg.det": (scipy_determinant, 1),
     "scipy.linalg.norm": (scipy_norm, 1),
     "scipy.linalg.pinv": (scipy_pseudoinverse, 1),
-    "scipy.linalg.eigh": (scipy_eigh, 1),
-    "scipy.linalg.eigvalsh": (scipy_eigenvalues, 1),
     "scipy.linalg.circulant": (circulant, 1),
     "statistics.mean": (mean_of_list, 1),
     "statistics.fmean": (mean_of_list, 1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symdiff.frontend.library import collections_names
 from symdiff.frontend.library.builtin_functions import dictionary
 from symdiff.frontend.library.ordering import sorted_list
 from symdiff.frontend.syntax.containers import elements, plain, position, text_of
@@ -70,6 +71,7 @@ def _set_method(name: str) -> Callable[..., Any]:
 
 
 METHODS: dict[tuple[type, str], Callable[..., Any]] = {
+    **collections_names.METHODS,
     (list, "append"): _changing(lambda t, o, v: o.append(v)),
     (list, "extend"): _changing(lambda t, o, v: o.extend(elements(t, v))),
     (list, "insert"): _changing(lambda t, o, i, v: o.insert(position(i), v)),
@@ -110,3 +112,13 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     },
 }  # fmt: skip
 """Methods of Python's containers and strings."""
+
+
+def find(owner: Any, name: str) -> Callable[..., Any] | None:
+    """How a method of a container is traced, of its class or of the one that this one extends."""
+    for cls in type(owner).__mro__:
+        if (cls, name) in collections_names.ABSENT:
+            return None
+        if (found := METHODS.get((cls, name))) is not None:
+            return found
+    return None

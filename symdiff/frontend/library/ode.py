@@ -24,6 +24,8 @@ from symdiff.frontend.library.implicit import ALL, MINIMA
 from symdiff.frontend.trace.tracer import Tracer
 
 NEXT = 10 * 2.0**-52
+FINE = 1e-10
+"""The relative tolerance of solutions in place of those by methods that are not known here."""
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
 """Of the factor by which a step changes the size of the next one."""
 
@@ -131,6 +133,26 @@ def solve_ivp(
     return Solution(times, states.T)
 
 
+def odeint(
+    func: Any, y0: Any, t: Any, args: Any = (), Dfun: Any = None, col_deriv: Any = 0,
+    full_output: Any = 0, ml: Any = None, mu: Any = None, rtol: Any = None, atol: Any = None,
+    tcrit: Any = None, h0: Any = 0.0, hmax: Any = 0.0, hmin: Any = 0.0, ixpr: Any = 0,
+    mxstep: Any = 0, mxhnil: Any = 0, mxordn: Any = 12, mxords: Any = 5, printmessg: Any = 0,
+    tfirst: bool = False,
+) -> Any:  # fmt: skip
+    """By the steps of RK45 to a tolerance that is smaller than that of SciPy's solver, whose steps are others."""
+    if full_output:
+        raise TypeError("odeint() with full_output is not supported")
+    more = args if isinstance(args, tuple) else (args,)
+    slope = func if tfirst else lambda time, y, *rest: func(y, time, *rest)
+    times = np.asarray(t) * 1.0
+    y = np.atleast_1d(np.asarray(y0)) * 1.0
+    way = 1.0 if times[-1] >= times[0] else -1.0
+    how = slope, times[-1], way, RK45, FINE, FINE / 100, math.inf, more
+    f = _slope(slope, times[0], y, more)
+    return _at(times[0], y, f, constant(_first(times[0], y, f, how)), times, how).T
+
+
 def _steps(t: Any, y: Any, f: Any, size: Any, how: Any) -> Any:
     """How many steps there are."""
     _, end, way, *_ = how
@@ -234,7 +256,10 @@ def _between(time: Any, before: Any, after: Any, start: Any, powers: Any) -> Any
     return total
 
 
-TABLE: dict[str, tuple[Any, int]] = {"scipy.integrate.solve_ivp": (solve_ivp, 0)}
+TABLE: dict[str, tuple[Any, int]] = {
+    "scipy.integrate.odeint": (odeint, 0),
+    "scipy.integrate.solve_ivp": (solve_ivp, 0),
+}
 """As `composed.TABLE`."""
 
 TRACED: dict[Any, Callable[..., Any]] = {constant: trace_constant}

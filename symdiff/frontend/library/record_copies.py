@@ -11,7 +11,7 @@ from symdiff.frontend.arrays import lists
 from symdiff.frontend.arrays.symbolic import snapshot
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.containers import elements
-from symdiff.frontend.trace.frames import tuple_like
+from symdiff.frontend.trace.frames import dict_like, list_like, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Listed, Record, Refused, SmallArray, SymArray
 
@@ -58,7 +58,7 @@ def _deeply_copied(t: Tracer, value: Any) -> Any:
     if isinstance(value, (list, dict)):
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         new = {k: _deeply_copied(t, t.wrap(v)) for k, v in parts}
-        return t.own(new if isinstance(value, dict) else list(new.values()))
+        return t.own(dict_like(value, new) if isinstance(value, dict) else list_like(value, new.values()))
     if isinstance(value, tuple):
         return tuple_like(value, [_deeply_copied(t, t.wrap(v)) for v in value])
     return t.own(t.freeze(value)) if isinstance(value, SmallArray) else value

@@ -16,10 +16,13 @@ from symdiff.frontend.arrays import selecting
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import (
+    collections_names,
     composed,
     detached,
     distributions,
+    filters,
     implicit,
+    matrix_equations,
     matrix_functions,
     methods,
     minima,
@@ -29,7 +32,9 @@ from symdiff.frontend.library import (
     record_copies,
     scientific,
     several_results,
+    sparse_matrices,
     special_orders,
+    splines,
 )
 from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.complex_numbers import complex_calls, fourier, holomorphic
@@ -130,7 +135,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 
 
 MODULES = (
-    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
+    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "scipy.stats", "scipy.interpolate", "scipy.sparse.linalg", "scipy.ndimage", "scipy.signal.windows", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
     "statistics",
 )  # fmt: skip
 """Modules whose functions are known once the user has imported them."""
@@ -169,7 +174,12 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     table |= {
         id(fun): (fun, traced)
         for fun, traced in (
-            complex_calls.TRACED | detached.TRACED | implicit.TRACED | minima.TRACED | ode.TRACED
+            complex_calls.TRACED
+            | detached.TRACED
+            | implicit.TRACED
+            | matrix_equations.TRACED
+            | minima.TRACED
+            | ode.TRACED
         ).items()
     }
     return table
@@ -188,6 +198,7 @@ def _entries() -> dict[str, Implementation]:
         | python_names.TABLE
         | library_names.TABLE
         | ordering.TABLE
+        | collections_names.TABLE
         | output.TABLE
     )
     return entries | numpy_names.TABLE | record_copies.TABLE
@@ -198,8 +209,12 @@ def _written() -> dict[str, Any]:
     return (
         composed.TABLE
         | scientific.TABLE
+        | filters.TABLE
+        | matrix_equations.TABLE
         | matrix_functions.TABLE
+        | sparse_matrices.TABLE
         | special_orders.TABLE
+        | splines.TABLE
         | several_results.TABLE
         | implicit.TABLE
         | minima.TABLE
@@ -261,7 +276,7 @@ def _check(kwargs: Mapping[str, Any]) -> None:
 def method(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a method of a Python container or string."""
     owner, name = function.__self__, function.__name__
-    implementation = methods.METHODS.get((type(owner), name))
+    implementation = methods.find(owner, name)
     if implementation is None:
         raise Refused(f"method '{name}' of a {type(owner).__name__} is not supported")
     return implementation(t, owner, *args, **kwargs)

@@ -63,13 +63,6 @@ def _axes(x: ArrayLike, axes: Any) -> Any:
 
 
 # ------------------------------------------------------------------ linear algebra
-def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> Any:
-    """The solution of A X + X B = Q, as a system of all of its elements."""
-    n, m = a.shape[0], b.shape[0]
-    system = np.kron(np.eye(m), a) + np.kron(b.T, np.eye(n))
-    return np.linalg.solve(system, q.T.reshape(n * m)).reshape(m, n).T
-
-
 def solve_banded(l_and_u: Any, ab: ArrayLike, b: ArrayLike) -> Any:
     """By the whole matrix of the bands."""
     lower, upper = l_and_u
@@ -77,6 +70,43 @@ def solve_banded(l_and_u: Any, ab: ArrayLike, b: ArrayLike) -> Any:
     band = upper + i - j
     inside = (band >= 0) & (band <= lower + upper)
     return np.linalg.solve(np.where(inside, ab[np.where(inside, band, 0), j], 0.0), b)
+
+
+# ------------------------------------------------------------------- means
+def _mean(a: ArrayLike, axis: Any, weights: ArrayLike, keepdims: bool) -> Any:
+    a = np.asarray(a)
+    if weights is None:
+        return np.mean(a, axis=axis, keepdims=keepdims)
+    w = np.asarray(weights)
+    if axis is not None and np.ndim(w) < np.ndim(a):
+        w = np.moveaxis(w[(...,) + (None,) * (np.ndim(a) - 1)], 0, axis)
+    w = w + 0.0 * a
+    return np.sum(w * a, axis=axis, keepdims=keepdims) / np.sum(w, axis=axis, keepdims=keepdims)
+
+
+def gmean(
+    a: ArrayLike, axis: Any = 0, dtype: Any = None, weights: ArrayLike = None, *,
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    return np.exp(_mean(np.log(a), axis, weights, keepdims))
+
+
+def hmean(
+    a: ArrayLike, axis: Any = 0, dtype: Any = None, *, weights: ArrayLike = None,
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    a = np.asarray(a)
+    return 1.0 / _mean(1.0 / np.where(a < 0, np.nan, a), axis, weights, keepdims)
+
+
+def pmean(
+    a: ArrayLike, p: Any, *, axis: Any = 0, dtype: Any = None, weights: ArrayLike = None,
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    if p == 0:
+        return gmean(a, axis, dtype, weights, keepdims=keepdims)
+    a = np.asarray(a)
+    return _mean(np.where(a < 0, np.nan, a) ** (1.0 * p), axis, weights, keepdims) ** (1 / p)
 
 
 # ------------------------------------------------------------------- distributions
@@ -110,6 +140,20 @@ def multivariate_normal_entropy(mean: ArrayLike = None, cov: Any = 1) -> Any:
     both = below + below.T + np.diag(np.diag(cov))
     k = both.shape[0]
     return (k * (1 + math.log(2 * math.pi)) + np.linalg.slogdet(both)[1]) / 2
+
+
+def multinomial_logpmf(x: ArrayLike, n: Any, p: ArrayLike) -> Any:
+    """With the last probability as what the others leave, as SciPy has it."""
+    x, p = np.asarray(x), np.asarray(p)
+    p = np.concatenate([p[..., :-1], 1.0 - np.sum(p[..., :-1], axis=-1, keepdims=True)], axis=-1)
+    size = log_gamma(n + 1.0) - np.sum(log_gamma(x + 1.0), axis=-1)
+    found = size + np.sum(xlogy(x, p), axis=-1)
+    inside = (np.sum(x, axis=-1) == n) & np.all(x >= 0, axis=-1)
+    return np.where(inside, found, -np.inf)
+
+
+def multinomial_pmf(x: ArrayLike, n: Any, p: ArrayLike) -> Any:
+    return np.exp(multinomial_logpmf(x, n, p))
 
 
 def dirichlet_logpdf(x: ArrayLike, alpha: ArrayLike) -> Any:
@@ -285,6 +329,9 @@ def expm(A: ArrayLike) -> Any:
 
 
 TABLE: dict[str, tuple[Any, ...]] = {
+    "scipy.stats.gmean": (gmean, 1),
+    "scipy.stats.hmean": (hmean, 1),
+    "scipy.stats.pmean": (pmean, 1),
     "scipy.integrate.simpson": (simpson, 1),
     "scipy.integrate.trapezoid": (trapezoid, 1),
     "scipy.integrate.cumulative_trapezoid": (cumulative_trapezoid, 1),
@@ -298,17 +345,69 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.fft.fftshift": (fftshift, 1),
     "numpy.fft.ifftshift": (ifftshift, 1),
     "scipy.linalg.solve": (solve, 2),
-    "scipy.linalg.solve_sylvester": (solve_sylvester, 3),
     "scipy.linalg.solve_banded": (solve_banded, 3),
     "scipy.special.lambertw": (lambertw, 0),
     "scipy.special.multigammaln": (multigammaln, 0),
 }
 """As `composed.TABLE`."""
 
+class MultivariateNormal:
+    """`scipy.stats.multivariate_normal` with its parameters."""
+
+    def __init__(
+        self, mean: ArrayLike = None, cov: Any = 1, allow_singular: bool = False, seed: Any = None
+    ) -> None:
+        self.mean, self.cov, self._singular = mean, cov, allow_singular
+
+    def logpdf(self, x: ArrayLike) -> Any:
+        return multivariate_normal_logpdf(x, self.mean, self.cov, self._singular)
+
+    def pdf(self, x: ArrayLike) -> Any:
+        return np.exp(self.logpdf(x))
+
+    def entropy(self) -> Any:
+        return multivariate_normal_entropy(self.mean, self.cov)
+
+
+class Multinomial:
+    """`scipy.stats.multinomial` with its parameters."""
+
+    def __init__(self, n: Any, p: ArrayLike, seed: Any = None) -> None:
+        self._n, self._p = n, p
+
+    def logpmf(self, x: ArrayLike) -> Any:
+        return multinomial_logpmf(x, self._n, self._p)
+
+    def pmf(self, x: ArrayLike) -> Any:
+        return multinomial_pmf(x, self._n, self._p)
+
+
+class Dirichlet:
+    """`scipy.stats.dirichlet` with its parameters."""
+
+    def __init__(self, alpha: ArrayLike, seed: Any = None) -> None:
+        self._alpha = np.asarray(alpha)
+
+    def logpdf(self, x: ArrayLike) -> Any:
+        return dirichlet_logpdf(np.asarray(x), self._alpha)
+
+    def pdf(self, x: ArrayLike) -> Any:
+        return np.exp(self.logpdf(x))
+
+
+CLASSES: dict[str, type] = {
+    "scipy.stats.multivariate_normal": MultivariateNormal,
+    "scipy.stats.multinomial": Multinomial,
+    "scipy.stats.dirichlet": Dirichlet,
+}
+"""By the dotted name of the distribution that is called to make an object."""
+
 METHODS: dict[tuple[str, str], Any] = {
     ("multivariate_normal_gen", "logpdf"): multivariate_normal_logpdf,
     ("multivariate_normal_gen", "pdf"): multivariate_normal_pdf,
     ("multivariate_normal_gen", "entropy"): multivariate_normal_entropy,
+    ("multinomial_gen", "logpmf"): multinomial_logpmf,
+    ("multinomial_gen", "pmf"): multinomial_pmf,
     ("dirichlet_gen", "logpdf"): dirichlet_logpdf,
     ("dirichlet_gen", "pdf"): dirichlet_pdf,
 }

@@ -21,7 +21,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.frontend.arrays import lists, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS
-from symdiff.frontend.syntax import operators
+from symdiff.frontend.syntax import operators, records
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -60,6 +60,21 @@ class Growing:
     memory: Listed | None = None
     found: SymArray | None = None
     nest: str = "l"
+
+
+class Ends:
+    """What is known of a list that grows while the iterations of its loop are counted: the elements that
+    it had before the loop, and as many at its end. Its methods are traced."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.first, self.last = tuple(items), list(items)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.last[k] if k < 0 else self.first[k]
+
+    def append(self, value: Any) -> None:
+        self.last.append(value)
+        self.last.pop(0)
 
 
 class Found(Exception):  # noqa: N818
@@ -101,7 +116,7 @@ def _reached(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def conditional(t: Tracer, body: Sequence[ast.stmt]) -> bool:
     """Whether a loop appends to a list in some iterations only."""
     return any(
-        not always and isinstance(t.frame.env.get(name), list)
+        not always and type(t.frame.env.get(name)) is list
         for name, always in appends(body).values()
     )
 
@@ -125,12 +140,30 @@ def grown(t: Tracer, body: Sequence[ast.stmt], counted: bool) -> dict[ast.stmt, 
         if name in named:
             named[name].most += 1
             found[s] = named[name]
-        elif isinstance(value, list) and alone and t.path is ir.TRUE and not (counted and always):
+        elif type(value) is list and alone and t.path is ir.TRUE and not (counted and always):
             length = None if always else f"{name} length"
             found[s] = named[name] = Growing(
                 name, len(value), ir.const(len(value)), length=length
             )  # fmt: skip
     return found
+
+
+def iterations(
+    t: Tracer, growing: dict[ast.stmt, Growing], run: Callable[[Callable[[], None]], Any]
+) -> Expr:
+    """How many iterations a loop has whose condition may read lists that it appends to: it is traced by itself
+    first, by `run`, which is given what counts an iteration."""
+    name = "iterations of a loop"
+
+    def count() -> None:
+        t.frame.env[name] = operators.binary(t, ast.Add, t.frame.env[name], 1)
+
+    with t.aside():
+        for g in growing.values():
+            t.frame.env[g.name] = records.make(t, Ends, (t.frame.env[g.name],), {})
+        t.frame.env[name] = 0
+        run(count)
+        return as_real(t.frame.env[name]).expr
 
 
 def traced(t: Tracer, count: Expr, growing: dict[ast.stmt, Growing], run: Callable[[], Any]) -> Any:

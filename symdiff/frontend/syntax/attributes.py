@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import captures
-from symdiff.frontend.library import located
+from symdiff.frontend.library import located, methods, stand_ins
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
@@ -20,6 +20,7 @@ from symdiff.frontend.library.numpy.symbolic import names as large_names
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.calls import call
 from symdiff.frontend.trace.demands import array_in_call, used_as_array
+from symdiff.frontend.trace.frames import Deque
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
@@ -44,6 +45,8 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
     """`owner.name`; what it gives is fixed when traced."""
     if isinstance(owner, located.Frozen):
         return located.attribute(owner, name)
+    if isinstance(owner, type) and (stand_in := stand_ins.find(owner)) is not None:
+        owner = stand_in
     if isinstance(owner, ModuleType):
         return _from_module(t, owner, name)
     if isinstance(owner, (SmallArray, Masked)):
@@ -64,6 +67,10 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
         found = getattr(owner, name, None)
         if isinstance(found, BuiltinMethodType):
             return found
+        if (made := methods.find(owner, name)) is not None:
+            return Method(made, owner, name)
+        if isinstance(owner, Deque) and name == "maxlen":
+            return owner.maxlen
         raise Refused(f"{describe(owner)} has no method '{name}'")
     if isinstance(owner, (Stream, Method)) or owner is None:
         raise Refused(f"attribute '{name}' of {describe(owner)}")

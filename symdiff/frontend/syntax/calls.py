@@ -29,6 +29,7 @@ from symdiff.frontend.library import (
     rearranged,
     record_copies,
     scientific,
+    stand_ins,
 )
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
@@ -193,6 +194,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return _vectorized(t, function.pyfunc, *args, **kwargs)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
+    if (stand_in := stand_ins.find(function)) is not None:
+        return records.make(t, stand_in, args, kwargs)
     if isinstance(function, Record):
         found = records.special(t, function, "__call__", *args, **kwargs)
         if found is not NotImplemented:

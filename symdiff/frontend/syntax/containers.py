@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,7 @@ from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.syntax import records
 from symdiff.frontend.trace import demands
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
+from symdiff.frontend.trace.frames import DefaultDict, Deque
 from symdiff.frontend.trace.recorder import MAX_STEPS, Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -181,6 +183,8 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return selecting.one_of(t, [t.wrap(v) for v in owner], index)
     if isinstance(owner, Axes) and isinstance(index, int) and index >= len(owner):
         selecting.more_axes(t, owner.of, index + 1, "its shape is read")
+    if isinstance(index, slice) and isinstance(owner, Deque):
+        raise Refused("a slice of a deque, which Python has none of", "slice list(...) of it")
     if isinstance(index, slice) and selecting.is_symbolic(index):
         raise Refused("an end of a slice of a list that is not known when traced", "use an array")
     if isinstance(owner, (list, tuple, range, str)):
@@ -190,6 +194,11 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         )
     if isinstance(owner, dict):
         k = key(index)
+        if k not in owner and isinstance(owner, Counter):
+            return 0
+        if k not in owner and isinstance(owner, DefaultDict) and owner.default_factory:
+            t.mutate(owner)
+            owner[k] = t.call(owner.default_factory, (), {})
         if k not in owner:
             raise Refused(f"key {_show(k)} is not in the dictionary")
         return t.wrap(owner[k])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.frontend.loops import appended_lists, sequences, slots
 from symdiff.frontend.loops import kept as kept_loops
+from symdiff.frontend.loops.appended_lists import Growing
 from symdiff.frontend.syntax import containers, expressions
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
@@ -21,6 +22,9 @@ from symdiff.ir import FALSE, ONE, TRUE, ZERO, loop_program
 
 FEW, MANY = 4, 150
 """Iterations up to which loops are unrolled if they can be, and statements that they may run."""
+
+MOST_PEELED = 12
+"""Iterations that may be traced before a loop that stays one."""
 
 
 def _run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
@@ -57,28 +61,28 @@ def run_for(t: Tracer, node: ast.For) -> None:
     _iterate(t, node, containers.elements(t, iterable), iterable)
 
 
-def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown) -> None:
-    """A loop that stays one, with its first iteration before it if that gives a name the form that it keeps:
-    a number for None, an array for 0."""
+def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown, peeled: int = 0) -> None:
+    """A loop that stays one, with its first iterations before it if these give names the form that they keep:
+    a number for None, an array for 0, a full deque."""
     try:
         with t.attempt():
             _loop(t, node, found)
         return
     except (Refused, UnsupportedError) as e:
-        if e.hint not in slots.FORMS:
+        if e.hint not in slots.FORMS or peeled == MOST_PEELED:
             raise
         refused = e
     try:
         with t.attempt():
-            _peeled(t, node, found)
+            _peeled(t, node, found, peeled)
     except (Refused, UnsupportedError):
         raise refused from None
 
 
-def _peeled(t: Tracer, node: ast.For, found: Unknown) -> None:
+def _peeled(t: Tracer, node: ast.For, found: Unknown, before: int) -> None:
     t.require(
         ir.lt(ZERO, found.count), "value",
-        "a loop makes no iteration, in which a name would change its form",
+        "a loop makes too few iterations, in which a name would change its form",
     )  # fmt: skip
     _assign(t, node.target, found.item(ZERO))
     _run_block(t, node.body)
@@ -87,17 +91,28 @@ def _peeled(t: Tracer, node: ast.For, found: Unknown) -> None:
     if ir.or_(flow.broken, flow.returned) is not FALSE:
         raise Refused("the first iteration may end the loop")
     rest = ir.sub(found.count, ONE)
-    _loop(t, node, Unknown(rest, lambda k: found.item(ir.add(k, ONE))))
+    after = Unknown(rest, lambda k: found.item(ir.add(k, ONE)))
+    _loop_or_peeled(t, node, after, before + 1)
 
 
 def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
     """A loop that stays a loop."""
     name = node.target.id if isinstance(node.target, ast.Name) else "i"
     grown = appended_lists.grown(t, node.body, found.count.op is ir.CONST)
+    bind = lambda k: _assign(t, node.target, found.item(k))  # noqa: E731
+    t.frame.flow.broken = _counted(t, node, found.count, grown, bind, name)
+    _after_loop(t, node.orelse)
+
+
+def _counted(
+    t: Tracer, node: ast.For | ast.While, count: ir.Expr, grown: dict[ast.stmt, Growing],
+    bind: Callable[[ir.Expr], None], name: str,
+) -> ir.Expr:  # fmt: skip
+    """A loop of so many iterations, in which lists may grow; the condition that it ended by a `break`."""
     before = {g.name: t.frame.env[g.name] for g in grown.values()}
 
     def start(k: ir.Expr) -> None:
-        _assign(t, node.target, found.item(k))
+        bind(k)
         appended_lists.begin(grown, t, k)
 
     def body() -> None:
@@ -105,10 +120,10 @@ def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
         t.frame.env.update(before)  # the lists are in memory, which is carried
 
     def run() -> ir.Expr:
-        return kept_loops.trace_for(t, found.count, start, body, name)
+        return kept_loops.trace_for(t, count, start, body, name)
 
-    t.frame.flow.broken = appended_lists.traced(t, found.count, grown, run) if grown else run()
-    _after_loop(t, node.orelse)
+    broken: ir.Expr = appended_lists.traced(t, count, grown, run) if grown else run()
+    return broken
 
 
 def _long(t: Tracer, node: ast.For, steps: range) -> bool:
@@ -179,14 +194,36 @@ def run_while(t: Tracer, node: ast.While) -> None:
         return
     except _Kept:
         pass
+    except (Refused, UnsupportedError):
+        if not appended_lists.conditional(t, node.body):
+            raise
 
     def test() -> ir.Expr:
         c = expressions.condition(t, node.test)
         t.at = node
         return scalars.as_cond(c).expr
 
-    t.frame.flow.broken = kept_loops.trace_while(t, test, lambda: _run_block(t, node.body))
+    if grown := appended_lists.grown(t, node.body, counted=False):
+        t.frame.flow.broken = _appending(t, node, grown, test)
+    else:
+        t.frame.flow.broken = kept_loops.trace_while(t, test, lambda: _run_block(t, node.body))
     _after_loop(t, node.orelse)
+
+
+def _appending(
+    t: Tracer, node: ast.While, grown: dict[ast.stmt, Growing], test: Callable[[], ir.Expr]
+) -> ir.Expr:
+    """A `while` that appends to lists: its iterations are counted first, for the sizes of the lists."""
+
+    def counting(count: Callable[[], None]) -> None:
+        def body() -> None:
+            count()
+            _run_block(t, node.body)
+
+        kept_loops.trace_while(t, test, body)
+
+    count = appended_lists.iterations(t, grown, counting)
+    return _counted(t, node, count, grown, lambda k: None, "step")
 
 
 class _Kept(Exception):  # noqa: N818

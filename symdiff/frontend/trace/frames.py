@@ -99,8 +99,56 @@ class Side:
     changes: Changes
 
 
+class Deque(list[Any]):
+    """A `collections.deque` while tracing: a list that drops elements at the other end where it has more
+    than `maxlen`."""
+
+    def __init__(self, items: Iterable[Any] = (), maxlen: int | None = None) -> None:
+        super().__init__(items)
+        self.maxlen = maxlen
+
+    def copy(self) -> Deque:
+        return Deque(self, self.maxlen)
+
+    def append(self, value: Any) -> None:
+        self.extend((value,))
+
+    def extend(self, items: Iterable[Any]) -> None:
+        super().extend(items)
+        if self.maxlen is not None:
+            del self[: max(len(self) - self.maxlen, 0)]
+
+    def extend_left(self, items: Iterable[Any]) -> None:
+        self[:] = [*reversed(list(items)), *self]
+        if self.maxlen is not None:
+            del self[self.maxlen :]
+
+
+class DefaultDict(dict[Any, Any]):
+    """A `collections.defaultdict` while tracing; what makes its defaults is called by the trace."""
+
+    def __init__(self, default_factory: Any, items: Mapping[Any, Any]) -> None:
+        super().__init__(items)
+        self.default_factory = default_factory
+
+    def copy(self) -> DefaultDict:
+        return DefaultDict(self.default_factory, self)
+
+
 def contents(container: Container) -> Any:
     return container.copy()
+
+
+def list_like(model: list[Any], items: Iterable[Any]) -> Any:
+    """A list, or a queue as the model is one."""
+    return Deque(items, model.maxlen) if isinstance(model, Deque) else list(items)
+
+
+def dict_like(model: dict[Any, Any], items: Mapping[Any, Any]) -> Any:
+    """A dict, or one of the standard library's classes of dicts as the model is one."""
+    if isinstance(model, DefaultDict):
+        return DefaultDict(model.default_factory, items)
+    return items if type(model) is dict else type(model)(items)
 
 
 def restore(container: Container, saved: Any) -> None:

@@ -30,6 +30,8 @@ from symdiff.frontend.trace.frames import (
     Region,
     Side,
     contents,
+    dict_like,
+    list_like,
     restore,
     tuple_like,
 )
@@ -104,6 +106,21 @@ class Tracer(Conditions):
             self.mutate_owned(container)
             restore(container, after)
         self.memories.pop()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What runs in here leaves its statements only: names, containers and memory are as before."""
+        frame, env, flow = self.frame, self.frame.env, self.frame.flow
+        log: dict[Memory, Expr | None] = {}
+        self.memories.append(log)
+        frame.env, frame.flow = dict(env), Flow()
+        region = self.enter(TRUE)
+        yield  # after an error, what attempted this goes back
+        self.leave(region)
+        for memory, leaf in log.items():
+            memory.leaf = leaf
+        self.memories.pop()
+        frame.env, frame.flow = env, flow
 
     def leave(self, region: Region) -> Changes:
         """End a region; containers get back the contents they had before it."""
@@ -240,9 +257,9 @@ class Tracer(Conditions):
                 new[i] = self.merge(c, x[i], y[i])
             return new
         if isinstance(container, list) and len(x) == len(y):
-            return [self.merge(c, u, v) for u, v in zip(x, y, strict=True)]
+            return list_like(x, [self.merge(c, u, v) for u, v in zip(x, y, strict=True)])
         if isinstance(container, dict) and x.keys() == y.keys():
-            return {k: self.merge(c, u, y[k]) for k, u in x.items()}
+            return dict_like(x, {k: self.merge(c, u, y[k]) for k, u in x.items()})
         if isinstance(container, set) and x == y:
             return x
         raise Refused(
@@ -315,9 +332,9 @@ class Tracer(Conditions):
             new = [
                 self.merge(c, u, v) for u, v in zip(map(self.raw, a), map(self.raw, b), strict=True)
             ]
-            return new if isinstance(a, list) else tuple_like(a, new)
+            return list_like(a, new) if isinstance(a, list) else tuple_like(a, new)
         if isinstance(a, dict) and a.keys() == b.keys():
-            return {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
+            return dict_like(a, {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()})
         if isinstance(a, Record) and a.made_of is b.made_of and a.fields.keys() == b.fields.keys():
             return (
                 a if a.fields is b.fields else Record(a.made_of, self.merge(c, a.fields, b.fields))
@@ -360,11 +377,11 @@ class Tracer(Conditions):
     def freeze(self, value: Any) -> Any:
         """A copy that later changes do not reach."""
         if isinstance(value, list):
-            return [self.freeze(v) for v in value]
+            return list_like(value, [self.freeze(v) for v in value])
         if isinstance(value, tuple):
             return tuple_like(value, [self.freeze(v) for v in value])
         if isinstance(value, dict):
-            return {k: self.freeze(v) for k, v in value.items()}
+            return dict_like(value, {k: self.freeze(v) for k, v in value.items()})
         if isinstance(value, Record):
             return Record(value.made_of, self.freeze(value.fields))
         return (

@@ -1,0 +1,176 @@
+"""Equations of Sylvester, Lyapunov and Riccati, and generalised eigenvalues, in terms of NumPy's functions:
+plain Python that is traced like a user's, as in `composed`.
+
+Riccati equations are solved by iterations of which no derivative is taken, and then by Newton's steps, of
+which each doubles how many derivatives are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.library.detached import trace_stop_gradient
+from symdiff.frontend.library.implicit import MINIMA
+from symdiff.frontend.trace.tracer import Tracer
+
+ArrayLike = Any
+
+CLOSE = 1e-13
+MOST = 60
+"""Relative change at which an iteration has converged, and the iterations after which it has not."""
+
+ORDERS = 3
+"""Derivatives of solutions of Riccati's equations that are right, by two steps of Newton's method."""
+
+
+def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> Any:
+    """The solution of A X + X B = Q, as a system of all of its elements."""
+    a, b, q = np.asarray(a), np.asarray(b), np.asarray(q)
+    n, m = a.shape[0], b.shape[0]
+    left = a[:, None, :, None] * np.eye(m)[None, :, None, :]
+    right = np.eye(n)[:, None, :, None] * b.T[None, :, None, :]
+    system = np.reshape(left + right, (n * m, n * m))
+    return np.reshape(np.linalg.solve(system, np.reshape(q, (n * m,))), (n, m))
+
+
+def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> Any:
+    """The solution of A X + X A^T = Q."""
+    return solve_sylvester(a, np.asarray(a).T, q)
+
+
+def solve_discrete_lyapunov(a: ArrayLike, q: ArrayLike, method: Any = None) -> Any:
+    """The solution of X - A X A^T = Q."""
+    a, q = np.asarray(a), np.asarray(q)
+    n = a.shape[0]
+    both = a[:, None, :, None] * a[None, :, None, :]
+    one = np.eye(n)[:, None, :, None] * np.eye(n)[None, :, None, :]
+    system = np.reshape(one - both, (n * n, n * n))
+    return np.reshape(np.linalg.solve(system, np.reshape(q, (n * n,))), (n, n))
+
+
+def solve_continuous_are(
+    a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: Any = None, s: Any = None,
+    balanced: bool = True,
+) -> Any:  # fmt: skip
+    """By the sign function of the Hamiltonian matrix: Roberts, Int. J. Control 32 (1980)."""
+    if e is not None or s is not None:
+        raise TypeError("Riccati's equations with e or s are not supported")
+    a, b, q = np.asarray(a) * 1.0, np.asarray(b) * 1.0, np.asarray(q) * 1.0
+    n = a.shape[0]
+    g = b @ np.linalg.solve(np.asarray(r) * 1.0, b.T)
+    upper = np.concatenate([a, -g], axis=1)
+    z = detached(np.concatenate([upper, np.concatenate([-q, -a.T], axis=1)], axis=0))
+    count, is_open = 0, True
+    while is_open and count < MOST:
+        scale = detached(np.exp(np.linalg.slogdet(z)[1] / (2 * n)))
+        new = detached((z / scale + scale * np.linalg.inv(z)) / 2)
+        is_open = np.max(np.abs(new - z)) > CLOSE * np.max(np.abs(new))
+        z = new
+        count = count + 1
+    left = np.concatenate([z[:n, n:], z[n:, n:] + np.eye(n)], axis=0)
+    right = np.concatenate([z[:n, :n] + np.eye(n), z[n:, :n]], axis=0)
+    x = detached(-np.linalg.solve(left.T @ left, left.T @ right))
+    for _ in range(2):  # Kleinman's form of Newton's step
+        x = solve_continuous_lyapunov((a - g @ x).T, -(q + x @ g @ x))
+    return (x + x.T) / 2
+
+
+def solve_discrete_are(
+    a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: Any = None, s: Any = None,
+    balanced: bool = True,
+) -> Any:  # fmt: skip
+    """By doubling: Chu, Fan, Lin and Wang, Int. J. Control 77 (2004)."""
+    if e is not None or s is not None:
+        raise TypeError("Riccati's equations with e or s are not supported")
+    a, b, q, r = (np.asarray(v) * 1.0 for v in (a, b, q, r))
+    n = a.shape[0]
+    power, gain, x = detached(a), detached(b @ np.linalg.solve(r, b.T)), detached(q)
+    count, is_open = 0, True
+    while is_open and count < MOST:
+        w = np.eye(n) + gain @ x
+        by_power, by_gain = np.linalg.solve(w, power), np.linalg.solve(w, gain)
+        more = detached(power.T @ x @ by_power)
+        gain = detached(gain + power @ by_gain @ power.T)
+        power = detached(power @ by_power)
+        x = detached(x + more)
+        is_open = np.max(np.abs(more)) > CLOSE * np.max(np.abs(x))
+        count = count + 1
+    for _ in range(2):  # Hewer's form of Newton's step
+        k = np.linalg.solve(r + b.T @ x @ b, b.T @ x @ a)
+        x = solve_discrete_lyapunov((a - b @ k).T, q + k.T @ r @ k)
+    return (x + x.T) / 2
+
+
+def detached(x: Any) -> Any:
+    """A matrix of which no derivative is taken."""
+    raise NotImplementedError("it is traced: see `trace_detached`")
+
+
+def trace_detached(t: Tracer, x: Any) -> Any:
+    t.solved(ORDERS, MINIMA)
+    return trace_stop_gradient(t, x)
+
+
+# ------------------------------------------------------------------- eigenvalues
+def eigh(
+    a: ArrayLike, b: ArrayLike = None, *, lower: bool = True, eigvals_only: bool = False,
+    type: int = 1, subset_by_index: Any = None, driver: Any = None,
+) -> Any:  # fmt: skip
+    """With `b`, by its Cholesky factor L: the eigenvalues are those of L^-1 A L^-T."""
+    triangle = "L" if lower else "U"
+    if b is None:
+        values, vectors = None, None
+        if eigvals_only:
+            values = np.linalg.eigvalsh(a, triangle)
+        else:
+            values, vectors = np.linalg.eigh(a, triangle)
+    else:
+        if type != 1:
+            raise TypeError("eigh() of type 2 or 3 is not supported")
+        a, b = _symmetric(a, lower), _symmetric(b, lower)
+        factor = np.linalg.cholesky(b)
+        inner = np.linalg.solve(factor, np.linalg.solve(factor, a).T)
+        inner = (inner + inner.T) / 2
+        if eigvals_only:
+            values, vectors = np.linalg.eigvalsh(inner), None
+        else:
+            values, vectors = np.linalg.eigh(inner)
+            vectors = np.linalg.solve(factor.T, vectors)
+    if subset_by_index is not None:
+        first, last = subset_by_index
+        values = values[first : last + 1]
+        vectors = None if vectors is None else vectors[:, first : last + 1]
+    return values if eigvals_only else (values, vectors)
+
+
+def _symmetric(a: ArrayLike, lower: bool) -> Any:
+    part = np.tril(a, -1) if lower else np.triu(a, 1)
+    return part + part.T + np.diag(np.diag(a))
+
+
+def eigvalsh(
+    a: ArrayLike, b: ArrayLike = None, *, lower: bool = True, type: int = 1,
+    subset_by_index: Any = None, driver: Any = None,
+) -> Any:  # fmt: skip
+    return eigh(
+        a, b, lower=lower, eigvals_only=True, type=type, subset_by_index=subset_by_index
+    )  # fmt: skip
+
+
+TABLE: dict[str, tuple[Any, int]] = {
+    "scipy.linalg.solve_sylvester": (solve_sylvester, 3),
+    "scipy.linalg.solve_continuous_lyapunov": (solve_continuous_lyapunov, 2),
+    "scipy.linalg.solve_lyapunov": (solve_continuous_lyapunov, 2),
+    "scipy.linalg.solve_discrete_lyapunov": (solve_discrete_lyapunov, 2),
+    "scipy.linalg.solve_continuous_are": (solve_continuous_are, 4),
+    "scipy.linalg.solve_discrete_are": (solve_discrete_are, 4),
+    "scipy.linalg.eigh": (eigh, 1),
+    "scipy.linalg.eigvalsh": (eigvalsh, 1),
+}
+"""As `composed.TABLE`."""
+
+TRACED: dict[Any, Callable[..., Any]] = {detached: trace_detached}
+"""What is told to the tracer."""
