@@ -29,24 +29,21 @@ SIDED = (ir.WHERE, ir.ABS, *EXTREMES)
 
 def flat(e: Expr) -> Expr:
     """The condition under which a formula is zero, as is all near; FALSE where none is known."""
-    (e,) = exactly((e,))
-    if e.op in (ir.CONST, ir.VAR) or not _may_be(e):
+    if not _is_small(e):
         return ir.boolean(e is ZERO)
-    return _flat(e)
+    (e,) = exactly((e,))
+    kinks = e.args and any(n.op in SIDED or n.op in STEPS for n in ir.topological((e,)))
+    return _flat(e) if kinks else ir.boolean(e is ZERO)
 
 
 @lru_cache(maxsize=4096)
-def _may_be(e: Expr) -> bool:
-    """Whether there are kinks in it, and few nodes."""
-    stack, seen, kinked = [e], {e}, False
+def _is_small(e: Expr) -> bool:
+    stack, seen = [e], {e}
     while stack and len(seen) <= LARGEST:
-        n = stack.pop()
-        kinked |= n.op in SIDED or n.op in STEPS
-        for a in n.args:
-            if a not in seen:
-                seen.add(a)
-                stack.append(a)
-    return kinked and not stack
+        new = {a for a in stack.pop().args if a not in seen}
+        seen |= new
+        stack += new
+    return not stack
 
 
 @lru_cache(maxsize=4096)
