@@ -13,7 +13,9 @@ ArrayLike = Any
 class Sparse:
     """Entries at the same place are added."""
 
-    def __init__(self, entries: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> None:
+    def __init__(
+        self, entries: Any, shape: Any = None, dtype: Any = None, copy: bool = False
+    ) -> None:
         if not isinstance(entries, tuple) or len(entries) != 2 or shape is None:
             raise TypeError("sparse matrices are made here of (data, (rows, columns)) and a shape")
         data, (rows, columns) = entries
@@ -43,7 +45,7 @@ class Sparse:
         return Sparse((self._data, (self._col, self._row)), (self.shape[1], self.shape[0]))
 
     @property
-    def T(self) -> Any:  # noqa: N802
+    def T(self) -> Any:
         return self.transpose()
 
     def tocsr(self) -> Any:

@@ -128,9 +128,7 @@ def _end(kind: Any, h0: Any, h1: Any, s0: Any, s1: Any, way: float) -> Any:
 class PchipInterpolator(Pieces):
     """The monotone interpolant of Fritsch and Butland, SIAM J. Sci. Comput. 5 (1984)."""
 
-    def __init__(
-        self, x: ArrayLike, y: ArrayLike, axis: int = 0, extrapolate: Any = None
-    ) -> None:
+    def __init__(self, x: ArrayLike, y: ArrayLike, axis: int = 0, extrapolate: Any = None) -> None:
         x, y = _checked(x, y, axis, 3)
         h = np.diff(x)
         m = np.diff(y) / h
@@ -197,9 +195,9 @@ class interp1d:  # noqa: N801
         x, y = _checked(x, y, axis, 2)
         if np.any(np.diff(x) <= 0):
             raise ValueError("the points of interp1d() are not sorted: sort them before")
-        if kind == "cubic" or kind == 3:
-            self._inner = CubicSpline(x, y)
-        elif kind in ("linear", "slinear") or kind == 1:
+        if kind in ("cubic", 3):
+            self._inner: Any = CubicSpline(x, y)
+        elif kind in ("linear", "slinear", 1):
             self._inner = _linear(x, y, 0, True)
         else:
             self._inner = _Steps(x, y, kind)

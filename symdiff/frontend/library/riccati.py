@@ -120,9 +120,10 @@ def eigh(
     type: int = 1, subset_by_index: Any = None, driver: Any = None,
 ) -> Any:  # fmt: skip
     """With `b`, by its Cholesky factor L: the eigenvalues are those of L^-1 A L^-T."""
-    triangle = "L" if lower else "U"
+    triangle: Any = "L" if lower else "U"
     if b is None:
-        values, vectors = None, None
+        values: Any = None
+        vectors: Any = None
         if eigvals_only:
             values = np.linalg.eigvalsh(a, triangle)
         else:
