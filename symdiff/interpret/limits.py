@@ -68,6 +68,8 @@ NEAR = 64
 DIVISORS, DIRECTIONS, STEPS, PRECISION = 4, 8, 40, 4096
 """Divisors of which a zero beside the point is looked for, how many directions for a change of
 sign, how many steps from there to a zero, and the bits for that."""
+SIGN = 512
+"""The bits that tell the sign of most values, beside those of a high power of the distance."""
 OUTSIDE = 6
 """So many times as many directions are tried, if some leave the domain."""
 RATIOS, RATIO_STEPS = (Fraction(5, 8), Fraction(-5, 8), Fraction(63, 64), Fraction(-63, 64)), 90
@@ -372,6 +374,8 @@ class Approach:
         for number in range(OUTSIDE * DIRECTIONS):
             way, v = self._start(number)
             y = of(v)
+            if y.is_finite() and y.contains(0):
+                y = of(self._run(way))
             if y.is_finite() and not y.contains(0):
                 sides.setdefault(bool(y > 0), (way, y))
             tried += bool(y.is_finite())
@@ -401,16 +405,17 @@ class Approach:
             else:
                 b, at_b, at_a = way, y, at_a * at_b / (at_b + y)
 
-    def _run(self, way: Sequence[Value]) -> list[Value]:
+    def _run(self, way: Sequence[Value], prec: int = PRECISION) -> list[Value]:
         """The values of all nodes close to the point, in a direction."""
-        return self.tape.run(self._inputs(way), PRECISION, self.fixed)
+        return self.tape.run(self._inputs(way), prec, self.fixed)
 
     def _start(self, number: int) -> tuple[list[Value], list[Value]]:
         """One of the directions in which a change of sign is looked for, and all values there."""
         while number >= len(self._starts):
             signs = ((self._ways.choice((-1, 1)), self._ways.uniform(0.5, 1)) for _ in self._moving)
             way = [arb(s * c) for s, c in signs]
-            self._starts.append((way, self._run(way)))
+            prec = min(PRECISION, SIGN + 8 * self._near)
+            self._starts.append((way, self._run(way, prec)))
         ctx.prec = PRECISION
         return self._starts[number]
 

@@ -32,8 +32,9 @@ LARGEST = sys.float_info.max
 MAX_LOCI = 120
 MAX_ROOTS = 60
 """Roots that are followed on one line."""
-MAX_FLIPS = 16
-"""Changes of sign of one expression that are followed, and minima of its size."""
+MANY_FLIPS, MAX_FLIPS = 2000, 16
+"""Changes of sign, and minima of the size, that are followed of all expressions on one line, and where
+there are more, of each expression."""
 OFFSETS = tuple(range(1, 17))
 """Points at 10**-k beside a singular point, for these k."""
 TRIES = 4096
@@ -306,8 +307,10 @@ def length(x: float) -> int:
 
 
 def _first(marked: Array, xs: Array) -> tuple[Array, Array]:
-    """Rows and columns of what is marked, of each row the `MAX_FLIPS` closest to 0."""
+    """Rows and columns of what is marked; of many, in each row the `MAX_FLIPS` closest to 0."""
     which, start = np.nonzero(marked)
+    if len(which) <= MANY_FLIPS:
+        return which, start
     order = np.lexsort((np.abs(xs[start]), which))
     which, start = which[order], start[order]
     rank = np.arange(len(which)) - np.searchsorted(which, which)

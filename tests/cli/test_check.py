@@ -204,6 +204,34 @@ def test_all_lists_what_conditioning_excuses() -> None:
     assert any(f.kind == DIGITS_LOST and f.low <= root <= f.high for f in found)
 
 
+def test_rounding_of_a_derivative_that_is_zero_is_a_fault_only_where_it_is_large() -> None:
+    def f(x):  # type: ignore[no-untyped-def]
+        return (x**2 - 4) / (x - 2) - x
+
+    examiner = Examiner(symgrad(f))
+    got = examiner.computed((1.3,))[1]
+    assert 0 < abs(got) < 1e-14
+    assert not any(f is not None and f.kind == DIGITS_LOST for f in examiner.faults((1.3,)))
+    slope = examiner.faults((2 + 1e-9,))[1]
+    assert slope is not None
+    assert (slope.kind, slope.truth) == (DIGITS_LOST, 0)
+
+
+def test_only_what_is_asked_for_is_examined() -> None:
+    def f(x, y):  # type: ignore[no-untyped-def]
+        return np.expm1(x * y) / x
+
+    examiner = Examiner(symgrad(f))
+    value, by_x, by_y = examiner.faults((0.0, 2.0), [1])
+    assert (value and value.kind, by_y and by_y.kind) == ("not examined",) * 2
+    assert by_x is not None
+    assert (by_x.kind, by_x.truth) == (NOT_FINITE, 2)
+    value, again, by_y = examiner.faults((0.0, 2.0))
+    assert value is not None
+    assert (value.kind, value.truth, by_y) == (NOT_FINITE, 2, None)
+    assert again == by_x
+
+
 # ----------------------------------------------------------------------- guards
 def test_guard_with_a_wrong_value() -> None:
     def f(x):  # type: ignore[no-untyped-def]

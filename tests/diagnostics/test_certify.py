@@ -12,6 +12,7 @@ import pytest
 from symdiff import ir, symgrad
 from symdiff.cli.targets import function
 from symdiff.diagnostics.certify import KINDS, Accuracy, accuracy, derivatives, measure, points
+from symdiff.ir.functions import SIN
 from symdiff.ir.program import Program
 from symdiff.pipeline.samples import (
     Lines,
@@ -124,6 +125,15 @@ def test_singular_points_in_several_variables() -> None:
     lines = Lines(raw.params, list(breaks(raw.outputs)))
     assert 1.7 in lines.roots((0.3, 1.7), 0)
     assert 0.3 in lines.roots((0.3, 1.7), 1)
+
+
+def test_of_many_changes_of_sign_those_close_to_zero_are_roots() -> None:
+    x = ir.var("x")
+    waves = [SIN(x + ir.const(k) / 8) for k in range(12)]
+    lines = Lines(["x"], waves)
+    roots = lines.roots((0.3,), 0)
+    for k in range(12):
+        assert min(abs(r + k / 8) for r in roots) < 1e-15
 
 
 # ---------------------------------------------------------------------- measure

@@ -105,3 +105,11 @@ def test_a_zero_vector_has_no_direction(f: Callable[[Any, Any], Any]) -> None:
 def test_a_limit_of_an_angle_is_one() -> None:
     f = symgrad(lambda u, v: np.arccos(np.sum(u * u * v) / np.linalg.norm(u)))
     assert f(np.zeros(3), np.array([1.0, 0.5, 0.25])) == math.pi / 2
+
+
+def test_limits_of_some_outputs() -> None:
+    program = Certified([x, y], [SIN(x) / x, (1 - COS(x)) / x, y + 1])
+    found = program.at_with_status([0.0, 2.0], limits_of=[1])
+    assert [a.status for a in found] == ["budget", "limit", "exact"]
+    assert [a.value for a in found[1:]] == [0, 3]
+    assert program.at([0.0, 2.0]) == (1, 0, 3)

@@ -3,8 +3,8 @@
 A point is bad if the true value (ball arithmetic) is finite but the plain chain rule
 in double arithmetic gives inf or nan, or loses more than half its digits. Loss that is
 not the formula's fault is excused unless asked for: where a change of the arguments by
-a few ulps changes the result as much (beside any root, sin(x*x) for large x), and
-underflow to zero.
+a few ulps changes the result as much (beside any root, sin(x*x) for large x),
+underflow to zero, and in place of a derivative that is 0, where the value is far larger.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Examiner:
     def _at_fault(self, i: int, point: Point, got: float, right: Answer) -> bool:
         """Whether the loss is the formula's, and not in the nature of the function."""
         error = abs(got - right.value)
-        if error <= UNDERFLOW:
+        if error <= UNDERFLOW or (right.value == 0 and self._is_noise(i, point, error)):
             return False
         for step, answers in self._surroundings(point):
             change = abs(answers[i].value - right.value)
@@ -180,6 +180,16 @@ class Examiner:
             if at_an_end or error <= ALLOWANCE * change / step:
                 return False
         return True
+
+    def _is_noise(self, i: int, point: Point, error: float) -> bool:
+        """Whether an error of a derivative that is 0 matters in no digit of the first half of the value,
+        where the variable changes by its size, or by 1."""
+        if i < (values := len(self.program.outputs)):
+            return False
+        value, by = divmod(i - values, len(self.wrt))
+        size = abs(self._proven(point, [value])[value].value)
+        step = max(1.0, abs(point[self.params.index(self.wrt[by])]))
+        return error * step <= LOST * size < math.inf
 
     def _surroundings(self, point: Point) -> Iterable[tuple[int, tuple[Answer, ...]]]:
         """The truth at points a few, and many, ulps away in every coordinate."""
