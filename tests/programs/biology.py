@@ -133,7 +133,7 @@ def reaction_network(rates, start):
     conc = dict(start)
     dt = 0.05
     for _ in range(20):
-        change = dict.fromkeys(conc, 0.0)
+        change = {s: 0.0 for s in conc}
         for source, product, index in REACTIONS:
             flux = rates[index] * conc[source]
             change[source] -= flux
