@@ -35,7 +35,8 @@ from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.certified import Certified
-from symdiff.interpret.limits import Limit, Stopped, close, size, span, tendency, vanished
+from symdiff.interpret.flat import span
+from symdiff.interpret.limits import Limit, Stopped, close, size, tendency, vanished
 from symdiff.interpret.lines import (
     ALIKE,
     BAND,

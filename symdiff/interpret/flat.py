@@ -9,6 +9,7 @@ reason.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
@@ -28,7 +29,7 @@ from symdiff.interpret.balls import (
     constant_power,
 )
 from symdiff.ir import Expr
-from symdiff.ir.functions import domain
+from symdiff.ir.functions import EXTREMES, domain
 
 Trouble = Literal["undecided", "domain", "singular"]
 Reasons = dict[int, Trouble | None]
@@ -327,3 +328,24 @@ _SAME = {ir.SUB: ir.ZERO, ir.EQ: ir.TRUE, ir.LE: ir.TRUE, ir.LT: ir.FALSE}
 
 def _is_known(value: Value) -> bool:
     return isinstance(value, bool) or (value is not None and value.is_finite())
+
+
+def span(tape: Tape, point: Sequence[float]) -> int:
+    """How far the exponents of the point and the constants reach beyond 2**±64."""
+    return max(0, exponent(tape, point) - 64)
+
+
+def exponent(tape: Tape, point: Sequence[float]) -> int:
+    """The largest exponent of the point and the constants, of either sign; but for those that are only compared,
+    as what a maximum begins with."""
+    exponents = [abs(math.frexp(x)[1]) for x in point if x]
+    compared = (*ir.COMPARISONS, *EXTREMES)
+    read = {
+        *(tape.nodes[r] for r in tape.roots),
+        *(a for e in tape.nodes if e.op not in compared for a in e.args),
+    }
+    for e in tape.nodes:
+        if e.op is ir.CONST and isinstance(e.value, Fraction) and e.value and e in read:
+            q = e.value
+            exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
+    return max(exponents, default=0)

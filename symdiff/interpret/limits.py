@@ -19,7 +19,6 @@ then differ but are finite, it is a kink, and the value at the point stands.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,13 +32,12 @@ from flint import arb, ctx
 from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import Value
-from symdiff.interpret.flat import Reasons, Tape
+from symdiff.interpret.flat import Reasons, Tape, exponent, span
 from symdiff.interpret.paths import FLAT, Path, flat_paths, oblique_paths, paths, step
 from symdiff.ir.functions import (
     ACOSH,
     ASINH,
     ATANH,
-    EXTREMES,
     LGAMMA,
     LOG,
     LOG1P,
@@ -231,7 +229,7 @@ class Approach:
     @cached_property
     def _near(self) -> int:
         """The depth at which counterexamples are looked for."""
-        return NEAR + _exponent(self.tape, self.point)
+        return NEAR + exponent(self.tape, self.point)
 
     @cached_property
     def _moving(self) -> list[int]:
@@ -588,24 +586,3 @@ def size(y: Value) -> int:
     mantissa, exponent = y.mid().man_exp()
     bits = int(abs(mantissa)).bit_length()
     return bits + int(exponent) if bits else -100 * VANISHED
-
-
-def span(tape: Tape, point: Sequence[float]) -> int:
-    """How far the exponents of the point and the constants reach beyond 2**±64."""
-    return max(0, _exponent(tape, point) - 64)
-
-
-def _exponent(tape: Tape, point: Sequence[float]) -> int:
-    """The largest exponent of the point and the constants, of either sign; but for those that are only compared,
-    as what a maximum begins with."""
-    exponents = [abs(math.frexp(x)[1]) for x in point if x]
-    compared = (*ir.COMPARISONS, *EXTREMES)
-    read = {
-        *(tape.nodes[r] for r in tape.roots),
-        *(a for e in tape.nodes if e.op not in compared for a in e.args),
-    }
-    for e in tape.nodes:
-        if e.op is ir.CONST and isinstance(e.value, Fraction) and e.value and e in read:
-            q = e.value
-            exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
-    return max(exponents, default=0)
