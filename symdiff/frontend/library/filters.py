@@ -17,6 +17,11 @@ def _places(M: Any) -> Any:
     return (2.0 * np.arange(M) + 1 - M) / np.maximum(M - 1, 1)
 
 
+def _periodic(longer: Any, M: Any) -> Any:
+    """A window without the last element of a longer one; a single element is 1."""
+    return np.where(M > 1, longer[:-1], 1.0)
+
+
 def hanning(M: Any) -> Any:
     return 0.5 + 0.5 * np.cos(math.pi * _places(M))
 
@@ -40,23 +45,23 @@ def kaiser(M: Any, beta: Any) -> Any:
 
 
 def signals_hann(M: Any, sym: bool = True) -> Any:
-    return hanning(M) if sym else hanning(M + 1)[:-1]
+    return hanning(M) if sym else _periodic(hanning(M + 1), M)
 
 
 def signals_hamming(M: Any, sym: bool = True) -> Any:
-    return hamming(M) if sym else hamming(M + 1)[:-1]
+    return hamming(M) if sym else _periodic(hamming(M + 1), M)
 
 
 def signals_blackman(M: Any, sym: bool = True) -> Any:
-    return blackman(M) if sym else blackman(M + 1)[:-1]
+    return blackman(M) if sym else _periodic(blackman(M + 1), M)
 
 
 def signals_bartlett(M: Any, sym: bool = True) -> Any:
-    return bartlett(M) if sym else bartlett(M + 1)[:-1]
+    return bartlett(M) if sym else _periodic(bartlett(M + 1), M)
 
 
 def signals_kaiser(M: Any, beta: Any, sym: bool = True) -> Any:
-    return kaiser(M, beta) if sym else kaiser(M + 1, beta)[:-1]
+    return kaiser(M, beta) if sym else _periodic(kaiser(M + 1, beta), M)
 
 
 def get_window(window: Any, Nx: Any, fftbins: bool = True) -> Any:
