@@ -17,10 +17,11 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays.selecting import subscript
+from symdiff.frontend.library.detached import stop_gradient
 from symdiff.frontend.library.implicit import MINIMA, ORDERS, ROOM, STEPS, must_be_formulas
 from symdiff.frontend.trace.closures import Closure
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Real, Refused, SmallArray, Unusable, is_number
+from symdiff.frontend.trace.values import Real, Refused, SmallArray, SymArray, Unusable, is_number
 from symdiff.ir import Expr
 from symdiff.ir.functions.marks import DETACHED
 from symdiff.passes import differentiate
@@ -79,6 +80,7 @@ def room_of_minima() -> None:
 
 def _at_unknowns(t: Tracer, f: Any, x: Any, args: Any) -> tuple[list[Expr], dict[Expr, Expr]]:
     """The values of f as formulas of its unknowns, and what these are."""
+    x = _one_by_one(t, x)
     if not isinstance(x, SmallArray) or x.items.ndim != 1:
         raise Refused(
             "unknowns whose number is not known when traced", "start from a list: [1.0, 2.0]"
@@ -91,6 +93,16 @@ def _at_unknowns(t: Tracer, f: Any, x: Any, args: Any) -> tuple[list[Expr], dict
     values = [_formula(t, v) for v in found.items.flat]
     must_be_formulas(t, start, values)
     return values, unknowns
+
+
+def _one_by_one(t: Tracer, value: Any) -> Any:
+    """An array of known size in memory, such as one that a loop carries, with its elements one by one."""
+    if not isinstance(value, SymArray) or not all(n.op is ir.CONST for n in value.shape):
+        return value
+    items = np.empty([int(n.value) for n in value.shape], object)
+    for place in np.ndindex(*items.shape):
+        items[place] = subscript(t, value, place if len(place) > 1 else place[0])
+    return SmallArray(items, value.kind)
 
 
 def _formula(t: Tracer, value: Any) -> Expr:
@@ -182,6 +194,7 @@ def trace_hessian(t: Tracer, f: Any, x: Any, args: Any) -> Any:
 
 
 def trace_damped(t: Tracer, curves: Any, slopes: Any, damping: Any) -> Any:
+    curves, slopes = _one_by_one(t, curves), _one_by_one(t, slopes)
     rows = [[_formula(t, v) for v in row] for row in curves.items]
     more = _formula(t, damping)
     matrix = [[e + more if j == k else e for k, e in enumerate(row)] for j, row in enumerate(rows)]
@@ -244,14 +257,20 @@ def _damped(curves: Any, slopes: Any, damping: Any) -> Any:
 
 
 def _argmin(f: Any, x0: Any, args: Any) -> Any:
-    """By Newton steps with a damping that grows where the function does not fall."""
+    x = _descended(lambda x: hessian(f, x, args), lambda x: f(x, *args), x0)
+    return refined(lambda x, *more: gradient(f, x, more), x, args)
+
+
+def _descended(parts: Any, f: Any, x0: Any) -> Any:
+    """A minimum, by Newton steps with a damping that grows where the function does not fall; `parts` gives the
+    function, its gradient and its Hessian."""
     room_of_minima()
     x = np.atleast_1d(np.asarray(x0)) * 1.0
     count, damping, is_open = 0, 0.0, True
     while is_open and count < MOST:
-        value, slopes, curves = hessian(f, x, args)
+        value, slopes, curves = parts(x)
         step = _damped(curves, slopes, damping)
-        there = f(x - step, *args)
+        there = f(x - step)
         falls = np.sum(step * slopes) >= 0 and there <= value + NOISE * (1.0 + abs(value))
         is_small = np.max(np.abs(step)) <= CLOSE * (1.0 + np.max(np.abs(x)))
         is_open = not (is_small and damping == 0)
@@ -264,7 +283,7 @@ def _argmin(f: Any, x0: Any, args: Any) -> Any:
         count = count + 1
     if is_open:
         raise RuntimeError("no minimum was found: start nearer to one")
-    return refined(lambda x, *more: gradient(f, x, more), x, args)
+    return x
 
 
 def minimize(
@@ -316,14 +335,39 @@ def curve_fit(
     check_finite: Any = None, bounds: Any = None, method: Any = None, jac: Any = None, *,
     full_output: bool = False, maxfev: Any = None,
 ) -> Any:  # fmt: skip
-    """The parameters; from 1 on, as SciPy does, where no start is given."""
+    """The parameters; from 1 on, as SciPy does, where no start is given. The data may be many: the model is
+    evaluated for each point by itself, and checked to give the same for all of them at once."""
     if bounds is not None or full_output or (sigma is not None and np.ndim(sigma) > 1):
         raise TypeError("curve_fit() with bounds, full_output or covariances is not supported")
-    scale = 1.0 if sigma is None else np.asarray(sigma)
-    data = np.asarray(ydata)
+    x, y = np.asarray(xdata) * 1.0, np.asarray(ydata) * 1.0
+    if np.ndim(x) != 1 or np.ndim(y) != 1:
+        raise TypeError("curve_fit() of points of several numbers is not supported")
+    points = x, y, np.ones(len(y)) if sigma is None else np.asarray(sigma) * 1.0
     start = np.ones(parameters_of(f) - 1) if p0 is None else np.asarray(p0) * 1.0
-    found = _argmin(lambda p: np.sum(((f(xdata, *p) - data) / scale) ** 2) / 2, start, ())
+    found = stop_gradient(
+        _descended(lambda p: _squares(f, p, points), lambda p: _squares(f, p, points)[0], start)
+    )
+    whole, each = f(x, *found), np.array([f(v, *found) for v in x])
+    if np.max(np.abs(whole - each)) > CLOSE * np.max(np.abs(whole)):
+        raise ValueError("the model of curve_fit() is no function of each point by itself")
+    for _ in range(STEPS):
+        _, slopes, curves = _squares(f, found, points)
+        found = found - np.linalg.solve(curves, slopes)
     return found, covariances()
+
+
+def _squares(f: Any, p: Any, points: Any) -> Any:
+    """Half the sum of the squares of the residuals, with its gradient and Hessian."""
+    x, y, sigma = points
+
+    def square(p: Any, x: Any, y: Any, sigma: Any) -> Any:
+        return ((f(x, *p) - y) / sigma) ** 2 / 2
+
+    value, slopes, curves = 0.0, np.zeros(len(p)), np.zeros((len(p), len(p)))
+    for k in range(len(y)):
+        more = hessian(square, p, (x[k], y[k], sigma[k]))
+        value, slopes, curves = value + more[0], slopes + more[1], curves + more[2]
+    return value, slopes, curves
 
 
 def parameters_of(f: Any) -> int:

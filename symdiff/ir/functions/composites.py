@@ -37,7 +37,7 @@ from symdiff.ir.functions.gamma import GAMMA, LGAMMA, POLYGAMMA
 from symdiff.ir.functions.incomplete import BETAINC, GAMMAINC, GAMMAINCC
 from symdiff.ir.functions.integrals import EXPINT, of_whole_order
 from symdiff.ir.functions.named_numbers import LN2, LN10, PI
-from symdiff.ir.functions.normal import ERFC, normal_below, normal_quantile
+from symdiff.ir.functions.normal import ERFC, ERFI, normal_below, normal_quantile
 from symdiff.ir.functions.roots_and_norms import HYPOT
 from symdiff.ir.functions.selection import FLOOR, FLOOR_QUOTIENT, TRUNC
 from symdiff.ir.functions.trigonometric import COS, SIN, TAN
@@ -122,6 +122,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
     "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
+    "scipy.special.dawsn": lambda x: mul(div(sqrt(PI()), const(2)), mul(EXP(neg(mul(x, x))), ERFI(x))),
     "scipy.special.entr": lambda x: where(lt(x, ZERO), neg(INF), neg(mul(x, LOG(x)))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": normal_below,

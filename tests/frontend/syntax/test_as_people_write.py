@@ -333,7 +333,7 @@ def test_a_first_iteration_gives_names_the_form_that_they_keep(f: Any, x: Any) -
 
 
 def test_no_first_iteration() -> None:
-    message = "a loop makes no iteration, in which a name would change its form"
+    message = "a loop makes too few iterations, in which a name would change its form"
     with pytest.raises(ValueError, match=message):
         symgrad(largest)(np.empty(0))
 

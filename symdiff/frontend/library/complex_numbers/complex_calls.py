@@ -272,11 +272,23 @@ def _of_real_part(function: Any) -> Callable[..., Any]:
     return lambda t, value, *args: t.call(function, (parts_of(value)[0], *args), {})
 
 
+def _polyval(t: Tracer, p: Any, x: Any) -> Any:
+    """By Horner's scheme."""
+    return t.inline(_horner, (p, x), {})
+
+
+def _horner(p: Any, x: Any) -> Any:
+    found = 0.0 * x
+    for c in p:
+        found = found * x + c
+    return found
+
+
 _OTHERS: dict[Any, Callable[..., Any]] = {
     np.where: _where, np.full: _full, np.full_like: _full_like, np.ones_like: _ones_like,
     np.shape: _of_real_part(np.shape), np.ndim: _of_real_part(np.ndim),
     np.size: _of_real_part(np.size), len: _of_real_part(len), complex: _complex,
-    np.complex128: _complex, bool: truth, np.iscomplexobj: lambda t, z: True,
+    np.complex128: _complex, bool: truth, np.polyval: _polyval, np.iscomplexobj: lambda t, z: True,
 }  # fmt: skip
 _MAKERS = (np.zeros, np.ones, np.empty, np.eye, np.identity, np.array, np.asarray, np.full,
            np.zeros_like, np.ones_like, np.empty_like, np.full_like)  # fmt: skip
