@@ -31,8 +31,8 @@ from symdiff.frontend.source import Source
 from symdiff.frontend.syntax import calls, records
 from symdiff.frontend.trace.counted_truth import of_a_kind
 from symdiff.frontend.trace.defined import masked, needed
-from symdiff.frontend.trace.poles import denominators
 from symdiff.frontend.trace.frames import Deque
+from symdiff.frontend.trace.poles import denominators
 from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.unify import unified

@@ -120,7 +120,7 @@ def eigh(
     type: int = 1, subset_by_index: Any = None, driver: Any = None,
 ) -> Any:  # fmt: skip
     """With `b`, by its Cholesky factor L: the eigenvalues are those of L^-1 A L^-T."""
-    triangle = "L" if lower else "U"
+    triangle: Any = "L" if lower else "U"
     if b is None:
         values, vectors = None, None
         if eigvals_only:

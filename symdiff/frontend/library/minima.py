@@ -393,7 +393,9 @@ def covariances() -> Any:
 
 
 def trace_covariances(t: Tracer) -> Any:
-    return Unusable("the covariances of curve_fit()", "use the parameters only, as curve_fit(...)[0]")
+    return Unusable(
+        "the covariances of curve_fit()", "use the parameters only, as curve_fit(...)[0]"
+    )
 
 
 TABLE: dict[str, tuple[Any, int]] = {

@@ -59,7 +59,9 @@ def _deeply_copied(t: Tracer, value: Any) -> Any:
     if isinstance(value, (list, dict)):
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         new = {k: _deeply_copied(t, t.wrap(v)) for k, v in parts}
-        return t.own(dict_like(value, new) if isinstance(value, dict) else list_like(value, new.values()))
+        return t.own(
+            dict_like(value, new) if isinstance(value, dict) else list_like(value, new.values())
+        )
     if isinstance(value, tuple):
         return tuple_like(value, [_deeply_copied(t, t.wrap(v)) for v in value])
     return t.own(t.freeze(value)) if isinstance(value, SmallArray) else value

@@ -351,6 +351,7 @@ TABLE: dict[str, tuple[Any, ...]] = {
 }
 """As `composed.TABLE`."""
 
+
 class MultivariateNormal:
     """`scipy.stats.multivariate_normal` with its parameters."""
 

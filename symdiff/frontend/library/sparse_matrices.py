@@ -60,7 +60,7 @@ class Sparse:
         return _made(self._data, self._col, self._row, shape, self._is_matrix)
 
     @property
-    def T(self) -> Any:  # noqa: N802
+    def T(self) -> Any:
         return self.transpose()
 
     def tocsr(self) -> Any:

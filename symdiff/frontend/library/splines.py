@@ -255,9 +255,9 @@ class interp1d:  # noqa: N801
             raise TypeError("interp1d() of several values is not supported: make one of each")
         if np.any(np.diff(x) <= 0):
             raise ValueError("the points of interp1d() are not sorted: sort them before")
-        if kind == "cubic" or kind == 3:
-            self._inner = CubicSpline(x, y)
-        elif kind in ("linear", "slinear") or kind == 1:
+        if kind in ("cubic", 3):
+            self._inner: Any = CubicSpline(x, y)
+        elif kind in ("linear", "slinear", 1):
             self._inner = _linear(x, y, 0, True)
         else:
             self._inner = _Steps(x, y, kind)

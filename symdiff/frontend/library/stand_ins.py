@@ -38,6 +38,9 @@ def _by_identity(loaded: tuple[str, ...]) -> dict[int, tuple[Any, type]]:
     found: dict[int, tuple[Any, type]] = {}
     for name, made in CLASSES.items():
         module, _, attribute = name.rpartition(".")
-        if module in loaded and (known := getattr(sys.modules[module], attribute, None)) is not None:
+        if (
+            module in loaded
+            and (known := getattr(sys.modules[module], attribute, None)) is not None
+        ):
             found[id(known)] = known, made
     return found

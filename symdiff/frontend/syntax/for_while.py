@@ -99,7 +99,7 @@ def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
     """A loop that stays a loop."""
     name = node.target.id if isinstance(node.target, ast.Name) else "i"
     grown = appended_lists.grown(t, node.body, found.count.op is ir.CONST)
-    bind = lambda k: _assign(t, node.target, found.item(k))  # noqa: E731
+    bind = lambda k: _assign(t, node.target, found.item(k))
     t.frame.flow.broken = _counted(t, node, found.count, grown, bind, name)
     _after_loop(t, node.orelse)
 

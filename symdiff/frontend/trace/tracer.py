@@ -334,7 +334,9 @@ class Tracer(Conditions):
             ]
             return list_like(a, new) if isinstance(a, list) else tuple_like(a, new)
         if isinstance(a, dict) and a.keys() == b.keys():
-            return dict_like(a, {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()})
+            return dict_like(
+                a, {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
+            )
         if isinstance(a, Record) and a.made_of is b.made_of and a.fields.keys() == b.fields.keys():
             return (
                 a if a.fields is b.fields else Record(a.made_of, self.merge(c, a.fields, b.fields))

@@ -122,7 +122,9 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
     "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
-    "scipy.special.dawsn": lambda x: mul(div(sqrt(PI()), const(2)), mul(EXP(neg(mul(x, x))), ERFI(x))),
+    "scipy.special.dawsn": lambda x: mul(
+        div(sqrt(PI()), const(2)), mul(EXP(neg(mul(x, x))), ERFI(x))
+    ),
     "scipy.special.entr": lambda x: where(lt(x, ZERO), neg(INF), neg(mul(x, LOG(x)))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": normal_below,
