@@ -98,8 +98,8 @@ def _named_tuple(
     """`collections.namedtuple` of names that are known."""
     names = field_names if isinstance(field_names, str) else elements(t, field_names)
     usual = None if defaults is None else elements(t, defaults)
-    made: Any = collections.namedtuple(typename, names, rename=rename, defaults=usual)  # noqa: PYI024
-    return made
+    make: Any = collections.namedtuple  # noqa: PYI024
+    return make(typename, names, rename=rename, defaults=usual)
 
 
 NAMED_TUPLE = ("_replace", "_asdict", "_make")

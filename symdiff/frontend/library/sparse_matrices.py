@@ -36,7 +36,7 @@ class Sparse:
             major = np.searchsorted(np.asarray(starts), np.arange(size), side="right") - 1
             places = (major, minor) if self._by_rows else (minor, major)
             self._keep(data, places[0], places[1], shape)
-        elif isinstance(arg1[1], tuple) or isinstance(arg1[1], list):
+        elif isinstance(arg1[1], (tuple, list)):
             data, (rows, columns) = arg1
             self._keep(data, rows, columns, shape)
         else:

@@ -214,7 +214,7 @@ def make_interp_spline(
         return _linear(x, y, axis, True)
     if k != 3 or t is not None:
         raise TypeError("make_interp_spline() is supported for k=3 and 1, without knots t")
-    if isinstance(bc_type, tuple) or isinstance(bc_type, list):
+    if isinstance(bc_type, (tuple, list)):
         first, last = _of_pairs(bc_type[0]), _of_pairs(bc_type[1])
     else:
         first = last = _of_pairs(bc_type)
