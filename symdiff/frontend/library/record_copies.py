@@ -98,7 +98,7 @@ def _named_tuple(
     """`collections.namedtuple` of names that are known."""
     names = field_names if isinstance(field_names, str) else elements(t, field_names)
     usual = None if defaults is None else elements(t, defaults)
-    make: Any = collections.namedtuple  # noqa: PYI024
+    make: Any = collections.namedtuple
     return make(typename, names, rename=rename, defaults=usual)
 
 

@@ -15,6 +15,12 @@ def _length(v: ArrayLike) -> Any:
     return np.sqrt(np.sum(v * v, axis=-1, keepdims=True))
 
 
+def _of_size(a: ArrayLike, size: int) -> Any:
+    """An array whose last axis has this size."""
+    a = np.asarray(a) * 1.0
+    return np.reshape(a, (*np.shape(a)[:-1], size))
+
+
 def _product(p: ArrayLike, q: ArrayLike) -> Any:
     """Of quaternions, with the real part last."""
     u, v, s, t = p[..., :3], q[..., :3], p[..., 3:], q[..., 3:]
@@ -40,13 +46,13 @@ class Rotation:
 
     @classmethod
     def from_quat(cls, quat: ArrayLike, *, scalar_first: bool = False) -> Any:
-        q = np.asarray(quat) * 1.0
+        q = _of_size(quat, 4)
         q = np.roll(q, -1, axis=-1) if scalar_first else q
         return cls(q / _length(q))
 
     @classmethod
     def from_rotvec(cls, rotvec: ArrayLike, degrees: bool = False) -> Any:
-        r = np.asarray(rotvec) * (math.pi / 180 if degrees else 1.0)
+        r = _of_size(rotvec, 3) * (math.pi / 180 if degrees else 1.0)
         angle = _length(r)
         parts = r * (np.sinc(angle / (2 * math.pi)) / 2), np.cos(angle / 2)
         return cls(np.concatenate(parts, axis=-1))
