@@ -27,9 +27,9 @@
 `detached`            numbers of which no derivative is taken
 `minima`              systems of equations and minima
 `ode`                 initial value problems
-`matrix_equations`   equations of Sylvester, Lyapunov and Riccati; generalised eigenvalues
+`riccati`            equations of Sylvester, Lyapunov and Riccati; generalised eigenvalues
 `filters`            windows, and filters of `scipy.ndimage`
-`stand_ins`          classes in place of SciPy's
+`scipy_classes`      classes in place of SciPy's
 `splines`            interpolants
 `rotations`          rotations
 `sparse_matrices`    sparse matrices

@@ -22,7 +22,6 @@ from symdiff.frontend.library import (
     distributions,
     filters,
     implicit,
-    matrix_equations,
     matrix_functions,
     methods,
     minima,
@@ -30,6 +29,7 @@ from symdiff.frontend.library import (
     ordering,
     output,
     record_copies,
+    riccati,
     scientific,
     several_results,
     sparse_matrices,
@@ -177,7 +177,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             complex_calls.TRACED
             | detached.TRACED
             | implicit.TRACED
-            | matrix_equations.TRACED
+            | riccati.TRACED
             | minima.TRACED
             | ode.TRACED
         ).items()
@@ -210,7 +210,7 @@ def _written() -> dict[str, Any]:
         composed.TABLE
         | scientific.TABLE
         | filters.TABLE
-        | matrix_equations.TABLE
+        | riccati.TABLE
         | matrix_functions.TABLE
         | sparse_matrices.TABLE
         | special_orders.TABLE
@@ -230,7 +230,7 @@ def implementations() -> dict[str, Implementation]:
 
 def _elementary(op: Op) -> Implementation:
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
-        _check(kwargs)
+        no_keywords(kwargs)
         if len(args) == 1 and is_number(args[0]):
             return scalars.apply(op, args[0])
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
@@ -240,7 +240,7 @@ def _elementary(op: Op) -> Implementation:
 
 def _shorthand(build: Callable[..., Expr]) -> Implementation:
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
-        _check(kwargs)
+        no_keywords(kwargs)
         return arrays.elementwise(lambda *v: scalars.compose(build, v), *args)
 
     return implementation
@@ -268,7 +268,8 @@ def _power(usual: Implementation) -> Implementation:
     return implementation
 
 
-def _check(kwargs: Mapping[str, Any]) -> None:
+def no_keywords(kwargs: Mapping[str, Any]) -> None:
+    """Refuse keyword arguments."""
     for name in kwargs:
         raise Refused(f"the keyword argument '{name}' is not supported here")
 

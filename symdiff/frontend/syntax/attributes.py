@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import captures
-from symdiff.frontend.library import located, methods, stand_ins
+from symdiff.frontend.library import located, methods, scipy_classes
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
@@ -45,7 +45,7 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
     """`owner.name`; what it gives is fixed when traced."""
     if isinstance(owner, located.Frozen):
         return located.attribute(owner, name)
-    if isinstance(owner, type) and (stand_in := stand_ins.find(owner)) is not None:
+    if isinstance(owner, type) and (stand_in := scipy_classes.find(owner)) is not None:
         owner = stand_in
     if isinstance(owner, ModuleType):
         return _from_module(t, owner, name)

@@ -29,7 +29,7 @@ from symdiff.frontend.library import (
     rearranged,
     record_copies,
     scientific,
-    stand_ins,
+    scipy_classes,
 )
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
@@ -157,7 +157,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if kind in (FunctionType, MethodType) and hasattr(function, _RUNS):
         return _executed(t, function, args, kwargs)
     if (op := getattr(function, "__symdiff_op__", None)) is not None:
-        _no_keywords(kwargs)
+        known.no_keywords(kwargs)
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
     if (made := known_numbers.called(t, function, args, kwargs)) is not NotImplemented:
         return made
@@ -194,7 +194,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return _vectorized(t, function.pyfunc, *args, **kwargs)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
-    if (stand_in := stand_ins.find(function)) is not None:
+    if (stand_in := scipy_classes.find(function)) is not None:
         return records.make(t, stand_in, args, kwargs)
     if isinstance(function, Record):
         found = records.special(t, function, "__call__", *args, **kwargs)
@@ -220,11 +220,6 @@ def _vectorized(t: Tracer, function: Any, *args: Any) -> Any:
 @functools.lru_cache(maxsize=1)
 def _cached() -> None:
     """Its type is that of every function behind functools.cache."""
-
-
-def _no_keywords(kwargs: Mapping[str, Any]) -> None:
-    for name in kwargs:
-        raise Refused(f"the keyword argument '{name}' is not supported here")
 
 
 def _is_library(function: FunctionType) -> bool:

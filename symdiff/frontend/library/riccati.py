@@ -122,7 +122,8 @@ def eigh(
     """With `b`, by its Cholesky factor L: the eigenvalues are those of L^-1 A L^-T."""
     triangle: Any = "L" if lower else "U"
     if b is None:
-        values, vectors = None, None
+        values: Any = None
+        vectors: Any = None
         if eigvals_only:
             values = np.linalg.eigvalsh(a, triangle)
         else:
