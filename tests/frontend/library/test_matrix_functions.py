@@ -15,6 +15,7 @@ M = np.array([[2.0, 0.3, 0.1], [0.1, 1.5, -0.4], [0.6, -0.2, 0.8]])
 WEIGHTS = np.array([[1.0, -0.5, 0.3], [0.2, 0.7, -1.1], [0.4, 0.6, 0.9]])
 FUNCTIONS: dict[str, tuple[Any, Any]] = {
     "sqrtm": (scipy.linalg.sqrtm, mpmath.sqrtm),
+    "logm": (scipy.linalg.logm, mpmath.logm),
 }
 
 
