@@ -43,10 +43,10 @@ def _sylvester(x: ArrayLike, rest: ArrayLike) -> Any:
 
 
 # ------------------------------------------------------------------------- logarithms
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(8) / np.array([[2.0], [2.0]])
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(12) / np.array([[2.0], [2.0]])
 NODES = NODES + 0.5
-"""Of the approximant of log(1 + x) of degree 8, as partial fractions (Higham, 11.18)."""
-NEAR = 0.1
+"""Of the approximant of log(1 + x) of degree 12, as partial fractions (Higham, 11.18)."""
+NEAR = 0.5
 """By how much a matrix may be off from the identity where the approximant has 16 digits."""
 
 
@@ -60,7 +60,7 @@ def logm(A: ArrayLike) -> Any:
         size = 2.0 * size
     away = a - one
     found = 0.0 * away
-    for k in range(8):
+    for k in range(len(NODES)):
         found = found + WEIGHTS[k] * np.linalg.solve(one + NODES[k] * away, away)
     return size * found
 
