@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library import densities, located, methods, registry
+from symdiff.frontend.library import densities, located, methods, registry, scipy_classes
 from symdiff.frontend.library.numpy.symbolic import names as arrays
 
 EVERYWHERE = frozenset(
@@ -61,6 +61,9 @@ def page() -> str:
     parts.append(f"## Methods and attributes of arrays\n\n{methods_of_arrays()}\n")
     parts.append(f"## Methods of Python's containers\n\n{methods_of_containers()}\n")
     parts.append(f"## Distributions of `scipy.stats`\n\n{of_distributions()}\n")
+    parts.append(
+        f"## Classes and distributions of SciPy's, made in the function\n\n{of_classes()}\n"
+    )
     return "\n".join(parts)
 
 
@@ -137,6 +140,17 @@ def of_distributions() -> str:
     rows = sorted(by_methods.items(), key=lambda item: (-len(item[1]), item))
     lines = [f"| {_codes(sorted(owners))} | {_codes(kinds)} |" for kinds, owners in rows]
     return "\n".join(["| distributions | methods |", "|---|---|", *lines])
+
+
+def of_classes() -> str:
+    by_module: dict[str, list[str]] = defaultdict(list)
+    for name in scipy_classes.CLASSES:
+        module, _, made = name.rpartition(".")
+        by_module[module].append(made)
+    rows = [
+        f"| `{module}` | {_codes(sorted(made))} |" for module, made in sorted(by_module.items())
+    ]
+    return "\n".join(["| module | classes |", "|---|---|", *rows])
 
 
 def _codes(texts: list[str] | tuple[str, ...]) -> str:

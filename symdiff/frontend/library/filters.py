@@ -12,56 +12,52 @@ ArrayLike = Any
 
 
 # -------------------------------------------------------------------------- windows
-def _places(M: Any) -> Any:
-    """From -1 to 1; of a single one 0."""
-    return (2.0 * np.arange(M) + 1 - M) / np.maximum(M - 1, 1)
-
-
-def _periodic(longer: Any, M: Any) -> Any:
-    """A window without the last element of a longer one; a single element is 1."""
-    return np.where(M > 1, longer[:-1], 1.0)
+def _places(M: Any, sym: bool = True) -> Any:
+    """From -1 to 1, the end left out of a periodic window; of a single one 0."""
+    last = M - 1 if sym or M <= 1 else M
+    return (2.0 * np.arange(M) - last) / np.maximum(last, 1)
 
 
 def hanning(M: Any) -> Any:
-    return 0.5 + 0.5 * np.cos(math.pi * _places(M))
+    return signals_hann(M)
 
 
 def hamming(M: Any) -> Any:
-    return 0.54 + 0.46 * np.cos(math.pi * _places(M))
+    return signals_hamming(M)
 
 
 def blackman(M: Any) -> Any:
-    s = math.pi * _places(M)
-    return 0.42 + 0.5 * np.cos(s) + 0.08 * np.cos(2.0 * s)
+    return signals_blackman(M)
 
 
 def bartlett(M: Any) -> Any:
-    return 1.0 - np.abs(_places(M))
+    return signals_bartlett(M)
 
 
 def kaiser(M: Any, beta: Any) -> Any:
-    s = _places(M)
-    return np.i0(beta * np.sqrt((1.0 - s) * (1.0 + s))) / np.i0(beta)
+    return signals_kaiser(M, beta)
 
 
 def signals_hann(M: Any, sym: bool = True) -> Any:
-    return hanning(M) if sym else _periodic(hanning(M + 1), M)
+    return 0.5 + 0.5 * np.cos(math.pi * _places(M, sym))
 
 
 def signals_hamming(M: Any, sym: bool = True) -> Any:
-    return hamming(M) if sym else _periodic(hamming(M + 1), M)
+    return 0.54 + 0.46 * np.cos(math.pi * _places(M, sym))
 
 
 def signals_blackman(M: Any, sym: bool = True) -> Any:
-    return blackman(M) if sym else _periodic(blackman(M + 1), M)
+    s = math.pi * _places(M, sym)
+    return 0.42 + 0.5 * np.cos(s) + 0.08 * np.cos(2.0 * s)
 
 
 def signals_bartlett(M: Any, sym: bool = True) -> Any:
-    return bartlett(M) if sym else _periodic(bartlett(M + 1), M)
+    return 1.0 - np.abs(_places(M, sym))
 
 
 def signals_kaiser(M: Any, beta: Any, sym: bool = True) -> Any:
-    return kaiser(M, beta) if sym else _periodic(kaiser(M + 1, beta), M)
+    s = _places(M, sym)
+    return np.i0(beta * np.sqrt((1.0 - s) * (1.0 + s))) / np.i0(beta)
 
 
 def get_window(window: Any, Nx: Any, fftbins: bool = True) -> Any:

@@ -42,6 +42,29 @@ def _sylvester(x: ArrayLike, rest: ArrayLike) -> Any:
     return np.linalg.solve(system, rest.T.reshape(n * n)).reshape(n, n).T
 
 
+# ------------------------------------------------------------------------- logarithms
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(12) / np.array([[2.0], [2.0]])
+NODES = NODES + 0.5
+"""Of the approximant of log(1 + x) of degree 12, as partial fractions (Higham, 11.18)."""
+NEAR = 0.5
+"""By how much a matrix may be off from the identity where the approximant has 16 digits."""
+
+
+def logm(A: ArrayLike) -> Any:
+    """By roots until the matrix is near the identity (Higham, 11.5): the real principal logarithm."""
+    a = np.asarray(A) * 1.0
+    one = np.eye(a.shape[0])
+    size = 1.0
+    while np.max(np.sum(np.abs(a - one), axis=0)) > NEAR:
+        a = sqrtm(a)
+        size = 2.0 * size
+    away = a - one
+    found = 0.0 * away
+    for k in range(len(NODES)):
+        found = found + WEIGHTS[k] * np.linalg.solve(one + NODES[k] * away, away)
+    return size * found
+
+
 # ----------------------------------------------------------------------------- factors
 def lu(a: ArrayLike, permute_l: bool = False, *, p_indices: bool = False) -> Any:
     """Elimination of Gauss with the pivot of the greatest size, the first of equal ones, as in LAPACK."""
@@ -84,6 +107,7 @@ def matrix_rank(A: ArrayLike, tol: Any = None, *, rtol: Any = None) -> Any:
 
 TABLE: dict[str, tuple[Any, ...]] = {
     "scipy.linalg.sqrtm": (sqrtm, 1),
+    "scipy.linalg.logm": (logm, 1),
     "scipy.linalg.lu": (lu, 1),
     "numpy.linalg.matrix_rank": (matrix_rank, 1),
 }

@@ -3,6 +3,7 @@ copies, named tuples."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -90,6 +91,17 @@ def of_named_tuple(t: Tracer, owner: Any, name: str, args: Any, kwargs: dict[str
     return type(owner)(**{**parts, **kwargs})
 
 
+def _named_tuple(
+    t: Tracer, typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None,
+    module: Any = None,
+) -> Any:  # fmt: skip
+    """`collections.namedtuple` of names that are known."""
+    names = field_names if isinstance(field_names, str) else elements(t, field_names)
+    usual = None if defaults is None else elements(t, defaults)
+    make: Any = collections.namedtuple
+    return make(typename, names, rename=rename, defaults=usual)
+
+
 NAMED_TUPLE = ("_replace", "_asdict", "_make")
 """Methods that every named tuple has."""
 
@@ -99,6 +111,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "dataclasses.replace": _replaced,
     "dataclasses.asdict": _asdict,
     "dataclasses.astuple": _astuple,
+    "collections.namedtuple": _named_tuple,
     "copy.copy": _copied,
     "copy.deepcopy": _deeply_copied,
 }

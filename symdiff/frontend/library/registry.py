@@ -293,9 +293,15 @@ _TRANSFORM = (
     "as np.exp(-1j * w[:, None] * t) @ x"
 )
 
+_ROOTS = (
+    "which of its results are real differs from point to point: find one by scipy.optimize.brentq or by "
+    "Newton steps, or use np.linalg.eigh of a symmetric matrix"
+)
+
 _HINTS: tuple[tuple[Any, str], ...] = (
     (input, "pass the value as an argument"),
     (open, "read the file before, and pass its values as arguments"),
+    *((function, _ROOTS) for function in (np.roots, np.linalg.eig, np.linalg.eigvals)),
 )
 MODULE_HINTS = {
     "time": _FROZEN,

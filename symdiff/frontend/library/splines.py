@@ -25,31 +25,36 @@ class Pieces:
         inner = breaks[1:-1]
         k = np.searchsorted(inner, x, side="right")
         s = x - breaks[k]
+        s = s if np.ndim(self._pieces[0]) == 1 else np.asarray(s)[..., None]
         found = 0.0 * s
         for c in self._pieces:
             found = found * s + c[k]
         if self._extrapolate if extrapolate is None else extrapolate:
             return found
-        return np.where((x >= breaks[0]) & (x <= breaks[-1]), found, np.nan)
+        inside = (x >= breaks[0]) & (x <= breaks[-1])
+        inside = inside if np.ndim(self._pieces[0]) == 1 else np.asarray(inside)[..., None]
+        return np.where(inside, found, np.nan)
 
     def derivative(self, nu: int = 1) -> Any:
         pieces = self._pieces
         for _ in range(nu):
             top = len(pieces) - 1
-            pieces = [(top - i) * pieces[i] for i in range(top)]
-            pieces = pieces if top > 0 else [0.0 * self._breaks[1:]]
+            zero = 0.0 * pieces[0]
+            pieces = [(top - i) * pieces[i] for i in range(top)] if top > 0 else [zero]
         return Pieces(pieces, self._breaks, self._extrapolate)
 
     def antiderivative(self, nu: int = 1) -> Any:
         found = self
         for _ in range(nu):
-            top, h = len(found._pieces), np.diff(found._breaks)
+            top = len(found._pieces)
+            h = _along(np.diff(found._breaks), found._pieces[0])
             pieces = [found._pieces[i] / (top - i) for i in range(top)]
             parts = 0.0 * h
             for c in pieces:
                 parts = (parts + c) * h
-            sums = np.concatenate([np.zeros(1), np.cumsum(parts)])
-            found = Pieces([*pieces, sums[:-1]], found._breaks, found._extrapolate)
+            sums = np.cumsum(parts, axis=0)
+            starts = np.concatenate([0.0 * parts[:1], sums[:-1]])
+            found = Pieces([*pieces, starts], found._breaks, found._extrapolate)
         return found
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
@@ -59,17 +64,22 @@ class Pieces:
 
 def _checked(x: ArrayLike, y: ArrayLike, axis: int, least: int) -> Any:
     x, y = np.asarray(x) * 1.0, np.asarray(y) * 1.0
-    if np.ndim(x) != 1 or np.ndim(y) != 1 or axis not in (0, -1):
-        raise TypeError("interpolants of several values are not supported: make one of each")
+    if np.ndim(x) != 1 or np.ndim(y) > 2 or axis not in ((0, -1) if np.ndim(y) == 1 else (0,)):
+        raise TypeError("interpolants are supported of values along the first of at most two axes")
     if len(x) < least:
         raise ValueError("an interpolant has too few points here")
     return x, y
 
 
+def _along(h: ArrayLike, y: ArrayLike) -> Any:
+    """Numbers for each point, to be multiplied with the values there."""
+    return h if np.ndim(y) == 1 else h[:, None]
+
+
 def _hermite(x: ArrayLike, y: ArrayLike, slopes: ArrayLike) -> Any:
     """Cubic pieces by values and slopes at the points."""
-    h = np.diff(x)
-    steep = np.diff(y) / h
+    h = _along(np.diff(x), y)
+    steep = np.diff(y, axis=0) / h
     t = (slopes[:-1] + slopes[1:] - 2 * steep) / h
     return [t / h, (steep - slopes[:-1]) / h - t, slopes[:-1], y[:-1]]
 
@@ -84,45 +94,68 @@ class CubicHermiteSpline(Pieces):
 
 
 class CubicSpline(Pieces):
-    """By the slopes at the points, of which the second derivatives of neighbouring pieces agree."""
+    """By the slopes at the points, of which the second derivatives of neighbouring pieces agree (de Boor, A
+    Practical Guide to Splines, chapter IV)."""
 
     def __init__(
         self, x: ArrayLike, y: ArrayLike, axis: int = 0, bc_type: Any = "not-a-knot",
         extrapolate: Any = None,
     ) -> None:  # fmt: skip
-        x, y = _checked(x, y, axis, 4)
-        slopes = _spline_slopes(x, y, bc_type)
+        x, y = _checked(x, y, axis, 2)
+        ends = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
+        slopes = _spline_slopes(x, y, _condition(ends[0]), _condition(ends[1]))
         super().__init__(_hermite(x, y, slopes), x, True if extrapolate is None else extrapolate)
 
 
-def _spline_slopes(x: ArrayLike, y: ArrayLike, bc_type: Any) -> Any:
-    n, h = len(x), np.diff(x)
-    steep = np.diff(y) / h
-    at = np.arange(1, n - 1)
-    system, right = np.zeros((n, n)), np.zeros(n)
-    system[at, at - 1] = h[1:]
-    system[at, at] = 2 * (h[:-1] + h[1:])
-    system[at, at + 1] = h[:-1]
-    right[1:-1] = 3 * (h[1:] * steep[:-1] + h[:-1] * steep[1:])
-    first, last = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
-    system[0, 0], system[0, 1], right[0] = _end(first, h[0], h[1], steep[0], steep[1], 1.0)
-    end = _end(last, h[-1], h[-2], steep[-1], steep[-2], -1.0)
-    system[n - 1, n - 1], system[n - 1, n - 2], right[n - 1] = end
-    return np.linalg.solve(system, right)
+def _spline_slopes(x: ArrayLike, y: ArrayLike, start: Any, end: Any) -> Any:
+    """By elimination of a system of three diagonals."""
+    n, h = x.shape[0], np.diff(x)
+    steep = np.diff(y, axis=0) / _along(h, y)
+    if n == 3 and (start[0] == 0) != (end[0] == 0):
+        raise TypeError("a spline of three points is not-a-knot at one end only")
+    pivot, above, side = _end(start, h, steep, n, 1.0)
+    last_pivot, below_last, last_side = _end(end, h[::-1], steep[::-1], n, -1.0)
+    ratios, sides, slopes = np.zeros(n), np.zeros(y.shape), np.zeros(y.shape)
+    ratios[0], sides[0] = above / pivot, side / pivot
+    for k in range(1, n - 1):
+        pivot = 2.0 * (h[k - 1] + h[k]) - h[k] * ratios[k - 1]
+        side = 3.0 * (h[k] * steep[k - 1] + h[k - 1] * steep[k])
+        ratios[k], sides[k] = h[k - 1] / pivot, (side - h[k] * sides[k - 1]) / pivot
+    pivot = last_pivot - below_last * ratios[n - 2]
+    slopes[n - 1] = (last_side - below_last * sides[n - 2]) / pivot
+    for k in range(n - 1):
+        at = n - 2 - k
+        slopes[at] = sides[at] - ratios[at] * slopes[at + 1]
+    return slopes
 
 
-def _end(kind: Any, h0: Any, h1: Any, s0: Any, s1: Any, way: float) -> Any:
-    """The equation at an end: what its own slope and that of its neighbour are multiplied with, and
-    the right side."""
+def _condition(kind: Any) -> Any:
+    """The order of the derivative that is known at an end, and its value; the order 0 for not-a-knot."""
+    if not isinstance(kind, str):
+        return kind
     if kind == "not-a-knot":
-        d = h0 + h1
-        return h1, d, ((h0 + 2 * d) * h1 * s0 + h0 * h0 * s1) / d
-    order, value = {"clamped": (1, 0.0), "natural": (2, 0.0)}.get(kind, kind)
+        return 0, 0.0
+    if kind == "clamped":
+        return 1, 0.0
+    if kind == "natural":
+        return 2, 0.0
+    raise TypeError(f"splines with the condition {kind} at an end are not supported")
+
+
+def _end(condition: Any, h: Any, steep: Any, n: Any, way: float) -> Any:
+    """The equation at an end, from which on the widths and slopes of the pieces are given: what its own slope
+    and that of its neighbour are multiplied with, and the right side."""
+    order, value = condition
     if order == 1:
-        return 1.0, 0.0, value
+        return 1.0, 0.0, value + 0.0 * steep[0]
     if order == 2:
-        return 2.0, 1.0, 3 * s0 - way * value * h0 / 2
-    raise ValueError("this condition at the end of a spline is not known here")
+        return 2.0, 1.0, 3.0 * steep[0] - way * value * h[0] / 2.0
+    if n == 2:
+        return 1.0, 0.0, steep[0]
+    if n == 3:
+        return 1.0, 1.0, 2.0 * steep[0]
+    d = h[0] + h[1]
+    return h[1], d, ((h[0] + 2.0 * d) * h[1] * steep[0] + h[0] ** 2 * steep[1]) / d
 
 
 class PchipInterpolator(Pieces):
@@ -130,15 +163,15 @@ class PchipInterpolator(Pieces):
 
     def __init__(self, x: ArrayLike, y: ArrayLike, axis: int = 0, extrapolate: Any = None) -> None:
         x, y = _checked(x, y, axis, 3)
-        h = np.diff(x)
-        m = np.diff(y) / h
+        h = _along(np.diff(x), y)
+        m = np.diff(y, axis=0) / h
         flat = m[1:] * m[:-1] <= 0
         w1, w2 = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
         before, after = np.where(flat, 1.0, m[:-1]), np.where(flat, 1.0, m[1:])
         inner = np.where(flat, 0.0, (w1 + w2) / (w1 / before + w2 / after))
         first = _pchip_end(h[0], h[1], m[0], m[1])
         last = _pchip_end(h[-1], h[-2], m[-1], m[-2])
-        slopes = np.concatenate([np.array([first]), inner, np.array([last])])
+        slopes = np.concatenate([first + 0.0 * y[:1], inner, last + 0.0 * y[:1]])
         super().__init__(_hermite(x, y, slopes), x, True if extrapolate is None else extrapolate)
 
 
@@ -158,6 +191,8 @@ class Akima1DInterpolator(Pieces):
         if method != "akima":
             raise TypeError("of Akima's interpolants only the method 'akima' is supported")
         x, y = _checked(x, y, axis, 3)
+        if np.ndim(y) != 1:
+            raise TypeError("Akima's interpolants of several values are not supported")
         m = np.diff(y) / np.diff(x)
         b1, e1 = 2 * m[0] - m[1], 2 * m[-1] - m[-2]
         ends = np.array([2 * b1 - m[0], b1]), np.array([e1, 2 * e1 - m[-1]])
@@ -177,14 +212,37 @@ def make_interp_spline(
 ) -> Any:  # fmt: skip
     if k == 1 and t is None and bc_type is None:
         return _linear(x, y, axis, True)
-    if k != 3 or t is not None or not (bc_type is None or isinstance(bc_type, str)):
+    if k != 3 or t is not None:
         raise TypeError("make_interp_spline() is supported for k=3 and 1, without knots t")
-    return CubicSpline(x, y, axis, "not-a-knot" if bc_type is None else bc_type, True)
+    if isinstance(bc_type, (tuple, list)):
+        first, last = _of_pairs(bc_type[0]), _of_pairs(bc_type[1])
+    else:
+        first = last = _of_pairs(bc_type)
+    if len(x) < 4 and "not-a-knot" in (first, last):
+        raise ValueError("a spline of less than four points")
+    return CubicSpline(x, y, axis, (first, last), True)
+
+
+def _of_pairs(condition: Any) -> Any:
+    """What `CubicSpline` calls a condition of `make_interp_spline`, which is a list of pairs."""
+    if condition is None:
+        return "not-a-knot"
+    return condition if isinstance(condition, str) else condition[0]
+
+
+def interpolating_spline(
+    x: ArrayLike, y: ArrayLike, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0,
+    check_finite: bool = False,
+) -> Any:  # fmt: skip
+    """`InterpolatedUnivariateSpline`."""
+    if w is not None or bbox[0] is not None or bbox[1] is not None or ext not in (0, "extrapolate"):
+        raise TypeError("InterpolatedUnivariateSpline() is supported without w, bbox and ext")
+    return make_interp_spline(x, y, k)
 
 
 def _linear(x: ArrayLike, y: ArrayLike, axis: int, extrapolate: bool) -> Pieces:
     x, y = _checked(x, y, axis, 2)
-    return Pieces([np.diff(y) / np.diff(x), y[:-1]], x, extrapolate)
+    return Pieces([np.diff(y, axis=0) / _along(np.diff(x), y), y[:-1]], x, extrapolate)
 
 
 class interp1d:  # noqa: N801
@@ -193,6 +251,8 @@ class interp1d:  # noqa: N801
         bounds_error: Any = None, fill_value: Any = np.nan, assume_sorted: bool = False,
     ) -> None:  # fmt: skip
         x, y = _checked(x, y, axis, 2)
+        if np.ndim(y) != 1:
+            raise TypeError("interp1d() of several values is not supported: make one of each")
         if np.any(np.diff(x) <= 0):
             raise ValueError("the points of interp1d() are not sorted: sort them before")
         if kind in ("cubic", 3):
@@ -241,7 +301,8 @@ class _Steps:
 
 
 TABLE: dict[str, tuple[Any, int]] = {
-    "scipy.interpolate.make_interp_spline": (make_interp_spline, 0)
+    "scipy.interpolate.make_interp_spline": (make_interp_spline, 0),
+    "scipy.interpolate.InterpolatedUnivariateSpline": (interpolating_spline, 0),
 }
 """As `composed.TABLE`."""
 

@@ -136,7 +136,10 @@ def _of_object(t: Tracer, owner: Any, name: str) -> Any:
         raise Refused(f"{describe(owner)} has no attribute '{name}'") from None
     if isinstance(owner, enum.Enum) and name in ("name", "value"):
         return t.wrap(getattr(owner, name))
-    captures.attribute(owner, name, getattr(owner, name) if _is_data(static) else static)
+    if not hasattr(owner, "_fields"):
+        captures.attribute(owner, name, getattr(owner, name) if _is_data(static) else static)
+    elif isinstance(static, (property, FunctionType)):  # its fields do not change
+        captures.attribute(type(owner), name, static)
     if isinstance(static, property) and isinstance(static.fget, FunctionType):
         return call(t, static.fget, (owner,), {})
     if isinstance(static, functools.cached_property):

@@ -23,6 +23,7 @@ WINDOWS: dict[str, Any] = {
     "bartlett": lambda v: np.sum(np.bartlett(len(v)) * v**2),
     "kaiser": lambda v: np.sum(np.kaiser(len(v), 8.6) * v**2),
     "get_window": lambda v: np.sum(scipy.signal.get_window("hann", len(v)) * v**2),
+    "periodic": lambda v: np.sum(scipy.signal.windows.kaiser(len(v), 8.6, sym=False) * v**2),
     "symmetric": lambda v: np.sum(scipy.signal.windows.hamming(len(v)) * v**2),
 }
 FILTERS: dict[str, tuple[Any, np.ndarray]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 from symdiff.ir import const
 from symdiff.ir.loop_program import Loop, LoopProgram
+from tests.frontend.library.differences import check
 from tests.frontend.tracing import agrees_on_sizes
 
 CASES: list[Any] = []
@@ -213,6 +215,37 @@ def arrays_in_containers_change_in_place(x):
 
 
 @pytest.mark.sampled
+# ------------------------------------------------------------------ named tuples
+class Point(NamedTuple):
+    x: Any
+    y: Any = 1.0
+
+    @property
+    def total(self):
+        return self.x + self.y
+
+    def norm(self):
+        return (self.x**2 + self.y**2) ** 0.5
+
+
+FIXED = Point(2.0, 3.0)
+
+
+@case(a="", b="")
+def methods_of_a_named_tuple(a, b):
+    point = Point(a)
+    moved = point._replace(y=b)
+    x, y = moved
+    return point.norm() * moved.total + x * y + moved._asdict()["y"] + FIXED.total * a
+
+
+@case(a="", b="")
+def a_named_tuple_that_is_made_inside(a, b):
+    kind = collections.namedtuple("kind", "first second", defaults=(b,))
+    one = kind(a)
+    return one.first * one.second + len(one) + kind._make([b, a])[0]
+
+
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
@@ -230,6 +263,11 @@ def test_gradients() -> None:
                 args[k][i] += h
                 values.append(replaced_in_a_loop(*args))
             assert abs(slopes[i] - (values[0] - values[1]) / 2e-5) < 1e-8
+
+
+def test_gradients_of_named_tuples() -> None:
+    check(methods_of_a_named_tuple, 0.7, 1.3)
+    check(a_named_tuple_that_is_made_inside, 0.7, 1.3)
 
 
 def test_a_loop_over_a_state_of_arrays_stays_a_loop() -> None:
