@@ -9,7 +9,7 @@ import pytest
 
 from symdiff import ir, symgrad
 from symdiff.ir import ZERO
-from symdiff.ir.loop_program import Loop, array, walk
+from symdiff.ir.loop_program import Loop, array, types, walk
 from symdiff.ir.verify.loops import faults
 from symdiff.lowering.loops.vector_ready import ready
 from tests.loops.programs import MATRIX, M, N, at, build, function, loop, update
@@ -138,6 +138,41 @@ def test_an_array_that_is_only_added_to_lies_by_columns() -> None:
     for read in (at("s_most", C, K), at("s", C, K)):
         kept = ready(_nest(at("v", R, ir.const(0)) * at("x", R, K) + read))
         assert not any("once" in s.index for s in walk(kept.block) if isinstance(s, Loop)), "read"
+
+
+def _rows(inner_count: Any, place: Any, add: bool = True) -> Any:
+    return function({"v": MATRIX, "x": MATRIX}, [
+        build("z", ("a", "b"), ZERO, MATRIX),
+        loop("r", N, {"s": (array("z"), array("s_in_end"), MATRIX)}, [
+            loop("c", N, {"s_in": (array("s"), array("s_most_end"), MATRIX)}, [
+                loop("k", inner_count, {"s_most": (array("s_in"), array("s_1"), MATRIX)}, [
+                    update("s_1", "s_most", place, at("x", R, K) * at("v", C, K), MATRIX, add=add),
+                ]),
+            ]),
+        ]),
+    ], array("s_end"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("program", "turned"),
+    [
+        (_rows(M, (C, K)), True),
+        (_rows(M, (R, K)), False),  # rows that only the outermost loop chooses
+        (_rows(C, (C, K)), False),  # as many as the loop around says: they cannot change places
+        (_rows(M, (C, K), add=False), False),  # the last one counts
+        (_rows(M, (C, M - 1 - K)), False),  # backwards
+        (_rows(2, (ir.const(1), K)), False),
+    ],
+)
+def test_loops_change_places_only_where_their_order_is_free(program: Any, turned: bool) -> None:
+    after = ready(program)
+    assert faults(after) == []
+    assert any("columns" in n for n in types(after)) >= turned
+    assert any("once" in s.index for s in walk(after.block) if isinstance(s, Loop)) == turned
+    for rows, columns in [(2, 2), (7, 3), (3, 7), (1, 2)]:
+        rng = np.random.default_rng(rows)
+        args = [rng.normal(size=(rows, max(rows, columns))).tolist() for _ in range(2)]
+        assert _same(program, after, args)
 
 
 @pytest.mark.parametrize("n", [1, 9, 16, 33])

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library.riccati import solve_sylvester
+
 ArrayLike = Any
 
 LIMIT = 64
@@ -32,14 +34,7 @@ def sqrtm(A: ArrayLike) -> Any:
     if not off <= 1e-10:
         raise ValueError("the matrix has no real principal square root")
     x = x @ (one + np.linalg.inv(m)) / 2
-    return x + _sylvester(x, a - x @ x)
-
-
-def _sylvester(x: ArrayLike, rest: ArrayLike) -> Any:
-    """The solution of X E + E X = R, as a system of all of its elements."""
-    n = x.shape[0]
-    system = np.kron(np.eye(n), x) + np.kron(x.T, np.eye(n))
-    return np.linalg.solve(system, rest.T.reshape(n * n)).reshape(n, n).T
+    return x + solve_sylvester(x, x, a - x @ x)
 
 
 # ------------------------------------------------------------------------- logarithms

@@ -70,6 +70,8 @@ def solve_continuous_are(
         is_open = np.max(np.abs(new - z)) > CLOSE * np.max(np.abs(new))
         z = new
         count = count + 1
+    if is_open:
+        raise ValueError("Riccati's equation has no stabilising solution")
     left = np.concatenate([z[:n, n:], z[n:, n:] + np.eye(n)], axis=0)
     right = np.concatenate([z[:n, :n] + np.eye(n), z[n:, :n]], axis=0)
     x = detached(-np.linalg.solve(left.T @ left, left.T @ right))
@@ -98,6 +100,8 @@ def solve_discrete_are(
         x = detached(x + more)
         is_open = np.max(np.abs(more)) > CLOSE * np.max(np.abs(x))
         count = count + 1
+    if is_open:
+        raise ValueError("Riccati's equation has no stabilising solution")
     for _ in range(2):  # Hewer's form of Newton's step
         k = np.linalg.solve(r + b.T @ x @ b, b.T @ x @ a)
         x = solve_discrete_lyapunov((a - b @ k).T, q + k.T @ r @ k)

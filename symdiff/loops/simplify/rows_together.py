@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symdiff.ir import ADD, MUL, POW, Expr, integer, raw, substitute, topological
+from symdiff.ir import Expr, raw, substitute, topological
 from symdiff.ir.loop_program import (
     LOAD,
     Block,
@@ -48,6 +48,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.loops.simplify.chains import Chain, chain, plain
+from symdiff.lowering.loops.collected import adds_product, is_of_library
 
 MOST_BETWEEN = 16
 """How many statements may stand between two loops."""
@@ -210,13 +211,9 @@ def _built_by_rows(
 def _is_large(s: Build) -> bool:
     """Whether the elements of an array are a product of matrices, or use functions of the library."""
     every = [e for b in walk((s,)) for e in expressions(b)]
-    for e in topological(every):
-        power = e.op is POW and integer(e.args[1] * 2) is not None
-        if e.op.libm is not None and e.op.intrinsic is None and not power:
-            return True
-    sums = [c for b in s.body if isinstance(b, Loop) for c in b.carried]
-    terms = [e for c in sums if c.next.op is ADD for e in c.next.args]
-    return any(e.op is MUL and all(a.op is LOAD for a in e.args) for e in terms)
+    if any(map(is_of_library, topological(every))):
+        return True
+    return any(adds_product(c.next) for b in s.body if isinstance(b, Loop) for c in b.carried)
 
 
 def _row(before: Sequence[Statement], s: Loop, c: Carried, names: Names) -> Build:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from symdiff import ir
 from symdiff.ir import ADD, EQ, LE, LT, MUL, ONE, SUB, WHERE, Expr, topological
-from symdiff.ir.loop_program import Carried, Loop, expressions, scalar, walk
+from symdiff.ir.loop_program import LOAD, Carried, Loop, expressions, scalar, walk
 
 SUMMED = 512
 """Terms of a long sum that are added up one after the other; then so many of these sums, and at last
@@ -107,3 +107,14 @@ def _extreme(e: Expr, leaf: Expr, kind: str) -> Expr | None:
         return None
     found = "max" if chosen is high else "min"
     return (other if chosen is leaf else chosen) if found == kind else None
+
+
+def adds_product(e: Expr) -> bool:
+    """Whether a sum adds a product of two elements of arrays."""
+    return any(a.op is MUL and all(x.op is LOAD for x in a.args) for a in e.args)
+
+
+def is_of_library(e: Expr) -> bool:
+    """Whether an operation calls a function of the library; whole and half powers are products and roots."""
+    simple = e.op is ir.POW and ir.integer(e.args[1] * 2) is not None
+    return e.op.libm is not None and e.op.intrinsic is None and not simple

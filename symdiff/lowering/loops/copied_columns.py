@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from symdiff.ir import CONST, MUL, TRUE, Expr, topological
+from symdiff.ir import CONST, TRUE, Expr, topological
 from symdiff.ir.loop_program import (
     LOAD,
     Block,
@@ -36,8 +35,8 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names
-from symdiff.lowering.loops.collected import reduction
-from symdiff.lowering.loops.layouts import are_met_again, axis_of
+from symdiff.lowering.loops.collected import adds_product, reduction
+from symdiff.lowering.loops.layouts import are_met_again, axis_of, with_last
 
 SHORT = 8
 """Elements of a row up to which it is no vector."""
@@ -102,7 +101,7 @@ class _Copies:
             lane, size, own = index(s.index), s.count, ()
         if size.op is CONST and size.value < SHORT:
             return None
-        new: dict[Expr, Expr] = {}
+        found: dict[Expr, tuple[str, int]] = {}
         for e in topological([e for b in walk((s,)) for e in expressions(b)]):
             if e.op is not LOAD or lane not in leaves(e.args[1:]):
                 continue
@@ -117,12 +116,15 @@ class _Copies:
             loops = [*around[self.outside[name] :], *own, name_of(lane), *inside]
             if not are_met_again(e.args[1:], loops):
                 return None
+            found[e] = name, axis
+        if not found:
+            return None
+        new: dict[Expr, Expr] = {}
+        for e, (name, axis) in found.items():
             if (name, axis) not in self.made:
                 self.made[name, axis] = self.names.fresh(f"{name}_columns")
             copy = array(self.made[name, axis], self.shapes[name].kind)
-            new[e] = load(copy, *_last(e.args[1:], axis))
-        if not new:
-            return None
+            new[e] = load(copy, *with_last(e.args[1:], axis))
         (changed,) = replaced((s,), new)
         assert isinstance(changed, (Build, Loop))
         return changed
@@ -133,12 +135,8 @@ class _Copies:
         self.placed.add((name, axis))
         indices = [self.names.fresh("k") for _ in t.shape]
         value = load(array(name, t.kind), *map(index, indices))
-        shape = Type(_last(t.shape, axis), t.kind)
-        return Build(made, shape, tuple(_last(indices, axis)), value)
-
-
-def _last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:
-    return (*items[:axis], *items[axis + 1 :], items[axis])
+        shape = Type(with_last(t.shape, axis), t.kind)
+        return Build(made, shape, tuple(with_last(indices, axis)), value)
 
 
 def _is_sum(s: Build) -> bool:
@@ -169,12 +167,7 @@ def _is_plain(s: Loop) -> bool:
     if s.condition is not TRUE or s.count is None:
         return False
     numbers = [c for c in s.carried if not c.type.shape]
-    return all(reduction(c) is not None and not _is_product(c.next) for c in numbers)
-
-
-def _is_product(e: Expr) -> bool:
-    """Whether a sum adds a product of two elements."""
-    return any(a.op is MUL and all(x.op is LOAD for x in a.args) for a in e.args)
+    return all(reduction(c) is not None and not adds_product(c.next) for c in numbers)
 
 
 __all__ = ["by_columns"]

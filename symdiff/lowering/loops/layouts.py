@@ -243,12 +243,12 @@ def _by_columns(s: Loop, wishes: Sequence[_Wish], names: Names) -> list[Statemen
     for w in wishes:
         c, kind = w.carried, w.carried.type.kind
         indices = [names.fresh("k") for _ in c.type.shape]
-        places, turned = [*map(index, indices)], _last(indices, w.axis)
+        places, turned = [*map(index, indices)], with_last(indices, w.axis)
         copy, result = names.fresh(f"{c.name}_columns"), names.fresh(f"{c.result}_columns")
-        t = Type(_last(c.type.shape, w.axis), kind)
+        t = Type(with_last(c.type.shape, w.axis), kind)
         before.append(Build(copy, t, turned, load(c.init, *places)))
         indices = [names.fresh("k") for _ in c.type.shape]
-        value = load(array(result, kind), *map(index, _last(indices, w.axis)))
+        value = load(array(result, kind), *map(index, with_last(indices, w.axis)))
         after.append(Build(c.result, c.type, tuple(indices), value))
         new[c.name] = replace(c, type=t, init=array(copy, kind), result=result)
     (inside,) = _turned((s,), axes, exchanged)
@@ -263,11 +263,11 @@ def _turned(block: Block, axes: dict[str, int], exchanged: set[str]) -> Block:
     for s in block:
         if isinstance(s, Update) and s.name in axes:
             axis = axes[s.name]
-            t = Type(_last(s.type.shape, axis), s.type.kind)
-            s = replace(s, type=t, index=_last(s.index, axis))
+            t = Type(with_last(s.type.shape, axis), s.type.kind)
+            s = replace(s, type=t, index=with_last(s.index, axis))
         if isinstance(s, Loop):
             carried = tuple(
-                replace(c, type=Type(_last(c.type.shape, axes[c.name]), c.type.kind))
+                replace(c, type=Type(with_last(c.type.shape, axes[c.name]), c.type.kind))
                 if c.name in axes else c for c in s.carried
             )  # fmt: skip
             s = replace(s, carried=carried, body=_turned(s.body, axes, exchanged))
@@ -283,9 +283,9 @@ def _turned(block: Block, axes: dict[str, int], exchanged: set[str]) -> Block:
     return tuple(made)
 
 
-def _last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:
+def with_last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:
     """Items in the order that has one of them last."""
     return (*items[:axis], *items[axis + 1 :], items[axis])
 
 
-__all__ = ["are_met_again", "axis_of", "in_columns"]
+__all__ = ["are_met_again", "axis_of", "in_columns", "with_last"]

@@ -21,12 +21,10 @@ from dataclasses import replace
 from symdiff.ir import (
     CONST,
     DIV,
-    POW,
     TRUE,
     ZERO,
     Expr,
     add,
-    integer,
     substitute,
     topological,
     var,
@@ -62,6 +60,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.collected import is_of_library
 from symdiff.lowering.loops.copied_columns import by_columns
 from symdiff.lowering.loops.layouts import in_columns
 from symdiff.lowering.loops.matmul import with_products
@@ -336,9 +335,7 @@ def _costly(e: Expr, leaf: Expr, quotients: bool = False) -> bool:
     below: dict[Expr, bool] = {}
     for n in topological((e,)):
         below[n] = n is leaf or any(below[a] for a in n.args)
-        library = n.op.libm is not None and n.op.intrinsic is None
-        simple = n.op is POW and integer(n.args[1] * 2) is not None
-        if below[n] and ((library and not simple) or (quotients and n.op is DIV)):
+        if below[n] and (is_of_library(n) or (quotients and n.op is DIV)):
             return True
     return False
 

@@ -27,6 +27,7 @@ STEPS = (FLOOR, CEIL, TRUNC, ROUND)
 SIDED = (ir.WHERE, ir.ABS, *EXTREMES)
 
 
+@lru_cache(maxsize=4096)
 def flat(e: Expr) -> Expr:
     """The condition under which a formula is zero, as is all near; FALSE where none is known."""
     if not _is_small(e):
@@ -36,7 +37,6 @@ def flat(e: Expr) -> Expr:
     return _flat(e) if kinks else ir.boolean(e is ZERO)
 
 
-@lru_cache(maxsize=4096)
 def _is_small(e: Expr) -> bool:
     stack, seen = [e], {e}
     while stack and len(seen) <= LARGEST:
@@ -46,7 +46,6 @@ def _is_small(e: Expr) -> bool:
     return not stack
 
 
-@lru_cache(maxsize=4096)
 def _flat(e: Expr) -> Expr:
     if e.op is ir.MUL:
         return ir.or_(*map(flat, e.args))
