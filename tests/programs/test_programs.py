@@ -10,11 +10,20 @@ import numpy as np
 import pytest
 
 from symdiff import AccuracyWarning, UnsupportedError, symgrad
-from tests.programs import biology, engineering, finance, inference, learning, physics, signals
+from tests.programs import (
+    biology,
+    earth,
+    engineering,
+    finance,
+    inference,
+    learning,
+    physics,
+    signals,
+)
 from tests.programs.case import Case
 from tests.programs.differences import gradient, leaves
 
-FIELDS = (biology, engineering, finance, learning, inference, physics, signals)
+FIELDS = (biology, engineering, finance, learning, inference, physics, signals, earth)
 PROGRAMS = [case for field in FIELDS for case in field.PROGRAMS]
 OPEN = {
     "ssim": "a list that nested loops append to is refused where the sizes of arrays are not known",
