@@ -22,6 +22,9 @@ CLOSE = 1e-13
 MOST = 60
 """Relative change at which an iteration has converged, and the iterations after which it has not."""
 
+STILL = 1e-3
+"""By how much Newton's steps move a solution at most, relative to its size."""
+
 ORDERS = 3
 """Derivatives of solutions of Riccati's equations that are right, by two steps of Newton's method."""
 
@@ -70,14 +73,12 @@ def solve_continuous_are(
         is_open = np.max(np.abs(new - z)) > CLOSE * np.max(np.abs(new))
         z = new
         count = count + 1
-    if is_open:
-        raise ValueError("Riccati's equation has no stabilising solution")
     left = np.concatenate([z[:n, n:], z[n:, n:] + np.eye(n)], axis=0)
     right = np.concatenate([z[:n, :n] + np.eye(n), z[n:, :n]], axis=0)
-    x = detached(-np.linalg.solve(left.T @ left, left.T @ right))
+    start = x = detached(-np.linalg.solve(left.T @ left, left.T @ right))
     for _ in range(2):  # Kleinman's form of Newton's step
         x = solve_continuous_lyapunov((a - g @ x).T, -(q + x @ g @ x))
-    return (x + x.T) / 2
+    return _stabilising(start, x, is_open)
 
 
 def solve_discrete_are(
@@ -100,11 +101,17 @@ def solve_discrete_are(
         x = detached(x + more)
         is_open = np.max(np.abs(more)) > CLOSE * np.max(np.abs(x))
         count = count + 1
-    if is_open:
-        raise ValueError("Riccati's equation has no stabilising solution")
+    start = x
     for _ in range(2):  # Hewer's form of Newton's step
         k = np.linalg.solve(r + b.T @ x @ b, b.T @ x @ a)
         x = solve_discrete_lyapunov((a - b @ k).T, q + k.T @ r @ k)
+    return _stabilising(start, x, is_open)
+
+
+def _stabilising(start: ArrayLike, x: ArrayLike, is_open: Any) -> Any:
+    """A solution, which Newton's steps hardly moved if it is the one that was iterated to."""
+    if is_open or not np.max(np.abs(x - start)) <= STILL * np.max(np.abs(x)):
+        raise ValueError("Riccati's equation has no stabilising solution")
     return (x + x.T) / 2
 
 

@@ -69,3 +69,16 @@ def test_generalised_eigenvectors() -> None:
 def test_forms_that_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="type 2 or 3"):
         symgrad(lambda a, b: np.sum(scipy.linalg.eigh(a, b, type=2)[0]))(K, S)
+
+
+@pytest.mark.parametrize(
+    "solve", [scipy.linalg.solve_discrete_are, scipy.linalg.solve_continuous_are]
+)
+def test_equations_without_a_stabilising_solution_raise(solve: Any) -> None:
+    """Also in calls that are not compared with SciPy: what no input reaches grows."""
+    f = symgrad(lambda a: np.sum(solve(a, np.zeros((2, 1)), S, R)))
+    stable = np.diag([-0.2, -0.3])
+    for _ in range(5):
+        assert f(stable) == pytest.approx(np.sum(solve(stable, np.zeros((2, 1)), S, R)), rel=1e-12)
+    with pytest.raises((ValueError, np.linalg.LinAlgError)):
+        f(np.diag([2.0, 3.0]))
