@@ -157,6 +157,7 @@ def test_difference_of_roots_at_large_arguments() -> None:
     assert lost.right == pytest.approx(0.5 / math.sqrt(x), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_all_only_adds_findings() -> None:
     """A range that reaches extreme numbers keeps its level, as found among ordinary ones."""
 

@@ -86,6 +86,7 @@ def test_pairs_of_rows(accuracy: str, dtype: type) -> None:
         np.testing.assert_allclose(f.grad(x), slope(x.astype(float)), **close)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("written", [by_hand, by_coordinates, by_rest])
 def test_pairs_of_rows_in_loops(written: Any) -> None:
     f = symgrad(written)
@@ -95,6 +96,7 @@ def test_pairs_of_rows_in_loops(written: Any) -> None:
         np.testing.assert_allclose(f.grad(x), slope(x) / 2, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("accuracy", ["high", "fast"])
 def test_nearest_rows(accuracy: str) -> None:
     f = symgrad(nearest, accuracy=accuracy)

@@ -71,6 +71,7 @@ def test_forms_that_are_refused() -> None:
         symgrad(lambda a, b: np.sum(scipy.linalg.eigh(a, b, type=2)[0]))(K, S)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "solve", [scipy.linalg.solve_discrete_are, scipy.linalg.solve_continuous_are]
 )

@@ -99,6 +99,7 @@ def test_no_rotation() -> None:
     assert g.grad(np.zeros(3)) == pytest.approx([0.0, Z[2], -Z[1]])
 
 
+@pytest.mark.slow
 def test_outside_of_the_range() -> None:
     g = symgrad(lambda q: interp1d(X, Y)(q))
     with pytest.raises(DomainError, match="outside of the interpolation range"):
