@@ -44,7 +44,6 @@ REFUSED = {
     "determinant_of_rows": "may be the same object as other elements",
     "pascal": "changes its size in a loop",
     "insert_into_list": "changes its size in a loop",
-    "merge_recursive": "changes its size in a loop",
     "three_states": "'state' changes its form in a loop",
     "deque_average": "'deque' cannot be traced",
     "list_as_window": "a list changes its size only when",

@@ -153,17 +153,17 @@ def iterations(
 ) -> Expr:
     """How many iterations a loop has whose condition may read lists that it appends to: it is traced by itself
     first, by `run`, which is given what counts an iteration."""
-    name = "iterations of a loop"
+    counter = "iterations of a loop"
 
     def count() -> None:
-        t.frame.env[name] = operators.binary(t, ast.Add, t.frame.env[name], 1)
+        t.frame.env[counter] = operators.binary(t, ast.Add, t.frame.env[counter], 1)
 
     with t.aside():
-        for g in growing.values():
-            t.frame.env[g.name] = records.make(t, Ends, (t.frame.env[g.name],), {})
-        t.frame.env[name] = 0
+        for name in dict.fromkeys(g.name for g in growing.values()):
+            t.frame.env[name] = records.make(t, Ends, (t.frame.env[name],), {})
+        t.frame.env[counter] = 0
         run(count)
-        return as_real(t.frame.env[name]).expr
+        return as_real(t.frame.env[counter]).expr
 
 
 def traced(t: Tracer, count: Expr, growing: dict[ast.stmt, Growing], run: Callable[[], Any]) -> Any:

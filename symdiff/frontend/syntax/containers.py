@@ -13,6 +13,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import lists, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
+from symdiff.frontend.loops.slots import kind_of
 from symdiff.frontend.syntax import records
 from symdiff.frontend.trace import demands
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
@@ -37,10 +38,12 @@ from symdiff.frontend.trace.values import (
     SymArray,
     Text,
     Unlisted,
+    Unusable,
     Whole,
     describe,
     is_array_pair,
     is_complex,
+    is_number,
 )
 
 UNLISTED_HINT = "annotate the array with its size, such as x: Array[3], or write a 'for' statement"
@@ -186,9 +189,17 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
     if isinstance(index, slice) and isinstance(owner, Deque):
         raise Refused("a slice of a deque, which Python has none of", "slice list(...) of it")
     if isinstance(index, slice) and selecting.is_symbolic(index):
+        if (
+            type(owner) is list
+            and all(map(is_number, owner))
+            and len(set(map(kind_of, owner))) == 1
+        ):
+            return lists.subscript(t, symbolic.listed(symbolic.symbolic(t, owner), "l"), index)
         raise Refused("an end of a slice of a list that is not known when traced", "use an array")
     if isinstance(owner, (list, tuple, range, str)):
         found = owner[position(index)]
+        if isinstance(found, Unusable):
+            raise Refused(found.message, found.hint)
         return (
             t.own(found) if isinstance(found, list) and isinstance(index, slice) else t.wrap(found)
         )

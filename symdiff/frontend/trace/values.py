@@ -471,6 +471,8 @@ def describe(value: Any) -> str:
             return "a value that depends on a condition"
         case Text():
             return "text of values that are not known when traced"
+        case Unusable():
+            return value.message
         case Record(made_of=made_of) if made_of is ComplexNumber:
             return "an array of complex numbers" if is_array_pair(value) else "a complex number"
         case Record():

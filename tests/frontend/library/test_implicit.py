@@ -122,7 +122,7 @@ def with_an_error(a: float) -> tuple[float, float]:
         ),
         (by_secants, 2.0, "newton.. needs fprime"),
         (by_name_of_secants, 2.0, "root_scalar.. by secant is not supported"),
-        (with_an_error, 2.0, "returns the error that quad.. estimates"),
+        (with_an_error, 2.0, "the error that quad.. estimates"),
     ],
     ids=["of a loop", "by secants", "by name", "with an error"],
 )
