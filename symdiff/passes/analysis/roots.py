@@ -16,8 +16,9 @@ from weakref import WeakKeyDictionary
 from flint import fmpq, fmpq_poly
 
 from symdiff import ir
-from symdiff.interpret.balls import Undecided
-from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
+from symdiff.errors import UnsupportedError
+from symdiff.interpret.balls import Undecided, Value, ball_of, constant_ball, constant_power
+from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
 from symdiff.ir.functions import FILLED, SQUARES
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.series.coefficients import is_zero
@@ -99,7 +100,7 @@ def _factors(d: Expr) -> Iterator[Expr]:
             stack.extend(e.args)
         elif e.op is NEG or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
             stack.append(e.args[0])
-        elif e.op is not ir.CONST:
+        elif e.op is not CONST:
             yield e
 
 
@@ -110,6 +111,8 @@ def rational_roots(
     found, complete = _inverted(e, t, below or Dependence())
     if not complete:
         for c in list(dict.fromkeys((*TRIED[:3], *constants)))[:MAX_TRIALS]:
+            if _excluded(e, t, c):
+                continue
             value = AtPoint(t, c).of(e)
             try:
                 if value is not None and is_zero(value):
@@ -117,6 +120,28 @@ def rational_roots(
             except Undecided:
                 found.add(c)
     return sorted(found)
+
+
+def _excluded(e: Expr, t: Expr, c: Fraction) -> bool:
+    """Whether a ball around the value at t = c, which costs less than the exact value, excludes zero."""
+    values: dict[Expr, Value] = {t: constant_ball(c)}
+    try:
+        for n in ir.topological((e,)):
+            if n in values:
+                continue
+            if n.op is ir.VAR:
+                return False
+            if n.op is CONST:
+                values[n] = constant_ball(n.value)
+            elif n.op is ir.BOOL:
+                values[n] = bool(n.value)
+            elif n.op is POW and (q := ir.rational(n.args[1])) is not None:
+                values[n] = constant_power(q)(values[n.args[0]])
+            else:
+                values[n] = ball_of(n.op)(*(values[a] for a in n.args))
+    except (UnsupportedError, ArithmeticError):
+        return False
+    return bool(values[e].is_finite() and not values[e].contains(0))
 
 
 def _inverted(e: Expr, t: Expr, below: Dependence) -> tuple[set[Fraction], bool]:
