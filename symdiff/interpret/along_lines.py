@@ -376,7 +376,7 @@ class Point:
             return found
 
         here, *sides = (
-            {i: self.tape.leaf(i, v) for i in self.tape.wheres}
+            self.tape.leaves(v)
             for d in (0, 1, -1)
             for v in (self.tape.on(moved(d * u), prec, {}, line.known),)
         )

@@ -54,6 +54,11 @@ class Lines(Tape):
         self.steps = [i for i, e in enumerate(self.nodes) if is_step(e)]
         self._sums = {i for i, e in enumerate(self.nodes) if e.op in (ir.ADD, ir.SUB)}
         self._compared = set(self.conditions)
+        self._decisions = [
+            (i, e.op, [self.index[a] for a in e.args])
+            for i, e in enumerate(self.nodes)
+            if e.op in (ir.NOT, ir.AND, ir.OR) or e.op in ir.COMPARISONS
+        ]
         self.tolerances = {*ir.variables(outputs)} - ir.variables_of_values(outputs)
 
     def on(
@@ -94,31 +99,28 @@ class Lines(Tape):
             return [self.choice[i]]
         return super()._causes(i, v)
 
-    def leaf(self, i: int, v: Sequence[Value]) -> int | None:
-        """What a tree of branches gives by its conditions; None if one is not known, or compares what is
-        not defined."""
-        while (e := self.nodes[i]).op is ir.WHERE:
-            truth = self._truth(e.args[0], v)
-            if truth is None:
-                return None
-            i = self.index[e.args[1 if truth else 2]]
-        return i
-
-    def _truth(self, condition: Expr, v: Sequence[Value]) -> bool | None:
-        """Whether a condition holds; None if that is not known without comparing what is not defined."""
-        if condition.op in ir.COMPARISONS and any(
-            v[self.index[a]].is_nan() for a in condition.args
-        ):
-            return None
-        if condition.op is ir.NOT:
-            inside = self._truth(condition.args[0], v)
-            return None if inside is None else not inside
-        if condition.op in (ir.AND, ir.OR):
-            found = [self._truth(a, v) for a in condition.args]
-            decisive = condition.op is ir.OR
-            return decisive if decisive in found else None if None in found else not decisive
-        truth: bool | None = v[self.index[condition]]
-        return truth
+    def leaves(self, v: Sequence[Value]) -> dict[int, int | None]:
+        """What each tree of branches gives by its conditions; None where one is not known, or compares what
+        is not defined."""
+        truths: dict[int, bool | None] = {}
+        for i, op, args in self._decisions:  # children come first
+            parts = [truths.get(k, v[k]) for k in args]
+            if op is ir.NOT:
+                truths[i] = None if parts[0] is None else not parts[0]
+            elif op in (ir.AND, ir.OR):
+                decisive = op is ir.OR
+                truths[i] = (
+                    decisive if decisive in parts else None if None in parts else not decisive
+                )
+            else:
+                truths[i] = None if any(x.is_nan() for x in parts) else v[i]
+        found: dict[int, int | None] = {}
+        for i in self.wheres:
+            condition, *sides = (self.index[a] for a in self.nodes[i].args)
+            truth = truths.get(condition, v[condition])
+            side = sides[0 if truth else 1]
+            found[i] = None if truth is None else found.get(side, side)
+        return found
 
 
 def no_double(exponent: int) -> Value:
@@ -175,7 +177,7 @@ class Line:
             self.known.update(new)
             sides = self._sides()
         self._leaves = [
-            {i: self.tape.leaf(i, v) for i in self.tape.wheres}
+            self.tape.leaves(v)
             for v in ([self.known.get(i, x) for i, x in enumerate(self.at.here)], *sides)
         ]
         here, right, left = self._leaves
@@ -184,7 +186,7 @@ class Line:
         self.thin = self._thin(sides)
         if self.thin:
             beyond = self._sides({**self.known, **self.thin})
-            self._outside = [{i: self.tape.leaf(i, v) for i in here} for v in beyond]
+            self._outside = [self.tape.leaves(v) for v in beyond]
             self.is_banded = any(
                 leaf in (right[i], left[i]) and leaf not in (m[i] for m in self._outside)
                 for i, leaf in here.items()

@@ -56,6 +56,8 @@ RATIONAL: dict[ir.Op, Callable[..., Fraction]] = {
     ir.NEG: operator.neg, ir.ABS: abs,
 }  # fmt: skip
 """What is computed exactly."""
+LOGIC = (ir.AND, ir.OR, ir.NOT)
+"""What conditions are made of comparisons by."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though what is made of them may have one."""
 LARGEST = 2**1023
@@ -215,7 +217,16 @@ def _chains(nodes: Sequence[Expr]) -> dict[Expr, Expr]:
 
 def atoms_of(condition: Expr) -> list[Expr]:
     """The comparisons of a condition."""
-    return [e for e in topological((condition,)) if e.op in ir.COMPARISONS]
+    found: dict[Expr, None] = {}
+    stack = [condition]
+    while stack:
+        e = stack.pop()
+        if e.op in ir.COMPARISONS:
+            found[e] = None
+        elif e.op in LOGIC and e not in found:
+            found[e] = None
+            stack += e.args[::-1]
+    return [e for e in found if e.op in ir.COMPARISONS]
 
 
 # ----------------------------------------------------------------------- places

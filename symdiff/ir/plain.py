@@ -250,21 +250,26 @@ def _rounded(n: Expr) -> Expr:
         return const(math.copysign(math.inf, n.value))
 
 
+_read: dict[Expr, Expr] = {}
+MOST_READ = 1 << 16
+"""Formulas that are remembered with what they stand for."""
+
+
 def exactly(roots: Iterable[Expr]) -> tuple[Expr, ...]:
     """The formulas of reals that plain nodes stand for, for what reads conditions and prints."""
-    roots = tuple(roots)
-    if not any(map(is_decided, order := topological(roots))):
-        return roots
-    new: dict[Expr, Expr] = {}
-    for n in order:
-        args = tuple(new[a] for a in n.args)
+    global _read
+    if len(_read) > MOST_READ:
+        _read = {}
+    roots, read = tuple(roots), _read
+    for n in topological(roots, read):
+        args = tuple([read[a] for a in n.args])
         if is_plain(n):
-            new[n] = apply(real_op(n.op), *args)
+            read[n] = apply(real_op(n.op), *args)
         elif n.op is functions.FLOOR_QUOTIENT:
-            new[n] = functions.FLOOR(div(*args))
+            read[n] = functions.FLOOR(div(*args))
         else:
-            new[n] = rebuild(n, args)
-    return tuple(new[r] for r in roots)
+            read[n] = rebuild(n, args)
+    return tuple(read[r] for r in roots)
 
 
 def conditions_exactly(roots: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Expr]]:

@@ -154,7 +154,18 @@ def disjuncts(condition: Expr) -> list[Expr]:
             done.append(e)
         if len(done) + len(stack) > MAX_DISJUNCTS:
             return []
-    return [] if any(n.op is OR for d in done for n in ir.topological((d,))) else done
+    return [] if any(map(_has_alternatives, done)) else done
+
+
+def _has_alternatives(condition: Expr) -> bool:
+    stack = [condition]
+    while stack:
+        e = stack.pop()
+        if e.op is OR:
+            return True
+        if e.op in (AND, NOT):
+            stack += e.args
+    return False
 
 
 def positive(e: Expr) -> Expr:
