@@ -6,7 +6,6 @@ import ast
 import linecache
 import os
 import sysconfig
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -95,7 +94,7 @@ def find(fun: FunctionType) -> tuple[Source, FunctionNode]:
         source, tree = _parse(code.co_filename, tuple(lines))
     except SyntaxError:
         raise _changed(fun) from None
-    candidates = (n for n in _functions_at(tree, code.co_firstlineno) if _matches(n, code))
+    candidates = (n for n in _functions(tree).get(code.co_firstlineno, ()) if _matches(n, code))
     found = next(candidates, None)
     if isinstance(found, ast.Lambda) and (others := list(candidates)):
         around = [n for n in (found, *others) if _spans(n, code)]
@@ -119,14 +118,14 @@ def first_line(node: FunctionNode) -> int:
     return decorators[0].lineno if decorators else node.lineno
 
 
-def _functions_at(tree: ast.Module, line: int) -> Iterator[FunctionNode]:
-    for statement in tree.body:
-        decorators = getattr(statement, "decorator_list", None)
-        start = decorators[0].lineno if decorators else statement.lineno
-        if start <= line <= (statement.end_lineno or start):
-            for node in ast.walk(statement):
-                if isinstance(node, FUNCTION_NODES) and first_line(node) == line:
-                    yield node
+@lru_cache(maxsize=64)
+def _functions(tree: ast.Module) -> dict[int, list[FunctionNode]]:
+    """The functions of a module by their first lines."""
+    found: dict[int, list[FunctionNode]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTION_NODES):
+            found.setdefault(first_line(node), []).append(node)
+    return found
 
 
 def _matches(node: FunctionNode, code: CodeType) -> bool:

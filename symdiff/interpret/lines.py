@@ -102,9 +102,9 @@ class Lines(Tape):
     def leaves(self, v: Sequence[Value]) -> dict[int, int | None]:
         """What each tree of branches gives by its conditions; None where one is not known, or compares what
         is not defined."""
-        truths: dict[int, bool | None] = {}
+        truths: dict[int, Value] = {}
         for i, op, args in self._decisions:  # children come first
-            parts = [truths.get(k, v[k]) for k in args]
+            parts: list[Value] = [truths.get(k, v[k]) for k in args]
             if op is ir.NOT:
                 truths[i] = None if parts[0] is None else not parts[0]
             elif op in (ir.AND, ir.OR):

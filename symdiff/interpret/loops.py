@@ -204,8 +204,8 @@ class Doubles(Numbers):
 
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
         """An operation on reals, or on conditions."""
-        if op in _DOUBLE:
-            return _DOUBLE[op](*args)
+        if op in DOUBLE:
+            return DOUBLE[op](*args)
         if op.edges is not None:
             return np.float64(value_of(op, tuple(map(float, args))))
         if op.python is None and op.expand is not None:
@@ -216,7 +216,7 @@ class Doubles(Numbers):
         return np.sqrt(x) ** n
 
 
-_DOUBLE: dict[Op, Callable[..., Any]] = {
+DOUBLE: dict[Op, Callable[..., Any]] = {
     **DOUBLES, ir.NEG: lambda a: -a,
     ir.LT: lambda a, b: bool(a < b), ir.LE: lambda a, b: bool(a <= b),
     ir.EQ: lambda a, b: bool(a == b),

@@ -16,7 +16,9 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self._name), name)
+        value = getattr(importlib.import_module(self._name), name)
+        setattr(self, name, value)  # where the next look finds it
+        return value
 
 
 def public_names(package: str, modules: Mapping[str, str]) -> None:

@@ -17,7 +17,7 @@ instead is computed exactly (`passes.cancel.rational`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,20 +92,23 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
         return e
     signs = Signs()
     harmless = found.factors and all(signs.nonzero(f) for f in found.factors)
-    size, after = _size(e), _size(found.after)
-    if found.partly and after > size:
-        return e  # as singular as before, and longer
-    if after > max(MAX_GROWTH * size, SMALL):
-        notes.over_budget.append(e)
-        return e
+    shared = _opaque(e)  # below which both have the same
+    size, after = _size(e, shared), _size(found.after, shared)
+    if (found.partly and after > size) or after > MAX_GROWTH * size:
+        size, after = _size(e), _size(found.after)
+        if found.partly and after > size:
+            return e  # as singular as before, and longer
+        if after > max(MAX_GROWTH * size, SMALL):
+            notes.over_budget.append(e)
+            return e
     if (hit != REMOVABLE or harmless) and not _fewer_functions(found.after, e):
         return e
     notes.cancelled.append(found)
     return found.after
 
 
-def _size(e: Expr) -> int:
-    return len(ir.topological((e,)))
+def _size(e: Expr, shared: Container[Expr] = ()) -> int:
+    return len(ir.topological((e,), shared))
 
 
 def _fewer_functions(after: Expr, e: Expr) -> bool:

@@ -36,13 +36,16 @@ MOST_ANGLE = Fraction(3, 2)
 """Sizes of angles below which a sine vanishes at 0 alone."""
 MAX_DISJUNCTS = 4
 MAX_NODES = 1500
+MAX_PARTS = 256
+"""Conditions of which a domain is made."""
 
 ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, *EXTREMES)
 """Operations of conditions whose regions can be trusted to have a simple shape."""
 
 
 def domain(e: Expr) -> Expr:
-    """A condition under which all operations below a node that are executed are defined."""
+    """A condition under which all operations below a node that are executed are defined; false if that has too
+    many parts."""
     inside: dict[Expr, dict[Expr, None]] = {}  # of each node, conditions that all must hold
     for n in ir.topological((e,)):
         own = domain_of(n.op, n.args) if n.args else TRUE
@@ -56,6 +59,8 @@ def domain(e: Expr) -> Expr:
         else:
             for arg in n.args:
                 found |= inside[arg]
+        if len(found) > MAX_PARTS:
+            return ir.FALSE
         inside[n] = found
     return functools.reduce(ir.and_, inside[e], TRUE)
 
@@ -304,14 +309,19 @@ def joint_branch(e: Expr) -> tuple[Expr, Expr, Expr] | None:
 
 
 def is_small(roots: Iterable[Expr]) -> bool:
+    return size_of(roots, MAX_NODES + 1) <= MAX_NODES
+
+
+def size_of(roots: Iterable[Expr], most: int) -> int:
+    """How many nodes there are, counted up to so many."""
     seen: set[Expr] = set()
     stack = list(roots)
-    while stack and len(seen) <= MAX_NODES:
+    while stack and len(seen) < most:
         e = stack.pop()
         if e not in seen:
             seen.add(e)
             stack.extend(e.args)
-    return len(seen) <= MAX_NODES
+    return len(seen)
 
 
 def as_function_of_size(
