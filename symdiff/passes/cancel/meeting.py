@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from symdiff import ir
 from symdiff.ir import ADD, NEG, ONE, SUB, VAR, Expr
@@ -22,6 +23,7 @@ MAX_ROWS = 200
 """Inequalities that an elimination may come to."""
 
 
+@lru_cache(maxsize=4096)
 def form(u: Expr, constants: bool = False) -> Form:
     """An expression as a linear form in whatever is not a sum, a difference or a multiple; with
     a factor for 1, if that is asked for."""
