@@ -18,7 +18,7 @@ it is the ball of the exact operation.
 `as_ball`    the ball of a double
 `as_plain`   a formula, read operation by operation (`Reading`: several)
 `in_single`  decisions in float32
-`exactly`    plain nodes as the formulas of reals that they are (`reading_conditions`: in conditions)
+`exactly`    plain nodes as the formulas of reals that they are (`conditions_exactly`: in conditions)
 """
 
 from __future__ import annotations
@@ -284,14 +284,6 @@ def conditions_exactly(roots: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Ex
     times = Counter(read.values())
     new = {n: e for n, e in read.items() if n is not e and times[e] == 1 and e.op in COMPARISONS}
     return substitute(roots, new), {e: n for n, e in new.items()}
-
-
-def reading_conditions(
-    roots: Iterable[Expr], rewrite: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
-) -> tuple[Expr, ...]:
-    """A rewrite of formulas that reads plain comparisons exactly, and leaves them as they are."""
-    read, plain_ones = conditions_exactly(roots)
-    return substitute(rewrite(read), plain_ones)
 
 
 # -------------------------------------------------------------------- evaluating

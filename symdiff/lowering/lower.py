@@ -117,12 +117,6 @@ def lower(
     return _Numbering(chain, divide).lower(roots)
 
 
-def numbered(outputs: Sequence[Expr], chain: int) -> tuple[Expr, ...]:
-    """The outputs with one node for each value, and powers up to `chain` multiplied out;
-    everything else stays."""
-    return _Numbering(chain, divide=True).lower(tuple(outputs))
-
-
 def in_calls(outputs: Sequence[Expr], direct: Callable[[Op], bool]) -> tuple[Expr, ...]:
     """The outputs with every operation that is not `direct` as its `expand` column has it, if it
     has any."""
