@@ -167,18 +167,17 @@ class Contexts:
     def _below(self, e: Expr) -> int:
         """The tests below a node, as bits."""
         if e not in self.below:
-            for n in ir.topological((e,)):
-                if n not in self.below:
-                    bits = 0
-                    if n.op.boolean and n.args:
-                        bits = self._own_bit(n, n)
-                    elif n.op in EXTREMES and any(a.op is CONST for a in n.args):
-                        bits = self._own_bit(n, ir.lt(*n.args))
-                    elif n.op is ABS:
-                        bits = self._own_bit(n, ir.lt(n.args[0], 0))
-                    for a in n.args:
-                        bits |= self.below[a]
-                    self.below[n] = bits
+            for n in ir.topological((e,), self.below):
+                bits = 0
+                if n.op.boolean and n.args:
+                    bits = self._own_bit(n, n)
+                elif n.op in EXTREMES and any(a.op is CONST for a in n.args):
+                    bits = self._own_bit(n, ir.lt(*n.args))
+                elif n.op is ABS:
+                    bits = self._own_bit(n, ir.lt(n.args[0], 0))
+                for a in n.args:
+                    bits |= self.below[a]
+                self.below[n] = bits
         return self.below[e]
 
     def _own_bit(self, node: Expr, condition: Expr) -> int:

@@ -556,11 +556,10 @@ class _Repairs:
 
     def _may_be_singular(self, e: Expr) -> bool:
         if e not in self.singular:
-            for n in ir.topological((e,)):
-                if n not in self.singular:
-                    self.singular[n] = next(loci(n), None) is not None or any(
-                        self.singular[a] for a in n.args
-                    )
+            for n in ir.topological((e,), self.singular):
+                self.singular[n] = next(loci(n), None) is not None or any(
+                    self.singular[a] for a in n.args
+                )
         return self.singular[e]
 
     def _bounded_part(self, condition: Expr, small: Expr, other: Expr) -> Expr | None:
