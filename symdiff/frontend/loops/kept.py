@@ -347,7 +347,7 @@ def _finish(
     trips = t.names.fresh("trips")
     t.emit(Loop(letter, count, (*carried, *extra), body, trips, condition))
     runs = count is not None and count.op is ir.CONST and count.value > 0
-    runs = runs and left is FALSE and ends.condition is TRUE
+    runs = runs and ends.condition is TRUE  # the first iteration, if not all of it
     _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, loop_program.index(trips)))
     _keep_aliases(t, plan, ends)
     if left is FALSE:

@@ -20,8 +20,9 @@ from symdiff.frontend.trace.values import Cond, Masked, Refused, Stream
 from symdiff.frontend.trace.values import Sequence as Unknown
 from symdiff.ir import FALSE, ONE, TRUE, ZERO, loop_program
 
-FEW, MANY = 4, 150
-"""Iterations up to which loops are unrolled if they can be, and statements that they may run."""
+FEW, MANY, MOST = 4, 150, 1000
+"""Iterations up to which loops are unrolled if they can be, and statements that they may run: with arrays, and
+of numbers."""
 
 MOST_PEELED = 12
 """Iterations that may be traced before a loop that stays one."""
@@ -131,16 +132,18 @@ def _long(t: Tracer, node: ast.For, steps: range) -> bool:
     has many iterations, or some in which arrays are computed or many statements run."""
     if len(steps) > t.unroll_limit:
         return True
-    if len(steps) <= FEW or not t.array_parameters or t.lazy:
+    if len(steps) <= FEW:
         return False
+    arrays = t.array_parameters and not t.lazy
     before, steps_before = (t.block, len(t.block)), t.steps
     try:
         with t.attempt():
             _assign(t, node.target, steps[0])
             _run_block(t, node.body)
             made = before[0][before[1] :]
-            long = (t.steps - steps_before) * len(steps) > MANY
-            raise _Tried(long or any(not isinstance(s, loop_program.Check) for s in made))
+            long = (t.steps - steps_before) * len(steps) > (MANY if arrays else MOST)
+            computed = arrays and any(not isinstance(s, loop_program.Check) for s in made)
+            raise _Tried(long or computed)
     except _Tried as tried:
         return tried.keep
     except (Refused, UnsupportedError):
