@@ -1535,7 +1535,7 @@ def histogram_of_weights(x, w):
 # ------------------------------------------------------------------ what applies to which
 OF_NUMBERS = frozenset((
     "broadcast_rows", "scaled", "where_negative", "clipped", "selected_cases", "piecewise", "signs", "in_place",
-    "masked_store", "new_axes", "runge_kutta", "swapped", "defined_only_where_positive",
+    "masked_store", "new_axes", "swapped", "defined_only_where_positive",
 ))  # fmt: skip
 """Functions of numbers, which have no program with arrays."""
 PROGRAMS = [c for c in CASES if c.name not in OF_NUMBERS]

@@ -89,20 +89,6 @@ model.py:4:20: name 'total' is a real number before a loop and an array in it
 hint: start with an array of its size, such as np.zeros(n)
 """,
     ),
-    "name_of_a_loop_that_may_not_run": (
-        """
-def f(x):
-    for v in x:
-        last = v
-    return last
-""",
-        """
-model.py:4:12: name 'last' may be unbound here: it is assigned only when the loop runs at least once
-    return last
-           ^
-hint: assign it on every path
-""",
-    ),
     "float_index": (
         """
 def f(x, y):

@@ -306,13 +306,18 @@ def _finish(
     results: dict[str, str] = {}
 
     def carry(
-        name: str, type: Type, init: Expr, next: Expr, plain: tuple[Expr, Expr] | None = None
+        name: str,
+        type: Type,
+        init: Expr,
+        next: Expr,
+        plain: tuple[Expr, Expr] | None = None,
+        own: str = "",
     ) -> None:
         result = results[name] = t.names.fresh(name)
         extra.append(Carried(name, type, init, next, result))
         if plain is not None:
             twin = t.names.fresh(f"{result}_plain")
-            extra.append(Carried(t.names.fresh(f"{name}_plain"), type, *plain, twin))
+            extra.append(Carried(own or t.names.fresh(f"{name}_plain"), type, *plain, twin))
             _twins(result, twin)
 
     if left is not FALSE:
@@ -323,8 +328,14 @@ def _finish(
         last = {
             n: _last(t, n, v, carry, letter, outer)
             for n, v in ends.env.items()
-            if n not in plan.names
+            if n not in plan.names and not isinstance(v, Maybe)
         }
+        some = {
+            n: found
+            for n, v in ends.env.items()
+            if n not in plan.names and isinstance(v, Maybe)
+            and (found := _in_some_iterations(t, n, v, flow.broken, carry)) is not None
+        }  # fmt: skip
     body, t.block = tuple(t.block), outer
     carried = []
     for slot, value, next in nexts:
@@ -350,9 +361,13 @@ def _finish(
     runs = runs and ends.condition is TRUE  # the first iteration, if not all of it
     _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, loop_program.index(trips)))
     _keep_aliases(t, plan, ends)
+    stopped = FALSE if left is FALSE else ir.eq(loop_program.index(results[flags["left"]]), ONE)
+    for name, (slot, flag, at_break) in some.items():
+        bound = ir.eq(loop_program.index(results[flag]), ONE)
+        bound = ir.or_(stopped, bound) if at_break else bound
+        t.frame.env[name] = Maybe(slot.value(results[slot.name]), bound, checked=True)
     if left is FALSE:
         return FALSE
-    stopped = ir.eq(loop_program.index(results[flags["left"]]), ONE)
     if returned is None:
         return stopped
     came_back = ir.eq(loop_program.index(results[flags["returned"]]), ONE)
@@ -452,6 +467,26 @@ def _last(
     return slot
 
 
+def _in_some_iterations(
+    t: Tracer, name: str, value: Maybe, broken: Expr, carry: Callable[..., None]
+) -> tuple[Slot, str, bool] | None:
+    """A number that some iterations bind: its slot, the name of what says whether it is bound, and whether an
+    iteration that breaks binds it."""
+    new = value.value
+    if not isinstance(new, (Scalar, int)) or isinstance(new, bool):
+        return None
+    slot = Slot(Type((), slots.kind_of(new)), new)
+    slot.name, flag = t.names.fresh(name.strip("_")), t.names.fresh(f"{name.strip('_')}_bound")
+    if slot.is_real:
+        slot.twin = t.names.fresh(f"{slot.name}_plain")
+        _twins(slot.name, slot.twin)
+    new = t.merge(value.bound, new, slot.value(slot.name))
+    plain = (ZERO, written(as_real(new))) if slot.is_real else None
+    carry(slot.name, slot.type, ZERO, _expr(t, slot, new), plain, slot.twin)
+    carry(flag, loop_program.INTEGER, ZERO, ir.where(value.bound, ONE, loop_program.index(flag)))
+    return slot, flag, t.follows(value.bound, broken)
+
+
 def _plain(slot: Slot, value: Any) -> tuple[Expr, Expr] | None:
     """The plain twin of a number that only the body has: before the loop, and after an iteration."""
     return (ZERO, written(as_real(value))) if slot.is_real else None
@@ -478,4 +513,4 @@ def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], 
         if slot is not None:
             if ran is not TRUE:
                 t.texts.setdefault(ran, "the loop runs at least once")
-            t.frame.env[name] = result(slot) if ran is TRUE else Maybe(result(slot), ran)
+            t.frame.env[name] = result(slot) if ran is TRUE else Maybe(result(slot), ran, True)

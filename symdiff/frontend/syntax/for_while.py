@@ -134,7 +134,7 @@ def _long(t: Tracer, node: ast.For, steps: range) -> bool:
         return True
     if len(steps) <= FEW:
         return False
-    arrays = t.array_parameters and not t.lazy
+    arrays = bool(t.array_parameters) and not t.lazy
     before, steps_before = (t.block, len(t.block)), t.steps
     try:
         with t.attempt():

@@ -108,7 +108,7 @@ class Conditions(Recorder):
         if value is UNBOUND:
             raise Refused(f"{name} is used before it is assigned")
         if isinstance(value, Maybe):
-            self._check_bound(value.bound, name)
+            self._check_bound(value, name)
             value = value.value
         if isinstance(value, Unusable):
             raise Refused(value.message, value.hint)
@@ -125,12 +125,18 @@ class Conditions(Recorder):
             "both sides of a condition on real values must give numbers, or containers alike",
         )
 
-    def _check_bound(self, bound: Expr, name: str) -> None:
+    def _check_bound(self, value: Maybe, name: str) -> None:
         """Refuse a name that is not bound wherever this is reached."""
+        bound = value.bound
         if self.certain(bound):
             return
         if self.certain(ir.not_(bound)):
             raise Refused(f"{name} is used before it is assigned")
+        if value.checked:
+            self.require(
+                bound, "value", f"{name} is not assigned in any iteration of the loop before"
+            )
+            return
         raise Refused(
             f"{name} may be unbound here: it is assigned only when {self.text(bound)}",
             "assign it on every path",
@@ -149,6 +155,10 @@ class Conditions(Recorder):
             if (known := self.known(Cond(c))) is not None:
                 given = d.both(given, d.of(c if known else ir.not_(c)))
         return d.implies(given, node)
+
+    def follows(self, condition: Expr, given: Expr) -> bool:
+        """Whether a condition holds wherever another one does."""
+        return self._decisions.implies(self._decisions.of(given), self._decisions.of(condition))
 
     def _given(self) -> int:
         """All assertions so far."""

@@ -364,10 +364,11 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe:
-    """The value of a name that is bound on some paths only, and where it is."""
+    """The value of a name that is bound on some paths only, and where it is: `checked` at run time if need be."""
 
     value: Any
     bound: Expr
+    checked: bool = False
 
 
 def join(a: Expr, b: Expr) -> Expr:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 from symdiff import symgrad
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
+from symdiff.runtime.loops.call import ComputationError
 from tests.work import at_most
 
 
@@ -220,3 +223,59 @@ def test_names_and_elements_may_be_deleted() -> None:
 
     with pytest.raises(UnsupportedError, match="may be unbound here"):
         symgrad(f)(-1.0)
+
+
+def after_a_break(x: float, n: int) -> float:
+    for i in range(n):
+        if x * i > 3:
+            break
+        y = x + i
+    return y
+
+
+def in_some_iterations(x: float, n: int) -> float:
+    for i in range(n):
+        if x > i + 2:
+            y = x * i
+    return y
+
+
+def found_or_not(x: float, n: int) -> float:
+    for i in range(n):
+        y = x * i
+        if y > 3:
+            z = y * y
+            break
+    else:
+        z = 2 * x
+    return z
+
+
+def last_of_all(x: Any) -> Any:
+    for v in x:
+        last = v * v
+    return last
+
+
+@pytest.mark.parametrize("fun", [after_a_break, in_some_iterations, found_or_not])
+def test_names_that_a_long_loop_binds(fun: Callable[..., float]) -> None:
+    f = symgrad(fun)
+    for x in (0.13, 2.57, 3.73, 7.21, -1.09):
+        try:
+            expected = fun(x, 200)
+        except UnboundLocalError:
+            with pytest.raises(ComputationError, match="is not assigned in any iteration"):
+                f(x, 200)
+            continue
+        assert f(x, 200) == expected
+        h = 1e-6
+        slope = (fun(x + h, 200) - fun(x - h, 200)) / (2 * h)
+        assert f.grad(x, 200) == pytest.approx(slope, rel=1e-6)
+
+
+def test_a_name_of_a_loop_that_may_not_run() -> None:
+    f = symgrad(last_of_all)
+    assert f(np.array([1.0, 2.0, 3.0])) == 9.0
+    assert list(f.grad(np.array([1.0, 2.0, 3.0]))) == [0.0, 0.0, 6.0]
+    with pytest.raises(ComputationError, match="name 'last' is not assigned in any iteration"):
+        f(np.zeros(0))
