@@ -13,14 +13,24 @@ MAX_CONJUNCTS = 64
 
 def canonical(condition: Expr) -> Expr:
     """A condition without a `not` before a comparison: over the reals, not a < b
-    is b <= a."""
+    is b <= a. Signs are those of constants: not 0 < -a, but a < 0."""
     if condition.op is ir.NOT:
         inner = condition.args[0]
         if inner.op is ir.LT:
-            return ir.le(inner.args[1], inner.args[0])
+            return _unsigned(ir.le(inner.args[1], inner.args[0]))
         if inner.op is ir.LE:
-            return ir.lt(inner.args[1], inner.args[0])
-    return condition
+            return _unsigned(ir.lt(inner.args[1], inner.args[0]))
+    return _unsigned(condition)
+
+
+def _unsigned(c: Expr) -> Expr:
+    """A comparison of which no side that is not a constant has a sign before it."""
+    if c.op not in ir.COMPARISONS or all(a.op is not ir.NEG for a in c.args):
+        return c
+    if not all(a.op is ir.NEG or ir.rational(a) is not None for a in c.args):
+        return c
+    a, b = (-a for a in c.args)
+    return ir.apply(c.op, b, a)
 
 
 def consequences(condition: Expr) -> list[Expr]:
