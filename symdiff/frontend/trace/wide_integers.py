@@ -402,8 +402,10 @@ class _Checker:
         steps, loose = self.bounds(s, whole)
         within: list[Check] = []
         if self.loose((s.condition,), {}):
-            before += self.checks(ir.substitute((s.condition,), {c.leaf: c.init for c in whole}))
-            within = self.checks(ir.substitute((s.condition,), {c.leaf: c.next for c in whole}))
+            before += self.checks(
+                ir.substitute((s.condition,), {c.leaf: c.init for c in s.carried})
+            )
+            within = self.checks(ir.substitute((s.condition,), {c.leaf: c.next for c in s.carried}))
         at_start = self.known.copy()
         self.known.update(self.at_start(s))
         body = self.block(s.body)
