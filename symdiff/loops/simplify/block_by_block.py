@@ -130,12 +130,20 @@ def exact(block: Block, roots: Sequence[Expr]) -> Code:
 
 
 def _with_passes(
-    block: Block, roots: tuple[Expr, ...], passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+    block: Block,
+    roots: tuple[Expr, ...],
+    passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]],
+    of_integers: Callable[[tuple[Expr, ...]], tuple[Expr, ...]] | None = None,
 ) -> Code:
     new: dict[Expr, Expr] = {}
     for group in _groups(block, roots):
         todo = tuple(dict.fromkeys(e for e in group if e not in new and _is_real(e)))
         new.update(zip(todo, passes(todo), strict=True))
+        rest = tuple(
+            dict.fromkeys(e for e in group if e not in new and e.args and e.op is not LOAD)
+        )
+        if of_integers is not None:
+            new.update(zip(rest, of_integers(rest), strict=True))
 
     def one(e: Expr) -> Expr:
         return new.get(e, e)
@@ -220,6 +228,13 @@ def _last(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
     names = _abstraction(outputs)
     outputs = stabilise(expand_completed(substitute(outputs, names)))
     return substitute(outputs, _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _counted(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Integers that count where numbers are compared."""
+    names = _abstraction(outputs)
+    return substitute(expand_completed(substitute(outputs, names)), _inverse(names))
 
 
 @lru_cache(maxsize=512)
@@ -383,7 +398,7 @@ FINISH: tuple[Pass[Code, None], ...] = (
         "what is added for elements that are not chosen is left out", suspicion=1,
     ),
     Pass(
-        "stabilise", lambda p, _: _with_passes(*p, _last), _AFTER,
+        "stabilise", lambda p, _: _with_passes(*p, _last, _counted), _AFTER,
         "completed functions are written out; sums and quotients keep their digits",
     ),
 )  # fmt: skip

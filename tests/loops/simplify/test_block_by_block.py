@@ -7,15 +7,29 @@ from dataclasses import replace
 import pytest
 
 from symdiff import ir
-from symdiff.ir import ZERO, var
+from symdiff.ir import TRUE, ZERO, var
 from symdiff.ir.functions import EXP, SIN
-from symdiff.ir.loop_program import Build, Check, Loop, LoopProgram, Update, array, index, walk
+from symdiff.ir.loop_program import (
+    INTEGER,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    LoopProgram,
+    Update,
+    array,
+    expressions,
+    index,
+    walk,
+)
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.context import names_of
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.fuse import fused
 from symdiff.loops.simplify.promote import promoted
 from symdiff.loops.simplify.tabulate import gathered
+from symdiff.passes.complete.complete import complete
+from symdiff.passes.complete.removable import meaning
 from symdiff.pipeline import loops as loop_pipeline
 from tests.loops.corpus import PROGRAMS, C, I, J, K, R
 from tests.loops.programs import (
@@ -173,3 +187,16 @@ UNSEEN = (
     "slopes", "through",
 )  # fmt: skip
 """Passes that these programs do not call for; `tests/passes/text` has programs that do."""
+
+
+def test_completed_functions_are_written_out_where_they_only_count() -> None:
+    """for i in range(3): if sin(x)/x < 1: n = n + 1"""
+    x, n = ir.var("x"), index("n")
+    (ratio,) = complete((SIN(x) / x,))
+    assert meaning(ratio.op) is not None
+    counted = ir.where(ir.lt(ratio, ir.ONE), ir.add(n, ir.ONE), n)
+    loop = Loop(
+        "i", ir.const(3), (Carried("n", INTEGER, ir.ZERO, counted, "last"),), (), "trips", TRUE
+    )
+    (made,), _ = block_by_block.final((loop,), (index("last"),))
+    assert not any(meaning(e.op) for e in ir.topological(expressions(made)))
