@@ -334,7 +334,10 @@ def _len(t: Tracer, value: Any) -> Any:
             "sum the condition instead: np.sum(a > 0)",
         )
     used_as_array(value, "len()")
-    raise Refused(f"len() of {describe(value)}")
+    raise Refused(
+        f"len() of {describe(value)}",
+        raises=TypeError if isinstance(value, (Scalar, int)) else None,
+    )
 
 
 def _range(t: Tracer, *args: Any) -> Any:

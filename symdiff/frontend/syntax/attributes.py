@@ -93,7 +93,8 @@ def _of_array(owner: SmallArray | Masked, name: str) -> Any:
         return ARRAY_PROPERTIES[name](owner)
     if name in ARRAY_METHODS:
         return Method(ARRAY_METHODS[name], owner, name)
-    raise Refused(f"attribute '{name}' of an array")
+    unknown = not hasattr(np.ndarray, name)
+    raise Refused(f"attribute '{name}' of an array", raises=AttributeError if unknown else None)
 
 
 def _of_scalar(owner: Scalar, name: str) -> Any:
@@ -112,7 +113,10 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
         used_as_array(owner, f"attribute '{name}'")
     if name in ARRAY_METHODS:
         return Method(ARRAY_METHODS[name], owner, name)
-    raise Refused(f"attribute '{name}' of {describe(owner)}")
+    unknown = not hasattr(np.ndarray, name) and not hasattr(float, name)
+    raise Refused(
+        f"attribute '{name}' of {describe(owner)}", raises=AttributeError if unknown else None
+    )
 
 
 def _is_data(static: Any) -> bool:

@@ -129,7 +129,7 @@ def elements(t: Tracer, value: Any) -> list[Any]:
         return [arrays.item(row, value.kind) for row in value.items]
     if isinstance(value, Real):
         used_as_array(value, "it is iterated over")
-        raise Refused(f"{_what(value)} is iterated over")
+        raise Refused(f"{_what(value)} is iterated over", raises=TypeError)
     if is_complex(value) and is_array_pair(value):
         rows = [elements(t, v) for v in complex_calls.parts_of(value)]
         return [complex_calls.pair(t, *v) for v in zip(*rows, strict=True)]
@@ -211,7 +211,7 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
             t.mutate(owner)
             owner[k] = t.call(owner.default_factory, (), {})
         if k not in owner:
-            raise Refused(f"key {_show(k)} is not in the dictionary")
+            raise Refused(f"key {_show(k)} is not in the dictionary", raises=KeyError)
         return t.wrap(owner[k])
     if is_complex(owner):
         return complex_calls.subscript(t, owner, index, subscript)
@@ -221,7 +221,7 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
             return found
     if isinstance(owner, Scalar):
         used_as_array(owner, "it is indexed", rank_of(index))
-        raise Refused(f"{_what(owner)} is indexed")
+        raise Refused(f"{_what(owner)} is indexed", raises=TypeError)
     if isinstance(owner, Masked):
         raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
     if owner is np.mgrid or owner is np.ogrid:

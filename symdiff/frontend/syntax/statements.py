@@ -108,10 +108,12 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
             if isinstance(owner, Record):
                 records.assign(t, owner, target.attr, value)
                 return
-            t.refuse(
+            no_such = isinstance(owner, (Scalar, SymArray, SmallArray, int))
+            no_such = no_such and not hasattr(np.ndarray, target.attr)
+            raise Refused(
                 f"attribute '{target.attr}' is assigned",
                 "a function to differentiate has no side effects; use local names",
-                target,
+                raises=AttributeError if no_such else None,
             )
         case _:
             t.refuse("this assignment is not supported", node=target)

@@ -5,7 +5,8 @@ Before:  try: return sin(x)/x
 After:   return sin(x)/x if x != 0 else 1.0
 
 Where all numbers are NumPy's, which raise no errors of arithmetic, what is tried is all there is; so
-where handlers raise errors only. What stands in `finally` runs after it.
+where handlers raise errors only, or numbers and arrays are only converted. Errors that numbers do not
+cause (of types, attributes, keys) are known when traced. What stands in `finally` runs after it.
 Anything else that is tried is refused; so are other numbers of NumPy, which are divided by zero
 without an error.
 """
@@ -22,11 +23,13 @@ from symdiff import ir
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Flow
+from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Integral,
     Masked,
     Real,
+    Refused,
     Selected,
     SmallArray,
     SymArray,
@@ -69,9 +72,12 @@ def attempt(
     if all(isinstance(h.body[-1], ast.Raise) and len(h.body) == 1 for h in node.handlers):
         run_block(t, [*node.body, *node.orelse])  # an error stays an error
         return
-    if _cannot_fail(t, node):
+    if _only_converts(t, node) or _cannot_fail(t, node):
         for part in (node.body, node.orelse):
             run_block(t, part)
+        return
+    if _is_known(t, node):
+        _known(t, node, run_block)
         return
     step = node.body[0]
     if not _is_plain(node) or not isinstance(step, (ast.Return, ast.Assign)) or not step.value:
@@ -115,6 +121,64 @@ def attempt(
         succeed()
     else:
         run_block(t, handler.body)
+
+
+_OF_TYPES = (AttributeError, TypeError, KeyError, NameError, ImportError)
+"""What is raised whatever the numbers are, or not."""
+
+
+def _kinds(t: Tracer, handler: ast.ExceptHandler) -> tuple[type[BaseException], ...]:
+    """The errors that a handler catches."""
+    caught = BaseException if handler.type is None else evaluate(t, handler.type)
+    return caught if isinstance(caught, tuple) else (caught,)
+
+
+def _is_known(t: Tracer, node: ast.Try) -> bool:
+    """Whether only errors of types are caught."""
+    return all(issubclass(k, _OF_TYPES) for h in node.handlers for k in _kinds(t, h))
+
+
+def _known(
+    t: Tracer, node: ast.Try, run_block: Callable[[Tracer, Sequence[ast.stmt]], None]
+) -> None:
+    """What is tried, or the handler of the error that it raises for all arguments."""
+    try:
+        with t.attempt():
+            run_block(t, node.body)
+    except (Refused, Retrace) as refused:
+        raised = refused.raises if isinstance(refused, Refused) else _of_number(t, refused)
+        for handler in node.handlers if raised is not None else ():
+            if issubclass(raised, _kinds(t, handler)):  # type: ignore[arg-type]
+                run_block(t, handler.body)
+                return
+        raise
+    run_block(t, node.orelse)
+
+
+def _of_number(t: Tracer, used: Retrace) -> type[BaseException] | None:
+    """What Python raises where a parameter that is a number in the call is used as an array."""
+    number = t.shapes is not None and t.shapes.get(used.name or "", (1, ""))[0] == 0
+    return TypeError if number and used.what in _OF_SEQUENCES else None
+
+
+_OF_SEQUENCES = ("len()", "it is iterated over", "it is indexed")
+_CONVERSIONS = (np.array, np.asarray, np.asanyarray, np.atleast_1d, np.copy)
+
+
+def _only_converts(t: Tracer, node: ast.Try) -> bool:
+    """Whether numbers are made floats, and numbers and arrays arrays, and nothing else is tried."""
+    for s in node.body:
+        match s:
+            case ast.Assign([ast.Name()], ast.Call(function, [ast.Name() as name], [])):
+                called, value = evaluate(t, function), evaluate(t, name)
+            case _:
+                return False
+        number = isinstance(value, (Real, int))
+        if called is float and number:
+            continue
+        if called not in _CONVERSIONS or not (number or isinstance(value, (SymArray, SmallArray))):
+            return False
+    return True
 
 
 def _finally(

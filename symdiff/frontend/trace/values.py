@@ -42,11 +42,14 @@ TRUTH_OF_ARRAY = "the truth value of an array of several elements"
 
 
 class Refused(Exception):  # noqa: N818
-    """What was just evaluated is not supported; the tracer adds the place."""
+    """What was just evaluated is not supported; the tracer adds the place. `raises`: what Python raises there,
+    whatever the arguments are, if it does."""
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(
+        self, message: str, hint: str = "", raises: type[BaseException] | None = None
+    ) -> None:
         super().__init__(message)
-        self.message, self.hint = message, hint
+        self.message, self.hint, self.raises = message, hint, raises
 
 
 class Scalar:

@@ -198,3 +198,63 @@ def test_hints_say_what_to_write_instead() -> None:
         with pytest.raises(UnsupportedError, match="'try' is not supported") as caught:
             symgrad(f)(x)
         assert hint in caught.value.hint
+
+
+def named(x):
+    y = np.clip(x, -1, 1)
+    try:
+        y.name = "y"
+    except AttributeError:
+        pass
+    return np.sum(y * y)
+
+
+def counted(x):
+    try:
+        n = len(x)
+    except TypeError:
+        n = 1
+    return n * np.sum(x)
+
+
+def looked_up(x):
+    known = {"p": 2.0}
+    try:
+        k = known["q"]
+    except KeyError:
+        k = 3.0
+    else:
+        k = 100.0
+    return np.sum(k * x)
+
+
+def converted(x):
+    try:
+        x = np.asarray(x)
+    except Exception:
+        pass
+    return np.sum(x**2)
+
+
+def of_series(x):
+    try:
+        return x.values.sum()
+    except AttributeError:
+        return 2 * np.sum(x)
+
+
+@pytest.mark.parametrize("fun", [named, counted, looked_up, converted, of_series])
+@pytest.mark.parametrize("x", [1.5, np.array([0.5, 2.0])], ids=["number", "array"])
+def test_errors_that_numbers_do_not_cause(fun, x) -> None:
+    assert symgrad(fun)(x) == fun(x)
+
+
+def test_a_float_of_a_number_is_one() -> None:
+    def f(x):
+        try:
+            x = float(x)
+        except ValueError:
+            return 0.0
+        return x * x
+
+    assert symgrad(f).grad(1.5) == 3.0

@@ -187,5 +187,7 @@ def attribute(t: Tracer, owner: SymArray | Selected, name: str) -> Any:
     if name in SMALL_METHODS:
         return Method(ARRAY_METHODS[name], owner, name)
     raise Refused(
-        f"attribute '{name}' of an array whose size is not known when traced", foreign.method(name)
+        f"attribute '{name}' of an array whose size is not known when traced",
+        foreign.method(name),
+        raises=None if hasattr(np.ndarray, name) else AttributeError,
     )
