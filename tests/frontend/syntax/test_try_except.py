@@ -205,7 +205,7 @@ def named(x):
     try:
         y.name = "y"
     except AttributeError:
-        pass
+        y = y + 0.0
     return np.sum(y * y)
 
 
@@ -232,7 +232,7 @@ def converted(x):
     try:
         x = np.asarray(x)
     except Exception:
-        pass
+        x = None
     return np.sum(x**2)
 
 
