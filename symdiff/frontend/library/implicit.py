@@ -80,12 +80,13 @@ def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
         raise _of_a_loop()
     (slope,) = differentiate.gradient(residual.expr, (root,))
     (curve,) = differentiate.gradient(slope, (root,))
+    found = DETACHED(root)
     contraction = residual.expr * curve / (slope * slope)
+    (contraction,) = ir.substitute((contraction,), {root: found})
     t.require(
         ir.lt(ir.abs_(contraction), ir.const(CONTRACTS)), "value",
         "an equation is singular at its root, or has none: its derivative is zero or infinite there",
     )  # fmt: skip
-    found = DETACHED(root)
     for _ in range(STEPS):
         f_there, slope_there = ir.substitute((residual.expr, slope), {root: found})
         found = found - f_there / slope_there
@@ -132,15 +133,46 @@ def brentq(
     return (found, Root(found)) if full_output else found
 
 
+def _by_secants(
+    f: Any, x0: Any, x1: Any, args: Any, tol: Any, rtol: Any, maxiter: Any
+) -> Any:  # fmt: skip
+    """The steps of SciPy's secant method, and its second point."""
+    a = x0
+    b = x0 * (1 + 1e-4) + (1e-4 if x0 * (1 + 1e-4) >= 0 else -1e-4) if x1 is None else x1 * 1.0
+    u, v = f(a, *args), f(b, *args)
+    if abs(v) < abs(u):
+        a, b, u, v = b, a, v, u
+    gap, count = math.inf, 0
+    while gap > tol + rtol * abs(b) and count < maxiter:
+        if v == u:
+            c = (a + b) / 2
+        elif abs(v) > abs(u):
+            c = (b * (-u / v) + a) / (1 - u / v)
+        else:
+            c = (a * (-v / u) + b) / (1 - v / u)
+        gap = 0.0 if v == u else abs(c - b)
+        a, u = b, v
+        b = c
+        v = f(b, *args)
+        count = count + 1
+    if gap > tol + rtol * abs(b):
+        raise RuntimeError("newton() did not converge")
+    return b
+
+
 def newton(
     func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.48e-8, maxiter: Any = 50,
     fprime2: Any = None, x1: Any = None, rtol: Any = 0.0, full_output: bool = False,
     disp: bool = True,
 ) -> Any:  # fmt: skip
     """Newton's method with the derivative that is given; without one SciPy takes secants."""
-    if fprime is None or fprime2 is not None:
-        raise TypeError("newton() needs fprime, and no fprime2; or use brentq() with a bracket")
-    args = args if isinstance(args, tuple) else (args,)
+    if fprime2 is not None:
+        raise TypeError("newton() needs no fprime2; or use brentq() with a bracket")
+    args = tuple(args)
+    if fprime is None:
+        found = _by_secants(func, x0 * 1.0, x1, args, tol, rtol, maxiter)
+        found = newton_steps(func, found, args)
+        return (found, Root(found)) if full_output else found
     found, step, count = x0 * 1.0, math.inf, 0
     while abs(step) > tol + rtol * abs(found) and count < maxiter:
         step = func(found, *args) / fprime(found, *args)
@@ -157,17 +189,16 @@ def root_scalar(
     fprime2: Any = None, x0: Any = None, x1: Any = None, xtol: Any = None, rtol: Any = None,
     maxiter: Any = None, options: Any = None,
 ) -> Any:  # fmt: skip
-    """By the bracket if there is one, else by Newton's method."""
-    if (
-        method not in (None, *(_BRACKETS if bracket is not None else ()), "newton")
-        or fprime is True
-    ):
+    """By the bracket if there is one, else by Newton's method or secants."""
+    known = (None, *(_BRACKETS if bracket is not None else ()), "newton", "secant")
+    if method not in known or fprime is True or (method == "newton" and fprime is None):
         raise TypeError(
             f"root_scalar() by {method} is not supported: give a bracket, or fprime as a function"
         )
-    if bracket is not None and method != "newton":
+    if bracket is not None and method not in ("newton", "secant"):
         return Root(brentq(f, bracket[0], bracket[1], args))
-    return Root(newton(f, x0, fprime, args))
+    args = args if isinstance(args, tuple) else (args,)
+    return Root(newton(f, x0, None if method == "secant" else fprime, args, x1=x1))
 
 
 # ----------------------------------------------------------------------- integrals

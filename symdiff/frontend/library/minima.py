@@ -333,7 +333,8 @@ def least_squares(
 def curve_fit(
     f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
     check_finite: Any = None, bounds: Any = None, method: Any = None, jac: Any = None, *,
-    full_output: bool = False, maxfev: Any = None,
+    full_output: bool = False, maxfev: Any = None, x_scale: Any = None, ftol: Any = None, xtol: Any = None,
+    gtol: Any = None, max_nfev: Any = None,
 ) -> Any:  # fmt: skip
     """The parameters; from 1 on, as SciPy does, where no start is given. The data may be many: the model is
     evaluated for each point by itself, and checked to give the same for all of them at once."""

@@ -300,7 +300,59 @@ class _Steps:
         return self._y[np.clip(k, 0, len(places) - 1)]
 
 
+def _de_boor(x: Any, knots: ArrayLike, c: ArrayLike, k: int) -> Any:
+    """A spline at points, by its pieces at the ends outside of its knots: C. de Boor, A Practical Guide to
+    Splines (1978), chapter X."""
+    n = len(knots) - k - 1
+    i = np.searchsorted(knots[k + 1 : n], x, side="right") + k
+    d = [c[i - k + j] for j in range(k + 1)]
+    for r in range(1, k + 1):
+        for j in range(k, r - 1, -1):
+            low = knots[i - k + j]
+            w = (x - low) / (knots[i + j + 1 - r] - low)
+            d[j] = (1 - w) * d[j - 1] + w * d[j]
+    return d[k]
+
+
+def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
+    """A B-spline with fixed knots, or a derivative of it."""
+    knots, c, k = tck
+    if ext not in (0, 1, 3):
+        raise TypeError("splev with ext=2 is not supported: compare x with the knots")
+    x, knots, c = np.asarray(x), np.asarray(knots) * 1.0, np.asarray(c) * 1.0
+    n = len(knots) - k - 1
+    low, high = knots[k], knots[n]
+    if der > k:
+        return 0.0 * x
+    c = c[:n]
+    for r in range(der):
+        width = knots[k + 1 : n + k - r] - knots[r + 1 : n]
+        c = (k - r) * np.diff(c) / np.where(width > 0, width, 1.0)
+    inner = knots[der : len(knots) - der]
+    if ext == 3:
+        x = np.clip(x, low, high)
+    found = _de_boor(x, inner, c, k - der)
+    return np.where((x < low) | (x > high), 0.0, found) if ext == 1 else found
+
+
+def bisplev(x: Any, y: Any, tck: Any, dx: int = 0, dy: int = 0) -> Any:
+    """A tensor product of B-splines at a point; beside its knots that at the closest point."""
+    a, b, c, k, m = tck
+    if np.ndim(x) or np.ndim(y) or dx or dy:
+        raise TypeError(
+            "bisplev of grids, and its derivatives, are not supported: call it point by point"
+        )
+    a, b = np.asarray(a) * 1.0, np.asarray(b) * 1.0
+    c = np.reshape(np.asarray(c) * 1.0, (len(a) - k - 1, len(b) - m - 1))
+    x = np.clip(x, a[k], a[len(a) - k - 1])
+    y = np.clip(y, b[m], b[len(b) - m - 1])
+    rows = np.stack([_de_boor(y, b, row, m) for row in c])
+    return _de_boor(x, a, rows, k)
+
+
 TABLE: dict[str, tuple[Any, int]] = {
+    "scipy.interpolate.splev": (splev, 0),
+    "scipy.interpolate.bisplev": (bisplev, 0),
     "scipy.interpolate.make_interp_spline": (make_interp_spline, 0),
     "scipy.interpolate.InterpolatedUnivariateSpline": (interpolating_spline, 0),
 }

@@ -250,13 +250,14 @@ class Correcting(Beside):
     def without_detached(
         self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
     ) -> tuple[Sequence[Expr], Mapping[Expr, Parts]]:
-        """The outputs over leaves for what does not count but must be one number: those are exact."""
+        """The outputs over leaves for what does not count but must be one number, the corrected one: those are
+        exact."""
         marked = [n for n in ir.topological(tuple(outputs)) if n.op is DETACHED]
         if not marked:
             return outputs, leaves
         found = self.pairs([n.args[0] for n in marked], leaves)
         names = {n: ir.var(f"detached {k}") for k, n in enumerate(marked)}
-        exact = {names[n]: (x[0], ZERO) for n, x in zip(marked, found, strict=True)}
+        exact = {names[n]: (_one_number(*x[:2]), ZERO) for n, x in zip(marked, found, strict=True)}
         return ir.substitute(outputs, names), {**leaves, **exact}
 
     def exponential(self, n: Expr, known: Known) -> Expr:
@@ -410,6 +411,14 @@ class Correcting(Beside):
         sums = self.names.fresh(name_of(e))
         checks.append(Build(sums, t, tuple(places), total))
         return array(sums)
+
+
+def _one_number(value: Expr, rest: Expr) -> Expr:
+    """A value with its correction, if that is known."""
+    if rest is ZERO:
+        return value
+    known = raw(LT, (raw(ir.ABS, (rest,)), INF))
+    return raw(WHERE, (known, raw(ADD, (value, rest)), value))
 
 
 def _watched(n: Expr, kinds: dict[Expr, str]) -> tuple[Expr, ...]:

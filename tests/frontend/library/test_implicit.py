@@ -100,12 +100,12 @@ def of_a_loop(c: np.ndarray) -> float:
     return brentq(lambda z: np.sum(c * z ** np.arange(3)), 0.0, 3.0)
 
 
-def by_secants(a: float) -> float:
-    return newton(lambda z: z * z - a, 1.0)
+def by_halley(a: float) -> float:
+    return newton(lambda z: z * z - a, 1.0, lambda z: 2 * z, fprime2=lambda z: 2.0)
 
 
-def by_name_of_secants(a: float) -> float:
-    return root_scalar(lambda z: z * z - a, method="secant", x0=1.0, x1=2.0).root
+def by_name_of_halley(a: float) -> float:
+    return root_scalar(lambda z: z * z - a, method="halley", x0=1.0).root
 
 
 def with_an_error(a: float) -> tuple[float, float]:
@@ -120,11 +120,11 @@ def with_an_error(a: float) -> tuple[float, float]:
             np.array([-2.0, 0.5, 1.0]),
             "the root of a function with a loop that stays one",
         ),
-        (by_secants, 2.0, "newton.. needs fprime"),
-        (by_name_of_secants, 2.0, "root_scalar.. by secant is not supported"),
+        (by_halley, 2.0, "newton.. needs no fprime2"),
+        (by_name_of_halley, 2.0, "root_scalar.. by halley is not supported"),
         (with_an_error, 2.0, "the error that quad.. estimates"),
     ],
-    ids=["of a loop", "by secants", "by name", "with an error"],
+    ids=["of a loop", "by halley", "by name", "with an error"],
 )
 def test_roots_that_are_refused(f: Callable[..., Any], x: Any, message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
@@ -225,3 +225,28 @@ def test_places_of_an_integral_are_numbers_to_what_is_integrated() -> None:
 def test_an_integral_that_does_not_converge() -> None:
     with pytest.raises(ValueError, match="an integral does not converge: split it at kinks"):
         symgrad(lambda a: quad(lambda x: abs(x - a), 0.0, 1.0)[0])(0.3)
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "high", "strict"])
+@pytest.mark.parametrize("start", [{"x0": 1.0}, {"x0": 2.0}, {"x0": 1.1, "x1": 1.5}], ids=str)
+def test_secants(start: dict[str, float], accuracy: str) -> None:
+    def root(p: float) -> float:
+        return newton(lambda x: x**3 - p * x - 1, **start)
+
+    f = symgrad(root, accuracy=accuracy)
+    x = mpmath.findroot(lambda x: x**3 - mpmath.mpf(1.3) * x - 1, 1.4)
+    assert f(1.3) == pytest.approx(float(x), rel=1e-15)
+    assert f.grad(1.3) == pytest.approx(float(x / (3 * x**2 - mpmath.mpf(1.3))), rel=1e-14)
+
+
+def test_secants_by_name() -> None:
+    f = symgrad(lambda a: root_scalar(lambda z: z * z - a, method="secant", x0=1.0, x1=2.0).root)
+    assert f(2.0) == pytest.approx(math.sqrt(2), rel=1e-15)
+    assert f.grad(2.0) == pytest.approx(0.25 * math.sqrt(2), rel=1e-14)
+
+
+def test_arguments_in_a_list() -> None:
+    def root(a: float) -> float:
+        return newton(lambda x, *q: x * x - q[0] * q[1], 1.0, lambda x, *q: 2 * x, args=[a, 3.0])
+
+    assert symgrad(root)(2.0) == pytest.approx(math.sqrt(6), rel=1e-15)

@@ -161,3 +161,28 @@ def test_dawson_and_complex_polynomials() -> None:
         assert dawsn(x) == pytest.approx(scipy.special.dawsn(x), rel=1e-14)
     assert dawsn.grad(0.3) == pytest.approx(1 - 0.6 * scipy.special.dawsn(0.3), rel=1e-14)
     check(lambda p, w: abs(np.polyval(p, np.exp(1j * w))), Y, 0.5)
+
+
+KNOTS = scipy.interpolate.splrep(np.linspace(0, 3, 9), np.sin(np.linspace(0, 3, 9)))
+SURFACE = scipy.interpolate.bisplrep(
+    *(g.ravel() for g in np.meshgrid(np.linspace(0, 3, 9), np.linspace(0, 3, 9))),
+    np.outer(np.cos(np.linspace(0, 3, 9)), np.sin(np.linspace(0, 3, 9))).ravel(),
+)
+
+
+@pytest.mark.parametrize("named", [{}, {"der": 1}, {"der": 3}, {"ext": 1}, {"ext": 3}], ids=str)
+def test_splev(named: dict[str, int]) -> None:
+    f = symgrad(lambda x: scipy.interpolate.splev(x, KNOTS, **named))
+    x = np.array([-0.5, 0.0, 0.7, 1.5, 3.0, 3.4])
+    expected = scipy.interpolate.splev(x, KNOTS, **named)
+    assert f(x) == pytest.approx(expected, rel=1e-13, abs=1e-15)
+    if not named:
+        assert f.grad(0.7) == pytest.approx(scipy.interpolate.splev(0.7, KNOTS, 1), rel=1e-13)
+
+
+def test_bisplev() -> None:
+    f = symgrad(lambda x, y: scipy.interpolate.bisplev(x, y, SURFACE))
+    for at in ((0.3, 0.4), (3.0, 0.0), (2.2, 3.0), (3.5, -1.0)):
+        assert f(*at) == pytest.approx(scipy.interpolate.bisplev(*at, SURFACE), rel=1e-13)
+    slopes = [scipy.interpolate.bisplev(0.3, 0.4, SURFACE, *d) for d in ((1, 0), (0, 1))]
+    assert f.grad(0.3, 0.4) == pytest.approx(slopes, rel=1e-12)

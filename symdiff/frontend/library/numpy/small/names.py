@@ -515,7 +515,10 @@ def as_function(name: str) -> Function:
 
 ARRAY_METHODS: dict[str, Function] = {
     name: as_function(name)
-    for name in ("sum", "prod", "mean", "max", "min", "any", "all", "var", "std", "cumsum", "cumprod")
+    for name in (
+        "sum", "prod", "mean", "max", "min", "any", "all", "var", "std", "cumsum", "cumprod", "trace",
+        "diagonal", "take", "argmax", "argmin", "argsort", "searchsorted",
+    )
 } | {
     "dot": numpy_shapes.dot, "clip": _clip, "round": _round, "conj": _real_part, "conjugate": _real_part,
     "swapaxes": numpy_shapes.reshaped(np.swapaxes), "repeat": numpy_shapes.reshaped(np.repeat),
