@@ -502,6 +502,7 @@ KINDS = {
     bool: "b",
     int: "i",
     Cond: "b",
+    Logical: "b",
     Real: "f",
     Integral: "i",
     Ratio: "f",

@@ -726,3 +726,29 @@ def test_arguments_that_say_what_is_done_anyway() -> None:
         np.testing.assert_array_equal(symgrad(f)(x), f(x))
     with pytest.raises(SymdiffError, match="dtype"):
         symgrad(lambda x: np.vstack((x, x), dtype=np.float32))(x)
+
+
+def any_close(x: Any) -> Any:
+    return 3 * x if np.isclose(x, 1).any() else 2 * x
+
+
+def all_close(x: Any) -> Any:
+    return 3 * x if np.all(np.isclose(x, 1.0)) else 2 * x
+
+
+def divided_where(x: Any) -> Any:
+    y = np.zeros_like(x, dtype=float)
+    return np.divide(2.0, x, out=y, where=~np.equal(x, 0))
+
+
+def negated_truths(x: Any) -> Any:
+    m = np.array([np.isclose(x, 1.0), np.less(x, 2)])
+    return (~m).sum() + m.sum() * 10 + (m[0] & m[1]) * 100 + m.all() * x
+
+
+@pytest.mark.parametrize("fun", [any_close, all_close, divided_where, negated_truths])
+def test_truth_values_of_numbers_in_arrays(fun: Any) -> None:
+    for x in (1.0, 1.5, 2.5):
+        assert symgrad(fun)(x) == fun(x)
+    if fun is not negated_truths:
+        assert symgrad(fun)(np.array([1.0, 2.0])).tolist() == fun(np.array([1.0, 2.0])).tolist()
