@@ -142,17 +142,48 @@ def _known(
     t: Tracer, node: ast.Try, run_block: Callable[[Tracer, Sequence[ast.stmt]], None]
 ) -> None:
     """What is tried, or the handler of the error that it raises for all arguments."""
-    try:
-        with t.attempt():
-            run_block(t, node.body)
-    except (Refused, Retrace) as refused:
-        raised = refused.raises if isinstance(refused, Refused) else _of_number(t, refused)
-        for handler in node.handlers if raised is not None else ():
-            if issubclass(raised, _kinds(t, handler)):  # type: ignore[arg-type]
-                run_block(t, handler.body)
-                return
-        raise
+    for n, statement in enumerate(node.body):
+        flow = t.frame.flow.skips()
+        try:
+            with t.attempt():
+                run_block(t, [statement] if flow is FALSE else node.body[n:])
+        except (Refused, Retrace) as refused:
+            raised = refused.raises if isinstance(refused, Refused) else _of_number(t, refused)
+            if raised is None or flow is not FALSE or not _does_nothing_before(t, statement):
+                raise
+            for handler in node.handlers:
+                if issubclass(raised, _kinds(t, handler)):
+                    run_block(t, handler.body)
+                    return
+            raise
+        if flow is not FALSE or t.frame.flow.skips() is TRUE:
+            if node.orelse and t.frame.flow.skips() is not TRUE:
+                _refused(t, node)
+            return
     run_block(t, node.orelse)
+
+
+def _does_nothing_before(t: Tracer, s: ast.stmt) -> bool:
+    """Whether a statement changes nothing before an error in it: it calls no function of the user and no method
+    that changes its object, and binds one target at most."""
+    match s:
+        case (
+            ast.Assign([ast.Name() | ast.Attribute() | ast.Subscript()]) | ast.Return() | ast.Expr()
+        ):
+            calls = [n.func for n in ast.walk(s) if isinstance(n, ast.Call)]
+        case _:
+            return False
+    return all(
+        f.attr not in _CHANGING if isinstance(f, ast.Attribute)
+        else isinstance(f, ast.Name) and evaluate(t, f) in (len, float, iter)
+        for f in calls
+    )  # fmt: skip
+
+
+_CHANGING = (
+    "append", "extend", "insert", "pop", "popleft", "appendleft", "clear", "remove", "update", "setdefault",
+    "sort", "reverse", "add", "fill", "put",
+)  # fmt: skip
 
 
 def _of_number(t: Tracer, used: Retrace) -> type[BaseException] | None:

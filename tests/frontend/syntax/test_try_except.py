@@ -243,7 +243,17 @@ def of_series(x):
         return 2 * np.sum(x)
 
 
-@pytest.mark.parametrize("fun", [named, counted, looked_up, converted, of_series])
+def begun(x):
+    k = 0.0
+    try:
+        k = 1.0
+        n = len(x)
+    except TypeError:
+        n = 2
+    return np.sum((k + n) * x)
+
+
+@pytest.mark.parametrize("fun", [named, counted, looked_up, converted, of_series, begun])
 @pytest.mark.parametrize("x", [1.5, np.array([0.5, 2.0])], ids=["number", "array"])
 def test_errors_that_numbers_do_not_cause(fun, x) -> None:
     assert symgrad(fun)(x) == fun(x)
@@ -258,3 +268,21 @@ def test_a_float_of_a_number_is_one() -> None:
         return x * x
 
     assert symgrad(f).grad(1.5) == 3.0
+
+
+def test_an_error_after_a_change_is_refused() -> None:
+    def f(x):
+        seen = [0.0]
+
+        def note():
+            seen[0] = 5.0
+            return x
+
+        try:
+            y = note().values
+        except AttributeError:
+            y = x
+        return y * seen[0]
+
+    with pytest.raises(UnsupportedError, match="attribute 'values'"):
+        symgrad(f)(2.0)
