@@ -60,8 +60,6 @@ MAX_TERMS = 12
 """A longer polynomial is kept as a ball."""
 MAX_GENERIC_TERMS = 40
 """A polynomial in parameters has no ball; a longer one is given up."""
-MAX_NODES = 64
-"""A constant with a longer formula has no name: it is a ball, or is given up if it has parameters."""
 FAR = 1 << 16
 """Exponents of constants, in bits, that are written out: exponentials of exponentials have any."""
 FACTOR_BITS = 96
@@ -214,11 +212,13 @@ def _power_ball(x: arb, e: Fraction) -> arb:
     return (x.log() * arb(fmpq(e.numerator, e.denominator))).exp()
 
 
-def constant_value(e: Expr) -> arb:
-    """The ball of an expression without variables."""
-    values: dict[Expr, arb] = {}
-    for n in ir.topological((e,)):
-        if n.op is CONST:
+def constant_value(e: Expr, known: Mapping[Expr, Any] | None = None) -> arb:
+    """The ball of an expression without variables but those that are known."""
+    values: dict[Expr, Any] = dict(known or {})
+    for n in ir.topological((e,), values):
+        if n.op is ir.BOOL:
+            values[n] = bool(n.value)
+        elif n.op is CONST:
             values[n] = constant_ball(n.value)
         elif n.op is POW and (q := ir.rational(n.args[1])) is not None:
             values[n] = _power_ball(values[n.args[0]], q)
@@ -303,31 +303,12 @@ def generator(g: Expr) -> Number:
     return Number({frozenset({(g, Fraction(1))}): fmpq(1)})
 
 
-def _named(e: Expr) -> Coefficient:
-    """A constant that is looked at no further, unless its formula is long."""
-    if not _is_long(e):
-        return generator(e)
-    if has_variables(e):
-        raise Undecided("a long function of parameters")
-    return _finite(constant_value(e))
-
-
-def _is_long(e: Expr) -> bool:
-    seen = {e}
-    stack = [e]
-    while stack and len(seen) <= MAX_NODES:
-        new = [a for a in stack.pop().args if a not in seen]
-        seen.update(new)
-        stack += new
-    return len(seen) > MAX_NODES
-
-
 def inverse(c: Coefficient) -> Coefficient:
     """1/c for c != 0."""
     if not isinstance(c, Number):
         return 1 / c
     if len(c.terms) > 1:
-        return _named(ir.div(ONE, to_expr(c))) if len(c.terms) <= MAX_TERMS // 2 else 1 / c.ball
+        return generator(ir.div(ONE, to_expr(c))) if len(c.terms) <= MAX_TERMS // 2 else 1 / c.ball
     ((m, q),) = c.terms.items()
     return _normal(_product({_UNIT: 1 / q}, frozenset((g, -e) for g, e in m)))
 
@@ -349,7 +330,7 @@ def root(c: Coefficient, q: Fraction) -> Coefficient:
         ((m, s),) = c.terms.items()
         if s > 0 and all(_positive(g) for g, _ in m):
             return root(s, q) * Number({frozenset((g, e * q) for g, e in m): fmpq(1)})
-    return _named(ir.power(to_expr(c), ir.const(q)))
+    return generator(ir.power(to_expr(c), ir.const(q)))
 
 
 def _primes(c: fmpq) -> list[tuple[int, int]]:
@@ -416,7 +397,7 @@ def applied(op: Op, args: Sequence[Coefficient]) -> Coefficient:
         raise Undefined(f"{op.name} has no ball")
     if not has_variables(e):
         _finite(constant_value(e))
-    return _named(e)
+    return generator(e)
 
 
 def _finite(x: arb) -> arb:
@@ -491,7 +472,7 @@ def _logarithm(x: Coefficient) -> Coefficient:
                 part = generator(inner) if inner.op is LOG else number(inner)
                 total = total + part * fmpq(e.numerator, e.denominator)
             return total
-    return _named(LOG(to_expr(x)))
+    return generator(LOG(to_expr(x)))
 
 
 def _half_turns(x: Coefficient) -> Fraction | None:

@@ -53,12 +53,12 @@ def in_columns(block: Block, names: Names, used: Set[Expr]) -> Block:
     """
     made: list[Statement] = []
     for s in block:
-        if isinstance(s, Loop) and index(s.trips) not in used and (wishes := _wishes(s)):
-            w = wishes[0]
+        if isinstance(s, Loop) and index(s.trips) not in used and (requests := _requests(s)):
+            w = requests[0]
             rows, columns = w.carried.type.shape[-1], w.carried.type.shape[w.axis]
             better = ir.lt(ir.const(RATIO) * rows, columns)
             if better is TRUE:
-                made += _by_columns(s, wishes, names)
+                made += _by_columns(s, requests, names)
                 continue
             if better is not FALSE and _may_be_twice(s):
                 made += _either(s, better, names)
@@ -86,7 +86,7 @@ def _either(s: Loop, better: Expr, names: Names) -> list[Statement]:
         ]  # fmt: skip
         carried = zip(copy.carried, starts, strict=True)
         copy = replace(copy, carried=tuple(replace(c, init=x) for c, x in carried))
-        body = (copy,) if made else tuple(_by_columns(copy, _wishes(copy), names))
+        body = (copy,) if made else tuple(_by_columns(copy, _requests(copy), names))
         results = [names.fresh(c.result) if not made else c.result for c in s.carried]
         passed = tuple(
             Carried(name_of(x) if c.type.shape else names.fresh(c.name), c.type, init, c.after, r)
@@ -113,7 +113,7 @@ class _Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Request:
     """The axis of an array that becomes the last one, and the loops that change places with those inside."""
 
     carried: Carried
@@ -122,12 +122,12 @@ class _Wish:
     exchanged: frozenset[str]
 
 
-def _wishes(s: Loop) -> list[_Wish]:
-    found = [_wish(s, c) for c in s.carried if len(c.type.shape) > 1 and c.type.kind == "f"]
+def _requests(s: Loop) -> list[_Request]:
+    found = [_request(s, c) for c in s.carried if len(c.type.shape) > 1 and c.type.kind == "f"]
     return [w for w in found if w is not None]
 
 
-def _wish(s: Loop, c: Carried) -> _Wish | None:
+def _request(s: Loop, c: Carried) -> _Request | None:
     sums = _sums(s, c)
     if sums is None:
         return None
@@ -150,7 +150,7 @@ def _wish(s: Loop, c: Carried) -> _Wish | None:
         again = again or are_met_again(u.index, [p.index for p in path])
     if len(axes) != 1 or not again:
         return None
-    return _Wish(c, frozenset(sums.versions), axes.pop(), frozenset(exchanged))
+    return _Request(c, frozenset(sums.versions), axes.pop(), frozenset(exchanged))
 
 
 def axis_of(i: Expr, places: Sequence[Expr]) -> int | None:
@@ -233,14 +233,14 @@ def _is_nest(around: Loop, s: Loop) -> bool:
     return index(s.index) not in leaves((inside.count,)) and trips.isdisjoint(every)
 
 
-def _by_columns(s: Loop, wishes: Sequence[_Wish], names: Names) -> list[Statement]:
+def _by_columns(s: Loop, requests: Sequence[_Request], names: Names) -> list[Statement]:
     """The loop between copies of the arrays."""
-    exchanged = {i for w in wishes for i in w.exchanged}
-    axes = {n: w.axis for w in wishes for n in w.versions}
+    exchanged = {i for w in requests for i in w.exchanged}
+    axes = {n: w.axis for w in requests for n in w.versions}
     before: list[Statement] = []
     after: list[Statement] = []
     new = {}
-    for w in wishes:
+    for w in requests:
         c, kind = w.carried, w.carried.type.kind
         indices = [names.fresh("k") for _ in c.type.shape]
         places, turned = [*map(index, indices)], with_last(indices, w.axis)

@@ -17,11 +17,11 @@ from flint import fmpq, fmpq_poly
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.interpret.balls import Undecided, Value, ball_of, constant_ball, constant_power
-from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
+from symdiff.interpret.balls import Undecided, constant_ball
+from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
 from symdiff.ir.functions import FILLED, SQUARES
 from symdiff.passes.analysis.dependence import Dependence
-from symdiff.series.coefficients import is_zero
+from symdiff.series.coefficients import constant_value, is_zero
 from symdiff.series.germs import AtPoint
 
 MAX_DEGREE = 24
@@ -100,7 +100,7 @@ def _factors(d: Expr) -> Iterator[Expr]:
             stack.extend(e.args)
         elif e.op is NEG or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
             stack.append(e.args[0])
-        elif e.op is not CONST:
+        elif e.op is not ir.CONST:
             yield e
 
 
@@ -124,24 +124,11 @@ def rational_roots(
 
 def _excluded(e: Expr, t: Expr, c: Fraction) -> bool:
     """Whether a ball around the value at t = c, which costs less than the exact value, excludes zero."""
-    values: dict[Expr, Value] = {t: constant_ball(c)}
     try:
-        for n in ir.topological((e,)):
-            if n in values:
-                continue
-            if n.op is ir.VAR:
-                return False
-            if n.op is CONST:
-                values[n] = constant_ball(n.value)
-            elif n.op is ir.BOOL:
-                values[n] = bool(n.value)
-            elif n.op is POW and (q := ir.rational(n.args[1])) is not None:
-                values[n] = constant_power(q)(values[n.args[0]])
-            else:
-                values[n] = ball_of(n.op)(*(values[a] for a in n.args))
+        value = constant_value(e, {t: constant_ball(c)})
     except (UnsupportedError, ArithmeticError):
         return False
-    return bool(values[e].is_finite() and not values[e].contains(0))
+    return bool(value.is_finite() and not value.contains(0))
 
 
 def _inverted(e: Expr, t: Expr, below: Dependence) -> tuple[set[Fraction], bool]:

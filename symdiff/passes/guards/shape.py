@@ -309,19 +309,14 @@ def joint_branch(e: Expr) -> tuple[Expr, Expr, Expr] | None:
 
 
 def is_small(roots: Iterable[Expr]) -> bool:
-    return size_of(roots, MAX_NODES + 1) <= MAX_NODES
-
-
-def size_of(roots: Iterable[Expr], most: int) -> int:
-    """How many nodes there are, counted up to so many."""
     seen: set[Expr] = set()
     stack = list(roots)
-    while stack and len(seen) < most:
+    while stack and len(seen) <= MAX_NODES:
         e = stack.pop()
         if e not in seen:
             seen.add(e)
             stack.extend(e.args)
-    return len(seen)
+    return len(seen) <= MAX_NODES
 
 
 def as_function_of_size(

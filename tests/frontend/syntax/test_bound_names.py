@@ -165,15 +165,12 @@ def unrolled(x: float, n: int) -> float:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("fun", [broken, chosen, unrolled], ids=lambda f: f.__name__)
-@pytest.mark.parametrize("n", [3, 30, 300])
+@pytest.mark.parametrize(
+    ("fun", "n"),
+    [(f, n) for f in (broken, chosen, unrolled) for n in (3, 30, 300) if (f, n) != (broken, 300)],
+    ids=lambda p: getattr(p, "__name__", str(p)),
+)
 def test_refused_in_few_words_and_soon(fun: Callable[..., float], n: int) -> None:
-    if fun is broken and n > 100:  # a loop that stays one, after which the name is checked
-        f = symgrad(fun)
-        assert f(1.5, n) == fun(1.5, n)
-        with pytest.raises(ComputationError, match="is not assigned in any iteration"):
-            f(400.0, n)
-        return
     with at_most(1_000_000), pytest.raises(UnsupportedError) as caught:
         capture(fun, {"n": n})
     assert len(caught.value.message) < 300
@@ -263,10 +260,10 @@ def last_of_all(x: Any) -> Any:
     return last
 
 
-@pytest.mark.parametrize("fun", [after_a_break, in_some_iterations, found_or_not])
+@pytest.mark.parametrize("fun", [broken, after_a_break, in_some_iterations, found_or_not])
 def test_names_that_a_long_loop_binds(fun: Callable[..., float]) -> None:
     f = symgrad(fun)
-    for x in (0.13, 2.57, 3.73, 7.21, -1.09):
+    for x in (0.13, 2.57, 3.73, 7.21, -1.09, 400.3):
         try:
             expected = fun(x, 200)
         except UnboundLocalError:
