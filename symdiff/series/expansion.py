@@ -37,6 +37,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import DETACHED, EXP, LOG
 from symdiff.ir.functions import domain as domain_of
+from symdiff.ir.plain import exactly, is_plain
 from symdiff.series.coefficients import (
     NOTHING,
     Coefficient,
@@ -211,6 +212,9 @@ class Expansion:
     def _node(self, e: Expr) -> None:
         if e.op is WHERE:
             self._alias(e, e.args[1] if self._truth(e.args[0]) else e.args[2])
+            return
+        if is_plain(e):  # beside the point it is what it rounds
+            self._alias(e, *exactly((e,)))
             return
         if not e.args:
             if e.op is ir.VAR and not self.generic:

@@ -101,13 +101,15 @@ hint: if it is no real parameter, list it: static="w"
     "try_except": (
         """
 def f(x):
+    import symdiff
+
     try:
-        return math.log(x)
+        return symdiff.root(lambda y, a: y**3 + y - a, 0.5, x)
     except ValueError:
         return 0.0
 """,
         """
-model.py:2:5: 'try' is not supported
+model.py:4:5: 'try' around root(), which may raise errors that are not followed
     try:
     ^
 hint: test what would raise it instead, such as if x >= 0 for math.sqrt(x)
@@ -116,17 +118,19 @@ hint: test what would raise it instead, such as if x >= 0 for math.sqrt(x)
     "try_of_many_statements": (
         """
 def f(x):
+    y = 0.0
     try:
-        y = 1 / x
-        return y * y
+        for k in range(3):
+            y += 1 / (x - k)
     except ZeroDivisionError:
-        return 0.0
+        return y
+    return y
 """,
         """
-model.py:2:5: 'try' is not supported
+model.py:3:5: 'try' around a statement that may raise an error after it has changed something
     try:
     ^
-hint: test the condition with 'if' instead
+hint: try one assignment at a time
 """,
     ),
     "with_block": (
@@ -139,7 +143,7 @@ def f(x):
 model.py:2:5: 'with' is not supported
     with open("data") as file:
     ^
-hint: only np.errstate is; do I/O outside of the function
+hint: only np.errstate and contextlib.suppress are; do I/O outside
 """,
     ),
     "yield_value": (

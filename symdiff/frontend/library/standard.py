@@ -27,7 +27,7 @@ from symdiff.frontend.library.rare_arguments import running
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain, subscript
 from symdiff.frontend.syntax.operators import binary, compare, truth
-from symdiff.frontend.trace import closeness, finiteness, scalars
+from symdiff.frontend.trace import closeness, finiteness, raised, scalars
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -67,7 +67,7 @@ def _log(t: Tracer, value: Any, *base: Any) -> Any:
     for op, known in ((functions.LOG2, 2), (functions.LOG10, 10)):
         if isinstance(base[0], (int, Real)) and ir.rational(as_real(base[0]).expr) == known:
             return scalars.apply(op, value)
-    return scalars.binary(ast.Div, top, scalars.apply(functions.LOG, base[0]))
+    return raised.operation(t, ast.Div, top, scalars.apply(functions.LOG, base[0]))
 
 
 def _prod(t: Tracer, values: Any, start: Any = 1) -> Any:

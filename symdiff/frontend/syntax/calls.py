@@ -37,7 +37,7 @@ from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.syntax import inlining, records
 from symdiff.frontend.syntax.containers import plain
-from symdiff.frontend.trace import closures, demands, scalars
+from symdiff.frontend.trace import closures, demands, raised, scalars
 from symdiff.frontend.trace.closures import Closure, assigned_names
 from symdiff.frontend.trace.domains import domain_of
 from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
@@ -112,6 +112,7 @@ def _of_numpy(function: Any) -> bool:
 
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The value of `function(*args, **kwargs)`."""
+    raised.called(t, function, args)
     if isinstance(function, Closure):
         return inline(t, function, args, kwargs)
     if (made := complex_calls.called(t, function, args, kwargs)) is not NotImplemented:
@@ -132,6 +133,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
             return Logical(result.expr, result.defined)
         if getattr(function, "__module__", None) == "math":
             t.executed(result)  # it raises outside of its domain, whoever uses the result
+        raised.of_math(t, function, args, result)
         return result
     if (alias := foreign.find(function)) is not None:
         args, kwargs = alias.arguments(args, kwargs)

@@ -16,7 +16,7 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.syntax import comprehensions, records
 from symdiff.frontend.syntax.containers import plain, text_of
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import raised, scalars
 from symdiff.frontend.trace.demands import retrace_integers, used_as_array
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
@@ -92,7 +92,7 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     if is_number(a) and is_number(b) and op is not ast.MatMult:
         if isinstance(a, (bool, Cond)) and isinstance(b, (bool, Cond)):
             return _of_truth(t, op, a, b)
-        return scalars.binary(op, a, b)
+        return raised.operation(t, op, a, b)
     if _is_mask(a) and _is_mask(b):  # as NumPy has it
         if op is ast.Sub:
             raise Refused(

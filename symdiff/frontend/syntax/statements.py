@@ -4,6 +4,7 @@ from the table is refused."""
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +30,7 @@ from symdiff.frontend.syntax import (
     try_except,
 )
 from symdiff.frontend.syntax.expressions import evaluate
-from symdiff.frontend.trace import closures, demands, extents, implied
+from symdiff.frontend.trace import closures, demands, extents, implied, raised, scalars
 from symdiff.frontend.trace.aliases import shown
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
@@ -339,6 +340,10 @@ def _continue(t: Tracer, node: ast.Continue) -> None:
 def _assert(t: Tracer, node: ast.Assert) -> None:
     c = expressions.condition(t, node.test)
     t.at = node
+    if raised.journal.get() is not None:
+        raised.note(t, AssertionError, scalars.negate(c))
+        t.facts = t.facts.union(implied.consequences(c.expr)) if isinstance(c, Cond) else t.facts
+        return
     if c is False:
         if t.path is TRUE:
             t.refuse("this assertion is known to be false")
@@ -361,6 +366,10 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
     if node.exc is not None:
         exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         name = t.frame.source.segment(exc)
+        if raised.journal.get() is not None and isinstance(kind := evaluate(t, exc), type):
+            raised.note(t, kind, True)
+            t.frame.flow.returned, t.frame.flow.raised = TRUE, True
+            return
     if t.path is TRUE and not t.levels:
         said = _said(t, node)
         text = f"the function raises {name}".rstrip() + " when traced" + (said and f": {said}")
@@ -460,13 +469,20 @@ def _module(t: Tracer, name: str) -> Any:
 
 
 def _try(t: Tracer, node: ast.Try) -> None:
-    try_except.attempt(t, node, run_block, assign, _leave)
+    try_except.attempt(t, node, run_block)
 
 
 def _with(t: Tracer, node: ast.With) -> None:
     for item in node.items:
         call = item.context_expr
         manager = evaluate(t, call.func) if isinstance(call, ast.Call) else None
+        if manager is contextlib.suppress and len(node.items) == 1:
+            assert isinstance(call, ast.Call)
+            kinds = ast.copy_location(ast.Tuple(call.args, ast.Load()), call)
+            nothing = ast.copy_location(ast.Pass(), call)
+            handler = ast.copy_location(ast.ExceptHandler(kinds, None, [nothing]), call)
+            _try(t, ast.copy_location(ast.Try(node.body, [handler], [], []), node))
+            return
         if manager is not np.errstate or item.optional_vars is not None:
             t.refuse(*REFUSED[ast.With], node)
     run_block(t, node.body)
@@ -516,7 +532,10 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
 
 REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.TryStar: try_except.REFUSED,
-    ast.With: ("'with' is not supported", "only np.errstate is; do I/O outside of the function"),
+    ast.With: (
+        "'with' is not supported",
+        "only np.errstate and contextlib.suppress are; do I/O outside",
+    ),
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),
     ast.AsyncFunctionDef: ("'async' is not supported", ""),

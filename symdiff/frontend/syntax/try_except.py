@@ -1,41 +1,41 @@
-"""`try` around one value that may divide by zero.
+"""`try` around what raises errors of arithmetic, or errors that numbers do not cause.
 
-Before:  try: return sin(x)/x
-         except ZeroDivisionError: return 1.0
-After:   return sin(x)/x if x != 0 else 1.0
+Before:  try: y = sin(x)/x
+         except ZeroDivisionError: y = 1.0
+After:   if x == 0: y = 1.0
+         else: y = sin(x)/x
 
-Where all numbers are NumPy's, which raise no errors of arithmetic, what is tried is all there is; so
-where handlers raise errors only, or numbers and arrays are only converted. Errors that numbers do not
-cause (of types, attributes, keys) are known when traced. What stands in `finally` runs after it.
-Anything else that is tried is refused; so are other numbers of NumPy, which are divided by zero
-without an error.
+Each statement that is tried is traced once to find which errors it raises where (`trace.raised`); then the
+first handler that catches one runs where it is raised, and the statement and the rest elsewhere. Errors of
+types, attributes and keys are known when traced. What stands in `finally` runs after it. Refused are
+statements that may raise other errors that are caught, and divisions of which it is not known whether the
+numbers are NumPy's, which are divided by zero without an error.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType, MethodType
 
 import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.syntax.expressions import evaluate
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import raised
+from symdiff.frontend.trace.closures import Closure
 from symdiff.frontend.trace.frames import Flow
+from symdiff.frontend.trace.raised import LOOP, Certain, Journal, journal
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import (
-    Integral,
-    Masked,
-    Real,
-    Refused,
-    Selected,
-    SmallArray,
-    SymArray,
-    Whole,
-)
-from symdiff.ir import FALSE, TRUE
+from symdiff.frontend.trace.values import Cond, Refused
+from symdiff.ir import FALSE, TRUE, loop_program
+
+Run = Callable[[Tracer, Sequence[ast.stmt]], None]
+"""What runs statements."""
+Handler = tuple[tuple[type[BaseException], ...], ast.ExceptHandler]
+"""A handler, and what it catches."""
 
 REFUSED = "'try' is not supported", "test the condition with 'if' instead"
 
@@ -50,77 +50,64 @@ HINTS: dict[type[BaseException], str] = {
 """What to write, by what is caught."""
 
 
-def _refused(t: Tracer, node: ast.Try) -> None:
-    """Refuse it, with what to write in place of what it catches."""
-    caught = evaluate(t, node.handlers[0].type) if node.handlers and node.handlers[0].type else None
-    kinds = caught if isinstance(caught, tuple) else (caught,)
-    found = [HINTS[k] for k in kinds if k in HINTS]
-    t.refuse(REFUSED[0], found[0] if found else REFUSED[1], node)
-
-
-def attempt(
-    t: Tracer,
-    node: ast.Try,
-    run_block: Callable[[Tracer, Sequence[ast.stmt]], None],
-    assign: Callable[[Tracer, ast.expr, Any], None],
-    leave: Callable[[Tracer, Any], None],
-) -> None:
-    """Run a `try` statement, with what runs statements, binds targets and returns."""
+def attempt(t: Tracer, node: ast.Try, run_block: Run) -> None:
+    """Run a `try` statement, with what runs statements."""
     if node.finalbody:
         _finally(t, node, run_block)
         return
     if all(isinstance(h.body[-1], ast.Raise) and len(h.body) == 1 for h in node.handlers):
         run_block(t, [*node.body, *node.orelse])  # an error stays an error
         return
-    if _only_converts(t, node) or _cannot_fail(t, node):
-        for part in (node.body, node.orelse):
-            run_block(t, part)
-        return
-    if _is_known(t, node):
-        _known(t, node, run_block)
-        return
-    step = node.body[0]
-    if not _is_plain(node) or not isinstance(step, (ast.Return, ast.Assign)) or not step.value:
-        _refused(t, node)
-        return
-    (handler,) = node.handlers
-    if handler.type is None or evaluate(t, handler.type) is not ZeroDivisionError:
-        _refused(t, node)
-    numpy = next(
-        (c for c in ast.walk(step.value) if isinstance(c, ast.Call) and _is_numpy(t, c)), None
-    )
-    if _by_known_zero(t, step.value):
-        _refused(t, node)
-    value = evaluate(t, step.value)
-    if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
-        t.refuse(
-            "'try' around an array: arrays raise no ZeroDivisionError",
-            "choose with np.where where a divisor is 0",
-            node,
-        )
-    if not isinstance(value, (Real, int)):
-        t.refuse("'try' around what is not a number", REFUSED[1], node)
+    handlers = [(_kinds(t, h), h) for h in node.handlers]
+    _statements(t, node, handlers, node.body, run_block)
 
-    def succeed() -> None:
-        if isinstance(step, ast.Return):
-            leave(t, value)
+
+def _statements(
+    t: Tracer,
+    node: ast.Try,
+    handlers: list[Handler],
+    body: Sequence[ast.stmt],
+    run_block: Run,
+) -> None:
+    """Run what is tried, each statement where it raises nothing, and then what stands in `else`."""
+    if not body:
+        run_block(t, node.orelse)
+        return
+    statement, *rest = body
+    seen = _errors(t, statement, run_block)
+    caught = [_caught(kind, handlers) for kind, _ in seen.errors]
+    _check(t, node, handlers, seen)
+
+    def go(k: int) -> None:
+        if k < len(caught):
+            handler, condition = caught[k], seen.errors[k][1]
+            if handler is None:  # it is an error outside of this statement, too
+                raised.note(t, seen.errors[k][0], Cond(condition))
+                go(k + 1)
+                return
+            while k + 1 < len(caught) and caught[k + 1] is handler:
+                k += 1
+                condition = ir.or_(condition, seen.errors[k][1])
+            found = Cond(condition)
+            known = condition is TRUE or t.known(found, strictly=True)
+            if known:
+                run_block(t, _handled(t, handler))
+            elif known is None:
+                t.either(found, lambda: run_block(t, _handled(t, handler)), lambda: go(k + 1))
+            else:
+                go(k + 1)
             return
-        for target in step.targets:
-            assign(t, target, value)
+        with _outside_of_journals():
+            run_block(t, [statement])
+        skip = t.frame.flow.skips()
+        if skip is TRUE:
+            return
+        region = None if skip is FALSE else t.open(skip)
+        _statements(t, node, handlers, rest, run_block)
+        if region is not None:
+            t.close(region)
 
-    divides = scalars.divides(value)
-    if divides is not True and (t.array_parameters or numpy is not None):
-        t.refuse(
-            "'try' around a number of NumPy, which raises no ZeroDivisionError",
-            "test the divisor with 'if' instead",
-            node,
-        )
-    if not isinstance(divides, bool):
-        t.either(divides, succeed, lambda: run_block(t, handler.body))
-    elif divides:
-        succeed()
-    else:
-        run_block(t, handler.body)
+    go(0)
 
 
 _OF_TYPES = (AttributeError, TypeError, KeyError, NameError, ImportError)
@@ -133,34 +120,103 @@ def _kinds(t: Tracer, handler: ast.ExceptHandler) -> tuple[type[BaseException], 
     return caught if isinstance(caught, tuple) else (caught,)
 
 
-def _is_known(t: Tracer, node: ast.Try) -> bool:
-    """Whether only errors of types are caught."""
-    return all(issubclass(k, _OF_TYPES) for h in node.handlers for k in _kinds(t, h))
+def _caught(kind: type[BaseException], handlers: list[Handler]) -> ast.ExceptHandler | None:
+    """The first handler that catches an error."""
+    return next((h for kinds, h in handlers if issubclass(kind, kinds)), None)
 
 
-def _known(
-    t: Tracer, node: ast.Try, run_block: Callable[[Tracer, Sequence[ast.stmt]], None]
-) -> None:
-    """What is tried, or the handler of the error that it raises for all arguments."""
-    for n, statement in enumerate(node.body):
-        flow = t.frame.flow.skips()
-        try:
-            with t.attempt():
-                run_block(t, [statement] if flow is FALSE else node.body[n:])
-        except (Refused, Retrace) as refused:
-            raised = refused.raises if isinstance(refused, Refused) else _of_number(t, refused)
-            if raised is None or flow is not FALSE or not _does_nothing_before(t, statement):
-                raise
-            for handler in node.handlers:
-                if issubclass(raised, _kinds(t, handler)):
-                    run_block(t, handler.body)
-                    return
+class _Done(Exception):  # noqa: N818
+    """A statement has been traced to its end; what it did is undone."""
+
+
+def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
+    """What a statement may raise; it is traced, and leaves nothing."""
+    found = Journal(len(t.counts))
+    token = journal.set(found)
+    checks, start = len(t.checks), len(t.block)
+    try:
+        with t.attempt(transparent=True):
+            run_block(t, [statement])
+            sizes = [t.checks.pop(key) for key in list(t.checks)[checks:]]
+            for s in (*sizes, *t.block[start:]):
+                if isinstance(s, loop_program.Check) and s.error == "index":
+                    found.errors.append((IndexError, ir.not_(s.condition)))
+                elif any(isinstance(c, loop_program.Check) for c in loop_program.walk((s,))):
+                    found.unknown = found.unknown or "what is checked in the call"
+            if found.errors and not _is_atomic(statement):
+                found.changes = True
+            if found.errors and (t.regions[-1].log or t.memories[-1]) and _calls(t, statement):
+                found.changes = True
+            raise _Done
+    except (_Done, Certain):
+        pass
+    except (Refused, Retrace) as refused:
+        kind = refused.raises if isinstance(refused, Refused) else _of_number(t, refused)
+        if kind is None or not _does_nothing_before(t, statement):
             raise
-        if flow is not FALSE or t.frame.flow.skips() is TRUE:
-            if node.orelse and t.frame.flow.skips() is not TRUE:
-                _refused(t, node)
-            return
-    run_block(t, node.orelse)
+        found.errors.append((kind, TRUE))
+    finally:
+        journal.reset(token)
+    return found
+
+
+@contextmanager
+def _outside_of_journals() -> Iterator[None]:
+    """What runs in here raises nothing that is caught."""
+    token = journal.set(None)
+    try:
+        yield
+    finally:
+        journal.reset(token)
+
+
+def _check(t: Tracer, node: ast.Try, handlers: list[Handler], seen: Journal) -> None:
+    """Refuse a statement of which the errors are not all known."""
+    kinds = [k for caught, _ in handlers for k in caught]
+    wide = not all(issubclass(k, (ArithmeticError, *_OF_TYPES)) for k in kinds)
+    caught = [e for e in seen.errors if _caught(e[0], handlers) is not None]
+    if wide and seen.unknown:
+        found = [HINTS[k] for k in kinds if k in HINTS]
+        message = f"'try' around {seen.unknown}, which may raise errors that are not followed"
+        t.refuse(message, found[0] if found else REFUSED[1], node)
+    if caught and (seen.changes or seen.unknown == LOOP):
+        t.refuse(
+            "'try' around a statement that may raise an error after it has changed something",
+            "try one assignment at a time",
+            node,
+        )
+    if seen.of_numpy and any(kind is ZeroDivisionError for kind, _ in caught):
+        t.refuse(
+            "'try' around a number of NumPy, which raises no ZeroDivisionError",
+            "test the divisor with 'if' instead",
+            node,
+        )
+
+
+def _handled(t: Tracer, handler: ast.ExceptHandler) -> list[ast.stmt]:
+    """The statements of a handler, which do not read the error itself."""
+    for n in (n for s in handler.body for n in ast.walk(s)):
+        if isinstance(n, ast.Name) and n.id == handler.name:
+            t.refuse("what an error says is used", "write the text itself", n)
+    return handler.body
+
+
+def _is_atomic(s: ast.stmt) -> bool:
+    """Whether an error in a statement leaves all as it was before it."""
+    if isinstance(s, ast.If):
+        return all(len(b) <= 1 and all(map(_is_atomic, b)) for b in (s.body, s.orelse))
+    if isinstance(s, ast.Try) and not (s.orelse or s.finalbody):
+        parts = (s.body, *(h.body for h in s.handlers))
+        return all(len(b) <= 1 and all(map(_is_atomic, b)) for b in parts)
+    return isinstance(
+        s, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr, ast.Raise, ast.Assert)
+    )
+
+
+def _calls(t: Tracer, s: ast.stmt) -> bool:
+    """Whether a statement calls a function of the user's."""
+    calls = [n.func for n in ast.walk(s) if isinstance(n, ast.Call)]
+    return any(isinstance(evaluate(t, f), (Closure, FunctionType, MethodType)) for f in calls)
 
 
 def _does_nothing_before(t: Tracer, s: ast.stmt) -> bool:
@@ -193,28 +249,9 @@ def _of_number(t: Tracer, used: Retrace) -> type[BaseException] | None:
 
 
 _OF_SEQUENCES = ("len()", "it is iterated over", "it is indexed")
-_CONVERSIONS = (np.array, np.asarray, np.asanyarray, np.atleast_1d, np.copy)
 
 
-def _only_converts(t: Tracer, node: ast.Try) -> bool:
-    """Whether numbers are made floats, and numbers and arrays arrays, and nothing else is tried."""
-    for s in node.body:
-        match s:
-            case ast.Assign([ast.Name()], ast.Call(function, [ast.Name() as name], [])):
-                called, value = evaluate(t, function), evaluate(t, name)
-            case _:
-                return False
-        number = isinstance(value, (Real, int))
-        if called is float and number:
-            continue
-        if called not in _CONVERSIONS or not (number or isinstance(value, (SymArray, SmallArray))):
-            return False
-    return True
-
-
-def _finally(
-    t: Tracer, node: ast.Try, run_block: Callable[[Tracer, Sequence[ast.stmt]], None]
-) -> None:
+def _finally(t: Tracer, node: ast.Try, run_block: Run) -> None:
     """What is tried, and then the last part, however that was left; an error stays one."""
     for n in (n for s in node.finalbody for n in ast.walk(s)):
         if isinstance(n, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
@@ -251,106 +288,6 @@ def _is_idle(s: ast.stmt) -> bool:
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Attribute) and value.func.attr == "seterr"
     return isinstance(s, ast.Pass) or isinstance(value, ast.Constant)
-
-
-_ARITHMETIC = (ZeroDivisionError, FloatingPointError, OverflowError, ArithmeticError)
-_HARMLESS = (abs, sum, max, min)
-_DIVIDING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
-
-
-def _cannot_fail(t: Tracer, node: ast.Try) -> bool:
-    """Whether only errors of arithmetic are caught, and all numbers are NumPy's, which raise
-    none: the parameters are arrays, and none of their elements was made a number of Python."""
-    if node.finalbody or t.python_numbers or t.guessed or not t.shapes:
-        return False
-    if not t.array_parameters or set(t.shapes) != set(t.array_parameters):
-        return False
-    for handler in node.handlers:
-        if handler.type is None:
-            return False
-        caught = evaluate(t, handler.type)
-        kinds = caught if isinstance(caught, tuple) else (caught,)
-        if any(k not in _ARITHMETIC for k in kinds):
-            return False
-    for part in (n for s in node.body for n in ast.walk(s)):
-        if isinstance(part, (ast.Raise, ast.Assert, ast.Attribute)) and not _of_numpy(t, part):
-            return False
-        if isinstance(part, ast.Call) and not _is_numpy(t, part):
-            if evaluate(t, part.func) not in _HARMLESS:
-                return False
-    return not _divides_numbers(t, node)
-
-
-def _of_numpy(t: Tracer, part: ast.AST) -> bool:
-    """Whether it names something of NumPy."""
-    return isinstance(part, ast.Attribute) and evaluate(t, part.value) is np
-
-
-def _divides_numbers(t: Tracer, node: ast.Try) -> bool:
-    """Whether something may be divided by a number of Python that is 0, or a length."""
-    arrays: set[str] = set()  # names that the statement binds to what is made of arrays
-
-    def numpy(e: ast.expr) -> bool | None:
-        """Whether an expression is made of NumPy's numbers; None if a length is in it."""
-        found = False
-        for n in ast.walk(e):
-            if not isinstance(n, ast.Name):
-                continue
-            value = None if n.id in arrays else evaluate(t, n)
-            if n.id in arrays or isinstance(value, (SymArray, SmallArray)):
-                found = True
-            elif isinstance(value, Real) and not isinstance(value, (Whole, Integral)):
-                found = found or value.expr.op is not ir.CONST
-            elif value is np:
-                continue
-            elif value is len or not (callable(value) or isinstance(value, (int, Real))):
-                return None
-        return found
-
-    for s in node.body:
-        if not isinstance(s, (ast.Assign, ast.Return)) or s.value is None:
-            return True
-        for n in ast.walk(s.value):
-            if isinstance(n, ast.BinOp) and isinstance(n.op, _DIVIDING):
-                if isinstance(n.right, ast.Constant) and n.right.value:
-                    continue
-                if not (numpy(n.right) or (isinstance(n.op, ast.Pow) and numpy(n.left))):
-                    return True
-        if isinstance(s, ast.Assign):
-            if not all(isinstance(target, ast.Name) for target in s.targets) or not numpy(s.value):
-                return True
-            arrays.update(target.id for target in s.targets if isinstance(target, ast.Name))
-    return False
-
-
-def _by_known_zero(t: Tracer, e: ast.expr) -> bool:
-    """Whether something is divided by a number that is known to be 0."""
-    return any(
-        isinstance(n, ast.BinOp)
-        and isinstance(n.op, _DIVIDING[:-1])
-        and _is_zero(evaluate(t, n.right))
-        for n in ast.walk(e)
-    )
-
-
-def _is_zero(value: Any) -> bool:
-    """Whether a number is known to be 0."""
-    return (
-        value == 0 if isinstance(value, int) else isinstance(value, Real) and value.expr is ir.ZERO
-    )
-
-
-def _is_numpy(t: Tracer, call: ast.Call) -> bool:
-    """Whether a call gives a number of NumPy."""
-    called = evaluate(t, call.func)
-    return isinstance(called, np.ufunc) or str(getattr(called, "__module__", "")).startswith(
-        "numpy"
-    )
-
-
-def _is_plain(node: ast.Try) -> bool:
-    """Whether one statement is tried, with one handler and nothing else."""
-    return len(node.body) == len(node.handlers) == 1 and not (node.orelse or node.finalbody)
 
 
 __all__ = ["REFUSED", "attempt"]

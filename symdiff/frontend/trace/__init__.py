@@ -23,6 +23,7 @@
 `counted_truth`  truth values as numbers, as Python and as NumPy have them
 `closeness`      whether numbers agree but for a tolerance
 `finiteness`     what `isfinite`, `isnan` and `isinf` say
+`raised`         errors of arithmetic that Python raises in what is tried
 `poles`          denominators that a formula had as it was written
 `wide_integers`  integers that may not fit in 64 bits
 """

@@ -23,7 +23,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.ir import Expr
-from symdiff.ir.plain import as_ball
+from symdiff.ir.plain import as_ball, is_decided
 from symdiff.ir.program import Program
 from symdiff.passes.analysis.band_extent import FURTHER, with_truncation
 from symdiff.passes.differentiate import squares, weighted_squares
@@ -168,8 +168,10 @@ class Trial:
         self._compiled = tuple(compiled)
         self._seen: dict[str, list[Seen]] = {}
         kinks = {
-            e.op.kink(*e.args) for e in ir.topological(captured.outputs) if e.op.kink is not None
-        }
+            e.op.kink(*e.args)
+            for e in ir.topological(captured.outputs)
+            if e.op.kink is not None and not any(map(is_decided, e.args))
+        }  # beside a rounded number that is a double, formulas of reals say another integer
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
         norms = map(_norm, ir.topological(captured.outputs))
         self.norms = tuple(dict.fromkeys(u for u in norms if u is not None)) if path else ()

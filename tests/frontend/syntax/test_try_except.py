@@ -1,13 +1,15 @@
-"""`try` around NumPy's numbers, which raise no errors of arithmetic: what is tried is all there
-is. Numbers of Python among them do raise, and are refused."""
+"""`try`: each handler runs where plain Python raises what it catches. NumPy's numbers raise no errors of
+arithmetic; where they cannot be told from Python's, the statement is refused."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from symdiff import symgrad
 from symdiff.errors import UnsupportedError
@@ -171,33 +173,344 @@ def test_numbers_beside_arrays_are_refused() -> None:
 
 
 def test_hints_say_what_to_write_instead() -> None:
-    def of_index(x):
-        try:
-            r = x[5]
-        except IndexError:
-            r = 0.0
-        return r
-
     def of_value(x):
         try:
-            return math.sqrt(x)
-        except (ValueError, ZeroDivisionError):
+            return brentq(lambda y: y - x[0], 0.0, 2.0)
+        except ValueError:
+            return 0.0
+
+    def of_matrix(x):
+        try:
+            return np.linalg.solve(np.outer(x, x), x)[0]
+        except np.linalg.LinAlgError:
             return 0.0
 
     def of_all(x):
         try:
-            return math.sqrt(x)
+            return np.linalg.det(np.outer(x, x))
         except Exception:
             return 0.0
 
-    for f, x, hint in (
-        (of_index, np.ones(2), "if i < len"),
-        (of_value, -1.0, "if x >= 0"),
-        (of_all, 1.0, "with 'if'"),
-    ):
-        with pytest.raises(UnsupportedError, match="'try' is not supported") as caught:
-            symgrad(f)(x)
+    for f, hint in ((of_value, "test what"), (of_matrix, "np.linalg.det"), (of_all, "with 'if'")):
+        with pytest.raises(UnsupportedError, match="not followed") as caught:
+            symgrad(f)(np.ones(2))
         assert hint in caught.value.hint
+
+
+def test_an_index_out_of_range_is_caught() -> None:
+    def f(x):
+        try:
+            r = x[5] * x[0]
+        except IndexError:
+            r = 3.0 * x[1]
+        return r
+
+    s = symgrad(f)
+    for x in (np.arange(2.0), np.arange(1.0, 8.0)):
+        assert s(x) == f(x)
+    assert s.grad(np.arange(1.0, 8.0)).tolist() == [6.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]
+    assert s.grad(np.ones(2)).tolist() == [0.0, 3.0]
+
+
+def logistic(x):
+    try:
+        return 1 / (1 + math.exp(-x))
+    except OverflowError:
+        return 0.0
+
+
+def loglik(p, q):
+    ll = 0.0
+    try:
+        ll += q * math.log(p)
+        ll += (1 - q) * math.log(1 - p)
+    except ValueError:
+        return -1e3
+    return ll
+
+
+def rooted(x):
+    try:
+        return math.sqrt(x)
+    except Exception:
+        return 0.0
+
+
+def several(x, y):
+    try:
+        a = math.log(x)
+        b = a / y
+        c = math.exp(100 * b)
+    except ZeroDivisionError:
+        return 7.0
+    except OverflowError:
+        return 8.0
+    except ValueError:
+        c = 9.0 * x
+    else:
+        c = c + 1
+    return c * 2
+
+
+def acosed(x):
+    try:
+        a = math.acos(x)
+    except ValueError:
+        a = math.pi if x < 0 else 0.0
+    return a
+
+
+def helper(x):
+    return math.log(x) / x
+
+
+def called(x):
+    try:
+        y = helper(x - 1)
+    except (ValueError, ZeroDivisionError):
+        y = -5.0
+    return y
+
+
+def looped(x):
+    s = 0.0
+    for k in range(5):
+        try:
+            s += math.log(x - k)
+        except ValueError:
+            s -= 1.0
+        if s > 3:
+            break
+    return s
+
+
+def passes(x):
+    y = 2.0
+    with contextlib.suppress(ZeroDivisionError, ValueError):
+        y = 1 / x
+    return y
+
+
+def nested(x):
+    try:
+        try:
+            y = 1 / x
+        except ValueError:
+            y = 3.0
+        y = y + math.sqrt(x)
+    except ZeroDivisionError:
+        y = 11.0
+    except ValueError:
+        y = 12.0
+    return y
+
+
+def modded(x):
+    try:
+        return 5.0 % x + 7.0 // x
+    except ZeroDivisionError:
+        return x - 3
+
+
+def powers_of(x, y):
+    try:
+        return x**y
+    except ZeroDivisionError:
+        return 1.0
+    except OverflowError:
+        return 2.0
+
+
+def raising(x):
+    try:
+        if x > 2:
+            raise ValueError("no")
+        y = x * x
+    except ValueError:
+        y = 1.0
+    return y
+
+
+def asserts(x):
+    try:
+        assert x > 0
+        y = math.log(x)
+    except AssertionError:
+        y = -x
+    return y
+
+
+def cancels(x):
+    try:
+        return x / x
+    except ZeroDivisionError:
+        return 5.0
+
+
+def conds(x):
+    try:
+        y = math.log(x) if x > 1 else 1 / x
+    except ZeroDivisionError:
+        y = 4.0
+    return y
+
+
+def ints(x):
+    try:
+        n = int(1 / x)
+    except ZeroDivisionError:
+        n = 100
+    return n * x
+
+
+def lists(x):
+    out = []
+    for k in (0.0, 1.0, 2.0):
+        try:
+            out.append(1 / (x - k))
+        except ZeroDivisionError:
+            out.append(0.0)
+    return sum(out)
+
+
+def hyperbolic(x):
+    try:
+        return math.cosh(x)
+    except OverflowError:
+        return math.inf
+
+
+def of_base(x, b):
+    try:
+        return math.log(x, b)
+    except (ValueError, ZeroDivisionError):
+        return 0.25
+
+
+def early(x):
+    try:
+        if x < 0:
+            return -x
+        y = math.sqrt(x - 1)
+    except ValueError:
+        y = x**3
+    return y + 1
+
+
+def with_finally(x):
+    n = 0
+    try:
+        y = 1 / x
+    except ZeroDivisionError:
+        y = 0.0
+    finally:
+        n = 1
+    return y + n
+
+
+def option(S, K, T, s):
+    try:
+        d1 = (math.log(S / K) + 0.5 * s * s * T) / (s * math.sqrt(T))
+    except (ZeroDivisionError, ValueError):
+        return max(S - K, 0.0)
+    return S * 0.5 * (1 + math.erf(d1 / math.sqrt(2)))
+
+
+def gamma(x):
+    try:
+        return math.gamma(x)
+    except ValueError:
+        return -1.0
+    except OverflowError:
+        return -2.0
+
+
+def in_while(x):
+    n = 0
+    while n < 3:
+        try:
+            x = math.sqrt(x - 1)
+        except ValueError:
+            break
+        n += 1
+    return x + n
+
+
+FOLLOWED = [
+    (logistic, [(1.0,), (-800.0,), (800.0,), (-709.0,)]),
+    (loglik, [(0.3, 0.4), (0.0, 0.4), (1.0, 0.4), (-1.0, 0.2)]),
+    (rooted, [(2.0,), (-2.0,)]),
+    (several, [(2.0, 1.0), (2.0, 0.0), (-1.0, 1.0), (-1.0, 0.0), (2.0, 1e-3), (0.0, 1.0)]),
+    (acosed, [(0.5,), (1.5,), (-1.5,), (1.0,)]),
+    (called, [(3.0,), (1.0,), (0.5,)]),
+    (looped, [(6.0,), (2.5,), (-1.0,), (40.0,)]),
+    (passes, [(2.0,), (0.0,)]),
+    (nested, [(2.0,), (0.0,), (-1.0,)]),
+    (modded, [(2.5,), (0.0,)]),
+    (powers_of, [(2.0, 3.0), (0.0, -1.0), (1e300, 2.0), (0.0, 2.0)]),
+    (raising, [(1.0,), (3.0,)]),
+    (asserts, [(1.5,), (-2.0,)]),
+    (cancels, [(2.0,), (0.0,)]),
+    (conds, [(2.0,), (0.0,), (0.5,)]),
+    (ints, [(0.3,), (0.0,)]),
+    (lists, [(0.5,), (1.0,)]),
+    (hyperbolic, [(2.0,), (800.0,)]),
+    (of_base, [(2.0, 3.0), (2.0, 1.0), (-1.0, 2.0)]),
+    (early, [(-2.0,), (0.5,), (3.0,)]),
+    (with_finally, [(2.0,), (0.0,)]),
+    (
+        option,
+        [
+            (100.0, 90.0, 1.0, 0.2),
+            (100.0, 90.0, 0.0, 0.2),
+            (100.0, 90.0, 1.0, 0.0),
+            (-1.0, 90.0, 1.0, 0.2),
+        ],
+    ),
+    (gamma, [(2.5,), (0.0,), (-1.0,), (180.0,)]),
+    (in_while, [(8.0,), (2.0,), (0.5,)]),
+]
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
+@pytest.mark.parametrize("f, points", FOLLOWED, ids=lambda v: getattr(v, "__name__", ""))
+def test_handlers_run_where_python_raises(f: Any, points: list[tuple[float, ...]]) -> None:
+    s = symgrad(f)
+    for p in points:
+        want = f(*p)
+        assert s(*p) == (pytest.approx(want, rel=1e-13) if math.isfinite(want) else want), p
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
+@pytest.mark.parametrize(
+    "f, p",
+    [(logistic, (1.0,)), (loglik, (0.3, 0.4)), (several, (2.0, 30.0)), (called, (3.0,)), (looped, (6.0,)),
+     (nested, (2.0,)), (nested, (-1.0,)), (early, (3.0,)), (in_while, (8.0,)), (option, (100.0, 90.0, 1.0, 0.2))],
+)  # fmt: skip
+def test_derivatives_are_those_of_the_side_that_runs(f: Any, p: tuple[float, ...]) -> None:
+    got = np.atleast_1d(symgrad(f).grad(*p))
+    for k, slope in enumerate(got):
+        h = 1e-6 * np.eye(len(p))[k] * abs(p[k])
+        above, below = f(*(p + h)), f(*(p - h))
+        assert slope == pytest.approx((above - below) / (2e-6 * abs(p[k])), rel=1e-6, abs=1e-9)
+
+
+def test_what_changes_before_an_error_is_refused() -> None:
+    def f(x):
+        a = [0.0]
+
+        def count():
+            a[0] += 1
+            return 1 / x
+
+        try:
+            y = count()
+        except ZeroDivisionError:
+            y = 0.0
+        return y + a[0]
+
+    with pytest.raises(UnsupportedError, match="after it has changed something"):
+        symgrad(f)(2.0)
 
 
 def named(x):

@@ -1,0 +1,234 @@
+"""Errors of arithmetic that Python raises in what a `try` statement tries.
+
+Before:  y = math.log(x) / z
+After:   [(ValueError, x <= 0), (ZeroDivisionError, z == 0)]
+
+Requires: a statement that is traced while a `Journal` is open. Ensures: each operation on Python's numbers
+and each function of math in it notes under which condition it raises which error, in Python's order. What
+may raise other errors is noted by its name.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType
+from typing import Any
+
+import flint
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.source import is_own, is_standard
+from symdiff.frontend.trace import finiteness, scalars
+from symdiff.frontend.trace.closures import Closure
+from symdiff.frontend.trace.recorder import Recorder
+from symdiff.frontend.trace.scalars import as_cond
+from symdiff.frontend.trace.values import (
+    Cond,
+    Real,
+    Scalar,
+    SmallArray,
+    SymArray,
+    as_real,
+    is_number,
+)
+from symdiff.ir import AND, FALSE, LE, LT, OR, TRUE, ZERO, Expr, functions
+
+Error = tuple[type[BaseException], Expr]
+"""An error, and the condition under which it is raised."""
+
+
+class Certain(Exception):  # noqa: N818
+    """What was just evaluated raises an error whatever the arguments are; the journal has it."""
+
+
+@dataclass
+class Journal:
+    """What a statement may raise.
+
+    Attributes
+    ----------
+    loops : kept loops around the statement.
+    errors : the errors of arithmetic, in the order of evaluation.
+    of_numpy : whether some of them are divisions by zero of numbers that may be NumPy's.
+    changes : whether the statement may change something before them.
+    unknown : what may raise other errors.
+    """
+
+    loops: int
+    errors: list[Error] = field(default_factory=list)
+    of_numpy: bool = False
+    changes: bool = False
+    unknown: str = ""
+
+
+LOOP = "a loop that is kept"
+"""What is noted in a loop that is kept, which an error would leave."""
+
+journal: ContextVar[Journal | None] = ContextVar("what a statement may raise", default=None)
+
+_HARMLESS = (
+    abs, min, max, len, range, enumerate, zip, sum, isinstance, bool, tuple, list, reversed, print,
+    np.array, np.asarray, np.asanyarray, np.atleast_1d, np.copy, np.where,
+)  # fmt: skip
+"""Functions that raise no error which depends on numbers."""
+_ROUNDINGS = (int, round, math.floor, math.ceil, math.trunc)
+"""Functions that make integers of numbers, of which nan and infinity have none."""
+
+
+def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None:
+    """Note an error that is raised under a condition, on the path that is traced."""
+    open_ = journal.get()
+    c = ir.and_(t.path, as_cond(condition).expr)
+    if open_ is None or c is FALSE:
+        return
+    if len(t.counts) > open_.loops:
+        open_.unknown = LOOP
+    open_.errors.append((kind, c))
+    if c is TRUE:
+        raise Certain
+
+
+def operation(t: Recorder, op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of two numbers, with the errors that it raises."""
+    if journal.get() is None or op not in _DIVIDING or is_own(t.frame.source.path):
+        return scalars.binary(op, a, b)
+    python = _of_python(t, a, b)
+    if python is False:
+        return scalars.binary(op, a, b)
+    zero = scalars.compare(ast.Eq, a if op is ast.Pow else b, 0)
+    if op is ast.Pow:
+        zero = scalars.conjunction(zero, scalars.compare(ast.Lt, b, 0))
+    open_ = journal.get()
+    assert open_ is not None
+    open_.of_numpy |= python is None and zero is not False
+    note(t, ZeroDivisionError, zero)
+    found = scalars.binary(op, a, b)
+    if op is ast.Pow and isinstance(found, Real):
+        beyond = scalars.conjunction(_finite(a, b), finiteness.infinite(found))
+        note(t, OverflowError, scalars.conjunction(scalars.negate(zero), beyond))
+    return found
+
+
+_DIVIDING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+
+
+def _of_python(t: Recorder, *values: Any) -> bool | None:
+    """Whether numbers are Python's; None if that is not known."""
+    if not t.of_numpy():
+        return True
+    if all(isinstance(v, int) or v.expr.op is ir.CONST for v in map(_bare, values)):
+        return True
+    only = t.shapes and set(t.shapes) == set(t.array_parameters)
+    return False if only and not (t.python_numbers or t.guessed) else None
+
+
+def _bare(value: Any) -> Any:
+    """A number, 0 for a size or an index: they are Python's."""
+    return 0 if scalars.is_whole(value) else value
+
+
+def called(t: Recorder, function: Any, args: tuple[Any, ...]) -> None:
+    """Note that a function is called which may raise other errors."""
+    open_ = journal.get()
+    if open_ is None or open_.unknown or is_own(t.frame.source.path):
+        return
+    known = (
+        getattr(function, "__module__", None) == "math"
+        or isinstance(function, np.ufunc)
+        or any(function is f for f in (*_HARMLESS, *_ROUNDINGS))
+        or _is_users(function)
+    )
+    if function is float:
+        known = all(is_number(v) or isinstance(v, (SymArray, SmallArray)) for v in args)
+    if not known:
+        open_.unknown = f"{getattr(function, '__name__', 'a function')}()"
+
+
+def _is_users(function: Any) -> bool:
+    """Whether the statements of a function are traced, so that what they raise is noted."""
+    fun = function.__func__ if isinstance(function, MethodType) else function
+    if isinstance(fun, Closure):
+        return True
+    if not isinstance(fun, FunctionType) or (fun.__module__ or "").partition(".")[0] in (
+        "numpy",
+        "scipy",
+    ):
+        return False
+    path = fun.__code__.co_filename
+    return not (is_own(path) or is_standard(path))
+
+
+def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], found: Any) -> None:
+    """Note what a function of math, or a rounding, raises: as its C code does, by the numbers it takes and gives."""
+    if journal.get() is None or not all(is_number(v) for v in args) or is_own(t.frame.source.path):
+        return
+    if any(function is f for f in _ROUNDINGS):
+        x = args[0]
+        note(t, ValueError, finiteness.undefined(x))
+        note(t, OverflowError, finiteness.infinite(x))
+    elif isinstance(found, Real):
+        numbers = tuple(as_real(v).expr for v in args)
+        op = _elementary().get(f"math.{function.__name__}")
+        if op is None or op.arity != len(args):
+            bad = ir.or_(_outside(found.defined), ir.not_(as_cond(scalars.poleless(found)).expr))
+        else:
+            bad = FALSE if op.pole is None else op.pole(*numbers)
+            bad = ir.or_(_outside(TRUE if op.domain is None else op.domain(*numbers)), bad)
+        note(t, ValueError, scalars.cond(bad))
+        if _overflows(op or found.expr.op, found.expr.args):
+            beyond = scalars.conjunction(_finite(*args), finiteness.infinite(found))
+            note(t, OverflowError, scalars.conjunction(scalars.cond(ir.not_(bad)), beyond))
+
+
+@functools.lru_cache(maxsize=1)
+def _elementary() -> dict[str, ir.Op]:
+    """The elementary functions, by their dotted names."""
+    return {name: op for op in functions.TABLE for name in op.names}
+
+
+@functools.lru_cache(maxsize=256)
+def _overflows(op: ir.Op, args: tuple[Expr, ...]) -> bool:
+    """Whether a function of doubles may be beyond them."""
+    if op is ir.POW:
+        q = ir.rational(args[1])
+        return q is None or abs(q) > 1
+    if op.arity != 1 or op.ball is None or op.domain is not None:
+        return op.domain is None
+    values = (abs(op.ball(flint.arb(x))) for x in (-sys.float_info.max, sys.float_info.max))
+    return not all(v < sys.float_info.max for v in values)
+
+
+def _outside(domain: Expr) -> Expr:
+    """Where numbers are outside of a domain; nan is not: Python hands it on."""
+    if domain.op in (AND, OR):
+        join = ir.or_ if domain.op is AND else ir.and_
+        return join(*map(_outside, domain.args))
+    a, b = domain.args if domain.op in (LE, LT) else (ZERO, ZERO)
+    return {LE: ir.lt(b, a), LT: ir.le(b, a)}.get(domain.op, ir.not_(domain))
+
+
+def _finite(*values: Any) -> Cond | bool:
+    found: Cond | bool = True
+    for v in values:
+        found = scalars.conjunction(found, finiteness.finite(v) if isinstance(v, Scalar) else True)
+    return found
+
+
+__all__ = [
+    "LOOP",
+    "Certain",
+    "Error",
+    "Journal",
+    "called",
+    "journal",
+    "note",
+    "of_math",
+    "operation",
+]
