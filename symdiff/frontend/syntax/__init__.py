@@ -2,9 +2,10 @@
 
 `statements`       running statements
 `for_while`        `for` and `while`
-`try_except`       `try` around a value that may divide by zero, and `finally`
+`try_except`       `try`: handlers run where plain Python raises, and `finally`
 `match_case`       `match`, as branches
 `expressions`      evaluating expressions
+`generators`       generators: all their elements where the first is asked for
 `comprehensions`   comprehensions and generator expressions
 `operators`        operators on any two values
 `attributes`       attribute access

@@ -35,7 +35,7 @@ from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
-from symdiff.frontend.syntax import inlining, records
+from symdiff.frontend.syntax import generators, inlining, records
 from symdiff.frontend.syntax.containers import plain
 from symdiff.frontend.trace import closures, demands, raised, scalars
 from symdiff.frontend.trace.closures import Closure, assigned_names
@@ -243,24 +243,11 @@ def _foreign(t: Tracer, function: Any) -> Refused:
 # -------------------------------------------------------------------- inlining
 
 
-@functools.lru_cache(maxsize=1024)
-def _first_yield(node: FunctionNode) -> ast.AST | None:
-    """The first `yield` of a function, if there is one."""
-    stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
-    while stack:
-        n = stack.pop()
-        if isinstance(n, (ast.Yield, ast.YieldFrom)):
-            return n
-        if not isinstance(n, source.FUNCTION_NODES):
-            stack.extend(ast.iter_child_nodes(n))
-    return None
-
-
 def _check_kind(t: Tracer, node: FunctionNode) -> None:
     """Refuse generators and coroutines."""
     if isinstance(node, ast.AsyncFunctionDef):
         t.refuse("'async' is not supported", node=node)
-    if (found := _first_yield(node)) is not None:
+    if t.frame.yielding is None and (found := generators.first_yield(node)) is not None:
         t.refuse("'yield' is not supported", "return a tuple or a list", found)
 
 
@@ -330,6 +317,8 @@ def inline(
     last = positional[len(positional) - len(defaults) :]
     usual = {**dict(zip(last, defaults, strict=True)), **named}
     frame.env = _bind(t, frame.name, node.args, usual, (args, kwargs))
+    if frame.may_yield and generators.first_yield(node) is not None:
+        return generators.make(t, frame, node, lambda: run(t, frame, node))
     caller, at = t.frame, t.at
     frame.caller = caller, at
     t.depth += 1

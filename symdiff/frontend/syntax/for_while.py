@@ -11,7 +11,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.frontend.loops import appended_lists, sequences, slots
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.loops.appended_lists import Growing
-from symdiff.frontend.syntax import containers, expressions
+from symdiff.frontend.syntax import containers, expressions, generators
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Flow
@@ -59,7 +59,8 @@ def run_for(t: Tracer, node: ast.For) -> None:
             if _kept(t, node, sequences.of_range(iterable)):
                 return
     t.at = node.iter
-    _iterate(t, node, containers.elements(t, iterable), iterable)
+    with generators.consumed(t):
+        _iterate(t, node, containers.elements(t, iterable), iterable)
 
 
 def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown, peeled: int = 0) -> None:
@@ -132,6 +133,8 @@ def _long(t: Tracer, node: ast.For, steps: range) -> bool:
     has many iterations, or some in which arrays are computed or many statements run."""
     if len(steps) > t.unroll_limit:
         return True
+    if t.frame.yielding is not None and generators.first_yield(node) is not None:
+        return False
     if len(steps) <= FEW:
         return False
     arrays = bool(t.array_parameters) and not t.lazy

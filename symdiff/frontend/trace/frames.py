@@ -41,12 +41,13 @@ class Frame:
     ----------
     home : the call in which the function was defined; None of a function of the user's world.
     hidden : whether it is the body of a class, whose names functions and comprehensions in it do not see.
+    yielding : of a generator that runs, where its elements go.
     cells : of names that calls share, the dicts that hold them; see `closures`.
     """
 
     __slots__ = (
         "birth", "caller", "cells", "env", "flow", "hidden", "home", "local_names", "may_yield", "name",
-        "outer", "path", "source",
+        "outer", "path", "source", "yielding",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +66,7 @@ class Frame:
         self.flow = Flow()
         self.birth, self.path, self.may_yield = 0, TRUE, True
         self.hidden = False
+        self.yielding: Any = None
 
     def scope(self) -> Frame:
         """Where functions and comprehensions that are defined here look names up."""

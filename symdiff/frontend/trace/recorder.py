@@ -115,6 +115,7 @@ class Recorder(Interface):
         self.checks: dict[Expr, loop_program.Check] = {}
         self.always = True
         self.counts: list[Expr | None] = []
+        self.generators: list[Any] = []
         self.iterations: list[tuple[int, int]] = []
         self.levels: list[tuple[int, list[loop_program.Statement]]] = []
         self.written: list[Memory] = []
