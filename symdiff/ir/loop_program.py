@@ -421,6 +421,11 @@ def block_of(s: Statement) -> Block:
     return s.body if isinstance(s, (Build, Loop)) else ()
 
 
+def is_plain(s: Loop) -> bool:
+    """Whether a loop runs over a range, and uses no tapes."""
+    return s.condition is TRUE and s.count is not None and not s.saves and not s.restores
+
+
 def walk(block: Block) -> Iterator[Statement]:
     """Every statement, the ones inside of others after them."""
     for s in block:

@@ -35,7 +35,6 @@ from symdiff.ir.loop_program import (
     INDEX,
     REAL,
     Block,
-    Carried,
     Check,
     Loop,
     Statement,
@@ -43,6 +42,7 @@ from symdiff.ir.loop_program import (
     expressions,
     index,
     inner,
+    is_plain,
     leaves,
     name_of,
     renamed,
@@ -50,6 +50,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.collected import reduction
 
 
 def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tuple[Expr, ...]]:
@@ -61,30 +62,19 @@ def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, t
         mapping = _mapping(expressions(s), sums, done, names, _own(s))
         (s,) = replaced((s,), mapping) if mapping else (s,)
         done.append(s)
-        if (total := _total(s)) is not None:
-            assert isinstance(s, Loop)
-            sums[total] = s
+        if isinstance(s, Loop) and _term(s) is not None:
+            sums[s.carried[0].after] = s
     mapping = _mapping(roots, sums, done, names)
     return tuple(done), substitute(tuple(roots), mapping) if mapping else tuple(roots)
 
 
-def _total(s: Statement) -> Expr | None:
-    """The result of a loop that adds numbers up from 0, and does nothing else for later statements."""
-    if not isinstance(s, Loop) or len(s.carried) != 1 or s.count is None or s.condition is not TRUE:
+def _term(s: Statement) -> Expr | None:
+    """What a loop adds up from 0 that does nothing else for later statements."""
+    if not isinstance(s, Loop) or len(s.carried) != 1 or not is_plain(s):
         return None
     (c,) = s.carried
-    if s.saves or s.restores or c.type != REAL or c.init is not ZERO or _term(c) is None:
-        return None
-    return var(c.result)
-
-
-def _term(c: Carried) -> Expr | None:
-    """What an iteration adds."""
-    if c.next.op is not ADD or var(c.name) not in c.next.args:
-        return None
-    a, b = c.next.args
-    term = b if a is var(c.name) else a
-    return None if var(c.name) in topological((term,)) else term
+    found = reduction(c) if c.type == REAL and c.init is ZERO else None
+    return found.term if found is not None and found.kind == "add" else None
 
 
 def _own(s: Statement) -> set[str]:
@@ -147,8 +137,8 @@ def _joined(condition: Expr, one: Loop, two: Loop, done: list[Statement], names:
         (replace(second, index=first.index),), {index(second.index): index(first.index)}
     )
     assert isinstance(second, Loop)
-    (c,), (d,) = first.carried, second.carried
-    mine, other = _term(c), _term(d)
+    (c,) = first.carried
+    mine, other = _term(first), _term(second)
     assert mine is not None and other is not None
     following = raw(ADD, (var(c.name), where(condition, mine, other)))
     done.append(replace(

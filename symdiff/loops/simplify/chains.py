@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symdiff.ir import TRUE, Expr, topological
+from symdiff.ir import Expr, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -66,11 +66,6 @@ def inside(s: Loop) -> list[Expr]:
     inits = {c.init for c in s.carried}
     own = [e for e in expressions(s) if e not in inits]
     return [*own, *(e for b in walk(s.body) for e in expressions(b))]
-
-
-def plain(s: Loop) -> bool:
-    """Whether a loop runs over a range, and uses no tapes."""
-    return s.condition is TRUE and s.count is not None and not s.saves and not s.restores
 
 
 def _follow(s: Loop, c: Carried, path: tuple[Loop, ...], found: Chain) -> bool:

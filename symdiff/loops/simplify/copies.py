@@ -28,11 +28,12 @@ from symdiff.ir.loop_program import (
     defined,
     index,
     inner,
+    is_plain,
     name_of,
     replaced,
     walk,
 )
-from symdiff.loops.simplify.chains import chain, plain
+from symdiff.loops.simplify.chains import chain
 from symdiff.loops.simplify.repeated import changed
 
 
@@ -80,7 +81,7 @@ def _copied(s: Loop, c: Carried, zeros: set[str], known: Mapping[str, Type]) -> 
         or value.args[1:] != at
     ):
         return None
-    if not all(map(plain, path)) or tuple(b.count for b in path) != c.type.shape:
+    if not all(map(is_plain, path)) or tuple(b.count for b in path) != c.type.shape:
         return None
     if update.add and name_of(c.init) not in zeros:
         return None

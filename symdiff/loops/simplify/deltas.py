@@ -31,6 +31,7 @@ from symdiff.ir.loop_program import (
     expressions,
     index,
     inner,
+    is_plain,
     kind_of,
     leaves,
     mapped,
@@ -39,7 +40,7 @@ from symdiff.ir.loop_program import (
     scalar,
     walk,
 )
-from symdiff.loops.simplify.chains import names_used, plain
+from symdiff.loops.simplify.chains import names_used
 
 
 def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
@@ -52,7 +53,7 @@ def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, 
     for s in block:
         (s,) = replaced((s,), known)
         s = with_inside(s, contracted)
-        if isinstance(s, Loop) and plain(s):
+        if isinstance(s, Loop) and is_plain(s):
             s, sums = _without_sums(s)
             known.update(sums)
             if (once := _one_iteration(s)) is not None:
@@ -198,7 +199,7 @@ def _one_iteration(s: Loop) -> tuple[list[Statement], dict[Expr, Expr]] | None:
             if at is None or (place is not None and at is not place):
                 return None
             place = at
-        elif not isinstance(b, Loop) or not plain(b) or any(not c.type.shape for c in b.carried):
+        elif not isinstance(b, Loop) or not is_plain(b) or any(not c.type.shape for c in b.carried):
             return None
     if place is None:
         return None

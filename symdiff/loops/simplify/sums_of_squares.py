@@ -23,7 +23,6 @@ from symdiff.ir.loop_program import (
     LOAD,
     Block,
     Build,
-    Carried,
     Loop,
     Type,
     array,
@@ -37,7 +36,7 @@ from symdiff.ir.loop_program import (
     uses,
     walk,
 )
-from symdiff.lowering.loops.collected import reduction
+from symdiff.lowering.loops.collected import nests
 from symdiff.passes.analysis.roots import loci
 
 MOST_SUMS, MOST_TERMS = 2, 10
@@ -73,18 +72,10 @@ class Sums:
             self.types.update(defined(s))
             self.types.update(inner(s))
         self.known: dict[Expr, _Sum] = {}
-        for s in walk(block):
-            if not isinstance(s, Loop):
-                continue
-            for c in s.carried:
-                found = _terms(s, c) if c.init is ZERO else None
-                bases = _bases(found[1]) if found is not None else ()
-                if found is not None and bases:
-                    over = tuple(found[0])
-                    zeros = self._zeros(
-                        {a for b in bases if (a := self._whole(b, over)) is not None}
-                    )
-                    self.known[ir.var(c.result)] = _Sum(over, bases, zeros)
+        for total, nest in nests(block).items():
+            if bases := _bases(nest.term):
+                whole = {a for b in bases if (a := self._whole(b, nest.over)) is not None}
+                self.known[total] = _Sum(nest.over, bases, self._zeros(whole))
         self.built: dict[Expr, tuple[tuple[str, ...], _Sum, Expr]] = {}
         for s in walk(block):
             if isinstance(s, Build) and s.type.kind == "f":
@@ -210,27 +201,6 @@ class Sums:
                 if used & found:
                     found |= {n for n, _ in (*defined(s), *inner(s))}
         return found
-
-
-def _terms(s: Loop, c: Carried) -> tuple[list[tuple[Expr, Expr]], Expr] | None:
-    """The indices of a nest of loops that adds numbers up, with their counts, and the terms."""
-    if s.count is None or s.condition is not ir.TRUE or s.saves or s.restores:
-        return None
-    here = (index(s.index), s.count)
-    own = {n for b in s.body for n, _ in defined(b)}
-    found = reduction(c)
-    if found is not None:
-        if found.kind != "add" or any(name_of(e) in own for e in leaves((found.term,))):
-            return None
-        return [here], found.term
-    for b in s.body:
-        if not isinstance(b, Loop):
-            continue
-        for d in b.carried:
-            if d.init is ir.var(c.name) and c.next is ir.var(d.result):
-                deeper = _terms(b, d)
-                return None if deeper is None else ([here, *deeper[0]], deeper[1])
-    return None
 
 
 def _bases(e: Expr) -> tuple[Expr, ...]:

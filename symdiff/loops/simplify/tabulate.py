@@ -34,6 +34,7 @@ from symdiff.ir.loop_program import (
     free,
     index,
     inner,
+    is_plain,
     load,
     name_of,
     renamed,
@@ -42,7 +43,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
-from symdiff.loops.simplify.chains import Chain, Site, chain, names_used, plain
+from symdiff.loops.simplify.chains import Chain, Site, chain, names_used
 
 MAX_REPEATED = 1.3
 MAX_FOR_ONE = 2.2
@@ -67,7 +68,7 @@ def gathered(block: Block, names: Names) -> Block:
 
 def _builds(s: Loop, names: Names) -> list[Build] | None:
     """The arrays that a nest of loops makes."""
-    if not plain(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
+    if not is_plain(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
         return None
     found, factor = [], MAX_FOR_ONE if len(s.carried) == 1 else MAX_REPEATED
     for c in s.carried:
@@ -152,7 +153,7 @@ class _Gather:
             axes.append(_Axis(loop, loop.count, shift))
         mapped = [a.loop for a in axes]
         outermost = site.path[: len(axes)]
-        if any(b not in mapped for b in outermost) or not all(map(plain, site.path)):
+        if any(b not in mapped for b in outermost) or not all(map(is_plain, site.path)):
             return None
         return axes
 
