@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -32,12 +32,23 @@ def with_inside(s: S, rewrite: Rewrite) -> S:
     )  # fmt: skip
 
 
+def bottom_up(block: Block, rule: Callable[[Statement], Iterable[Statement]]) -> Block:
+    """What a rule makes of each statement, of those inside of others first."""
+    made: list[Statement] = []
+    for s in block:
+        if isinstance(s, (Build, Loop)):
+            s = replace(s, body=bottom_up(s.body, rule))
+        made += rule(s)
+    return tuple(made)
+
+
 def unchecked(block: Block, error: str | None = None) -> Block:
     """The block without its checks, or those that raise one error."""
-    return tuple(
-        replace(s, body=unchecked(s.body, error)) if isinstance(s, (Build, Loop)) else s
-        for s in block if not (isinstance(s, Check) and error in (None, s.error))
-    )  # fmt: skip
+
+    def rule(s: Statement) -> Block:
+        return () if isinstance(s, Check) and error in (None, s.error) else (s,)
+
+    return bottom_up(block, rule)
 
 
-__all__ = ["unchecked", "with_inside"]
+__all__ = ["bottom_up", "unchecked", "with_inside"]

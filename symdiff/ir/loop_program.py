@@ -421,7 +421,7 @@ def block_of(s: Statement) -> Block:
     return s.body if isinstance(s, (Build, Loop)) else ()
 
 
-def is_plain(s: Loop) -> bool:
+def plain_loop(s: Loop) -> bool:
     """Whether a loop runs over a range, and uses no tapes."""
     return s.condition is TRUE and s.count is not None and not s.saves and not s.restores
 
@@ -452,9 +452,14 @@ def leaves(roots: Iterable[Expr]) -> list[Expr]:
     return [e for e in leaves_below(roots) if e.op in (VAR, INDEX, ARRAY)]
 
 
+def names_in(*roots: Expr) -> set[str]:
+    """The names that expressions use."""
+    return {name_of(e) for e in leaves(roots)}
+
+
 def uses(s: Statement) -> set[str]:
     """The names from outside that a statement uses, in its block too."""
-    own = {name_of(e) for e in leaves(expressions(s))}
+    own = names_in(*expressions(s))
     for b in block_of(s):
         own |= uses(b)
     for b in block_of(s):
@@ -464,7 +469,7 @@ def uses(s: Statement) -> set[str]:
 
 def free(block: Block, roots: Iterable[Expr] = ()) -> set[str]:
     """The names from outside that a block, and expressions after it, use."""
-    found = {name_of(e) for e in leaves(roots)}
+    found = names_in(*roots)
     for s in block:
         found |= uses(s)
     return found - {n for s in block for n, _ in defined(s)}

@@ -32,6 +32,7 @@ from symdiff.ir.loop_program import (
     index,
     mapped_block,
     name_of,
+    names_of,
     renamed,
     types,
     walk,
@@ -40,7 +41,7 @@ from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Stage
 from symdiff.ir.program import Tree, needs_one_value
 from symdiff.ir.prune import pruned
-from symdiff.loops.context import Context, names_of
+from symdiff.loops.context import Context
 from symdiff.loops.diff.checkpoint import Checkpoint
 from symdiff.loops.diff.forward import Duals
 from symdiff.loops.diff.reverse import Sweep

@@ -37,9 +37,8 @@ from symdiff.ir.loop_program import (
     defined,
     index,
     inner,
-    leaves,
     load,
-    name_of,
+    names_in,
     renamed,
     replaced,
     walk,
@@ -121,7 +120,7 @@ def _saved(s: Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr
 
     def largest(n: Expr) -> Expr:
         (n,) = substitute((n,), counts)
-        return ONE if {name_of(e) for e in leaves((n,))} & (hidden | {s.index}) else n
+        return ONE if names_in(n) & (hidden | {s.index}) else n
 
     if s.count is not None:
         counts = {**counts, index(s.index): largest(s.count)}

@@ -33,10 +33,10 @@ from symdiff.ir.loop_program import (
     index,
     load,
     name_of,
+    names_of,
     types,
 )
 from symdiff.ir.names import Names
-from symdiff.loops.context import names_of
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.passes.differentiate import gradient
 

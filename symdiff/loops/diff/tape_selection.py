@@ -41,6 +41,7 @@ from symdiff.ir.loop_program import (
     inner,
     leaves,
     name_of,
+    names_in,
     renamed,
     walk,
 )
@@ -136,8 +137,8 @@ class _Search:
         found = [
             e for e in topological(roots)
             if e.op is EXTENDED and e.args[0].op is VAR
-            and not new & {name_of(x) for x in leaves((e,))}
-            and self.inside.keys() & {name_of(x) for x in leaves((e,))}
+            and not new & names_in(e)
+            and self.inside.keys() & names_in(e)
         ]  # fmt: skip
         if not found:
             return

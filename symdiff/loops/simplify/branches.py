@@ -42,9 +42,9 @@ from symdiff.ir.loop_program import (
     expressions,
     index,
     inner,
-    is_plain,
     leaves,
     name_of,
+    plain_loop,
     renamed,
     replaced,
     walk,
@@ -70,7 +70,7 @@ def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, t
 
 def _term(s: Statement) -> Expr | None:
     """What a loop adds up from 0 that does nothing else for later statements."""
-    if not isinstance(s, Loop) or len(s.carried) != 1 or not is_plain(s):
+    if not isinstance(s, Loop) or len(s.carried) != 1 or not plain_loop(s):
         return None
     (c,) = s.carried
     found = reduction(c) if c.type == REAL and c.init is ZERO else None

@@ -28,13 +28,13 @@ from symdiff.ir.loop_program import (
     defined,
     index,
     inner,
-    is_plain,
     name_of,
+    plain_loop,
     replaced,
     walk,
 )
-from symdiff.loops.simplify.chains import chain
 from symdiff.loops.simplify.repeated import changed
+from symdiff.lowering.loops.chains import chain
 
 
 def without_copies(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
@@ -81,7 +81,7 @@ def _copied(s: Loop, c: Carried, zeros: set[str], known: Mapping[str, Type]) -> 
         or value.args[1:] != at
     ):
         return None
-    if not all(map(is_plain, path)) or tuple(b.count for b in path) != c.type.shape:
+    if not all(map(plain_loop, path)) or tuple(b.count for b in path) != c.type.shape:
         return None
     if update.add and name_of(c.init) not in zeros:
         return None

@@ -31,16 +31,16 @@ from symdiff.ir.loop_program import (
     expressions,
     index,
     inner,
-    is_plain,
     kind_of,
     leaves,
     mapped,
     name_of,
+    names_in,
+    plain_loop,
     replaced,
     scalar,
     walk,
 )
-from symdiff.loops.simplify.chains import names_used
 
 
 def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
@@ -53,7 +53,7 @@ def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, 
     for s in block:
         (s,) = replaced((s,), known)
         s = with_inside(s, contracted)
-        if isinstance(s, Loop) and is_plain(s):
+        if isinstance(s, Loop) and plain_loop(s):
             s, sums = _without_sums(s)
             known.update(sums)
             if (once := _one_iteration(s)) is not None:
@@ -117,7 +117,7 @@ def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | N
         shift = ZERO
         if left.op in (ADD, SUB) and left.args[0] is i:
             left, shift = i, left.args[1] if left.op is ADD else -left.args[1]
-        if left is i and not names_used(right - shift) & hidden:
+        if left is i and not names_in(right - shift) & hidden:
             return right - shift, TRUE
     return None
 
@@ -136,7 +136,7 @@ def _term(e: Expr, s: Loop) -> Expr | None:
         return None
     place, rest = at
     rest, value = substitute((rest, found[1]), {i: place})
-    if (names_used(rest) | names_used(value)) & hidden:
+    if (names_in(rest) | names_in(value)) & hidden:
         return None
     return ir.where(ir.and_(_in_range(place, s.count), rest), value, ZERO)
 
@@ -199,7 +199,9 @@ def _one_iteration(s: Loop) -> tuple[list[Statement], dict[Expr, Expr]] | None:
             if at is None or (place is not None and at is not place):
                 return None
             place = at
-        elif not isinstance(b, Loop) or not is_plain(b) or any(not c.type.shape for c in b.carried):
+        elif (
+            not isinstance(b, Loop) or not plain_loop(b) or any(not c.type.shape for c in b.carried)
+        ):
             return None
     if place is None:
         return None

@@ -284,36 +284,27 @@ def _sum(terms: Sequence[tuple[int, Expr]]) -> Expr | None:
 
 def _product(e: Expr) -> Expr | None:
     """A product with one exponential, if something is opposite in its exponents."""
-    factors = list(_factors(e))
-    exponent = _sum([(k * s, t) for k, f in factors if f.op is EXP for s, t in _terms(f.args[0])])
+    factors = list(ir.factors(e))
+    exponent = _sum([(k * s, t) for f, k in factors if f.op is EXP for s, t in _terms(f.args[0])])
     if exponent is None:
         return None
-    above = [f for k, f in factors if k > 0 and f.op is not EXP]
-    below = [f for k, f in factors if k < 0 and f.op is not EXP]
+    above = [f for f, k in factors if k > 0 and f.op is not EXP]
+    below = [f for f, k in factors if k < 0 and f.op is not EXP]
     over, under = (functools.reduce(ir.mul, part, ONE) for part in (above, below))
     return over * EXP(exponent) / under
 
 
 def _logarithm(e: Expr) -> Expr:
     """The logarithm of a product, with the exponents of its exponentials beside it."""
-    factors = list(_factors(e.args[0]))
-    exponents = [ir.const(k) * f.args[0] for k, f in factors if f.op is EXP]
+    factors = list(ir.factors(e.args[0]))
+    exponents = [ir.const(k) * f.args[0] for f, k in factors if f.op is EXP]
     if not exponents:
         return e
     rest = ONE
-    for k, f in factors:
+    for f, k in factors:
         if f.op is not EXP:
             rest = rest * f if k > 0 else rest / f
     return functools.reduce(ir.add, exponents) / _UNITS[e.op] + e.op(rest)
-
-
-def _factors(e: Expr, power: int = 1) -> Iterator[tuple[int, Expr]]:
-    """The factors of a product, and whether they stand below its fraction bar."""
-    if e.op in (MUL, DIV):
-        yield from _factors(e.args[0], power)
-        yield from _factors(e.args[1], power if e.op is MUL else -power)
-    else:
-        yield power, e
 
 
 def _terms(e: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:

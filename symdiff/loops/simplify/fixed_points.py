@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, WHERE, ZERO, Expr, topological, var
+from symdiff.ir.blocks import bottom_up
 from symdiff.ir.functions import EXTENDED, STEP
 from symdiff.ir.loop_program import (
     LOAD,
@@ -162,15 +163,13 @@ class _Distances:
 
     def carried(self, block: Block) -> Block:
         """The block whose loops carry distances too."""
-        found: list[Statement] = []
-        for s in block:
-            if isinstance(s, (Build, Loop)):
-                s = replace(s, body=self.carried(s.body))
+
+        def rule(s: Statement) -> Block:
             if isinstance(s, Loop) and not s.saves and not s.restores:
-                found += self._loop(s)
-            else:
-                found.append(s)
-        return tuple(found)
+                return self._loop(s)
+            return (s,)
+
+        return bottom_up(block, rule)
 
     def _loop(self, s: Loop) -> Block:
         """A loop that carries distances too, behind what builds those of arrays."""

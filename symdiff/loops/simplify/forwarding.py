@@ -49,6 +49,7 @@ from symdiff.ir.loop_program import (
     name_of,
     walk,
 )
+from symdiff.loops.simplify.repeated import changed
 
 MAX_ROUNDS = 6
 MAX_THROUGH = 12
@@ -90,10 +91,7 @@ class _Rewriter:
         nodes = topological(everything)
         self.loaded = {name_of(e.args[0]) for e in nodes if e.op is LOAD}
         self.used = Counter(name_of(e) for e in everything if e.op is ARRAY)
-        self.changed = {s.source for s in walk(block) if isinstance(s, Update)}
-        for s in walk(block):
-            if isinstance(s, Loop):
-                self.changed |= {name_of(c.init) for c in s.carried if c.type.shape}
+        self.changed = changed(block)
 
     # ---------------------------------------------------------------- statements
     def block(self, block: Block) -> Block:

@@ -27,6 +27,7 @@ from symdiff.ir.loop_program import (
     inner,
     leaves,
     name_of,
+    names_in,
     walk,
 )
 from symdiff.lowering.loops.collected import reduction
@@ -48,7 +49,7 @@ def only_where_read(block: Block, roots: Sequence[Expr]) -> Block:
         made = [read[n] for n, _ in defined(s) if n in read]
         under = frozenset.intersection(*made) if made else frozenset()
         later = {n for t in walk(block[place:]) for n, _ in (*defined(t), *inner(t))}
-        own = [(c, holds) for c, holds in under if not _names(c) & later]
+        own = [(c, holds) for c, holds in under if not names_in(c) & later]
         s = _restricted(s, sorted(own, key=lambda taken: ir.format_expr(taken[0])))
         found.append(s)
         _note([e for t in walk((s,)) for e in expressions(t)], under, read)
@@ -91,12 +92,8 @@ def _chosen(c: Expr, holds: bool, value: Expr) -> Expr:
 
 def _may_be_singular(e: Expr, c: Expr) -> bool:
     """Whether something on which a condition depends may make an expression singular."""
-    about = _names(c)
-    return any(_names(d) & about for n in ir.topological((e,)) for d in loci(n))
-
-
-def _names(e: Expr) -> set[str]:
-    return {name_of(n) for n in leaves((e,))}
+    about = names_in(c)
+    return any(names_in(d) & about for n in ir.topological((e,)) for d in loci(n))
 
 
 def _all(block: Block) -> list[Expr]:

@@ -33,10 +33,11 @@ from symdiff.ir.loop_program import (
     mapped,
     mapped_block,
     name_of,
+    names_in,
     walk,
 )
 from symdiff.ir.names import Names
-from symdiff.loops.simplify.chains import chain, names_used
+from symdiff.lowering.loops.chains import chain
 
 
 def promoted(block: Block, names: Names, sizes: Mapping[Expr, Expr] | None = None) -> Block:
@@ -84,7 +85,7 @@ def _place(s: Loop, c: Carried) -> tuple[Expr, ...] | None:
     (place,) = places
     own = {n for n, _ in inner(s)}
     own |= {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
-    return None if any(names_used(e) & own for e in place) else place
+    return None if any(names_in(e) & own for e in place) else place
 
 
 class _Promotion:

@@ -38,17 +38,17 @@ from symdiff.ir.loop_program import (
     expressions,
     free,
     index,
-    is_plain,
     load,
     mapped,
     name_of,
+    plain_loop,
     renamed,
     replaced,
     uses,
     walk,
 )
 from symdiff.ir.names import Names
-from symdiff.loops.simplify.chains import Chain, chain
+from symdiff.lowering.loops.chains import Chain, chain
 from symdiff.lowering.loops.collected import adds_product, is_of_library
 
 MOST_BETWEEN = 16
@@ -82,7 +82,7 @@ def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr
     first; None if there is no such loop."""
     first = block[at]
     assert isinstance(first, Loop)
-    if not is_plain(first):
+    if not plain_loop(first):
         return None
     results = {name_of(c.after): c for c in first.carried}
     for k in range(at + 1, min(len(block), at + MOST_BETWEEN)):
@@ -120,7 +120,7 @@ def _has_tapes(s: Statement) -> bool:
 
 def _alike(first: Loop, second: Loop) -> bool:
     """Whether loops run over the same range."""
-    return is_plain(second) and second.count is first.count and second.reverse == first.reverse
+    return plain_loop(second) and second.count is first.count and second.reverse == first.reverse
 
 
 def _row_by_row(first: Loop, c: Carried, second: Loop) -> bool:
@@ -190,7 +190,7 @@ def _built_by_rows(
     leaf = array(s.name, s.type.kind)
     if not isinstance(loop, Loop) or len(s.indices) < 2 or s.name in free((), roots):
         return block
-    if not is_plain(loop) or loop.count is not s.type.shape[0] or _has_checks(s) or _is_large(s):
+    if not plain_loop(loop) or loop.count is not s.type.shape[0] or _has_checks(s) or _is_large(s):
         return block
     if _has_tapes(s):
         return block

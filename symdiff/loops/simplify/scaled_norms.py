@@ -54,9 +54,9 @@ from symdiff.ir.loop_program import (
     expressions,
     mapped,
     mapped_block,
+    names_of,
     walk,
 )
-from symdiff.loops.context import names_of
 from symdiff.lowering.loops.collected import nests
 
 SCALES = {"float64": (480, 600), "float32": (45, 90)}

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, VAR, WHERE, ZERO, Expr, substitute
+from symdiff.ir import ADD, MUL, POW, TRUE, VAR, WHERE, Expr, substitute
 from symdiff.ir.functions import SQUARES
+from symdiff.ir.inductive import inductive, made_of
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -33,9 +34,11 @@ from symdiff.ir.loop_program import (
     kind_of,
     leaves,
     name_of,
+    names_in,
     uses,
     walk,
 )
+from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.lowering.loops.collected import nests
 from symdiff.passes.analysis.roots import loci
 
@@ -50,12 +53,12 @@ class _Sum:
     """What a number is the sum of the squares of.
 
     over : the indices of the loops and their counts. bases : what is squared.
-    zeros : the numbers and arrays all of whose elements are 0 where the sum is.
+    zeros : the names of numbers and arrays all of whose elements are 0 where the sum is.
     """
 
     over: tuple[tuple[Expr, Expr], ...]
     bases: tuple[Expr, ...]
-    zeros: frozenset[Expr]
+    zeros: frozenset[str]
 
 
 class Sums:
@@ -156,48 +159,24 @@ class Sums:
             if self._covers(n, about.over) and substitute((n,), at)[0] is element:
                 yield at
 
-    def _zeros(self, arrays: set[Expr]) -> frozenset[Expr]:
+    def _zeros(self, arrays: set[Expr]) -> frozenset[str]:
         """What is 0 at all places where arrays are, and tends to 0 with them."""
         if not arrays:
             return frozenset()
-        touched = self._dependent(arrays)
-        zeros = set(arrays)
-        while True:
-            before = len(zeros)
-            for s in walk(self.block):
-                if isinstance(s, Build) and _vanishes(s.value, zeros, touched):
-                    zeros.add(array(s.name))
-                elif isinstance(s, Loop):
-                    zeros |= self._carried(s, zeros, touched)
-            if len(zeros) == before:
-                return frozenset(zeros)
+        own = set(map(name_of, arrays))
+        touched, made = self._dependent(own), made_of(self.block, lambda t: t.kind == "f")
+        return frozenset(own | inductive(made, lambda e, found: _vanishes(e, own | found, touched)))
 
-    def _carried(self, s: Loop, zeros: set[Expr], touched: set[str]) -> set[Expr]:
-        """The sums of a loop that are 0."""
-        found: set[Expr] = set()
-        for c in s.carried:
-            own = ir.var(c.name)
-            if c.type.shape or c.type.kind != "f" or not _vanishes(c.init, zeros, touched):
-                continue
-            deeper = [b.carried for b in s.body if isinstance(b, Loop)]
-            within = {ir.var(d.result) for row in deeper for d in row if d.init is own}
-            if _vanishes(c.next, zeros | {own} | within, touched) and all(
-                _vanishes(d.next, zeros | {own, ir.var(d.name)}, touched)
-                for row in deeper for d in row if ir.var(d.result) in within
-            ):  # fmt: skip
-                found.add(ir.var(c.result))
-        return found
-
-    def _dependent(self, arrays: set[Expr]) -> set[str]:
+    def _dependent(self, arrays: set[str]) -> set[str]:
         """The names that depend on arrays."""
-        found = {name_of(a) for a in arrays}
+        found = set(arrays)
         before = 0
         while len(found) != before:
             before = len(found)
             for s in walk(self.block):
                 used = uses(s)
                 if isinstance(s, Loop):
-                    used = used | {name_of(e) for e in leaves(expressions(s))}
+                    used = used | names_in(*expressions(s))
                 if used & found:
                     found |= {n for n, _ in (*defined(s), *inner(s))}
         return found
@@ -215,33 +194,23 @@ def _bases(e: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-def _vanishes(e: Expr, zeros: set[Expr], touched: set[str]) -> bool:
+def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
     """Whether an expression is a sum of products with what is 0, of what stays finite."""
     if any(
         n.op.boolean or n.op.kink is not None or next(loci(n), None) is not None
         for n in ir.topological((e,)) if n.args and n.op is not LOAD
     ):  # fmt: skip
         return False
-    if any(name_of(n) in touched and n not in zeros for n in leaves((e,)) if n.op in (VAR, ARRAY)):
+    names = {name_of(n) for n in leaves((e,)) if n.op in (VAR, ARRAY)}
+    if names & touched - zeros:
         return False
-    return _is_zero(e, zeros)
+    known = dict.fromkeys(names & zeros, TRUE)
+    return Vanishing(known, {n: ((), c) for n, c in known.items()}).where(e) is TRUE
 
 
-def _is_zero(e: Expr, zeros: set[Expr]) -> bool:
-    if e.op in (VAR, LOAD):
-        return _base(e) in zeros
-    if e.op in (SQUARES, NEG, ABS, DIV) or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
-        return _is_zero(e.args[0], zeros)
-    if e.op is MUL:
-        return any(_is_zero(a, zeros) for a in e.args)
-    if e.op in (ADD, SUB):
-        return all(_is_zero(a, zeros) for a in e.args)
-    return e is ZERO
-
-
-def _base(e: Expr) -> Expr:
-    """A number, or the array that an element is of."""
-    return e.args[0] if e.op is LOAD else e
+def _base(e: Expr) -> str:
+    """The name of a number, or of the array that an element is of."""
+    return name_of(e.args[0] if e.op is LOAD else e)
 
 
 __all__ = ["Sums"]

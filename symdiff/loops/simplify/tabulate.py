@@ -34,16 +34,17 @@ from symdiff.ir.loop_program import (
     free,
     index,
     inner,
-    is_plain,
     load,
     name_of,
+    names_in,
+    plain_loop,
     renamed,
     replaced,
     walk,
 )
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
-from symdiff.loops.simplify.chains import Chain, Site, chain, names_used
+from symdiff.lowering.loops.chains import Chain, Site, chain
 
 MAX_REPEATED = 1.3
 MAX_FOR_ONE = 2.2
@@ -68,7 +69,7 @@ def gathered(block: Block, names: Names) -> Block:
 
 def _builds(s: Loop, names: Names) -> list[Build] | None:
     """The arrays that a nest of loops makes."""
-    if not is_plain(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
+    if not plain_loop(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
         return None
     found, factor = [], MAX_FOR_ONE if len(s.carried) == 1 else MAX_REPEATED
     for c in s.carried:
@@ -148,12 +149,12 @@ class _Gather:
         for e in site.update.index:
             i, shift = _shifted(e)
             loop = loops.pop(i, None) if i is not None else None
-            if loop is None or loop.count is None or names_used(shift) & inner_names:
+            if loop is None or loop.count is None or names_in(shift) & inner_names:
                 return None
             axes.append(_Axis(loop, loop.count, shift))
         mapped = [a.loop for a in axes]
         outermost = site.path[: len(axes)]
-        if any(b not in mapped for b in outermost) or not all(map(is_plain, site.path)):
+        if any(b not in mapped for b in outermost) or not all(map(plain_loop, site.path)):
             return None
         return axes
 

@@ -20,9 +20,9 @@ from symdiff.ir.loop_program import (
     defined,
     expressions,
     index,
-    is_plain,
     leaves,
     name_of,
+    plain_loop,
     replaced,
     scalar,
     walk,
@@ -115,7 +115,7 @@ def nests(block: Block) -> dict[Expr, Nest]:
 
 def _nest(s: Loop, c: Carried, around: tuple[tuple[Loop, Carried], ...]) -> Nest | None:
     """What a loop inside of others adds to a number that it carries, or a loop inside of it."""
-    if not is_plain(s) or c.type != REAL:
+    if not plain_loop(s) or c.type != REAL:
         return None
     loops = (*around, (s, c))
     if (found := reduction(c)) is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symdiff.ir import MUL, ONE, POW, TRUE, Expr, raw, topological, var
-from symdiff.ir.blocks import with_inside
+from symdiff.ir.blocks import bottom_up
 from symdiff.ir.loop_program import (
     LOAD,
     REAL,
@@ -38,11 +38,7 @@ from symdiff.lowering.loops.collected import reduction
 
 def with_recurrences(block: Block, names: Names) -> Block:
     """The block, with products in place of such powers."""
-
-    def inside(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
-        return with_recurrences(block, names), roots
-
-    return tuple(_carried(with_inside(s, inside), names) for s in block)
+    return bottom_up(block, lambda s: (_carried(s, names),))
 
 
 def _carried(s: Statement, names: Names) -> Statement:

@@ -30,9 +30,8 @@ from symdiff.ir import (
     var,
     where,
 )
-from symdiff.ir.blocks import with_inside
+from symdiff.ir.blocks import bottom_up, with_inside
 from symdiff.ir.loop_program import (
-    ARRAY,
     INDEX,
     LOAD,
     REAL,
@@ -54,12 +53,14 @@ from symdiff.ir.loop_program import (
     leaves,
     load,
     name_of,
+    names_of,
     renamed,
     replaced,
     types,
     walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.chains import chain
 from symdiff.lowering.loops.collected import is_of_library
 from symdiff.lowering.loops.copied_columns import by_columns
 from symdiff.lowering.loops.layouts import in_columns
@@ -69,9 +70,7 @@ from symdiff.lowering.loops.powers_by_index import with_recurrences
 
 def ready(program: LoopProgram) -> LoopProgram:
     """The program, rearranged."""
-    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
-    tapes = [v.tape for s in loops for v in s.saves]
-    names = Names((*types(program), *tapes))
+    names = names_of(program)
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
     block = _ahead(block, names)
@@ -106,17 +105,12 @@ def _kept(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...
 
 # ------------------------------------------------------------------------ statements
 def _rearranged(block: Block, names: Names) -> Block:
-    made: list[Statement] = []
-    for s in block:
-        if isinstance(s, (Build, Loop)):
-            s = replace(s, body=_rearranged(s.body, names))
+    def rule(s: Statement) -> list[Statement]:
         if isinstance(s, Build):
-            made += _split(s, names)
-        elif isinstance(s, Loop):
-            made += _sunk(s, names)
-        else:
-            made.append(s)
-    return tuple(made)
+            return _split(s, names)
+        return _sunk(s, names) if isinstance(s, Loop) else [s]
+
+    return bottom_up(block, rule)
 
 
 def _sunk(s: Loop, names: Names) -> list[Statement]:
@@ -150,20 +144,11 @@ def _sunk(s: Loop, names: Names) -> list[Statement]:
 def _chain(s: Loop, c: Carried) -> list[Update]:
     """The additions that lead from a carried array to the next, if nothing else is done
     with it."""
-    found: list[Update] = []
-    name = c.name
-    updates = {b.source: b for b in s.body if isinstance(b, Update)}
-    while name in updates:
-        found.append(updates[name])
-        name = found[-1].name
-    versions = {c.name, *(u.name for u in found)}
-    roots = [e for b in (replace(s, carried=()), *walk(s.body)) for e in expressions(b)]
-    roots += [x for o in s.carried for x in (o.init, o.next) if x is not c.next]
-    used = [name_of(e) for e in roots if e.op is ARRAY]
-    used += [name_of(e.args[0]) for e in topological(roots) if e.op is LOAD]
-    alone = sum(n in versions for n in used) == len(found)  # each as the source of one
-    fits = alone and c.next is array(name) and all(u.add for u in found)
-    return found if fits else []
+    found = chain(s, c)
+    if found is None or found.loads or any(len(x.path) > 1 for x in found.sites):
+        return []
+    updates = [x.update for x in found.sites]
+    return updates if all(u.add for u in updates) else []
 
 
 def _fixed(s: Loop, c: Carried) -> Update | None:

@@ -16,7 +16,6 @@ from symdiff.ir.loop_program import (
     array,
     block_of,
     expressions,
-    leaves,
     name_of,
     walk,
 )
@@ -111,8 +110,3 @@ def _block_wholes(b: Statement) -> Iterator[Expr]:
     yield from expressions(b)
     for inner in block_of(b):
         yield from _block_wholes(inner)
-
-
-def names_used(e: Expr) -> set[str]:
-    """The names that an expression uses."""
-    return {name_of(x) for x in leaves((e,))}
