@@ -433,6 +433,16 @@ def walk(block: Block) -> Iterator[Statement]:
         yield from walk(block_of(s))
 
 
+def own_names(block: Block) -> set[str]:
+    """The names that statements define, also inside of them."""
+    return {n for s in walk(block) for n, _ in (*defined(s), *inner(s))}
+
+
+def expressions_in(block: Block) -> list[Expr]:
+    """The expressions of statements, also inside of them."""
+    return [e for s in walk(block) for e in expressions(s)]
+
+
 def types(program: LoopProgram) -> dict[str, Type]:
     """The type of every name."""
     found = {p.name: p.type for p in program.params}

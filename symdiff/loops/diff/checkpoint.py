@@ -34,11 +34,11 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     array,
-    defined,
     index,
     inner,
     load,
     names_in,
+    own_names,
     renamed,
     replaced,
     walk,
@@ -115,7 +115,7 @@ def _saved(s: Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr
     hidden : other names from inside of these loops. A size that depends on them, and the
         number of iterations of a loop that does, counts as one.
     """
-    own = {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
+    own = own_names(s.body)
     hidden |= (own | {n for n, _ in inner(s)}) - {s.index}
 
     def largest(n: Expr) -> Expr:

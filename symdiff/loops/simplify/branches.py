@@ -38,12 +38,11 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     Statement,
-    defined,
     expressions,
     index,
-    inner,
     leaves,
     name_of,
+    own_names,
     plain_loop,
     renamed,
     replaced,
@@ -59,7 +58,7 @@ def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, t
     sums: dict[Expr, Loop] = {}
     for s in block:
         s = with_inside(s, lambda b, ends: of_sums(b, ends, names))
-        mapping = _mapping(expressions(s), sums, done, names, _own(s))
+        mapping = _mapping(expressions(s), sums, done, names, own_names((s,)))
         (s,) = replaced((s,), mapping) if mapping else (s,)
         done.append(s)
         if isinstance(s, Loop) and _term(s) is not None:
@@ -75,11 +74,6 @@ def _term(s: Statement) -> Expr | None:
     (c,) = s.carried
     found = reduction(c) if c.type == REAL and c.init is ZERO else None
     return found.term if found is not None and found.kind == "add" else None
-
-
-def _own(s: Statement) -> set[str]:
-    """The names that stand for something in a statement only, as what its iterations count and carry."""
-    return {n for t in walk((s,)) for n, _ in (*defined(t), *inner(t))}
 
 
 def _mapping(

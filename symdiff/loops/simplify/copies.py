@@ -29,6 +29,7 @@ from symdiff.ir.loop_program import (
     index,
     inner,
     name_of,
+    own_names,
     plain_loop,
     replaced,
     walk,
@@ -86,7 +87,7 @@ def _copied(s: Loop, c: Carried, zeros: set[str], known: Mapping[str, Type]) -> 
     if update.add and name_of(c.init) not in zeros:
         return None
     source = value.args[0]
-    own = {n for b in (s, *walk(s.body)) for n, _ in (*defined(b), *inner(b))}
+    own = own_names((s,))
     return source if source.op is ARRAY and name_of(source) not in own and known.get(
         name_of(source)
     ) == c.type else None  # fmt: skip

@@ -27,8 +27,7 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    defined,
-    expressions,
+    expressions_in,
     index,
     inner,
     kind_of,
@@ -36,6 +35,7 @@ from symdiff.ir.loop_program import (
     mapped,
     name_of,
     names_in,
+    own_names,
     plain_loop,
     replaced,
     scalar,
@@ -45,7 +45,7 @@ from symdiff.ir.loop_program import (
 
 def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it, with sums over deltas carried out."""
-    everything = [*roots, *(e for s in walk(block) for e in expressions(s))]
+    everything = [*roots, *expressions_in(block)]
     if not any(e.op is WHERE and _is_delta(e.args[0]) for e in ir.topological(everything)):
         return block, tuple(roots)
     result: list[Statement] = []
@@ -125,7 +125,7 @@ def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | N
 # -------------------------------------------------------------------------- loops
 def _inside(s: Loop) -> set[str]:
     own = {n for n, _ in inner(s)}
-    return own | {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
+    return own | own_names(s.body)
 
 
 def _term(e: Expr, s: Loop) -> Expr | None:
@@ -171,7 +171,7 @@ def _without_sums(s: Loop) -> tuple[Loop, dict[Expr, Expr]]:
 def _reads(s: Loop, c: Carried) -> bool:
     """Whether an iteration uses a value other than to add to it."""
     others = [d.next for d in s.carried if d is not c]
-    roots = [*others, *(e for b in walk(s.body) for e in expressions(b))]
+    roots = [*others, *expressions_in(s.body)]
     count = sum(e is scalar(c.name, "f") for t in _terms(c.next) for e in leaves((t,)))
     return count != 1 or any(name_of(e) == c.name for e in leaves(roots))
 

@@ -31,15 +31,13 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     array,
-    defined,
-    expressions,
+    expressions_in,
     index,
-    inner,
     leaves,
     load,
     mapped_block,
     name_of,
-    walk,
+    own_names,
 )
 from symdiff.ir.names import Names
 from symdiff.ir.plain import is_plain
@@ -72,7 +70,7 @@ def from_fixed_points(
 def values_only(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it, of which no derivative is taken any more: distances
     that only derivatives would use are left out."""
-    every = (*(e for s in walk(block) for e in expressions(s)), *roots)
+    every = (*expressions_in(block), *roots)
     if not any(n.op in (EXTENDED, STEP) for n in topological(every)):
         return block, tuple(roots)
 
@@ -173,7 +171,7 @@ class _Distances:
 
     def _loop(self, s: Loop) -> Block:
         """A loop that carries distances too, behind what builds those of arrays."""
-        own = {n for b in walk((s,)) for n, _ in (*defined(b), *inner(b))}
+        own = own_names((s,))
         builds = {b.name: b for b in s.body if isinstance(b, Build) and not b.body}
         before: list[Statement] = []
         for c in s.carried:

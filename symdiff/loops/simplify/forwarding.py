@@ -43,11 +43,10 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    expressions,
+    expressions_in,
     index,
     mapped,
     name_of,
-    walk,
 )
 from symdiff.loops.simplify.repeated import changed
 
@@ -87,7 +86,7 @@ class _Rewriter:
         self.leaves: dict[Expr, Expr] = {}
         self.known: dict[Expr, Expr] = {}
         self.counts: dict[Expr, Expr] = {}
-        everything = [*roots, *(e for s in walk(block) for e in expressions(s))]
+        everything = [*roots, *expressions_in(block)]
         nodes = topological(everything)
         self.loaded = {name_of(e.args[0]) for e in nodes if e.op is LOAD}
         self.used = Counter(name_of(e) for e in everything if e.op is ARRAY)

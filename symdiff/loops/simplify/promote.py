@@ -26,7 +26,6 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     array,
-    defined,
     index,
     inner,
     load,
@@ -34,7 +33,7 @@ from symdiff.ir.loop_program import (
     mapped_block,
     name_of,
     names_in,
-    walk,
+    own_names,
 )
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.chains import chain
@@ -84,7 +83,7 @@ def _place(s: Loop, c: Carried) -> tuple[Expr, ...] | None:
         return None
     (place,) = places
     own = {n for n, _ in inner(s)}
-    own |= {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
+    own |= own_names(s.body)
     return None if any(names_in(e) & own for e in place) else place
 
 

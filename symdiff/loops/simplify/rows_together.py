@@ -35,7 +35,7 @@ from symdiff.ir.loop_program import (
     Update,
     array,
     defined,
-    expressions,
+    expressions_in,
     free,
     index,
     load,
@@ -127,7 +127,7 @@ def _row_by_row(first: Loop, c: Carried, second: Loop) -> bool:
     """Whether the first loop changes and reads row i only in iteration i, which the second reads in its own."""
     other, leaf = index(second.index), c.after
     found = _in_rows(first, c)
-    every = [e for b in walk((second,)) for e in expressions(b)]
+    every = expressions_in((second,))
     return (
         found is not None
         and bool(found.sites)
@@ -147,7 +147,7 @@ def _in_rows(s: Loop, c: Carried) -> Chain | None:
 
 
 def _loads(block: Sequence[Statement], leaf: Expr) -> list[Expr]:
-    roots = [e for b in walk(tuple(block)) for e in expressions(b)]
+    roots = expressions_in(tuple(block))
     return [e for e in topological(roots) if e.op is LOAD and e.args[0] is leaf]
 
 
@@ -195,7 +195,7 @@ def _built_by_rows(
     if _has_tapes(s):
         return block
     own, loads = index(loop.index), _loads((loop,), leaf)
-    every = [e for b in walk((loop,)) for e in expressions(b)]
+    every = expressions_in((loop,))
     if leaf in every or any(e.args[1] is not own for e in loads):
         return block
     here = {index(s.indices[0]): own}
@@ -211,7 +211,7 @@ def _built_by_rows(
 
 def _is_large(s: Build) -> bool:
     """Whether the elements of an array are a product of matrices, or use functions of the library."""
-    every = [e for b in walk((s,)) for e in expressions(b)]
+    every = expressions_in((s,))
     if any(map(is_of_library, topological(every))):
         return True
     return any(adds_product(c.next) for b in s.body if isinstance(b, Loop) for c in b.carried)

@@ -52,6 +52,7 @@ from symdiff.ir.loop_program import (
     Update,
     array,
     expressions,
+    expressions_in,
     mapped,
     mapped_block,
     names_of,
@@ -106,7 +107,7 @@ class _Lengths:
                 for v in s.saves:
                     self.saved.setdefault(v.tape, []).append(v.value)
         self.tapes: set[str] = set()
-        everything = [e for s in walk(program.block) for e in expressions(s)]
+        everything = expressions_in(program.block)
         self.whole = {e for e in (*everything, *program.outputs) if e.op is ARRAY}
         self.whole |= {array(s.source) for s in walk(program.block) if isinstance(s, Update)}
 

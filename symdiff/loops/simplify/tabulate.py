@@ -30,7 +30,7 @@ from symdiff.ir.loop_program import (
     Statement,
     array,
     defined,
-    expressions,
+    expressions_in,
     free,
     index,
     inner,
@@ -85,7 +85,7 @@ def _builds(s: Loop, names: Names) -> list[Build] | None:
 
 def _work(s: Build | Loop) -> float:
     """The operations of a statement, each counted once; a loop weighs more."""
-    roots = [e for b in (s, *walk(s.body)) for e in expressions(b)]
+    roots = expressions_in((s,))
     nodes = sum(_WEIGHTS.get(e.op, 0 if not e.args else 20) for e in topological(roots))
     return nodes + 100 * sum(isinstance(b, Loop | Call) for b in walk(s.body))
 

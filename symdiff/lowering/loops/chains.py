@@ -16,8 +16,8 @@ from symdiff.ir.loop_program import (
     array,
     block_of,
     expressions,
+    expressions_in,
     name_of,
-    walk,
 )
 
 
@@ -64,7 +64,7 @@ def inside(s: Loop) -> list[Expr]:
     """The expressions of a loop that see what it carries."""
     inits = {c.init for c in s.carried}
     own = [e for e in expressions(s) if e not in inits]
-    return [*own, *(e for b in walk(s.body) for e in expressions(b))]
+    return [*own, *expressions_in(s.body)]
 
 
 def _follow(s: Loop, c: Carried, path: tuple[Loop, ...], found: Chain) -> bool:

@@ -18,7 +18,7 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     defined,
-    expressions,
+    expressions_in,
     index,
     leaves,
     name_of,
@@ -141,7 +141,7 @@ def long_sums(s: Loop, outermost: bool) -> tuple[Carried, ...]:
     ]  # fmt: skip
     for c in found[:]:
         leaf = scalar(c.name, "f")
-        read = [e for inner in walk(s.body) for e in expressions(inner)]
+        read = expressions_in(s.body)
         read += [s.condition, *(o.next for o in s.carried if o is not c)]
         read += [v.value for v in s.saves]
         if leaf in set(topological(read)):

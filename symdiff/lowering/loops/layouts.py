@@ -30,7 +30,7 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     array,
-    expressions,
+    expressions_in,
     index,
     leaves,
     load,
@@ -188,7 +188,7 @@ def _is_nest(around: Loop, s: Loop) -> bool:
     read = topological([e for u in changes for e in (*u.index, u.value, u.guard)])
     if any(e.op is LOAD and name_of(e.args[0]) in versions for e in read):
         return False
-    every = leaves([e for b in walk((around,)) for e in expressions(b)])
+    every = leaves(expressions_in((around,)))
     trips = {index(x.trips) for x in (s, inside)}
     return index(s.index) not in leaves((inside.count,)) and trips.isdisjoint(every)
 

@@ -23,12 +23,12 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    defined,
     expressions,
+    expressions_in,
     index,
-    inner,
     leaves,
     name_of,
+    own_names,
     replaced,
     walk,
 )
@@ -44,8 +44,8 @@ def with_recurrences(block: Block, names: Names) -> Block:
 def _carried(s: Statement, names: Names) -> Statement:
     if not isinstance(s, Loop) or s.count is None or s.condition is not TRUE:
         return s
-    local = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
-    roots = [e for b in walk(s.body) for e in expressions(b)]
+    local = own_names((s,))
+    roots = expressions_in(s.body)
     roots += [*(c.next for c in s.carried), *(v.value for v in s.saves)]
     own = index(s.index)
     found = [

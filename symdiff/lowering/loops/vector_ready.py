@@ -45,7 +45,7 @@ from symdiff.ir.loop_program import (
     Update,
     array,
     defined,
-    expressions,
+    expressions_in,
     free,
     index,
     inner,
@@ -54,10 +54,10 @@ from symdiff.ir.loop_program import (
     load,
     name_of,
     names_of,
+    own_names,
     renamed,
     replaced,
     types,
-    walk,
 )
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.chains import chain
@@ -74,7 +74,7 @@ def ready(program: LoopProgram) -> LoopProgram:
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
     block = _ahead(block, names)
-    used = {*leaves(outputs), *leaves([e for s in walk(block) for e in expressions(s)])}
+    used = {*leaves(outputs), *leaves(expressions_in(block))}
     block = _rearranged(in_columns(block, names, used), names)
     program = with_products(replace(program, block=block, outputs=outputs))
     params = {p.name: p.type for p in program.params}
@@ -153,7 +153,7 @@ def _chain(s: Loop, c: Carried) -> list[Update]:
 
 def _fixed(s: Loop, c: Carried) -> Update | None:
     """An addition to a carried array that goes to the same element in every iteration."""
-    own = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+    own = own_names((s,))
     fixed = (u for u in _chain(s, c) if not any(name_of(e) in own for e in leaves(u.index)))
     return next(fixed, None)
 
@@ -261,7 +261,7 @@ def _own_sum(s: Loop) -> Loop | None:
         return None
     own = {n for b in (s, *s.body) for n, _ in defined(b)} | {n for n, _ in inner(s)}
     own.discard(s.index)
-    used = leaves([e for b in walk((s,)) for e in expressions(b)])
+    used = leaves(expressions_in((s,)))
     for b in s.body:
         if not isinstance(b, Loop) or b.count is None or b.condition is not TRUE or b.body:
             continue
@@ -294,10 +294,10 @@ def _of_elements(s: Loop) -> Expr | None:
     else that the loop changes."""
     if s.count is None or s.condition is not TRUE:
         return None
-    own = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+    own = own_names((s,))
     here = index(s.index)
     fits: dict[Expr, bool] = {}
-    roots = [e for b in walk(s.body) for e in expressions(b)]
+    roots = expressions_in(s.body)
     for n in topological(roots):
         if n.op is LOAD:
             name = name_of(n.args[0])

@@ -22,7 +22,7 @@ from itertools import islice
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.ir import DIV, MUL, Expr
+from symdiff.ir import DIV, MUL, ONE, Expr
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.passes.analysis.roots import rational_roots
 from symdiff.passes.guards.shape import bottleneck, is_small
@@ -52,8 +52,8 @@ class _Regroup:
         if e.op not in (MUL, DIV) or not any(a.op in (MUL, DIV) for a in e.args):
             return e
         found = list(islice(ir.factors(e), MAX_FACTORS + 1))
-        above = [f for f, side in found if side > 0]
-        under = [f for f, side in found if side < 0]
+        above = [f for f, side in found if side > 0 and f is not ONE]
+        under = [f for f, side in found if side < 0 and f is not ONE]
         if len(found) > MAX_FACTORS or not under or len(above) < 2:
             return e
         for d in under:
