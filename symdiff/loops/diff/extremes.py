@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from symdiff import ir
 from symdiff.ir import ONE, TRUE, ZERO, Expr, var
+from symdiff.ir.blocks import element
 from symdiff.ir.functions.selection import EXTREMES, HELD, LARGER, MAXIMA, SMALLER, TAKEN
 from symdiff.ir.loop_program import (
     INTEGER,
@@ -233,8 +234,7 @@ def _reads(context: Context, e: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]
         elif (made := context.builds.get(name)) is None:
             yield n.args[0], ()
         else:
-            axes = zip(map(index, made.indices), place, strict=True)
-            yield from _reads(context, *ir.substitute((made.value,), dict(axes)))
+            yield from _reads(context, element(made, place))
 
 
 def nested_in(s: Loop, c: Carried) -> str | None:

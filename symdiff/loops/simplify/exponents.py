@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr, substitute, topological
+from symdiff.ir.blocks import element, elements
 from symdiff.ir.functions import DETACHED, EXP, LN2, LN10, LOG, LOG1P, LOG2, LOG10
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -87,14 +88,14 @@ def scaled(
         return block, tuple(roots)
 
     def one(e: Expr) -> Expr:
-        e = _written_out(e, parts.holders)
+        (e,) = substitute((e,), elements(e, {b.name: b for b in parts.holders}))
         mapping = dict(parts.values)
         for n in topological((e,)):
             if n.op is LOAD and n.args[0] in parts.rows:
                 mapping |= parts.row(n)
             whole = n.args[0] if n.op is LOAD else n
             if whole in parts.terms:
-                mapping |= _inlined(e, parts.terms[whole])
+                mapping |= elements(e, {parts.terms[whole].name: parts.terms[whole]})
         return _gathered(substitute((e,), mapping)[0]) if mapping else e
 
     def go(b: Block) -> Block:
@@ -189,7 +190,7 @@ class _Parts:
         term = nest.term
         build = self.builds.get(name_of(term.args[0])) if term.op is LOAD else None
         if build is not None:
-            term = _at(build.value, build, term.args[1:])
+            term = element(build, term.args[1:])
         weight, e = term.args if term.op is MUL else (ONE, term)
         if weight.op is EXP and e.op is not EXP:
             weight, e = e, weight
@@ -211,13 +212,13 @@ class _Parts:
         for whole in self.used:
             if whole in values:  # written out where it is loaded
                 continue
-            e = _written_out(whole, holders)
+            (e,) = substitute((whole,), elements(whole, {b.name: b for b in holders}))
             mapping, inside = apart(e, common), set(topological((e,)))
             if not any(n in inside for n in mapping):
                 continue
             some = True
             if term.build is not None:
-                mapping |= _inlined(e, term.build)
+                mapping |= elements(e, {term.build.name: term.build})
             (found,) = self.simplify((_gathered(substitute((e,), mapping)[0]),))
             if leaves & _leaves(found):
                 return term.exponent, ZERO
@@ -348,20 +349,6 @@ def _leaves(e: Expr) -> set[Expr]:
     """The numbers and arrays of an expression."""
     nodes = topological((e,))
     return {n for n in nodes if n.op is ir.VAR} | {n.args[0] for n in nodes if n.op is LOAD}
-
-
-def _written_out(e: Expr, builds: Sequence[Build]) -> Expr:
-    """An expression with what the elements of arrays are in place of those."""
-    mapping: dict[Expr, Expr] = {}
-    for b in builds:
-        mapping |= _inlined(e, b)
-    return substitute((e,), mapping)[0] if mapping else e
-
-
-def _inlined(e: Expr, s: Build) -> dict[Expr, Expr]:
-    """The elements of an array that an expression loads, by what they are."""
-    found = (n for n in topological((e,)) if n.op is LOAD and n.args[0] is array(s.name))
-    return {n: _at(s.value, s, n.args[1:]) for n in found}
 
 
 __all__ = ["scaled"]

@@ -29,9 +29,9 @@ from symdiff.ir import (
     WHERE,
     ZERO,
     Expr,
-    substitute,
     topological,
 )
+from symdiff.ir.blocks import element
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -191,8 +191,7 @@ class _Rewriter:
         made = self.made.get(name_of(e.args[0]))
         place = e.args[1:]
         if isinstance(made, Build) and not made.body and self._seen_through(made):
-            at = dict(zip(map(index, made.indices), place, strict=True))
-            return substitute((made.value,), at)[0]
+            return element(made, place)
         if isinstance(made, Update) and made.name in self.here and made.index == place:
             if made.guard is TRUE and not made.add:
                 return made.value
