@@ -12,7 +12,7 @@ import numpy as np
 
 from symdiff.errors import DomainError, Location, SymdiffError, users
 from symdiff.frontend import Shapes, pytrees
-from symdiff.ir.loop_program import ARRAY, Call, LoopProgram, leaves, name_of, walk
+from symdiff.ir.loop_program import ARRAY, Call, LoopProgram, name_of, names_in, walk
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
 from symdiff.pipeline.shared_memory import each_once
@@ -131,7 +131,7 @@ def _routines(program: Program | LoopProgram) -> Location | None:
     for s in walk(program.block):
         if isinstance(s, Call):
             found = {name_of(e) for e in s.args if e.op is ARRAY} | {n for n, _ in s.results}
-            places = [p for e, p in known.items() if found & {name_of(n) for n in leaves((e,))}]
+            places = [p for e, p in known.items() if found & names_in(e)]
             if places:
                 return places[-1]
     return next(reversed(list(known.values())), None)

@@ -92,7 +92,7 @@ def _seen(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> Any
     if unwrapped(self) is None:
         return _AS_COMPUTED
     found = sampled(real, lambda values: in_python(self, values, static))
-    dtypes = matched(found, found, lambda plain, _: _narrow(plain))
+    dtypes = matched(_narrow, found)
     leaves = list(leaves_of_result(found))
     if not any(map(_is_float, leaves)):
         return _AS_COMPUTED
@@ -112,13 +112,13 @@ def _in_dtypes(dtypes: Any, result: Any) -> Any:
     """A result in its dtypes; where those are of smaller arguments, which nest otherwise, in the
     one dtype that all of them have."""
     try:
-        return matched(dtypes, result, _rounded)
+        return matched(_rounded, dtypes, result)
     except (AttributeError, LookupError, TypeError, ValueError):
         each = set(leaves_of_result(dtypes))
         if len(each) != 1:
             return result
         (dtype,) = each
-        return matched(result, result, lambda value, _: _rounded(dtype, value))
+        return matched(lambda value: _rounded(dtype, value), result)
 
 
 def _is_float(value: Any) -> bool:

@@ -73,7 +73,7 @@ def result(
     if not any(whole):
         return NotImplemented
     must_fit(self, real, static)
-    return matched(plain, self._run(wide, static, None), choose)
+    return matched(choose, plain, self._run(wide, static, None))
 
 
 def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> str:
@@ -197,44 +197,43 @@ def _plain(self: Function, how: str, real: Sequence[Any], static: Mapping[str, A
 
 def _joined(each: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """The results for elements as arrays, nested as each of them is."""
-    first = each[0]
-    if dataclasses.is_dataclass(first):
-        kind = type(first)
-        return made_object(
-            kind, [_joined([getattr(e, k) for e in each], shape) for k in fields_of(kind)]
-        )
-    if isinstance(first, dict):
-        return {k: _joined([e[k] for e in each], shape) for k in first}
-    if isinstance(first, (tuple, list)):
-        parts = [_joined(column, shape) for column in zip(*each, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    return np.array(each).reshape(shape)  # of objects beyond 64 bits
+    return matched(
+        lambda *parts: np.array(parts).reshape(shape), *each
+    )  # of objects beyond 64 bits
 
 
 def leaves_of_result(value: Any) -> Iterator[Any]:
     """The numbers and arrays that a result is made of."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if dataclasses.is_dataclass(value):
-        value = [getattr(value, k) for k in fields_of(type(value))]
-    if not isinstance(value, (tuple, list)):
+    keys = _keys(value)
+    if keys is None:
         yield value
-        return
-    for part in value:
-        yield from leaves_of_result(part)
+    for k in keys or ():
+        yield from leaves_of_result(_part(value, k))
 
 
-def matched(plain: Any, ours: Any, choose: Callable[[Any, Any], Any]) -> Any:
-    """What `choose` makes of each pair of numbers or arrays of two results that nest alike,
-    nested as those."""
-    if dataclasses.is_dataclass(plain):
-        kind = type(plain)
-        return made_object(
-            kind, [matched(getattr(plain, k), getattr(ours, k), choose) for k in fields_of(kind)]
-        )
-    if isinstance(plain, dict):
-        return {k: matched(v, ours[k], choose) for k, v in plain.items()}
-    if isinstance(plain, (tuple, list)):
-        parts = [matched(p, o, choose) for p, o in zip(plain, ours, strict=True)]
-        return type(plain)(*parts) if hasattr(plain, "_fields") else type(plain)(parts)
-    return choose(plain, ours)
+def matched(choose: Callable[..., Any], *results: Any) -> Any:
+    """What `choose` makes of the numbers or arrays of results that nest alike, nested as the first."""
+    first, keys = results[0], _keys(results[0])
+    if keys is None:
+        return choose(*results)
+    if isinstance(first, (tuple, list)) and any(len(r) != len(first) for r in results):
+        raise ValueError("results that nest otherwise")
+    parts = [matched(choose, *(_part(r, k) for r in results)) for k in keys]
+    if isinstance(first, dict):
+        return dict(zip(keys, parts, strict=True))
+    if isinstance(first, (tuple, list)) and not hasattr(first, "_fields"):
+        return type(first)(parts)
+    return made_object(type(first), parts)
+
+
+def _keys(value: Any) -> Sequence[Any] | None:
+    """What the parts of a nested result are called; None of others."""
+    if dataclasses.is_dataclass(value):
+        return fields_of(type(value))
+    if isinstance(value, dict):
+        return tuple(value)
+    return range(len(value)) if isinstance(value, (tuple, list)) else None
+
+
+def _part(value: Any, key: Any) -> Any:
+    return getattr(value, key) if dataclasses.is_dataclass(value) else value[key]

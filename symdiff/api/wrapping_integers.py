@@ -13,14 +13,18 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, CONST, MUL, NEG, POW, SUB, VAR, WHERE, Expr
+from symdiff.frontend.trace.wide_integers import Range, ranges
+from symdiff.ir import MUL, WHERE, Expr
 from symdiff.ir.loop_program import (
-    ARRAY,
     INDEX,
     LOAD,
     Build,
     LoopProgram,
+    array,
+    exchanged,
     expressions,
+    index,
+    kind_of,
     name_of,
     walk,
 )
@@ -43,7 +47,7 @@ def must_fit(
     ArgumentError : that names the argument.
     """
     narrow = {
-        n: _largest(v)
+        n: _range(v)
         for n, v in zip(self._source.parameters.real, real, strict=True)
         if isinstance(v, (np.ndarray, np.int32)) and v.dtype == _INT32
     }
@@ -51,8 +55,7 @@ def must_fit(
         return
     raw = self._source.raw(static, self._source.shapes(static, real, mapped))
     count = max((int(np.size(v)) for v in real), default=1)
-    found = _Bounds(raw, narrow, max(count, 1)).largest()
-    if found >= _MOST:
+    if _largest(raw, narrow, max(count, 1)) >= _MOST:
         names = ", ".join(narrow)
         raise ArgumentError(
             f"argument {names} is of dtype int32, and what {self.__name__} computes of it may not fit in 32 bits: "
@@ -61,91 +64,57 @@ def must_fit(
         )
 
 
-def _largest(value: Any) -> int:
-    return int(np.abs(np.asarray(value, np.int64)).max(initial=0))
+def _range(value: Any) -> Range:
+    """The least and the largest of integers."""
+    values = np.asarray(value, np.int64)
+    return int(values.min(initial=0)), int(values.max(initial=0))
 
 
-class _Bounds:
-    """Bounds of what a captured program computes in integers of 32 bits.
+def _largest(raw: Any, narrow: Mapping[str, Range], count: int) -> int:
+    """The largest magnitude of what a captured program computes of narrow integers, and of numbers that
+    Python knows, alone.
 
     Parameters
     ----------
-    narrow : the largest magnitudes of these arguments.
+    narrow : the arguments of 32 bits.
     count : of how many numbers the largest argument is: no loop over an axis is longer.
     """
+    known = {f"narrow {n}": r for n, r in narrow.items()}
+    new = {p(n): q(f"narrow {n}") for n in narrow for p, q in ((ir.var, index), (array, _whole))}
+    range_of = ranges(known)
+    kinds: dict[Expr, str] = {}
+    found: dict[Expr, Range] = {}
+    whole, largest = set(new.values()), 0
+    for name, root in _roots(raw):
+        (root,) = exchanged((root,), new)
+        for e in ir.topological((root,)):
+            if e.op is INDEX:
+                known.setdefault(name_of(e), (-count, count))
+            args = e.args[:1] if e.op is LOAD else e.args[1:] if e.op is WHERE else e.args
+            if kind_of(e, kinds) != "i" or whole.isdisjoint(args):
+                continue
+            whole.add(e)
+            bound = max(map(abs, range_of(e, found)))
+            if e.op is LOAD:
+                bound = 0
+            if e.op is MUL and whole.issuperset(args) and isinstance(raw, LoopProgram):
+                bound *= count  # a product of matrices sums them
+            largest = max(largest, bound)
+        if name and root in whole:
+            known[f"narrow {name}"] = range_of(root, found)
+            new[array(name)] = _whole(f"narrow {name}")
+            whole.add(new[array(name)])
+    return largest
 
-    def __init__(self, raw: Any, narrow: Mapping[str, int], count: int) -> None:
-        self.raw, self.count = raw, count
-        self.names = dict(narrow)
-        self._found: dict[Expr, int | None] = {}
 
-    def largest(self) -> int:
-        """The largest of them."""
-        largest = 0
-        for root in self._roots():
-            for e in ir.topological((root,)):
-                bound = self.of(e)
-                if bound is None:
-                    continue
-                largest = max(largest, bound if e.op is not VAR and e.op is not LOAD else 0)
-                products = e.op is MUL and all(self.of(a) is not None for a in e.args)
-                if products and isinstance(self.raw, LoopProgram):
-                    largest = max(largest, bound * self.count)  # a product of matrices sums them
-        return largest
+def _whole(name: str) -> Expr:
+    return array(name, "i")
 
-    def _roots(self) -> Iterator[Expr]:
-        if not isinstance(self.raw, LoopProgram):
-            yield from self.raw.outputs
-            return
-        for s in walk(self.raw.block):
-            if isinstance(s, Build) and (bound := self.of(s.value)) is not None:
-                self.names[s.name] = bound
-                self._found.clear()
-            yield from expressions(s)
-        yield from self.raw.outputs
 
-    def of(self, e: Expr) -> int | None:
-        """The bound of an integer that is made of narrow ones and of numbers that are known; None of others."""
-        if e not in self._found:
-            self._found[e] = self._bound(e)
-        return self._found[e]
-
-    def _bound(self, e: Expr) -> int | None:
-        if e.op is VAR:
-            return self.names.get(name_of(e))
-        if e.op is LOAD:
-            return self.names.get(name_of(e.args[0])) if e.args[0].op is ARRAY else None
-        if e.op in (ABS, NEG):
-            return self.of(e.args[0])
-        if e.op is WHERE:
-            return self._joined(e.args[1:], max)
-        if e.op in (ADD, SUB):
-            return self._joined(e.args, int.__add__)
-        if e.op is MUL:
-            return self._joined(e.args, int.__mul__)
-        if e.op is POW:
-            base, power = self.of(e.args[0]), ir.integer(e.args[1])
-            if base is None or power is None or power < 0:
-                return None
-            found: int = min(base, _MOST) ** min(power, 64)
-            return found
-        return None
-
-    def _joined(self, args: Sequence[Expr], how: Any) -> int | None:
-        """The bound of an operation between narrow integers, and numbers that NumPy takes as such."""
-        bounds = [self.of(a) for a in args]
-        if all(b is None for b in bounds):
-            return None
-        for k, a in enumerate(args):
-            if bounds[k] is None:
-                bounds[k] = self._beside(a)
-        if any(b is None for b in bounds):
-            return None
-        return how(*bounds)  # type: ignore[no-any-return]
-
-    def _beside(self, e: Expr) -> int | None:
-        """The bound of an integer that Python knows."""
-        if e.op is CONST:
-            known = ir.integer(e)
-            return None if known is None else abs(known)
-        return self.count if e.op is INDEX else None
+def _roots(raw: Any) -> Iterator[tuple[str, Expr]]:
+    """The expressions of a program, those of the elements of an array with its name."""
+    for s in walk(raw.block) if isinstance(raw, LoopProgram) else ():
+        for e in expressions(s):
+            yield (s.name if isinstance(s, Build) and e is s.value else ""), e
+    for e in raw.outputs:
+        yield "", e

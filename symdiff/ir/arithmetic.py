@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from symdiff.ir.conditions import lt, where
@@ -416,6 +416,21 @@ ABS: Op = Op(
 
 def abs_(a: Expr | Number) -> Expr:
     return apply(ABS, a)
+
+
+def factors(e: Expr) -> Iterator[tuple[Expr, int]]:
+    """The factors of a product and 1, those of what it is divided by and -1."""
+    stack = [(e, 1)]
+    while stack:
+        n, side = stack.pop()
+        if n.op is MUL:
+            stack += [(a, side) for a in reversed(n.args)]
+        elif n.op is DIV:
+            stack += [(n.args[1], -side), (n.args[0], side)]
+        elif n.op is NEG:
+            stack += [(n.args[0], side), (const(-1), 1)]
+        else:
+            yield n, side
 
 
 def product(factors: Iterable[Expr]) -> Expr:

@@ -1,13 +1,13 @@
-"""Blocks of statements with the blocks inside of them rewritten."""
+"""Blocks of statements with the blocks inside of them rewritten, and elements of arrays written out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from symdiff.ir import Expr
-from symdiff.ir.loop_program import Block, Build, Check, Loop, Statement
+from symdiff.ir import Expr, substitute, topological
+from symdiff.ir.loop_program import LOAD, Block, Build, Check, Loop, Statement, index, name_of
 
 S = TypeVar("S", bound=Statement)
 Rewrite = Callable[[Block, tuple[Expr, ...]], tuple[Block, tuple[Expr, ...]]]
@@ -32,12 +32,34 @@ def with_inside(s: S, rewrite: Rewrite) -> S:
     )  # fmt: skip
 
 
+def element(made: Build, at: Sequence[Expr]) -> Expr:
+    """What an element of an array is."""
+    return substitute((made.value,), dict(zip(map(index, made.indices), at, strict=True)))[0]
+
+
+def elements(e: Expr, builds: Mapping[str, Build]) -> dict[Expr, Expr]:
+    """What those elements are that an expression loads of arrays."""
+    loads = (n for n in topological((e,)) if n.op is LOAD and name_of(n.args[0]) in builds)
+    return {n: element(builds[name_of(n.args[0])], n.args[1:]) for n in loads}
+
+
+def bottom_up(block: Block, rule: Callable[[Statement], Iterable[Statement]]) -> Block:
+    """What a rule makes of each statement, of those inside of others first."""
+    made: list[Statement] = []
+    for s in block:
+        if isinstance(s, (Build, Loop)):
+            s = replace(s, body=bottom_up(s.body, rule))
+        made += rule(s)
+    return tuple(made)
+
+
 def unchecked(block: Block, error: str | None = None) -> Block:
     """The block without its checks, or those that raise one error."""
-    return tuple(
-        replace(s, body=unchecked(s.body, error)) if isinstance(s, (Build, Loop)) else s
-        for s in block if not (isinstance(s, Check) and error in (None, s.error))
-    )  # fmt: skip
+
+    def rule(s: Statement) -> Block:
+        return () if isinstance(s, Check) and error in (None, s.error) else (s,)
+
+    return bottom_up(block, rule)
 
 
-__all__ = ["unchecked", "with_inside"]
+__all__ = ["bottom_up", "element", "elements", "unchecked", "with_inside"]

@@ -421,11 +421,26 @@ def block_of(s: Statement) -> Block:
     return s.body if isinstance(s, (Build, Loop)) else ()
 
 
+def plain_loop(s: Loop) -> bool:
+    """Whether a loop runs over a range, and uses no tapes."""
+    return s.condition is TRUE and s.count is not None and not s.saves and not s.restores
+
+
 def walk(block: Block) -> Iterator[Statement]:
     """Every statement, the ones inside of others after them."""
     for s in block:
         yield s
         yield from walk(block_of(s))
+
+
+def own_names(block: Block) -> set[str]:
+    """The names that statements define, also inside of them."""
+    return {n for s in walk(block) for n, _ in (*defined(s), *inner(s))}
+
+
+def expressions_in(block: Block) -> list[Expr]:
+    """The expressions of statements, also inside of them."""
+    return [e for s in walk(block) for e in expressions(s)]
 
 
 def types(program: LoopProgram) -> dict[str, Type]:
@@ -447,9 +462,14 @@ def leaves(roots: Iterable[Expr]) -> list[Expr]:
     return [e for e in leaves_below(roots) if e.op in (VAR, INDEX, ARRAY)]
 
 
+def names_in(*roots: Expr) -> set[str]:
+    """The names that expressions use."""
+    return {name_of(e) for e in leaves(roots)}
+
+
 def uses(s: Statement) -> set[str]:
     """The names from outside that a statement uses, in its block too."""
-    own = {name_of(e) for e in leaves(expressions(s))}
+    own = names_in(*expressions(s))
     for b in block_of(s):
         own |= uses(b)
     for b in block_of(s):
@@ -459,7 +479,7 @@ def uses(s: Statement) -> set[str]:
 
 def free(block: Block, roots: Iterable[Expr] = ()) -> set[str]:
     """The names from outside that a block, and expressions after it, use."""
-    found = {name_of(e) for e in leaves(roots)}
+    found = names_in(*roots)
     for s in block:
         found |= uses(s)
     return found - {n for s in block for n, _ in defined(s)}

@@ -14,8 +14,7 @@ from symdiff.ir.loop_program import (
     Statement,
     defined,
     free,
-    leaves,
-    name_of,
+    names_in,
     uses,
     walk,
 )
@@ -27,7 +26,7 @@ def pruned(block: Block, wanted: Iterable[Expr], tapes: Iterable[str] = ()) -> B
     elsewhere = set(tapes)
     read = _read(block) | elsewhere
     while True:
-        smaller = _pruned(block, {name_of(e) for e in leaves(wanted)}, read)
+        smaller = _pruned(block, names_in(*wanted), read)
         left = _read(smaller) | elsewhere
         if left == read:
             return smaller
@@ -49,7 +48,7 @@ def _pruned(block: Block, needed: set[str], read: set[str]) -> Block:
         if not live:
             continue
         if isinstance(s, Build):
-            s = replace(s, body=_pruned(s.body, {name_of(e) for e in leaves((s.value,))}, read))
+            s = replace(s, body=_pruned(s.body, names_in(s.value), read))
         kept.append(s)
         needed |= uses(s)
     return tuple(reversed(kept))
@@ -63,11 +62,11 @@ def _acts(block: Block) -> bool:
 def _pruned_loop(s: Loop, needed: set[str], read: set[str]) -> Loop:
     saves = tuple(v for v in s.saves if v.tape in read)
     alive = {c.name for c in s.carried if c.result in needed}
-    outer = {name_of(e) for e in leaves((s.condition,))}
+    outer = names_in(s.condition)
     while True:
         roots = [c.next for c in s.carried if c.name in alive | outer]
         roots += [v.value for v in saves]
-        wanted = {name_of(e) for e in leaves(roots)} | outer
+        wanted = names_in(*roots) | outer
         body = _pruned(s.body, set(wanted), read)
         inside = free(body, roots) | outer
         grown = alive | {c.name for c in s.carried if c.name in inside}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from symdiff import ir
 from symdiff.ir import VAR, Expr
+from symdiff.ir.inductive import made_of
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -16,22 +17,14 @@ from symdiff.ir.loop_program import (
     Loop,
     LoopProgram,
     Type,
-    Update,
-    array,
     defined,
     inner,
     leaves,
     name_of,
+    names_of,
     types,
     walk,
 )
-from symdiff.ir.names import Names
-
-
-def names_of(program: LoopProgram) -> Names:
-    """New names for a program: none of its own, and none of its tapes."""
-    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
-    return Names((*types(program), *(v.tape for s in loops for v in s.saves)))
 
 
 def _by_loops(block: Block) -> set[str]:
@@ -114,26 +107,12 @@ class Context:
 
     def _spread(self, block: Block) -> None:
         """Find the active names, until there are no more."""
-        before = -1
+        before, made = -1, made_of(block, calls=True)
         while len(self._active) != before:
             before = len(self._active)
             self._known = {}
-            for s in walk(block):
-                match s:
-                    case Build():
-                        self._mark(s.name, s.value)
-                    case Update():
-                        self._mark(s.name, array(s.source, s.type.kind), s.value)
-                    case Loop():
-                        for c in s.carried:
-                            self._mark(c.name, c.init, c.next)
-                            self._mark(c.result, c.init, c.next)
-                        for v in s.saves:
-                            self._mark(v.tape, v.value)
-                        self._active |= {r.name for r in s.restores if r.tape in self._active}
-                    case Call():
-                        for name, _ in s.results:
-                            self._mark(name, *s.args)
+            for name, values in made.items():
+                self._mark(name, *values)
         self._known = {}
         self._active = {n for n in self._active if n not in self.types or self._real(n)}
 

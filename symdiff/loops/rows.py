@@ -34,10 +34,10 @@ from symdiff.ir.loop_program import (
     load,
     mapped_block,
     name_of,
+    names_of,
     types,
 )
 from symdiff.ir.names import Names
-from symdiff.loops.context import names_of
 
 
 def rows(program: LoopProgram, which: Sequence[bool]) -> LoopProgram | None:

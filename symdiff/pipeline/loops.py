@@ -27,20 +27,20 @@ from symdiff.ir.loop_program import (
     Statement,
     Type,
     array,
-    expressions,
+    expressions_in,
     free,
     index,
     mapped_block,
     name_of,
+    names_of,
     renamed,
     types,
-    walk,
 )
 from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Stage
 from symdiff.ir.program import Tree, needs_one_value
 from symdiff.ir.prune import pruned
-from symdiff.loops.context import Context, names_of
+from symdiff.loops.context import Context
 from symdiff.loops.diff.checkpoint import Checkpoint
 from symdiff.loops.diff.forward import Duals
 from symdiff.loops.diff.reverse import Sweep
@@ -415,9 +415,7 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
 
 def _opened(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
     """The program as it is differentiated: with slopes of norms that have no value at 0."""
-    every = topological(
-        (*(e for s in walk(program.block) for e in expressions(s)), *program.outputs)
-    )
+    every = topological((*expressions_in(program.block), *program.outputs))
     if not any(n.op in (ROOT_SLOPE, UNIT) for n in every):
         return program
     step = lambda own: block_by_block.opened(program.block, program.outputs, own)
@@ -425,7 +423,7 @@ def _opened(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopPr
 
 
 def _has_slopes(program: LoopProgram) -> bool:
-    return has_slopes((*(e for s in walk(program.block) for e in expressions(s)), *program.outputs))
+    return has_slopes((*expressions_in(program.block), *program.outputs))
 
 
 def _beside(

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import Expr
-from symdiff.ir.loop_program import LoopProgram, mapped_block
-from symdiff.loops.context import names_of
+from symdiff.ir.loop_program import LoopProgram, mapped_block, names_of
 from symdiff.loops.rows import rows
 from symdiff.loops.simplify import (
     guarded_points,

@@ -20,13 +20,20 @@ import pytest
 from symdiff.interpret import Certified, exclusive
 from symdiff.interpret.loops import Precise, evaluate, run
 from symdiff.ir import NAN, ONE, ZERO, Expr, const, rebuild, transform, var, where
-from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, mapped_block, name_of, types
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    LoopProgram,
+    mapped_block,
+    name_of,
+    names_of,
+    types,
+)
 from symdiff.ir.node_text import parse_program, program_text
 from symdiff.ir.pass_lists import Pass
 from symdiff.ir.program import Program
 from symdiff.ir.verify import loops as verify_loops
 from symdiff.ir.verify import scalar as verify_scalar
-from symdiff.loops.context import names_of
 from symdiff.loops.simplify import block_by_block as blocks
 from symdiff.lowering.double_double.arithmetic import POWER_OF_TWO, Pair
 from symdiff.lowering.double_double.pairs import PARTS, TABLE

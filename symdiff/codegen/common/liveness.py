@@ -17,11 +17,10 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    expressions,
+    expressions_in,
     leaves,
     name_of,
     uses,
-    walk,
 )
 
 
@@ -49,7 +48,7 @@ class Point:
         """The loads of an array after the statement; None if it is used otherwise."""
         found: dict[Expr, None] = {}
         after = self.block[self.position + 1 :]
-        roots = [*self.roots, *(e for s in walk(after) for e in expressions(s))]
+        roots = [*self.roots, *expressions_in(after)]
         order = topological(roots)
         bare = {e for e in roots if e.op is ARRAY}
         for e in order:

@@ -30,11 +30,10 @@ from symdiff.ir.loop_program import (
     LoopProgram,
     Statement,
     Update,
-    expressions,
+    expressions_in,
     kind_of,
     name_of,
     scalar,
-    walk,
 )
 
 MOST_NODES = 2**13
@@ -320,7 +319,7 @@ class _Additions:
 
 def _all_expressions(s: Statement) -> list[Expr]:
     """Those of a statement and of what is inside of it."""
-    return [e for t in walk((s,)) for e in expressions(t)]
+    return expressions_in((s,))
 
 
 def _arrays_in(e: Expr) -> list[str]:

@@ -19,7 +19,7 @@ Ensures: the same program with more checks; none of its integers wraps where no 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -100,6 +100,11 @@ def checked(program: LoopProgram) -> LoopProgram:
     if not found.any and not found.first:
         return program
     return replace(program, block=(*found.first.values(), *block, *last))
+
+
+def ranges(known: dict[str, Range]) -> Callable[[Expr, dict[Expr, Range]], Range]:
+    """Bounds of integers, given those of names; those of nodes are noted."""
+    return _Checker(known, {}).range
 
 
 def _of_data(values: np.ndarray) -> Range:
@@ -554,4 +559,4 @@ def _joined(a: Range, b: Range) -> Range:
     return min(a[0], b[0]), max(a[1], b[1])
 
 
-__all__ = ["checked"]
+__all__ = ["Range", "checked", "ranges"]

@@ -34,12 +34,11 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     array,
-    defined,
     index,
     inner,
-    leaves,
     load,
-    name_of,
+    names_in,
+    own_names,
     renamed,
     replaced,
     walk,
@@ -116,12 +115,12 @@ def _saved(s: Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr
     hidden : other names from inside of these loops. A size that depends on them, and the
         number of iterations of a loop that does, counts as one.
     """
-    own = {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
+    own = own_names(s.body)
     hidden |= (own | {n for n, _ in inner(s)}) - {s.index}
 
     def largest(n: Expr) -> Expr:
         (n,) = substitute((n,), counts)
-        return ONE if {name_of(e) for e in leaves((n,))} & (hidden | {s.index}) else n
+        return ONE if names_in(n) & (hidden | {s.index}) else n
 
     if s.count is not None:
         counts = {**counts, index(s.index): largest(s.count)}

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from symdiff import ir
 from symdiff.ir import ONE, TRUE, ZERO, Expr, var
+from symdiff.ir.blocks import element
 from symdiff.ir.functions.selection import EXTREMES, HELD, LARGER, MAXIMA, SMALLER, TAKEN
 from symdiff.ir.loop_program import (
     INTEGER,
@@ -27,11 +28,10 @@ from symdiff.ir.loop_program import (
     Carried,
     Loop,
     Statement,
-    expressions,
+    expressions_in,
     index,
     leaves,
     name_of,
-    walk,
 )
 from symdiff.loops.context import Context
 
@@ -103,7 +103,7 @@ def _op_of(s: Loop, c: Carried) -> ir.Op | None:
     others = [other.next for other in s.carried if other is not c]
     body = tuple(t for t in s.body if nested is None or t is not nested[0])
     read = [*others, s.condition, *(v.value for v in s.saves)]
-    read += [e for t in walk(body) for e in expressions(t)]
+    read += expressions_in(body)
     if nested is None:
         step = step_of(s, c)
         return None if step is None or c.leaf in leaves(read) else step.op
@@ -111,7 +111,7 @@ def _op_of(s: Loop, c: Carried) -> ir.Op | None:
     read += [e for o in loop.carried for e in (o.init, o.next) if o is not inner]
     read.append(inner.next)
     read += [] if loop.count is None else [loop.count]
-    read += [e for t in walk(loop.body) for e in expressions(t)]
+    read += expressions_in(loop.body)
     if not {c.leaf, inner.after}.isdisjoint(leaves(read)):
         return None
     return _op_of(loop, inner)
@@ -234,8 +234,7 @@ def _reads(context: Context, e: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]
         elif (made := context.builds.get(name)) is None:
             yield n.args[0], ()
         else:
-            axes = zip(map(index, made.indices), place, strict=True)
-            yield from _reads(context, *ir.substitute((made.value,), dict(axes)))
+            yield from _reads(context, element(made, place))
 
 
 def nested_in(s: Loop, c: Carried) -> str | None:

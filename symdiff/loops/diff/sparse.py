@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import ONE, TRUE, ZERO, Expr, substitute, topological
+from symdiff.ir.blocks import elements
 from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -33,10 +34,10 @@ from symdiff.ir.loop_program import (
     index,
     load,
     name_of,
+    names_of,
     types,
 )
 from symdiff.ir.names import Names
-from symdiff.loops.context import names_of
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.passes.differentiate import gradient
 
@@ -171,15 +172,9 @@ def _names(s: Loop | Update) -> set[str]:
 
 def inlined(e: Expr, builds: dict[str, Build]) -> Expr:
     """A formula with the elements of earlier formulas written out."""
-    while True:
-        mapping = {}
-        for n in topological((e,)):
-            if n.op is LOAD and (build := builds.get(name_of(n.args[0]))) is not None:
-                at = dict(zip(map(index, build.indices), n.args[1:], strict=True))
-                mapping[n] = substitute((build.value,), at)[0]
-        if not mapping:
-            return e
-        e = substitute((e,), mapping)[0]
+    while found := elements(e, builds):
+        (e,) = substitute((e,), found)
+    return e
 
 
 def _build_of(output: Expr, builds: dict[str, Build], program: LoopProgram) -> Build:

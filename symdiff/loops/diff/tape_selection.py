@@ -41,6 +41,8 @@ from symdiff.ir.loop_program import (
     inner,
     leaves,
     name_of,
+    names_in,
+    own_names,
     renamed,
     walk,
 )
@@ -131,13 +133,13 @@ class _Search:
         """Save values that are needed together with what their derivatives are of, if that takes fewer
         tapes than the two of them."""
         block = self._block()
-        new = {n for b in walk(block) for n, _ in (*defined(b), *inner(b))}
+        new = own_names(block)
         roots = (*_all_expressions(block), *self.roots)
         found = [
             e for e in topological(roots)
             if e.op is EXTENDED and e.args[0].op is VAR
-            and not new & {name_of(x) for x in leaves((e,))}
-            and self.inside.keys() & {name_of(x) for x in leaves((e,))}
+            and not new & names_in(e)
+            and self.inside.keys() & names_in(e)
         ]  # fmt: skip
         if not found:
             return
@@ -203,7 +205,7 @@ class _Search:
         """Save the elements that are loaded from an array, if that is all that is used of
         it. Of an array from outside only what depends on this loop (`only_own`)."""
         block = self._block()
-        new = {n for b in walk(block) for n, _ in (*defined(b), *inner(b))}
+        new = own_names(block)
         found: dict[Expr, None] = {}
         roots = (*_all_expressions(block), *self.roots)
         if any(e.op is ARRAY and name_of(e) == name for e in roots):

@@ -5,7 +5,6 @@
 `forwarding`         what is read is what was written
 `fixed_points`       distances of affine recurrences from their fixed points
 `promote`            an element that a loop changes, in a number
-`chains`             the states of an array that a loop changes element by element
 `tabulate`           loops that fill arrays, as arrays given by their indices
 `copies`             arrays that loops only copy
 `fuse`               elements of an array, computed where they are used

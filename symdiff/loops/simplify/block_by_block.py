@@ -26,12 +26,11 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Type,
-    defined,
     expressions,
     free,
-    inner,
     kind_of,
     mapped_block,
+    own_names,
     walk,
 )
 from symdiff.ir.names import Names
@@ -216,37 +215,25 @@ def _without_slopes(block: Block, roots: tuple[Expr, ...]) -> Code:
     return _with_passes(block, roots, passes)
 
 
-@lru_cache(maxsize=512)
-def _late(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    names = _abstraction(outputs)
-    found = sides_of_kinks(substitute(outputs, names))
-    return substitute(cancel(found), _inverse(names))
+def _over_leaves(
+    passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]],
+) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:
+    """Passes on expressions in which elements of arrays and integers are variables."""
+
+    @lru_cache(maxsize=512)
+    def run(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        names = _abstraction(outputs)
+        return substitute(passes(substitute(outputs, names)), _inverse(names))
+
+    return run
 
 
-@lru_cache(maxsize=512)
-def _last(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    names = _abstraction(outputs)
-    outputs = stabilise(expand_completed(substitute(outputs, names)))
-    return substitute(outputs, _inverse(names))
-
-
-@lru_cache(maxsize=512)
-def _counted(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Integers that count where numbers are compared."""
-    names = _abstraction(outputs)
-    return substitute(expand_completed(substitute(outputs, names)), _inverse(names))
-
-
-@lru_cache(maxsize=512)
-def _closed(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    names = _abstraction(outputs)
-    return substitute(closed_forms(substitute(outputs, names)), _inverse(names))
-
-
-@lru_cache(maxsize=512)
-def _pinned(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    names = _abstraction(outputs)
-    return substitute(pinned_forms(substitute(outputs, names)), _inverse(names))
+_late = _over_leaves(lambda outputs: cancel(sides_of_kinks(outputs)))
+_last = _over_leaves(lambda outputs: stabilise(expand_completed(outputs)))
+_counted = _over_leaves(expand_completed)
+"""Integers that count where numbers are compared."""
+_closed = _over_leaves(closed_forms)
+_pinned = _over_leaves(pinned_forms)
 
 
 def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
@@ -282,7 +269,7 @@ def _in_rows(block: Block, roots: tuple[Expr, ...]) -> Code:
 
 def _names_of(block: Block, roots: tuple[Expr, ...]) -> Names:
     """Names that a block, and the expressions after it, do not have yet."""
-    own = {n for s in walk(block) for n, _ in (*defined(s), *inner(s))}
+    own = own_names(block)
     tapes = {v.tape for s in walk(block) if isinstance(s, Loop) for v in s.saves}
     return Names(own | free(block, roots) | tapes)
 

@@ -35,21 +35,21 @@ from symdiff.ir.loop_program import (
     INDEX,
     REAL,
     Block,
-    Carried,
     Check,
     Loop,
     Statement,
-    defined,
     expressions,
     index,
-    inner,
     leaves,
     name_of,
+    own_names,
+    plain_loop,
     renamed,
     replaced,
     walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.collected import reduction
 
 
 def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tuple[Expr, ...]]:
@@ -58,38 +58,22 @@ def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, t
     sums: dict[Expr, Loop] = {}
     for s in block:
         s = with_inside(s, lambda b, ends: of_sums(b, ends, names))
-        mapping = _mapping(expressions(s), sums, done, names, _own(s))
+        mapping = _mapping(expressions(s), sums, done, names, own_names((s,)))
         (s,) = replaced((s,), mapping) if mapping else (s,)
         done.append(s)
-        if (total := _total(s)) is not None:
-            assert isinstance(s, Loop)
-            sums[total] = s
+        if isinstance(s, Loop) and _term(s) is not None:
+            sums[s.carried[0].after] = s
     mapping = _mapping(roots, sums, done, names)
     return tuple(done), substitute(tuple(roots), mapping) if mapping else tuple(roots)
 
 
-def _total(s: Statement) -> Expr | None:
-    """The result of a loop that adds numbers up from 0, and does nothing else for later statements."""
-    if not isinstance(s, Loop) or len(s.carried) != 1 or s.count is None or s.condition is not TRUE:
+def _term(s: Statement) -> Expr | None:
+    """What a loop adds up from 0 that does nothing else for later statements."""
+    if not isinstance(s, Loop) or len(s.carried) != 1 or not plain_loop(s):
         return None
     (c,) = s.carried
-    if s.saves or s.restores or c.type != REAL or c.init is not ZERO or _term(c) is None:
-        return None
-    return var(c.result)
-
-
-def _term(c: Carried) -> Expr | None:
-    """What an iteration adds."""
-    if c.next.op is not ADD or var(c.name) not in c.next.args:
-        return None
-    a, b = c.next.args
-    term = b if a is var(c.name) else a
-    return None if var(c.name) in topological((term,)) else term
-
-
-def _own(s: Statement) -> set[str]:
-    """The names that stand for something in a statement only, as what its iterations count and carry."""
-    return {n for t in walk((s,)) for n, _ in (*defined(t), *inner(t))}
+    found = reduction(c) if c.type == REAL and c.init is ZERO else None
+    return found.term if found is not None and found.kind == "add" else None
 
 
 def _mapping(
@@ -147,8 +131,8 @@ def _joined(condition: Expr, one: Loop, two: Loop, done: list[Statement], names:
         (replace(second, index=first.index),), {index(second.index): index(first.index)}
     )
     assert isinstance(second, Loop)
-    (c,), (d,) = first.carried, second.carried
-    mine, other = _term(c), _term(d)
+    (c,) = first.carried
+    mine, other = _term(first), _term(second)
     assert mine is not None and other is not None
     following = raw(ADD, (var(c.name), where(condition, mine, other)))
     done.append(replace(

@@ -29,11 +29,13 @@ from symdiff.ir.loop_program import (
     index,
     inner,
     name_of,
+    own_names,
+    plain_loop,
     replaced,
     walk,
 )
-from symdiff.loops.simplify.chains import chain, plain
 from symdiff.loops.simplify.repeated import changed
+from symdiff.lowering.loops.chains import chain
 
 
 def without_copies(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
@@ -80,12 +82,12 @@ def _copied(s: Loop, c: Carried, zeros: set[str], known: Mapping[str, Type]) -> 
         or value.args[1:] != at
     ):
         return None
-    if not all(map(plain, path)) or tuple(b.count for b in path) != c.type.shape:
+    if not all(map(plain_loop, path)) or tuple(b.count for b in path) != c.type.shape:
         return None
     if update.add and name_of(c.init) not in zeros:
         return None
     source = value.args[0]
-    own = {n for b in (s, *walk(s.body)) for n, _ in (*defined(b), *inner(b))}
+    own = own_names((s,))
     return source if source.op is ARRAY and name_of(source) not in own and known.get(
         name_of(source)
     ) == c.type else None  # fmt: skip

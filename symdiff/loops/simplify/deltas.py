@@ -27,24 +27,25 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    defined,
-    expressions,
+    expressions_in,
     index,
     inner,
     kind_of,
     leaves,
     mapped,
     name_of,
+    names_in,
+    own_names,
+    plain_loop,
     replaced,
     scalar,
     walk,
 )
-from symdiff.loops.simplify.chains import names_used, plain
 
 
 def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it, with sums over deltas carried out."""
-    everything = [*roots, *(e for s in walk(block) for e in expressions(s))]
+    everything = [*roots, *expressions_in(block)]
     if not any(e.op is WHERE and _is_delta(e.args[0]) for e in ir.topological(everything)):
         return block, tuple(roots)
     result: list[Statement] = []
@@ -52,7 +53,7 @@ def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, 
     for s in block:
         (s,) = replaced((s,), known)
         s = with_inside(s, contracted)
-        if isinstance(s, Loop) and plain(s):
+        if isinstance(s, Loop) and plain_loop(s):
             s, sums = _without_sums(s)
             known.update(sums)
             if (once := _one_iteration(s)) is not None:
@@ -116,7 +117,7 @@ def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | N
         shift = ZERO
         if left.op in (ADD, SUB) and left.args[0] is i:
             left, shift = i, left.args[1] if left.op is ADD else -left.args[1]
-        if left is i and not names_used(right - shift) & hidden:
+        if left is i and not names_in(right - shift) & hidden:
             return right - shift, TRUE
     return None
 
@@ -124,7 +125,7 @@ def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | N
 # -------------------------------------------------------------------------- loops
 def _inside(s: Loop) -> set[str]:
     own = {n for n, _ in inner(s)}
-    return own | {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
+    return own | own_names(s.body)
 
 
 def _term(e: Expr, s: Loop) -> Expr | None:
@@ -135,7 +136,7 @@ def _term(e: Expr, s: Loop) -> Expr | None:
         return None
     place, rest = at
     rest, value = substitute((rest, found[1]), {i: place})
-    if (names_used(rest) | names_used(value)) & hidden:
+    if (names_in(rest) | names_in(value)) & hidden:
         return None
     return ir.where(ir.and_(_in_range(place, s.count), rest), value, ZERO)
 
@@ -170,7 +171,7 @@ def _without_sums(s: Loop) -> tuple[Loop, dict[Expr, Expr]]:
 def _reads(s: Loop, c: Carried) -> bool:
     """Whether an iteration uses a value other than to add to it."""
     others = [d.next for d in s.carried if d is not c]
-    roots = [*others, *(e for b in walk(s.body) for e in expressions(b))]
+    roots = [*others, *expressions_in(s.body)]
     count = sum(e is scalar(c.name, "f") for t in _terms(c.next) for e in leaves((t,)))
     return count != 1 or any(name_of(e) == c.name for e in leaves(roots))
 
@@ -198,7 +199,9 @@ def _one_iteration(s: Loop) -> tuple[list[Statement], dict[Expr, Expr]] | None:
             if at is None or (place is not None and at is not place):
                 return None
             place = at
-        elif not isinstance(b, Loop) or not plain(b) or any(not c.type.shape for c in b.carried):
+        elif (
+            not isinstance(b, Loop) or not plain_loop(b) or any(not c.type.shape for c in b.carried)
+        ):
             return None
     if place is None:
         return None

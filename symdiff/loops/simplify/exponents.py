@@ -24,17 +24,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr, substitute, topological, var
+from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr, substitute, topological
+from symdiff.ir.blocks import element, elements
 from symdiff.ir.functions import DETACHED, EXP, LN2, LN10, LOG, LOG1P, LOG2, LOG10
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
     Block,
     Build,
-    Carried,
     Loop,
     Statement,
-    Type,
     array,
     expressions,
     index,
@@ -45,6 +44,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.collected import Nest, nests
 
 Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 
@@ -64,7 +64,8 @@ def scaled(
     simplify : cancels in expressions.
     """
     statements = list(walk(block))
-    sums = {s.trips: s for s in statements if isinstance(s, Loop) and _is_sum(s)}
+    alone = {e: n for e, n in nests(block).items() if n.alone}
+    sums = {n.loops[0][0].trips: (e, n) for e, n in alone.items()}
     if not sums:
         return block, tuple(roots)
     used = [*(e for s in statements for e in expressions(s)), *roots]
@@ -77,23 +78,24 @@ def scaled(
     new: dict[str, Block] = {}
     for s in statements:
         if isinstance(s, Build) and len(s.body) == 1 and isinstance(s.body[0], Loop):
-            if s.body[0].trips in sums and (made := parts.of_rows(s, s.body[0])) is not None:
+            found = sums.get(s.body[0].trips)
+            if found is not None and (made := parts.of_rows(s, *found)) is not None:
                 new[s.name] = made
-    for s in sums.values():
-        if (made := parts.of_number(s)) is not None:
-            new[s.trips] = made
+    for trips, (total, nest) in sums.items():
+        if (made := parts.of_number(total, nest)) is not None:
+            new[trips] = made
     if not new:
         return block, tuple(roots)
 
     def one(e: Expr) -> Expr:
-        e = _written_out(e, parts.holders)
+        (e,) = substitute((e,), elements(e, {b.name: b for b in parts.holders}))
         mapping = dict(parts.values)
         for n in topological((e,)):
             if n.op is LOAD and n.args[0] in parts.rows:
                 mapping |= parts.row(n)
             whole = n.args[0] if n.op is LOAD else n
             if whole in parts.terms:
-                mapping |= _inlined(e, parts.terms[whole])
+                mapping |= elements(e, {parts.terms[whole].name: parts.terms[whole]})
         return _gathered(substitute((e,), mapping)[0]) if mapping else e
 
     def go(b: Block) -> Block:
@@ -104,20 +106,6 @@ def scaled(
         return tuple(found)
 
     return go(block), tuple(map(one, roots))
-
-
-def _is_sum(s: Loop) -> bool:
-    """Whether a counted loop does nothing but add up numbers from 0."""
-    if (
-        s.body
-        or s.saves
-        or s.restores
-        or s.reverse
-        or s.count is None
-        or s.condition is not ir.TRUE
-    ):
-        return False
-    return len(s.carried) == 1 and s.carried[0].type == Type() and s.carried[0].init is ZERO
 
 
 class _Parts:
@@ -148,25 +136,23 @@ class _Parts:
         self.terms: dict[Expr, Build] = {}
         self.holders: list[Build] = []
 
-    def of_number(self, s: Loop) -> Block | None:
-        total = var(s.carried[0].result)
-        parts = _exponent(s.carried[0], self.builds)
-        if parts is None or total not in self.inside or total in self.values:
+    def of_number(self, total: Expr, nest: Nest) -> Block | None:
+        """A loop for the largest exponent, and one for the sum below."""
+        term = self._term(nest)
+        if term is None or total not in self.inside or total in self.values:
             return None
-        apart = functools.partial(_apart, total)
-        u, common = self._without_common(parts, s, total, lambda e, c: apart(c, total))
-        peak, largest = self._peak(s, u)
+        u, common = self._without_common(term, nest, total, lambda e, c: _apart(total, c, total))
+        peak, largest = nest.largest((u,), -ir.INF, self.names)
         shift = DETACHED(_where_finite(common, _finite(largest)))
         self.values |= _apart(total, common, EXP(shift) * total)
-        return peak, _below(s, u, parts.weight, shift)
+        return peak, nest.with_terms(term.weight * EXP(u - shift))
 
-    def of_rows(self, s: Build, loop: Loop) -> Block | None:
+    def of_rows(self, s: Build, total: Expr, nest: Nest) -> Block | None:
         """An array whose elements are such sums: an array of the largest exponents, one of
         the sums below, and the array itself."""
-        parts = _exponent(loop.carried[0], self.builds)
-        whole = array(s.name)
+        term, whole = self._term(nest), array(s.name)
         used = any(n.op is LOAD and n.args[0] is whole for n in self.inside)
-        if parts is None or not used or s.value is not var(loop.carried[0].result):
+        if term is None or not used or s.value is not total:
             return None
         at = tuple(map(index, s.indices))
 
@@ -177,15 +163,15 @@ class _Parts:
                     found |= _apart(n, _at(c, s, n.args[1:]), n)
             return found
 
-        u, common = self._without_common(parts, loop, whole, apart)
-        peak, largest = self._peak(loop, u)
+        u, common = self._without_common(term, nest, whole, apart)
+        peak, largest = nest.largest((u,), -ir.INF, self.names)
         shift = _where_finite(common, _finite(largest))
         (first,), _ = renamed(
             (Build(f"largest_{s.name}", s.type, s.indices, shift, (peak,)),), self.names
         )
         assert isinstance(first, Build)
         highest = array(first.name)
-        below = _below(loop, u, parts.weight, DETACHED(load(highest, *at)))
+        below = nest.with_terms(term.weight * EXP(u - DETACHED(load(highest, *at))))
         second = replace(s, name=self.names.fresh(s.name), body=(below,))
         self.rows[whole] = highest, array(second.name), s, common
         indices = tuple(self.names.fresh(i) for i in s.indices)
@@ -199,13 +185,24 @@ class _Parts:
         rest = EXP(DETACHED(load(highest, *e.args[1:]))) * load(below, *e.args[1:])
         return _apart(e, _at(common, s, e.args[1:]), rest)
 
+    def _term(self, nest: Nest) -> _Term | None:
+        """What loops add up, if it is a multiple of an exponential."""
+        term = nest.term
+        build = self.builds.get(name_of(term.args[0])) if term.op is LOAD else None
+        if build is not None:
+            term = element(build, term.args[1:])
+        weight, e = term.args if term.op is MUL else (ONE, term)
+        if weight.op is EXP and e.op is not EXP:
+            weight, e = e, weight
+        return _Term(e.args[0], weight, build) if e.op is EXP else None
+
     def _without_common(
-        self, term: _Term, s: Loop, name: Expr,
+        self, term: _Term, nest: Nest, name: Expr,
         apart: Callable[[Expr, Expr], dict[Expr, Expr]],
     ) -> tuple[Expr, Expr]:  # fmt: skip
         """The exponents of a sum without what is common to all, and that, if no expression in which
         the sum occurs depends on it; `apart` says what becomes of one."""
-        own, common = _split(term.exponent, index(s.index))
+        own, common = _split(term.exponent, {i for i, _ in nest.over})
         leaves = _leaves(common)
         if own is ZERO or not leaves or (name.op is ARRAY and name in self.used):
             return term.exponent, ZERO
@@ -215,13 +212,13 @@ class _Parts:
         for whole in self.used:
             if whole in values:  # written out where it is loaded
                 continue
-            e = _written_out(whole, holders)
+            (e,) = substitute((whole,), elements(whole, {b.name: b for b in holders}))
             mapping, inside = apart(e, common), set(topological((e,)))
             if not any(n in inside for n in mapping):
                 continue
             some = True
             if term.build is not None:
-                mapping |= _inlined(e, term.build)
+                mapping |= elements(e, {term.build.name: term.build})
             (found,) = self.simplify((_gathered(substitute((e,), mapping)[0]),))
             if leaves & _leaves(found):
                 return term.exponent, ZERO
@@ -232,24 +229,10 @@ class _Parts:
         self.holders += holders
         return own, common
 
-    def _peak(self, s: Loop, u: Expr) -> tuple[Loop, Expr]:
-        """The loop that finds the largest exponent, and its result."""
-        fresh = self.names.fresh
-        at, result, trips, first = (
-            fresh("largest"),
-            fresh("largest"),
-            fresh(s.trips),
-            fresh(s.index),
-        )
-        (u,) = substitute((u,), {index(s.index): index(first)})
-        found = ir.where(ir.lt(var(at), u), u, var(at))
-        carried = Carried(at, Type(), ir.neg(ir.INF), found, result)
-        return Loop(first, s.count, (carried,), (), trips), var(result)
 
-
-def _split(u: Expr, i: Expr) -> tuple[Expr, Expr]:
-    """What of a sum depends on an index, and what does not."""
-    if i not in set(topological((u,))):
+def _split(u: Expr, i: set[Expr]) -> tuple[Expr, Expr]:
+    """What of a sum depends on indices, and what does not."""
+    if i.isdisjoint(topological((u,))):
         return ZERO, u
     if u.op in (ADD, SUB):
         (a, c), (b, d) = (_split(e, i) for e in u.args)
@@ -259,7 +242,7 @@ def _split(u: Expr, i: Expr) -> tuple[Expr, Expr]:
         return ir.neg(a), ir.neg(c)
     for k in (0, 1) if u.op is MUL else (0,) if u.op is DIV else ():
         factor = u.args[1 - k]
-        if i not in set(topological((factor,))):
+        if i.isdisjoint(topological((factor,))):
             a, c = _split(u.args[k], i)
             return (a * factor, c * factor) if u.op is MUL else (a / factor, c / factor)
     return u, ZERO
@@ -302,36 +285,27 @@ def _sum(terms: Sequence[tuple[int, Expr]]) -> Expr | None:
 
 def _product(e: Expr) -> Expr | None:
     """A product with one exponential, if something is opposite in its exponents."""
-    factors = list(_factors(e))
-    exponent = _sum([(k * s, t) for k, f in factors if f.op is EXP for s, t in _terms(f.args[0])])
+    factors = list(ir.factors(e))
+    exponent = _sum([(k * s, t) for f, k in factors if f.op is EXP for s, t in _terms(f.args[0])])
     if exponent is None:
         return None
-    above = [f for k, f in factors if k > 0 and f.op is not EXP]
-    below = [f for k, f in factors if k < 0 and f.op is not EXP]
+    above = [f for f, k in factors if k > 0 and f.op is not EXP]
+    below = [f for f, k in factors if k < 0 and f.op is not EXP]
     over, under = (functools.reduce(ir.mul, part, ONE) for part in (above, below))
     return over * EXP(exponent) / under
 
 
 def _logarithm(e: Expr) -> Expr:
     """The logarithm of a product, with the exponents of its exponentials beside it."""
-    factors = list(_factors(e.args[0]))
-    exponents = [ir.const(k) * f.args[0] for k, f in factors if f.op is EXP]
+    factors = list(ir.factors(e.args[0]))
+    exponents = [ir.const(k) * f.args[0] for f, k in factors if f.op is EXP]
     if not exponents:
         return e
     rest = ONE
-    for k, f in factors:
+    for f, k in factors:
         if f.op is not EXP:
             rest = rest * f if k > 0 else rest / f
     return functools.reduce(ir.add, exponents) / _UNITS[e.op] + e.op(rest)
-
-
-def _factors(e: Expr, power: int = 1) -> Iterator[tuple[int, Expr]]:
-    """The factors of a product, and whether they stand below its fraction bar."""
-    if e.op in (MUL, DIV):
-        yield from _factors(e.args[0], power)
-        yield from _factors(e.args[1], power if e.op is MUL else -power)
-    else:
-        yield power, e
 
 
 def _terms(e: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
@@ -363,11 +337,6 @@ def _finite(x: Expr) -> Expr:
     return ir.where(ir.lt(ir.abs_(x), ir.INF), x, ZERO)
 
 
-def _below(s: Loop, u: Expr, weight: Expr, shift: Expr) -> Loop:
-    c = s.carried[0]
-    return replace(s, carried=(replace(c, next=var(c.name) + weight * EXP(u - shift)),))
-
-
 class _Term(NamedTuple):
     """What a loop adds up: weight*exp(exponent), and the array that holds it, if one does."""
 
@@ -380,37 +349,6 @@ def _leaves(e: Expr) -> set[Expr]:
     """The numbers and arrays of an expression."""
     nodes = topological((e,))
     return {n for n in nodes if n.op is ir.VAR} | {n.args[0] for n in nodes if n.op is LOAD}
-
-
-def _written_out(e: Expr, builds: Sequence[Build]) -> Expr:
-    """An expression with what the elements of arrays are in place of those."""
-    mapping: dict[Expr, Expr] = {}
-    for b in builds:
-        mapping |= _inlined(e, b)
-    return substitute((e,), mapping)[0] if mapping else e
-
-
-def _inlined(e: Expr, s: Build) -> dict[Expr, Expr]:
-    """The elements of an array that an expression loads, by what they are."""
-    found = (n for n in topological((e,)) if n.op is LOAD and n.args[0] is array(s.name))
-    return {n: _at(s.value, s, n.args[1:]) for n in found}
-
-
-def _exponent(c: Carried, builds: dict[str, Build]) -> _Term | None:
-    """What is added to c, if it is w*exp(u) and neither depends on c."""
-    if c.next.op is not ADD or var(c.name) not in c.next.args:
-        return None
-    a, b = c.next.args
-    term = b if a is var(c.name) else a
-    build = builds.get(name_of(term.args[0])) if term.op is LOAD else None
-    if build is not None:
-        term = _at(build.value, build, term.args[1:])
-    weight, e = (term.args[0], term.args[1]) if term.op is MUL else (ONE, term)
-    if weight.op is EXP and e.op is not EXP:
-        weight, e = e, weight
-    if e.op is not EXP or var(c.name) in topological((weight, e)):
-        return None
-    return _Term(e.args[0], weight, build)
 
 
 __all__ = ["scaled"]

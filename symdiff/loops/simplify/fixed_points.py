@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, WHERE, ZERO, Expr, topological, var
+from symdiff.ir.blocks import bottom_up
 from symdiff.ir.functions import EXTENDED, STEP
 from symdiff.ir.loop_program import (
     LOAD,
@@ -30,15 +31,13 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     array,
-    defined,
-    expressions,
+    expressions_in,
     index,
-    inner,
     leaves,
     load,
     mapped_block,
     name_of,
-    walk,
+    own_names,
 )
 from symdiff.ir.names import Names
 from symdiff.ir.plain import is_plain
@@ -71,7 +70,7 @@ def from_fixed_points(
 def values_only(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it, of which no derivative is taken any more: distances
     that only derivatives would use are left out."""
-    every = (*(e for s in walk(block) for e in expressions(s)), *roots)
+    every = (*expressions_in(block), *roots)
     if not any(n.op in (EXTENDED, STEP) for n in topological(every)):
         return block, tuple(roots)
 
@@ -162,19 +161,17 @@ class _Distances:
 
     def carried(self, block: Block) -> Block:
         """The block whose loops carry distances too."""
-        found: list[Statement] = []
-        for s in block:
-            if isinstance(s, (Build, Loop)):
-                s = replace(s, body=self.carried(s.body))
+
+        def rule(s: Statement) -> Block:
             if isinstance(s, Loop) and not s.saves and not s.restores:
-                found += self._loop(s)
-            else:
-                found.append(s)
-        return tuple(found)
+                return self._loop(s)
+            return (s,)
+
+        return bottom_up(block, rule)
 
     def _loop(self, s: Loop) -> Block:
         """A loop that carries distances too, behind what builds those of arrays."""
-        own = {n for b in walk((s,)) for n, _ in (*defined(b), *inner(b))}
+        own = own_names((s,))
         builds = {b.name: b for b in s.body if isinstance(b, Build) and not b.body}
         before: list[Statement] = []
         for c in s.carried:

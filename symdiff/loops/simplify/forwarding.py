@@ -29,9 +29,9 @@ from symdiff.ir import (
     WHERE,
     ZERO,
     Expr,
-    substitute,
     topological,
 )
+from symdiff.ir.blocks import element
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -43,12 +43,12 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    expressions,
+    expressions_in,
     index,
     mapped,
     name_of,
-    walk,
 )
+from symdiff.loops.simplify.repeated import changed
 
 MAX_ROUNDS = 6
 MAX_THROUGH = 12
@@ -86,14 +86,11 @@ class _Rewriter:
         self.leaves: dict[Expr, Expr] = {}
         self.known: dict[Expr, Expr] = {}
         self.counts: dict[Expr, Expr] = {}
-        everything = [*roots, *(e for s in walk(block) for e in expressions(s))]
+        everything = [*roots, *expressions_in(block)]
         nodes = topological(everything)
         self.loaded = {name_of(e.args[0]) for e in nodes if e.op is LOAD}
         self.used = Counter(name_of(e) for e in everything if e.op is ARRAY)
-        self.changed = {s.source for s in walk(block) if isinstance(s, Update)}
-        for s in walk(block):
-            if isinstance(s, Loop):
-                self.changed |= {name_of(c.init) for c in s.carried if c.type.shape}
+        self.changed = changed(block)
 
     # ---------------------------------------------------------------- statements
     def block(self, block: Block) -> Block:
@@ -194,8 +191,7 @@ class _Rewriter:
         made = self.made.get(name_of(e.args[0]))
         place = e.args[1:]
         if isinstance(made, Build) and not made.body and self._seen_through(made):
-            at = dict(zip(map(index, made.indices), place, strict=True))
-            return substitute((made.value,), at)[0]
+            return element(made, place)
         if isinstance(made, Update) and made.name in self.here and made.index == place:
             if made.guard is TRUE and not made.add:
                 return made.value

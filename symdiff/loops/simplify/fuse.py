@@ -28,6 +28,7 @@ from symdiff.ir.loop_program import (
     array,
     block_of,
     expressions,
+    expressions_in,
     index,
     leaves,
     name_of,
@@ -64,7 +65,7 @@ def fused(block: Block, roots: Sequence[Expr], *, late: bool) -> Block:
 
 def _names(s: Build) -> set[str]:
     """The arrays that a statement reads."""
-    roots = [e for b in walk((s,)) for e in expressions(b)]
+    roots = expressions_in((s,))
     return {name_of(e) for e in leaves(roots) if e.op is ARRAY}
 
 

@@ -31,12 +31,13 @@ from symdiff.ir.loop_program import (
     kind_of,
     leaves,
     name_of,
+    names_in,
+    names_of,
     renamed,
     walk,
 )
 from symdiff.ir.plain import exactly
 from symdiff.ir.prune import pruned
-from symdiff.loops.context import names_of
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.guards.shape import differentiated
 
@@ -97,7 +98,7 @@ def _of_names(program: LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
     counts = _counts(program)
     found = []
     for c in conditions:
-        names = {name_of(e) for e in leaves((c,))}
+        names = names_in(c)
         if names <= known and (names - given or _loads(c)):
             if (count := next((n for n in names if n in counts), None)) is not None:
                 none = ir.eq(next(e for e in leaves((c,)) if name_of(e) == count), ir.ZERO)

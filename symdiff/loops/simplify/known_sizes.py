@@ -27,7 +27,7 @@ from symdiff.ir.loop_program import (
     Statement,
     Type,
     defined,
-    expressions,
+    expressions_in,
     index,
     kind_of,
     leaves,
@@ -50,7 +50,7 @@ def settled(
     known : types of names, among them those of the parameters.
     """
     roots = tuple(roots)
-    if not any(_compares(e) for e in (*roots, *(e for s in walk(block) for e in expressions(s)))):
+    if not any(_compares(e) for e in (*roots, *expressions_in(block))):
         return block, roots
     made = {n for s in walk(block) for n, _ in defined(s)}
     sizes = {e for n, t in known.items() if n not in made for e in t.shape if e.op is INDEX}

@@ -21,6 +21,7 @@ from symdiff import ir
 from symdiff.ir import DIV, FALSE, HALF, INF, MUL, NAN, NEG, ONE, POW, ZERO, Expr, var
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES
 from symdiff.ir.loop_program import INDEX, leaves, name_of
+from symdiff.passes.analysis.roots import factors
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.complete.complete import complete
 from symdiff.passes.complete.removable import meaning
@@ -99,9 +100,9 @@ def settled(e: Expr, given: Container[str] = ()) -> Expr:
     products: dict[Expr, tuple[Expr, Expr]] = {}
     for n in order:
         if n.op in (MUL, DIV, NEG) and n not in inside:
-            factors = _factors(n)
-            for f in factors:
-                if f.op is ROOT_SLOPE and (beside := _made(factors, f, given)):
+            above = [f for f, side in ir.factors(n) if side > 0]
+            for f in above:
+                if f.op is ROOT_SLOPE and (beside := _made(above, f, given)):
                     products[n] = f.args[0], functools.reduce(ir.mul, beside)
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -128,13 +129,6 @@ def _made(factors: Iterable[Expr], slope: Expr, given: Container[str]) -> list[E
             v.op is not INDEX and v not in own and name_of(v) not in given for v in leaves((f,))
         )
     ]  # fmt: skip
-
-
-def _factors(e: Expr) -> list[Expr]:
-    """The factors of a product, above its divisors."""
-    if e.op in (MUL, NEG):
-        return [f for a in e.args for f in _factors(a)]
-    return _factors(e.args[0]) if e.op is DIV else [e]
 
 
 def _unfilled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -171,21 +165,9 @@ def _without_poles(n: Expr, still: Mapping[Expr, Expr]) -> Expr:
 def _divisors(n: Expr) -> list[Expr]:
     """The factors of the divisor of an operation."""
     if n.op is DIV:
-        stack = [n.args[1]]
-    elif n.op is POW and (ir.rational(n.args[1]) or 0) < 0:
-        stack = [n.args[0]]
-    else:
-        return []
-    found = []
-    while stack:
-        e = stack.pop()
-        if e.op is MUL:
-            stack.extend(e.args)
-        elif e.op is NEG or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
-            stack.append(e.args[0])
-        else:
-            found.append(e)
-    return found
+        return [*factors(n.args[1])]
+    negative = n.op is POW and (ir.rational(n.args[1]) or 0) < 0
+    return [*factors(n.args[0])] if negative else []
 
 
 __all__ = ["has_slopes", "settled", "without_slopes"]

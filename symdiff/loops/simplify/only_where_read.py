@@ -23,11 +23,11 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     defined,
-    expressions,
-    inner,
+    expressions_in,
     leaves,
     name_of,
-    walk,
+    names_in,
+    own_names,
 )
 from symdiff.lowering.loops.collected import reduction
 from symdiff.passes.analysis.roots import loci
@@ -38,7 +38,7 @@ Taken = frozenset[tuple[Expr, bool]]
 
 def only_where_read(block: Block, roots: Sequence[Expr]) -> Block:
     """The block of a program with these expressions after it."""
-    if not any(n.op is WHERE for n in ir.topological((*roots, *_all(block)))):
+    if not any(n.op is WHERE for n in ir.topological((*roots, *expressions_in(block)))):
         return block
     read: dict[str, Taken] = {}
     _note(roots, frozenset(), read)
@@ -47,11 +47,11 @@ def only_where_read(block: Block, roots: Sequence[Expr]) -> Block:
         s = block[place]
         made = [read[n] for n, _ in defined(s) if n in read]
         under = frozenset.intersection(*made) if made else frozenset()
-        later = {n for t in walk(block[place:]) for n, _ in (*defined(t), *inner(t))}
-        own = [(c, holds) for c, holds in under if not _names(c) & later]
+        later = own_names(block[place:])
+        own = [(c, holds) for c, holds in under if not names_in(c) & later]
         s = _restricted(s, sorted(own, key=lambda taken: ir.format_expr(taken[0])))
         found.append(s)
-        _note([e for t in walk((s,)) for e in expressions(t)], under, read)
+        _note(expressions_in((s,)), under, read)
     return tuple(reversed(found))
 
 
@@ -91,16 +91,8 @@ def _chosen(c: Expr, holds: bool, value: Expr) -> Expr:
 
 def _may_be_singular(e: Expr, c: Expr) -> bool:
     """Whether something on which a condition depends may make an expression singular."""
-    about = _names(c)
-    return any(_names(d) & about for n in ir.topological((e,)) for d in loci(n))
-
-
-def _names(e: Expr) -> set[str]:
-    return {name_of(n) for n in leaves((e,))}
-
-
-def _all(block: Block) -> list[Expr]:
-    return [e for s in walk(block) for e in expressions(s)]
+    about = names_in(c)
+    return any(names_in(d) & about for n in ir.topological((e,)) for d in loci(n))
 
 
 __all__ = ["only_where_read"]

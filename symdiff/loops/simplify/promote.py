@@ -26,17 +26,17 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     array,
-    defined,
     index,
     inner,
     load,
     mapped,
     mapped_block,
     name_of,
-    walk,
+    names_in,
+    own_names,
 )
 from symdiff.ir.names import Names
-from symdiff.loops.simplify.chains import chain, names_used
+from symdiff.lowering.loops.chains import chain
 
 
 def promoted(block: Block, names: Names, sizes: Mapping[Expr, Expr] | None = None) -> Block:
@@ -83,8 +83,8 @@ def _place(s: Loop, c: Carried) -> tuple[Expr, ...] | None:
         return None
     (place,) = places
     own = {n for n, _ in inner(s)}
-    own |= {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
-    return None if any(names_used(e) & own for e in place) else place
+    own |= own_names(s.body)
+    return None if any(names_in(e) & own for e in place) else place
 
 
 class _Promotion:

@@ -35,19 +35,20 @@ from symdiff.ir.loop_program import (
     Update,
     array,
     defined,
-    expressions,
+    expressions_in,
     free,
     index,
     load,
     mapped,
     name_of,
+    plain_loop,
     renamed,
     replaced,
     uses,
     walk,
 )
 from symdiff.ir.names import Names
-from symdiff.loops.simplify.chains import Chain, chain, plain
+from symdiff.lowering.loops.chains import Chain, chain
 from symdiff.lowering.loops.collected import adds_product, is_of_library
 
 MOST_BETWEEN = 16
@@ -81,7 +82,7 @@ def _merged(block: list[Statement], at: int) -> tuple[list[Statement], dict[Expr
     first; None if there is no such loop."""
     first = block[at]
     assert isinstance(first, Loop)
-    if not plain(first):
+    if not plain_loop(first):
         return None
     results = {name_of(c.after): c for c in first.carried}
     for k in range(at + 1, min(len(block), at + MOST_BETWEEN)):
@@ -119,14 +120,14 @@ def _has_tapes(s: Statement) -> bool:
 
 def _alike(first: Loop, second: Loop) -> bool:
     """Whether loops run over the same range."""
-    return plain(second) and second.count is first.count and second.reverse == first.reverse
+    return plain_loop(second) and second.count is first.count and second.reverse == first.reverse
 
 
 def _row_by_row(first: Loop, c: Carried, second: Loop) -> bool:
     """Whether the first loop changes and reads row i only in iteration i, which the second reads in its own."""
     other, leaf = index(second.index), c.after
     found = _in_rows(first, c)
-    every = [e for b in walk((second,)) for e in expressions(b)]
+    every = expressions_in((second,))
     return (
         found is not None
         and bool(found.sites)
@@ -146,7 +147,7 @@ def _in_rows(s: Loop, c: Carried) -> Chain | None:
 
 
 def _loads(block: Sequence[Statement], leaf: Expr) -> list[Expr]:
-    roots = [e for b in walk(tuple(block)) for e in expressions(b)]
+    roots = expressions_in(tuple(block))
     return [e for e in topological(roots) if e.op is LOAD and e.args[0] is leaf]
 
 
@@ -189,12 +190,12 @@ def _built_by_rows(
     leaf = array(s.name, s.type.kind)
     if not isinstance(loop, Loop) or len(s.indices) < 2 or s.name in free((), roots):
         return block
-    if not plain(loop) or loop.count is not s.type.shape[0] or _has_checks(s) or _is_large(s):
+    if not plain_loop(loop) or loop.count is not s.type.shape[0] or _has_checks(s) or _is_large(s):
         return block
     if _has_tapes(s):
         return block
     own, loads = index(loop.index), _loads((loop,), leaf)
-    every = [e for b in walk((loop,)) for e in expressions(b)]
+    every = expressions_in((loop,))
     if leaf in every or any(e.args[1] is not own for e in loads):
         return block
     here = {index(s.indices[0]): own}
@@ -210,7 +211,7 @@ def _built_by_rows(
 
 def _is_large(s: Build) -> bool:
     """Whether the elements of an array are a product of matrices, or use functions of the library."""
-    every = [e for b in walk((s,)) for e in expressions(b)]
+    every = expressions_in((s,))
     if any(map(is_of_library, topological(every))):
         return True
     return any(adds_product(c.next) for b in s.body if isinstance(b, Loop) for c in b.carried)

@@ -11,43 +11,33 @@ the squares stand under the root themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import ADD, CONST, DIV, HALF, MUL, POW, WHERE, Expr, substitute, topological, var
+from symdiff.ir import ADD, CONST, DIV, HALF, MUL, POW, VAR, WHERE, Expr, substitute, topological
 from symdiff.ir.functions import SQUARES
-from symdiff.ir.loop_program import (
-    LOAD,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    Update,
-    array,
-    kind_of,
-    mapped_block,
-)
+from symdiff.ir.inductive import inductive, made_of
+from symdiff.ir.loop_program import ARRAY, LOAD, Block, kind_of, leaves, mapped_block, name_of
 
 
 class Known(NamedTuple):
-    """What is known of names: which are sums of squares or arrays of such, and which arrays have only
-    elements greater than 0."""
+    """The names of sums of squares and of arrays of such, and of arrays that have only elements greater
+    than 0."""
 
-    sums: frozenset[Expr] = frozenset()
-    positive: frozenset[Expr] = frozenset()
-
-    def and_sums(self, more: Iterable[Expr]) -> Known:
-        """The same with more sums."""
-        return self._replace(sums=self.sums.union(more))
+    sums: Container[str] = frozenset()
+    positive: Container[str] = frozenset()
 
 
 def marked(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it, with sums of squares under roots marked."""
-    known = _known(block, Known())
-    if not known.sums:
+    made = made_of(block, lambda t: t.kind == "f")
+    known = Known(positive=inductive(made, lambda e, found: _is_positive(e, Known((), found))))
+    sums = inductive(made, lambda e, found: _is_sum(e, known._replace(sums=found)))
+    if not sums:
         return block, tuple(roots)
+    known = known._replace(sums=sums)
 
     def one(e: Expr) -> Expr:
         bases = [
@@ -61,48 +51,14 @@ def marked(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
     return mapped_block(block, one), tuple(map(one, roots))
 
 
-def _known(block: Block, known: Known) -> Known:
-    """What is known of names: those given and a block's."""
-    for s in block:
-        if isinstance(s, Build):
-            known = _known(s.body, known)
-            if s.type.kind == "f" and _is_sum(s.value, known):
-                known = known.and_sums([array(s.name)])
-            if s.type.kind == "f" and _is_positive(s.value, known):
-                known = known._replace(positive=known.positive | {array(s.name)})
-        elif isinstance(s, Update):
-            if array(s.source) in known.sums and _is_sum(s.value, known):
-                known = known.and_sums([array(s.name)])
-        elif isinstance(s, Loop):
-            known = _after_loop(s, known)
-    return known
-
-
-def _after_loop(s: Loop, known: Known) -> Known:
-    """What is known after a loop: of carried values, what holds at the start and, if it does
-    at the start of an iteration, at its end."""
-    places: dict[Expr, tuple[Carried, Expr]] = {}
-    for c in s.carried:
-        if c.type.kind == "f" and _is_sum(c.init, known):
-            leaf = array if c.type.shape else var
-            places[leaf(c.name)] = c, leaf(c.result)
-    while True:
-        inside = _known(s.body, known.and_sums(places))
-        lost = [e for e, (c, _) in places.items() if not _is_sum(c.next, inside)]
-        if not lost:
-            return inside.and_sums(result for _, result in places.values())
-        for e in lost:
-            del places[e]
-
-
 def _is_sum(e: Expr, known: Known) -> bool:
     """Whether this is a sum of squares, or of products and greater powers of such."""
-    if e in known.sums or e.op is SQUARES:
+    if e.op is SQUARES:
         return True
+    if e.op in (VAR, LOAD, ARRAY):
+        return name_of(e.args[0] if e.op is LOAD else e) in known.sums
     if e.op is CONST:
         return isinstance(e.value, Fraction) and e.value >= 0
-    if e.op is LOAD:
-        return e.args[0] in known.sums
     if e.op is ADD:
         return all(_is_sum(a, known) for a in e.args)
     if e.op is MUL:
@@ -142,8 +98,8 @@ def _is_positive(e: Expr, known: Known) -> bool:
     another kind of point there."""
     if e.op is POW:
         return _is_positive(e.args[0], known)
-    if e.op is LOAD:
-        return e.args[0] in known.positive
+    if e.op in (LOAD, ARRAY):
+        return name_of(e.args[0] if e.op is LOAD else e) in known.positive
     if e.op is CONST:
         return isinstance(e.value, Fraction) and e.value > 0
     if e.op in (ADD, MUL, DIV):
@@ -153,7 +109,7 @@ def _is_positive(e: Expr, known: Known) -> bool:
 
 def _uses(e: Expr, known: Known) -> bool:
     """Whether a sum is one by what is known of names: others are seen where they stand."""
-    return any(n in known.sums for n in topological((e,)))
+    return any(name_of(n) in known.sums for n in leaves((e,)))
 
 
 __all__ = ["marked"]

@@ -18,7 +18,6 @@ Software 4, 1978): what is too small beside the largest term does not count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -41,30 +40,25 @@ from symdiff.ir import (
     var,
     where,
 )
-from symdiff.ir.functions import MAXIMUM, ROOT_SLOPE, SQUARES
+from symdiff.ir.functions import ROOT_SLOPE, SQUARES
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
-    REAL,
     Block,
     Build,
-    Carried,
-    Check,
     Loop,
     LoopProgram,
     Statement,
     Update,
     array,
-    defined,
     expressions,
-    leaves,
+    expressions_in,
     mapped,
-    name_of,
-    renamed,
+    mapped_block,
+    names_of,
     walk,
 )
-from symdiff.loops.context import names_of
-from symdiff.lowering.loops.collected import reduction
+from symdiff.lowering.loops.collected import nests
 
 SCALES = {"float64": (480, 600), "float32": (45, 90)}
 """Sums whose largest term is beyond two to the first, or its reciprocal, are scaled by two to
@@ -92,15 +86,15 @@ class _Lengths:
     Attributes
     ----------
     roots : the root of each number, or for an array the array of the roots.
-    loops : the results of loops that are scaled, by the names of their iteration counts.
+    loops : for the names of their iteration counts, loops that find scales, and those with scaled terms.
     """
 
     def __init__(self, program: LoopProgram, dtype: str) -> None:
         self.names = names_of(program)
         self.level, self.scale = SCALES[dtype]
         self.roots: dict[Expr, Expr] = {}
-        self.loops: dict[str, Loop] = {}
-        self.sums: dict[Expr, tuple[Loop, Carried]] = {}
+        self.loops: dict[str, tuple[Loop, Loop]] = {}
+        self.sums = {e: n for e, n in nests(program.block).items() if n.alone}
         self.builds: dict[Expr, Build] = {}
         self.restored: dict[Expr, str] = {}
         self.saved: dict[str, list[Expr]] = {}
@@ -108,14 +102,12 @@ class _Lengths:
             if isinstance(s, Build):
                 self.builds[array(s.name)] = s
             elif isinstance(s, Loop):
-                for c in s.carried:
-                    self.sums[var(c.result)] = s, c
                 for r in s.restores:
                     self.restored[var(r.name)] = r.tape
                 for v in s.saves:
                     self.saved.setdefault(v.tape, []).append(v.value)
         self.tapes: set[str] = set()
-        everything = [e for s in walk(program.block) for e in expressions(s)]
+        everything = expressions_in(program.block)
         self.whole = {e for e in (*everything, *program.outputs) if e.op is ARRAY}
         self.whole |= {array(s.source) for s in walk(program.block) if isinstance(s, Update)}
 
@@ -140,13 +132,13 @@ class _Lengths:
             if self.keep(self.builds[s].value):
                 self.roots[s] = s
         elif s in self.sums:
-            loop, c = self.sums[s]
-            if c.init is ZERO and (terms := list(_terms(loop, c))) and None not in terms:
-                largest = self.largest(loop, c, ZERO)
-                (found,), new = renamed((largest,), self.names)
-                assert isinstance(found, Loop)
-                self.loops[loop.trips] = found
-                self.roots[s] = power(s, HALF) * self.unit(new[var(f"largest {c.result}")])
+            nest = self.sums[s]
+            if terms := _squared(nest.term):
+                first, largest = nest.largest([ir.abs_(t) for t in terms], ZERO, self.names)
+                unit = self.unit(largest)
+                second = nest.with_terms(_scaled(nest.term, unit))
+                self.loops[second.trips] = first, second
+                self.roots[s] = power(s, HALF) * unit
         return s in self.roots
 
     def unit(self, m: Expr) -> Expr:
@@ -185,8 +177,7 @@ class _Lengths:
         done: list[Statement] = []
         for s in block:
             if isinstance(s, Loop) and s.trips in self.loops:
-                largest = self.loops[s.trips]
-                done += [largest, self.scaled(s, self.unit(var(largest.carried[0].result)))]
+                done += mapped_block(self.loops[s.trips], self.new)
                 continue
             t = mapped(s, self.new, self.block)
             if isinstance(s, Build) and isinstance(t, Build) and array(s.name) in self.roots:
@@ -199,57 +190,6 @@ class _Lengths:
                 ))  # fmt: skip
             done.append(t)
         return tuple(done)
-
-    def scaled(self, s: Loop, unit: Expr) -> Loop:
-        """The loop that adds up, with scaled terms."""
-        (c,) = s.carried
-        body = tuple(self.scaled(b, unit) if isinstance(b, Loop) else b for b in s.body)
-        found = reduction(c)
-        if found is not None:
-            c = replace(c, next=var(c.name) + _scaled(found.term, unit))
-        return replace(s, carried=(c,), body=body)
-
-    def largest(self, s: Loop, c: Carried, init: Expr) -> Loop:
-        """The loop that finds the size of what is largest among what is squared."""
-        name, result = f"largest {c.name}", f"largest {c.result}"
-        found = reduction(c)
-        inside = [b for b in s.body if isinstance(b, Loop)]
-        if found is None:
-            (deeper,) = inside
-            largest = self.largest(deeper, deeper.carried[0], var(name))
-            after = var(largest.carried[0].result)
-            return replace(s, carried=(Carried(name, REAL, init, after, result),), body=(largest,))
-        sizes = [ir.abs_(t) for t in _squared(found.term)]
-        size = sizes[0]
-        for other in sizes[1:]:
-            size = MAXIMUM(size, other)
-        after = where(ir.lt(var(name), size), size, var(name))
-        return replace(s, carried=(Carried(name, REAL, init, after, result),), body=())
-
-
-def _terms(s: Loop, c: Carried) -> Iterator[Expr | None]:
-    """What is squared in the terms of a sum; None for what is no sum of squares."""
-    plain = s.count is not None and s.condition is ir.TRUE and not s.saves and not s.restores
-    loops = [b for b in s.body if not isinstance(b, Check)]
-    if not plain or len(s.carried) != 1 or c.type != REAL:
-        yield None
-        return
-    found = reduction(c)
-    if found is not None and not loops:
-        terms = _squared(found.term)
-        own = {c.name, *(n for b in s.body for n, _ in defined(b))}
-        yield from terms
-        if not terms or any(name_of(e) in own for e in leaves((found.term,))):
-            yield None
-    elif found is None and len(loops) == 1 and isinstance(loops[0], Loop) and loops[0].carried:
-        (inner, first) = loops[0], loops[0].carried[0]
-        through = first.init is var(c.name) and c.next is var(first.result)
-        if through:
-            yield from _terms(inner, first)
-        else:
-            yield None
-    else:
-        yield None
 
 
 def _squared(e: Expr) -> list[Expr]:

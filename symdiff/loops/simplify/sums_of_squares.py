@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, VAR, WHERE, ZERO, Expr, substitute
+from symdiff.ir import ADD, MUL, POW, TRUE, VAR, WHERE, Expr, substitute
 from symdiff.ir.functions import SQUARES
+from symdiff.ir.inductive import inductive, made_of
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
     Block,
     Build,
-    Carried,
     Loop,
     Type,
     array,
@@ -34,10 +34,12 @@ from symdiff.ir.loop_program import (
     kind_of,
     leaves,
     name_of,
+    names_in,
     uses,
     walk,
 )
-from symdiff.lowering.loops.collected import reduction
+from symdiff.loops.simplify.vanishing import Vanishing
+from symdiff.lowering.loops.collected import nests
 from symdiff.passes.analysis.roots import loci
 
 MOST_SUMS, MOST_TERMS = 2, 10
@@ -51,12 +53,12 @@ class _Sum:
     """What a number is the sum of the squares of.
 
     over : the indices of the loops and their counts. bases : what is squared.
-    zeros : the numbers and arrays all of whose elements are 0 where the sum is.
+    zeros : the names of numbers and arrays all of whose elements are 0 where the sum is.
     """
 
     over: tuple[tuple[Expr, Expr], ...]
     bases: tuple[Expr, ...]
-    zeros: frozenset[Expr]
+    zeros: frozenset[str]
 
 
 class Sums:
@@ -73,18 +75,10 @@ class Sums:
             self.types.update(defined(s))
             self.types.update(inner(s))
         self.known: dict[Expr, _Sum] = {}
-        for s in walk(block):
-            if not isinstance(s, Loop):
-                continue
-            for c in s.carried:
-                found = _terms(s, c) if c.init is ZERO else None
-                bases = _bases(found[1]) if found is not None else ()
-                if found is not None and bases:
-                    over = tuple(found[0])
-                    zeros = self._zeros(
-                        {a for b in bases if (a := self._whole(b, over)) is not None}
-                    )
-                    self.known[ir.var(c.result)] = _Sum(over, bases, zeros)
+        for total, nest in nests(block).items():
+            if bases := _bases(nest.term):
+                whole = {a for b in bases if (a := self._whole(b, nest.over)) is not None}
+                self.known[total] = _Sum(nest.over, bases, self._zeros(whole))
         self.built: dict[Expr, tuple[tuple[str, ...], _Sum, Expr]] = {}
         for s in walk(block):
             if isinstance(s, Build) and s.type.kind == "f":
@@ -165,72 +159,27 @@ class Sums:
             if self._covers(n, about.over) and substitute((n,), at)[0] is element:
                 yield at
 
-    def _zeros(self, arrays: set[Expr]) -> frozenset[Expr]:
+    def _zeros(self, arrays: set[Expr]) -> frozenset[str]:
         """What is 0 at all places where arrays are, and tends to 0 with them."""
         if not arrays:
             return frozenset()
-        touched = self._dependent(arrays)
-        zeros = set(arrays)
-        while True:
-            before = len(zeros)
-            for s in walk(self.block):
-                if isinstance(s, Build) and _vanishes(s.value, zeros, touched):
-                    zeros.add(array(s.name))
-                elif isinstance(s, Loop):
-                    zeros |= self._carried(s, zeros, touched)
-            if len(zeros) == before:
-                return frozenset(zeros)
+        own = set(map(name_of, arrays))
+        touched, made = self._dependent(own), made_of(self.block, lambda t: t.kind == "f")
+        return frozenset(own | inductive(made, lambda e, found: _vanishes(e, own | found, touched)))
 
-    def _carried(self, s: Loop, zeros: set[Expr], touched: set[str]) -> set[Expr]:
-        """The sums of a loop that are 0."""
-        found: set[Expr] = set()
-        for c in s.carried:
-            own = ir.var(c.name)
-            if c.type.shape or c.type.kind != "f" or not _vanishes(c.init, zeros, touched):
-                continue
-            deeper = [b.carried for b in s.body if isinstance(b, Loop)]
-            within = {ir.var(d.result) for row in deeper for d in row if d.init is own}
-            if _vanishes(c.next, zeros | {own} | within, touched) and all(
-                _vanishes(d.next, zeros | {own, ir.var(d.name)}, touched)
-                for row in deeper for d in row if ir.var(d.result) in within
-            ):  # fmt: skip
-                found.add(ir.var(c.result))
-        return found
-
-    def _dependent(self, arrays: set[Expr]) -> set[str]:
+    def _dependent(self, arrays: set[str]) -> set[str]:
         """The names that depend on arrays."""
-        found = {name_of(a) for a in arrays}
+        found = set(arrays)
         before = 0
         while len(found) != before:
             before = len(found)
             for s in walk(self.block):
                 used = uses(s)
                 if isinstance(s, Loop):
-                    used = used | {name_of(e) for e in leaves(expressions(s))}
+                    used = used | names_in(*expressions(s))
                 if used & found:
                     found |= {n for n, _ in (*defined(s), *inner(s))}
         return found
-
-
-def _terms(s: Loop, c: Carried) -> tuple[list[tuple[Expr, Expr]], Expr] | None:
-    """The indices of a nest of loops that adds numbers up, with their counts, and the terms."""
-    if s.count is None or s.condition is not ir.TRUE or s.saves or s.restores:
-        return None
-    here = (index(s.index), s.count)
-    own = {n for b in s.body for n, _ in defined(b)}
-    found = reduction(c)
-    if found is not None:
-        if found.kind != "add" or any(name_of(e) in own for e in leaves((found.term,))):
-            return None
-        return [here], found.term
-    for b in s.body:
-        if not isinstance(b, Loop):
-            continue
-        for d in b.carried:
-            if d.init is ir.var(c.name) and c.next is ir.var(d.result):
-                deeper = _terms(b, d)
-                return None if deeper is None else ([here, *deeper[0]], deeper[1])
-    return None
 
 
 def _bases(e: Expr) -> tuple[Expr, ...]:
@@ -245,33 +194,23 @@ def _bases(e: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-def _vanishes(e: Expr, zeros: set[Expr], touched: set[str]) -> bool:
+def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
     """Whether an expression is a sum of products with what is 0, of what stays finite."""
     if any(
         n.op.boolean or n.op.kink is not None or next(loci(n), None) is not None
         for n in ir.topological((e,)) if n.args and n.op is not LOAD
     ):  # fmt: skip
         return False
-    if any(name_of(n) in touched and n not in zeros for n in leaves((e,)) if n.op in (VAR, ARRAY)):
+    names = {name_of(n) for n in leaves((e,)) if n.op in (VAR, ARRAY)}
+    if names & touched - zeros:
         return False
-    return _is_zero(e, zeros)
+    known = dict.fromkeys(names & zeros, TRUE)
+    return Vanishing(known, {n: ((), c) for n, c in known.items()}).where(e) is TRUE
 
 
-def _is_zero(e: Expr, zeros: set[Expr]) -> bool:
-    if e.op in (VAR, LOAD):
-        return _base(e) in zeros
-    if e.op in (SQUARES, NEG, ABS, DIV) or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
-        return _is_zero(e.args[0], zeros)
-    if e.op is MUL:
-        return any(_is_zero(a, zeros) for a in e.args)
-    if e.op in (ADD, SUB):
-        return all(_is_zero(a, zeros) for a in e.args)
-    return e is ZERO
-
-
-def _base(e: Expr) -> Expr:
-    """A number, or the array that an element is of."""
-    return e.args[0] if e.op is LOAD else e
+def _base(e: Expr) -> str:
+    """The name of a number, or of the array that an element is of."""
+    return name_of(e.args[0] if e.op is LOAD else e)
 
 
 __all__ = ["Sums"]

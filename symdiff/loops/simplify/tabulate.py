@@ -30,19 +30,21 @@ from symdiff.ir.loop_program import (
     Statement,
     array,
     defined,
-    expressions,
+    expressions_in,
     free,
     index,
     inner,
     load,
     name_of,
+    names_in,
+    plain_loop,
     renamed,
     replaced,
     walk,
 )
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
-from symdiff.loops.simplify.chains import Chain, Site, chain, names_used, plain
+from symdiff.lowering.loops.chains import Chain, Site, chain
 
 MAX_REPEATED = 1.3
 MAX_FOR_ONE = 2.2
@@ -67,7 +69,7 @@ def gathered(block: Block, names: Names) -> Block:
 
 def _builds(s: Loop, names: Names) -> list[Build] | None:
     """The arrays that a nest of loops makes."""
-    if not plain(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
+    if not plain_loop(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
         return None
     found, factor = [], MAX_FOR_ONE if len(s.carried) == 1 else MAX_REPEATED
     for c in s.carried:
@@ -83,7 +85,7 @@ def _builds(s: Loop, names: Names) -> list[Build] | None:
 
 def _work(s: Build | Loop) -> float:
     """The operations of a statement, each counted once; a loop weighs more."""
-    roots = [e for b in (s, *walk(s.body)) for e in expressions(b)]
+    roots = expressions_in((s,))
     nodes = sum(_WEIGHTS.get(e.op, 0 if not e.args else 20) for e in topological(roots))
     return nodes + 100 * sum(isinstance(b, Loop | Call) for b in walk(s.body))
 
@@ -147,12 +149,12 @@ class _Gather:
         for e in site.update.index:
             i, shift = _shifted(e)
             loop = loops.pop(i, None) if i is not None else None
-            if loop is None or loop.count is None or names_used(shift) & inner_names:
+            if loop is None or loop.count is None or names_in(shift) & inner_names:
                 return None
             axes.append(_Axis(loop, loop.count, shift))
         mapped = [a.loop for a in axes]
         outermost = site.path[: len(axes)]
-        if any(b not in mapped for b in outermost) or not all(map(plain, site.path)):
+        if any(b not in mapped for b in outermost) or not all(map(plain_loop, site.path)):
             return None
         return axes
 

@@ -13,8 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symdiff.ir import DIV, WHERE, Expr, rebuild, substitute, topological, transform
+from symdiff.ir.blocks import element, elements
 from symdiff.ir.functions import EXP, EXTENDED, FILLED, LOG
-from symdiff.ir.loop_program import LOAD, Block, Build, index, mapped_block, name_of, walk
+from symdiff.ir.loop_program import (
+    LOAD,
+    Block,
+    Build,
+    mapped_block,
+    name_of,
+    walk,
+)
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.analysis.zeros import divisors
 from symdiff.passes.complete.removable import meaning
@@ -52,14 +60,10 @@ def _through(e: Expr, builds: dict[str, Build], simplify: Pass) -> Expr:
         nodes = topological((whole,))
         if len(nodes) > MAX_NODES:
             return e
-        elements = {
-            n: _formula(builds[name_of(n.args[0])], n.args[1:])
-            for n in nodes
-            if n.op is LOAD and name_of(n.args[0]) in builds
-        }
-        if not elements:
+        found = elements(whole, builds)
+        if not found:
             break
-        (whole,) = substitute((_with_poles(whole, elements),), elements)
+        (whole,) = substitute((_with_poles(whole, found),), found)
     if whole is e or not any(next(loci(n), None) is not None for n in topological((e,))):
         return e
     return whole if _completed(whole, simplify) > _completed(e, simplify) else e
@@ -87,21 +91,14 @@ def _with_poles(e: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
 def _logarithms(e: Expr, builds: dict[str, Build]) -> Expr:
     """With the formulas of exponentials that logarithms are taken of: where one of those
     vanishes as an element of an array, its logarithm is lost."""
-    elements: dict[Expr, Expr] = {}
+    found: dict[Expr, Expr] = {}
     for n in topological((e,)):
         if n.op is LOG:
             for x in topological(n.args):
                 if x.op is LOAD and (build := builds.get(name_of(x.args[0]))) is not None:
                     if build.value.op is EXP:
-                        elements[x] = _formula(build, x.args[1:])
-    return substitute((e,), elements)[0]
-
-
-def _formula(build: Build, indices: Sequence[Expr]) -> Expr:
-    (value,) = substitute(
-        (build.value,), dict(zip(map(index, build.indices), indices, strict=True))
-    )
-    return value
+                        found[x] = element(build, x.args[1:])
+    return substitute((e,), found)[0]
 
 
 def _completed(e: Expr, simplify: Pass) -> int:

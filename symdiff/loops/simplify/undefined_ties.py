@@ -15,7 +15,7 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.ir import ABS, NAN, SIGN, ZERO, Expr
 from symdiff.ir.functions import SLOPES
-from symdiff.ir.loop_program import LoopProgram, expressions, mapped_block, walk
+from symdiff.ir.loop_program import LoopProgram, expressions_in, mapped_block
 
 
 def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProgram:
@@ -46,7 +46,7 @@ def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProg
 
 
 def _operations(program: LoopProgram) -> set[ir.Op]:
-    every = [e for s in walk(program.block) for e in expressions(s)]
+    every = expressions_in(program.block)
     return {n.op for n in ir.topological((*every, *program.outputs))}
 
 

@@ -25,8 +25,8 @@ from symdiff.ir.loop_program import (
     index,
     inner,
     kind_of,
-    leaves,
     name_of,
+    names_in,
     walk,
 )
 
@@ -79,7 +79,7 @@ class Vanishing:
             n: ir.and_(c, ir.eq(index(s.index), ZERO)) for n, c in assumed.items() if c is not FALSE
         }  # fmt: skip
         for _ in range(MOST_TURNS):
-            assumed = {n: c for n, c in assumed.items() if c is not FALSE and not _names(c) & own}
+            assumed = {n: c for n, c in assumed.items() if c is not FALSE and not names_in(c) & own}
             known = Vanishing(dict(self.numbers), dict(self.arrays), self.tapes)
             known.numbers.update({**first, **assumed})
             known._add(s.body, around)
@@ -105,7 +105,7 @@ class Vanishing:
     def _restored(self, tape: str, around: tuple[str, ...]) -> Expr:
         """The condition of a number that comes off a tape, in a nest of loops like that which saved it."""
         saved, found = self.tapes.get(tape, ((), FALSE))
-        if len(saved) != len(around) or not _names(found) <= set(saved):
+        if len(saved) != len(around) or not names_in(found) <= set(saved):
             return FALSE
         places = zip(map(index, saved), map(index, around), strict=True)
         return ir.substitute((found,), dict(places))[0]
@@ -135,11 +135,9 @@ class Vanishing:
         if base.op is not ARRAY or name_of(base) not in self.arrays:
             return FALSE
         indices, found = self.arrays[name_of(base)]
+        if found is TRUE:
+            return TRUE
         return ir.substitute((found,), dict(zip(map(index, indices), at, strict=True)))[0]
-
-
-def _names(condition: Expr) -> set[str]:
-    return {name_of(e) for e in leaves((condition,))}
 
 
 def equal_where(a: Expr, b: Expr) -> Expr:

@@ -4,6 +4,7 @@
 `vector_ready`     rearrangements for the sake of vectors
 `powers_by_index`  powers by the index of a loop, as products that it carries
 `matmul`           products of matrices, found
+`chains`           the states of an array that a loop changes element by element
 `copied_columns`   copies of matrices by columns, for lanes of sums
 `layouts`          arrays by columns, where innermost loops add to several rows
 `collected`        reductions: what loops only add to, multiply, or keep the largest of

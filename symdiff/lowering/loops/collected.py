@@ -1,13 +1,33 @@
 """Reductions: numbers that a loop carries and only adds to, multiplies, or keeps the largest or
-smallest of."""
+smallest of; and sums over nests of loops, whose terms may be scaled by their largest."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from symdiff import ir
-from symdiff.ir import ADD, EQ, LE, LT, MUL, ONE, SUB, WHERE, Expr, topological
-from symdiff.ir.loop_program import LOAD, Carried, Loop, expressions, scalar, walk
+from symdiff.ir import ADD, EQ, LE, LT, MUL, ONE, SUB, WHERE, ZERO, Expr, topological, var
+from symdiff.ir.functions import MAXIMUM
+from symdiff.ir.loop_program import (
+    LOAD,
+    REAL,
+    Block,
+    Carried,
+    Check,
+    Loop,
+    defined,
+    expressions_in,
+    index,
+    leaves,
+    name_of,
+    plain_loop,
+    replaced,
+    scalar,
+    walk,
+)
+from symdiff.ir.names import Names
 
 SUMMED = 512
 """Terms of a long sum that are added up one after the other; then so many of these sums, and at last
@@ -36,6 +56,77 @@ def reduction(c: Carried) -> Reduction | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A number that a nest of loops adds up from 0.
+
+    Attributes
+    ----------
+    loops : from the outermost to the innermost, each with what it carries of the number.
+    term : what the innermost adds.
+    """
+
+    loops: tuple[tuple[Loop, Carried], ...]
+    term: Expr
+
+    @property
+    def over(self) -> tuple[tuple[Expr, Expr], ...]:
+        """The indices of the loops, and their counts."""
+        return tuple((index(s.index), s.count) for s, _ in self.loops if s.count is not None)
+
+    @property
+    def alone(self) -> bool:
+        """Whether the loops compute nothing else; they may check."""
+        inside = [[b for b in s.body if not isinstance(b, Check)] for s, _ in self.loops]
+        sizes = [*(1 for _ in self.loops[1:]), 0]
+        return all(len(s.carried) == 1 for s, _ in self.loops) and sizes == [*map(len, inside)]
+
+    def with_terms(self, term: Expr) -> Loop:
+        """The loops with other terms, where they compute nothing else."""
+        s, c = self.loops[-1]
+        made = replace(s, carried=(replace(c, next=c.leaf + term),))
+        for s, _ in self.loops[-2::-1]:
+            made = replace(s, body=tuple(made if isinstance(b, Loop) else b for b in s.body))
+        return made
+
+    def largest(self, sizes: Sequence[Expr], least: Expr, names: Names) -> tuple[Loop, Expr]:
+        """Loops that find the largest of the sizes of all terms, or else `least`, and their result."""
+        size = functools.reduce(MAXIMUM, sizes)
+        before, after = ([names.fresh("largest") for _ in self.loops] for _ in range(2))
+        found = ir.where(ir.lt(var(before[-1]), size), size, var(before[-1]))
+        body: Block = ()
+        new = {index(s.index): index(names.fresh(s.index)) for s, _ in self.loops}
+        for k in reversed(range(len(self.loops))):
+            s, _ = self.loops[k]
+            carried = Carried(before[k], REAL, var(before[k - 1]) if k else least, found, after[k])
+            i, trips = name_of(new[index(s.index)]), names.fresh(s.trips)
+            body, found = (Loop(i, s.count, (carried,), body, trips),), var(after[k])
+        (made,) = replaced(body, new)
+        assert isinstance(made, Loop)
+        return made, found
+
+
+def nests(block: Block) -> dict[Expr, Nest]:
+    """The numbers that nests of loops in a block add up from 0."""
+    loops = (s for s in walk(block) if isinstance(s, Loop))
+    found = ((c, _nest(s, c, ())) for s in loops for c in s.carried if c.init is ZERO)
+    return {c.after: made for c, made in found if made is not None}
+
+
+def _nest(s: Loop, c: Carried, around: tuple[tuple[Loop, Carried], ...]) -> Nest | None:
+    """What a loop inside of others adds to a number that it carries, or a loop inside of it."""
+    if not plain_loop(s) or c.type != REAL:
+        return None
+    loops = (*around, (s, c))
+    if (found := reduction(c)) is not None:
+        own = {d.name for _, d in loops} | {n for b in s.body for n, _ in defined(b)}
+        fits = found.kind == "add" and own.isdisjoint(map(name_of, leaves((found.term,))))
+        return Nest(loops, found.term) if fits else None
+    deeper = ((b, d) for b in s.body if isinstance(b, Loop) for d in b.carried)
+    inside = ((b, d) for b, d in deeper if d.init is c.leaf and c.next is d.after)
+    return next((_nest(b, d, loops) for b, d in inside), None)
+
+
 def long_sums(s: Loop, outermost: bool) -> tuple[Carried, ...]:
     """The sums of real terms that a loop makes and does not look at before its end, if it may have
     more than `SUMMED` terms; inside of another loop only those that start from a constant, as
@@ -46,11 +137,11 @@ def long_sums(s: Loop, outermost: bool) -> tuple[Carried, ...]:
         c
         for c in s.carried
         if not c.type.shape and c.type.kind == "f" and (outermost or c.init.op is ir.CONST)
-        and (r := reduction(c)) is not None and r.kind == "add" and r.term is not ir.ZERO
+        and (r := reduction(c)) is not None and r.kind == "add" and r.term is not ZERO
     ]  # fmt: skip
     for c in found[:]:
         leaf = scalar(c.name, "f")
-        read = [e for inner in walk(s.body) for e in expressions(inner)]
+        read = expressions_in(s.body)
         read += [s.condition, *(o.next for o in s.carried if o is not c)]
         read += [v.value for v in s.saves]
         if leaf in set(topological(read)):
@@ -65,7 +156,7 @@ def _uses(e: Expr, leaf: Expr) -> bool:
 def _sum(e: Expr, leaf: Expr, kind: str) -> Expr | None:
     """The sum of what is added to a leaf."""
     if e is leaf:
-        return ir.ZERO
+        return ZERO
     if e.op is ADD or e.op is SUB:
         a, b = e.args
         if e.op is ADD and not _uses(a, leaf):
@@ -73,7 +164,7 @@ def _sum(e: Expr, leaf: Expr, kind: str) -> Expr | None:
         rest = _sum(a, leaf, kind) if not _uses(b, leaf) else None
         if rest is None:
             return None
-        if rest is ir.ZERO:
+        if rest is ZERO:
             return b if e.op is ADD else ir.raw(ir.NEG, (b,))
         return ir.raw(e.op, (rest, b))
     if e.op is WHERE and not _uses(e.args[0], leaf):

@@ -25,7 +25,7 @@ from symdiff.ir.loop_program import (
     Update,
     array,
     defined,
-    expressions,
+    expressions_in,
     index,
     inner,
     leaves,
@@ -102,7 +102,7 @@ class _Copies:
         if size.op is CONST and size.value < SHORT:
             return None
         found: dict[Expr, tuple[str, int]] = {}
-        for e in topological([e for b in walk((s,)) for e in expressions(b)]):
+        for e in topological(expressions_in((s,))):
             if e.op is not LOAD or lane not in leaves(e.args[1:]):
                 continue
             if axis_of(lane, e.args[1:]) == len(e.args) - 2:

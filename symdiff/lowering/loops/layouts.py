@@ -12,14 +12,14 @@ sizes that are not known before a call there are both loops, as short columns ar
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symdiff import ir
 from symdiff.ir import FALSE, TRUE, Expr, topological
+from symdiff.ir.blocks import bottom_up
 from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
-    ARRAY,
     LOAD,
     Block,
     Build,
@@ -30,7 +30,7 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     array,
-    expressions,
+    expressions_in,
     index,
     leaves,
     load,
@@ -39,6 +39,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.chains import Chain, chain
 
 RATIO = 2
 """How many times longer columns are than rows, at least."""
@@ -98,20 +99,6 @@ def _either(s: Loop, better: Expr, names: Names) -> list[Statement]:
     return made
 
 
-@dataclass(slots=True)
-class _Sums:
-    """The additions to an array in a loop.
-
-    Attributes
-    ----------
-    versions : the names that the array has in the loop.
-    sites : the additions, and the loops in which they stand, the outermost one first.
-    """
-
-    versions: set[str]
-    sites: list[tuple[Update, tuple[Loop, ...]]] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class _Request:
     """The axis of an array that becomes the last one, and the loops that change places with those inside."""
@@ -132,7 +119,8 @@ def _request(s: Loop, c: Carried) -> _Request | None:
     if sums is None:
         return None
     axes, exchanged, again = set[int](), set[str](), False
-    for u, path in sums.sites:
+    for site in sums.sites:
+        u, path = site.update, site.path
         last, around = index(path[-1].index), path[:-1]
         axis = axis_of(last, u.index)
         if around and _is_nest(s, around[-1]):
@@ -150,7 +138,7 @@ def _request(s: Loop, c: Carried) -> _Request | None:
         again = again or are_met_again(u.index, [p.index for p in path])
     if len(axes) != 1 or not again:
         return None
-    return _Request(c, frozenset(sums.versions), axes.pop(), frozenset(exchanged))
+    return _Request(c, frozenset(sums.states), axes.pop(), frozenset(exchanged))
 
 
 def axis_of(i: Expr, places: Sequence[Expr]) -> int | None:
@@ -170,40 +158,12 @@ def are_met_again(places: Sequence[Expr], around: Sequence[str]) -> bool:
     return len(around) > sum(not indices.isdisjoint(leaves((p,))) for p in places)
 
 
-def _sums(s: Loop, c: Carried) -> _Sums | None:
+def _sums(s: Loop, c: Carried) -> Chain | None:
     """The additions to what a loop carries, if it does nothing else with it."""
-    found = _Sums({c.name})
-    if not _follow(s, (s,), found) or name_of(c.next) not in found.versions or not found.sites:
+    found = chain(s, c)
+    if found is None or found.loads or not found.sites:
         return None
-    inside = tuple(walk(s.body))
-    read = [e for b in (s, *inside) for e in expressions(b)]
-    bases = {name_of(e.args[0]) for e in topological(read) if e.op is LOAD}
-    whole = {
-        name_of(e) for b in inside if not isinstance(b, (Loop, Update))
-        for e in topological(expressions(b)) if e.op is ARRAY
-    }  # fmt: skip
-    others = {name_of(o.next) for o in s.carried if o is not c and o.type.shape}
-    return found if found.versions.isdisjoint(bases | whole | others) else None
-
-
-def _follow(s: Loop, path: tuple[Loop, ...], found: _Sums) -> bool:
-    for b in s.body:
-        if isinstance(b, Update) and b.source in found.versions:
-            if not b.add:
-                return False
-            found.versions.add(b.name)
-            found.sites.append((b, path))
-        if not isinstance(b, Loop):
-            continue
-        own = [o for o in b.carried if o.type.shape and name_of(o.init) in found.versions]
-        found.versions |= {o.name for o in own}
-        if not _follow(b, (*path, b), found):
-            return False
-        ends = [o for o in b.carried if o.type.shape and name_of(o.next) in found.versions]
-        if own != ends or any(v.type.shape for v in b.saves):
-            return False
-        found.versions |= {o.result for o in own}
-    return True
+    return found if all(x.update.add for x in found.sites) else None
 
 
 def _is_nest(around: Loop, s: Loop) -> bool:
@@ -228,7 +188,7 @@ def _is_nest(around: Loop, s: Loop) -> bool:
     read = topological([e for u in changes for e in (*u.index, u.value, u.guard)])
     if any(e.op is LOAD and name_of(e.args[0]) in versions for e in read):
         return False
-    every = leaves([e for b in walk((around,)) for e in expressions(b)])
+    every = leaves(expressions_in((around,)))
     trips = {index(x.trips) for x in (s, inside)}
     return index(s.index) not in leaves((inside.count,)) and trips.isdisjoint(every)
 
@@ -259,8 +219,8 @@ def _by_columns(s: Loop, requests: Sequence[_Request], names: Names) -> list[Sta
 
 def _turned(block: Block, axes: dict[str, int], exchanged: set[str]) -> Block:
     """The block with arrays by columns, and loops exchanged."""
-    made: list[Statement] = []
-    for s in block:
+
+    def rule(s: Statement) -> Block:
         if isinstance(s, Update) and s.name in axes:
             axis = axes[s.name]
             t = Type(with_last(s.type.shape, axis), s.type.kind)
@@ -270,7 +230,7 @@ def _turned(block: Block, axes: dict[str, int], exchanged: set[str]) -> Block:
                 replace(c, type=Type(with_last(c.type.shape, axes[c.name]), c.type.kind))
                 if c.name in axes else c for c in s.carried
             )  # fmt: skip
-            s = replace(s, carried=carried, body=_turned(s.body, axes, exchanged))
+            s = replace(s, carried=carried)
             if s.index in exchanged and isinstance(inside := s.body[0], Loop):
                 inner = replace(
                     inside, index=s.index, count=s.count, trips=s.trips, reverse=s.reverse
@@ -279,8 +239,9 @@ def _turned(block: Block, axes: dict[str, int], exchanged: set[str]) -> Block:
                     s, index=inside.index, count=inside.count, trips=inside.trips,
                     reverse=inside.reverse, body=(inner,),
                 )  # fmt: skip
-        made.append(s)
-    return tuple(made)
+        return (s,)
+
+    return bottom_up(block, rule)
 
 
 def with_last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symdiff.ir import MUL, ONE, POW, TRUE, Expr, raw, topological, var
-from symdiff.ir.blocks import with_inside
+from symdiff.ir.blocks import bottom_up
 from symdiff.ir.loop_program import (
     LOAD,
     REAL,
@@ -23,12 +23,12 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    defined,
     expressions,
+    expressions_in,
     index,
-    inner,
     leaves,
     name_of,
+    own_names,
     replaced,
     walk,
 )
@@ -38,18 +38,14 @@ from symdiff.lowering.loops.collected import reduction
 
 def with_recurrences(block: Block, names: Names) -> Block:
     """The block, with products in place of such powers."""
-
-    def inside(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
-        return with_recurrences(block, names), roots
-
-    return tuple(_carried(with_inside(s, inside), names) for s in block)
+    return bottom_up(block, lambda s: (_carried(s, names),))
 
 
 def _carried(s: Statement, names: Names) -> Statement:
     if not isinstance(s, Loop) or s.count is None or s.condition is not TRUE:
         return s
-    local = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
-    roots = [e for b in walk(s.body) for e in expressions(b)]
+    local = own_names((s,))
+    roots = expressions_in(s.body)
     roots += [*(c.next for c in s.carried), *(v.value for v in s.saves)]
     own = index(s.index)
     found = [

@@ -30,9 +30,8 @@ from symdiff.ir import (
     var,
     where,
 )
-from symdiff.ir.blocks import with_inside
+from symdiff.ir.blocks import bottom_up, with_inside
 from symdiff.ir.loop_program import (
-    ARRAY,
     INDEX,
     LOAD,
     REAL,
@@ -46,7 +45,7 @@ from symdiff.ir.loop_program import (
     Update,
     array,
     defined,
-    expressions,
+    expressions_in,
     free,
     index,
     inner,
@@ -54,12 +53,14 @@ from symdiff.ir.loop_program import (
     leaves,
     load,
     name_of,
+    names_of,
+    own_names,
     renamed,
     replaced,
     types,
-    walk,
 )
 from symdiff.ir.names import Names
+from symdiff.lowering.loops.chains import chain
 from symdiff.lowering.loops.collected import is_of_library
 from symdiff.lowering.loops.copied_columns import by_columns
 from symdiff.lowering.loops.layouts import in_columns
@@ -69,13 +70,11 @@ from symdiff.lowering.loops.powers_by_index import with_recurrences
 
 def ready(program: LoopProgram) -> LoopProgram:
     """The program, rearranged."""
-    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
-    tapes = [v.tape for s in loops for v in s.saves]
-    names = Names((*types(program), *tapes))
+    names = names_of(program)
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
     block = _ahead(block, names)
-    used = {*leaves(outputs), *leaves([e for s in walk(block) for e in expressions(s)])}
+    used = {*leaves(outputs), *leaves(expressions_in(block))}
     block = _rearranged(in_columns(block, names, used), names)
     program = with_products(replace(program, block=block, outputs=outputs))
     params = {p.name: p.type for p in program.params}
@@ -106,17 +105,12 @@ def _kept(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...
 
 # ------------------------------------------------------------------------ statements
 def _rearranged(block: Block, names: Names) -> Block:
-    made: list[Statement] = []
-    for s in block:
-        if isinstance(s, (Build, Loop)):
-            s = replace(s, body=_rearranged(s.body, names))
+    def rule(s: Statement) -> list[Statement]:
         if isinstance(s, Build):
-            made += _split(s, names)
-        elif isinstance(s, Loop):
-            made += _sunk(s, names)
-        else:
-            made.append(s)
-    return tuple(made)
+            return _split(s, names)
+        return _sunk(s, names) if isinstance(s, Loop) else [s]
+
+    return bottom_up(block, rule)
 
 
 def _sunk(s: Loop, names: Names) -> list[Statement]:
@@ -150,25 +144,16 @@ def _sunk(s: Loop, names: Names) -> list[Statement]:
 def _chain(s: Loop, c: Carried) -> list[Update]:
     """The additions that lead from a carried array to the next, if nothing else is done
     with it."""
-    found: list[Update] = []
-    name = c.name
-    updates = {b.source: b for b in s.body if isinstance(b, Update)}
-    while name in updates:
-        found.append(updates[name])
-        name = found[-1].name
-    versions = {c.name, *(u.name for u in found)}
-    roots = [e for b in (replace(s, carried=()), *walk(s.body)) for e in expressions(b)]
-    roots += [x for o in s.carried for x in (o.init, o.next) if x is not c.next]
-    used = [name_of(e) for e in roots if e.op is ARRAY]
-    used += [name_of(e.args[0]) for e in topological(roots) if e.op is LOAD]
-    alone = sum(n in versions for n in used) == len(found)  # each as the source of one
-    fits = alone and c.next is array(name) and all(u.add for u in found)
-    return found if fits else []
+    found = chain(s, c)
+    if found is None or found.loads or any(len(x.path) > 1 for x in found.sites):
+        return []
+    updates = [x.update for x in found.sites]
+    return updates if all(u.add for u in updates) else []
 
 
 def _fixed(s: Loop, c: Carried) -> Update | None:
     """An addition to a carried array that goes to the same element in every iteration."""
-    own = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+    own = own_names((s,))
     fixed = (u for u in _chain(s, c) if not any(name_of(e) in own for e in leaves(u.index)))
     return next(fixed, None)
 
@@ -276,7 +261,7 @@ def _own_sum(s: Loop) -> Loop | None:
         return None
     own = {n for b in (s, *s.body) for n, _ in defined(b)} | {n for n, _ in inner(s)}
     own.discard(s.index)
-    used = leaves([e for b in walk((s,)) for e in expressions(b)])
+    used = leaves(expressions_in((s,)))
     for b in s.body:
         if not isinstance(b, Loop) or b.count is None or b.condition is not TRUE or b.body:
             continue
@@ -309,10 +294,10 @@ def _of_elements(s: Loop) -> Expr | None:
     else that the loop changes."""
     if s.count is None or s.condition is not TRUE:
         return None
-    own = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+    own = own_names((s,))
     here = index(s.index)
     fits: dict[Expr, bool] = {}
-    roots = [e for b in walk(s.body) for e in expressions(b)]
+    roots = expressions_in(s.body)
     for n in topological(roots):
         if n.op is LOAD:
             name = name_of(n.args[0])

@@ -18,6 +18,7 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import FALSE, VAR, ZERO, Expr, raw
+from symdiff.ir.blocks import bottom_up
 from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.ir.loop_program import (
     LEAVES,
@@ -67,8 +68,6 @@ def with_loops(
     known = types(program)
 
     def one(s: Statement) -> list[Statement]:
-        if isinstance(s, (Build, Loop)):
-            return [replace(s, body=go(s.body))]
         if not isinstance(s, Call) or keeps(s):
             return [s]
         if can_be_eliminated(s):
@@ -91,10 +90,7 @@ def with_loops(
         loop = Loop(k, count, (carried,), (), names.fresh("trips"))
         return [Build(name, t, tuple(places), ir.var(result), (loop,)) if places else loop]
 
-    def go(block: Block) -> Block:
-        return tuple(made for s in block for made in one(s))
-
-    return go(program.block)
+    return bottom_up(program.block, one)
 
 
 def added_up(terms: Iterable[Expr]) -> Expr:

@@ -71,6 +71,7 @@ from symdiff.ir.loop_program import (
     leaves,
     load,
     name_of,
+    names_in,
     types,
     walk,
 )
@@ -476,7 +477,7 @@ def _made_of(program: LoopProgram) -> tuple[list[tuple[str, Expr]], dict[str, se
     made_of: dict[str, set[str]] = {}
 
     def look(names: Iterable[str], e: Expr) -> None:
-        used = {name_of(x) for x in leaves((e,))}
+        used = names_in(e)
         for name in names:
             made_of.setdefault(name, set()).update(used)
             roots.append((name, e))

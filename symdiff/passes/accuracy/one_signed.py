@@ -13,35 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from symdiff import ir
-from symdiff.ir import VAR, ZERO, Expr, const
-from symdiff.ir.loop_program import ARRAY, LOAD, REAL, Build, Loop, LoopProgram, name_of, walk
+from symdiff.ir import VAR, ZERO, Expr
+from symdiff.ir.inductive import inductive, made_of
+from symdiff.ir.loop_program import ARRAY, LOAD, REAL, LoopProgram, name_of
 from symdiff.passes.analysis.signs import NEGATIVE, Signs
 
 
 def never_negative(program: LoopProgram) -> frozenset[str]:
     """The names: all of them that no expression shows to be negative, if the others are not."""
-    made_of: dict[str, list[Expr]] = {}
-    tapes: dict[str, str] = {}
-    for s in walk(program.block):
-        if isinstance(s, Build) and s.type.kind == "f":
-            made_of.setdefault(s.name, []).append(s.value)
-        elif isinstance(s, Loop):
-            for c in s.carried:
-                if c.type == REAL:
-                    made_of.setdefault(c.name, []).extend((c.init, c.next))
-                    made_of.setdefault(c.result, []).extend((c.init, c.next))
-            for v in s.saves:
-                if v.type == REAL:
-                    made_of.setdefault(v.tape, []).append(v.value)
-            tapes |= {r.name: r.tape for r in s.restores if r.type == REAL}
-    for name, tape in tapes.items():
-        made_of.setdefault(name, []).extend(made_of.get(tape, [const(-1)]))
-    found = set(made_of)
-    while True:
-        wrong = {n for n in found if any(map(Signed(found).may_be_negative, made_of[n]))}
-        if not wrong:
-            return frozenset(found)
-        found -= wrong
+    values = made_of(program.block, lambda t: t == REAL or (t.kind == "f" and bool(t.shape)))
+    return frozenset(inductive(values, lambda e, found: not Signed(found).may_be_negative(e)))
 
 
 class Signed:

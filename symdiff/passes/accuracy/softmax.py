@@ -12,9 +12,10 @@ a variable: that one is exact, the difference is not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, NEG, ONE, VAR, Expr
+from symdiff.ir import ADD, DIV, NEG, ONE, VAR, Expr
 from symdiff.ir.functions import EXP
 
 MAX_FACTORS, MAX_TERMS = 16, 8
@@ -55,20 +56,10 @@ def _is_computed(exponent: Expr) -> bool:
 
 def _factors(e: Expr) -> tuple[list[Expr], list[Expr]]:
     """What a quotient multiplies, and what it divides by; itself if these are too many."""
-    parts: tuple[list[Expr], list[Expr]] = [], []
-    stack = [(e, 0)]
-    while stack:
-        n, side = stack.pop()
-        if n.op in (MUL, DIV):
-            stack += (n.args[1], side ^ (n.op is DIV)), (n.args[0], side)
-        elif n.op is NEG:
-            parts[side].append(ir.const(-1))
-            stack.append((n.args[0], side))
-        else:
-            parts[side].append(n)
-        if len(parts[0]) + len(parts[1]) > MAX_FACTORS:
-            return [e], []
-    return parts
+    found = list(islice(ir.factors(e), MAX_FACTORS + 1))
+    if len(found) > MAX_FACTORS:
+        return [e], []
+    return [n for n, side in found if side > 0], [n for n, side in found if side < 0]
 
 
 def _terms(e: Expr) -> list[Expr]:

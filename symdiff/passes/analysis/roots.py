@@ -44,9 +44,9 @@ def loci(e: Expr, whole: bool = False) -> Iterator[Expr]:
     if e.op.boolean or e.op is WHERE or not e.args:
         return
     for d in _own_loci(e):
-        factors = list(_factors(d))
-        yield from factors
-        if whole and len(factors) > 1:
+        found = list(factors(d))
+        yield from found
+        if whole and len(found) > 1:
             yield d
     if e.op in ir.ARITHMETIC or e.op.partials is None:
         return
@@ -80,14 +80,14 @@ def _function_loci(op: Op) -> Iterator[Expr]:
             continue
         for node in ir.topological(partials):
             for d in _own_loci(node):
-                yield from _factors(d)
+                yield from factors(d)
             if node.op not in seen and node.op.partials is not None and node.args:
                 seen.add(node.op)
                 if len(seen) < 8:
                     stack.append(node)
 
 
-def _factors(d: Expr) -> Iterator[Expr]:
+def factors(d: Expr) -> Iterator[Expr]:
     """Each factor of a product once."""
     seen: set[Expr] = set()
     stack = [d]

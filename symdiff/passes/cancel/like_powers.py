@@ -12,10 +12,10 @@ where that of a + b = 1 has the slope 1; outside of the domain see `pipeline.sca
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from symdiff import ir
-from symdiff.ir import DIV, MUL, NEG, ONE, POW, Expr
+from symdiff.ir import DIV, MUL, ONE, POW, Expr
 from symdiff.passes.cancel.algebra import linear
 
 MAX_FACTORS = 32
@@ -40,7 +40,7 @@ def _varies(e: Expr) -> bool:
 
 def _together(e: Expr) -> Expr:
     """A product or quotient, with one power of each base."""
-    factors = list(_factors(e))
+    factors = list(ir.factors(e))
     bases = {f.args[0] for f, _ in factors if _varies(f)}
     exponents: dict[Expr, list[Expr]] = {}
     rest: list[tuple[Expr, int]] = []
@@ -72,21 +72,6 @@ def _sum(exponents: list[Expr]) -> Expr:
 
 def _count(e: Expr) -> int:
     return len(linear(e) or ())
-
-
-def _factors(e: Expr) -> Iterator[tuple[Expr, int]]:
-    """The factors of a product and 1, those of what it is divided by and -1."""
-    stack = [(e, 1)]
-    while stack:
-        n, side = stack.pop()
-        if n.op is MUL:
-            stack += [(a, side) for a in reversed(n.args)]
-        elif n.op is DIV:
-            stack += [(n.args[1], -side), (n.args[0], side)]
-        elif n.op is NEG:
-            stack += [(n.args[0], side), (ir.const(-1), 1)]
-        else:
-            yield n, side
 
 
 __all__ = ["like_powers"]

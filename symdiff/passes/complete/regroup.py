@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import islice
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.ir import DIV, MUL, NEG, ONE, Expr
+from symdiff.ir import DIV, MUL, ONE, Expr
 from symdiff.passes.analysis.dependence import Dependence
 from symdiff.passes.analysis.roots import rational_roots
 from symdiff.passes.guards.shape import bottleneck, is_small
@@ -50,9 +51,10 @@ class _Regroup:
         e = ir.rebuild(e, args)
         if e.op not in (MUL, DIV) or not any(a.op in (MUL, DIV) for a in e.args):
             return e
-        above: list[Expr] = []
-        under: list[Expr] = []
-        if not _flat(e, above, under) or not under or len(above) < 2:
+        found = list(islice(ir.factors(e), MAX_FACTORS + 1))
+        above = [f for f, side in found if side > 0 and f is not ONE]
+        under = [f for f, side in found if side < 0 and f is not ONE]
+        if len(found) > MAX_FACTORS or not under or len(above) < 2:
             return e
         for d in under:
             near = [f for f in above if self._vanishes_with(f, d)]
@@ -133,25 +135,6 @@ def _orders(t: Expr, point: Fraction, wanted: set[Expr]) -> dict[Expr, int]:
         return unit | {n: streams[n].valuation() for n in wanted if n is not t and n in streams}
     except (SymdiffError, ArithmeticError, RecursionError):
         return {}
-
-
-def _flat(e: Expr, above: list[Expr], under: list[Expr]) -> bool:
-    """The factors of a product of quotients; False if there are too many."""
-    stack = [(e, True)]
-    while stack:
-        n, up = stack.pop()
-        if n.op is MUL:
-            stack += [(n.args[1], up), (n.args[0], up)]
-        elif n.op is DIV:
-            stack += [(n.args[1], not up), (n.args[0], up)]
-        elif n.op is NEG:
-            above.append(ir.const(-1))
-            stack.append((n.args[0], up))
-        elif n is not ONE:
-            (above if up else under).append(n)
-        if len(stack) + len(above) + len(under) > MAX_FACTORS:
-            return False
-    return True
 
 
 __all__ = ["regrouped"]

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from symdiff.ir.loop_program import Block, Build, Check, Loop, LoopProgram, names_of
+from symdiff.ir.blocks import unchecked
+from symdiff.ir.loop_program import LoopProgram, names_of
 from symdiff.ir.prune import pruned
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
@@ -136,15 +137,6 @@ class LoweredProgram:
         from symdiff.passes.accuracy.beside import with_loops
         from symdiff.passes.accuracy.whole_program import stable_forms
 
-        block = _unchecked(with_loops(self.exact, names_of(self.exact)))
+        block = unchecked(with_loops(self.exact, names_of(self.exact)))
         made = replace(self.exact, block=pruned(block, self.exact.outputs))
         return stable_forms(made) if stable else made
-
-
-def _unchecked(block: Block) -> Block:
-    """The statements without checks."""
-    return tuple(
-        replace(s, body=_unchecked(s.body)) if isinstance(s, Build | Loop) else s
-        for s in block
-        if not isinstance(s, Check)
-    )

@@ -22,7 +22,7 @@ from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.functions.marks import DETACHED
-from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.ir.loop_program import LoopProgram, expressions_in
 from symdiff.pipeline.validation.enclosures import rounding
 from symdiff.pipeline.validation.firstcall import SLACK
 from symdiff.runtime.scalar.fallback import unproven
@@ -128,7 +128,7 @@ def _stops(raw: LoopProgram) -> bool:
     detached as well, but their derivatives are those that differences have."""
     if not raw.of_derivatives:
         return False
-    every = (e for s in walk(raw.block) for e in expressions(s))
+    every = expressions_in(raw.block)
     return any(n.op is DETACHED for n in ir.topological((*every, *raw.outputs)))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.ir import functions
-from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.ir.loop_program import LoopProgram, expressions_in
 from symdiff.ir.plain import is_plain
 from symdiff.ir.program import Program
 from symdiff.runtime import processor_modes
@@ -86,7 +86,7 @@ def decides(program: Program | LoopProgram) -> bool:
     """Whether a program has decisions: those are Python's, and rounding excuses no other ones."""
     roots = list(program.outputs)
     if isinstance(program, LoopProgram):
-        roots += [e for s in walk(program.block) for e in expressions(s)]
+        roots += expressions_in(program.block)
     return any(e.op.boolean or e.op in _STEPS or is_plain(e) for e in ir.topological(tuple(roots)))
 
 

@@ -22,7 +22,7 @@ from symdiff.interpret.special_points import EDGES, special_points
 from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
-from symdiff.ir.loop_program import LoopProgram, array, expressions, load, walk
+from symdiff.ir.loop_program import LoopProgram, array, expressions_in, load
 from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
 
 MOST = 30_000
@@ -201,7 +201,7 @@ class Points:
 
 def _has_kinks(program: LoopProgram) -> bool:
     """Whether a program is made of what is not smooth."""
-    every = (e for s in walk(program.block) for e in expressions(s))
+    every = expressions_in(program.block)
     order = ir.topological((*every, *program.outputs))
     return any(n.op is ir.WHERE or n.op.kink is not None or n.op in EDGES for n in order)
 

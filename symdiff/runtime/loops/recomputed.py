@@ -23,7 +23,7 @@ import numpy as np
 
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.ir import Expr, topological
-from symdiff.ir.loop_program import Call, LoopProgram, expressions, walk
+from symdiff.ir.loop_program import Call, LoopProgram, expressions_in, walk
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
@@ -149,7 +149,7 @@ class Recomputed:
 
     @cached_property
     def _close(self) -> float:
-        every = (e for s in walk(self._closed().block) for e in expressions(s))
+        every = expressions_in(self._closed().block)
         nodes = topological((*every, *self._closed().outputs))
         return CLOSE if any(n.op in CORRECTED for n in nodes) else ALIKE
 

@@ -20,10 +20,10 @@ from symdiff.ir.loop_program import (
     array,
     expressions,
     index,
+    names_of,
     walk,
 )
 from symdiff.ir.verify.loops import faults
-from symdiff.loops.context import names_of
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.fuse import fused
 from symdiff.loops.simplify.promote import promoted

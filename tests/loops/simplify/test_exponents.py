@@ -43,6 +43,18 @@ def test_logarithms_of_sums(name, x):
     np.testing.assert_allclose(f.grad(x), slopes, rtol=4e-13, atol=1e-307)
 
 
+@pytest.mark.parametrize("scale", [1.0, 700.0, -1e4])
+def test_sums_over_all_axes(scale):
+    f = symgrad(lambda x: np.log(np.sum(np.exp(x))))
+    x = scale * np.array([[0.1, -0.7, 0.4], [0.3, 0.2, -0.5]])
+    with mpmath.workdps(10000):
+        weights = [mpmath.exp(v) for v in x.ravel()]
+        value = float(mpmath.log(mpmath.fsum(weights)))
+        slopes = [float(w / mpmath.fsum(weights)) for w in weights]
+    assert f(x) == pytest.approx(value, rel=4e-15)
+    np.testing.assert_allclose(f.grad(x).ravel(), slopes, rtol=4e-13, atol=1e-307)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("x", POINTS, ids=repr)
 def test_quotients_by_sums(x):

@@ -113,6 +113,18 @@ def test_directions() -> None:
         np.testing.assert_allclose(unit(size * np.array([3.0, 4.0])), [0.6, 0.8], rtol=1e-15)
 
 
+def test_norms_of_what_a_norm_divides() -> None:
+    def f(x):
+        n, t = np.linalg.norm(x), 0.0
+        for v in x:
+            t = t + (v / n + 0.5) ** 2
+        return np.sqrt(t)
+
+    value = symgrad(f)(np.array([3.0, 4.0]))
+    for size in (1e-200, 1e200):
+        assert symgrad(f)(size * np.array([3.0, 4.0])) == pytest.approx(value, rel=1e-15)
+
+
 def test_norms_at_zero_and_beyond() -> None:
     f = symgrad(norm)
     assert f(np.zeros(3)) == 0

@@ -32,6 +32,7 @@ from symdiff.ir.loop_program import (
     inner,
     leaves,
     name_of,
+    names_in,
     scalar,
     walk,
 )
@@ -146,7 +147,7 @@ def _alone(s: Loop) -> list[Loop]:
         if len(body.carried) != len(outer.carried) or pairs != through:
             break
         assert body.count is not None
-        if own & {name_of(e) for e in leaves((body.count,))}:
+        if own & names_in(body.count):
             break
         levels.append(body)
         own |= {body.index, *(c.name for c in body.carried)}
@@ -166,9 +167,9 @@ def _shared(levels: Sequence[Loop], sizes: set[Expr]) -> Parallel | None:
     mine = {c.name for s in levels for c in s.carried if not c.type.shape}
     used = [x for b in walk(last.body) for x in expressions(b)]
     used += [v.value for v in last.saves]
-    if mine & {name_of(e) for e in leaves(used)}:
+    if mine & names_in(*used):
         return None
-    if any((mine - {c.name}) & {name_of(e) for e in leaves((c.next,))} for c in last.carried):
+    if any((mine - {c.name}) & names_in(c.next) for c in last.carried):
         return None
     if not _separate(levels, sizes):
         return None

@@ -59,7 +59,7 @@ from symdiff.ir.loop_program import (
     Update,
     defined,
     exchanged,
-    expressions,
+    expressions_in,
     index,
     inner,
     kind_of,
@@ -303,7 +303,7 @@ class _Planner:
     def located(self, s: Statement) -> Location | None:
         """The first place in the source that a statement comes from, if one is known."""
         found = self.program.locations
-        roots = [e for b in walk((s,)) for e in expressions(b)]
+        roots = expressions_in((s,))
         return next((found[n] for n in topological(roots) if n in found), None)
 
     # --------------------------------------------------------------------- loops

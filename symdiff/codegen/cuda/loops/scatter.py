@@ -34,7 +34,7 @@ from symdiff.ir.loop_program import (
     Statement,
     Update,
     defined,
-    expressions,
+    expressions_in,
     free,
     index,
     inner,
@@ -88,7 +88,7 @@ def without_constants(block: Block, outputs: Sequence[Expr]) -> tuple[Block, tup
         s.name: s.value for s in walk(block)
         if isinstance(s, Build) and not s.body and s.value.op is CONST
     }  # fmt: skip
-    roots = [*outputs, *(e for s in walk(block) for e in expressions(s))]
+    roots = [*outputs, *expressions_in(block)]
     found = {
         n: values[name_of(n.args[0])] for n in topological([e for e in roots if e.op is not ARRAY])
         if n.op is LOAD and name_of(n.args[0]) in values
@@ -139,7 +139,7 @@ class _Terms:
             else:
                 self.fine &= not any(isinstance(b, Check) for b in walk((s,)))
                 self.fine &= not any(isinstance(b, Loop) and b.saves for b in walk((s,)))
-                self.reads([e for b in walk((s,)) for e in expressions(b)])
+                self.reads(expressions_in((s,)))
 
     def loop(self, s: Loop, loops: tuple[Loop, ...], before: tuple[Block, ...]) -> None:
         """A loop that carries some of the arrays on."""

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from symdiff import ir
 from symdiff.codegen.cuda.loops.body import DeclinedError
 from symdiff.ir import ONE, TRUE, ZERO, Expr, substitute
-from symdiff.ir.loop_program import Build, Loop, defined, index, inner, leaves, name_of, walk
+from symdiff.ir.loop_program import (
+    Build,
+    Loop,
+    defined,
+    index,
+    inner,
+    names_in,
+    walk,
+)
 
 
 @dataclass(slots=True)
@@ -32,7 +40,7 @@ def tape_uses(s: Loop, inside: set[str], sizes: set[Expr]) -> dict[str, Use]:
     def add(tape: str, kind: str, elements: Expr | None, saves: bool, both: bool) -> None:
         if elements is not None:
             elements = substitute((elements,), lengths)[0]
-        if elements is not None and inside & {name_of(n) for n in leaves((elements,))}:
+        if elements is not None and inside & names_in(elements):
             elements = None
         if tape in found:
             now = found[tape]

@@ -25,7 +25,7 @@ from symdiff.ir.loop_program import (
     index,
     inner,
     leaves,
-    name_of,
+    names_in,
     walk,
 )
 
@@ -41,7 +41,7 @@ def row_loops(s: Build, sizes: set[Expr]) -> tuple[Parallel, ...] | None:
         if loop.saves or loop.restores or loop.count is None:
             return None
         mine = {n for t in (s, *s.body) for n, _ in inner(t)}
-        if mine & {name_of(e) for e in leaves((loop.count,))}:
+        if mine & names_in(loop.count):
             return None
         found.append(p)
     along = sum(_along(p.levels[0], s) for p in found)

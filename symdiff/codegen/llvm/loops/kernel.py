@@ -27,11 +27,11 @@ from symdiff.codegen.llvm.loops.scoped import Stored
 from symdiff.codegen.llvm.loops.systems import Systems
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.ir import HALF, NEG, POW, Expr, const, raw, topological
+from symdiff.ir.blocks import bottom_up
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     Block,
-    Build,
     Check,
     Loop,
     LoopProgram,
@@ -41,9 +41,9 @@ from symdiff.ir.loop_program import (
     expressions,
     index,
     kind_of,
-    leaves,
-    mapped,
+    mapped_block,
     name_of,
+    names_in,
     types,
     walk,
 )
@@ -109,11 +109,9 @@ def lowered(
     def one(e: Expr) -> Expr:
         return new.get(e, e)
 
-    def go(block: Block) -> Block:
-        return tuple(_whole(mapped(s, one, go)) for s in block)
-
+    block = bottom_up(mapped_block(program.block, one), _whole)
     return LoopProgram(
-        program.name, program.params, go(program.block), tuple(map(one, program.outputs)),
+        program.name, program.params, block, tuple(map(one, program.outputs)),
         program.tree, program.data, program.locations,
     )  # fmt: skip
 
@@ -143,17 +141,10 @@ def moving(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 def as_it_stands(program: LoopProgram) -> LoopProgram:
     """A program whose operations are those of processors already."""
-
-    def go(block: Block) -> Block:
-        return tuple(
-            _whole(replace(s, body=go(s.body)) if isinstance(s, (Build, Loop)) else s)
-            for s in block
-        )
-
-    return replace(program, block=go(program.block))
+    return replace(program, block=bottom_up(program.block, _whole))
 
 
-def _whole(s: Statement) -> Statement:
+def _whole(s: Statement) -> Block:
     """A statement in which truth values that are passed on are integers."""
 
     def typed(v: Any) -> Any:
@@ -161,11 +152,9 @@ def _whole(s: Statement) -> Statement:
         return replace(v, type=Type((), "i")) if flag else v
 
     if not isinstance(s, Loop):
-        return s
-    return replace(
-        s, carried=tuple(map(typed, s.carried)), saves=tuple(map(typed, s.saves)),
-        restores=tuple(map(typed, s.restores)),
-    )  # fmt: skip
+        return (s,)
+    carried, saves = tuple(map(typed, s.carried)), tuple(map(typed, s.saves))
+    return (replace(s, carried=carried, saves=saves, restores=tuple(map(typed, s.restores))),)
 
 
 def layout_of(program: LoopProgram) -> Layout:
@@ -191,7 +180,7 @@ def layout_of(program: LoopProgram) -> Layout:
     known, results = [], []
     for t in outputs:
         results.append(at)
-        names = {name_of(e) for e in leaves(t.shape)}
+        names = names_in(*t.shape)
         known.append(names <= set(sizes) - numbers)
         at += 1 if known[-1] else 1 + len(t.shape)
     statements = list(walk(program.block))

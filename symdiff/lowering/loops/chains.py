@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symdiff.ir import TRUE, Expr, topological
+from symdiff.ir import Expr, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -16,9 +16,8 @@ from symdiff.ir.loop_program import (
     array,
     block_of,
     expressions,
-    leaves,
+    expressions_in,
     name_of,
-    walk,
 )
 
 
@@ -65,12 +64,7 @@ def inside(s: Loop) -> list[Expr]:
     """The expressions of a loop that see what it carries."""
     inits = {c.init for c in s.carried}
     own = [e for e in expressions(s) if e not in inits]
-    return [*own, *(e for b in walk(s.body) for e in expressions(b))]
-
-
-def plain(s: Loop) -> bool:
-    """Whether a loop runs over a range, and uses no tapes."""
-    return s.condition is TRUE and s.count is not None and not s.saves and not s.restores
+    return [*own, *expressions_in(s.body)]
 
 
 def _follow(s: Loop, c: Carried, path: tuple[Loop, ...], found: Chain) -> bool:
@@ -116,8 +110,3 @@ def _block_wholes(b: Statement) -> Iterator[Expr]:
     yield from expressions(b)
     for inner in block_of(b):
         yield from _block_wholes(inner)
-
-
-def names_used(e: Expr) -> set[str]:
-    """The names that an expression uses."""
-    return {name_of(x) for x in leaves((e,))}
