@@ -141,6 +141,19 @@ def factors(e: Expr) -> tuple[Fraction, Factors]:
     return unit, found
 
 
+def of_terms(found: Iterable[tuple[int, Expr]]) -> Expr:
+    """The sum of terms with their signs."""
+    total: Expr = ir.ZERO
+    for sign, term in found:
+        total = ir.add(total, term) if sign > 0 else ir.sub(total, term)
+    return total
+
+
+def of_factors(unit: Fraction, found: Iterable[tuple[Expr, Expr]]) -> Expr:
+    """The product of a number, and of bases with their exponents."""
+    return ir.product([ir.const(unit), *(ir.power(base, exponent) for base, exponent in found)])
+
+
 def tree_sizes(outputs: Iterable[Expr]) -> dict[Expr, int]:
     """The number of operations of each node, written out as a tree; counted to 10**9."""
     size: dict[Expr, int] = {}
@@ -551,4 +564,7 @@ def assignments(outputs: Sequence[Expr]) -> tuple[list[tuple[str, str]], list[st
     return named, [formulas.text(new[e]) for e in outputs]
 
 
-__all__ = ["Form", "Formulas", "assignments", "factors", "terms", "text_of", "tree_sizes"]
+__all__ = [
+    "Form", "Formulas", "assignments", "factors", "of_factors", "of_terms", "terms", "text_of",
+    "tree_sizes",
+]  # fmt: skip

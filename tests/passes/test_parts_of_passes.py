@@ -15,11 +15,12 @@ from symdiff.ir.formula_text import Formulas
 from symdiff.passes.analysis.magnitude import LIKE_ARGUMENT, LOGARITHMS, Magnitudes
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.simplify import simplify
 from symdiff.passes.simplify.costs import Costs
 from symdiff.passes.simplify.directions import in_phase
 from symdiff.passes.simplify.familiar import _step
 from symdiff.passes.simplify.frame import _is_power
-from symdiff.passes.simplify.radicals import extracted
+from symdiff.passes.simplify.radicals import opened
 from tests.passes.evaluate import evaluate
 
 x, y = ir.var("x"), ir.var("y")
@@ -35,10 +36,14 @@ def test_signs_of_angles_go_before_odd_functions(op: ir.Op, sign: int) -> None:
 
 
 def test_squares_are_taken_out_of_roots_of_both_signs() -> None:
-    radicand = x**2 / y**4
-    assert Formulas().text(extracted(radicand, HALF)) == "abs(x)/y**2"
-    assert Formulas().text(extracted(radicand, ir.neg(HALF))) == "y**2/abs(x)"
-    assert extracted(radicand, ir.const(Fraction(1, 3))) is ir.power(radicand, Fraction(1, 3))
+    root, third = opened(x**2 / y**4), ir.const(Fraction(1, 3))
+    assert root is not None and Formulas().text(root) == "abs(x)/y**2"
+    for radicand, exponent, expected in (
+        (x**2 / y**4, HALF, "abs(x)/y**2"),
+        (x**2 / y**4, ir.neg(HALF), "y**2/abs(x)"),
+        (x**2 * (y + 1), third, "(x**2*(y + 1))**(1/3)"),
+    ):
+        assert Formulas().text(simplify((ir.power(radicand, exponent),))[0]) == expected
 
 
 def test_the_best_of_formulas_is_the_shortest() -> None:

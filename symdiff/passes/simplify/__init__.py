@@ -435,7 +435,7 @@ class _Simplifier:
                 if root is not None:
                     new[node] = ir.power(root, ir.const(2 * q))
                 else:
-                    new[node] = radicals.extracted(self._below(new[node.args[0]]), node.args[1])
+                    new[node] = ir.power(self._below(new[node.args[0]]), node.args[1])
             elif inside(node):
                 new[node] = ir.rebuild(node, tuple(new.get(a, a) for a in node.args))
             elif node.args:

@@ -32,7 +32,7 @@ def forms(frame: Frame, value: Factored) -> Iterator[Factored]:
                 break
             made = frame.ring.of(poly)
             result = frame.ring.mul(result, frame.ring.pow(made, n))
-        yield _gathered(frame, result, (sign, x, size)) if result.unit else result
+        yield result
 
 
 def clipped(frame: Frame, value: Factored) -> Iterator[Factored]:
@@ -103,17 +103,3 @@ def _replaced(frame: Frame, base: Any, columns: tuple[int, int, int]) -> Any:
                 row[a], row[x] = row[a] - 1, row[x] + 1
         total = total + frame.ring.context.from_dict({tuple(row): q})
     return total
-
-
-def _gathered(frame: Frame, value: Factored, symbols: tuple[Any, Any, Any]) -> Factored:
-    """The same for the factors of a product."""
-    ring = frame.ring
-    s, x, a = symbols
-    n = {g: value.factors.get(str(g), (g, 0))[1] for g in map(str, symbols)}
-    while n[str(s)] > 0 and (n[str(x)] > 0 or n[str(a)] > 0):
-        old, new = (x, a) if n[str(x)] > 0 else (a, x)
-        value = ring.mul(value, ring.div(ring.of(new), ring.mul(ring.of(s), ring.of(old))))
-        n[str(s)] -= 1
-        n[str(old)] -= 1
-        n[str(new)] += 1
-    return value

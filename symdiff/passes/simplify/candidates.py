@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ADD, SUB, Expr
-from symdiff.ir.formula_text import factors, terms
+from symdiff.ir.formula_text import factors, of_factors, terms
 from symdiff.ir.functions import EXTREMES
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
@@ -339,10 +339,8 @@ class Candidates:
             if self.costs.length(inner) < self.costs.length(base):
                 written[k] = inner
         if written:  # the rest as it is
-            local: Expr = ir.const(unit)
-            for k, (base, exponent) in enumerate(parts):
-                local = ir.mul(local, ir.power(written.get(k, base), exponent))
-            found.append(local)
+            new = [(written.get(k, base), exponent) for k, (base, exponent) in enumerate(parts)]
+            found.append(of_factors(unit, new))
         return found
 
     def _distributed(self, rest: Factored, base: Expr) -> Expr | None:

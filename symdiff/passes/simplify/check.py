@@ -22,7 +22,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
-from symdiff.ir.formula_text import factors
+from symdiff.ir.formula_text import factors, of_factors
 from symdiff.ir.functions import COS, COSH, ERF, ERFC, EXP, PI, SIN, SINH, TAN, TANH
 from symdiff.passes.cancel.algebra import linear
 
@@ -256,13 +256,8 @@ def _above(e: Expr, args: tuple[Expr, ...]) -> Expr:
     powers = [(b, x) for b, x in found if ir.rational(x) is None]
     if not powers:
         return ir.rebuild(e, args)
-    top, bottom = args[0], ir.const(unit)
-    for b, x in found:
-        if (b, x) in powers:
-            top = ir.mul(top, ir.power(b, ir.neg(x)))
-        else:
-            bottom = ir.mul(bottom, ir.power(b, x))
-    return ir.div(top, bottom)
+    top = ir.product([args[0], *(ir.power(b, ir.neg(x)) for b, x in powers)])
+    return ir.div(top, of_factors(unit, [f for f in found if f not in powers]))
 
 
 def _is_finite(value: Any) -> bool:

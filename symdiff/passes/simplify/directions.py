@@ -10,13 +10,14 @@ into their terms.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, ONE, SUB, VAR, ZERO, Expr
-from symdiff.ir.formula_text import Formulas, factors, terms
+from symdiff.ir.formula_text import Formulas, factors, of_factors, terms
 from symdiff.ir.functions import COS, COSH, PI, SIN, SINH, TAN, TANH
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
@@ -113,13 +114,8 @@ def gathered(u: Expr, formulas: Formulas) -> Expr:
     shared = set(rows[0][2]).intersection(*(set(found) for _, _, found in rows[1:]))
     if len(rows) < 2 or not shared:
         return u
-    inner = ZERO
-    for sign, unit, found in rows:
-        term = ir.const(sign * unit)
-        for base, exponent in found:
-            if (base, exponent) not in shared:
-                term = ir.mul(term, ir.power(base, exponent))
-        inner = ir.add(inner, term)
+    rest = [(sign * unit, [f for f in found if f not in shared]) for sign, unit, found in rows]
+    inner = functools.reduce(ir.add, [of_factors(*row) for row in rest], ZERO)
     for base, exponent in rows[0][2]:
         if (base, exponent) in shared:
             n = ir.integer(exponent)
@@ -161,9 +157,7 @@ def in_phase(e: Expr) -> Expr:
     if e.op in TURNING and e.args[0].op in (MUL, DIV):
         unit, parts = factors(e.args[0])
         if unit < 0:
-            u = ir.const(-unit)
-            for base, exponent in parts:
-                u = ir.mul(u, ir.power(base, exponent))
+            u = of_factors(-unit, parts)
             return e.op(u) if e.op in (COS, COSH) else ir.neg(e.op(u))
     if e.op not in (SIN, COS, TAN) or e.args[0].op not in (ADD, SUB):
         return e

@@ -16,7 +16,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ADD, MUL, NEG, ONE, SUB, VAR, Expr
-from symdiff.ir.formula_text import factors, terms
+from symdiff.ir.formula_text import factors, of_factors, terms
 from symdiff.ir.functions import (
     ATAN,
     ATAN2,
@@ -97,9 +97,7 @@ def _gathered(e: Expr) -> Expr:
         if total_unit == sign * unit:
             made = term
         elif total_unit or all(_is_total(*f) for f in parts):
-            made = ir.const(sign * total_unit)
-            for base, exponent in parts:
-                made = ir.mul(made, ir.power(base, exponent))
+            made = of_factors(sign * total_unit, parts)
         else:
             return e  # 0 only where it is defined
         total = ir.add(total, _signed(sign, made))

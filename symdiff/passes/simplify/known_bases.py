@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, CONST, HALF, ONE, POW, SUB, Expr
-from symdiff.ir.formula_text import factors, terms
+from symdiff.ir.formula_text import factors, of_factors, of_terms, terms
 from symdiff.ir.functions import COSH, EXP, LOG, SINH
 
 BASES = frozenset((POW, LOG, SINH))
@@ -39,10 +39,8 @@ def of_numbers(e: Expr) -> Expr:
     def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(node, args)
         if shared and _is_power(made) and made.args[0] in primes:
-            whole: Expr = ONE
-            for p, n in primes[made.args[0]].items():
-                whole = ir.mul(whole, ir.power(ir.const(p), ir.mul(ir.const(n), made.args[1])))
-            return whole
+            found = primes[made.args[0]].items()
+            return ir.product(ir.power(ir.const(p), n * made.args[1]) for p, n in found)
         if logs and made.op in (ADD, SUB):
             return _one_logarithm(made)
         return _power_of_number(made) if logs and made.op is EXP else made
@@ -99,10 +97,7 @@ def _one_logarithm(e: Expr) -> Expr:
         rest.append((1, LOG(ir.const(number))))
     else:
         return e
-    total: Expr = ir.ZERO
-    for sign, term in rest:
-        total = ir.add(total, term) if sign > 0 else ir.sub(total, term)
-    return total
+    return of_terms(rest)
 
 
 def _power_of_number(e: Expr) -> Expr:
@@ -112,10 +107,7 @@ def _power_of_number(e: Expr) -> Expr:
         q = ir.rational(base.args[0]) if base.op is LOG else None
         if q is None or q <= 0 or exponent is not ONE:
             continue
-        rest: Expr = ONE
-        for other, n in found:
-            if other is not base:
-                rest = ir.mul(rest, ir.power(other, n))
+        rest = of_factors(Fraction(1), [f for f in found if f[0] is not base])
         if unit.denominator == 1 and 1 < unit <= MOST and q.numerator < 10 and q.denominator == 1:
             return ir.power(ir.const(q ** int(unit)), rest)
         return ir.power(ir.const(q), ir.mul(ir.const(unit), rest))

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, ONE, POW, SUB, ZERO, Expr
-from symdiff.ir.formula_text import factors, terms
+from symdiff.ir.formula_text import factors, of_factors, terms
 from symdiff.ir.functions import EXP, GAMMA, LGAMMA, LOG, XLOG1PY, XLOGY
 
 
@@ -83,11 +83,7 @@ def _power(e: Expr) -> Expr | None:
     logs = [b.args[0] for b, x in found if b.op is LOG and x is ONE and ir.variables(b.args)]
     if len(logs) != 1:
         return None
-    exponent = ir.const(unit)
-    for base, x in found:
-        if base.op is not LOG:
-            exponent = ir.mul(exponent, ir.power(base, x))
-    return ir.power(logs[0], exponent)
+    return ir.power(logs[0], of_factors(unit, [f for f in found if f[0].op is not LOG]))
 
 
 def _one_root(e: Expr) -> Expr:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with, with_square
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with
 from symdiff.passes.simplify.frame import CIRCULAR, Angle, Frame
 from symdiff.passes.simplify.pieces import key_of
 
@@ -32,8 +32,6 @@ def forms(frame: Frame, angle: Angle, value: Factored) -> Iterator[Factored]:
         work = frame.forms[of] = _Forms(frame, angle)
     if not work.concerns(value):
         return
-    if angle.exponential is None:
-        yield from work.reduced(value)
     try:
         half = work.by_half(value)
     except OutOfBudgetError:
@@ -77,33 +75,6 @@ class _Forms:
         a = self.angle
         used = [self._index(g) for g in ((a.s, a.c) if a.exponential is None else (a.exponential,))]
         return any(base.degrees()[i] for base, _ in value.factors.values() for i in used)
-
-    # ----------------------------------------------------------- sine and cosine
-    def reduced(self, value: Factored) -> Iterator[Factored]:
-        """Even powers of the sine, or of the cosine, by the other one."""
-        a = self.angle
-        for x, y, factor in ((a.s, a.c, self.sign), (a.c, a.s, 1)):
-            # s**2 = sign*(1 - c**2), c**2 = 1 - sign*s**2
-            square = factor * (1 - y * y) if factor != 1 or x is a.s else 1 - self.sign * y * y
-            try:
-                yield self._replaced(value, x, square)
-            except OutOfBudgetError:
-                continue
-
-    def _replaced(self, value: Factored, x: Any, square: Any) -> Factored:
-        """With x**2 replaced, in numerator and denominator multiplied out."""
-        i = self._index(x)
-        plain = {k: f for k, f in value.factors.items() if not f[0].degrees()[i]}
-        result = Factored(value.unit, plain)
-        for side in (1, -1):
-            total = factors_with(value, i, side, self.one, MAX_TERMS)
-            made = self.ring.of(with_square(total, i, square, self.ring.context, MAX_TERMS))
-            if made.unit == 0:
-                if side < 0:
-                    raise OutOfBudgetError("division by zero")
-                return self.ring.const(Fraction(0))
-            result = self.ring.mul(result, self.ring.pow(made, side))
-        return result
 
     # ------------------------------------------------------------ half the angle
     def by_half(self, value: Factored) -> Factored:
@@ -175,8 +146,6 @@ class _Forms:
         a = self.angle
         yield half
         yield from self._of_halves(half, a.h, a.sh, a.ch, a.c)
-        if a.exponential is not None or self.sign != CIRCULAR:
-            yield from self._attempt(lambda: self._in_exponential(half))
         plain = [*self._parities(half, a.h, a.s, a.c)]
         plain += self._attempt(lambda: self._circle(half, a.h, a.s, a.c))
         if self.sign == CIRCULAR:  # the complement of the angle exchanges sine and cosine
@@ -216,15 +185,6 @@ class _Forms:
             return
         if made is not None:
             yield made
-
-    def _in_exponential(self, half: Factored) -> Factored | None:
-        e, result = self.angle.exponential, self.ring.const(half.unit)
-        if e is None:
-            return None
-        for base, n in half.factors.values():
-            made = self._substituted(base, self.angle.h, e - 1, e + 1)
-            result = self.ring.mul(result, self.ring.pow(made, n))
-        return result
 
     def _sides(self, half: Factored, h: Any) -> tuple[Factored, Any, Any]:
         """What does not depend on h, and numerator and denominator of what does."""

@@ -9,8 +9,8 @@ from typing import Any
 from flint import fmpq
 
 from symdiff import ir
-from symdiff.ir import ONE, ZERO, Expr
-from symdiff.ir.formula_text import terms
+from symdiff.ir import ONE, Expr
+from symdiff.ir.formula_text import of_terms, terms
 from symdiff.ir.functions import PI
 from symdiff.passes.cancel.rational import Factored
 
@@ -109,10 +109,7 @@ def _log(q: Fraction) -> float:
 def turned(e: Expr) -> list[Expr]:
     """The negative of a formula, its sign in one of its sums."""
     if e.op in (ir.ADD, ir.SUB):
-        total = ZERO
-        for sign, node in terms(e):
-            total = ir.sub(total, node) if sign > 0 else ir.add(total, node)
-        return [total]
+        return [of_terms((-sign, node) for sign, node in terms(e))]
     found = [ir.neg(e)]
     if e.op in (ir.MUL, ir.DIV):
         for i, a in enumerate(e.args):

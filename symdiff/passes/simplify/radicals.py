@@ -17,7 +17,6 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import HALF, POW, Expr
-from symdiff.ir.formula_text import Formulas
 from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.signs import NEGATIVE, Signs
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with
@@ -27,19 +26,6 @@ from symdiff.passes.simplify.pieces import primitive
 from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 200
-
-
-def extracted(radicand: Expr, exponent: Expr) -> Expr:
-    """A root, with squares taken out of it where that is shorter: `sqrt(4*x**2*(y + 1))` is
-    `2*abs(x)*sqrt(y + 1)`."""
-    whole = ir.power(radicand, exponent)
-    if exponent not in (HALF, ir.neg(HALF)):
-        return whole
-    made = opened(radicand)
-    formulas = Formulas()
-    if made is None or formulas.length(made) >= formulas.length(ir.power(radicand, HALF)):
-        return whole
-    return made if exponent is HALF else ir.div(ir.ONE, made)
 
 
 def as_roots(e: Expr) -> Expr:

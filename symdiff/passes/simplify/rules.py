@@ -37,7 +37,6 @@ from symdiff.ir.functions import (
 )
 from symdiff.ir.identities import Bindings, U, V, match, plain
 from symdiff.passes.cancel.algebra import linear
-from symdiff.passes.simplify.directions import in_phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +117,6 @@ def rewritten(e: Expr) -> Iterator[Expr]:
             after = identity.after(bound)
             if after is not None and after is not e:
                 yield after
-    turned = in_phase(e)
-    if turned is not e:
-        yield turned
 
 
 SHIFTED = (GAMMA, POLYGAMMA)

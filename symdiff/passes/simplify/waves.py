@@ -14,10 +14,9 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
-from symdiff.ir.formula_text import terms
 from symdiff.ir.functions import COS, COSH, SIN, SINH
 from symdiff.passes.cancel.algebra import linear
-from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.cancel.rational import Factored
 from symdiff.passes.simplify.frame import CIRCULAR, Frame
 from symdiff.passes.simplify.writer import Writer, primitive
 
@@ -187,18 +186,6 @@ def combined(pairs: Iterable[tuple[int | Fraction, Expr]]) -> Expr:
     return argument
 
 
-def _collected(argument: Expr, writer: Writer) -> Expr:
-    """A combination of angles with what they share collected: `m*(L - x) - L*m` as `-m*x`."""
-    if all(m.op is ir.VAR for _, m in terms(argument)) or argument.op not in (ir.ADD, ir.SUB):
-        return argument
-    try:
-        frame = Frame(argument, writer.costs.formulas)
-        value = frame.value(argument)
-    except OutOfBudgetError:
-        return argument
-    return writer.costs.best([argument, Writer(frame, writer.costs, writer.budget).write(value)])
-
-
 def _written(
     frame: Frame,
     kind: int,
@@ -210,7 +197,6 @@ def _written(
     parts: list[tuple[Any, Expr]] = []
     for k, (a, b) in waves.items():
         argument = combined(sorted(zip(k, angles, strict=True), key=lambda p: -p[0]))
-        argument = _collected(argument, writer)
         for coefficient, function in ((a, cosine_of), (b, sine_of)):
             if not coefficient.is_zero():
                 parts.append((coefficient, function(argument)))

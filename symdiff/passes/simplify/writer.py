@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 from flint import fmpq
 
@@ -26,16 +27,31 @@ from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
 from symdiff.passes.simplify.pieces import key_of, negated, primitive
 from symdiff.passes.simplify.polynomials import MAX_SPLIT, MAX_TERMS, Polynomials
-from symdiff.passes.simplify.products import Around
+from symdiff.passes.simplify.products import Around, Rows
 
 MAX_PRODUCT = 10
 """Terms up to which products of sums are multiplied out."""
 MAX_SMALL = 100
 """Coefficients that are larger, and that several terms of a sum have, are taken out of it."""
+MAX_SUMS = 8
+"""Products of more sums are written as they stand."""
 MAX_TIED = 3
 """Sums of the same size that are written."""
 
 _ONE: Fraction = ir.ONE.value
+
+
+class Parts(NamedTuple):
+    """A product: a number, powers of symbols by their columns, and sums in integers with their
+    exponents."""
+
+    unit: Fraction
+    singles: dict[int, int]
+    sums: list[tuple[Any, int]]
+
+    def without(self, *left_out: int) -> Parts:
+        """The product without some of its sums."""
+        return self._replace(sums=[f for k, f in enumerate(self.sums) if k not in left_out])
 
 
 class Writer(Polynomials):
@@ -59,50 +75,43 @@ class Writer(Polynomials):
         return found
 
     def _write(self, value: Factored) -> Expr:
-        unit, sums, singles = self._parts(value)
-        if len(sums) > 8 or not self.budget.spend():
-            return self._product(unit, singles, sums)
-        candidates = [self._product(unit, singles, sums)]
-        for i in range(len(sums)):  # two sums multiplied out
-            for j in range(i):
-                (p, m), (q, n) = sums[i], sums[j]
-                if m == n and (made := self._difference_of_squares(p, q)) is not None:
-                    rest = [f for k, f in enumerate(sums) if k not in (i, j)]
-                    candidates.append(self._product(unit, singles, rest, [(made, m)]))
-                if m == n and len(p) * len(q) <= MAX_PRODUCT:
-                    joined = p * q
-                    rest = [f for k, f in enumerate(sums) if k not in (i, j)]
-                    if len(joined) <= len(p) + len(q):
-                        candidates.append(self._product(unit, singles, [*rest, (joined, m)]))
-        for m in {m for _, m in sums}:
-            group = [p for p, n in sums if n == m]
-            if len(group) > 2 and math.prod(len(p) for p in group) <= MAX_PRODUCT:
-                joined = math.prod(group[1:], start=group[0])
-                if len(joined) <= max(len(p) for p in group):
-                    rest = [f for f in sums if f[1] != m]
-                    candidates.append(self._product(unit, singles, [*rest, (joined, m)]))
+        parts = self._parts(value)
+        candidates = [self._product(parts)]
+        sums = parts.sums
+        if len(sums) > MAX_SUMS or not self.budget.spend():
+            return candidates[0]
+        for m in {m for _, m in sums}:  # some sums multiplied out
+            alike = [k for k, (_, n) in enumerate(sums) if n == m]
+            for chosen in [*combinations(alike, 2), alike] if len(alike) > 2 else [alike]:
+                bases = [sums[k][0] for k in chosen]
+                candidates += self._multiplied(parts.without(*chosen), bases, m)
         moved: list[Expr] = []
         limit = min(map(self.costs.length, candidates))
-        for i, (p, m) in enumerate(sums):
-            rest = sums[:i] + sums[i + 1 :]
+        for k, (p, m) in enumerate(sums):
             if m == 1:
-                moved += self._moved(unit, singles, rest, p, limit)
-                candidates += self._divided(unit, singles, rest, p)
-            elif m == -1:
-                moved += self._moved_below(unit, singles, rest, p, limit)
-        candidates += self._inverted(unit, singles, sums)
-        candidates += self._joined(value, singles)
-        candidates += self._powers(unit, singles, sums)
-        tops = [(p, m) for p, m in sums if m == 1]
-        if len(tops) > 1 and math.prod(len(p) for p, _ in tops) <= MAX_PRODUCT:
-            whole, rest = self.ring.context.constant(1), [f for f in sums if f[1] != 1]
-            for p, _ in tops:
-                whole = whole * p
-            candidates += self._divided(unit, singles, rest, whole)
-            moved += self._moved(unit, singles, rest, whole, limit)
+                candidates += self._divided(parts.without(k), p)
+            if m in (1, -1):
+                moved += self._moved(parts.without(k), p, m, limit)
+        candidates += self._inverted(parts)
+        candidates += self._joined(value, parts.singles)
+        candidates += self._powers(parts)
+        tops = [k for k, (_, m) in enumerate(sums) if m == 1]
+        if len(tops) > 1 and math.prod(len(sums[k][0]) for k in tops) <= MAX_PRODUCT:
+            whole = math.prod((sums[k][0] for k in tops), start=self.ring.context.constant(1))
+            candidates += self._divided(parts.without(*tops), whole)
+            moved += self._moved(parts.without(*tops), whole, 1, limit)
         best = self.costs.best(candidates)
         other = self.costs.best(moved) if moved else best
         return other if self.costs.length(other) < self.costs.length(best) else best
+
+    def _multiplied(self, rest: Parts, bases: list[Any], m: int) -> Iterable[Expr]:
+        """Sums with one exponent as one sum; two of them as a difference of squares."""
+        if len(bases) == 2 and (made := self._difference_of_squares(*bases)) is not None:
+            yield self._product(rest, [(made, m)])
+        if len(bases) > 1 and math.prod(map(len, bases)) <= MAX_PRODUCT:
+            joined = math.prod(bases[1:], start=bases[0])
+            if len(joined) <= (sum if len(bases) == 2 else max)(map(len, bases)):
+                yield self._product(rest._replace(sums=[*rest.sums, (joined, m)]))
 
     def _joined(self, value: Factored, singles: dict[int, int]) -> Iterable[Expr]:
         """Factors that are the base of a power as part of that: `b*(b/x)**(a - 1)/x` is
@@ -124,15 +133,13 @@ class Writer(Polynomials):
             for k in sorted({1 if q > 0 else -1 for q in times} | whole):
                 if not self.budget.spend():
                     return
-                rest = self.ring.div(value, self.ring.pow(factor, k))
-                unit, sums, left = self._parts(rest)
-                if len(sums) <= 8:
-                    yield self._product(unit, left, sums, [(base, k)])
+                rest = self._parts(self.ring.div(value, self.ring.pow(factor, k)))
+                if len(rest.sums) <= MAX_SUMS:
+                    yield self._product(rest, [(base, k)])
 
-    def _powers(
-        self, unit: Fraction, singles: dict[int, int], sums: list[tuple[Any, int]]
-    ) -> Iterable[Expr]:
+    def _powers(self, parts: Parts) -> Iterable[Expr]:
         """A quotient of powers as a power of the quotient: `a**2/(a + b)**2` is `(a/(a + b))**2`."""
+        unit, singles, sums = parts
         exponents = [*singles.values(), *(n for _, n in sums)]
         n = math.gcd(*exponents)
         if n < 2 or not sums or min(exponents) > 0 or max(exponents) < 0:
@@ -163,8 +170,7 @@ class Writer(Polynomials):
         squares = [self.assembled(Fraction(1), {}, [(self.poly(x), 2)]) for x in (a, b)]
         return ir.sub(*squares)
 
-    def _parts(self, value: Factored) -> tuple[Fraction, list[tuple[Any, int]], dict[int, int]]:
-        """A value as a number, sums in integers with their exponents, and powers of symbols."""
+    def _parts(self, value: Factored) -> Parts:
         unit = value.unit
         sums: list[tuple[Any, int]] = []
         singles: dict[int, int] = {}
@@ -185,7 +191,7 @@ class Writer(Polynomials):
                         singles[i] = singles.get(i, 0) + d * k * n
                 else:
                     sums.append((whole, k * n))
-        return unit, sums, {i: n for i, n in singles.items() if n}
+        return Parts(unit, {i: n for i, n in singles.items() if n}, sums)
 
     def _scaled(self, part: Any) -> tuple[Any, Fraction]:
         """A sum in integers, or with the decimals that it was written with, and the number that it
@@ -212,13 +218,8 @@ class Writer(Polynomials):
             [(self.ring.context.constant(c), 1)] if c != 1 else []
         )
 
-    def _product(
-        self,
-        unit: Fraction,
-        singles: dict[int, int],
-        sums: list[tuple[Any, int]],
-        others: Iterable[tuple[Expr, Fraction | int]] = (),
-    ) -> Expr:
+    def _product(self, parts: Parts, others: Iterable[tuple[Expr, Fraction | int]] = ()) -> Expr:
+        unit, singles, sums = parts
         made: list[tuple[Expr, Fraction | int]] = [*others]
         for p, n in sums:
             e = self.poly(p)
@@ -240,13 +241,13 @@ class Writer(Polynomials):
         return self.assembled(unit, singles, made)
 
     def _as_given(
-        self, unit: Fraction, sums: list[tuple[Any, int]]
+        self, unit: Fraction, sums: list[tuple[Any, int]], side: int
     ) -> tuple[Fraction, list[tuple[Expr, int]]]:
-        """Sums beside one that takes the sign: differences as they were given."""
+        """Sums beside one above the line that takes the sign: differences as they were given."""
         made: list[tuple[Expr, int]] = []
         for p, n in sums:
             e = self.poly(p)
-            if n % 2 and e in self.costs.turned:
+            if side > 0 and n % 2 and e in self.costs.turned:
                 e, unit = self.poly(-p), -unit
             made.append((e, n))
         return unit, made
@@ -264,37 +265,16 @@ class Writer(Polynomials):
         return negative and not minus(turned) and not minus(e)
 
     # ------------------------------------------------------- factors into sums
-    def _moved(
-        self,
-        unit: Fraction,
-        singles: dict[int, int],
-        rest: list[tuple[Any, int]],
-        p: Any,
-        limit: int,
-    ) -> list[Expr]:
-        """Denominators moved into a sum: `x**2*(a - b*x)/x` as `x**2*(a/x - b)`; what is shorter
-        than the limit."""
-        if len(p) > MAX_SPLIT or self.cautious or not (singles or abs(unit) != 1):
+    def _moved(self, rest: Parts, p: Any, side: int, limit: int) -> list[Expr]:
+        """What is on the other side of the line moved into a sum above it (`side` 1) or below it
+        (-1): `x**2*(a - b*x)/x` as `x**2*(a/x - b)`, `x/(a*x**2 + b)` as `1/(a*x + b/x)`; what is
+        shorter than the limit."""
+        unit, singles, sums = rest
+        if len(p) > MAX_SPLIT or not (singles or abs(unit) != 1) or self.cautious > (side < 0):
             return []
         rows = self.rows(p)
-        options: list[tuple[int, int]] = []
-        for i, n in singles.items():
-            if n < 0:
-                degrees = sorted({m.get(i, 0) for m, _ in rows})
-                options += [(i, k) for k in {*degrees[1:], -n} if 0 < k <= -n]
-            elif i in self.frame.powers and n > 0:
-                options += [(i, -n)]
-        scales = [_ONE]
-        if unit.denominator > 1:
-            scales.append(Fraction(1, unit.denominator))
-        if abs(unit.numerator) > 1:
-            scales.append(Fraction(abs(unit.numerator)))
-            scales.append(abs(unit))
-        sizes_of = [abs(c) for _, c in rows]
-        common = max(sizes_of, key=sizes_of.count)
-        if common > MAX_SMALL and sizes_of.count(common) > 1:
-            scales.append(1 / common)
-        unit, others = self._as_given(unit, rest)
+        moves, scales = self._moves(unit, singles, rows, side)
+        unit, others = self._as_given(unit, sums, side)
         around = self.around(others)
         sizes: dict[Any, tuple[int, dict[int, int], Fraction]] = {}
 
@@ -302,41 +282,66 @@ class Writer(Polynomials):
             key = scale.numerator, scale.denominator, *sorted(shift.items())
             known = sizes.get(key)
             if known is None:
-                left = unit if scale is _ONE else unit / scale
-                n = self._size_of_laurent(left, singles, around, rows, shift, scale)
+                n = self._size_of_laurent(unit, singles, around, rows, shift, scale, side)
                 known = sizes[key] = n, shift, scale
             return known[0]
 
-        best, taken, factor = limit, dict[int, int](), scales[0]
-        for scale in scales[not options :]:
+        best, taken, factor = limit, dict[int, int](), _ONE
+        for scale in scales[not moves :]:
             if (n := measured({}, scale)) < best:
                 best, factor = n, scale
-        for i, k in options:
-            for scale in (scales[0], factor):
+        for i, k in moves:
+            for scale in (_ONE, factor):
                 for chosen in ({i: k}, {**taken, i: k}):
                     if (n := measured(chosen, scale)) < best:
                         best, taken, factor = n, chosen, scale
-        if len(options) > 1:
-            measured(dict(options), scales[0])
+        if len(moves) > 1:
+            measured(dict(moves), _ONE)
         least = min((n for n, _, _ in sizes.values()), default=limit)
         if least >= limit or not self.budget.spend():
             return []
         shortest = [found[1:] for found in sizes.values() if found[0] == least]
-        return [
-            self._laurent(unit / scale, singles, others, rows, shift, scale)
-            for shift, scale in shortest[:MAX_TIED]
-        ]
+        made: list[Expr] = []
+        for shift, scale in shortest[:MAX_TIED]:
+            outside = {i: n + side * shift.get(i, 0) for i, n in singles.items()}
+            total, left = self._shifted(rows, shift, scale), unit / scale**side
+            turned = negated(total)
+            if self._sign_taken(total, turned, left < 0):
+                total, left = turned, -left
+            made.append(self.assembled(left, outside, [*others, (total, side)]))
+        return made
+
+    def _moves(
+        self, unit: Fraction, singles: dict[int, int], rows: Rows, side: int
+    ) -> tuple[list[tuple[int, int]], list[Fraction]]:
+        """Powers of symbols, and numbers, that may be moved into a sum."""
+        number = Fraction(abs(unit.numerator))
+        moves, scales = list[tuple[int, int]](), [_ONE]
+        for i, n in singles.items() if not self.cautious else ():
+            degrees = sorted({m.get(i, 0) for m, _ in rows})
+            if side < 0:
+                moves += [(i, min(n, degrees[-1]) or n)] if n > 0 else []
+            elif n < 0:
+                moves += [(i, k) for k in {*degrees[1:], -n} if 0 < k <= -n]
+            elif i in self.frame.powers:
+                moves += [(i, -n)]
+        if side < 0:
+            return moves, scales if number == 1 else [_ONE, 1 / number]
+        if unit.denominator > 1:
+            scales.append(Fraction(1, unit.denominator))
+        if number > 1:
+            scales += number, abs(unit)
+        sizes_of = [abs(c) for _, c in rows]
+        common = max(sizes_of, key=sizes_of.count)
+        if common > MAX_SMALL and sizes_of.count(common) > 1:
+            scales.append(1 / common)
+        return moves, scales
 
     def _size_of_laurent(
-        self,
-        unit: Fraction,
-        singles: dict[int, int],
-        around: Around,
-        rows: list[tuple[dict[int, int], Fraction]],
-        shift: dict[int, int],
-        scale: Fraction,
-    ) -> int:
-        """The operations of what `_laurent` writes."""
+        self, unit: Fraction, singles: dict[int, int], around: Around, rows: Rows,
+        shift: dict[int, int], scale: Fraction, side: int,
+    ) -> int:  # fmt: skip
+        """The operations of a product with powers of symbols and a number moved into a sum."""
         count, negative = len(rows) - 1, 0
         for powers, c in rows:
             if shift:
@@ -345,80 +350,27 @@ class Writer(Polynomials):
                     powers[i] = powers.get(i, 0) - k
             count += self.size(c if scale is _ONE else c * scale, powers)
             negative += c.numerator < 0
-        outside = {i: n + shift.get(i, 0) for i, n in singles.items()} if shift else singles
+        outside = {i: n + side * shift.get(i, 0) for i, n in singles.items()} if shift else singles
         count += negative == len(rows)
         minus = unit < 0 and negative in (0, len(rows))
-        return self.size(unit, outside, (around[0] + count, around[1] + 1, around[2])) + minus
+        if scale is not _ONE:
+            unit = unit / scale**side
+        around = around[0] + count, around[1] + (side > 0), around[2] + (side < 0)
+        return self.size(unit, outside, around) + minus
 
-    def _laurent(
-        self,
-        unit: Fraction,
-        singles: dict[int, int],
-        others: list[tuple[Expr, int]],
-        rows: list[tuple[dict[int, int], Fraction]],
-        shift: dict[int, int],
-        scale: Fraction,
-    ) -> Expr:
-        """The product with `scale` and powers of symbols moved into the terms of a sum."""
-        outside = {i: n + shift.get(i, 0) for i, n in singles.items()}
+    def _shifted(self, rows: Rows, shift: dict[int, int], scale: Fraction = _ONE) -> Expr:
+        """A sum times a number, over powers of symbols."""
         total = ZERO
         for monomial, c in rows:
             powers = dict(monomial)
             for i, k in shift.items():
                 powers[i] = powers.get(i, 0) - k
             total = ir.add(total, self.assembled(c * scale, powers, []))
-        turned = negated(total)
-        if self._sign_taken(total, turned, unit < 0):
-            total, unit = turned, -unit
-        return self.assembled(unit, outside, [*others, (total, 1)])
+        return total
 
-    def _moved_below(
-        self,
-        unit: Fraction,
-        singles: dict[int, int],
-        rest: list[tuple[Any, int]],
-        p: Any,
-        limit: int,
-    ) -> list[Expr]:
-        """Factors of the numerator moved into a sum below: `x/(a*x + x**2 + b)`."""
-        number = abs(unit.numerator)
-        if len(p) > MAX_SPLIT or not (singles or number > 1):
-            return []
-        terms = self.rows(p)
-        found: list[Expr] = []
-        others = [(self.poly(q), m) for q, m in rest]
-        around = self.around(others)
-        moved: list[tuple[Fraction, dict[int, int]]] = []
-        if number > 1:
-            moved.append((Fraction(number), {}))
-        if not self.cautious:
-            for i, n in singles.items():
-                if n > 0:
-                    moved.append((_ONE, {i: min(n, max(m.get(i, 0) for m, _ in terms)) or n}))
-        for factor, shift in moved:
-            rows: list[tuple[Fraction, dict[int, int]]] = []
-            count = len(terms) - 1
-            for monomial, c in terms:
-                powers = {**monomial, **{i: monomial.get(i, 0) - k for i, k in shift.items()}}
-                rows.append((c / factor, powers))
-                count += self.size(c / factor, powers)
-            outside = {**singles, **{i: singles[i] - k for i, k in shift.items()}}
-            below = around[0] + count, around[1], around[2] + 1
-            left = unit / factor
-            size = self.size(left, outside, below) + (unit < 0)
-            if size >= limit or not self.budget.spend():
-                continue
-            limit = size
-            total = ZERO
-            for c, powers in rows:
-                total = ir.add(total, self.assembled(c, powers, []))
-            found.append(self.assembled(left, outside, [*others, (total, -1)]))
-        return found
-
-    def _inverted(
-        self, unit: Fraction, singles: dict[int, int], sums: list[tuple[Any, int]]
-    ) -> Iterable[Expr]:
+    def _inverted(self, parts: Parts) -> Iterable[Expr]:
         """By `exp(x)` instead of `exp(-x)`."""
+        unit, singles, sums = parts
         for i in self.frame.powers:
             degrees = [int(p.degrees()[i]) for p, _ in sums]
             if not any(degrees) or not self.budget.spend():
@@ -430,10 +382,7 @@ class Writer(Polynomials):
                 if not d:
                     rest.append((p, n))
                     continue
-                total = ZERO
-                for m, c in self.rows(p):
-                    powers = {**m, i: m.get(i, 0) - d}
-                    total = ir.add(total, self.assembled(c, powers, []))
+                total = self._shifted(self.rows(p), {i: d})
                 turned = negated(total)
                 if n % 2 == 0:
                     total = self.costs.best((total, turned))
@@ -441,14 +390,13 @@ class Writer(Polynomials):
                     total, unit = turned, -unit
                 outside[i] = outside.get(i, 0) + d * n
                 others.append((total, n))
-            yield self._product(unit, {k: n for k, n in outside.items() if n}, rest, others)
+            yield self._product(Parts(unit, {k: n for k, n in outside.items() if n}, rest), others)
 
-    def _divided(
-        self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
-    ) -> list[Expr]:
+    def _divided(self, parts: Parts, p: Any) -> list[Expr]:
         """A numerator divided by a denominator: `(x**2 + 2)/(x + 1)` as `x - 1 + 3/(x + 1)`."""
         found: list[Expr] = []
-        below: list[tuple[Any, list[tuple[Any, int]], dict[int, int]]] = []
+        unit, outside, rest = parts
+        below: list[tuple[Any, list[tuple[Any, int]]]] = []
         for i, (d, n) in enumerate(rest):
             if self.cautious and self.poly(d) in self._bases:
                 continue  # it belongs to the power of that base, which may be zero
@@ -456,8 +404,8 @@ class Writer(Polynomials):
                 if len(d) ** k > MAX_SPLIT:
                     break
                 left = [(q, m + k if j == i else m) for j, (q, m) in enumerate(rest)]
-                below.append((d**k, [f for f in left if f[1]], singles))
-        for divisor, left, outside in below:
+                below.append((d**k, [f for f in left if f[1]]))
+        for divisor, left in below:
             if not self.budget.spend():
                 break
             quotient, remainder = divmod(p, divisor)
@@ -465,19 +413,16 @@ class Writer(Polynomials):
                 continue
             if remainder.is_zero():
                 continue
-            for whole in [False, True] if not left and outside else [False]:
-                q, r = (
-                    self.ring.of(quotient),
-                    self.ring.div(self.ring.of(remainder), self.ring.of(divisor)),
-                )
-                if whole or (not left and not outside):
-                    factor = self._value_of(unit, outside)
-                    q, r = self.ring.mul(q, factor), self.ring.mul(r, factor)
-                    found.append(ir.add(self.write(q), self.write(r)))
-                    continue
+            q = self.ring.of(quotient)
+            r = self.ring.div(self.ring.of(remainder), self.ring.of(divisor))
+            if left or outside:
                 total = ir.add(self.write(q), self.write(r))
                 others = [(self.poly(b), m) for b, m in left]
                 found.append(self.assembled(unit, outside, [*others, (total, 1)]))
+            if not left:
+                factor = self._value_of(unit, outside)
+                q, r = self.ring.mul(q, factor), self.ring.mul(r, factor)
+                found.append(ir.add(self.write(q), self.write(r)))
         return found
 
     def _value_of(self, unit: Fraction, singles: dict[int, int]) -> Factored:
