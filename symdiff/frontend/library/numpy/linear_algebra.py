@@ -1,4 +1,4 @@
-"""Products of arrays whose size is not known when traced, and linear algebra."""
+"""NumPy's products of arrays, linear algebra, and sorting."""
 
 from __future__ import annotations
 
@@ -13,24 +13,44 @@ from symdiff.frontend.arrays import folding, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.folding import reals, routine
 from symdiff.frontend.arrays.symbolic import SLOTS, as_kind, formula, lazy, placed
-from symdiff.frontend.library.numpy.symbolic.making import eye
-from symdiff.frontend.library.numpy.symbolic.reductions import axes_of, total
-from symdiff.frontend.library.numpy.symbolic.shapes import (
+from symdiff.frontend.library.numpy.either import (
+    array_from,
+    arrays_of,
+    rank_of,
+    sizes_of,
+    subscript,
+)
+from symdiff.frontend.library.numpy.joins import stack
+from symdiff.frontend.library.numpy.making import eye
+from symdiff.frontend.library.numpy.reductions import axes_of, total
+from symdiff.frontend.library.numpy.shapes import (
     diagonal,
     divided,
     expanded,
+    flattened,
     moved,
     permuted,
     ravel,
     taken_along,
+    widened,
+    with_moved_axis,
 )
+from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import same_size, stretched
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SymArray, describe, dimensions, is_number
+from symdiff.frontend.trace.values import (
+    Masked,
+    Refused,
+    SmallArray,
+    SymArray,
+    describe,
+    dimensions,
+    is_number,
+)
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import linear
 
@@ -41,33 +61,53 @@ def _arrays(t: Tracer, *values: Any) -> list[SymArray]:
     return [symbolic.symbolic(t, v) for v in values]
 
 
+def matmul(t: Tracer, a: Any, b: Any) -> Any:
+    for v in (a, b):
+        if is_number(v):
+            raise Refused(f"'@' of {describe(v)}")
+    return _product(t, a, b)
+
+
+def _product(t: Tracer, a: Any, b: Any) -> Any:
+    if not sequences.involved((a, b)):
+        return arrays.dot(a, b)
+    return folding.matmul(t, *_arrays(t, a, b))
+
+
 def dot(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = _arrays(t, a, b)
-    if not x.shape or not y.shape:
-        return symbolic.elementwise(t, arrays.multiply, a, b)
-    if len(x.shape) <= 2 and len(y.shape) <= 2:
-        return folding.matmul(t, x, y)
+    if isinstance(a, Masked) or isinstance(b, Masked):
+        return arrays.dot(a, b)
+    x, y = arrays_of(t, a, b)
+    if not rank_of(x) or not rank_of(y):
+        return arrays.elementwise(arrays.multiply, a, b)
+    if isinstance(x, SmallArray) or (rank_of(x) <= 2 and rank_of(y) <= 2):
+        return _product(t, x, y)
     return _tensordot(t, x, y, ((len(x.shape) - 1,), (max(len(y.shape) - 2, 0),)))
 
 
 def _inner(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = _arrays(t, a, b)
-    if not x.shape or not y.shape:
-        return symbolic.elementwise(t, arrays.multiply, a, b)
+    x, y = arrays_of(t, a, b)
+    if not rank_of(x) or not rank_of(y):
+        return arrays.elementwise(arrays.multiply, a, b)
+    if isinstance(x, SmallArray):
+        return arrays.dot(x, SmallArray(y.items.T, y.kind))
     return _tensordot(t, x, y, ((len(x.shape) - 1,), (len(y.shape) - 1,)))
 
 
 def _vdot(t: Tracer, a: Any, b: Any) -> Any:
-    return folding.matmul(t, ravel(t, a), ravel(t, b))
+    return _product(t, *(flattened(t, v) for v in arrays_of(t, a, b)))
 
 
 def _outer(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = ravel(t, a), ravel(t, b)
-    return symbolic.elementwise(t, arrays.multiply, expanded(t, x, 1), y)
+    x, y = (flattened(t, v) for v in arrays_of(t, a, b))
+    return arrays.elementwise(arrays.multiply, widened(t, x, 1), y)
 
 
 def _trace(t: Tracer, value: Any, offset: Any = 0) -> Any:
-    return total(t, diagonal(t, symbolic.with_rows(t, value), offset), -1)
+    a = array_from(t, value)
+    if isinstance(a, SmallArray):
+        return total(t, SmallArray(np.diagonal(a.items, offset), a.kind), -1)
+    return total(t, diagonal(t, symbolic.with_rows(t, a), offset), -1)
 
 
 # -------------------------------------------------------------------- contractions
@@ -204,24 +244,30 @@ def _kron(t: Tracer, a: Any, b: Any) -> Any:
     )  # fmt: skip
 
 
+def _are_threes(x: SmallArray, y: SmallArray, axis: int) -> bool:
+    return all(a.items.ndim and a.items.shape[axis] == 3 for a in (x, y))
+
+
 def _cross(t: Tracer, a: Any, b: Any, axis: Any = -1) -> Any:
-    x, y = (moved(t, v, axis, 0) for v in (a, b))
+    x, y = arrays_of(t, a, b)
+    if isinstance(x, SmallArray) and not _are_threes(x, y, axis):
+        raise Refused(f"np.cross() of arrays of shapes {x.items.shape} and {y.items.shape}")
+    x, y = (with_moved_axis(t, v, axis, 0) for v in (x, y))
     for v in (x, y):
-        if v.shape[0] is not ir.const(3):
-            t.require(ir.eq(v.shape[0], ir.const(3)), "value", "np.cross() of axes that are not 3")
+        n = sizes_of(v)[0]
+        if n is not ir.const(3):
+            t.require(ir.eq(n, ir.const(3)), "value", "np.cross() of axes that are not 3")
 
     def minor(i: int, j: int) -> Any:
-        p = arrays.elementwise(arrays.multiply, _row(x, i), _row(y, j))
-        q = arrays.elementwise(arrays.multiply, _row(x, j), _row(y, i))
-        return arrays.elementwise(lambda u, v: scalars.binary(ast.Sub, u, v), p, q)
+        rows = (subscript(t, v, k) for v, k in ((x, i), (y, j), (x, j), (y, i)))
+        return arrays.elementwise(
+            lambda p, q, r, s: scalars.binary(
+                ast.Sub, arrays.multiply(p, q), arrays.multiply(r, s)
+            ),
+            *rows,
+        )
 
-    rows = [symbolic.symbolic(t, minor(i, j)) for i, j in ((1, 2), (2, 0), (0, 1))]
-    return moved(t, symbolic.stacked(t, rows), 0, axis)
-
-
-def _row(a: SymArray, k: int) -> Any:
-    at = [ir.const(k), *SLOTS[: len(a.shape) - 1]]
-    return symbolic.viewed(a, a.shape[1:], at) if len(a.shape) > 1 else symbolic.element(a, at)
+    return stack(t, [minor(i, j) for i, j in ((1, 2), (2, 0), (0, 1))], axis)
 
 
 def _convolve(t: Tracer, a: Any, v: Any, mode: Any = "full") -> Any:
@@ -250,6 +296,13 @@ def _convolve(t: Tracer, a: Any, v: Any, mode: Any = "full") -> Any:
 # --------------------------------------------------------------------- polynomials
 def _polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
     """By Horner's scheme."""
+    if not sequences.involved((coefficients, x)):
+        found: Any = 0
+        for c in elements(t, coefficients):
+            found = arrays.elementwise(
+                lambda r, v, k: arrays.add(arrays.multiply(r, v), k), found, x, c
+            )
+        return found
     p, points = _arrays(t, coefficients, x)
     rank = len(points.shape)
     grid = lazy((*points.shape, p.shape[0]), "f", ZERO)
@@ -418,16 +471,9 @@ def sort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     return symbolic.gathered(a, a.shape, [placed(formula(order), SLOTS)])
 
 
-def _matmul(t: Tracer, a: Any, b: Any) -> Any:
-    for v in (a, b):
-        if is_number(v):
-            raise Refused(f"'@' of {describe(v)}")
-    return folding.matmul(t, *_arrays(t, a, b))
-
-
 TABLE: dict[str, Function] = {
     "numpy.dot": dot, "numpy.vdot": _vdot, "numpy.inner": _inner, "numpy.outer": _outer,
-    "numpy.matmul": _matmul, "numpy.trace": _trace, "numpy.einsum": _einsum,
+    "numpy.matmul": matmul, "numpy.trace": _trace, "numpy.einsum": _einsum,
     "numpy.tensordot": _tensordot, "numpy.kron": _kron, "numpy.cross": _cross,
     "numpy.convolve": _convolve, "numpy.polyval": _polyval,
     "numpy.linalg.solve": _solve, "numpy.linalg.inv": _inverse, "numpy.linalg.det": _determinant,
