@@ -141,7 +141,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     entries = _entries()
     written = _written()
     whole = {name: _composed(*entry) for name, entry in written.items()}
-    names = dict.fromkeys((*entries, *whole))
+    names = dict.fromkeys((*entries, *whole, *composed.ALIASES))
     table: dict[int, tuple[Any, Implementation]] = {}
     for name in names:
         module, _, attribute = name.rpartition(".")
@@ -151,8 +151,9 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
         if module == "numpy.linalg":
             owner = owner.linalg
         function = getattr(owner, attribute, None)
+        known = composed.ALIASES.get(name, name)
         if function is not None and (name in entries or id(function) not in table):
-            usual = whole[name] if name in whole else _own(name, entries[name])
+            usual = whole[known] if known in whole else _own(known, entries[known])
             if module == "math" and attribute not in _OF_LISTS:
                 usual = _numbers(name, usual)
             if attribute in ("power", "pow") and module == "numpy":
@@ -161,7 +162,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
                 usual = _checked(name, usual)
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
-            table[id(function)] = function, _extended(name, usual)
+            table[id(function)] = function, _extended(known, usual)
     for fun, build in (distributions.EXACT | special_orders.EXACT | several_results.EXACT).items():
         table[id(fun)] = fun, _shorthand(build)
     table |= {
@@ -218,7 +219,8 @@ def _written() -> dict[str, Any]:
 def implementations() -> dict[str, Implementation]:
     """By dotted name: a function whose signature says what the traced version takes beside the tracer."""
     written = {name: entry[0] for name, entry in _written().items()}
-    return _entries() | written
+    found = _entries() | written
+    return found | {name: found[known] for name, known in composed.ALIASES.items()}
 
 
 def _elementary(op: Op) -> Implementation:

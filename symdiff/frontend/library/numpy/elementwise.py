@@ -79,20 +79,21 @@ def clip(t: Tracer, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = 
     return x
 
 
+def _on_each(f: Function) -> Function:
+    """A function of numbers, for each element of arrays."""
+    return lambda t, *values: elementwise(f, *values)
+
+
 def _logical(f: Function) -> Function:
-    return lambda t, *values: elementwise(lambda *v: f(*map(scalars.truth, v)), *values)
+    return _on_each(lambda *v: f(*map(scalars.truth, v)))
 
 
 def _bits(op: type[ast.operator]) -> Function:
-    return lambda t, a, b: elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+    return _on_each(lambda x, y: scalars.binary(op, x, y))
 
 
 def _compare(op: type[ast.cmpop]) -> Function:
-    return lambda t, a, b: elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
-
-
-def _on_each(f: Function) -> Function:
-    return lambda t, value: elementwise(f, value)
+    return _on_each(lambda x, y: scalars.compare(op, x, y))
 
 
 def real_part(t: Tracer, x: Any) -> Any:

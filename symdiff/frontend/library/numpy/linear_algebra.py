@@ -14,7 +14,6 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.folding import reals, routine
 from symdiff.frontend.arrays.symbolic import SLOTS, as_kind, formula, lazy, placed
 from symdiff.frontend.library.numpy.either import (
-    array_from,
     arrays_of,
     rank_of,
     sizes_of,
@@ -24,7 +23,7 @@ from symdiff.frontend.library.numpy.joins import stack
 from symdiff.frontend.library.numpy.making import eye
 from symdiff.frontend.library.numpy.reductions import axes_of, total
 from symdiff.frontend.library.numpy.shapes import (
-    diagonal,
+    diagonals,
     divided,
     expanded,
     flattened,
@@ -103,11 +102,8 @@ def _outer(t: Tracer, a: Any, b: Any) -> Any:
     return arrays.elementwise(arrays.multiply, widened(t, x, 1), y)
 
 
-def _trace(t: Tracer, value: Any, offset: Any = 0) -> Any:
-    a = array_from(t, value)
-    if isinstance(a, SmallArray):
-        return total(t, SmallArray(np.diagonal(a.items, offset), a.kind), -1)
-    return total(t, diagonal(t, symbolic.with_rows(t, a), offset), -1)
+def _trace(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+    return total(t, diagonals(t, value, offset, axis1, axis2), -1)
 
 
 # -------------------------------------------------------------------- contractions
@@ -353,10 +349,10 @@ def _determinant(t: Tracer, value: Any) -> Any:
     return routine(t, "det", [((), "f")], a)[0]
 
 
-_SLOGDET: Any
-_EIGH: Any
-_SVD: Any
-_SLOGDET, _EIGH, _SVD = (
+SLOGDET: Any
+EIGH: Any
+SVD: Any
+SLOGDET, EIGH, SVD = (
     type(f(np.ones((1, 1)))) for f in (np.linalg.slogdet, np.linalg.eigh, np.linalg.svd)
 )
 """The named tuples that NumPy returns."""
@@ -364,7 +360,7 @@ _SLOGDET, _EIGH, _SVD = (
 
 def _slogdet(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.slogdet()")
-    return _SLOGDET(*routine(t, "slogdet", [((), "f"), ((), "f")], a))
+    return SLOGDET(*routine(t, "slogdet", [((), "f"), ((), "f")], a))
 
 
 def _cholesky(t: Tracer, value: Any) -> Any:
@@ -377,7 +373,7 @@ def _eigh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
     if UPLO not in ("L", "l"):
         hint = "pass the transposed matrix; it has the same vectors, but for their signs"
         raise Refused("eigenvectors by the upper triangle", hint)
-    return _EIGH(*routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
+    return EIGH(*routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
 
 
 def _eigvalsh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
@@ -421,7 +417,7 @@ def _svd(t: Tracer, value: Any, full_matrices: Any = True, compute_uv: Any = Tru
         t.require(ir.eq(n, m), "value", square)
     k = _least(n, m)
     u, sizes, v = routine(t, "svd", [((n, k), "f"), ((k,), "f"), ((k, m), "f")], a)
-    return _SVD(u, sizes, v) if compute_uv else sizes
+    return SVD(u, sizes, v) if compute_uv else sizes
 
 
 def _matrix_power(t: Tracer, value: Any, n: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from symdiff.frontend.library.numpy.shapes import (
     ravel,
     shape_like,
     shown,
+    squeezed,
     taken_along,
 )
 from symdiff.frontend.loops import sequences
@@ -186,8 +188,9 @@ def count(t: Tracer, value: Any, axis: Any = None, keepdims: Any = False) -> Any
             return scalars.binary(ast.Mult, found, scalars.whole(product(t, sizes)))
         return total(t, value.present, 0 if len(value.present.shape) == 1 else None)
     a = array_from(t, value)
-    sizes = sizes_of(a)
-    return scalars.whole(product(t, [sizes[k] for k in axes_of(a, axis)]))
+    if isinstance(a, SmallArray):
+        return math.prod(a.items.shape[k] for k in axes_of(a, axis))
+    return scalars.whole(product(t, [a.shape[k] for k in axes_of(a, axis)]))
 
 
 def divide(a: Any, b: Any) -> Any:
@@ -202,9 +205,11 @@ def mean(
     return divide(total(t, value, axis, keepdims=keepdims), count(t, value, axis, keepdims))
 
 
-def _average(t: Tracer, value: Any, axis: Any = None, weights: Any = None) -> Any:
+def _average(
+    t: Tracer, value: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False
+) -> Any:
     if weights is None:
-        return mean(t, value, axis)
+        return mean(t, value, axis, keepdims=keepdims)
     a, w = arrays_of(t, value, weights)
     if axis is not None and not isinstance(axis, int):
         raise Refused("np.average() along several axes", "use np.sum() and a division")
@@ -219,7 +224,8 @@ def _average(t: Tracer, value: Any, axis: Any = None, weights: Any = None) -> An
         for m, n in zip(own, sizes, strict=True):
             same_size(t, m, n)
     weighted = arrays.elementwise(arrays.multiply, a, w)
-    return divide(total(t, weighted, axis), total(t, w, axis))
+    sums = (total(t, v, axis, keepdims=keepdims) for v in (weighted, w))
+    return divide(*sums)
 
 
 def _total_of_numbers(t: Tracer, value: Any, axis: Any = None, **more: Any) -> Any:
@@ -479,18 +485,7 @@ def logsumexp(t: Tracer, value: Any, axis: Any = None, b: Any = None, keepdims: 
     found = arrays.elementwise(
         lambda s, m: arrays.add(scalars.apply(functions.LOG, s), m), sums, top
     )
-    return found if keepdims else dropped(found, axes_of(a, axis))
-
-
-def dropped(a: SymArray, axes: Sequence[int]) -> Any:
-    """The array without axes that are 1."""
-    at = []
-    shape: list[Expr] = []
-    for k, n in enumerate(a.shape):
-        at.append(ZERO if k in axes else SLOTS[len(shape)])
-        if k not in axes:
-            shape.append(n)
-    return symbolic.gathered(a, shape, at) if shape else symbolic.element(a, at)
+    return found if keepdims else squeezed(t, found, axes_of(a, axis))
 
 
 def _softmax(t: Tracer, value: Any, axis: Any = None) -> Any:

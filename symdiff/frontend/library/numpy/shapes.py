@@ -491,7 +491,7 @@ def _taken(t: Tracer, value: Any, indices: Any, axis: Any = None) -> Any:
 # ---------------------------------------------------------------------- diagonals
 def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymArray:
     """A view of the diagonals of two axes, which come last."""
-    a = symbolic.symbolic(t, value)
+    a = symbolic.with_rows(t, value)
     rank = len(a.shape)
     if rank < 2:
         raise Refused(f"the diagonal of an array of {dimensions(rank)}")
@@ -580,18 +580,18 @@ _REARRANGING: tuple[tuple[str, Function, Function], ...] = (
     ("flipud", np.flipud, _flipped(0)), ("fliplr", np.fliplr, _flipped(1)),
     ("roll", np.roll, _rolled), ("tile", np.tile, _tiled), ("repeat", np.repeat, _repeated),
     ("atleast_1d", np.atleast_1d, at_least(1)), ("atleast_2d", np.atleast_2d, at_least(2)),
-    ("diag", np.diag, _diag),
+    ("diag", np.diag, _diag), ("diagonal", np.diagonal, diagonal),
 )  # fmt: skip
 """Names with NumPy's own function, for a `SmallArray`, and ours."""
 
 TABLE: dict[str, Function] = {
     "numpy.take": _taken, "numpy.take_along_axis": taken_along,
-    "numpy.fill_diagonal": _fill_diagonal, "numpy.diagonal": diagonal,
+    "numpy.fill_diagonal": _fill_diagonal,
     "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
     **{f"numpy.{name}": rearranged(f, own) for name, f, own in _REARRANGING},
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""
 
-flattened, widened, with_moved_axis = (
-    TABLE[f"numpy.{name}"] for name in ("ravel", "expand_dims", "moveaxis")
+flattened, widened, squeezed, with_moved_axis, diagonals = (
+    TABLE[f"numpy.{name}"] for name in ("ravel", "expand_dims", "squeeze", "moveaxis", "diagonal")
 )
