@@ -369,10 +369,6 @@ def matrix_norm(x: ArrayLike, keepdims: bool = False, ord: Any = "fro") -> Any:
     return np.linalg.norm(x, ord, axis=(-2, -1), keepdims=keepdims)
 
 
-def matrix_transpose(x: ArrayLike) -> Any:
-    return np.swapaxes(x, -1, -2)
-
-
 def matrix_trace(x: ArrayLike, offset: int = 0) -> Any:
     return np.trace(x, offset, -2, -1)
 
@@ -481,7 +477,6 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.matvec": (matvec, 2),
     "numpy.vecmat": (vecmat, 2),
     "numpy.linalg.matrix_norm": (matrix_norm, 1),
-    "numpy.linalg.matrix_transpose": (matrix_transpose, 1),
     "numpy.linalg.trace": (matrix_trace, 1),
     **rearranged.TABLE,
     **polynomial_names.TABLE,
@@ -491,7 +486,7 @@ arrays, and the number of one that is an array of integers."""
 
 
 ALIASES: dict[str, str] = {
-    **{f"numpy.linalg.{name}": f"numpy.{name}" for name in ("outer", "matmul", "tensordot", "cross")},
+    **{f"numpy.linalg.{name}": f"numpy.{name}" for name in ("outer", "matmul", "tensordot", "cross", "matrix_transpose")},
     **{f"scipy.linalg.{name}": f"numpy.linalg.{name}" for name in ("inv", "det", "norm")},
     "scipy.integrate.trapezoid": "numpy.trapezoid",
 }  # fmt: skip

@@ -226,8 +226,8 @@ def cumulative_trapezoid(
 
 
 # --------------------------------------------------------------------- distances
-def cdist(XA: ArrayLike, XB: ArrayLike, metric: str = "euclidean") -> Any:
-    d = np.asarray(XA)[:, None, :] - np.asarray(XB)[None, :, :]
+def _lengths(d: ArrayLike, metric: str) -> Any:
+    """Of the differences along the last axis."""
     if metric == "euclidean":
         return np.sqrt(np.sum(d * d, axis=-1))
     if metric == "sqeuclidean":
@@ -239,18 +239,14 @@ def cdist(XA: ArrayLike, XB: ArrayLike, metric: str = "euclidean") -> Any:
     raise ValueError(f"the metric {metric} is not known here")
 
 
+def cdist(XA: ArrayLike, XB: ArrayLike, metric: str = "euclidean") -> Any:
+    return _lengths(np.asarray(XA)[:, None, :] - np.asarray(XB)[None, :, :], metric)
+
+
 def pdist(X: ArrayLike, metric: str = "euclidean") -> Any:
     X = np.asarray(X)
     rows, columns = np.triu_indices(X.shape[0], 1)
-    pairs = X[rows], X[columns]
-    d = pairs[0] - pairs[1]
-    if metric == "euclidean":
-        return np.sqrt(np.sum(d * d, axis=-1))
-    if metric == "sqeuclidean":
-        return np.sum(d * d, axis=-1)
-    if metric == "cityblock":
-        return np.sum(np.abs(d), axis=-1)
-    raise ValueError(f"the metric {metric} is not known here")
+    return _lengths(X[rows] - X[columns], metric)
 
 
 # -------------------------------------------------------- filters, splines, exponentials

@@ -257,10 +257,7 @@ def _pick(op: ir.Op) -> Callable[[Any, Any], Any]:
 
 
 def extreme(op: ir.Op, start: Expr) -> Function:
-    def implementation(
-        t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None
-    ) -> Any:
-        value = _of_dtype(value, dtype)
+    def implementation(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         if (few := one_by_one(value)) is not None:
             return arrays.reduce(lambda v: arrays.extreme(_pick(op), v), few, axis, keepdims)
         a, axes = counted(t, value, axis, start)
