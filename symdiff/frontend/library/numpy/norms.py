@@ -57,7 +57,8 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
     if order is ONE:
         return total(t, sizes, axis, keepdims=keepdims)
     if order is ZERO:
-        return total(t, arrays.elementwise(scalars.truth, a), axis, keepdims=keepdims)
+        there = arrays.elementwise(lambda v: as_float(scalars.truth(v)), a)
+        return total(t, there, axis, keepdims=keepdims)
     p = number(ir.rational(order) or 0) if order.op is ir.CONST else as_real(ord)
     powers = arrays.elementwise(lambda v: scalars.binary(ast.Pow, v, p), sizes)
     return arrays.elementwise(
