@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.library import densities, located, methods, registry, scipy_classes
-from symdiff.frontend.library.numpy.symbolic import names as arrays
+from symdiff.frontend.library.numpy import names as arrays
 
 EVERYWHERE = frozenset(
     ("out", "order", "casting", "subok", "where", "like", "device", "memo", "_nil")
@@ -122,7 +122,7 @@ def listed(entries: dict[str, list[str]]) -> str:
 
 
 def methods_of_arrays() -> str:
-    found = {*arrays.METHODS, *arrays.PROPERTIES, *arrays.SMALL_METHODS}
+    found = {*arrays.METHODS, *arrays.PROPERTIES}
     return _codes(sorted(found))
 
 

@@ -41,7 +41,6 @@ SHARED = {
     "elementwise": "a kernel over the elements of arrays: its code, and its use",
     "rows": "a program for each row of its arguments: as a program, and run by threads",
     "names": "which function of NumPy is which of ours",
-    "shapes": "NumPy's functions that rearrange arrays",
 }
 """Names that several files have, and what they mean wherever they stand."""
 

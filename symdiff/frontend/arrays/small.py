@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import casting
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import array_in_call, integer_hint
 from symdiff.frontend.trace.outside import from_outside
 from symdiff.frontend.trace.recorder import Retrace, active
@@ -367,6 +369,15 @@ def extreme(pick: Callable[[Any, Any], Any], values: Any) -> Any:
     return Real(x.expr, join(x.defined, nothing))
 
 
+def hypotenuse(values: Sequence[Any]) -> Any:
+    """The Euclidean norm; of more than two numbers by pairs."""
+    if not values:
+        return number(0)
+    if len(values) == 1:
+        return scalars.apply(ir.ABS, as_real(values[0]))
+    return functools.reduce(lambda a, b: scalars.apply(functions.HYPOT, a, b), values)
+
+
 def every(values: Any) -> Any:
     """Whether all elements (that count) are true."""
     result: Any = True
@@ -418,6 +429,20 @@ def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any 
     if not results:
         found = converted(found, _kind_of_some(f, array.kind))
     return own_or_item(found)
+
+
+def scan(combine: Callable[[Any, Any], Any], array: SmallArray, axis: int) -> Any:
+    """A running reduction along an axis: every value on the way, of truth values as integers."""
+    if array.kind == "b":
+        array = elementwise(of_truth, array)
+    moved = np.moveaxis(array.items.copy(), axis, 0)
+    for i in range(1, len(moved)):
+        for k in np.ndindex(moved.shape[1:]):
+            moved[(i, *k)] = combine(moved[(i - 1, *k)], moved[(i, *k)])
+    result = np.moveaxis(moved, 0, axis)
+    if not result.size:
+        return active.get().own(SmallArray(result, array.kind))
+    return active.get().own(array_of(list(result.ravel()), result.shape))
 
 
 def _of_none(f: Callable[[Any], Any], kind: str) -> Callable[[Any], Any]:

@@ -11,7 +11,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import lists, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.instances import is_instance
-from symdiff.frontend.library.numpy.symbolic.reductions import total as array_total
+from symdiff.frontend.library.numpy.reductions import total as array_total
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.loops.kept import trace_element
 from symdiff.frontend.syntax import records

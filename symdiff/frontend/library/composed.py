@@ -9,43 +9,51 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.library import polynomial_names, rare_arguments, rearranged
+from symdiff.frontend.library.numpy.linear_algebra import EIGH, SLOGDET, SVD
 from symdiff.frontend.trace.values import SymArray, is_number
 
 ArrayLike = Any
 
-_EIGH: Any
-_QR: Any
-_SLOGDET: Any
-_SVD: Any
-_EIGH, _QR, _SLOGDET, _SVD = (
-    type(f(np.eye(1))) for f in (np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
-)
-"""The named tuples that NumPy returns."""
+_QR: Any = type(np.linalg.qr(np.eye(1)))
+"""The named tuple that NumPy returns."""
 
 
 # --------------------------------------------------------------------- statistics
-def quantile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Linear interpolation between the two elements next to the place; any axis."""
+def quantile(
+    a: ArrayLike, q: Any, axis: int | None = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False,
+) -> Any:  # fmt: skip
+    """By the methods of NumPy whose places are those of "linear", q*(n - 1); any axis."""
+    if method not in ("linear", "lower", "higher", "nearest", "midpoint"):
+        raise TypeError(f"quantile() by the method {method} is not supported")
     if axis is None:
         ordered = np.sort(np.ravel(a))
     else:
         ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
     n = ordered.shape[0]
+    k = (0 if axis is None else axis) if keepdims else None
     if np.ndim(q) > 0:
-        return np.stack([_at_place(ordered, n, p, axis, keepdims) for p in q])
-    return _at_place(ordered, n, q, axis, keepdims)
+        return np.stack([_at_place(ordered, n, p * (n - 1), method, k) for p in q])
+    return _at_place(ordered, n, q * (n - 1), method, k)
 
 
-def _at_place(ordered: ArrayLike, n: int, q: Any, axis: int | None, keepdims: bool) -> Any:
-    place = q * (n - 1)
+def _at_place(ordered: ArrayLike, n: int, place: Any, method: str, kept: int | None) -> Any:
+    """Linear interpolation between the two elements next to the place, which some methods round."""
+    if method == "midpoint":
+        below = _at_place(ordered, n, np.floor(place), "linear", kept)
+        return (below + _at_place(ordered, n, np.ceil(place), "linear", kept)) / 2
+    if method == "lower":
+        place = np.floor(place)
+    elif method == "higher":
+        place = np.ceil(place)
+    elif method == "nearest":
+        place = np.round(place)
     below = np.searchsorted(np.arange(1, n) * 1.0, place, side="right")
     after = np.minimum(below + 1, n - 1)
     part = place - below
     found = ordered[below] + part * (ordered[after] - ordered[below])
     found = _nan_beside(ordered[n - 1], found)
-    if keepdims:
-        return np.expand_dims(found, 0 if axis is None else axis)
-    return found
+    return found if kept is None else np.expand_dims(found, kept)
 
 
 def _nan_beside(last: ArrayLike, found: ArrayLike) -> ArrayLike:
@@ -53,10 +61,12 @@ def _nan_beside(last: ArrayLike, found: ArrayLike) -> ArrayLike:
     return np.where(np.isnan(last), np.maximum(last, found), found)
 
 
-def percentile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    if np.ndim(q) > 0:
-        return quantile(a, [p / 100 for p in q], axis, keepdims)
-    return quantile(a, q / 100, axis, keepdims)
+def percentile(
+    a: ArrayLike, q: Any, axis: int | None = None, out: Any = None, overwrite_input: bool = False,
+    method: str = "linear", keepdims: bool = False,
+) -> Any:  # fmt: skip
+    shares = [p / 100 for p in q] if np.ndim(q) > 0 else q / 100
+    return quantile(a, shares, axis, None, False, method, keepdims)
 
 
 def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -174,16 +184,13 @@ def nanmin(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
     return -nanmax(-np.asarray(a), axis, keepdims)
 
 
-def nanprod(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
-    return np.prod(np.where(np.isnan(a), 1.0, a), axis=axis, keepdims=keepdims)
+def without_nan(f: Any, neutral: float) -> Any:
+    """A sum or product, running or not, with a neutral number in place of what is nan."""
 
+    def found(a: ArrayLike, axis: Any = None, **more: Any) -> Any:
+        return f(np.where(np.isnan(a), neutral, a), axis=axis, **more)
 
-def nancumsum(a: ArrayLike, axis: Any = None) -> Any:
-    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
-
-
-def nancumprod(a: ArrayLike, axis: Any = None) -> Any:
-    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
+    return found
 
 
 def nanmean(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
@@ -248,38 +255,26 @@ def _matrices(a: ArrayLike) -> Any:
     return np.reshape(a, (-1, a.shape[-2], a.shape[-1]))
 
 
-def inverses(a: ArrayLike) -> Any:
-    return np.reshape(np.array([np.linalg.inv(m) for m in _matrices(a)]), a.shape)
+def each_matrix(f: Any) -> Any:
+    """A function of a matrix, for every matrix of a stack."""
 
+    def found(a: ArrayLike, *args: Any) -> Any:
+        parts = np.array([f(m, *args) for m in _matrices(a)])
+        return np.reshape(parts, (*a.shape[:-2], *parts.shape[1:]))
 
-def determinants(a: ArrayLike) -> Any:
-    return np.reshape(np.array([np.linalg.det(m) for m in _matrices(a)]), a.shape[:-2])
+    return found
 
 
 def log_determinants(a: ArrayLike) -> Any:
     signs = np.array([np.linalg.slogdet(m)[0] for m in _matrices(a)])
     sizes = np.array([np.linalg.slogdet(m)[1] for m in _matrices(a)])
-    return _SLOGDET(np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2]))
-
-
-def choleskys(a: ArrayLike) -> Any:
-    return np.reshape(np.array([np.linalg.cholesky(m) for m in _matrices(a)]), a.shape)
-
-
-def eigenvalues(a: ArrayLike, UPLO: Any = "L") -> Any:
-    found = np.array([np.linalg.eigvalsh(m, UPLO) for m in _matrices(a)])
-    return np.reshape(found, a.shape[:-1])
-
-
-def pseudoinverses(a: ArrayLike) -> Any:
-    found = np.array([np.linalg.pinv(m) for m in _matrices(a)])
-    return np.reshape(found, (*a.shape[:-2], a.shape[-1], a.shape[-2]))
+    return SLOGDET(np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2]))
 
 
 def eigenvectors(a: ArrayLike, UPLO: Any = "L") -> Any:
     values = np.array([np.linalg.eigh(m, UPLO)[0] for m in _matrices(a)])
     vectors = np.array([np.linalg.eigh(m, UPLO)[1] for m in _matrices(a)])
-    return _EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
+    return EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
 
 
 def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
@@ -292,7 +287,7 @@ def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = 
     left = np.array([np.linalg.svd(m, full_matrices)[0] for m in stack])
     right = np.array([np.linalg.svd(m, full_matrices)[2] for m in stack])
     left = np.reshape(left, (*before, a.shape[-2], left.shape[-1]))
-    return _SVD(left, sizes, np.reshape(right, (*before, right.shape[-2], a.shape[-1])))
+    return SVD(left, sizes, np.reshape(right, (*before, right.shape[-2], a.shape[-1])))
 
 
 def spectral_norms(x: ArrayLike, ord: Any, axis: Any, keepdims: bool = False) -> Any:
@@ -374,44 +369,12 @@ def matrix_norm(x: ArrayLike, keepdims: bool = False, ord: Any = "fro") -> Any:
     return np.linalg.norm(x, ord, axis=(-2, -1), keepdims=keepdims)
 
 
-def matrix_transpose(x: ArrayLike) -> Any:
-    return np.swapaxes(x, -1, -2)
-
-
 def matrix_trace(x: ArrayLike, offset: int = 0) -> Any:
     return np.trace(x, offset, -2, -1)
 
 
-def linalg_outer(x1: ArrayLike, x2: ArrayLike) -> Any:
-    return np.outer(x1, x2)
-
-
-def linalg_matmul(x1: ArrayLike, x2: ArrayLike) -> Any:
-    return np.matmul(x1, x2)
-
-
-def linalg_tensordot(x1: ArrayLike, x2: ArrayLike, *, axes: Any = 2) -> Any:
-    return np.tensordot(x1, x2, axes)
-
-
 def linalg_diagonal(x: ArrayLike, *, offset: int = 0) -> Any:
     return np.diagonal(x, offset, -2, -1)
-
-
-def linalg_cross(x1: ArrayLike, x2: ArrayLike, *, axis: int = -1) -> Any:
-    return np.cross(x1, x2, axis=axis)
-
-
-def scipy_inverse(a: ArrayLike) -> Any:
-    return np.linalg.inv(a)
-
-
-def scipy_determinant(a: ArrayLike) -> Any:
-    return np.linalg.det(a)
-
-
-def scipy_norm(a: ArrayLike, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    return np.linalg.norm(a, ord, axis, keepdims)
 
 
 def scipy_pseudoinverse(a: ArrayLike) -> Any:
@@ -479,23 +442,16 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.median": (median, 1),
     "numpy.nanmax": (nanmax, 1),
     "numpy.nanmin": (nanmin, 1),
-    "numpy.nanprod": (nanprod, 1),
-    "numpy.nancumsum": (nancumsum, 1),
+    "numpy.nanprod": (without_nan(np.prod, 1.0), 1),
+    "numpy.nancumsum": (without_nan(np.cumsum, 0.0), 1),
     "numpy.nanmean": (nanmean, 1),
     "numpy.nanvar": (nanvar, 1),
     "numpy.nanstd": (nanstd, 1),
     "numpy.cov": (cov, 2),
     "numpy.corrcoef": (corrcoef, 2),
     "numpy.bincount": (bincount, 2, 0),
-    "numpy.nancumprod": (nancumprod, 1),
-    "numpy.linalg.outer": (linalg_outer, 2),
-    "numpy.linalg.matmul": (linalg_matmul, 2),
-    "numpy.linalg.tensordot": (linalg_tensordot, 2),
+    "numpy.nancumprod": (without_nan(np.cumprod, 1.0), 1),
     "numpy.linalg.diagonal": (linalg_diagonal, 1),
-    "numpy.linalg.cross": (linalg_cross, 2),
-    "scipy.linalg.inv": (scipy_inverse, 1),
-    "scipy.linalg.det": (scipy_determinant, 1),
-    "scipy.linalg.norm": (scipy_norm, 1),
     "scipy.linalg.pinv": (scipy_pseudoinverse, 1),
     "scipy.linalg.circulant": (circulant, 1),
     "statistics.mean": (mean_of_list, 1),
@@ -521,13 +477,20 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.matvec": (matvec, 2),
     "numpy.vecmat": (vecmat, 2),
     "numpy.linalg.matrix_norm": (matrix_norm, 1),
-    "numpy.linalg.matrix_transpose": (matrix_transpose, 1),
     "numpy.linalg.trace": (matrix_trace, 1),
     **rearranged.TABLE,
     **polynomial_names.TABLE,
 }
 """By the dotted name of what is implemented: the function, how many of its first arguments are
 arrays, and the number of one that is an array of integers."""
+
+
+ALIASES: dict[str, str] = {
+    **{f"numpy.linalg.{name}": f"numpy.{name}" for name in ("outer", "matmul", "tensordot", "cross", "matrix_transpose")},
+    **{f"scipy.linalg.{name}": f"numpy.linalg.{name}" for name in ("inv", "det", "norm")},
+    "scipy.integrate.trapezoid": "numpy.trapezoid",
+}  # fmt: skip
+"""Functions that are others, which are known."""
 
 
 def _stacked(*args: Any, **more: Any) -> bool:
@@ -546,12 +509,11 @@ def _with_initial(*args: Any, **more: Any) -> bool:
 
 
 EXTENDED: dict[str, tuple[Any, ...]] = {
-    "numpy.linalg.inv": (inverses, _stacked),
-    "numpy.linalg.det": (determinants, _stacked),
+    **{
+        f"numpy.linalg.{f.__name__}": (each_matrix(f), _stacked)
+        for f in (np.linalg.inv, np.linalg.det, np.linalg.cholesky, np.linalg.eigvalsh, np.linalg.pinv)
+    },
     "numpy.linalg.slogdet": (log_determinants, _stacked),
-    "numpy.linalg.cholesky": (choleskys, _stacked),
-    "numpy.linalg.eigvalsh": (eigenvalues, _stacked),
-    "numpy.linalg.pinv": (pseudoinverses, _stacked),
     "numpy.linalg.eigh": (eigenvectors, _stacked),
     "numpy.linalg.svd": (decompositions, _stacked),
     "numpy.linalg.norm": (spectral_norms, _of_spectra),
@@ -559,8 +521,8 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     **rare_arguments.EXTENDED,
     "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
     "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),
-    **dict.fromkeys(("numpy.max", "numpy.amax"), (rearranged.largest_or, _with_initial)),
-    **dict.fromkeys(("numpy.min", "numpy.amin"), (rearranged.smallest_or, _with_initial)),
+    **dict.fromkeys(("numpy.max", "numpy.amax"), (rearranged.extreme_or(np.max), _with_initial)),
+    **dict.fromkeys(("numpy.min", "numpy.amin"), (rearranged.extreme_or(np.min), _with_initial)),
     "numpy.take": (rearranged.taken, lambda *args, **more: "mode" in more),
     "numpy.delete": (rearranged.deleted, lambda *args, **more: len(args) > 1 and not is_number(args[1])),
     "numpy.insert": (rearranged.inserted, lambda *args, **more: "axis" in more or (len(args) > 1 and not is_number(args[1]))),

@@ -18,59 +18,39 @@ def _places(M: Any, sym: bool = True) -> Any:
     return (2.0 * np.arange(M) - last) / np.maximum(last, 1)
 
 
-def hanning(M: Any) -> Any:
-    return signals_hann(M)
-
-
-def hamming(M: Any) -> Any:
-    return signals_hamming(M)
-
-
-def blackman(M: Any) -> Any:
-    return signals_blackman(M)
-
-
-def bartlett(M: Any) -> Any:
-    return signals_bartlett(M)
-
-
-def kaiser(M: Any, beta: Any) -> Any:
-    return signals_kaiser(M, beta)
-
-
-def signals_hann(M: Any, sym: bool = True) -> Any:
+def hann(M: Any, sym: bool = True) -> Any:
     return 0.5 + 0.5 * np.cos(math.pi * _places(M, sym))
 
 
-def signals_hamming(M: Any, sym: bool = True) -> Any:
+def hamming(M: Any, sym: bool = True) -> Any:
     return 0.54 + 0.46 * np.cos(math.pi * _places(M, sym))
 
 
-def signals_blackman(M: Any, sym: bool = True) -> Any:
+def blackman(M: Any, sym: bool = True) -> Any:
     s = math.pi * _places(M, sym)
     return 0.42 + 0.5 * np.cos(s) + 0.08 * np.cos(2.0 * s)
 
 
-def signals_bartlett(M: Any, sym: bool = True) -> Any:
+def bartlett(M: Any, sym: bool = True) -> Any:
     return 1.0 - np.abs(_places(M, sym))
 
 
-def signals_kaiser(M: Any, beta: Any, sym: bool = True) -> Any:
+def kaiser(M: Any, beta: Any, sym: bool = True) -> Any:
     s = _places(M, sym)
     return np.i0(beta * np.sqrt((1.0 - s) * (1.0 + s))) / np.i0(beta)
 
 
 def get_window(window: Any, Nx: Any, fftbins: bool = True) -> Any:
     if isinstance(window, tuple) and window[0] == "kaiser":
-        return signals_kaiser(Nx, window[1], not fftbins)
+        return kaiser(Nx, window[1], not fftbins)
     if window in ("hann", "hanning", "han"):
-        return signals_hann(Nx, not fftbins)
+        return hann(Nx, not fftbins)
     if window in ("hamming", "hamm", "ham"):
-        return signals_hamming(Nx, not fftbins)
+        return hamming(Nx, not fftbins)
     if window in ("blackman", "black", "blk"):
-        return signals_blackman(Nx, not fftbins)
+        return blackman(Nx, not fftbins)
     if window in ("bartlett", "bart", "brt"):
-        return signals_bartlett(Nx, not fftbins)
+        return bartlett(Nx, not fftbins)
     raise ValueError(f"the window {window} is not known here")
 
 
@@ -160,12 +140,12 @@ def uniform_filter(
 
 
 TABLE: dict[str, tuple[Any, int]] = {
-    **{f"numpy.{f.__name__}": (f, 0) for f in (hanning, hamming, blackman, bartlett, kaiser)},
-    "scipy.signal.windows.hann": (signals_hann, 0),
-    "scipy.signal.windows.hamming": (signals_hamming, 0),
-    "scipy.signal.windows.blackman": (signals_blackman, 0),
-    "scipy.signal.windows.bartlett": (signals_bartlett, 0),
-    "scipy.signal.windows.kaiser": (signals_kaiser, 0),
+    "numpy.hanning": (hann, 0),
+    **{f"numpy.{f.__name__}": (f, 0) for f in (hamming, blackman, bartlett, kaiser)},
+    **{
+        f"scipy.signal.windows.{f.__name__}": (f, 0)
+        for f in (hann, hamming, blackman, bartlett, kaiser)
+    },
     "scipy.signal.get_window": (get_window, 0),
     **{
         f"scipy.ndimage.{f.__name__}": (f, 1)

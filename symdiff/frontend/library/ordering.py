@@ -9,7 +9,7 @@ from typing import Any
 from symdiff.frontend.arrays import selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.builtin_functions import call_back, maximum, minimum
-from symdiff.frontend.library.numpy.symbolic.linear_algebra import sort
+from symdiff.frontend.library.numpy.linear_algebra import sort
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.syntax.operators import compare
 from symdiff.frontend.trace.tracer import Tracer

@@ -26,10 +26,6 @@ def periodic_interp(
     return np.interp(x % period, at, values)
 
 
-def trace_of_axes(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1)
-
-
 def open_meshgrid(
     *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: Any = "xy"
 ) -> Any:
@@ -44,28 +40,22 @@ def open_meshgrid(
     return tuple(found)
 
 
-def concatenated_as(arrays: Any, axis: int = 0, *, dtype: Any = None, casting: str = "") -> Any:
-    return np.concatenate(arrays, axis=axis).astype(dtype)
+def joined_as(f: Any) -> Any:
+    """Arrays that are joined, as ones of a type."""
+
+    def found(arrays: Any, *args: Any, dtype: Any = None, casting: str = "", **more: Any) -> Any:
+        return f(arrays, *args, **more).astype(dtype)
+
+    return found
 
 
-def stacked_as(arrays: Any, axis: int = 0, *, dtype: Any = None, casting: str = "") -> Any:
-    return np.stack(arrays, axis=axis).astype(dtype)
+def running_as(f: Any) -> Any:
+    """A running sum or product of an array as one of a type."""
 
+    def found(a: ArrayLike, axis: Any = None, dtype: Any = None) -> Any:
+        return f(np.asarray(a).astype(dtype), axis=axis)
 
-def hstacked_as(tup: Any, *, dtype: Any = None, casting: str = "") -> Any:
-    return np.hstack(tup).astype(dtype)
-
-
-def vstacked_as(tup: Any, *, dtype: Any = None, casting: str = "") -> Any:
-    return np.vstack(tup).astype(dtype)
-
-
-def cumsum_as(a: ArrayLike, axis: Any = None, dtype: Any = None) -> Any:
-    return np.cumsum(np.asarray(a).astype(dtype), axis=axis)
-
-
-def cumprod_as(a: ArrayLike, axis: Any = None, dtype: Any = None) -> Any:
-    return np.cumprod(np.asarray(a).astype(dtype), axis=axis)
+    return found
 
 
 def linspace_and_step(
@@ -92,43 +82,6 @@ def reshaped_by_columns(a: ArrayLike, /, shape: Any, order: str = "C", *, copy: 
 
 def raveled_by_columns(a: ArrayLike, order: str = "C") -> Any:
     return np.ravel(np.transpose(a))
-
-
-def quantile_by(
-    a: ArrayLike, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
-    method: str = "linear", keepdims: bool = False,
-) -> Any:  # fmt: skip
-    """The methods of NumPy whose places are those of "linear", q*(n - 1)."""
-    if method not in ("linear", "lower", "higher", "nearest", "midpoint"):
-        raise TypeError(f"quantile() by the method {method} is not supported")
-    if method == "linear":
-        return np.quantile(a, q, axis=axis, keepdims=keepdims)
-    n = np.size(a) if axis is None else np.shape(a)[axis]
-    if np.ndim(q):
-        return np.stack([_quantile_at(a, p, n, axis, method, keepdims) for p in q])
-    return _quantile_at(a, q, n, axis, method, keepdims)
-
-
-def _quantile_at(a: Any, q: Any, n: Any, axis: Any, method: str, keepdims: bool) -> Any:
-    place = q * (n - 1)
-    low, high = np.floor(place), np.ceil(place)
-    if method == "nearest":
-        low = high = np.round(place)
-    elif method == "lower":
-        high = low
-    elif method == "higher":
-        low = high
-    below = np.quantile(a, low / (n - 1) if n > 1 else 0.0, axis=axis, keepdims=keepdims)
-    above = np.quantile(a, high / (n - 1) if n > 1 else 0.0, axis=axis, keepdims=keepdims)
-    return (below + above) / 2
-
-
-def percentile_by(
-    a: ArrayLike, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
-    method: str = "linear", keepdims: bool = False,
-) -> Any:  # fmt: skip
-    shares = [p / 100 for p in q] if np.ndim(q) else q / 100
-    return quantile_by(a, shares, axis, None, False, method, keepdims)
 
 
 def inserted_along(arr: ArrayLike, obj: Any, values: Any, axis: Any = None) -> Any:
@@ -167,19 +120,19 @@ def _by_columns(*args: Any, **more: Any) -> bool:
 
 
 EXTENDED: dict[str, tuple[Any, ...]] = {
-    "numpy.trace": (trace_of_axes, _given("axis1", "axis2")),
     "numpy.meshgrid": (open_meshgrid, _given("sparse", "copy")),
-    **dict.fromkeys(("numpy.concatenate", "numpy.concat"), (concatenated_as, _given("dtype", "casting"))),
-    "numpy.stack": (stacked_as, _given("dtype")),
-    "numpy.hstack": (hstacked_as, _given("dtype")),
-    "numpy.vstack": (vstacked_as, _given("dtype")),
-    "numpy.cumsum": (cumsum_as, _given("dtype", places=2)),
-    "numpy.cumprod": (cumprod_as, _given("dtype", places=2)),
+    "numpy.concat": (joined_as(np.concatenate), _given("dtype", "casting")),
+    **{
+        f"numpy.{f.__name__}": (joined_as(f), _given("dtype", "casting"))
+        for f in (np.concatenate, np.stack, np.hstack, np.vstack)
+    },
+    **{
+        f"numpy.{f.__name__}": (running_as(f), _given("dtype", places=2))
+        for f in (np.cumsum, np.cumprod)
+    },
     "numpy.linspace": (linspace_and_step, _given("retstep", "dtype", places=4)),
     "numpy.array": (array_of_dimensions, _given("ndmin")),
     "numpy.reshape": (reshaped_by_columns, _by_columns),
     "numpy.ravel": (raveled_by_columns, _by_columns),
-    "numpy.quantile": (quantile_by, _given("method", "overwrite_input", "out")),
-    "numpy.percentile": (percentile_by, _given("method", "overwrite_input", "out")),
 }  # fmt: skip
 """As `composed.EXTENDED`."""

@@ -176,27 +176,16 @@ def added_in_parts(a: ArrayLike, indices: Any) -> Any:
     return np.array(found)
 
 
-def largest_or(
-    a: ArrayLike,
-    axis: int | None = None,
-    *,
-    initial: Any,
-    keepdims: bool = False,
-    where: Any = True,
-) -> Any:
-    """`np.max` beside a first element, of what a condition selects."""
-    return np.max(_beside(a, axis, initial, where), axis, keepdims=keepdims)
+def extreme_or(f: Any) -> Any:
+    """`np.max` or `np.min` beside a first element, of what a condition selects."""
 
+    def found(
+        a: ArrayLike, axis: int | None = None, *, initial: Any, keepdims: bool = False,
+        where: Any = True,
+    ) -> Any:  # fmt: skip
+        return f(_beside(a, axis, initial, where), axis, keepdims=keepdims)
 
-def smallest_or(
-    a: ArrayLike,
-    axis: int | None = None,
-    *,
-    initial: Any,
-    keepdims: bool = False,
-    where: Any = True,
-) -> Any:
-    return np.min(_beside(a, axis, initial, where), axis, keepdims=keepdims)
+    return found
 
 
 def _beside(a: ArrayLike, axis: int | None, initial: Any, where: Any) -> Any:
@@ -420,19 +409,16 @@ def isposinf(x: ArrayLike) -> Any:
     return np.isinf(x) & (np.asarray(x) > 0)
 
 
-def cumulative_sum(x: ArrayLike, *, axis: int | None = None, include_initial: bool = False) -> Any:
-    found = np.cumsum(x, axis=axis)
-    if include_initial:
-        first = np.zeros(_thin(found.shape, 0 if axis is None else axis))
-        found = np.concatenate([first, found], axis=0 if axis is None else axis)
-    return found
+def cumulative(f: Any, first: Any) -> Any:
+    """`np.cumulative_sum` by `np.cumsum`, or that of products: with the value of nothing before it."""
 
+    def found(x: ArrayLike, *, axis: int | None = None, include_initial: bool = False) -> Any:
+        values = f(x, axis=axis)
+        if include_initial:
+            k = 0 if axis is None else axis
+            values = np.concatenate([np.full(_thin(values.shape, k), first), values], axis=k)
+        return values
 
-def cumulative_prod(x: ArrayLike, *, axis: int | None = None, include_initial: bool = False) -> Any:
-    found = np.cumprod(x, axis=axis)
-    if include_initial:
-        first = np.ones(_thin(found.shape, 0 if axis is None else axis))
-        found = np.concatenate([first, found], axis=0 if axis is None else axis)
     return found
 
 
@@ -516,8 +502,8 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.ldexp": (ldexp, 0),
     "numpy.isneginf": (isneginf, 0),
     "numpy.isposinf": (isposinf, 0),
-    "numpy.cumulative_sum": (cumulative_sum, 1),
-    "numpy.cumulative_prod": (cumulative_prod, 1),
+    "numpy.cumulative_sum": (cumulative(np.cumsum, 0.0), 1),
+    "numpy.cumulative_prod": (cumulative(np.cumprod, 1.0), 1),
     "numpy.fromiter": (fromiter, 0),
     "numpy.correlate": (correlate, 2),
     "numpy.gradient": (gradient, 1),

@@ -38,9 +38,8 @@ from symdiff.frontend.library import (
 )
 from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.complex_numbers import complex_calls, fourier, holomorphic
-from symdiff.frontend.library.numpy import keywords, truth_values
-from symdiff.frontend.library.numpy.small import names as numpy_names
-from symdiff.frontend.library.numpy.symbolic import names as large_names
+from symdiff.frontend.library.numpy import elementwise, keywords, truth_values
+from symdiff.frontend.library.numpy import names as array_names
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.counted_truth import of_truth
@@ -72,7 +71,7 @@ def _composed(fun: FunctionType, arrays: int, whole: int | None = None) -> Imple
     an argument that is an array of integers."""
 
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
-        large_names.numbers_as_arrays(t, fun.__name__, args[:arrays])
+        array_names.numbers_as_arrays(t, fun.__name__, args[:arrays])
         if whole is not None and whole < len(args):
             selecting.as_integers(t, args[whole])
         return t.inline(fun, args, kwargs)
@@ -93,22 +92,16 @@ def _extended(name: str, usual: Implementation) -> Implementation:
     return implementation
 
 
-def _sized(name: str, small: Implementation | None) -> Implementation:
-    """The version for arrays of unknown size where an argument is one, or where there is
-    no other."""
-    large = large_names.TABLE.get(name)
+def _own(name: str, usual: Implementation) -> Implementation:
+    """A function of ours, called with what it takes; numbers that are passed to a function of arrays
+    are traced as arrays where they are."""
+    of_arrays = name in array_names.TABLE
 
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
-        if large is None:
-            assert small is not None
-            keywords.check(name, small, args, kwargs)
-            return small(t, *args, **kwargs)
-        if sequences.involved((*args, *kwargs.values())):
-            keywords.check(name, large, args, kwargs)
-            return large(t, *args, **kwargs)
-        large_names.numbers_as_arrays(t, name, args)
-        keywords.check(name, small or large, args, kwargs)
-        return (small or large)(t, *args, **kwargs)
+        if of_arrays and not sequences.involved((*args, *kwargs.values())):
+            array_names.numbers_as_arrays(t, name, args)
+        keywords.check(name, usual, args, kwargs)
+        return usual(t, *args, **kwargs)
 
     return implementation
 
@@ -148,7 +141,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     entries = _entries()
     written = _written()
     whole = {name: _composed(*entry) for name, entry in written.items()}
-    names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
+    names = dict.fromkeys((*entries, *whole, *composed.ALIASES))
     table: dict[int, tuple[Any, Implementation]] = {}
     for name in names:
         module, _, attribute = name.rpartition(".")
@@ -158,8 +151,9 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
         if module == "numpy.linalg":
             owner = owner.linalg
         function = getattr(owner, attribute, None)
+        known = composed.ALIASES.get(name, name)
         if function is not None and (name in entries or id(function) not in table):
-            usual = whole[name] if name in whole else _sized(name, entries.get(name))
+            usual = whole[known] if known in whole else _own(known, entries[known])
             if module == "math" and attribute not in _OF_LISTS:
                 usual = _numbers(name, usual)
             if attribute in ("power", "pow") and module == "numpy":
@@ -168,7 +162,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
                 usual = _checked(name, usual)
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
-            table[id(function)] = function, _extended(name, usual)
+            table[id(function)] = function, _extended(known, usual)
     for fun, build in (distributions.EXACT | special_orders.EXACT | several_results.EXACT).items():
         table[id(fun)] = fun, _shorthand(build)
     table |= {
@@ -201,7 +195,7 @@ def _entries() -> dict[str, Implementation]:
         | collections_names.TABLE
         | output.TABLE
     )
-    return entries | numpy_names.TABLE | record_copies.TABLE
+    return entries | elementwise.TABLE | array_names.TABLE | record_copies.TABLE
 
 
 def _written() -> dict[str, Any]:
@@ -225,7 +219,8 @@ def _written() -> dict[str, Any]:
 def implementations() -> dict[str, Implementation]:
     """By dotted name: a function whose signature says what the traced version takes beside the tracer."""
     written = {name: entry[0] for name, entry in _written().items()}
-    return _entries() | large_names.TABLE | written
+    found = _entries() | written
+    return found | {name: found[known] for name, known in composed.ALIASES.items()}
 
 
 def _elementary(op: Op) -> Implementation:

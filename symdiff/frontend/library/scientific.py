@@ -73,40 +73,30 @@ def solve_banded(l_and_u: Any, ab: ArrayLike, b: ArrayLike) -> Any:
 
 
 # ------------------------------------------------------------------- means
-def _mean(a: ArrayLike, axis: Any, weights: ArrayLike, keepdims: bool) -> Any:
-    a = np.asarray(a)
-    if weights is None:
-        return np.mean(a, axis=axis, keepdims=keepdims)
-    w = np.asarray(weights)
-    if axis is not None and np.ndim(w) < np.ndim(a):
-        w = np.moveaxis(w[(...,) + (None,) * (np.ndim(a) - 1)], 0, axis)
-    w = w + 0.0 * a
-    return np.sum(w * a, axis=axis, keepdims=keepdims) / np.sum(w, axis=axis, keepdims=keepdims)
-
-
 def gmean(
     a: ArrayLike, axis: Any = 0, dtype: Any = None, weights: ArrayLike = None, *,
-    keepdims: bool = False,
+    keepdims: Any = False,
 ) -> Any:  # fmt: skip
-    return np.exp(_mean(np.log(a), axis, weights, keepdims))
+    return np.exp(np.average(np.log(a), axis, weights, keepdims=keepdims))
 
 
 def hmean(
     a: ArrayLike, axis: Any = 0, dtype: Any = None, *, weights: ArrayLike = None,
-    keepdims: bool = False,
+    keepdims: Any = False,
 ) -> Any:  # fmt: skip
     a = np.asarray(a)
-    return 1.0 / _mean(1.0 / np.where(a < 0, np.nan, a), axis, weights, keepdims)
+    return 1.0 / np.average(1.0 / np.where(a < 0, np.nan, a), axis, weights, keepdims=keepdims)
 
 
 def pmean(
     a: ArrayLike, p: Any, *, axis: Any = 0, dtype: Any = None, weights: ArrayLike = None,
-    keepdims: bool = False,
+    keepdims: Any = False,
 ) -> Any:  # fmt: skip
     if p == 0:
         return gmean(a, axis, dtype, weights, keepdims=keepdims)
     a = np.asarray(a)
-    return _mean(np.where(a < 0, np.nan, a) ** (1.0 * p), axis, weights, keepdims) ** (1 / p)
+    powers = np.where(a < 0, np.nan, a) ** (1.0 * p)
+    return np.average(powers, axis, weights, keepdims=keepdims) ** (1 / p)
 
 
 # ------------------------------------------------------------------- distributions
@@ -224,10 +214,6 @@ def simpson(y: ArrayLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any
     return found
 
 
-def trapezoid(y: ArrayLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
-    return np.trapezoid(y, x, dx, axis)
-
-
 def cumulative_trapezoid(
     y: ArrayLike, x: Any = None, dx: float = 1.0, axis: int = -1, initial: Any = None
 ) -> Any:
@@ -240,8 +226,8 @@ def cumulative_trapezoid(
 
 
 # --------------------------------------------------------------------- distances
-def cdist(XA: ArrayLike, XB: ArrayLike, metric: str = "euclidean") -> Any:
-    d = np.asarray(XA)[:, None, :] - np.asarray(XB)[None, :, :]
+def _lengths(d: ArrayLike, metric: str) -> Any:
+    """Of the differences along the last axis."""
     if metric == "euclidean":
         return np.sqrt(np.sum(d * d, axis=-1))
     if metric == "sqeuclidean":
@@ -253,18 +239,14 @@ def cdist(XA: ArrayLike, XB: ArrayLike, metric: str = "euclidean") -> Any:
     raise ValueError(f"the metric {metric} is not known here")
 
 
+def cdist(XA: ArrayLike, XB: ArrayLike, metric: str = "euclidean") -> Any:
+    return _lengths(np.asarray(XA)[:, None, :] - np.asarray(XB)[None, :, :], metric)
+
+
 def pdist(X: ArrayLike, metric: str = "euclidean") -> Any:
     X = np.asarray(X)
     rows, columns = np.triu_indices(X.shape[0], 1)
-    pairs = X[rows], X[columns]
-    d = pairs[0] - pairs[1]
-    if metric == "euclidean":
-        return np.sqrt(np.sum(d * d, axis=-1))
-    if metric == "sqeuclidean":
-        return np.sum(d * d, axis=-1)
-    if metric == "cityblock":
-        return np.sum(np.abs(d), axis=-1)
-    raise ValueError(f"the metric {metric} is not known here")
+    return _lengths(X[rows] - X[columns], metric)
 
 
 # -------------------------------------------------------- filters, splines, exponentials
@@ -333,7 +315,6 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "scipy.stats.hmean": (hmean, 1),
     "scipy.stats.pmean": (pmean, 1),
     "scipy.integrate.simpson": (simpson, 1),
-    "scipy.integrate.trapezoid": (trapezoid, 1),
     "scipy.integrate.cumulative_trapezoid": (cumulative_trapezoid, 1),
     "scipy.spatial.distance.cdist": (cdist, 2),
     "scipy.spatial.distance.pdist": (pdist, 1),

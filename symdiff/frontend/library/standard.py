@@ -15,14 +15,13 @@ from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.library.builtin_functions import (
-    absolute,
     accumulated,
     call_back,
     countable,
     total,
     whole,
 )
-from symdiff.frontend.library.numpy.symbolic.norms import norm
+from symdiff.frontend.library.numpy.norms import norm
 from symdiff.frontend.library.rare_arguments import running
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain, subscript
@@ -49,15 +48,6 @@ from symdiff.ir import functions
 
 def _rounding(op: ir.Op) -> Callable[..., Any]:
     return lambda t, value: whole(value, op)
-
-
-def hypot(t: Tracer, *values: Any) -> Any:
-    """The Euclidean norm; of more than two numbers by pairs."""
-    if not values:
-        return number(0)
-    if len(values) == 1:
-        return absolute(t, as_real(values[0]))
-    return functools.reduce(lambda a, b: scalars.apply(functions.HYPOT, a, b), values)
 
 
 def _log(t: Tracer, value: Any, *base: Any) -> Any:
@@ -89,7 +79,7 @@ def _dist(t: Tracer, p: Any, q: Any) -> Any:
         same_size(t, a.shape[0], b.shape[0])
         return as_float(norm(t, binary(t, ast.Sub, a, b)))
     pairs = zip(elements(t, p), elements(t, q), strict=True)
-    return hypot(t, *(scalars.binary(ast.Sub, a, b) for a, b in pairs))
+    return arrays.hypotenuse([scalars.binary(ast.Sub, a, b) for a, b in pairs])
 
 
 def _sumprod(t: Tracer, p: Any, q: Any) -> Any:
@@ -264,7 +254,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.floor": _rounding(functions.FLOOR),
     "math.ceil": _rounding(functions.CEIL),
     "math.trunc": _rounding(functions.TRUNC),
-    "math.hypot": hypot,
+    "math.hypot": lambda t, *values: arrays.hypotenuse(values),
     "math.log": _log,
     "math.prod": _prod,
     "math.fsum": _fsum,

@@ -14,9 +14,8 @@ from symdiff.frontend import captures
 from symdiff.frontend.library import located, methods, scipy_classes
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
+from symdiff.frontend.library.numpy import names as array_names
 from symdiff.frontend.library.numpy import ufuncs
-from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS, ARRAY_PROPERTIES
-from symdiff.frontend.library.numpy.symbolic import names as large_names
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.calls import call
 from symdiff.frontend.trace.demands import array_in_call, used_as_array
@@ -49,10 +48,16 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
         owner = stand_in
     if isinstance(owner, ModuleType):
         return _from_module(t, owner, name)
-    if isinstance(owner, (SmallArray, Masked)):
-        return _of_array(owner, name)
-    if isinstance(owner, (SymArray, Selected)):
-        return large_names.attribute(t, owner, name)
+    if isinstance(owner, (SmallArray, Masked)) and name not in (
+        "real",
+        "T",
+        "dtype",
+        "copy",
+        "astype",
+    ):
+        array_in_call(owner, f"attribute '{name}'")
+    if isinstance(owner, (SmallArray, Masked, SymArray, Selected)):
+        return array_names.attribute(t, owner, name)
     if isinstance(owner, Scalar):
         return _of_scalar(owner, name)
     if is_complex(owner):
@@ -86,17 +91,6 @@ def _from_module(t: Tracer, module: ModuleType, name: str) -> Any:
         raise Refused(f"module '{module.__name__}' has no attribute '{name}'") from None
 
 
-def _of_array(owner: SmallArray | Masked, name: str) -> Any:
-    if name not in ("real", "T", "dtype", "copy", "astype"):
-        array_in_call(owner, f"attribute '{name}'")
-    if isinstance(owner, SmallArray) and name in ARRAY_PROPERTIES:
-        return ARRAY_PROPERTIES[name](owner)
-    if name in ARRAY_METHODS:
-        return Method(ARRAY_METHODS[name], owner, name)
-    unknown = not hasattr(np.ndarray, name)
-    raise Refused(f"attribute '{name}' of an array", raises=AttributeError if unknown else None)
-
-
 def _of_scalar(owner: Scalar, name: str) -> Any:
     if name in ("real", "T"):
         return owner
@@ -108,11 +102,10 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
         return np.dtype(
             bool if isinstance(owner, Cond) else int if isinstance(owner, Whole) else float
         )
-    known = (ARRAY_PROPERTIES, ARRAY_METHODS, large_names.METHODS, large_names.PROPERTIES)
-    if any(name in table for table in known):
+    if name in array_names.METHODS or name in array_names.PROPERTIES:
         used_as_array(owner, f"attribute '{name}'")
-    if name in ARRAY_METHODS:
-        return Method(ARRAY_METHODS[name], owner, name)
+    if name in array_names.METHODS:
+        return Method(array_names.METHODS[name], owner, name)
     unknown = not hasattr(np.ndarray, name) and not hasattr(float, name)
     raise Refused(
         f"attribute '{name}' of {describe(owner)}", raises=AttributeError if unknown else None

@@ -752,3 +752,36 @@ def test_truth_values_of_numbers_in_arrays(fun: Any) -> None:
         assert symgrad(fun)(x) == fun(x)
     if fun is not negated_truths:
         assert symgrad(fun)(np.array([1.0, 2.0])).tolist() == fun(np.array([1.0, 2.0])).tolist()
+
+
+OF_FEW = {
+    "the largest column": lambda m: np.linalg.norm(m, 1),
+    "the largest singular value": lambda m: np.linalg.norm(m, 2),
+    "the number that are not 0": lambda m: np.linalg.norm(m[0], 0),
+    "the norm of order 3": lambda m: np.linalg.norm(m[0], 3),
+    "norms with their axis": lambda m: np.linalg.norm(m, axis=1, keepdims=True),
+    "the product of all elements": lambda m: np.vdot(m, m),
+    "weights along an axis": lambda m: np.average(m, axis=0, weights=m[0]),
+    "weights of all elements": lambda m: np.average(m, weights=m * m, keepdims=True),
+    "a selection": lambda m: np.mean(m, where=m > 0.8),
+    "a first element": lambda m: np.sum(m, initial=m[0, 0]),
+    "trapezoids along an axis": lambda m: np.trapezoid(m, m[0], axis=1),
+    "running sums of integers": lambda m: np.cumsum(np.array([1, 2])) * m,
+    "a diagonal beside the first": lambda m: np.trace(m, 1) * np.diagonal(m, -1),
+    "products of rows": lambda m: np.cross(m[:, [0, 1, 0]], m[:, [1, 1, 0]]),
+    "axes in another order": lambda m: m.transpose(1, 0) - 2 * m.T,
+}
+
+
+@pytest.mark.parametrize("name", OF_FEW)
+def test_arrays_of_few_elements_are_as_any(name):
+    fun = OF_FEW[name]
+
+    def of_numbers(x, y):
+        return fun(np.array([[x, y], [x * y, x + y]]))
+
+    want = of_numbers(0.7, 1.3)
+    found = symgrad(of_numbers)(0.7, 1.3)
+    assert np.shape(found) == np.shape(want)
+    assert np.asarray(found).dtype == np.asarray(want).dtype
+    np.testing.assert_allclose(found, want, rtol=1e-13)

@@ -38,7 +38,7 @@ def applied(
             args, kwargs = args[: function.nin], {"out": args[function.nin], **kwargs}
         if kwargs:
             return _elementwise(t, function, implementation, args, kwargs)
-    elif kwargs and _is_numpy(function):
+    elif kwargs and _is_of(function, "numpy"):
         target = kwargs.pop("out", None)
         if kwargs.get("order") == "C":
             del kwargs["order"]
@@ -49,7 +49,7 @@ def applied(
 
 def _is_default(function: Any, name: str, value: Any) -> bool:
     """Whether an argument says of a function of NumPy's what it does anyway (`dtype=None`)."""
-    if not (value is None or isinstance(value, str)) or not _is_numpy(function):
+    if not (value is None or isinstance(value, str)) or not _is_of(function, "numpy"):
         return False
     default = _defaults(function).get(name, ...)
     return type(default) is type(value) and bool(default == value)
@@ -63,8 +63,8 @@ def _defaults(function: Any) -> dict[str, Any]:
         return {}
 
 
-def _is_numpy(function: Any) -> bool:
-    return (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy"
+def _is_of(function: Any, *packages: str) -> bool:
+    return (getattr(function, "__module__", None) or "").partition(".")[0] in packages
 
 
 def _elementwise(
@@ -123,7 +123,7 @@ def _in_order(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments without a default that are passed by name, in their places."""
     placed, named = list(args), dict(kwargs)
-    if isinstance(function, np.ufunc) or not _is_numpy(function):
+    if isinstance(function, np.ufunc) or not _is_of(function, "numpy", "scipy"):
         return args, named
     for name in _names(function)[len(args) :]:
         if name not in named:

@@ -13,8 +13,8 @@ from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import rare_arguments, rearranged
 from symdiff.frontend.library.builtin_functions import call_back
-from symdiff.frontend.library.numpy.symbolic import shapes as large_shapes
-from symdiff.frontend.library.numpy.symbolic.reductions import extreme_so_far, logsumexp
+from symdiff.frontend.library.numpy import shapes as large_shapes
+from symdiff.frontend.library.numpy.reductions import extreme_so_far, logsumexp
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import array_in_call, number_of
 from symdiff.frontend.trace.recorder import Retrace

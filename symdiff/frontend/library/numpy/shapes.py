@@ -1,14 +1,17 @@
-"""NumPy's functions that rearrange arrays whose size is not known when traced: new shapes,
-views, joining. Each says where the element at the slots comes from."""
+"""NumPy's functions that rearrange arrays to new shapes or views. For a
+`SymArray` each says where the element at the slots comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
+from symdiff.frontend.library.numpy.either import Array, rank_of, rearranged
 from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.domains import by_side
@@ -55,13 +58,6 @@ def _known(value: Any, what: str) -> int:
         hint = demands.integer_hint(value, "it must be an integer known when traced")
         raise Refused(f"{what} is {describe(value)}", hint)
     return value
-
-
-def sliced(t: Tracer, a: SymArray, axis: int, start: Any, stop: Any) -> SymArray:
-    """`a[..., start:stop, ...]` along an axis."""
-    found = selecting.subscript(t, a, (*[slice(None)] * axis, slice(start, stop)))
-    assert isinstance(found, SymArray)
-    return found
 
 
 # ---------------------------------------------------------------------- reshaping
@@ -381,8 +377,12 @@ def expanded(t: Tracer, value: Any, axis: Any) -> SymArray:
     return symbolic.viewed(a, shape, [SLOTS[k] for k in range(len(shape)) if k not in new])
 
 
-def shape_like(a: SymArray, model: SymArray, axis: int) -> SymArray:
+def shape_like(a: Array, model: Array, axis: int) -> Array:
     """A vector along one axis of a model."""
+    if isinstance(a, SmallArray):
+        sizes = [-1 if k == axis else 1 for k in range(rank_of(model))]
+        return SmallArray(a.items.reshape(sizes), a.kind)
+    assert isinstance(model, SymArray)
     shape = [a.shape[0] if k == axis else ONE for k in range(len(model.shape))]
     return symbolic.viewed(a, shape, [SLOTS[axis]])
 
@@ -491,7 +491,7 @@ def _taken(t: Tracer, value: Any, indices: Any, axis: Any = None) -> Any:
 # ---------------------------------------------------------------------- diagonals
 def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymArray:
     """A view of the diagonals of two axes, which come last."""
-    a = symbolic.symbolic(t, value)
+    a = symbolic.with_rows(t, value)
     rank = len(a.shape)
     if rank < 2:
         raise Refused(f"the diagonal of an array of {dimensions(rank)}")
@@ -558,17 +558,40 @@ def _triangle(upper: bool) -> Function:
     return implementation
 
 
+def _reshaped_items(items: Any, *shape: Any, order: Any = "C") -> Any:
+    return items.reshape(*shape, order=order)
+
+
+def _transposed_items(items: Any, *places: Any, axes: Any = None) -> Any:
+    return items.transpose(*(places or (axes,)))
+
+
+def _matrix_transposed(t: Tracer, value: Any) -> Any:
+    return _swapaxes(t, value, -1, -2)
+
+
+_REARRANGING: tuple[tuple[str, Function, Function], ...] = (
+    ("reshape", _reshaped_items, _reshape), ("ravel", np.ravel, ravel),
+    ("transpose", _transposed_items, transpose), ("permute_dims", _transposed_items, transpose),
+    ("matrix_transpose", lambda items: np.swapaxes(items, -1, -2), _matrix_transposed),
+    ("swapaxes", np.swapaxes, _swapaxes), ("moveaxis", np.moveaxis, moved),
+    ("squeeze", np.squeeze, _squeeze), ("expand_dims", np.expand_dims, expanded),
+    ("broadcast_to", np.broadcast_to, _broadcast_to), ("flip", np.flip, _flipped()),
+    ("flipud", np.flipud, _flipped(0)), ("fliplr", np.fliplr, _flipped(1)),
+    ("roll", np.roll, _rolled), ("tile", np.tile, _tiled), ("repeat", np.repeat, _repeated),
+    ("atleast_1d", np.atleast_1d, at_least(1)), ("atleast_2d", np.atleast_2d, at_least(2)),
+    ("diag", np.diag, _diag), ("diagonal", np.diagonal, diagonal),
+)  # fmt: skip
+"""Names with NumPy's own function, for a `SmallArray`, and ours."""
+
 TABLE: dict[str, Function] = {
-    "numpy.reshape": _reshape, "numpy.ravel": ravel, "numpy.transpose": transpose,
-    "numpy.matrix_transpose": lambda t, a: _swapaxes(t, a, -1, -2),
-    "numpy.permute_dims": transpose,
-    "numpy.swapaxes": _swapaxes, "numpy.moveaxis": moved, "numpy.squeeze": _squeeze,
-    "numpy.expand_dims": expanded, "numpy.broadcast_to": _broadcast_to, "numpy.flip": _flipped(),
-    "numpy.flipud": _flipped(0), "numpy.fliplr": _flipped(1), "numpy.roll": _rolled,
-    "numpy.tile": _tiled, "numpy.repeat": _repeated, "numpy.take": _taken,
-    "numpy.take_along_axis": taken_along, "numpy.atleast_1d": at_least(1),
-    "numpy.atleast_2d": at_least(2), "numpy.diag": _diag,
+    "numpy.take": _taken, "numpy.take_along_axis": taken_along,
     "numpy.fill_diagonal": _fill_diagonal,
-    "numpy.diagonal": diagonal, "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
+    "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
+    **{f"numpy.{name}": rearranged(f, own) for name, f, own in _REARRANGING},
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""
+
+flattened, widened, squeezed, with_moved_axis, diagonals = (
+    TABLE[f"numpy.{name}"] for name in ("ravel", "expand_dims", "squeeze", "moveaxis", "diagonal")
+)

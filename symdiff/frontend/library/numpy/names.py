@@ -1,5 +1,5 @@
-"""What NumPy does on arrays whose size is not known when traced: which function, method or
-attribute is which of ours. Elementary functions apply element by element."""
+"""Which function of NumPy's on arrays, which method or attribute of arrays is which of ours.
+Elementary functions apply element by element."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.selecting import subscript
-from symdiff.frontend.arrays.small import dtype_kind
-from symdiff.frontend.arrays.storing import store
 from symdiff.frontend.library import foreign
-from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS, as_function
-from symdiff.frontend.library.numpy.symbolic import joins, linear_algebra, making, norms, reductions
-from symdiff.frontend.library.numpy.symbolic import shapes as large_shapes
-from symdiff.frontend.library.numpy.symbolic.making import converted, copied
-from symdiff.frontend.library.numpy.symbolic.shapes import transpose
+from symdiff.frontend.library.numpy import (
+    elementwise,
+    joins,
+    linear_algebra,
+    making,
+    norms,
+    reductions,
+)
+from symdiff.frontend.library.numpy import shapes as large_shapes
+from symdiff.frontend.library.numpy.making import copied
 from symdiff.frontend.trace.demands import REDUCED, array_in_call, number_of, used_as_array
-from symdiff.frontend.trace.extents import dims, size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Axes,
+    Masked,
     Method,
     Refused,
     Scalar,
@@ -48,7 +51,7 @@ TABLE: dict[str, Function] = (
 NO_USE = {
     f"numpy.{name}"
     for name in (
-        "where", "array", "asarray", "asanyarray", "copy", "linspace", "arange", "shape", "size", "ndim",
+        "where", "zeros", "ones", "empty", "full", "array", "asarray", "asanyarray", "copy", "linspace", "arange", "shape", "size", "ndim",
         "full_like", "zeros_like", "ones_like", "empty_like", "eye", "identity", "polyval",
         "interp",
     )
@@ -92,12 +95,9 @@ def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bo
             numbers_as_arrays(t, name, v, listed=True)
 
 
-def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
-    a = symbolic.symbolic(t, value)
-    return symbolic.snapshot(converted(a, dtype_kind(dtype), dtype))
-
-
 def _item(t: Tracer, value: Any, *index: Any) -> Any:
+    if isinstance(value, SmallArray):
+        return value.items.item(*index)
     a = symbolic.symbolic(t, value)
     for n in () if index else a.shape:
         t.require(ir.eq(n, ir.ONE), "value", "item() of an array that has not one element")
@@ -107,46 +107,66 @@ def _item(t: Tracer, value: Any, *index: Any) -> Any:
 
 
 def _tolist(t: Tracer, value: Any) -> Any:
+    if isinstance(value, SmallArray):
+        return _rows(t, value.items)
     a = symbolic.symbolic(t, value)
     return symbolic.listed(symbolic.snapshot(a), "l" * len(a.shape)) if a.shape else _item(t, a)
 
 
+def _rows(t: Tracer, items: Any) -> Any:
+    return t.own([_rows(t, v) for v in items]) if isinstance(items, np.ndarray) else items
+
+
 def _fill(t: Tracer, value: Any, number: Any) -> None:
-    if not isinstance(value, SymArray):
+    if not isinstance(value, (SmallArray, SymArray)):
         raise Refused(
             f"{describe(value)} is filled", "fill an array that has been made: np.copy(...)"
         )
-    store(t, value, Ellipsis, number)
+    t.store(value, Ellipsis, number)
 
 
-PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
-    "shape": lambda t, a: Axes(dims(t, symbolic.with_rows(t, a).shape), a),
-    "size": lambda t, a: size(t, a.shape),
-    "ndim": lambda t, a: len(symbolic.with_rows(t, a).shape),
-    "T": transpose,
-    "mT": lambda t, a: large_shapes.TABLE["numpy.swapaxes"](t, a, -1, -2),
+def _flat(t: Tracer, a: Any) -> Any:
+    if isinstance(a, SmallArray):
+        raise Refused("attribute 'flat' of an array")
+    return large_shapes.flat(t, a)
+
+
+PROPERTIES: dict[str, Callable[[Tracer, Any], Any]] = {
+    "shape": lambda t, a: a.items.shape if isinstance(a, SmallArray) else Axes(TABLE["numpy.shape"](t, a), a),
+    "size": TABLE["numpy.size"],
+    "ndim": TABLE["numpy.ndim"],
+    "T": TABLE["numpy.transpose"],
+    "mT": lambda t, a: TABLE["numpy.swapaxes"](t, a, -1, -2),
     "real": lambda t, a: a,
     "dtype": lambda t, a: np.dtype({"f": float, "i": int, "b": bool}[a.kind]),
-    "flat": large_shapes.flat,
-}
+    "flat": _flat,
+}  # fmt: skip
 """Attributes of an array."""
 
 
-def _copy(t: Tracer, a: SymArray) -> SymArray:
+def _copy(t: Tracer, a: Any) -> Any:
     """The method, which unlike the function makes arrays that lie row by row."""
     found = copied(t, a)
-    found.memory.by_rows = True
+    if isinstance(found, SymArray):
+        found.memory.by_rows = True
     return found
 
 
-def _reshape(t: Tracer, a: SymArray, *shape: Any, order: str = "C") -> Any:
-    if order == "C":
-        return TABLE["numpy.reshape"](t, a, *shape)
+def _reshape(t: Tracer, a: Any, *shape: Any, order: str = "C") -> Any:
+    if order == "C" or isinstance(a, SmallArray):
+        return TABLE["numpy.reshape"](t, a, *shape, order=order)
     return t.call(np.reshape, (a, shape[0] if len(shape) == 1 else shape), {"order": order})
 
 
-def _ravel(t: Tracer, a: SymArray, order: str = "C") -> Any:
-    return large_shapes.ravel(t, a) if order == "C" else t.call(np.ravel, (a,), {"order": order})
+def _ravel(t: Tracer, a: Any, order: str = "C") -> Any:
+    if order == "C":
+        return large_shapes.flattened(t, a)
+    return t.call(np.ravel, (a,), {"order": order})
+
+
+def as_function(name: str) -> Function:
+    """A method that is called as the function of that name is, with all of its arguments."""
+    return lambda t, a, *args, **named: t.call(getattr(np, name), (a, *args), named)
 
 
 def _sorted_in_place(t: Tracer, a: SymArray, axis: Any = -1) -> None:
@@ -166,28 +186,27 @@ METHODS: dict[str, Function] = {
 } | {
     "compress": lambda t, a, condition, **named: t.call(np.compress, (condition, a), named),
     "reshape": _reshape, "ravel": _ravel,
-    "flatten": lambda t, a, order="C": symbolic.snapshot(_ravel(t, a, order)),
-    "tolist": _tolist, "astype": _astype, "item": _item, "fill": _fill, "copy": _copy,
-    "sort": _sorted_in_place,
+    "flatten": lambda t, a, order="C": copied(t, _ravel(t, a, order)),
+    "tolist": _tolist, "astype": lambda t, a, dtype: copied(t, a, dtype), "item": _item,
+    "fill": _fill, "copy": _copy, "sort": _sorted_in_place, "clip": elementwise.clip,
+    "round": elementwise.rounded, "conj": elementwise.real_part, "conjugate": elementwise.real_part,
 }  # fmt: skip
 """Methods of an array."""
 
-SMALL_METHODS = ("clip", "round", "conj", "conjugate")
-"""Methods that apply element by element."""
 
-
-def attribute(t: Tracer, owner: SymArray | Selected, name: str) -> Any:
+def attribute(t: Tracer, owner: Any, name: str) -> Any:
     """`owner.name` of an array."""
     if isinstance(owner, Selected) and name in PROPERTIES:
         owner = symbolic.symbolic(t, owner)
-    if isinstance(owner, SymArray) and name in PROPERTIES:
+    if isinstance(owner, (SmallArray, SymArray)) and name in PROPERTIES:
         return PROPERTIES[name](t, owner)
     if name in METHODS:
         return Method(METHODS[name], owner, name)
-    if name in SMALL_METHODS:
-        return Method(ARRAY_METHODS[name], owner, name)
+    unknown = AttributeError if not hasattr(np.ndarray, name) else None
+    if isinstance(owner, (SmallArray, Masked)):
+        raise Refused(f"attribute '{name}' of an array", raises=unknown)
     raise Refused(
         f"attribute '{name}' of an array whose size is not known when traced",
         foreign.method(name),
-        raises=None if hasattr(np.ndarray, name) else AttributeError,
+        raises=unknown,
     )

@@ -1,4 +1,4 @@
-"""NumPy's functions that join, split and pad arrays whose size is not known when traced."""
+"""NumPy's functions that join, split and pad arrays."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, lazy, needs, placed
-from symdiff.frontend.library.numpy.symbolic.shapes import (
+from symdiff.frontend.library.numpy.either import joined as together
+from symdiff.frontend.library.numpy.either import parted, sliced
+from symdiff.frontend.library.numpy.shapes import (
     at_least,
     axis_of,
     divided,
@@ -17,7 +21,6 @@ from symdiff.frontend.library.numpy.symbolic.shapes import (
     moved,
     ravel,
     reshaped,
-    sliced,
 )
 from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace import scalars
@@ -198,16 +201,18 @@ def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_
     return lazy(shape, found.kind, e, by_side(inside, needs(found), fill.defined))
 
 
+_JOINING: tuple[tuple[str, Function, Function], ...] = (
+    ("stack", np.stack, _stack), ("concatenate", np.concatenate, _concatenate),
+    ("concat", np.concatenate, _concatenate), ("hstack", np.hstack, _hstack),
+    ("vstack", np.vstack, _vstack), ("row_stack", np.vstack, _vstack),
+    ("column_stack", np.column_stack, _column_stack),
+)  # fmt: skip
+"""As `shapes._REARRANGING`."""
+
 TABLE: dict[str, Function] = {
-    "numpy.stack": _stack,
-    "numpy.concatenate": _concatenate,
-    "numpy.concat": _concatenate,
-    "numpy.hstack": _hstack,
-    "numpy.vstack": _vstack,
-    "numpy.row_stack": _vstack,
-    "numpy.column_stack": _column_stack,
-    "numpy.append": _append,
-    "numpy.split": _split,
-    "numpy.pad": _padded,
-}
+    "numpy.append": _append, "numpy.split": parted(np.split, _split), "numpy.pad": _padded,
+    **{f"numpy.{name}": together(f, own) for name, f, own in _JOINING},
+}  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""
+
+stack = TABLE["numpy.stack"]

@@ -1,4 +1,4 @@
-"""Products of arrays whose size is not known when traced, and linear algebra."""
+"""NumPy's products of arrays, linear algebra, and sorting."""
 
 from __future__ import annotations
 
@@ -13,24 +13,43 @@ from symdiff.frontend.arrays import folding, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.folding import reals, routine
 from symdiff.frontend.arrays.symbolic import SLOTS, as_kind, formula, lazy, placed
-from symdiff.frontend.library.numpy.symbolic.making import eye
-from symdiff.frontend.library.numpy.symbolic.reductions import axes_of, total
-from symdiff.frontend.library.numpy.symbolic.shapes import (
-    diagonal,
+from symdiff.frontend.library.numpy.either import (
+    arrays_of,
+    rank_of,
+    sizes_of,
+    subscript,
+)
+from symdiff.frontend.library.numpy.joins import stack
+from symdiff.frontend.library.numpy.making import eye
+from symdiff.frontend.library.numpy.reductions import axes_of, total
+from symdiff.frontend.library.numpy.shapes import (
+    diagonals,
     divided,
     expanded,
+    flattened,
     moved,
     permuted,
     ravel,
     taken_along,
+    widened,
+    with_moved_axis,
 )
+from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.domains import by_side
 from symdiff.frontend.trace.extents import same_size, stretched
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SymArray, describe, dimensions, is_number
+from symdiff.frontend.trace.values import (
+    Masked,
+    Refused,
+    SmallArray,
+    SymArray,
+    describe,
+    dimensions,
+    is_number,
+)
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import linear
 
@@ -41,33 +60,50 @@ def _arrays(t: Tracer, *values: Any) -> list[SymArray]:
     return [symbolic.symbolic(t, v) for v in values]
 
 
+def matmul(t: Tracer, a: Any, b: Any) -> Any:
+    for v in (a, b):
+        if is_number(v):
+            raise Refused(f"'@' of {describe(v)}")
+    return _product(t, a, b)
+
+
+def _product(t: Tracer, a: Any, b: Any) -> Any:
+    if not sequences.involved((a, b)):
+        return arrays.dot(a, b)
+    return folding.matmul(t, *_arrays(t, a, b))
+
+
 def dot(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = _arrays(t, a, b)
-    if not x.shape or not y.shape:
-        return symbolic.elementwise(t, arrays.multiply, a, b)
-    if len(x.shape) <= 2 and len(y.shape) <= 2:
-        return folding.matmul(t, x, y)
+    if isinstance(a, Masked) or isinstance(b, Masked):
+        return arrays.dot(a, b)
+    x, y = arrays_of(t, a, b)
+    if not rank_of(x) or not rank_of(y):
+        return arrays.elementwise(arrays.multiply, a, b)
+    if isinstance(x, SmallArray) or (rank_of(x) <= 2 and rank_of(y) <= 2):
+        return _product(t, x, y)
     return _tensordot(t, x, y, ((len(x.shape) - 1,), (max(len(y.shape) - 2, 0),)))
 
 
 def _inner(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = _arrays(t, a, b)
-    if not x.shape or not y.shape:
-        return symbolic.elementwise(t, arrays.multiply, a, b)
+    x, y = arrays_of(t, a, b)
+    if not rank_of(x) or not rank_of(y):
+        return arrays.elementwise(arrays.multiply, a, b)
+    if isinstance(x, SmallArray):
+        return arrays.dot(x, SmallArray(y.items.T, y.kind))
     return _tensordot(t, x, y, ((len(x.shape) - 1,), (len(y.shape) - 1,)))
 
 
 def _vdot(t: Tracer, a: Any, b: Any) -> Any:
-    return folding.matmul(t, ravel(t, a), ravel(t, b))
+    return _product(t, *(flattened(t, v) for v in arrays_of(t, a, b)))
 
 
 def _outer(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = ravel(t, a), ravel(t, b)
-    return symbolic.elementwise(t, arrays.multiply, expanded(t, x, 1), y)
+    x, y = (flattened(t, v) for v in arrays_of(t, a, b))
+    return arrays.elementwise(arrays.multiply, widened(t, x, 1), y)
 
 
-def _trace(t: Tracer, value: Any, offset: Any = 0) -> Any:
-    return total(t, diagonal(t, symbolic.with_rows(t, value), offset), -1)
+def _trace(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+    return total(t, diagonals(t, value, offset, axis1, axis2), -1)
 
 
 # -------------------------------------------------------------------- contractions
@@ -204,24 +240,30 @@ def _kron(t: Tracer, a: Any, b: Any) -> Any:
     )  # fmt: skip
 
 
+def _are_threes(x: SmallArray, y: SmallArray, axis: int) -> bool:
+    return all(a.items.ndim and a.items.shape[axis] == 3 for a in (x, y))
+
+
 def _cross(t: Tracer, a: Any, b: Any, axis: Any = -1) -> Any:
-    x, y = (moved(t, v, axis, 0) for v in (a, b))
+    x, y = arrays_of(t, a, b)
+    if isinstance(x, SmallArray) and not _are_threes(x, y, axis):
+        raise Refused(f"np.cross() of arrays of shapes {x.items.shape} and {y.items.shape}")
+    x, y = (with_moved_axis(t, v, axis, 0) for v in (x, y))
     for v in (x, y):
-        if v.shape[0] is not ir.const(3):
-            t.require(ir.eq(v.shape[0], ir.const(3)), "value", "np.cross() of axes that are not 3")
+        n = sizes_of(v)[0]
+        if n is not ir.const(3):
+            t.require(ir.eq(n, ir.const(3)), "value", "np.cross() of axes that are not 3")
 
     def minor(i: int, j: int) -> Any:
-        p = arrays.elementwise(arrays.multiply, _row(x, i), _row(y, j))
-        q = arrays.elementwise(arrays.multiply, _row(x, j), _row(y, i))
-        return arrays.elementwise(lambda u, v: scalars.binary(ast.Sub, u, v), p, q)
+        rows = (subscript(t, v, k) for v, k in ((x, i), (y, j), (x, j), (y, i)))
+        return arrays.elementwise(
+            lambda p, q, r, s: scalars.binary(
+                ast.Sub, arrays.multiply(p, q), arrays.multiply(r, s)
+            ),
+            *rows,
+        )
 
-    rows = [symbolic.symbolic(t, minor(i, j)) for i, j in ((1, 2), (2, 0), (0, 1))]
-    return moved(t, symbolic.stacked(t, rows), 0, axis)
-
-
-def _row(a: SymArray, k: int) -> Any:
-    at = [ir.const(k), *SLOTS[: len(a.shape) - 1]]
-    return symbolic.viewed(a, a.shape[1:], at) if len(a.shape) > 1 else symbolic.element(a, at)
+    return stack(t, [minor(i, j) for i, j in ((1, 2), (2, 0), (0, 1))], axis)
 
 
 def _convolve(t: Tracer, a: Any, v: Any, mode: Any = "full") -> Any:
@@ -250,6 +292,13 @@ def _convolve(t: Tracer, a: Any, v: Any, mode: Any = "full") -> Any:
 # --------------------------------------------------------------------- polynomials
 def _polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
     """By Horner's scheme."""
+    if not sequences.involved((coefficients, x)):
+        found: Any = 0
+        for c in elements(t, coefficients):
+            found = arrays.elementwise(
+                lambda r, v, k: arrays.add(arrays.multiply(r, v), k), found, x, c
+            )
+        return found
     p, points = _arrays(t, coefficients, x)
     rank = len(points.shape)
     grid = lazy((*points.shape, p.shape[0]), "f", ZERO)
@@ -300,10 +349,10 @@ def _determinant(t: Tracer, value: Any) -> Any:
     return routine(t, "det", [((), "f")], a)[0]
 
 
-_SLOGDET: Any
-_EIGH: Any
-_SVD: Any
-_SLOGDET, _EIGH, _SVD = (
+SLOGDET: Any
+EIGH: Any
+SVD: Any
+SLOGDET, EIGH, SVD = (
     type(f(np.ones((1, 1)))) for f in (np.linalg.slogdet, np.linalg.eigh, np.linalg.svd)
 )
 """The named tuples that NumPy returns."""
@@ -311,7 +360,7 @@ _SLOGDET, _EIGH, _SVD = (
 
 def _slogdet(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.slogdet()")
-    return _SLOGDET(*routine(t, "slogdet", [((), "f"), ((), "f")], a))
+    return SLOGDET(*routine(t, "slogdet", [((), "f"), ((), "f")], a))
 
 
 def _cholesky(t: Tracer, value: Any) -> Any:
@@ -324,7 +373,7 @@ def _eigh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
     if UPLO not in ("L", "l"):
         hint = "pass the transposed matrix; it has the same vectors, but for their signs"
         raise Refused("eigenvectors by the upper triangle", hint)
-    return _EIGH(*routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
+    return EIGH(*routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
 
 
 def _eigvalsh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
@@ -368,7 +417,7 @@ def _svd(t: Tracer, value: Any, full_matrices: Any = True, compute_uv: Any = Tru
         t.require(ir.eq(n, m), "value", square)
     k = _least(n, m)
     u, sizes, v = routine(t, "svd", [((n, k), "f"), ((k,), "f"), ((k, m), "f")], a)
-    return _SVD(u, sizes, v) if compute_uv else sizes
+    return SVD(u, sizes, v) if compute_uv else sizes
 
 
 def _matrix_power(t: Tracer, value: Any, n: Any) -> Any:
@@ -418,16 +467,9 @@ def sort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     return symbolic.gathered(a, a.shape, [placed(formula(order), SLOTS)])
 
 
-def _matmul(t: Tracer, a: Any, b: Any) -> Any:
-    for v in (a, b):
-        if is_number(v):
-            raise Refused(f"'@' of {describe(v)}")
-    return folding.matmul(t, *_arrays(t, a, b))
-
-
 TABLE: dict[str, Function] = {
     "numpy.dot": dot, "numpy.vdot": _vdot, "numpy.inner": _inner, "numpy.outer": _outer,
-    "numpy.matmul": _matmul, "numpy.trace": _trace, "numpy.einsum": _einsum,
+    "numpy.matmul": matmul, "numpy.trace": _trace, "numpy.einsum": _einsum,
     "numpy.tensordot": _tensordot, "numpy.kron": _kron, "numpy.cross": _cross,
     "numpy.convolve": _convolve, "numpy.polyval": _polyval,
     "numpy.linalg.solve": _solve, "numpy.linalg.inv": _inverse, "numpy.linalg.det": _determinant,

@@ -1,4 +1,4 @@
-"""NumPy's functions that make arrays whose size is not known when traced, or copies."""
+"""NumPy's functions that make arrays, or copies, and that search in them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
 from symdiff.frontend.arrays import casting, rounded, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.arrays.small import dtype_kind
+from symdiff.frontend.arrays.small import asarray, dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
-from symdiff.frontend.library.numpy.symbolic.shapes import contiguous, ravel
+from symdiff.frontend.library.numpy.either import array_from, sizes_of
+from symdiff.frontend.library.numpy.shapes import contiguous, ravel
 from symdiff.frontend.loops import sequences
+from symdiff.frontend.syntax.containers import plain
 from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.demands import used_as_array
@@ -24,12 +28,14 @@ from symdiff.frontend.trace.values import (
     Integral,
     Real,
     Refused,
+    SmallArray,
     SymArray,
     Whole,
+    array_of,
     as_float,
     as_real,
     describe,
-    is_number,
+    number,
     written,
 )
 from symdiff.frontend.trace.values import Sequence as Unknown
@@ -50,14 +56,22 @@ def converted(a: SymArray, kind: str | None, dtype: Any = None) -> SymArray:
     return lazy(a.shape, kind, symbolic.as_kind(a, kind), needs(a))
 
 
-def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArray:
+def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> Any:
     """A new array with the same elements."""
-    a = symbolic.symbolic(t, value)
     kind = dtype_kind(dtype)
+    if not sequences.involved((value,)):
+        value = arrays.converted(asarray(value), kind, dtype)
+        if t.size_limit >= 0 or not value.items.ndim:
+            return t.own(arrays.copied(value))
+    a = symbolic.symbolic(t, value)
     return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind, dtype))
 
 
 def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
+    if isinstance(value, SmallArray):
+        return arrays.converted(value, dtype_kind(dtype), dtype)
+    if not sequences.involved((value,)):
+        return copied(t, value, dtype)
     return converted(symbolic.symbolic(t, value), dtype_kind(dtype), dtype)
 
 
@@ -65,8 +79,16 @@ def _contiguous(t: Tracer, value: Any, dtype: Any = None) -> SymArray:
     return contiguous(t, symbolic.symbolic(t, _asarray(t, value, dtype)))
 
 
-def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
-    """A new array with the same number everywhere; `by_rows` as of a `Memory`."""
+def filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
+    """A new array with the same number everywhere."""
+    sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if not all(isinstance(n, int) for n in sizes) or math.prod(sizes) > t.size_limit:
+        return _filled(t, shape, value, kind)
+    return t.own(arrays.converted(array_of([value] * math.prod(sizes), sizes), kind))
+
+
+def _filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
+    """The same as a formula; `by_rows` as of a `Memory`."""
     if isinstance(value, SymArray):
         axes = new_shape(t, shape)
         return symbolic.snapshot(converted(symbolic.broadcast(t, value, axes), kind))
@@ -75,14 +97,21 @@ def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = 
     return found
 
 
+def _full_of(value: Any, kind: str | None) -> Function:
+    """`np.zeros` and the like."""
+    return lambda t, shape, dtype=None: filled(t, shape, value, dtype_kind(dtype) or kind)
+
+
 def _like(value: Any) -> Function:
     """`np.zeros_like` and the like; None: the value comes second."""
 
     def implementation(t: Tracer, model: Any, *fill: Any, dtype: Any = None, shape: Any = None) -> Any:  # fmt: skip
-        a = symbolic.symbolic(t, model)
+        a = array_from(t, model)
         kind = dtype_kind(dtype) or a.kind
-        axes = dims(t, a.shape) if shape is None else shape
-        return filled(t, axes, fill[0] if fill else value, kind, False)
+        found = fill[0] if fill else value
+        if isinstance(a, SmallArray):
+            return filled(t, a.items.shape if shape is None else shape, found, kind)
+        return _filled(t, dims(t, a.shape) if shape is None else shape, found, kind, False)
 
     return implementation
 
@@ -101,6 +130,23 @@ def real_ends(bounds: Sequence[Any]) -> tuple[str, str]:
 
 
 def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
+    """`np.arange`."""
+    if all(isinstance(b, int) for b in bounds):
+        whole: list[Any] = list(range(*bounds))
+        if len(whole) <= t.size_limit:
+            return t.own(arrays.converted(SmallArray(np.array(whole, object), "i"), dtype_kind(dtype)))  # fmt: skip
+    elif not sequences.involved(bounds) and all(
+        not isinstance(b, Real) or ir.rational(b.expr) is not None for b in bounds
+    ):
+        exact = [plain(b) for b in bounds]
+        start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
+        count = max(0, math.ceil((float(stop) - float(start)) / float(step)))  # as NumPy rounds it
+        known = array_of([number(start + i * step) for i in range(count)], (count,))
+        return t.own(arrays.converted(known, dtype_kind(dtype)))
+    return _ranged(t, *bounds, dtype=dtype)
+
+
+def _ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     """`np.arange` of integers, and of known numbers that are short in binary: their sums and
     quotients are exact in floating point, so the number of elements is NumPy's."""
     bounds = tuple(t.whole(b, "a bound of np.arange()") if isinstance(b, Integral) else b for b in bounds)  # fmt: skip
@@ -152,24 +198,35 @@ def _is_size(e: Expr) -> bool:
     )
 
 
+def shape(t: Tracer, value: Any) -> Any:
+    a = array_from(t, value)
+    return a.items.shape if isinstance(a, SmallArray) else dims(t, symbolic.with_rows(t, a).shape)
+
+
 def _size(t: Tracer, a: Any, axis: Any = None) -> Any:
-    shape = symbolic.symbolic(t, a).shape
-    return size(t, shape if axis is None else (shape[axis],))
+    sizes = sizes_of(array_from(t, a))
+    return size(t, sizes if axis is None else (sizes[axis],))
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
     (count,) = new_shape(t, num)
     steps = ir.sub(count, ONE) if endpoint else count
-    steps = ir.where(ir.lt(ONE, steps), steps, ONE) if steps.op is not ir.CONST else steps
+    steps = ir.where(ir.lt(ONE, steps), steps, ONE)
+    span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
 
-    def value(a: Any, b: Any) -> Any:
-        part = scalars.binary(ast.Div, as_real(scalars.whole(SLOTS[0])), Real(steps))
-        return arrays.add(as_real(a), arrays.multiply(scalars.binary(ast.Sub, as_real(b), as_real(a)), part))  # fmt: skip
+    def value(k: Any) -> Any:
+        part = scalars.binary(ast.Div, as_real(k), Real(steps))
+        return arrays.add(as_real(start), arrays.multiply(span, part))
 
-    return from_formula((count,), value(start, stop))
+    if isinstance(num, int) and num <= t.size_limit and not sequences.involved((start, stop)):
+        return t.own(array_of(map(value, range(num)), (num,)))
+    return from_formula((count,), value(scalars.whole(SLOTS[0])))
 
 
 def eye(t: Tracer, n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
+    if isinstance(n, int) and isinstance(m, int | None) and isinstance(k, int):
+        if n * (n if m is None else m) <= t.size_limit:
+            return t.own(arrays.converted(asarray(np.eye(n, m, k)), dtype_kind(dtype)))
     rows, columns = new_shape(t, (n, n if m is None else m))
     on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), as_real(k).expr)
     return lazy((rows, columns), dtype_kind(dtype) or "f", ir.where(on, ONE, ZERO))
@@ -186,10 +243,11 @@ def _meshgrid(t: Tracer, *values: Any, indexing: Any = "xy") -> Any:
     return t.own([symbolic.gathered(p, shape, [SLOTS[k]]) for k, p in zip(order, parts, strict=True)])  # fmt: skip
 
 
-def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
+def where(t: Tracer, condition: Any, *sides: Any) -> Any:
     """Only the side that is taken counts."""
     chosen = arrays.elementwise(scalars.truth, condition)
     if not sides:
+        used_as_array(condition, "its true elements are found")
         return tuple(selecting.places(t, symbolic.symbolic(t, chosen)))
     if len(sides) != 2:
         raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
@@ -197,11 +255,11 @@ def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
 
 
 def _nonzero(t: Tracer, value: Any) -> Any:
-    return _where(t, value)
+    return where(t, value)
 
 
 def _flatnonzero(t: Tracer, value: Any) -> Any:
-    return _where(t, ravel(t, value))[0]
+    return where(t, ravel(t, value))[0]
 
 
 def _extract(t: Tracer, condition: Any, value: Any) -> Any:
@@ -304,16 +362,15 @@ TABLE: dict[str, Function] = {
     "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
     "numpy.asanyarray": _asarray,
     "numpy.ascontiguousarray": _contiguous,
-    "numpy.float64": lambda t, a: as_float(a) if is_number(a) else copied(t, a, float),
-    "numpy.where": _where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,
+    "numpy.where": where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,
     "numpy.extract": _extract, "numpy.copyto": _copyto,
+    "numpy.zeros": _full_of(0, "f"), "numpy.ones": _full_of(1, "f"), "numpy.empty": _full_of(EMPTY, "f"),
+    "numpy.full": lambda t, shape, value, dtype=None: filled(t, shape, value, dtype_kind(dtype)),
     "numpy.zeros_like": _like(0), "numpy.ones_like": _like(1), "numpy.empty_like": _like(EMPTY),
     "numpy.full_like": _like(None), "numpy.arange": ranged, "numpy.linspace": _linspace,
     "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
     "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
-    "numpy.shape": lambda t, a: dims(t, symbolic.with_rows(t, a).shape),
+    "numpy.shape": shape, "numpy.size": _size, "numpy.ndim": lambda t, a: len(shape(t, a)),
     "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
-    "numpy.size": _size,
-    "numpy.ndim": lambda t, a: len(symbolic.with_rows(t, a).shape),
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

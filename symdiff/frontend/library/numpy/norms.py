@@ -1,4 +1,4 @@
-"""NumPy's norms of arrays whose size is not known when traced."""
+"""NumPy's norms."""
 
 from __future__ import annotations
 
@@ -6,31 +6,33 @@ import ast
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import selecting
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library.numpy.symbolic.linear_algebra import TABLE as ALGEBRA
-from symdiff.frontend.library.numpy.symbolic.reductions import (
+from symdiff.frontend.library.numpy.either import Array, array_from, rank_of
+from symdiff.frontend.library.numpy.linear_algebra import TABLE as ALGEBRA
+from symdiff.frontend.library.numpy.reductions import (
     kept,
     largest,
     smallest,
     square_root,
     total,
 )
-from symdiff.frontend.library.numpy.symbolic.shapes import ravel
+from symdiff.frontend.library.numpy.shapes import flattened
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SymArray, as_float, as_real, number
+from symdiff.frontend.trace.values import Refused, SmallArray, as_float, as_real, number
 from symdiff.ir import ONE, ZERO, Expr
 
 
 def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """A norm of vectors, or of matrices by their entries."""
-    a = symbolic.symbolic(t, value)
+    a = array_from(t, value)
     if a.kind != "f":
-        a = symbolic.elementwise(t, as_float, a)
+        a = arrays.elementwise(as_float, a)
+    rank = rank_of(a)
     order = ord if isinstance(ord, str) or ord is None else as_real(ord).expr
-    matrix = isinstance(axis, tuple) or (axis is None and len(a.shape) == 2)
-    if order is not None and axis is None and len(a.shape) > 2:
+    matrix = isinstance(axis, tuple) or (axis is None and rank == 2)
+    if order is not None and axis is None and rank > 2:
         raise Refused(
             "a norm of an order, of an array of more than two axes", "say along which axes"
         )
@@ -55,7 +57,8 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
     if order is ONE:
         return total(t, sizes, axis, keepdims=keepdims)
     if order is ZERO:
-        return total(t, arrays.elementwise(scalars.truth, a), axis, keepdims=keepdims)
+        there = arrays.elementwise(lambda v: as_float(scalars.truth(v)), a)
+        return total(t, there, axis, keepdims=keepdims)
     p = number(ir.rational(order) or 0) if order.op is ir.CONST else as_real(ord)
     powers = arrays.elementwise(lambda v: scalars.binary(ast.Pow, v, p), sizes)
     return arrays.elementwise(
@@ -68,18 +71,18 @@ def vector_norm(
     t: Tracer, value: Any, *, axis: Any = None, keepdims: Any = False, ord: Any = 2
 ) -> Any:
     """A norm of all elements as one vector, or of the vectors along an axis."""
-    a = symbolic.symbolic(t, value)
+    a = array_from(t, value)
     if isinstance(axis, tuple):
         raise Refused("np.linalg.vector_norm() along several axes", "reshape the array first")
     if axis is not None:
         return norm(t, a, ord, axis, keepdims)
-    found = norm(t, ravel(t, a), ord)
-    return kept(t, found, a, tuple(range(len(a.shape))), keepdims)
+    found = norm(t, flattened(t, a), ord)
+    return kept(t, found, a, tuple(range(rank_of(a))), keepdims)
 
 
-def _spectral(t: Tracer, a: SymArray, order: Any, keepdims: Any) -> Any:
+def _spectral(t: Tracer, a: Array, order: Any, keepdims: Any) -> Any:
     """The norms of a matrix that are functions of its singular values."""
-    if len(a.shape) != 2 or order not in ("nuc", ir.const(2), ir.const(-2)):
+    if rank_of(a) != 2 or order not in ("nuc", ir.const(2), ir.const(-2)):
         raise Refused("this norm of a matrix is not supported")
     sizes = ALGEBRA["numpy.linalg.svd"](t, a, compute_uv=False)
     if order == "nuc":
@@ -89,8 +92,10 @@ def _spectral(t: Tracer, a: SymArray, order: Any, keepdims: Any) -> Any:
     return kept(t, found, a, (0, 1), keepdims)
 
 
-def euclidean(t: Tracer, a: SymArray, axis: Any, keepdims: Any = False) -> Any:
+def euclidean(t: Tracer, a: Array, axis: Any, keepdims: Any = False) -> Any:
     """The root of the sum of squares."""
+    if isinstance(a, SmallArray):
+        return arrays.reduce(arrays.hypotenuse, a, axis, keepdims)
     squares = arrays.elementwise(lambda v: scalars.binary(ast.Pow, as_real(v), 2), a)
     return arrays.elementwise(square_root, total(t, squares, axis, keepdims=keepdims))
 

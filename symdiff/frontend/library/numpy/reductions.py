@@ -1,8 +1,9 @@
-"""NumPy's reductions of arrays whose size is not known when traced."""
+"""NumPy's reductions: sums, products, extremes, running ones, statistics."""
 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,13 +12,23 @@ from symdiff.frontend.arrays import folding, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
-from symdiff.frontend.library.numpy.symbolic.shapes import (
+from symdiff.frontend.library.numpy.either import (
+    Array,
+    array_from,
+    arrays_of,
+    rank_of,
+    sizes_of,
+    sliced,
+)
+from symdiff.frontend.library.numpy.shapes import (
+    flattened,
     ravel,
     shape_like,
     shown,
-    sliced,
+    squeezed,
     taken_along,
 )
+from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.demands import array_in_call
@@ -26,8 +37,11 @@ from symdiff.frontend.trace.extents import positive, product, same_size
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    Cond,
+    Masked,
     Refused,
     Selected,
+    SmallArray,
     SymArray,
     as_float,
     as_real,
@@ -43,10 +57,10 @@ from symdiff.ir.integers import linear
 Function = Callable[..., Any]
 
 
-def axes_of(a: SymArray, axis: Any) -> tuple[int, ...]:
+def axes_of(a: Array, axis: Any) -> tuple[int, ...]:
     """The axes that an argument `axis` means."""
-    rank = len(a.shape)
-    if axis is not None:
+    rank = rank_of(a)
+    if axis is not None and isinstance(a, SymArray):
         symbolic.must_have_rows(active.get(), a)
     given = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     for k in given:
@@ -56,13 +70,13 @@ def axes_of(a: SymArray, axis: Any) -> tuple[int, ...]:
 
 
 def kept(
-    t: Tracer, found: Any, a: SymArray, axes: tuple[int, ...], keepdims: Any, value: Any = None
+    t: Tracer, found: Any, a: Array, axes: tuple[int, ...], keepdims: Any, value: Any = None
 ) -> Any:
     """The result of a reduction, with its axes put back as 1 if wanted: of a selection the one that
     its mask has made of several."""
     if not keepdims:
         return found
-    symbolic.must_have_rows(t, a)
+    a = symbolic.with_rows(t, a)
     joined = 1
     if isinstance(value, Selected) and not value.in_place:
         joined = len(value.present.shape)
@@ -131,15 +145,31 @@ def prod(
     return _folded(t, value, axis, keepdims, dtype, where, initial, ONE)
 
 
+def one_by_one(value: Any) -> Any:
+    """An array, or a selection from one, whose elements are reduced one by one; None of others."""
+    if isinstance(value, (Masked, SmallArray)):
+        return value
+    return None if sequences.involved((value,)) else arrays.asarray(value)
+
+
+def _sum_of(values: Any) -> Any:
+    if isinstance(values, list) and any(isinstance(v, (Cond, bool)) for v in values):
+        values = [int(v) if isinstance(v, bool) else scalars.integral(as_real(v)) for v in values]
+    return arrays.total(values)
+
+
 def _folded(
     t: Tracer, value: Any, axis: Any, keepdims: Any, dtype: Any, where: Any, initial: Any,
     neutral: Expr,
 ) -> Any:  # fmt: skip
     """A sum, or a product where the neutral number is 1."""
     value = _chosen(t, _of_dtype(value, dtype), where)
-    a, axes = counted(t, value, axis, neutral)
-    combine, name = (ir.add, "total") if neutral is ZERO else (ir.mul, "product")
-    found = kept(t, folding.fold(t, a, axes, neutral, combine, name), a, axes, keepdims, value)
+    if (few := one_by_one(value)) is not None:
+        found = arrays.reduce(_sum_of if neutral is ZERO else arrays.product, few, axis, keepdims)
+    else:
+        a, axes = counted(t, value, axis, neutral)
+        combine, name = (ir.add, "total") if neutral is ZERO else (ir.mul, "product")
+        found = kept(t, folding.fold(t, a, axes, neutral, combine, name), a, axes, keepdims, value)
     if initial is None:
         return found
     return arrays.elementwise(arrays.add if neutral is ZERO else arrays.multiply, found, initial)
@@ -147,6 +177,8 @@ def _folded(
 
 def count(t: Tracer, value: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """The number of elements that are reduced."""
+    if isinstance(value, Masked):
+        return arrays.total([as_real(scalars.as_cond(c)) for c in value.present])
     if isinstance(value, Selected) and value.in_place:
         return total(t, value.present, axis, keepdims=keepdims)
     if isinstance(value, Selected) and _reduces_rows(value, axis):
@@ -155,7 +187,9 @@ def count(t: Tracer, value: Any, axis: Any = None, keepdims: Any = False) -> Any
             found = scalars.whole(selecting.count_of(t, value))
             return scalars.binary(ast.Mult, found, scalars.whole(product(t, sizes)))
         return total(t, value.present, 0 if len(value.present.shape) == 1 else None)
-    a = symbolic.symbolic(t, value)
+    a = array_from(t, value)
+    if isinstance(a, SmallArray):
+        return math.prod(a.items.shape[k] for k in axes_of(a, axis))
     return scalars.whole(product(t, [a.shape[k] for k in axes_of(a, axis)]))
 
 
@@ -171,27 +205,27 @@ def mean(
     return divide(total(t, value, axis, keepdims=keepdims), count(t, value, axis, keepdims))
 
 
-def _average(t: Tracer, value: Any, axis: Any = None, weights: Any = None) -> Any:
+def _average(
+    t: Tracer, value: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False
+) -> Any:
     if weights is None:
-        return mean(t, value, axis)
-    a, w = symbolic.symbolic(t, value), symbolic.symbolic(t, weights)
-    if axis is None:
-        axes = axes_of(a, None)
-    elif not isinstance(axis, int):
+        return mean(t, value, axis, keepdims=keepdims)
+    a, w = arrays_of(t, value, weights)
+    if axis is not None and not isinstance(axis, int):
         raise Refused("np.average() along several axes", "use np.sum() and a division")
-    else:
-        axes = axes_of(a, axis)
-    if len(w.shape) < len(a.shape):
-        if len(w.shape) != 1 or len(axes) != 1:
+    axes = axes_of(a, axis)
+    sizes, own = sizes_of(a), sizes_of(w)
+    if len(own) < len(sizes):
+        if len(own) != 1 or len(axes) != 1:
             raise Refused("weights of another shape than the array", "give each element its weight")
-        same_size(t, w.shape[0], a.shape[axes[0]])
-        ones = [n if k in axes else ONE for k, n in enumerate(a.shape)]
-        w = symbolic.gathered(w, ones, [SLOTS[axes[0]]])
+        same_size(t, own[0], sizes[axes[0]])
+        w = shape_like(w, a, axes[0])
     else:
-        for m, n in zip(w.shape, a.shape, strict=True):
+        for m, n in zip(own, sizes, strict=True):
             same_size(t, m, n)
     weighted = arrays.elementwise(arrays.multiply, a, w)
-    return divide(total(t, weighted, axis), total(t, w, axis))
+    sums = (total(t, v, axis, keepdims=keepdims) for v in (weighted, w))
+    return divide(*sums)
 
 
 def _total_of_numbers(t: Tracer, value: Any, axis: Any = None, **more: Any) -> Any:
@@ -211,8 +245,21 @@ def _numbers(value: Any) -> Any:
     )
 
 
+def _pick(op: ir.Op) -> Callable[[Any, Any], Any]:
+    better = max if op is functions.MAXIMUM else min
+
+    def pick(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            return better(a, b)
+        return scalars.apply(op, a, b)
+
+    return pick
+
+
 def extreme(op: ir.Op, start: Expr) -> Function:
     def implementation(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+        if (few := one_by_one(value)) is not None:
+            return arrays.reduce(lambda v: arrays.extreme(_pick(op), v), few, axis, keepdims)
         a, axes = counted(t, value, axis, start)
         for k in axes:
             if not positive(t, a.shape[k]):
@@ -285,6 +332,8 @@ argmin = place_of(ir.lt)
 def every(
     t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
 ) -> Any:
+    if where is None and (few := one_by_one(value)) is not None:
+        return arrays.reduce(arrays.every, few, axis, keepdims)
     failing = arrays.elementwise(scalars.negate, _chosen(t, value, where))
     found = total(t, failing, axis, keepdims=keepdims)
     return arrays.elementwise(lambda n: scalars.compare(ast.Eq, n, 0), found)
@@ -293,6 +342,8 @@ def every(
 def some(
     t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
 ) -> Any:
+    if where is None and (few := one_by_one(value)) is not None:
+        return arrays.reduce(arrays.some, few, axis, keepdims)
     holding = arrays.elementwise(scalars.truth, _chosen(t, value, where))
     found = total(t, holding, axis, keepdims=keepdims)
     return arrays.elementwise(lambda n: scalars.compare(ast.Gt, n, 0), found)
@@ -311,7 +362,7 @@ def variance(root: bool) -> Function:
         value = _chosen(t, _of_dtype(value, dtype), where)
         if isinstance(value, Selected) and not _reduces_rows(value, axis):
             value = symbolic.symbolic(t, value)
-        flat = isinstance(value, Selected) and not value.in_place
+        flat = isinstance(value, Masked) or (isinstance(value, Selected) and not value.in_place)
         middle = mean(t, value, axis, keepdims=not flat)
 
         def square(x: Any, m: Any) -> Any:
@@ -342,21 +393,28 @@ def _ptp(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False) -> A
 # ----------------------------------------------------------------------- running
 def _running(combine: folding.Combine, start: Expr, name: str) -> Function:
     def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
-        a = symbolic.symbolic(t, value)
+        a = array_from(t, value)
         if axis is None:
-            a, axis = ravel(t, a), 0
-        return folding.scan(t, a, axes_of(a, axis)[0], start, combine, name)
+            a, axis = flattened(t, a), 0
+        (k,) = axes_of(a, axis)
+        if isinstance(a, SmallArray):
+            op = ast.Add if start is ZERO else ast.Mult
+            return arrays.scan(lambda x, y: scalars.binary(op, x, y), a, k)
+        return folding.scan(t, a, k, start, combine, name)
 
     return implementation
 
 
 def extreme_so_far(op: ir.Op, start: Expr) -> Function:
     """`np.maximum.accumulate` and the like."""
-    return _running(lambda x, y: ir.apply(op, x, y), start, op.name)
+    return lambda t, value, axis: folding.scan(
+        t, a := symbolic.symbolic(t, value), axes_of(a, axis)[0], start,
+        lambda x, y: ir.apply(op, x, y), op.name,
+    )  # fmt: skip
 
 
 def difference(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
-    a = symbolic.symbolic(t, value)
+    a = array_from(t, value)
     for _ in range(n):
         (k,) = axes_of(a, axis)
         upper, lower = sliced(t, a, k, 1, None), sliced(t, a, k, None, -1)
@@ -365,18 +423,17 @@ def difference(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
 
 
 def trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1, axis: int = -1) -> Any:
-    a = symbolic.symbolic(t, y)
+    a, step = arrays_of(t, y, dx if x is None else x)
     if a.kind == "b":
         raise Refused(
             "np.trapezoid() of truth values", "make numbers of them: np.where(a, 1.0, 0.0)"
         )
     (k,) = axes_of(a, axis)
     upper, lower = sliced(t, a, k, 1, None), sliced(t, a, k, None, -1)
-    step = dx
     if x is not None:
-        grid = symbolic.symbolic(t, x)
-        step = difference(t, grid, 1, k if len(grid.shape) == len(a.shape) else -1)
-        if len(grid.shape) == 1:
+        vector = rank_of(step) == 1
+        step = difference(t, step, 1, -1 if vector and rank_of(a) > 1 else k)
+        if vector:
             step = shape_like(step, a, k)
     areas = arrays.elementwise(
         lambda h, u, v: arrays.multiply(h, scalars.binary(ast.Div, arrays.add(u, v), 2)),
@@ -425,18 +482,7 @@ def logsumexp(t: Tracer, value: Any, axis: Any = None, b: Any = None, keepdims: 
     found = arrays.elementwise(
         lambda s, m: arrays.add(scalars.apply(functions.LOG, s), m), sums, top
     )
-    return found if keepdims else dropped(found, axes_of(a, axis))
-
-
-def dropped(a: SymArray, axes: Sequence[int]) -> Any:
-    """The array without axes that are 1."""
-    at = []
-    shape: list[Expr] = []
-    for k, n in enumerate(a.shape):
-        at.append(ZERO if k in axes else SLOTS[len(shape)])
-        if k not in axes:
-            shape.append(n)
-    return symbolic.gathered(a, shape, at) if shape else symbolic.element(a, at)
+    return found if keepdims else squeezed(t, found, axes_of(a, axis))
 
 
 def _softmax(t: Tracer, value: Any, axis: Any = None) -> Any:
@@ -456,21 +502,23 @@ def _log_softmax(t: Tracer, value: Any, axis: Any = None) -> Any:
 
 
 # ---------------------------------------------------------------------- comparisons
+def isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> Any:
+    relative = number(1e-5) if rtol is None else rtol
+    absolute = number(1e-8) if atol is None else atol
+    return arrays.elementwise(
+        lambda x, y, r, s: closeness.isclose(x, y, r, s, False), a, b, relative, absolute
+    )
 
 
 def _allclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> Any:
-    relative = number(1e-5) if rtol is None else rtol
-    absolute = number(1e-8) if atol is None else atol
-    return every(t, arrays.elementwise(
-        lambda x, y, r, s: closeness.isclose(x, y, r, s, False), a, b, relative, absolute
-    ))  # fmt: skip
+    return every(t, isclose(t, a, b, rtol, atol))
 
 
 def _array_equal(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = symbolic.symbolic(t, a), symbolic.symbolic(t, b)
-    if len(x.shape) != len(y.shape):
+    x, y = map(sizes_of, arrays_of(t, a, b))
+    if len(x) != len(y):
         return False
-    for n, m in zip(x.shape, y.shape, strict=True):
+    for n, m in zip(x, y, strict=True):
         if ir.rational(linear(ir.sub(n, m))):
             return False
         same_size(t, n, m)

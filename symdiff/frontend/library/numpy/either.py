@@ -1,0 +1,102 @@
+"""Arrays of either class: a `SmallArray`, whose elements are traced one by one, or a `SymArray`,
+whose size need not be known. What the library is written in is dispatched here.
+
+A `SmallArray` holds its elements in an array of NumPy's, so NumPy's own functions rearrange it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, small, symbolic
+from symdiff.frontend.arrays.small import asarray, copy_or_view, unpack
+from symdiff.frontend.loops import sequences
+from symdiff.frontend.syntax.containers import elements, plain
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Refused, SmallArray, SymArray, array_of
+
+Function = Callable[..., Any]
+Array = SmallArray | SymArray
+
+
+def arrays_of(t: Tracer, *values: Any) -> list[Any]:
+    """Arrays, nested sequences or numbers as arrays of one class."""
+    if sequences.involved(values):
+        return [symbolic.symbolic(t, v) for v in values]
+    return [asarray(v) for v in values]
+
+
+def array_from(t: Tracer, value: Any) -> Any:
+    """An array, nested sequence or number as an array."""
+    if isinstance(value, (SmallArray, SymArray)):
+        return value
+    return arrays_of(t, value)[0]
+
+
+def sizes_of(a: Array) -> tuple[ir.Expr, ...]:
+    """The sizes of an array as formulas."""
+    return a.shape if isinstance(a, SymArray) else tuple(map(ir.const, a.items.shape))
+
+
+def rank_of(a: Array) -> int:
+    """The number of axes of an array."""
+    return len(a.shape) if isinstance(a, SymArray) else a.items.ndim
+
+
+def subscript(t: Tracer, a: Array, key: Any) -> Any:
+    """`a[key]`."""
+    return selecting.subscript(t, a, key) if isinstance(a, SymArray) else small.load(a, key)
+
+
+def sliced(t: Tracer, a: Array, axis: int, start: Any, stop: Any) -> Any:
+    """`a[..., start:stop, ...]` along an axis."""
+    return subscript(t, a, (*[slice(None)] * axis, slice(start, stop)))
+
+
+# ------------------------------------------------------------------- rearrangements
+def rearranged(f: Function, own: Function) -> Function:
+    """A function that only rearranges the elements of one array, in new memory or as a view: `f`
+    is NumPy's, `own` that of a `SymArray`."""
+
+    @functools.wraps(own)
+    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if sequences.involved((value, *args, *kwargs.values())):
+            return own(t, value, *args, **kwargs)
+        a = asarray(value)
+        return copy_or_view(unpack(f(a.items, *args, **kwargs), a.kind), a)
+
+    return implementation
+
+
+def parted(f: Function, own: Function) -> Function:
+    """A function that gives a list of views."""
+
+    @functools.wraps(own)
+    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if sequences.involved((value, *args, *kwargs.values())):
+            return own(t, value, *args, **kwargs)
+        a = asarray(value)
+        try:
+            parts = f(a.items, *map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        return t.own([SmallArray(p, a.kind) for p in parts])
+
+    return implementation
+
+
+def joined(f: Function, own: Function) -> Function:
+    """A function that joins several arrays into a new one."""
+
+    @functools.wraps(own)
+    def implementation(t: Tracer, values: Any, *args: Any, **kwargs: Any) -> Any:
+        if sequences.involved((values, *args, *kwargs.values())):
+            return own(t, values, *args, **kwargs)
+        parts = [asarray(v).items for v in elements(t, values)]
+        result = f(parts, *args, **kwargs)
+        return t.own(array_of(list(result.ravel()), result.shape))
+
+    return implementation
