@@ -316,3 +316,21 @@ def test_values_that_are_added_where_a_mask_holds() -> None:
     np.testing.assert_array_equal(symgrad(f)(s, y), f(s, y))
     with pytest.raises(ValueError, match="size"):
         symgrad(f)(s, np.ones(3))
+
+
+@pytest.mark.parametrize("accuracy", ["high", "fast", "strict"])
+def test_products_of_masks_with_what_is_undefined_have_no_value(accuracy) -> None:
+    cases = (
+        lambda x: (x > 0) * np.sqrt(x),
+        lambda x: (x != 0) * (1 / x),
+        lambda x: (x > 0) * np.log(x - 1.0),
+        lambda x: (x > 0) * np.exp(-x),
+    )
+    for f in cases:
+        s = symgrad(f, accuracy=accuracy)
+        total = symgrad(lambda x, f=f: np.sum(f(x)), accuracy=accuracy)
+        for x in (-1.0, 0.0, 0.5, 2.0):
+            with np.errstate(all="ignore"):
+                want = f(np.float64(x))
+            np.testing.assert_allclose(s(x), want, rtol=1e-14)
+            np.testing.assert_allclose(total(np.array([x, 3.0])), want + f(3.0), rtol=1e-14)

@@ -418,7 +418,12 @@ def _masked(mask: Cond | bool, value: Any) -> Any:
         return integral(found) if whole else found
     if whole and isinstance(value, (bool, Cond)):
         value = integral(as_real(value))
-    return select(mask.expr, mask.defined, value, 0 if whole else as_real(0))
+    nothing: Any = 0 if whole else as_real(0)
+    if isinstance(value, Real):  # 0 times what has no value has none
+        fine = as_cond(poleless(value)).expr
+        if fine is not TRUE or value.defined is not TRUE:
+            nothing = Real(ir.where(fine, ZERO, ir.NAN), value.defined)
+    return select(mask.expr, mask.defined, value, nothing)
 
 
 def negative(value: Any) -> Any:
