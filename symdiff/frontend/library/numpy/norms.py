@@ -28,7 +28,7 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
     """A norm of vectors, or of matrices by their entries."""
     a = array_from(t, value)
     if a.kind != "f":
-        a = arrays.elementwise(as_float, a)
+        a = array_from(t, arrays.elementwise(as_float, a))
     rank = rank_of(a)
     order = ord if isinstance(ord, str) or ord is None else as_real(ord).expr
     matrix = isinstance(axis, tuple) or (axis is None and rank == 2)
@@ -36,6 +36,8 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
         raise Refused(
             "a norm of an order, of an array of more than two axes", "say along which axes"
         )
+    if order is not None and axis is None and rank == 0:
+        raise Refused("the norm of a number with an order, which NumPy refuses", "leave it out")
     if order is None or (order == "fro" and matrix) or (order is ir.const(2) and not matrix):
         return euclidean(t, a, axis, keepdims)
     sizes = arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), a)
