@@ -6,8 +6,8 @@ MANUAL is the folder of the compiled programs (`tools/manual/bin` of a checkout 
 `-O3 -march=native`); each has its own reading of the input and its own clock. Both run on one thread. In each of
 several turns the program of C++ and the functions here repeat the derivative for a while; the table has the median
 over turns of the fastest call of each, and ratios to C++. `compile` is the first call here, in seconds.
-`particle` and `saddle` have no C++ there: their times stand alone. That of `ode` is an adjoint by hand
-(`ode_adjoint.cpp`, compiled with `g++ -O3 -march=native`), as its gradient there is a formula that takes no steps. Calls before the first turn are not counted, so that habits are formed
+`particle` and `saddle` have no C++ there, and the gradient of `ode` is a formula that takes no steps: they are
+compared with C++ by hand (`*_by_hand.cpp`, `ode_adjoint.cpp`, compiled with `g++ -O3 -march=native`). Calls before the first turn are not counted, so that habits are formed
 (docs/accuracy.md).
 """
 
@@ -55,10 +55,10 @@ def compiled(source: Path) -> Any:
     return function
 
 
-def by_hand(source: Path, args: tuple[Any, ...], seconds: float) -> tuple[Any, float]:
-    """The output, and the seconds of the fastest call."""
-    x, steps = args
-    result = np.empty_like(x)
+def by_hand(source: Path, args: tuple[Any, ...], size: int, seconds: float) -> tuple[Any, float]:
+    """The output, of so many numbers, and the seconds of the fastest call."""
+    x, steps = np.atleast_1d(args[0]).astype(float), args[1] if len(args) > 1 else 0
+    result = np.empty(size)
     pointer = ctypes.POINTER(ctypes.c_double)
     given = x.ctypes.data_as(pointer), len(x), steps, result.ctypes.data_as(pointer)
     _, runs = timed(compiled(source), given, 2, seconds)
@@ -103,7 +103,7 @@ def row(
         for _ in range(TURNS):
             if found.by_hand or program.exists():
                 theirs, best = (
-                    by_hand(Path(__file__).parent / found.by_hand, args, share)
+                    by_hand(Path(__file__).parent / found.by_hand, args, leaves(output).size, share)
                     if found.by_hand
                     else c_plus_plus(program, file.name, found.derivative)
                 )

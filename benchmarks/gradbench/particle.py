@@ -51,5 +51,6 @@ EVAL = Eval(
     output=listed,
     example=lambda rng: {"w": 0.0},
     derivative="rr",
+    by_hand="particle_by_hand.cpp",
     sizes=lambda: {"w=0": {"w": 0.0}},
 )

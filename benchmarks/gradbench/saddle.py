@@ -48,5 +48,6 @@ EVAL = Eval(
     output=listed,
     example=lambda rng: {"start": [1.0, 1.0]},
     derivative="rr",
+    by_hand="saddle_by_hand.cpp",
     sizes=lambda: {"start=(1, 1)": {"start": [1.0, 1.0]}},
 )
