@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import math
 import sys
 from collections.abc import Callable
@@ -170,10 +171,12 @@ def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], fo
     if journal.get() is None or not all(is_number(v) for v in args) or is_own(t.frame.source.path):
         return
     if any(function is f for f in _ROUNDINGS):
+        if len(args) > 1:
+            return  # round(nan, 2) is nan
         x = args[0]
         note(t, ValueError, finiteness.undefined(x))
         note(t, OverflowError, finiteness.infinite(x))
-    elif isinstance(found, Real):
+    elif isinstance(found, Real) and getattr(function, "__module__", None) == "math":
         numbers = tuple(as_real(v).expr for v in args)
         op = _elementary().get(f"math.{function.__name__}")
         if op is None or op.arity != len(args):
@@ -181,6 +184,8 @@ def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], fo
         else:
             bad = FALSE if op.pole is None else op.pole(*numbers)
             bad = ir.or_(_outside(TRUE if op.domain is None else op.domain(*numbers)), bad)
+        if op is None or op.domain is op.pole is None:
+            bad = ir.or_(bad, _in_gaps(function, args))
         note(t, ValueError, scalars.cond(bad))
         if _overflows(op or found.expr.op, found.expr.args):
             beyond = scalars.conjunction(_finite(*args), finiteness.infinite(found))
@@ -203,6 +208,31 @@ def _overflows(op: ir.Op, args: tuple[Expr, ...]) -> bool:
         return op.domain is None
     values = (abs(op.ball(flint.arb(x))) for x in (-sys.float_info.max, sys.float_info.max))
     return not all(v < sys.float_info.max for v in values)
+
+
+def _in_gaps(function: Callable[..., Any], args: tuple[Any, ...]) -> Expr:
+    """Where a function of math without a stated domain raises a ValueError at zeros or infinities, none being nan."""
+    found: Cond | bool = False
+    for k, gap in _gaps(function, len(args)):
+        there = scalars.compare(ast.Eq, args[k], 0) if gap == 0 else finiteness.infinite(args[k])
+        found = scalars.disjunction(found, there)
+    for v in args:
+        found = scalars.conjunction(found, scalars.negate(finiteness.undefined(v)))
+    return as_cond(found).expr
+
+
+@functools.lru_cache(maxsize=256)
+def _gaps(function: Callable[..., Any], arity: int) -> tuple[tuple[int, float], ...]:
+    """The arguments at which a function of math raises a ValueError, by their positions: 0 or infinity, others being 1."""
+    found = []
+    for k, gap in itertools.product(range(arity), (0.0, math.inf)):
+        try:
+            function(*(gap if k == i else 1.0 for i in range(arity)))
+        except ValueError:
+            found.append((k, gap))
+        except (ArithmeticError, TypeError):
+            pass
+    return tuple(found)
 
 
 def _outside(domain: Expr) -> Expr:

@@ -599,3 +599,89 @@ def test_an_error_after_a_change_is_refused() -> None:
 
     with pytest.raises(UnsupportedError, match="attribute 'values'"):
         symgrad(f)(2.0)
+
+
+def root_of_numpy(x):
+    try:
+        return np.sqrt(x) + np.exp(x)
+    except (ValueError, OverflowError):
+        return 5.0
+
+
+def rest(x):
+    try:
+        return math.fmod(2.5, x) + math.remainder(2.5, x) + math.sin(1 / x)
+    except ValueError:
+        return 5.0
+    except ZeroDivisionError:
+        return 6.0
+
+
+def wave(x):
+    try:
+        return math.sin(x) + round(x, 2)
+    except ValueError:
+        return 5.0
+
+
+def rounded(x):
+    try:
+        return round(x, 2)
+    except ValueError:
+        return 5.0
+
+
+def another_error(x):
+    try:
+        try:
+            r = 1 / x + math.sqrt(x + 1)
+        except ZeroDivisionError as e:
+            raise ValueError(f"{e}: no reciprocal") from e
+    except ValueError:
+        r = x + 4
+    return r
+
+
+def same_error(x):
+    try:
+        try:
+            r = 1 / x + math.sqrt(x + 1)
+        except ZeroDivisionError:
+            r = 7 * x
+        except ValueError as e:
+            raise e
+        finally:
+            pass
+    except ValueError:
+        r = x + 4
+    return r
+
+
+@pytest.mark.parametrize("x", [2.0, 0.0, -2.0, 800.0, math.inf, math.nan])
+@pytest.mark.parametrize("f", [root_of_numpy, wave, another_error, same_error])
+def test_handlers_run_where_plain_python_raises(f: Any, x: float) -> None:
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(symgrad(f)(x), f(x), rtol=1e-15)
+
+
+@pytest.mark.parametrize("x", [2.0, 0.0])
+def test_rests_of_divisions_by_zero(x: float) -> None:
+    assert symgrad(rest)(x) == pytest.approx(rest(x), rel=1e-15)
+
+
+def test_numbers_rounded_to_digits_raise_nothing() -> None:
+    assert symgrad(rounded)(2.347) == 2.35
+    assert np.isnan(symgrad(rounded)(math.nan))
+
+
+def test_another_error_is_raised_in_the_call() -> None:
+    def reciprocal(x):
+        try:
+            return 1 / x
+        except ZeroDivisionError as e:
+            raise ValueError("x must not be 0") from e
+
+    s = symgrad(reciprocal)
+    assert s(2.0) == 0.5
+    with pytest.raises(ValueError, match="x must not be 0"):
+        s(0.0)
