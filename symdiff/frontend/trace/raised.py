@@ -28,6 +28,7 @@ from symdiff import ir
 from symdiff.frontend.source import is_own, is_standard
 from symdiff.frontend.trace import finiteness, scalars
 from symdiff.frontend.trace.closures import Closure
+from symdiff.frontend.trace.frames import is_changed
 from symdiff.frontend.trace.recorder import Recorder
 from symdiff.frontend.trace.scalars import as_cond
 from symdiff.frontend.trace.values import (
@@ -60,13 +61,17 @@ class Journal:
     of_numpy : whether some of them are divisions by zero of numbers that may be NumPy's.
     changes : whether the statement may change something before them.
     unknown : what may raise other errors.
+    outside : open stretches of the trace, and logs of memory, when the statement began.
+    bound : whether an expression in it has bound a name.
     """
 
     loops: int
+    outside: tuple[int, int]
     errors: list[Error] = field(default_factory=list)
     of_numpy: bool = False
     changes: bool = False
     unknown: str = ""
+    bound: bool = False
 
 
 LOOP = "a loop that is kept"
@@ -91,9 +96,24 @@ def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None
         return
     if len(t.counts) > open_.loops:
         open_.unknown = LOOP
+    open_.changes |= open_.bound or _has_changed(t, *open_.outside)
     open_.errors.append((kind, c))
     if c is TRUE:
         raise Certain
+
+
+def _has_changed(t: Recorder, regions: int, memories: int) -> bool:
+    """Whether containers or arrays are not as they were before stretches of the trace that are open."""
+    logs = (r.log.values() for r in t.regions[regions:])
+    return any(is_changed(c, before) for log in logs for c, before in log) or any(
+        memory.leaf is not leaf for log in t.memories[memories:] for memory, leaf in log.items()
+    )
+
+
+def bound() -> None:
+    """Note that an expression has bound a name, which an error after it does not undo."""
+    if (open_ := journal.get()) is not None:
+        open_.bound = True
 
 
 def operation(t: Recorder, op: type[ast.operator], a: Any, b: Any) -> Any:
@@ -256,6 +276,7 @@ __all__ = [
     "Certain",
     "Error",
     "Journal",
+    "bound",
     "called",
     "journal",
     "note",

@@ -116,6 +116,7 @@ class Recorder(Interface):
         self.always = True
         self.counts: list[Expr | None] = []
         self.generators: list[Any] = []
+        self.spent: list[tuple[Stream, Any, Any]] = []
         self.iterations: list[tuple[int, int]] = []
         self.levels: list[tuple[int, list[loop_program.Statement]]] = []
         self.written: list[Memory] = []
@@ -245,6 +246,7 @@ class Recorder(Interface):
                 "an iterator made outside of this branch or loop step is used up in it",
                 "make a list of it first",
             )
+        self.spent.append((stream, stream.compute, stream.items))
         if stream.compute is not None:
             compute, stream.compute = stream.compute, None
             found = compute()
@@ -254,6 +256,7 @@ class Recorder(Interface):
 
     def spend_generator(self, stream: Stream) -> None:
         """A generator is used up by a loop."""
+        self.spent.append((stream, stream.compute, stream.items))
         stream.compute, stream.items = None, []
 
     def stream(self, compute: Callable[[], Any]) -> Stream:

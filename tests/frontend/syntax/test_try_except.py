@@ -685,3 +685,72 @@ def test_another_error_is_raised_in_the_call() -> None:
     assert s(2.0) == 0.5
     with pytest.raises(ValueError, match="x must not be 0"):
         s(0.0)
+
+
+class Sum:
+    def __init__(self):
+        self.total = 0.0
+
+    def quotient(self, x, y):
+        self.total += x
+        return x / y
+
+
+def changed_object(x, y):
+    s = Sum()
+    try:
+        r = s.quotient(x, y)
+    except ZeroDivisionError:
+        r = 9.0
+    return r + s.total
+
+
+def bound_before(x, y):
+    a = 1.0
+    try:
+        r = (a := x) + 1 / y
+    except ZeroDivisionError:
+        r = 2.0
+    return r * a
+
+
+def appended_before(x, y):
+    a = []
+    try:
+        r = (a.append(x), 1 / y)[1]
+    except ZeroDivisionError:
+        r = 9.0
+    return r * len(a)
+
+
+@pytest.mark.parametrize("f", [changed_object, bound_before, appended_before])
+def test_statements_that_change_something_before_an_error_are_refused(f: Any) -> None:
+    with pytest.raises(UnsupportedError, match="after it has changed something"):
+        symgrad(f)(2.0, 3.0)
+
+
+def changed_after(x, y):
+    a = [x, 1.0]
+    try:
+        if y > 1:
+            a[0] = math.log(y)
+        else:
+            a[0] = (b := 1 / y) * x
+    except ZeroDivisionError:
+        b = 3.0
+    return a[0] + (b if y <= 1 else 0.0)
+
+
+def from_an_iterator(x, y):
+    numbers = iter([x, y, 3.0])
+    try:
+        a = next(numbers) ** 2
+    except ZeroDivisionError:
+        a = 9.0
+    return a + next(numbers)
+
+
+@pytest.mark.parametrize("y", [3.0, 0.5, 0.0])
+@pytest.mark.parametrize("f", [changed_after, from_an_iterator])
+def test_what_is_changed_where_no_error_is_raised(f: Any, y: float) -> None:
+    assert symgrad(f)(2.0, y) == pytest.approx(f(2.0, y), rel=1e-15)
