@@ -156,7 +156,7 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
     """What a statement may raise; it is traced, and leaves nothing."""
     found = Journal(len(t.counts), (len(t.regions), len(t.memories)))
     token = journal.set(found)
-    checks, start, spent = len(t.checks), len(t.block), len(t.spent)
+    checks, start = len(t.checks), len(t.block)
     try:
         with t.attempt(transparent=True):
             run_block(t, [statement])
@@ -180,9 +180,6 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
         found.errors.append((kind, TRUE))
     finally:
         journal.reset(token)
-        for stream, compute, items in reversed(t.spent[spent:]):
-            stream.compute, stream.items = compute, items
-        del t.spent[spent:]
     return found
 
 

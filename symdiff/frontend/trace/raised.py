@@ -96,7 +96,7 @@ def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None
         return
     if len(t.counts) > open_.loops:
         open_.unknown = LOOP
-    open_.changes |= open_.bound or _has_changed(t, *open_.outside)
+    open_.changes |= open_.bound or t.partial or _has_changed(t, *open_.outside)
     open_.errors.append((kind, c))
     if c is TRUE:
         raise Certain
