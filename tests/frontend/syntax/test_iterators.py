@@ -23,7 +23,7 @@ def list_that_changes(x, y):
         s += v
         if i < 2:
             a[i + 1] = a[i + 1] * v
-    for u, v in zip(a, a[1:3], strict=False):
+    for v, u in zip(a[1:], a, strict=False):
         a[1] = 5.0
         s += u * v
     for v in reversed(a):
