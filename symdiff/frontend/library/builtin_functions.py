@@ -16,7 +16,7 @@ from symdiff.frontend.loops import sequences
 from symdiff.frontend.loops.kept import trace_element
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
-from symdiff.frontend.syntax.containers import elements, plain, text_of
+from symdiff.frontend.syntax.containers import elements, plain, reader, text_of
 from symdiff.frontend.syntax.operators import binary, truth
 from symdiff.frontend.trace import demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import absolute_of, of_truth
@@ -26,6 +26,7 @@ from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
+    End,
     Integral,
     Listed,
     Masked,
@@ -357,8 +358,8 @@ def _range(t: Tracer, *args: Any) -> Any:
 def _enumerate(t: Tracer, values: Any, start: int = 0) -> Any:
     if (found := sequences.of(values)) is not None:
         return sequences.enumerated(found, start)
-    items = elements(t, values)
-    return t.stream(lambda: list(enumerate(items, start)))
+    at = reader(t, values)
+    return t.stream_of(lambda k: (start + k, at(k)))
 
 
 def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
@@ -369,24 +370,26 @@ def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
         except Refused:
             if all(sequences.of(c) is not None for c in columns):
                 raise
-    lists = [elements(t, c) for c in columns]  # such as names, which no array holds
-    if strict and len({len(v) for v in lists}) > 1:
-        raise Refused("zip() of columns of different lengths")
-    return t.stream(lambda: list(zip(*lists, strict=False)))
+    if strict:
+        lists = [elements(t, c) for c in columns]
+        if len({len(v) for v in lists}) > 1:
+            raise Refused("zip() of columns of different lengths")
+        return t.stream(lambda: list(zip(*lists, strict=True)))
+    ats = [reader(t, c) for c in columns]  # such as names, which no array holds
+    return t.stream_of(lambda k: tuple([at(k) for at in ats])) if ats else t.stream(list)
 
 
 def _map(t: Tracer, function: Any, *columns: Any) -> Any:
     if any(sequences.of(c) is not None for c in columns):
         rows = sequences.together(columns)
         return Sequence(rows.count, lambda k: call_back(t, function, *rows.item(k)))
-    lists = [elements(t, c) for c in columns]
-    return t.stream(lambda: [call_back(t, function, *row) for row in zip(*lists, strict=False)])
+    ats = [reader(t, c) for c in columns]
+    return t.stream_of(lambda k: call_back(t, function, *[at(k) for at in ats]))
 
 
 def _filter(t: Tracer, function: Any, values: Any) -> Any:
-    items = elements(t, values)
-
     def compute() -> Any:
+        items = elements(t, values)
         keep = [truth(t, v if function is None else call_back(t, function, v)) for v in items]
         if all(isinstance(k, bool) for k in keep):
             return [v for v, k in zip(items, keep, strict=True) if k]
@@ -398,6 +401,9 @@ def _filter(t: Tracer, function: Any, values: Any) -> Any:
 def _reversed(t: Tracer, values: Any) -> Any:
     if (found := sequences.of(values)) is not None:
         return sequences.backwards(found)
+    if isinstance(values, list):
+        at, last = reader(t, values), len(values) - 1
+        return t.stream_of(lambda k: at(last - k) if k <= last else at(len(values)))
     items = elements(t, values)[::-1]
     return t.stream(lambda: items)
 
@@ -405,20 +411,18 @@ def _reversed(t: Tracer, values: Any) -> Any:
 def _iter(t: Tracer, values: Any) -> Any:
     if isinstance(values, Stream):
         return values
-    items = elements(t, values)
-    return t.stream(lambda: items)
+    return t.stream_of(reader(t, values))
 
 
 def _next(t: Tracer, stream: Any, *default: Any) -> Any:
     if not isinstance(stream, Stream):
         raise Refused(f"next() of {describe(stream)}")
-    items = elements(t, stream)
-    if not items:
+    try:
+        return t.pull(stream)
+    except End:
         if default:
             return default[0]
-        raise Refused("next() of an iterator without elements left")
-    stream.items = items[1:]
-    return items[0]
+        raise Refused("next() of an iterator without elements left") from None
 
 
 def _list(t: Tracer, values: Any = ()) -> Any:
@@ -471,7 +475,7 @@ def dictionary(t: Tracer, *args: Any, **kwargs: Any) -> Any:
 
 def _any(t: Tracer, values: Any) -> Any:
     try:
-        with t.attempt(transparent=True):
+        with t.attempt(transparent=True), t.piecemeal():
             return arrays.some(countable(t, values))
     except Unlisted:
         return accumulated(t, values, False, scalars.disjunction)
@@ -479,7 +483,7 @@ def _any(t: Tracer, values: Any) -> Any:
 
 def _all(t: Tracer, values: Any) -> Any:
     try:
-        with t.attempt(transparent=True):
+        with t.attempt(transparent=True), t.piecemeal():
             return arrays.every(countable(t, values))
     except Unlisted:
         return accumulated(t, values, True, scalars.conjunction)

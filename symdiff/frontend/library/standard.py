@@ -7,6 +7,8 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -24,12 +26,13 @@ from symdiff.frontend.library.builtin_functions import (
 from symdiff.frontend.library.numpy.norms import norm
 from symdiff.frontend.library.rare_arguments import running
 from symdiff.frontend.loops import sequences
-from symdiff.frontend.syntax.containers import elements, plain, subscript
+from symdiff.frontend.syntax.containers import elements, plain, reader, subscript
 from symdiff.frontend.syntax.operators import binary, compare, truth
 from symdiff.frontend.trace import closeness, finiteness, raised, scalars
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    End,
     Listed,
     Method,
     Real,
@@ -183,16 +186,58 @@ def _shuffle(function: Callable[..., Any]) -> Callable[..., Any]:
     """An iterator that only arranges elements."""
 
     def implementation(t: Tracer, *columns: Any, **kwargs: Any) -> Any:
-        lists = [c if isinstance(c, int) else elements(t, c) for c in columns]
-        return t.stream(lambda: list(function(*lists, **kwargs)))
+        def compute() -> list[Any]:
+            lists = [c if isinstance(c, int) else elements(t, c) for c in columns]
+            return list(function(*lists, **kwargs))
+
+        return t.stream(compute)
 
     return implementation
 
 
 def _repeat(t: Tracer, value: Any, times: Any = None) -> Any:
+    if times is None:
+        return t.stream_of(lambda k: value)
     if not isinstance(times, int):
-        raise Refused("itertools.repeat() without end")
+        raise Refused("itertools.repeat() of a count that is not known when traced")
     return t.stream(lambda: [value] * times)
+
+
+def _count(t: Tracer, start: Any = 0, step: Any = 1) -> Any:
+    return t.stream_of(lambda k: binary(t, ast.Add, start, binary(t, ast.Mult, k, step)))
+
+
+def _islice(t: Tracer, values: Any, *bounds: Any) -> Any:
+    if not all(isinstance(b, (int, NoneType)) for b in bounds):
+        raise Refused("itertools.islice() of bounds that are not known when traced")
+    part = slice(*bounds)
+
+    def compute() -> list[Any]:
+        if part.stop is None:
+            return elements(t, values)[part]
+        at, found = reader(t, values), []
+        with suppress(End):
+            for k in range(part.stop):
+                found.append(at(k))
+        return found[part]
+
+    return t.stream(compute)
+
+
+def _cycle(t: Tracer, values: Any) -> Any:
+    at, seen = reader(t, values), list[Any]()
+
+    def again(k: int) -> Any:
+        if k == len(seen):
+            try:
+                seen.append(at(k))
+            except End:
+                if not seen:
+                    raise
+                return seen[0]
+        return seen[k % len(seen)]
+
+    return t.stream_of(again)
 
 
 def _from_iterable(t: Tracer, values: Any) -> Any:
@@ -234,7 +279,8 @@ def _starmap(t: Tracer, function: Any, rows: Any) -> Any:
 
 def _while(t: Tracer, function: Any, values: Any, taken: bool) -> list[Any]:
     """The elements before the first for which a function does not hold, or those from it on."""
-    items = elements(t, values)
+    with t.piecemeal():
+        items = elements(t, values)
     for k, v in enumerate(items):
         holds = truth(t, call_back(t, function, v))
         if not isinstance(holds, bool):
@@ -283,6 +329,9 @@ TABLE: dict[str, Callable[..., Any]] = {
     "itertools.product": _product,
     "itertools.chain": _shuffle(itertools.chain),
     "itertools.repeat": _repeat,
+    "itertools.count": _count,
+    "itertools.cycle": _cycle,
+    "itertools.islice": _islice,
     "itertools.pairwise": _pairwise,
     "itertools.combinations": _shuffle(itertools.combinations),
     "itertools.permutations": _shuffle(itertools.permutations),

@@ -16,7 +16,7 @@ from symdiff.frontend.arrays import lists, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, placed
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.loops import nests, sequences
-from symdiff.frontend.syntax.containers import elements, key
+from symdiff.frontend.syntax.containers import elements, key, reader
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Frame, child_frame
 from symdiff.frontend.trace.tracer import Tracer
@@ -324,7 +324,7 @@ def of_generator(t: Tracer, node: ast.GeneratorExp) -> Any:
     first = t.evaluate(node.generators[0].iter)
     t.at = node.generators[0].iter
     if unknown(first) is None and not isinstance(first, Stream):
-        first = elements(t, first)
+        first = t.stream_of(reader(t, first))
     found = Comprehension(t, node, first, lambda: t.evaluate(node.elt))
     stream = t.stream(found.run)
     stream.generator = found

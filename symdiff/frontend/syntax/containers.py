@@ -24,6 +24,7 @@ from symdiff.frontend.trace.values import (
     Axes,
     Choice,
     Cond,
+    End,
     Integral,
     Listed,
     Masked,
@@ -105,6 +106,35 @@ def mapping(value: Any) -> dict[Any, Any]:
     if not isinstance(value, dict):
         raise Refused(f"'**' of {describe(value)}", demands.DICT_HINT)
     return value
+
+
+def reader(t: Tracer, value: Any) -> Callable[[int], Any]:
+    """What gives the elements of anything that can be iterated when traced, from the first on, as they are when
+    they are asked for; it raises `End` after the last."""
+    if isinstance(value, Stream):
+        return lambda k: t.pull(value)
+    if isinstance(value, SmallArray) and value.items.ndim:
+        return _ending(lambda k: arrays.item(value.items[k], value.kind), lambda: len(value.items))
+    if isinstance(value, list):
+        return _ending(lambda k: t.wrap(value[k]), lambda: len(value))
+    if isinstance(value, (ValuesView, ItemsView)):
+        held: Any = value.mapping  # type: ignore[union-attr]
+        keys, pairs = list(held), isinstance(value, ItemsView)
+        return _ending(
+            lambda k: t.wrap((keys[k], held[keys[k]]) if pairs else held[keys[k]]),
+            lambda: len(keys),
+        )
+    found = elements(t, value)
+    return _ending(lambda k: found[k], lambda: len(found))
+
+
+def _ending(at: Callable[[int], Any], count: Callable[[], int]) -> Callable[[int], Any]:
+    def read(k: int) -> Any:
+        if k >= count():
+            raise End
+        return at(k)
+
+    return read
 
 
 def elements(t: Tracer, value: Any) -> list[Any]:

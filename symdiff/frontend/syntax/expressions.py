@@ -24,7 +24,7 @@ from symdiff.frontend.syntax.containers import (
     text_of,
 )
 from symdiff.frontend.syntax.operators import binary, compare, truth
-from symdiff.frontend.trace import closures, extents, scalars
+from symdiff.frontend.trace import closures, extents, raised, scalars
 from symdiff.frontend.trace.complex_pairs import of_python
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.recorder import numbers_only
@@ -270,6 +270,7 @@ def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
         t.refuse("':=' inside of a comprehension", "assign the name in a loop", node)
     value = evaluate(t, node.value)
     closures.bind(t, node.target.id, value)
+    raised.bound()
     return value
 
 

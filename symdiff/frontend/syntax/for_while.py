@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Flow
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Cond, Masked, Refused, Stream
+from symdiff.frontend.trace.values import Cond, End, Masked, Refused
 from symdiff.frontend.trace.values import Sequence as Unknown
 from symdiff.ir import FALSE, ONE, TRUE, ZERO, loop_program
 
@@ -53,14 +54,14 @@ def run_for(t: Tracer, node: ast.For) -> None:
     if isinstance(iterable, range) and appended_lists.conditional(t, node.body):
         try:
             with t.attempt():
-                _iterate(t, node, containers.elements(t, iterable), iterable)
+                _iterate(t, node, iterable)
             return
         except (Refused, UnsupportedError):
             if _kept(t, node, sequences.of_range(iterable)):
                 return
     t.at = node.iter
     with generators.consumed(t):
-        _iterate(t, node, containers.elements(t, iterable), iterable)
+        _iterate(t, node, iterable)
 
 
 def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown, peeled: int = 0) -> None:
@@ -171,22 +172,27 @@ def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
     return True
 
 
-def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
-    total = t.frame.flow
-    for n, item in enumerate(items):
+def _iterate(t: Tracer, node: ast.For, iterable: Any) -> None:
+    at, used, left = containers.reader(t, iterable), len(t.spent), False
+    for n in itertools.count():
         total = t.frame.flow
         skip = ir.or_(total.broken, total.returned)
         if skip is TRUE:
-            if isinstance(iterable, Stream):
-                iterable.items = items[n:]
+            break
+        try:
+            item = at(n)
+        except End:
             break
         t.step(node)
         region = t.open(skip) if skip is not FALSE else None
+        left = left or region is not None
         _assign(t, node.target, item)
         _run_block(t, node.body)
         t.frame.flow.continued = FALSE
         if region is not None:
             t.close(region)
+    if left:
+        t.spoil(used)
     _after_loop(t, node.orelse)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -64,8 +64,13 @@ class Unchanged:
         for a in _arrays(value):
             self.memories.append((a.memory, a.memory.leaf))
 
-    def names_of(self, frame: Frame, names: Iterable[str]) -> None:
-        """Keep names of a call, and what they have."""
+    def names_of(self, frame: Frame, names: Collection[str]) -> None:
+        """Keep names of a call, and what they have; and those of calls around it that functions inside assign."""
+        home: Frame | None = frame
+        while home is not None:
+            cells = {id(c): c for name, c in home.cells.items() if name in names}
+            self.held += [(c, contents(c)) for c in cells.values()]
+            home = home.home
         for name in sorted(names):
             if name in frame.env:
                 value = frame.env[name]

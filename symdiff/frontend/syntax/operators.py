@@ -298,7 +298,8 @@ def _contains(t: Tracer, container: Any, item: Any) -> Cond | bool:
     if isinstance(item, (SmallArray, Masked, *_SYMBOLIC)):
         raise _truth_of_array()
     if isinstance(container, Stream):
-        container = t.spend(container)
+        with t.piecemeal():
+            container = t.spend(container)
     if isinstance(container, (list, tuple, set, frozenset)) and is_number(item):
         return _among(t, item, [t.wrap(v) for v in container])
     if isinstance(container, (list, tuple)):

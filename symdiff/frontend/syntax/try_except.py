@@ -22,6 +22,7 @@ from types import FunctionType, MethodType
 import numpy as np
 
 from symdiff import ir
+from symdiff.errors import UnsupportedError
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import raised
 from symdiff.frontend.trace.closures import Closure
@@ -55,11 +56,18 @@ def attempt(t: Tracer, node: ast.Try, run_block: Run) -> None:
     if node.finalbody:
         _finally(t, node, run_block)
         return
-    if all(isinstance(h.body[-1], ast.Raise) and len(h.body) == 1 for h in node.handlers):
+    if all(map(_raises_again, node.handlers)):
         run_block(t, [*node.body, *node.orelse])  # an error stays an error
         return
     handlers = [(_kinds(t, h), h) for h in node.handlers]
-    _statements(t, node, handlers, node.body, run_block)
+    if journal.get() is not None or not all(_only_raises(h) for h in node.handlers):
+        _statements(t, node, handlers, node.body, run_block)
+        return
+    try:
+        with t.attempt():
+            _statements(t, node, handlers, node.body, run_block)
+    except (Refused, UnsupportedError):
+        run_block(t, [*node.body, *node.orelse])  # an error stays one, though of another class
 
 
 def _statements(
@@ -121,8 +129,23 @@ def _kinds(t: Tracer, handler: ast.ExceptHandler) -> tuple[type[BaseException], 
 
 
 def _caught(kind: type[BaseException], handlers: list[Handler]) -> ast.ExceptHandler | None:
-    """The first handler that catches an error."""
-    return next((h for kinds, h in handlers if issubclass(kind, kinds)), None)
+    """The first handler that catches an error, if it does not just raise it again."""
+    found = next((h for kinds, h in handlers if issubclass(kind, kinds)), None)
+    return None if found is None or _raises_again(found) else found
+
+
+def _only_raises(handler: ast.ExceptHandler) -> bool:
+    return len(handler.body) == 1 and isinstance(handler.body[0], ast.Raise)
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler raises what it catches."""
+    match handler.body:
+        case [ast.Raise(None)]:
+            return True
+        case [ast.Raise(ast.Name(name), None)]:
+            return name == handler.name
+    return False
 
 
 class _Done(Exception):  # noqa: N818
@@ -131,7 +154,7 @@ class _Done(Exception):  # noqa: N818
 
 def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
     """What a statement may raise; it is traced, and leaves nothing."""
-    found = Journal(len(t.counts))
+    found = Journal(len(t.counts), (len(t.regions), len(t.memories)))
     token = journal.set(found)
     checks, start = len(t.checks), len(t.block)
     try:
@@ -194,10 +217,14 @@ def _check(t: Tracer, node: ast.Try, handlers: list[Handler], seen: Journal) -> 
 
 
 def _handled(t: Tracer, handler: ast.ExceptHandler) -> list[ast.stmt]:
-    """The statements of a handler, which do not read the error itself."""
-    for n in (n for s in handler.body for n in ast.walk(s)):
+    """The statements of a handler, which do not read the error itself but to raise another one."""
+    stack: list[ast.AST] = [*handler.body]
+    while stack:
+        n = stack.pop()
         if isinstance(n, ast.Name) and n.id == handler.name:
             t.refuse("what an error says is used", "write the text itself", n)
+        if not isinstance(n, ast.Raise):
+            stack.extend(ast.iter_child_nodes(n))
     return handler.body
 
 
@@ -205,7 +232,7 @@ def _is_atomic(s: ast.stmt) -> bool:
     """Whether an error in a statement leaves all as it was before it."""
     if isinstance(s, ast.If):
         return all(len(b) <= 1 and all(map(_is_atomic, b)) for b in (s.body, s.orelse))
-    if isinstance(s, ast.Try) and not (s.orelse or s.finalbody):
+    if isinstance(s, ast.Try) and not s.orelse and all(map(_is_idle, s.finalbody)):
         parts = (s.body, *(h.body for h in s.handlers))
         return all(len(b) <= 1 and all(map(_is_atomic, b)) for b in parts)
     return isinstance(

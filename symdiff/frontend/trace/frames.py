@@ -141,6 +141,17 @@ def contents(container: Container) -> Any:
     return container.copy()
 
 
+def is_changed(container: Container, before: Any) -> bool:
+    """Whether a container holds other values than before, or the same in another order."""
+
+    def entries(held: Any) -> list[int]:
+        if isinstance(held, dict):
+            held = [*held, *held.values()]
+        return list(map(id, held.ravel() if isinstance(held, np.ndarray) else held))
+
+    return entries(container) != entries(before)
+
+
 def list_like(model: list[Any], items: Iterable[Any]) -> Any:
     """A list, or a queue as the model is one."""
     return Deque(items, model.maxlen) if isinstance(model, Deque) else list(items)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import math
 import sys
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from symdiff import ir
 from symdiff.frontend.source import is_own, is_standard
 from symdiff.frontend.trace import finiteness, scalars
 from symdiff.frontend.trace.closures import Closure
+from symdiff.frontend.trace.frames import is_changed
 from symdiff.frontend.trace.recorder import Recorder
 from symdiff.frontend.trace.scalars import as_cond
 from symdiff.frontend.trace.values import (
@@ -59,13 +61,17 @@ class Journal:
     of_numpy : whether some of them are divisions by zero of numbers that may be NumPy's.
     changes : whether the statement may change something before them.
     unknown : what may raise other errors.
+    outside : open stretches of the trace, and logs of memory, when the statement began.
+    bound : whether an expression in it has bound a name.
     """
 
     loops: int
+    outside: tuple[int, int]
     errors: list[Error] = field(default_factory=list)
     of_numpy: bool = False
     changes: bool = False
     unknown: str = ""
+    bound: bool = False
 
 
 LOOP = "a loop that is kept"
@@ -90,9 +96,24 @@ def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None
         return
     if len(t.counts) > open_.loops:
         open_.unknown = LOOP
+    open_.changes |= open_.bound or t.partial or _has_changed(t, *open_.outside)
     open_.errors.append((kind, c))
     if c is TRUE:
         raise Certain
+
+
+def _has_changed(t: Recorder, regions: int, memories: int) -> bool:
+    """Whether containers or arrays are not as they were before stretches of the trace that are open."""
+    logs = (r.log.values() for r in t.regions[regions:])
+    return any(is_changed(c, before) for log in logs for c, before in log) or any(
+        memory.leaf is not leaf for log in t.memories[memories:] for memory, leaf in log.items()
+    )
+
+
+def bound() -> None:
+    """Note that an expression has bound a name, which an error after it does not undo."""
+    if (open_ := journal.get()) is not None:
+        open_.bound = True
 
 
 def operation(t: Recorder, op: type[ast.operator], a: Any, b: Any) -> Any:
@@ -170,10 +191,12 @@ def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], fo
     if journal.get() is None or not all(is_number(v) for v in args) or is_own(t.frame.source.path):
         return
     if any(function is f for f in _ROUNDINGS):
+        if len(args) > 1:
+            return  # round(nan, 2) is nan
         x = args[0]
         note(t, ValueError, finiteness.undefined(x))
         note(t, OverflowError, finiteness.infinite(x))
-    elif isinstance(found, Real):
+    elif isinstance(found, Real) and getattr(function, "__module__", None) == "math":
         numbers = tuple(as_real(v).expr for v in args)
         op = _elementary().get(f"math.{function.__name__}")
         if op is None or op.arity != len(args):
@@ -181,6 +204,8 @@ def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], fo
         else:
             bad = FALSE if op.pole is None else op.pole(*numbers)
             bad = ir.or_(_outside(TRUE if op.domain is None else op.domain(*numbers)), bad)
+        if op is None or op.domain is op.pole is None:
+            bad = ir.or_(bad, _in_gaps(function, args))
         note(t, ValueError, scalars.cond(bad))
         if _overflows(op or found.expr.op, found.expr.args):
             beyond = scalars.conjunction(_finite(*args), finiteness.infinite(found))
@@ -205,6 +230,31 @@ def _overflows(op: ir.Op, args: tuple[Expr, ...]) -> bool:
     return not all(v < sys.float_info.max for v in values)
 
 
+def _in_gaps(function: Callable[..., Any], args: tuple[Any, ...]) -> Expr:
+    """Where a function of math without a stated domain raises a ValueError at zeros or infinities, none being nan."""
+    found: Cond | bool = False
+    for k, gap in _gaps(function, len(args)):
+        there = scalars.compare(ast.Eq, args[k], 0) if gap == 0 else finiteness.infinite(args[k])
+        found = scalars.disjunction(found, there)
+    for v in args:
+        found = scalars.conjunction(found, scalars.negate(finiteness.undefined(v)))
+    return as_cond(found).expr
+
+
+@functools.lru_cache(maxsize=256)
+def _gaps(function: Callable[..., Any], arity: int) -> tuple[tuple[int, float], ...]:
+    """The arguments at which a function of math raises a ValueError, by their positions: 0 or infinity, others being 1."""
+    found = []
+    for k, gap in itertools.product(range(arity), (0.0, math.inf)):
+        try:
+            function(*(gap if k == i else 1.0 for i in range(arity)))
+        except ValueError:
+            found.append((k, gap))
+        except (ArithmeticError, TypeError):
+            pass
+    return tuple(found)
+
+
 def _outside(domain: Expr) -> Expr:
     """Where numbers are outside of a domain; nan is not: Python hands it on."""
     if domain.op in (AND, OR):
@@ -226,6 +276,7 @@ __all__ = [
     "Certain",
     "Error",
     "Journal",
+    "bound",
     "called",
     "journal",
     "note",

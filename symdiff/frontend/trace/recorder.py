@@ -4,7 +4,8 @@ function made itself."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
@@ -23,6 +24,7 @@ from symdiff.frontend.trace.interface import Interface
 from symdiff.frontend.trace.values import (
     MAX_ARRAY,
     UNBOUND,
+    End,
     Masked,
     Real,
     Refused,
@@ -116,6 +118,8 @@ class Recorder(Interface):
         self.always = True
         self.counts: list[Expr | None] = []
         self.generators: list[Any] = []
+        self.spent: list[tuple[Stream, Any, Any]] = []
+        self.partial = False
         self.iterations: list[tuple[int, int]] = []
         self.levels: list[tuple[int, list[loop_program.Statement]]] = []
         self.written: list[Memory] = []
@@ -240,11 +244,9 @@ class Recorder(Interface):
 
     def spend(self, stream: Stream) -> list[Any] | Masked:
         """The elements of an iterator, which are used up."""
-        if stream.region is not self._place():
-            raise Refused(
-                "an iterator made outside of this branch or loop step is used up in it",
-                "make a list of it first",
-            )
+        self._begin(stream)
+        if stream.at is not None:
+            return list(self._rest(stream))
         if stream.compute is not None:
             compute, stream.compute = stream.compute, None
             found = compute()
@@ -252,12 +254,64 @@ class Recorder(Interface):
         items, stream.items = stream.items or [], []
         return list(items)
 
+    def _rest(self, stream: Stream) -> Iterator[Any]:
+        with suppress(End):
+            for _ in range(MAX_STEPS):
+                yield self.pull(stream)
+            raise Refused("all elements of an iterator that may have no end are asked for")
+
+    def pull(self, stream: Stream) -> Any:
+        """The next element of an iterator; `End` where there is none."""
+        if stream.at is not None:
+            self._begin(stream)
+            stream.items += 1
+            return stream.at(stream.items - 1)
+        with self.piecemeal():
+            found = self.spend(stream)
+        if isinstance(found, Masked):
+            raise Refused(
+                "the next of the elements that a condition on real values selects",
+                "use np.where to select by value",
+            )
+        if not found:
+            raise End
+        stream.items = found[1:]
+        return found[0]
+
+    @contextmanager
+    def piecemeal(self) -> Iterator[None]:
+        """Elements that are computed in here are asked for one by one, perhaps not all."""
+        partial, self.partial = self.partial, True
+        try:
+            yield
+        finally:
+            self.partial = partial
+
+    def _begin(self, stream: Stream) -> None:
+        """Note an iterator as it is before it is used."""
+        if stream.region is not self._place():
+            raise Refused(
+                "an iterator made outside of this branch or loop step is used up in it",
+                "make a list of it first",
+            )
+        self.spent.append((stream, stream.compute, stream.items))
+
     def spend_generator(self, stream: Stream) -> None:
         """A generator is used up by a loop."""
+        self.spent.append((stream, stream.compute, stream.items))
         stream.compute, stream.items = None, []
 
     def stream(self, compute: Callable[[], Any]) -> Stream:
         return Stream(compute, self._place())
+
+    def spoil(self, since: int) -> None:
+        """What is left in iterators that were used since then depends on the arguments: they are not used again."""
+        for stream, *_ in self.spent[since:]:
+            stream.region = object()
+
+    def stream_of(self, at: Callable[[int], Any]) -> Stream:
+        """The iterator over elements that are read one by one, by their positions."""
+        return Stream(None, self._place(), at)
 
     def _place(self) -> Region | None:
         """The branch or loop step that is being traced."""

@@ -67,8 +67,8 @@ class Tracer(Conditions):
 
     @contextmanager
     def attempt(self, transparent: bool = False) -> Iterator[None]:
-        """What is refused in here leaves no trace, if the refusal is caught; but iterators
-        are used up, if it is transparent to them."""
+        """What is refused in here leaves no trace, if the refusal is caught. Iterators made
+        outside may be used in it, if it is transparent to them."""
         frame, env, flow, path = self.frame, self.frame.env, self.frame.flow, self.path
         depth, always, levels, memories = (
             self.depth,
@@ -77,7 +77,7 @@ class Tracer(Conditions):
             len(self.memories),
         )
         counts, assumed, ranges = len(self.counts), len(self.assumptions), dict(self.ranges)
-        executed = len(self.executions)
+        executed, spent = len(self.executions), len(self.spent)
         block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
         log: dict[Memory, Expr | None] = {}
         self.memories.append(log)
@@ -95,6 +95,9 @@ class Tracer(Conditions):
             self.block, self.steps, self.ranges = block, steps, ranges
             for memory, leaf in log.items():
                 memory.leaf = leaf
+            for stream, compute, items in reversed(self.spent[spent:]):
+                stream.compute, stream.items = compute, items
+            del self.spent[spent:]
             for memory in self.written[written:]:
                 memory.leaf = None
             del self.block[statements:], self.written[written:], self.assumptions[assumed:]

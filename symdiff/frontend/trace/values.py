@@ -322,15 +322,26 @@ class Unlisted(Refused):
     traced again with the sizes of its arguments."""
 
 
+class End(Exception):  # noqa: N818
+    """An iterator has no more elements."""
+
+
 class Stream:
-    """An iterator: its elements, computed at the first use, each used up once."""
+    """An iterator: its elements, each used up once. They are computed at the first use, or read one by
+    one: then `at` gives that at a position, which is in `items`, or raises `End`."""
 
-    __slots__ = ("compute", "generator", "items", "region")
+    __slots__ = ("at", "compute", "generator", "items", "region")
 
-    def __init__(self, compute: Callable[[], Any], region: object) -> None:
-        self.compute: Callable[[], Any] | None = compute
+    def __init__(
+        self,
+        compute: Callable[[], Any] | None,
+        region: object,
+        at: Callable[[int], Any] | None = None,
+    ) -> None:
+        self.compute = compute
+        self.at = at
         self.generator: Generator | None = None
-        self.items: Any = None
+        self.items: Any = None if at is None else 0
         self.region = region
 
 

@@ -599,3 +599,158 @@ def test_an_error_after_a_change_is_refused() -> None:
 
     with pytest.raises(UnsupportedError, match="attribute 'values'"):
         symgrad(f)(2.0)
+
+
+def root_of_numpy(x):
+    try:
+        return np.sqrt(x) + np.exp(x)
+    except (ValueError, OverflowError):
+        return 5.0
+
+
+def rest(x):
+    try:
+        return math.fmod(2.5, x) + math.remainder(2.5, x) + math.sin(1 / x)
+    except ValueError:
+        return 5.0
+    except ZeroDivisionError:
+        return 6.0
+
+
+def wave(x):
+    try:
+        return math.sin(x) + round(x, 2)
+    except ValueError:
+        return 5.0
+
+
+def rounded(x):
+    try:
+        return round(x, 2)
+    except ValueError:
+        return 5.0
+
+
+def another_error(x):
+    try:
+        try:
+            r = 1 / x + math.sqrt(x + 1)
+        except ZeroDivisionError as e:
+            raise ValueError(f"{e}: no reciprocal") from e
+    except ValueError:
+        r = x + 4
+    return r
+
+
+def same_error(x):
+    try:
+        try:
+            r = 1 / x + math.sqrt(x + 1)
+        except ZeroDivisionError:
+            r = 7 * x
+        except ValueError as e:
+            raise e
+        finally:
+            pass
+    except ValueError:
+        r = x + 4
+    return r
+
+
+@pytest.mark.parametrize("x", [2.0, 0.0, -2.0, 800.0, math.inf, math.nan])
+@pytest.mark.parametrize("f", [root_of_numpy, wave, another_error, same_error])
+def test_handlers_run_where_plain_python_raises(f: Any, x: float) -> None:
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(symgrad(f)(x), f(x), rtol=1e-15)
+
+
+@pytest.mark.parametrize("x", [2.0, 0.0])
+def test_rests_of_divisions_by_zero(x: float) -> None:
+    assert symgrad(rest)(x) == pytest.approx(rest(x), rel=1e-15)
+
+
+def test_numbers_rounded_to_digits_raise_nothing() -> None:
+    assert symgrad(rounded)(2.347) == 2.35
+    assert np.isnan(symgrad(rounded)(math.nan))
+
+
+def test_another_error_is_raised_in_the_call() -> None:
+    def reciprocal(x):
+        try:
+            return 1 / x
+        except ZeroDivisionError as e:
+            raise ValueError("x must not be 0") from e
+
+    s = symgrad(reciprocal)
+    assert s(2.0) == 0.5
+    with pytest.raises(ValueError, match="x must not be 0"):
+        s(0.0)
+
+
+class Sum:
+    def __init__(self):
+        self.total = 0.0
+
+    def quotient(self, x, y):
+        self.total += x
+        return x / y
+
+
+def changed_object(x, y):
+    s = Sum()
+    try:
+        r = s.quotient(x, y)
+    except ZeroDivisionError:
+        r = 9.0
+    return r + s.total
+
+
+def bound_before(x, y):
+    a = 1.0
+    try:
+        r = (a := x) + 1 / y
+    except ZeroDivisionError:
+        r = 2.0
+    return r * a
+
+
+def appended_before(x, y):
+    a = []
+    try:
+        r = (a.append(x), 1 / y)[1]
+    except ZeroDivisionError:
+        r = 9.0
+    return r * len(a)
+
+
+@pytest.mark.parametrize("f", [changed_object, bound_before, appended_before])
+def test_statements_that_change_something_before_an_error_are_refused(f: Any) -> None:
+    with pytest.raises(UnsupportedError, match="after it has changed something"):
+        symgrad(f)(2.0, 3.0)
+
+
+def changed_after(x, y):
+    a = [x, 1.0]
+    try:
+        if y > 1:
+            a[0] = math.log(y)
+        else:
+            a[0] = (b := 1 / y) * x
+    except ZeroDivisionError:
+        b = 3.0
+    return a[0] + (b if y <= 1 else 0.0)
+
+
+def from_an_iterator(x, y):
+    numbers = iter([x, y, 3.0])
+    try:
+        a = next(numbers) ** 2
+    except ZeroDivisionError:
+        a = 9.0
+    return a + next(numbers)
+
+
+@pytest.mark.parametrize("y", [3.0, 0.5, 0.0])
+@pytest.mark.parametrize("f", [changed_after, from_an_iterator])
+def test_what_is_changed_where_no_error_is_raised(f: Any, y: float) -> None:
+    assert symgrad(f)(2.0, y) == pytest.approx(f(2.0, y), rel=1e-15)
