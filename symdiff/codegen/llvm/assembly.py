@@ -7,7 +7,7 @@ After:   a block that tests the index, a block that stores, and a block that goe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 SIZES = {"i8": 1, "i32": 4, "float": 4}
@@ -66,7 +66,7 @@ class Function:
         self.is_open = False
 
     @contextmanager
-    def loop(self, first: str, past: str, down: bool = False, step: int = 1) -> Iterator[str]:
+    def loop(self, first: str, past: str, down: bool = False, step: int | str = 1) -> Iterator[str]:
         """A loop over [first, past), or over it from its end."""
         head, body, back, end = map(self.name, ("head", "body", "back", "end"))
         i, following = self.fresh("i"), self.fresh("n")
@@ -162,6 +162,21 @@ class Function:
         name = self.emit(f"alloca {kind}, align 8")
         self.write(kind, value, name)
         return name
+
+    def room(self, kind: str, count: str = "1") -> str:
+        """Places for some values, which hold nothing yet."""
+        return self.emit(f"alloca {kind}, i64 {count}, align 8")
+
+    def fill(self, record: str, names: Sequence[str], values: Mapping[str, str]) -> None:
+        """Put values with their types into the fields of a record, each 64 bits; 0 where there
+        is none."""
+        for k, name in enumerate(names):
+            of, value = values.get(name, "i64 0").split()
+            self.store(value, record, str(k), of)
+
+    def words(self, record: str, names: Sequence[str]) -> dict[str, str]:
+        """The fields of a record, each an integer."""
+        return {name: self.load(record, str(k), "i64") for k, name in enumerate(names)}
 
     def read(self, kind: str, variable: str) -> str:
         """What a place holds."""
