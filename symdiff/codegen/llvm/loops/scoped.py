@@ -12,27 +12,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from symdiff import ir
 from symdiff.codegen.common import scopes
 from symdiff.codegen.llvm.loops.fallback import any_lane, tested_call
 from symdiff.codegen.llvm.printer import Lanes, Writer
-from symdiff.ir import (
-    ABS,
-    ADD,
-    BOOL,
-    CONST,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    Expr,
-    topological,
-)
+from symdiff.ir import Expr
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LARGEST, LOAD, MOD, REAL_OF, name_of
 from symdiff.ir.plain import real_op
@@ -40,8 +24,8 @@ from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 from symdiff.lowering.double_double.pairs import PARTS
 from symdiff.lowering.target import TESTED
 
-_WHOLE = {ADD: "add", SUB: "sub", MUL: "mul"}
-_COMPARISONS = {LT: "slt", LE: "sle", EQ: "eq"}
+_WHOLE = {ir.ADD: "add", ir.SUB: "sub", ir.MUL: "mul"}
+_COMPARISONS = {ir.LT: "slt", ir.LE: "sle", ir.EQ: "eq"}
 _VECTORS: Callable[[Scope], dict[Hashable, str]] = attrgetter("vectors")
 _ROUNDED = {FLOORDIV: "floordiv", MOD: "floormod"}
 
@@ -147,8 +131,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
     def varies(self, e: Expr) -> bool:
         """Whether an expression has a value for each lane."""
         known = self.scope.varies
-        for n in topological((e,), known):
-            if n.op in (VAR, INDEX, ARRAY):
+        for n in ir.topological((e,), known):
+            if n.op in (ir.VAR, INDEX, ARRAY):
                 name = name_of(n)
                 known[n] = name in self.find(name)[0].varying
             else:
@@ -161,7 +145,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         return self.value(e)
 
     def literal(self, e: Expr) -> str:
-        if e.op is BOOL:
+        if e.op is ir.BOOL:
             return "true" if e.value else "false"
         if self.kind(e) == "i":
             return str((int(e.value) + LARGEST + 1) % (2 * LARGEST + 2) - LARGEST - 1)
@@ -173,7 +157,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
     def number(self, e: Expr) -> str:
         """The value of an expression as a real number."""
         kind = self.kind(e)
-        if e.op is CONST or e.op in CONSTANT_VALUES:
+        if e.op is ir.CONST or e.op in CONSTANT_VALUES:
             return self.scalars.literal(e)
         value = self.scalar(e)
         if kind == "f":
@@ -309,7 +293,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             a, b = map(own, e.args)
             of = whole if kinds[0] == "i" else w.condition
             return self.emit(w.condition, f"icmp {_COMPARISONS[op]} {of} {a}, {b}", scope)
-        if op is WHERE and self.kind(e) == "i":
+        if op is ir.WHERE and self.kind(e) == "i":
             c, a, b = map(own, e.args)
             choice = f"select {w.condition} {c}, {whole} {a}, {whole} {b}"
             return self.emit(whole, choice, scope)
@@ -328,7 +312,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return name
         if op in PARTS:
             return self._pair(e, w, args, scope)
-        if op is POW and e.args[1] is HALF:
+        if op is ir.POW and e.args[1] is ir.HALF:
             return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
         if w is self.scalars and self._of_lanes(e) and self.alike(scope):
             lanes = [self.spread(self.real, a, scope) for a in args]
@@ -417,9 +401,9 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return lambda a: known[a] if a in known else outside(a)
 
         given = {
-            n: True for n in topological((e,)) if n.op in (LOAD, TESTED) or self.kind(n) == "i"
+            n: True for n in ir.topological((e,)) if n.op in (LOAD, TESTED) or self.kind(n) == "i"
         }
-        for n in topological((e,), given):
+        for n in ir.topological((e,), given):
             if n.args:
                 known[n] = self._operation(n, w, named(own), named(real), scope)
         return known[e]
@@ -437,15 +421,15 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         scope: Scope,
     ) -> str:
         op, whole = e.op, w.vector("i64")
-        if op is POW:
+        if op is ir.POW:
             return self._power(own(e.args[0]), int(e.args[1].value), whole, scope)
         args = [own(a) for a in e.args]
         if op in _WHOLE:
             return self.emit(whole, f"{_WHOLE[op]} {whole} {args[0]}, {args[1]}", scope)
-        if op is NEG:
+        if op is ir.NEG:
             zero = "0" if w is self.scalars else "zeroinitializer"
             return self.emit(whole, f"sub {whole} {zero}, {args[0]}", scope)
-        if op is ABS:
+        if op is ir.ABS:
             suffix = "i64" if w is self.scalars else f"v{self.width}i64"
             w.declared["llvm.abs." + suffix] = f"declare {whole} @llvm.abs.{suffix}({whole}, i1)"
             return self.emit(
