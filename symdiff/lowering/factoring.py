@@ -21,29 +21,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symdiff.ir import (
-    ABS,
-    ADD,
-    CONST,
-    DIV,
-    HALF,
-    MUL,
-    NEG,
-    ONE,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    ZERO,
-    Expr,
-    const,
-    rational,
-    raw,
-    topological,
-)
+from symdiff import ir
+from symdiff.ir import Expr
 from symdiff.ir.functions import COS, EXP, SIN, TANH
 
-_FINITE = frozenset((ADD, SUB, MUL, NEG, ABS, EXP, SIN, COS, TANH, VAR, CONST))
+_FINITE = frozenset((ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.ABS, EXP, SIN, COS, TANH, ir.VAR, ir.CONST))
 """Operations that are finite where their operands are, and not too large."""
 _LONGEST, _MANY, _SHORT = 16, 1000, 3
 """Factors, counted with their powers, up to which products are taken apart; fewer where there
@@ -57,13 +39,13 @@ def products(roots: Sequence[Expr]) -> tuple[Expr, ...]:
 
 def _rebuilt(e: Expr, new: dict[Expr, Expr]) -> Expr:
     args = tuple(new[a] for a in e.args)
-    return e if args == e.args else raw(e.op, args, e.value)
+    return e if args == e.args else ir.raw(e.op, args, e.value)
 
 
 # -------------------------------------------------------------------- zero at a point
 def _zeros(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """`where(c, 0, a*b/d)` as `a*b*where(c, 0, 1/d)`, where a and b are finite."""
-    order = topological(roots)
+    order = ir.topological(roots)
     finite: set[Expr] = set()
     for e in order:
         if e.op in _FINITE and all(a in finite for a in e.args):
@@ -71,12 +53,12 @@ def _zeros(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     new: dict[Expr, Expr] = {}
     for e in order:
         new[e] = _rebuilt(e, new)
-        if e.op is not WHERE or e.args[1] is not ZERO or e.args[2].op is not DIV:
+        if e.op is not ir.WHERE or e.args[1] is not ir.ZERO or e.args[2].op is not ir.DIV:
             continue
         a, d = e.args[2].args
-        if a in finite and rational(a) is None:
-            inverse = raw(WHERE, (new[e.args[0]], ZERO, raw(DIV, (ONE, new[d]))))
-            new[e] = raw(MUL, (new[a], inverse))
+        if a in finite and ir.rational(a) is None:
+            inverse = ir.raw(ir.WHERE, (new[e.args[0]], ir.ZERO, ir.raw(ir.DIV, (ir.ONE, new[d]))))
+            new[e] = ir.raw(ir.MUL, (new[a], inverse))
     # equal conditions and reciprocals are one node again after the next `lower`
     return tuple(new[r] for r in roots)
 
@@ -107,7 +89,7 @@ class _Sharing:
     """One walk over outputs: which products there are, then what they share."""
 
     def __init__(self, roots: tuple[Expr, ...]) -> None:
-        self.order = topological(roots)
+        self.order = ir.topological(roots)
         self.longest = _LONGEST if len(self.order) <= _MANY else _SHORT
         self.compared = {a for e in self.order if e.op.boolean for a in e.args if not a.op.boolean}
         self.found: dict[Expr, _Monomial] = {}
@@ -126,7 +108,7 @@ class _Sharing:
         found = self.found.get(e)
         if found is not None:
             return found
-        q = rational(e)
+        q = ir.rational(e)
         if q:
             return _Monomial(q)
         return _Monomial(above=Counter((e,)))
@@ -134,11 +116,11 @@ class _Sharing:
     def taken_apart(self, e: Expr) -> _Monomial | None:
         """The monomial that a product, quotient or power is, if it is one to share."""
         found = None
-        if e.op is MUL and ZERO not in e.args:
+        if e.op is ir.MUL and ir.ZERO not in e.args:
             found = self.monomial(e.args[0]).times(self.monomial(e.args[1]))
-        elif e.op is DIV and ZERO not in e.args:
+        elif e.op is ir.DIV and ir.ZERO not in e.args:
             found = self.monomial(e.args[0]).times(self.monomial(e.args[1]).inverse())
-        elif e.op is NEG:
+        elif e.op is ir.NEG:
             found = _Monomial(Fraction(-1)).times(self.monomial(e.args[0]))
         if found is None or found.degree > self.longest or not _moderate(found.factor):
             return None
@@ -158,7 +140,7 @@ class _Sharing:
     def roots_of(self) -> None:
         """Where there are quotients by s and by its square root, by powers of the root."""
         below = {b for e in self.needed for b in self.found[e].below}
-        root = {b.args[0]: b for b in below if b.op is POW and b.args[1] is HALF}
+        root = {b.args[0]: b for b in below if b.op is ir.POW and b.args[1] is ir.HALF}
         for e in self.needed:
             m = self.found[e]
             for s in [s for s in m.below if s in root]:
@@ -234,7 +216,7 @@ class _Sharing:
         m = self.found[e]
         factors: list[_Factor] = []
         if abs(m.factor) != 1:
-            factors.append(const(abs(m.factor)))
+            factors.append(ir.const(abs(m.factor)))
         for b, n in m.above.items():
             factors += [b] * n
         for divisor, n in self.divisors.get(e, ()):
@@ -244,20 +226,20 @@ class _Sharing:
     def _product(self, e: Expr, factors: Sequence[_Factor], new: dict[Expr, Expr]) -> Expr:
         value = self._multiplied([self._value(f, new) for f in factors])
         if last := self.last.get(e):
-            value = raw(DIV, (value, self._multiplied([new[b] for b in last])))
-        return raw(NEG, (value,)) if self.found[e].factor < 0 else value
+            value = ir.raw(ir.DIV, (value, self._multiplied([new[b] for b in last])))
+        return ir.raw(ir.NEG, (value,)) if self.found[e].factor < 0 else value
 
     @staticmethod
     def _multiplied(values: Sequence[Expr]) -> Expr:
-        return functools.reduce(lambda a, b: raw(MUL, (a, b)), values) if values else ONE
+        return functools.reduce(lambda a, b: ir.raw(ir.MUL, (a, b)), values) if values else ir.ONE
 
     def _value(self, f: _Factor, new: dict[Expr, Expr]) -> Expr:
         if isinstance(f, Expr):
             return new.get(f, f)
         kind, *rest = f
         if kind == "inverse":
-            return raw(DIV, (ONE, self._multiplied([new[b] for b in rest[0]])))
-        return raw(MUL, (self._value(rest[0], new), self._value(rest[1], new)))
+            return ir.raw(ir.DIV, (ir.ONE, self._multiplied([new[b] for b in rest[0]])))
+        return ir.raw(ir.MUL, (self._value(rest[0], new), self._value(rest[1], new)))
 
 
 _Factor = Expr | tuple  # type: ignore[type-arg]

@@ -13,21 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symdiff.ir import (
-    ABS,
-    ADD,
-    DIV,
-    LT,
-    MUL,
-    NEG,
-    ONE,
-    SUB,
-    WHERE,
-    ZERO,
-    Expr,
-    raw,
-    topological,
-)
+from symdiff import ir
+from symdiff.ir import Expr
 from symdiff.ir.functions import EXP
 from symdiff.lowering.factoring import products
 from symdiff.lowering.lower import lower
@@ -46,7 +33,7 @@ def share_work(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
 
 def _rebuilt(e: Expr, new: dict[Expr, Expr]) -> Expr:
     args = tuple(new[a] for a in e.args)
-    return e if args == e.args else raw(e.op, args, e.value)
+    return e if args == e.args else ir.raw(e.op, args, e.value)
 
 
 # ---------------------------------------------------------------------- exponentials
@@ -60,7 +47,7 @@ class _Way:
 
 def _exponentials(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Exponentials that follow from others by one operation."""
-    known = {e.args[0]: e for e in topological(roots) if e.op is EXP}
+    known = {e.args[0]: e for e in ir.topological(roots) if e.op is EXP}
     found = {e: way for u, e in known.items() if (way := _from_others(u, known))}
     ways = {e: w for e, w in found.items() if not any(p in found for p in w.parts)}
     new: dict[Expr, Expr] = {}
@@ -79,19 +66,19 @@ def _exponentials(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 def _from_others(u: Expr, known: dict[Expr, Expr]) -> _Way | None:
     """How exp(u) follows from exponentials that are computed anyway."""
-    v = u.args[0] if u.op is NEG else u
-    falling = known.get(raw(NEG, (raw(ABS, (v,)),)))
+    v = u.args[0] if u.op is ir.NEG else u
+    falling = known.get(ir.raw(ir.NEG, (ir.raw(ir.ABS, (v,)),)))
     if falling is not None:
-        return _Way("falls" if u.op is NEG else "grows", (falling, v))
-    if u.op is NEG and v in known:
+        return _Way("falls" if u.op is ir.NEG else "grows", (falling, v))
+    if u.op is ir.NEG and v in known:
         return _Way("inverse", (known[v],))
-    if u.op is ADD or u.op is SUB:
+    if u.op is ir.ADD or u.op is ir.SUB:
         a, b = u.args
-        less = known.get(raw(NEG, (b,)))
+        less = known.get(ir.raw(ir.NEG, (b,)))
         if a in known and b in known:
-            return _Way("product" if u.op is ADD else "quotient", (known[a], known[b]))
+            return _Way("product" if u.op is ir.ADD else "quotient", (known[a], known[b]))
         if a in known and less is not None:
-            return _Way("quotient" if u.op is ADD else "product", (known[a], less))
+            return _Way("quotient" if u.op is ir.ADD else "product", (known[a], less))
     return None
 
 
@@ -99,11 +86,11 @@ def _combined(way: _Way, new: dict[Expr, Expr]) -> Expr:
     first, *rest = (new[p] for p in way.parts)
     match way.kind:
         case "product":
-            return raw(MUL, (first, rest[0]))
+            return ir.raw(ir.MUL, (first, rest[0]))
         case "quotient":
-            return raw(DIV, (first, rest[0]))
+            return ir.raw(ir.DIV, (first, rest[0]))
         case "inverse":
-            return raw(DIV, (ONE, first))
-    inverse = raw(DIV, (ONE, first))
+            return ir.raw(ir.DIV, (ir.ONE, first))
+    inverse = ir.raw(ir.DIV, (ir.ONE, first))
     sides = (first, inverse) if way.kind == "falls" else (inverse, first)
-    return raw(WHERE, (raw(LT, (ZERO, rest[0])), *sides))
+    return ir.raw(ir.WHERE, (ir.raw(ir.LT, (ir.ZERO, rest[0])), *sides))

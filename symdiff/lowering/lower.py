@@ -16,35 +16,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.ir import (
-    ADD,
-    AND,
-    BOOL,
-    CONST,
-    DIV,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NAN,
-    NEG,
-    NOT,
-    ONE,
-    OR,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    ZERO,
-    Expr,
-    Op,
-    const,
-    rational,
-    raw,
-    topological,
-)
+from symdiff.ir import Expr, Op
 from symdiff.ir.functions import CBRT, CONSTANT_VALUES, EXP2
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LOAD, MOD, REAL_OF
 from symdiff.lowering.target import FMA, LIGHT, MAX_CHAIN, TESTED, is_float
@@ -54,22 +28,22 @@ FUSED_POWERS = (2, 3, 4)
 
 _NATIVE = frozenset(
     (
-        ADD,
-        SUB,
-        MUL,
-        DIV,
-        NEG,
-        POW,
-        LT,
-        LE,
-        EQ,
-        NOT,
-        AND,
-        OR,
-        WHERE,
-        CONST,
-        VAR,
-        BOOL,
+        ir.ADD,
+        ir.SUB,
+        ir.MUL,
+        ir.DIV,
+        ir.NEG,
+        ir.POW,
+        ir.LT,
+        ir.LE,
+        ir.EQ,
+        ir.NOT,
+        ir.AND,
+        ir.OR,
+        ir.WHERE,
+        ir.CONST,
+        ir.VAR,
+        ir.BOOL,
         INDEX,
         ARRAY,
         LOAD,
@@ -79,7 +53,7 @@ _NATIVE = frozenset(
         TESTED,
     )
 )
-_COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))
+_COMMUTATIVE = frozenset((ir.ADD, ir.MUL, ir.EQ, ir.AND, ir.OR))
 
 
 def lower(
@@ -121,14 +95,14 @@ def in_calls(outputs: Sequence[Expr], direct: Callable[[Op], bool]) -> tuple[Exp
     """The outputs with every operation that is not `direct` as its `expand` column has it, if it
     has any."""
     roots = tuple(outputs)
-    while any(not direct(e.op) and e.op.expand is not None for e in topological(roots)):
+    while any(not direct(e.op) and e.op.expand is not None for e in ir.topological(roots)):
         new: dict[Expr, Expr] = {}
-        for e in topological(roots):
+        for e in ir.topological(roots):
             args = tuple(new[a] for a in e.args)
             if e.op.expand is not None and not direct(e.op):
                 new[e] = e.op.expand(*args)
             else:
-                new[e] = e if args == e.args else raw(e.op, args, e.value)
+                new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
         roots = tuple(new[r] for r in roots)
     return roots
 
@@ -140,12 +114,12 @@ def is_native(op: Op) -> bool:
 
 def _expand(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Replace functions without libm by their `expand` column until none is left."""
-    while any(not is_native(e.op) for e in topological(roots)):
+    while any(not is_native(e.op) for e in ir.topological(roots)):
         new: dict[Expr, Expr] = {}
-        for e in topological(roots):
+        for e in ir.topological(roots):
             args = tuple(new[a] for a in e.args)
             if is_native(e.op):
-                new[e] = e if args == e.args else raw(e.op, args, e.value)
+                new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
                 continue
             if e.op.expand is None:
                 raise UnsupportedError(f"{e.op.name} cannot be compiled: it has no formula")
@@ -159,11 +133,11 @@ def _expand(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 def _fold(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Evaluate operations on constants alone, in ball arithmetic, where they are finite."""
-    order = topological(roots)
+    order = ir.topological(roots)
     closed: set[Expr] = set()
     for e in order:
         if (
-            e.op is CONST
+            e.op is ir.CONST
             or e.op in CONSTANT_VALUES
             or (e.args and not e.op.boolean and all(a in closed for a in e.args))
         ):
@@ -176,7 +150,7 @@ def _fold(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
             new[e] = value
             continue
         args = tuple(new[a] for a in e.args)
-        new[e] = e if args == e.args else raw(e.op, args, e.value)
+        new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
     return tuple(new[r] for r in roots)
 
 
@@ -185,7 +159,7 @@ def fused(e: Expr) -> int | None:
 
     Of two, the one whose own rounding would cost more: a product by a power of two is
     exact by itself."""
-    if e.op is not ADD and e.op is not SUB:
+    if e.op is not ir.ADD and e.op is not ir.SUB:
         return None
     found = [i for i, a in enumerate(e.args) if _factors(a) is not None]
     return min(found, key=lambda i: _is_exact_product(e.args[i]), default=None)
@@ -193,18 +167,18 @@ def fused(e: Expr) -> int | None:
 
 def _factors(e: Expr) -> tuple[Expr, Expr] | None:
     """Two nodes whose product is a node, up to sign, if it is lowered to one."""
-    e = e.args[0] if e.op is NEG else e
-    if e.op is MUL:
+    e = e.args[0] if e.op is ir.NEG else e
+    if e.op is ir.MUL:
         return e.args[0], e.args[1]
-    if e.op is POW and (q := rational(e.args[1])) in FUSED_POWERS:
+    if e.op is ir.POW and (q := ir.rational(e.args[1])) in FUSED_POWERS:
         x = e.args[0]
-        squared = raw(POW, (x, const(2)))
+        squared = ir.raw(ir.POW, (x, ir.const(2)))
         return {2: (x, x), 3: (squared, x), 4: (squared, squared)}[int(q)]
     return None
 
 
 def _is_exact_product(e: Expr) -> bool:
-    q = rational(e.args[0]) if e.op is MUL else None
+    q = ir.rational(e.args[0]) if e.op is ir.MUL else None
     return q is not None and is_float(q) and (q == 0 or is_float(1 / q))
 
 
@@ -216,12 +190,12 @@ def _fuse(roots: tuple[Expr, ...], single: bool, calls: bool) -> tuple[Expr, ...
     )
 
     new: dict[Expr, Expr] = {}
-    order = topological(roots)
+    order = ir.topological(roots)
     known = Known(any(e.op is LIGHT for e in order), single, calls)
 
     def built(e: Expr) -> Expr:
         if e not in new:  # a square that was not a node before
-            new[e] = raw(e.op, tuple(built(a) for a in e.args), e.value) if e.args else e
+            new[e] = ir.raw(e.op, tuple(built(a) for a in e.args), e.value) if e.args else e
         return new[e]
 
     for e in order:
@@ -231,21 +205,21 @@ def _fuse(roots: tuple[Expr, ...], single: bool, calls: bool) -> tuple[Expr, ...
             continue
         if at is None:
             args = tuple(new[a] for a in e.args)
-            new[e] = e if args == e.args else raw(e.op, args, e.value)
+            new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
             continue
         product, other = e.args[at], e.args[1 - at]
         factors = _factors(product)
         assert factors is not None
         a, b, c = built(factors[0]), built(factors[1]), new[other]
-        if (product.op is NEG) is not (e.op is SUB and at == 1):
+        if (product.op is ir.NEG) is not (e.op is ir.SUB and at == 1):
             a = _negative(a)
-        new[e] = raw(FMA, (a, b, _negative(c) if e.op is SUB and at == 0 else c))
+        new[e] = ir.raw(FMA, (a, b, _negative(c) if e.op is ir.SUB and at == 0 else c))
     return tuple(new[r] for r in roots)
 
 
 def _negative(e: Expr) -> Expr:
-    q = rational(e)
-    return raw(NEG, (e,)) if q is None else const(-q)
+    q = ir.rational(e)
+    return ir.raw(ir.NEG, (e,)) if q is None else ir.const(-q)
 
 
 def _evaluate(e: Expr) -> Expr | None:
@@ -263,7 +237,7 @@ def _evaluate(e: Expr) -> Expr | None:
             if abs(exponent) > 4000:
                 return None
             value = Fraction(mantissa) * Fraction(2) ** exponent
-            return const(value) if value else ZERO
+            return ir.const(value) if value else ir.ZERO
     return None
 
 
@@ -272,9 +246,9 @@ def _ball(e: Expr) -> Any:
     import flint
 
     value: dict[Expr, flint.arb] = {}
-    for n in topological((e,)):
+    for n in ir.topological((e,)):
         args = [value[a] for a in n.args]
-        if n.op is CONST:
+        if n.op is ir.CONST:
             if not isinstance(n.value, Fraction):
                 return None
             value[n] = flint.arb(flint.fmpq(n.value.numerator, n.value.denominator))
@@ -288,12 +262,12 @@ def _ball(e: Expr) -> Any:
 
 
 _BALLS: dict[Op, Callable[..., Any]] = {
-    ADD: lambda a, b: a + b,
-    SUB: lambda a, b: a - b,
-    MUL: lambda a, b: a * b,
-    DIV: lambda a, b: a / b,
-    NEG: lambda a: -a,
-    POW: lambda a, b: a**b,
+    ir.ADD: lambda a, b: a + b,
+    ir.SUB: lambda a, b: a - b,
+    ir.MUL: lambda a, b: a * b,
+    ir.DIV: lambda a, b: a / b,
+    ir.NEG: lambda a: -a,
+    ir.POW: lambda a, b: a**b,
 }
 
 
@@ -306,13 +280,13 @@ class _Numbering:
 
     def lower(self, roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
         new: dict[Expr, Expr] = {}
-        for e in topological(roots):
+        for e in ir.topological(roots):
             args = tuple(new[a] for a in e.args)
             if not args:
                 new[e] = e
-            elif e.op is POW:
+            elif e.op is ir.POW:
                 new[e] = self.power(*args)
-            elif e.op is MUL or e.op is DIV:
+            elif e.op is ir.MUL or e.op is ir.DIV:
                 new[e] = self.quotient(e.op, *args) if self.divide else self.make(e.op, *args)
             else:
                 new[e] = self.make(e.op, *args)
@@ -323,48 +297,48 @@ class _Numbering:
         key = (op, frozenset(args)) if op in _COMMUTATIVE else (op, *args)
         found = self.known.get(key)
         if found is None:
-            found = self.known[key] = raw(op, args)
+            found = self.known[key] = ir.raw(op, args)
         return found
 
     def quotient(self, op: Op, a: Expr, b: Expr) -> Expr:
         """Multiply or divide by whichever of c and 1/c is a float, so that the
         constant itself is not rounded."""
-        c, other = (rational(a), b) if op is MUL else (rational(b), a)
-        if op is DIV and c and is_float(c) and is_float(1 / c):
-            return self.make(MUL, const(1 / c), other)  # by a power of two, which is exact
+        c, other = (ir.rational(a), b) if op is ir.MUL else (ir.rational(b), a)
+        if op is ir.DIV and c and is_float(c) and is_float(1 / c):
+            return self.make(ir.MUL, ir.const(1 / c), other)  # by a power of two, which is exact
         if c and not is_float(c) and is_float(1 / c):
-            if op is MUL:
-                return self.make(DIV, other, const(1 / c))
-            return self.make(MUL, const(1 / c), other)
+            if op is ir.MUL:
+                return self.make(ir.DIV, other, ir.const(1 / c))
+            return self.make(ir.MUL, ir.const(1 / c), other)
         return self.make(op, a, b)
 
     def power(self, a: Expr, b: Expr) -> Expr:
-        q = rational(b)
+        q = ir.rational(b)
         if q is not None:
             if q.denominator == 1 and abs(q) <= self.chain:
                 return self.inverse_if(q < 0, self.integer_power(a, abs(int(q))))
             if q.denominator == 2 and abs(q) < self.chain:
-                root, n = self.make(POW, a, HALF), int(abs(q))
-                value = self.make(MUL, self.integer_power(a, n), root) if n else root
+                root, n = self.make(ir.POW, a, ir.HALF), int(abs(q))
+                value = self.make(ir.MUL, self.integer_power(a, n), root) if n else root
                 return self.inverse_if(q < 0, value)
             if q.denominator == 3 and abs(q) < 2:
                 value = self.integer_power(self.make(CBRT, a), abs(q.numerator))
-                value = self.make(WHERE, self.make(LT, a, ZERO), NAN, value)
+                value = self.make(ir.WHERE, self.make(ir.LT, a, ir.ZERO), ir.NAN, value)
                 return self.inverse_if(q < 0, value)
-        if rational(a) == 2:
+        if ir.rational(a) == 2:
             return self.make(EXP2, b)
-        return self.make(POW, a, b)
+        return self.make(ir.POW, a, b)
 
     def inverse_if(self, inverse: bool, e: Expr) -> Expr:
-        return self.make(DIV, ONE, e) if inverse else e
+        return self.make(ir.DIV, ir.ONE, e) if inverse else e
 
     def integer_power(self, a: Expr, n: int) -> Expr:
         """`a**n` by squaring; the powers it passes through are shared."""
         if n == 0:
-            return ONE
+            return ir.ONE
         if n == 1:
             return a
         if n % 2:
-            return self.make(MUL, self.integer_power(a, n - 1), a)
+            return self.make(ir.MUL, self.integer_power(a, n - 1), a)
         half = self.integer_power(a, n // 2)
-        return self.make(MUL, half, half)
+        return self.make(ir.MUL, half, half)

@@ -21,21 +21,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from symdiff.ir import (
-    ABS,
-    ADD,
-    DIV,
-    LT,
-    MUL,
-    NEG,
-    ONE,
-    WHERE,
-    ZERO,
-    Expr,
-    rational,
-    raw,
-    topological,
-)
+from symdiff import ir
+from symdiff.ir import Expr
 from symdiff.ir.functions import EXP
 from symdiff.lowering.target import FMA
 
@@ -46,37 +33,37 @@ MAX_NODES = 4000
 def share(roots: Sequence[Expr], results: int) -> tuple[Expr, ...]:
     """The nodes with as few divisions as possible."""
     roots = _logistic(tuple(roots))
-    order = topological(roots)
+    order = ir.topological(roots)
     if len(order) > MAX_NODES:
         return roots
-    return _Shared(order, set(topological(roots[:results]))).rewritten(roots)
+    return _Shared(order, set(ir.topological(roots[:results]))).rewritten(roots)
 
 
 def _logistic(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """1/(1 + exp(x)) by exp(-|x|), where that is computed anyway."""
-    falling = {e.args[0].args[0].args[0]: e for e in topological(roots) if _falls(e)}
+    falling = {e.args[0].args[0].args[0]: e for e in ir.topological(roots) if _falls(e)}
     if not falling:
         return roots
     new: dict[Expr, Expr] = {}
-    for n in topological((*falling.values(), *roots)):
+    for n in ir.topological((*falling.values(), *roots)):
         args = tuple(new[a] for a in n.args)
-        new[n] = n if args == n.args else raw(n.op, args, n.value)
-        if n.op is not DIV or n.args[0] is not ONE or n.args[1].op is not ADD:
+        new[n] = n if args == n.args else ir.raw(n.op, args, n.value)
+        if n.op is not ir.DIV or n.args[0] is not ir.ONE or n.args[1].op is not ir.ADD:
             continue
-        grown = [a for a in n.args[1].args if a is not ONE]
+        grown = [a for a in n.args[1].args if a is not ir.ONE]
         if len(grown) != 1 or grown[0].op is not EXP:
             continue
         (u,) = grown[0].args
-        small = falling.get(u.args[0] if u.op is NEG else u)
+        small = falling.get(u.args[0] if u.op is ir.NEG else u)
         if small is not None and small in new:
-            above = raw(WHERE, (raw(LT, (ZERO, new[u])), new[small], ONE))
-            new[n] = raw(DIV, (above, raw(ADD, (new[small], ONE))))
+            above = ir.raw(ir.WHERE, (ir.raw(ir.LT, (ir.ZERO, new[u])), new[small], ir.ONE))
+            new[n] = ir.raw(ir.DIV, (above, ir.raw(ir.ADD, (new[small], ir.ONE))))
     return tuple(new[r] for r in roots)
 
 
 def _falls(e: Expr) -> bool:
     """Whether a node is exp(-|x|)."""
-    return e.op is EXP and e.args[0].op is NEG and e.args[0].args[0].op is ABS
+    return e.op is EXP and e.args[0].op is ir.NEG and e.args[0].args[0].op is ir.ABS
 
 
 class _Shared:
@@ -92,7 +79,7 @@ class _Shared:
             if _divides(n) and self.has_inverse(n.args[1]):
                 self.new[n] = self.quotient(n, *args)
             else:
-                self.new[n] = n if args == n.args else raw(n.op, args, n.value)
+                self.new[n] = n if args == n.args else ir.raw(n.op, args, n.value)
         return tuple(self.new[r] for r in roots)
 
     def has_inverse(self, d: Expr) -> bool:
@@ -101,36 +88,36 @@ class _Shared:
 
     def is_product(self, d: Expr) -> bool:
         d = _plain(d)
-        return d.op is MUL and all(self.has_inverse(a) for a in d.args)
+        return d.op is ir.MUL and all(self.has_inverse(a) for a in d.args)
 
     def inverse(self, d: Expr) -> Expr:
-        if d.op in (NEG, ABS):
-            return raw(d.op, (self.inverse(d.args[0]),))
+        if d.op in (ir.NEG, ir.ABS):
+            return ir.raw(d.op, (self.inverse(d.args[0]),))
         found = self.inverses.get(d)
         if found is None:
             if self.is_product(d):
-                found = raw(MUL, tuple(self.inverse(a) for a in d.args))
+                found = ir.raw(ir.MUL, tuple(self.inverse(a) for a in d.args))
             else:
-                found = raw(DIV, (ONE, self.new[d]))
+                found = ir.raw(ir.DIV, (ir.ONE, self.new[d]))
             self.inverses[d] = found
         return found
 
     def quotient(self, n: Expr, above: Expr, below: Expr) -> Expr:
         inverse = self.inverse(n.args[1])
-        q = inverse if above is ONE else raw(MUL, (above, inverse))
-        rounded_once = above is ONE and not self.is_product(n.args[1])
+        q = inverse if above is ir.ONE else ir.raw(ir.MUL, (above, inverse))
+        rounded_once = above is ir.ONE and not self.is_product(n.args[1])
         if n not in self.exact or rounded_once:
             return q
-        rest = raw(FMA, (raw(NEG, (q,)), below, above))
-        return raw(FMA, (rest, inverse, q))
+        rest = ir.raw(FMA, (ir.raw(ir.NEG, (q,)), below, above))
+        return ir.raw(FMA, (rest, inverse, q))
 
 
 def _divides(n: Expr) -> bool:
-    return n.op is DIV and rational(n.args[1]) is None
+    return n.op is ir.DIV and ir.rational(n.args[1]) is None
 
 
 def _plain(d: Expr) -> Expr:
     """A denominator up to its sign."""
-    while d.op in (NEG, ABS):
+    while d.op in (ir.NEG, ir.ABS):
         d = d.args[0]
     return d

@@ -18,7 +18,8 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.array_loop import TABLE
 from symdiff.codegen.llvm.entry import dispatch
 from symdiff.codegen.llvm.entry import loops as loop_entry
-from symdiff.codegen.llvm.entry.elementwise import API, ARRAY
+from symdiff.codegen.llvm.entry.elementwise import API
+from symdiff.codegen.llvm.entry.objects import ARRAY
 
 _METH_FASTCALL, _METH_KEYWORDS = 0x80, 0x2
 _NEW_FROM_DESCR = 94

@@ -17,28 +17,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from symdiff.ir import (
-    ADD,
-    AND,
-    BOOL,
-    CONST,
-    DIV,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    NOT,
-    OR,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    Expr,
-    Op,
-    topological,
-)
+from symdiff import ir
+from symdiff.ir import Expr, Op
 from symdiff.ir.plain import real_op
 
 WIDTH = 88
@@ -48,16 +28,16 @@ CONDITIONAL, DISJUNCTION, CONJUNCTION, NEGATION, RELATION, SUM, PRODUCT, ATOM = 
 """How tightly a text binds; `-a` counts as a sum."""
 
 _BINARY: dict[Op, tuple[str, int, int, int]] = {  # text, level, least levels of operands
-    ADD: (" + ", SUM, SUM, PRODUCT),
-    SUB: (" - ", SUM, SUM, PRODUCT),
-    MUL: ("*", PRODUCT, PRODUCT, ATOM),
-    DIV: ("/", PRODUCT, PRODUCT, ATOM),
-    LT: (" < ", RELATION, SUM, SUM),
-    LE: (" <= ", RELATION, SUM, SUM),
-    EQ: (" == ", RELATION, SUM, SUM),
+    ir.ADD: (" + ", SUM, SUM, PRODUCT),
+    ir.SUB: (" - ", SUM, SUM, PRODUCT),
+    ir.MUL: ("*", PRODUCT, PRODUCT, ATOM),
+    ir.DIV: ("/", PRODUCT, PRODUCT, ATOM),
+    ir.LT: (" < ", RELATION, SUM, SUM),
+    ir.LE: (" <= ", RELATION, SUM, SUM),
+    ir.EQ: (" == ", RELATION, SUM, SUM),
 }
-_FLIPPED = {ADD: " - ", SUB: " + "}
-_MIRRORED = {LT: " > ", LE: " >= ", EQ: " == "}
+_FLIPPED = {ir.ADD: " - ", ir.SUB: " + "}
+_MIRRORED = {ir.LT: " > ", ir.LE: " >= ", ir.EQ: " == "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,37 +97,37 @@ class Writer(ABC):
 
     def stays(self, e: Expr, text: Text) -> bool:
         """Whether a node that is used several times is written as often, without a name."""
-        return e.op is NEG and not e.args[0].args
+        return e.op is ir.NEG and not e.args[0].args
 
     def compose(self, e: Expr, args: Sequence[Text]) -> Text:
         """The text of a node from those of its children."""
         op = real_op(e.op)
-        if op is CONST:
+        if op is ir.CONST:
             return self.number(e)
-        if op is VAR:
+        if op is ir.VAR:
             return Text(e.value, ATOM)
-        if op is BOOL:
+        if op is ir.BOOL:
             return self.truth(e.value)
         if op in _BINARY:
             sign, level, left, right = _BINARY[op]
-            if op in _MIRRORED and e.args[0].op is CONST:  # `x > 0` rather than `0 < x`
+            if op in _MIRRORED and e.args[0].op is ir.CONST:  # `x > 0` rather than `0 < x`
                 return Text(args[1].at(right) + _MIRRORED[op] + args[0].at(left), level)
             text = args[1].at(right)
             if op in _FLIPPED and text.startswith("-"):  # `a - 2*b` rather than `a + -2*b`
                 sign, text = _FLIPPED[op], text[1:]
             return Text(args[0].at(left) + sign + text, level)
-        if op is NEG:
+        if op is ir.NEG:
             operand = args[0].at(PRODUCT)
             return Text(f"-({operand})" if operand.startswith("-") else f"-{operand}", SUM)
-        if op is POW:
-            return self.sqrt(args[0]) if e.args[1] is HALF else self.power(*args)
-        if op is AND:
+        if op is ir.POW:
+            return self.sqrt(args[0]) if e.args[1] is ir.HALF else self.power(*args)
+        if op is ir.AND:
             return Text(self.and_text.join(a.at(CONJUNCTION) for a in args), CONJUNCTION)
-        if op is OR:
+        if op is ir.OR:
             return Text(self.or_text.join(a.at(DISJUNCTION) for a in args), DISJUNCTION)
-        if op is NOT:
+        if op is ir.NOT:
             return self.negation(args[0])
-        if op is WHERE:
+        if op is ir.WHERE:
             return self.conditional(*args)
         return self.function(op, [a.text for a in args])
 
@@ -163,10 +143,10 @@ def statements(
     writer : the language.
     taken : names that temporaries must not have.
     """
-    order = topological(outputs)
+    order = ir.topological(outputs)
     uses = Counter(a for e in order for a in e.args)
     uses.update(outputs)
-    reserved = {*taken, *(e.value for e in order if e.op is VAR)}
+    reserved = {*taken, *(e.value for e in order if e.op is ir.VAR)}
     assignments: list[Assignment] = []
     text: dict[Expr, Text] = {}
     count = 0

@@ -6,49 +6,30 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from symdiff import ir
 from symdiff.codegen.cuda.trigonometry import SINGLE, single_functions
 from symdiff.codegen.llvm.printer import constant
 from symdiff.errors import UnsupportedError
-from symdiff.ir import (
-    ADD,
-    AND,
-    BOOL,
-    CONST,
-    DIV,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    NOT,
-    OPS,
-    OR,
-    POW,
-    SUB,
-    WHERE,
-    Expr,
-    Op,
-)
+from symdiff.ir import Expr, Op
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 
-FMA = OPS["fma"]
+FMA = ir.OPS["fma"]
 
 _FORMATS: dict[Op, str] = {
-    ADD: "{0} + {1}",
-    SUB: "{0} - {1}",
-    MUL: "{0} * {1}",
-    DIV: "{0} / {1}",
-    NEG: "-{0}",
-    LT: "{0} < {1}",
-    LE: "{0} <= {1}",
-    EQ: "{0} == {1}",
-    AND: "{0} & {1}",
-    OR: "{0} | {1}",
-    NOT: "!{0}",
-    WHERE: "{0} ? {1} : {2}",
+    ir.ADD: "{0} + {1}",
+    ir.SUB: "{0} - {1}",
+    ir.MUL: "{0} * {1}",
+    ir.DIV: "{0} / {1}",
+    ir.NEG: "-{0}",
+    ir.LT: "{0} < {1}",
+    ir.LE: "{0} <= {1}",
+    ir.EQ: "{0} == {1}",
+    ir.AND: "{0} & {1}",
+    ir.OR: "{0} | {1}",
+    ir.NOT: "!{0}",
+    ir.WHERE: "{0} ? {1} : {2}",
     POWER_OF_TWO: "ldexp(1.0, (int){0})",
     EXPONENT: "(double)ilogb({0})",
 }
@@ -73,9 +54,9 @@ class Operations:
         return [single_functions(self.own)] if self.own else []
 
     def leaf(self, e: Expr) -> str:
-        if e.op is BOOL:
+        if e.op is ir.BOOL:
             return "true" if e.value else "false"
-        value = e.value if e.op is CONST else Fraction(CONSTANT_VALUES[e.op])
+        value = e.value if e.op is ir.CONST else Fraction(CONSTANT_VALUES[e.op])
         return self.literal(constant(value, self.single))
 
     def literal(self, value: float) -> str:
@@ -97,8 +78,8 @@ class Operations:
         suffix = "f" if self.single else ""
         if op is FMA:
             return f"fma{suffix}({', '.join(args)})"
-        if op is POW:
-            root = e.args[1] is HALF
+        if op is ir.POW:
+            root = e.args[1] is ir.HALF
             return f"sqrt{suffix}({args[0]})" if root else f"pow{suffix}({', '.join(args)})"
         if op.libm is None or op.edges is not None:
             raise UnsupportedError(f"{op.name} cannot be computed on CUDA: it has no formula")

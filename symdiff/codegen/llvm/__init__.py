@@ -8,6 +8,7 @@
 `tiers`            the tiers of a kernel over arrays, chunk by chunk
 `nontemporal`      non-temporal stores of large results
 `flags`            the processor's floating-point exceptions
+`assembly`         functions of loops and branches, whose names are counted
 `gemm`             products of matrices
 `linear`           small and triangular linear systems
 `jit`              compiling and linking

@@ -13,7 +13,10 @@ is bound to NotImplemented.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symdiff.codegen.llvm.assembly import Function
 
 BLOCK = 512
 """Elements that are staged at a time."""
@@ -290,174 +293,110 @@ done:
 }}
 """
 
-_LOAD = """
-  %{name}.p = getelementptr i64, ptr %job, i64 {index}
-  %{name} = load {kind}, ptr %{name}.p"""
+_POINTERS = ("body", "operands", "inner", "outer", "items", "buffers", "work")
 
-_OPERAND = """
-  %{tag}.a = getelementptr ptr, ptr %operands, i64 %{j}
-  %{tag}.base = load ptr, ptr %{tag}.a
-  %{tag}.b = getelementptr i64, ptr %inner, i64 %{j}
-  %{tag}.inner = load i64, ptr %{tag}.b
-  %{tag}.c = getelementptr i64, ptr %outer, i64 %{j}
-  %{tag}.outer = load i64, ptr %{tag}.c
-  %{tag}.d = getelementptr i64, ptr %items, i64 %{j}
-  %{tag}.item = load i64, ptr %{tag}.d
-  %{tag}.whole = mul i64 %{tag}.item, %row
-  %{tag}.dense = icmp eq i64 %{tag}.inner, %{tag}.item
-  %{tag}.close = icmp eq i64 %{tag}.outer, %{tag}.whole
-  %{tag}.single = icmp uge i64 %row, %stop
-  %{tag}.flat = or i1 %{tag}.close, %{tag}.single
-  %{tag}.direct = and i1 %{tag}.dense, %{tag}.flat
-  %{tag}.lead = mul i64 %{j}, {block_bytes}
-  %{tag}.buffer = getelementptr i8, ptr %buffers, i64 %{tag}.lead"""
 
-_COPY_CALLS = """
-  switch i64 %{tag}.item, label %{tag}.8 [ i64 4, label %{tag}.4
-                                           i64 1, label %{tag}.1 ]
-{tag}.8:
-  {call8}
-  br label %{then}
-{tag}.4:
-  {call4}
-  br label %{then}
-{tag}.1:
-  {call1}
-  br label %{then}"""
+def job_fields(f: Function) -> dict[str, str]:
+    """The fields of the job at `%job`."""
+    return {
+        name: f.load("%job", str(k), "ptr" if name in _POINTERS else "i64")
+        for k, name in enumerate(JOB)
+    }
 
-_RUN = """
-declare i64 @llvm.umin.i64(i64, i64)
-declare i64 @llvm.cttz.i64(i64, i1)
-define void @run(ptr %job) #0 {{
-entry:
-  {loads}
-  %width.log = call i64 @llvm.cttz.i64(i64 %width, i1 true)
-  %any0 = icmp ult i64 %start, %stop
-  br i1 %any0, label %scan, label %finish
-scan:
-  %j0 = phi i64 [ 0, %entry ], [ %j0n, %scan.next ]
-  %all = phi i1 [ true, %entry ], [ %all1, %scan.next ]
-  %outs = phi i1 [ true, %entry ], [ %outs1, %scan.next ]
-  %scanned = icmp eq i64 %j0, %count
-  br i1 %scanned, label %blocks, label %scan.next
-scan.next:
-  {scan_operand}
-  %all1 = and i1 %all, %sc.direct
-  %sc.input = icmp ult i64 %j0, %inputs
-  %sc.fits = or i1 %sc.direct, %sc.input
-  %outs1 = and i1 %outs, %sc.fits
-  %j0n = add i64 %j0, 1
-  br label %scan
-blocks:
-  %k = phi i64 [ %start, %scan ], [ %k1, %advance ]
-  %rest = sub i64 %stop, %k
-  %block = call i64 @llvm.umin.i64(i64 %rest, i64 {block})
-  %limit = select i1 %all, i64 %rest, i64 %block
-  %whole = lshr i64 %limit, %width.log
-  %few = icmp eq i64 %whole, 0
-  %rounded = mul i64 %whole, %width
-  %m = select i1 %few, i64 %limit, i64 %rounded
-  %steps = select i1 %few, i64 1, i64 %whole
-  %padded = mul i64 %steps, %width
-  br label %bring
-bring:
-  %j1 = phi i64 [ 0, %blocks ], [ %j1n, %bring.next ]
-  %brought = icmp eq i64 %j1, %count
-  br i1 %brought, label %compute, label %bring.one
-bring.one:
-  {bring_operand}
-  %slot.p = getelementptr ptr, ptr %work, i64 %j1
-  %not.few = xor i1 %few, true
-  %use = and i1 %br.direct, %not.few
-  br i1 %use, label %bring.direct, label %bring.staged
-bring.direct:
-  %ahead = mul i64 %k, %br.item
-  %there = getelementptr i8, ptr %br.base, i64 %ahead
-  store ptr %there, ptr %slot.p
-  br label %bring.next
-bring.staged:
-  store ptr %br.buffer, ptr %slot.p
-  %is.input = icmp ult i64 %j1, %inputs
-  %varies.i = icmp ne i64 %br.inner, 0
-  %varies.o = icmp ne i64 %br.outer, 0
-  %varies = or i1 %varies.i, %varies.o
-  %first = icmp eq i64 %k, %start
-  %fresh = or i1 %varies, %first
-  %short = or i1 %fresh, %few
-  %copy = and i1 %is.input, %short
-  br i1 %copy, label %bring.copy, label %bring.next
-bring.copy:
-  {bring_calls}
-bring.next:
-  %j1n = add i64 %j1, 1
-  br label %bring
-compute:
-  %outs.whole = select i1 %few, i1 false, i1 %outs
-  %past = select i1 %outs.whole, i64 %stream, i64 0
-  call void %body(i64 %steps, ptr %work, i64 %past)
-  br label %take
-take:
-  %j2 = phi i64 [ %inputs, %compute ], [ %j2n, %take.next ]
-  %taken = icmp uge i64 %j2, %count
-  br i1 %taken, label %advance, label %take.one
-take.one:
-  {take_operand}
-  %used.p = getelementptr ptr, ptr %work, i64 %j2
-  %used = load ptr, ptr %used.p
-  %staged = icmp eq ptr %used, %ta.buffer
-  br i1 %staged, label %take.copy, label %take.next
-take.copy:
-  {take_calls}
-take.next:
-  %j2n = add i64 %j2, 1
-  br label %take
-advance:
-  %k1 = add i64 %k, %m
-  %more = icmp ult i64 %k1, %stop
-  br i1 %more, label %blocks, label %finish
-finish:
-  ret void
-}}
-attributes #0 = {{ nounwind }}
-"""
+
+def operand(f: Function, job: Mapping[str, str], j: str) -> tuple[str, str, str]:
+    """Where an operand lies, and its strides along and across rows."""
+    base = f.load(job["operands"], j, "ptr")
+    return base, f.load(job["inner"], j, "i64"), f.load(job["outer"], j, "i64")
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """An operand: where it and its buffer lie, its strides and the size of an element, and whether
+    it is handed to the body as it is."""
+
+    base: str
+    inner: str
+    outer: str
+    item: str
+    buffer: str
+    is_direct: str
+
+
+def _operand(f: Function, job: Mapping[str, str], j: str) -> _Operand:
+    base, inner, outer = operand(f, job, j)
+    item = f.load(job["items"], j, "i64")
+    close = f.compare("eq", outer, f.whole("mul", item, job["row"]))
+    flat = f.either(close, f.compare("uge", job["row"], job["stop"]))
+    buffer = f.place(job["buffers"], f.whole("mul", j, str(8 * BLOCK)), "i8")
+    return _Operand(base, inner, outer, item, buffer, f.both(f.compare("eq", inner, item), flat))
 
 
 def print_driver() -> str:
     """The module with `void @run(ptr job)`; a job lies in memory as JOB says."""
-    pointers = {"body", "operands", "inner", "outer", "items", "buffers", "work"}
-    loads = "".join(
-        _LOAD.format(name=name, index=k, kind="ptr" if name in pointers else "i64")
-        for k, name in enumerate(JOB)
-    )
     copies = "".join(
         _COPY.format(name=name, bits=bits, source=source, target=target)
         for bits in (64, 32, 8)
         for name, source, target in (("gather", "%far", "%near"), ("scatter", "%near", "%far"))
     )
     pads = "".join(_PAD.format(bits=bits) for bits in (64, 32, 8))
+    declared = "declare i64 @llvm.umin.i64(i64, i64)\ndeclare i64 @llvm.cttz.i64(i64, i1)\n"
+    declared += "declare i64 @llvm.smin.i64(i64, i64)\n"
+    return copies + pads + declared + _print_run() + "\nattributes #0 = { nounwind }\n"
 
-    def operand(tag: str, j: str) -> str:
-        return _OPERAND.format(tag=tag, j=j, block_bytes=8 * BLOCK)
 
-    def calls(tag: str, name: str, then: str, extra: str = "") -> str:
-        args = (
-            f"ptr %{tag}.buffer, ptr %{tag}.base, i64 %{tag}.inner, i64 %{tag}.outer, "
-            "i64 %row, i64 %k, i64 %m"
-        )
-        text = {
-            f"call{bits // 8}": f"call void @{name}{bits}({args})" + extra.format(bits=bits)
-            for bits in (64, 32, 8)
-        }
-        return _COPY_CALLS.format(tag=tag, then=then, **text)
+def _print_run() -> str:
+    """Walk over the elements from `start` to `stop`, in blocks if any operand is staged."""
+    f = Function()
+    job = job_fields(f)
+    count, inputs, width, work = (job[n] for n in ("count", "inputs", "width", "work"))
+    log = f.emit(f"call i64 @llvm.cttz.i64(i64 {width}, i1 true)")
+    every, outputs = f.variable("i1", "true"), f.variable("i1", "true")
+    at = f.variable("i64", job["start"])
+    f.leave_unless(f.compare("ult", job["start"], job["stop"]), "finish")
+    with f.loop("0", count) as j:
+        direct = _operand(f, job, j).is_direct
+        f.write("i1", f.both(f.read("i1", every), direct), every)
+        fits = f.either(direct, f.compare("ult", j, inputs))
+        f.write("i1", f.both(f.read("i1", outputs), fits), outputs)
+    f.label("blocks")
+    k = f.read("i64", at)
+    rest = f.whole("sub", job["stop"], k)
+    limit = f.choose(f.read("i1", every), rest, f.least(rest, str(BLOCK)))
+    whole = f.whole("lshr", limit, log)
+    few = f.compare("eq", whole, "0")
+    m = f.choose(few, limit, f.whole("mul", whole, width))
+    steps = f.choose(few, "1", whole)
+    padded, many = f.whole("mul", steps, width), f.emit(f"xor i1 {few}, true")
+    with f.loop("0", count) as j:
+        o, slot, brought = _operand(f, job, j), f.place(work, j, "ptr"), f.name("brought")
+        with f.when(f.both(o.is_direct, many)):
+            f.write("ptr", f.place(o.base, f.whole("mul", k, o.item), "i8"), slot)
+            f.go(brought)
+        f.write("ptr", o.buffer, slot)
+        varies = f.compare("ne", o.inner, "0"), f.compare("ne", o.outer, "0")
+        is_fresh = f.either(*varies, f.compare("eq", k, job["start"]), few)
+        with f.when(f.both(f.compare("ult", j, inputs), is_fresh)):
+            _copy(f, "gather", o, job["row"], k, m, padded)
+        f.label(brought)
+    past = f.choose(f.both(f.read("i1", outputs), many), job["stream"], "0")
+    f.do(f"call void {job['body']}(i64 {steps}, ptr {work}, i64 {past})")
+    with f.loop(inputs, count) as j:
+        o = _operand(f, job, j)
+        with f.when(f.compare("eq", f.load(work, j, "ptr"), o.buffer, "ptr")):
+            _copy(f, "scatter", o, job["row"], k, m)
+    following = f.whole("add", k, m)
+    f.write("i64", following, at)
+    f.leave_if(f.compare("ult", following, job["stop"]), "blocks")
+    f.label("finish")
+    return f.function("void @run(ptr %job) #0", "ret void", how="")
 
-    pad = "\n  call void @pad{bits}(ptr %br.buffer, i64 %m, i64 %padded)"
-    run = _RUN.format(
-        loads=loads,
-        block=BLOCK,
-        scan_operand=operand("sc", "j0"),
-        bring_operand=operand("br", "j1"),
-        take_operand=operand("ta", "j2"),
-        bring_calls=calls("br", "gather", "bring.next", pad),
-        take_calls=calls("ta", "scatter", "take.next"),
-    )
-    return copies + pads + run
+
+def _copy(f: Function, name: str, o: _Operand, row: str, k: str, m: str, padded: str = "") -> None:
+    """Copy elements of an operand to its buffer, or from it, and fill up the last register."""
+    where = f"ptr {o.buffer}, ptr {o.base}, i64 {o.inner}, i64 {o.outer}, i64 {row}"
+    for size in (8, 4, 1):
+        with f.when(f.compare("eq", o.item, str(size))):
+            f.do(f"call void @{name}{8 * size}({where}, i64 {k}, i64 {m})")
+            if padded:
+                f.do(f"call void @pad{8 * size}(ptr {o.buffer}, i64 {m}, i64 {padded})")

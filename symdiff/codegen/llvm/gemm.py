@@ -14,6 +14,7 @@ for that, or finds no memory, is computed by three loops.
 
 from __future__ import annotations
 
+from symdiff.codegen.llvm.assembly import Elements
 from symdiff.codegen.llvm.printer import Lanes
 
 FRAME = ("c", "ldc", "a", "ras", "cas", "b", "rbs", "cbs", "n", "depth")
@@ -26,6 +27,10 @@ NEAR, FAR, BLOCK = 2**15, 2**19, 2**20
 multiplied by all of these before the next."""
 SMALL = 1000
 """Products of numbers up to which three loops are as fast."""
+_MATRICES = (
+    "ptr %c, i64 %ldc, ptr %a, i64 %ras, i64 %cas, ptr %b, i64 %rbs, i64 %cbs, i64 %n, i64 %depth, "
+    "i64 %first, i64 %past"
+)
 
 
 class Gemm:
@@ -73,17 +78,8 @@ class Gemm:
 
     def functions(self) -> list[str]:
         """The functions, the last of which is `@gemm`."""
-        places = {
-            "real": self.real, "vector": self.vector, "width": self.width, "item": self.item,
-            "columns": self.columns, "most": self.depth,
-            "far": max(self.columns, FAR // (self.depth * self.item) // self.columns * self.columns),
-            "rows": ROWS, "block": max(ROWS, BLOCK // (self.depth * self.item) // ROWS * ROWS),
-            "small": SMALL, "plain": "\n".join(self.added(self.real, "%next", "%x", "%y", "%s")),
-            "choice": "\n".join(self.choice()),
-        }  # fmt: skip
-        texts = (_PACK, _PLAIN, _BLOCKED)
         made = [*map(self.tile, self.tiles), self.wide()]
-        return [*made, *(t.format(**places) for t in texts)]
+        return [*made, self.pack(), self.plain(), self.blocked()]
 
     def wide(self) -> str:
         """The columns of the narrowest tile that is as wide as those that are left."""
@@ -104,20 +100,123 @@ class Gemm:
             return [f"  {name} = call {of} @{self.fma[of]}({of} {a}, {of} {b}, {of} {c}) #1"]
         return [f"  {name}.p = fmul {of} {a}, {b}", f"  {name} = fadd {of} {c}, {name}.p"]
 
-    def choice(self) -> list[str]:
+    def pack(self) -> str:
+        """Columns of B one inner index after the other, with zeros where there are too few."""
+        p = Elements(self.real, self.width)
+        near = p.compare("eq", "%cbs", "1")
+        vectors = p.choose(near, p.whole("and", "%nc", str(-self.width)), "0")
+        with p.loop("0", "%kc") as k:
+            source = p.place("%b", p.whole("mul", k, "%rbs"))
+            target = p.place("%to", p.whole("mul", k, "%wide"))
+            with p.loop("0", vectors, step=self.width) as v:
+                p.store(p.load(source, v, p.vector), target, v, p.vector)
+            with p.loop(vectors, "%nc") as j:
+                p.store(p.load(source, p.whole("mul", j, "%cbs")), target, j)
+            with p.loop("%nc", "%wide") as z:
+                p.store("0.0", target, z)
+        sizes = "i64 %rbs, i64 %cbs, i64 %kc, i64 %nc, i64 %wide"
+        head = f"void @gemm.pack(ptr noalias %to, ptr noalias %b, {sizes}) noinline #0"
+        return p.function(head, "ret void")
+
+    def plain(self) -> str:
+        """Three loops."""
+        p = Elements(self.real, self.width)
+        total = p.variable(self.real, "0.0")
+        with p.loop("%first", "%past") as i:
+            row = p.place("%a", p.whole("mul", i, "%ras"))
+            result = p.place("%c", p.whole("mul", i, "%ldc"))
+            with p.loop("0", "%n") as j:
+                column = p.place("%b", p.whole("mul", j, "%cbs"))
+                p.write(self.real, "0.0", total)
+                with p.loop("0", "%depth") as k:
+                    x = p.load(row, p.whole("mul", k, "%cas"))
+                    y = p.load(column, p.whole("mul", k, "%rbs"))
+                    following = p.fresh("sum")
+                    lines = self.added(self.real, following, x, y, p.read(self.real, total))
+                    p.lines += lines
+                    p.write(self.real, following, total)
+                p.store(p.read(self.real, total), result, j)
+        return p.function(f"void @gemm.plain({_MATRICES}) noinline #0", "ret void")
+
+    def blocked(self) -> str:
+        """All of it: bands of C, and in them depths, for which B is packed."""
+        p = Elements(self.real, self.width)
+        depth, columns, rows = self.depth, self.columns, ROWS
+        far = max(columns, FAR // (depth * self.item) // columns * columns)
+        block = max(rows, BLOCK // (depth * self.item) // rows * rows)
+        for k, name in enumerate(FRAME):
+            p.do(f"%{name}.p = getelementptr i64, ptr %frame, i64 {k}")
+            p.do(f"%{name} = load {'ptr' if name in ('a', 'b', 'c') else 'i64'}, ptr %{name}.p")
+        memory = p.variable("ptr", "null")
+        work = p.whole("sub", "%past", "%first")
+        for size in ("%n", "%depth"):
+            work = p.emit(f"call i64 @bytes(i64 {work}, i64 {size})")
+        p.leave_if(p.compare("sle", work, str(SMALL)), "plain")
+        deep = p.least("%depth", str(depth))
+        wide = p.least(p.whole("add", "%n", str(columns)), str(far))
+        space = p.whole("mul", p.whole("mul", deep, wide), str(self.item))
+        panels = p.emit(f"call ptr @take(ptr {memory}, i64 {space})")
+        p.leave_if(p.compare("eq", panels, "null", "ptr"), "plain")
+        some = p.emit("call i64 @llvm.smax.i64(i64 %depth, i64 1)")  # C is 0 if there is none
+        with p.loop("0", "%n", step=far) as jc:
+            width = p.least(p.whole("sub", "%n", jc), str(far))
+            with p.loop("0", some, step=depth) as pc:
+                kc = p.least(p.whole("sub", "%depth", pc), str(depth))
+                first = p.compare("eq", pc, "0")
+                with p.loop("0", width, step=columns) as j:
+                    self.packed(p, jc, pc, j, kc, width, panels)
+                with p.loop("%first", "%past", step=block) as ic:
+                    end = p.least(p.whole("add", ic, str(block)), "%past")
+                    with p.loop("0", width, step=columns) as j:
+                        nc = p.least(p.whole("sub", width, j), str(columns))
+                        panel = p.place(panels, p.whole("mul", j, kc))
+                        with p.loop(ic, end, step=rows) as i:
+                            last = p.least(p.whole("sub", end, i), str(rows))
+                            last = p.whole("sub", last, "1")
+                            row = p.place("%a", p.at(i, "%ras", p.whole("mul", pc, "%cas")))
+                            target = p.place("%c", p.at(i, "%ldc", p.whole("add", jc, j)))
+                            self.choice(p, row, panel, kc, target, last, nc, first)
+        p.do(f"call void @release(ptr {memory}, ptr null)")
+        p.give("void")
+        p.label("plain")
+        p.do(f"call void @gemm.plain({_MATRICES})")
+        return p.function("void @gemm(ptr %frame, i64 %first, i64 %past) noinline #0", "ret void")
+
+    def packed(
+        self, p: Elements, jc: str, pc: str, j: str, kc: str, width: str, panels: str
+    ) -> None:
+        """Print how the columns of one tile are packed."""
+        nc = p.least(p.whole("sub", width, j), str(self.columns))
+        wide = p.emit(f"call i64 @gemm.wide(i64 {nc})")
+        at = p.whole("mul", p.whole("add", jc, j), "%cbs")
+        source = p.place("%b", p.at(pc, "%rbs", at))
+        target = p.place(panels, p.whole("mul", j, kc))
+        sizes = f"i64 %rbs, i64 %cbs, i64 {kc}, i64 {nc}, i64 {wide}"
+        p.do(f"call void @gemm.pack(ptr {target}, ptr {source}, {sizes})")
+
+    def choice(
+        self,
+        p: Elements,
+        row: str,
+        panel: str,
+        kc: str,
+        target: str,
+        last: str,
+        nc: str,
+        first: str,
+    ) -> None:
         """The call of the tile that is as wide as the columns that are left, or wider."""
-        lines = []
+        done = p.name("done")
         call = (
-            "  call void @gemm.tile.{}(ptr %a.i, i64 %ras, i64 %cas, ptr %panel, i64 %kc, ptr %c.i, "
-            "i64 %ldc, i64 %last, i64 %nc, i1 %set)"
+            f"call void @gemm.tile.{{}}(ptr {row}, i64 %ras, i64 %cas, ptr {panel}, i64 {kc}, "
+            f"ptr {target}, i64 %ldc, i64 {last}, i64 {nc}, i1 {first})"
         )
         for wide, less in zip(self.tiles, self.tiles[1:], strict=False):
-            lines += [
-                f"  %over.{less} = icmp sgt i64 %nc, {less * self.width}",
-                f"  br i1 %over.{less}, label %by.{wide}, label %under.{wide}", f"by.{wide}:",
-                call.format(wide), "  br label %tile.e", f"under.{wide}:",
-            ]  # fmt: skip
-        return [*lines, call.format(self.tiles[-1]), "  br label %tile.e"]
+            with p.when(p.compare("sgt", nc, str(less * self.width))):
+                p.do(call.format(wide))
+                p.go(done)
+        p.do(call.format(self.tiles[-1]))
+        p.label(done)
 
     def tile(self, registers: int) -> str:
         """Rows of A times a panel, to C or added to it; `last` is the last of the rows, and `nc` how
@@ -222,237 +321,3 @@ class Gemm:
             f"  {name}.t = fadd {of} {name}.l, {value}",
             "  " + store.format(f"{name}.t"),
         ]
-
-
-_PACK = """
-define internal void @gemm.pack(ptr noalias %to, ptr noalias %b, i64 %rbs, i64 %cbs, i64 %kc, i64 %nc, i64 %wide) noinline #0 {{
-start:
-  %near = icmp eq i64 %cbs, 1
-  br label %row.h
-row.h:
-  %k = phi i64 [ 0, %start ], [ %k.n, %fill ]
-  %row.m = icmp slt i64 %k, %kc
-  br i1 %row.m, label %row, label %out
-row:
-  %from.o = mul i64 %k, %rbs
-  %from = getelementptr {real}, ptr %b, i64 %from.o
-  %dst.o = mul i64 %k, %wide
-  %dst = getelementptr {real}, ptr %to, i64 %dst.o
-  %whole = and i64 %nc, -{width}
-  %vectors = select i1 %near, i64 %whole, i64 0
-  br label %vec.h
-vec.h:
-  %v = phi i64 [ 0, %row ], [ %v.n, %vec ]
-  %vec.m = icmp slt i64 %v, %vectors
-  br i1 %vec.m, label %vec, label %one.h
-vec:
-  %v.f = getelementptr {real}, ptr %from, i64 %v
-  %v.x = load {vector}, ptr %v.f, align {item}
-  %v.t = getelementptr {real}, ptr %dst, i64 %v
-  store {vector} %v.x, ptr %v.t, align {item}
-  %v.n = add nsw i64 %v, {width}
-  br label %vec.h
-one.h:
-  %j = phi i64 [ %v, %vec.h ], [ %j.n, %one ]
-  %one.m = icmp slt i64 %j, %nc
-  br i1 %one.m, label %one, label %zero.h
-one:
-  %j.o = mul i64 %j, %cbs
-  %j.f = getelementptr {real}, ptr %from, i64 %j.o
-  %j.x = load {real}, ptr %j.f, align {item}
-  %j.t = getelementptr {real}, ptr %dst, i64 %j
-  store {real} %j.x, ptr %j.t, align {item}
-  %j.n = add nsw i64 %j, 1
-  br label %one.h
-zero.h:
-  %z = phi i64 [ %j, %one.h ], [ %z.n, %zero ]
-  %zero.m = icmp slt i64 %z, %wide
-  br i1 %zero.m, label %zero, label %fill
-zero:
-  %z.t = getelementptr {real}, ptr %dst, i64 %z
-  store {real} 0.0, ptr %z.t, align {item}
-  %z.n = add nsw i64 %z, 1
-  br label %zero.h
-fill:
-  %k.n = add nsw i64 %k, 1
-  br label %row.h
-out:
-  ret void
-}}"""
-"""Columns of B one inner index after the other, with zeros where there are too few."""
-
-_PLAIN = """
-define internal void @gemm.plain(ptr %c, i64 %ldc, ptr %a, i64 %ras, i64 %cas, ptr %b, i64 %rbs, i64 %cbs, i64 %n, i64 %depth, i64 %first, i64 %past) noinline #0 {{
-start:
-  br label %row.h
-row.h:
-  %i = phi i64 [ %first, %start ], [ %i.n, %row.e ]
-  %row.m = icmp slt i64 %i, %past
-  br i1 %row.m, label %row, label %out
-row:
-  %a.o = mul i64 %i, %ras
-  %a.i = getelementptr {real}, ptr %a, i64 %a.o
-  %c.o = mul i64 %i, %ldc
-  %c.i = getelementptr {real}, ptr %c, i64 %c.o
-  br label %col.h
-col.h:
-  %j = phi i64 [ 0, %row ], [ %j.n, %col.e ]
-  %col.m = icmp slt i64 %j, %n
-  br i1 %col.m, label %col, label %row.e
-col:
-  %b.o = mul i64 %j, %cbs
-  %b.j = getelementptr {real}, ptr %b, i64 %b.o
-  br label %sum.h
-sum.h:
-  %k = phi i64 [ 0, %col ], [ %k.n, %sum ]
-  %s = phi {real} [ 0.0, %col ], [ %next, %sum ]
-  %sum.m = icmp slt i64 %k, %depth
-  br i1 %sum.m, label %sum, label %col.e
-sum:
-  %x.o = mul i64 %k, %cas
-  %x.p = getelementptr {real}, ptr %a.i, i64 %x.o
-  %x = load {real}, ptr %x.p, align {item}
-  %y.o = mul i64 %k, %rbs
-  %y.p = getelementptr {real}, ptr %b.j, i64 %y.o
-  %y = load {real}, ptr %y.p, align {item}
-{plain}
-  %k.n = add nsw i64 %k, 1
-  br label %sum.h
-col.e:
-  %c.p = getelementptr {real}, ptr %c.i, i64 %j
-  store {real} %s, ptr %c.p, align {item}
-  %j.n = add nsw i64 %j, 1
-  br label %col.h
-row.e:
-  %i.n = add nsw i64 %i, 1
-  br label %row.h
-out:
-  ret void
-}}"""
-"""Three loops."""
-
-_BLOCKED = """
-define internal void @gemm(ptr %frame, i64 %first, i64 %past) noinline #0 {{
-start:
-  %words = load [10 x i64], ptr %frame
-  %c.0 = extractvalue [10 x i64] %words, 0
-  %c = inttoptr i64 %c.0 to ptr
-  %ldc = extractvalue [10 x i64] %words, 1
-  %a.0 = extractvalue [10 x i64] %words, 2
-  %a = inttoptr i64 %a.0 to ptr
-  %ras = extractvalue [10 x i64] %words, 3
-  %cas = extractvalue [10 x i64] %words, 4
-  %b.0 = extractvalue [10 x i64] %words, 5
-  %b = inttoptr i64 %b.0 to ptr
-  %rbs = extractvalue [10 x i64] %words, 6
-  %cbs = extractvalue [10 x i64] %words, 7
-  %n = extractvalue [10 x i64] %words, 8
-  %depth = extractvalue [10 x i64] %words, 9
-  %list = alloca ptr
-  store ptr null, ptr %list
-  %m = sub i64 %past, %first
-  %mn = call i64 @bytes(i64 %m, i64 %n)
-  %mnk = call i64 @bytes(i64 %mn, i64 %depth)
-  %little = icmp sle i64 %mnk, {small}
-  br i1 %little, label %plain, label %memory
-memory:
-  %deep = call i64 @llvm.smin.i64(i64 %depth, i64 {most})
-  %n.up = add i64 %n, {columns}
-  %wide = call i64 @llvm.smin.i64(i64 %n.up, i64 {far})
-  %space.n = mul i64 %deep, %wide
-  %space = mul i64 %space.n, {item}
-  %panels = call ptr @take(ptr %list, i64 %space)
-  %none = icmp eq ptr %panels, null
-  br i1 %none, label %plain, label %band.h
-plain:
-  call void @gemm.plain(ptr %c, i64 %ldc, ptr %a, i64 %ras, i64 %cas, ptr %b, i64 %rbs, i64 %cbs, i64 %n, i64 %depth, i64 %first, i64 %past)
-  br label %out
-band.h:
-  %jc = phi i64 [ 0, %memory ], [ %jc.n, %band.e ]
-  %band.m = icmp slt i64 %jc, %n
-  br i1 %band.m, label %band, label %free
-band:
-  %band.l = sub i64 %n, %jc
-  %band.w = call i64 @llvm.smin.i64(i64 %band.l, i64 {far})
-  br label %deep.h
-deep.h:
-  %pc = phi i64 [ 0, %band ], [ %pc.n, %deep.e ]
-  %kc.l = sub i64 %depth, %pc
-  %kc = call i64 @llvm.smin.i64(i64 %kc.l, i64 {most})
-  %set = icmp eq i64 %pc, 0
-  br label %pack.h
-pack.h:
-  %pj = phi i64 [ 0, %deep.h ], [ %pj.n, %pack ]
-  %pack.m = icmp slt i64 %pj, %band.w
-  br i1 %pack.m, label %pack, label %block.h
-pack:
-  %pj.l = sub i64 %band.w, %pj
-  %pj.w = call i64 @llvm.smin.i64(i64 %pj.l, i64 {columns})
-  %pj.t = call i64 @gemm.wide(i64 %pj.w)
-  %pb.r = mul i64 %pc, %rbs
-  %pb.j = add i64 %jc, %pj
-  %pb.c = mul i64 %pb.j, %cbs
-  %pb.o = add i64 %pb.r, %pb.c
-  %pb = getelementptr {real}, ptr %b, i64 %pb.o
-  %pt.o = mul i64 %pj, %kc
-  %pt = getelementptr {real}, ptr %panels, i64 %pt.o
-  call void @gemm.pack(ptr %pt, ptr %pb, i64 %rbs, i64 %cbs, i64 %kc, i64 %pj.w, i64 %pj.t)
-  %pj.n = add nsw i64 %pj, {columns}
-  br label %pack.h
-block.h:
-  %ic = phi i64 [ %first, %pack.h ], [ %ic.e, %block.e ]
-  %block.m = icmp slt i64 %ic, %past
-  br i1 %block.m, label %block, label %deep.e
-block:
-  %ic.n = add nsw i64 %ic, {block}
-  %ic.e = call i64 @llvm.smin.i64(i64 %ic.n, i64 %past)
-  br label %panel.h
-panel.h:
-  %j = phi i64 [ 0, %block ], [ %j.n, %panel.e ]
-  %panel.m = icmp slt i64 %j, %band.w
-  br i1 %panel.m, label %panel.b, label %block.e
-panel.b:
-  %nc.l = sub i64 %band.w, %j
-  %nc = call i64 @llvm.smin.i64(i64 %nc.l, i64 {columns})
-  %panel.o = mul i64 %j, %kc
-  %panel = getelementptr {real}, ptr %panels, i64 %panel.o
-  br label %tile.h
-tile.h:
-  %i = phi i64 [ %ic, %panel.b ], [ %i.n, %tile.e ]
-  %tile.m = icmp slt i64 %i, %ic.e
-  br i1 %tile.m, label %tile, label %panel.e
-tile:
-  %mr = sub i64 %ic.e, %i
-  %mr.c = call i64 @llvm.smin.i64(i64 %mr, i64 {rows})
-  %last = sub i64 %mr.c, 1
-  %a.r = mul i64 %i, %ras
-  %a.c = mul i64 %pc, %cas
-  %a.o = add i64 %a.r, %a.c
-  %a.i = getelementptr {real}, ptr %a, i64 %a.o
-  %c.r = mul i64 %i, %ldc
-  %c.j = add i64 %jc, %j
-  %c.o = add i64 %c.r, %c.j
-  %c.i = getelementptr {real}, ptr %c, i64 %c.o
-{choice}
-tile.e:
-  %i.n = add nsw i64 %i, {rows}
-  br label %tile.h
-panel.e:
-  %j.n = add nsw i64 %j, {columns}
-  br label %panel.h
-block.e:
-  br label %block.h
-deep.e:
-  %pc.n = add nsw i64 %pc, {most}
-  %deep.m = icmp slt i64 %pc.n, %depth
-  br i1 %deep.m, label %deep.h, label %band.e
-band.e:
-  %jc.n = add nsw i64 %jc, {far}
-  br label %band.h
-free:
-  call void @release(ptr %list, ptr null)
-  br label %out
-out:
-  ret void
-}}"""
-"""All of it."""

@@ -19,8 +19,9 @@ Gaussian elimination with partial pivoting, as LAPACK does (Golub and Van Loan, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+
+from symdiff.codegen.llvm.assembly import Elements
 
 SMALL = 16
 """Rows of the matrices that are factored here."""
@@ -30,118 +31,11 @@ FACTORED = 32
 """Rows of the matrices of which the Cholesky factor is computed here."""
 
 
-class _Printer:
-    """Prints functions of loops over elements of arrays."""
-
-    def __init__(self, real: str, width: int) -> None:
-        self.real, self.width = real, width
-        self.suffix = "f64" if real == "double" else "f32"
-        self.item = 8 if real == "double" else 4
-        self.lines: list[str] = []
-        self.count = 0
-        self.block = "start"
-
-    def fresh(self, stem: str = "v") -> str:
-        self.count += 1
-        return f"%{stem}{self.count}"
-
-    def emit(self, text: str) -> str:
-        """An instruction; its result."""
-        name = self.fresh()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        self.lines.append(f"  {text}")
-
-    def label(self, name: str) -> None:
-        """The beginning of a block, which the one before goes on to."""
-        self.lines += [f"  br label %{name}", f"{name}:"]
-        self.block = name
-
-    def name(self, stem: str) -> str:
-        self.count += 1
-        return f"{stem}{self.count}"
-
-    # ------------------------------------------------------------------- control
-    @contextmanager
-    def loop(self, first: str, past: str, down: bool = False) -> Iterator[str]:
-        """A loop over [first, past), or over it from its end."""
-        head, body, end = self.name("head"), self.name("body"), self.name("end")
-        i, following = self.fresh("i"), self.fresh("n")
-        before = self.block
-        back = self.name("back")
-        start = past if down else first
-        self.lines += [
-            f"  br label %{head}", f"{head}:",
-            f"  {i} = phi i64 [ {start}, %{before} ], [ {following}, %{back} ]",
-        ]  # fmt: skip
-        self.block = head
-        more = self.emit(f"icmp s{'gt' if down else 'lt'} i64 {i}, {first if down else past}")
-        self.lines += [f"  br i1 {more}, label %{body}, label %{end}", f"{body}:"]
-        self.block = body
-        at = self.emit(f"sub i64 {i}, 1") if down else i
-        yield at
-        self.label(back)
-        self.lines += [
-            f"  {following} = {'sub' if down else 'add'} i64 {i}, 1",
-            f"  br label %{head}", f"{end}:",
-        ]  # fmt: skip
-        self.block = end
-
-    @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        """What is done only if a condition holds."""
-        yes, end = self.name("yes"), self.name("end")
-        self.lines += [f"  br i1 {condition}, label %{yes}, label %{end}", f"{yes}:"]
-        self.block = yes
-        yield
-        self.label(end)
-
-    def leave_if(self, condition: str) -> None:
-        """Leave it to the library."""
-        with self.when(condition):
-            self.do("br label %leave")
-            self.lines.append(f"{self.name('never')}:")
-            self.block = self.lines[-1][:-1]
-
-    # -------------------------------------------------------------------- values
-    def place(self, array: str, at: str) -> str:
-        return self.emit(f"getelementptr {self.real}, ptr {array}, i64 {at}")
-
-    def load(self, array: str, at: str) -> str:
-        return self.emit(f"load {self.real}, ptr {self.place(array, at)}, align {self.item}")
-
-    def store(self, value: str, array: str, at: str) -> None:
-        self.do(f"store {self.real} {value}, ptr {self.place(array, at)}, align {self.item}")
-
-    def at(self, i: str, n: str, j: str) -> str:
-        """The place of an element of a matrix with n columns."""
-        return self.emit(f"add i64 {self.emit(f'mul i64 {i}, {n}')}, {j}")
-
-    def real_op(self, op: str, a: str, b: str) -> str:
-        return self.emit(f"{op} {self.real} {a}, {b}")
-
-    def whole(self, op: str, a: str, b: str) -> str:
-        return self.emit(f"{op} i64 {a}, {b}")
-
-    def compare(self, how: str, a: str, b: str) -> str:
-        of = "i64" if how[0] == "s" or how in ("eq", "ne") else self.real
-        return self.emit(f"{'icmp' if of == 'i64' else 'fcmp'} {how} {of} {a}, {b}")
+class _Printer(Elements):
+    """Prints functions of matrices."""
 
     def size(self, value: str) -> str:
-        return self.emit(f"call {self.real} @llvm.fabs.{self.suffix}({self.real} {value})")
-
-    def variable(self, kind: str, value: str) -> str:
-        name = self.emit(f"alloca {kind}, align 8")
-        self.do(f"store {kind} {value}, ptr {name}")
-        return name
-
-    def read(self, kind: str, variable: str) -> str:
-        return self.emit(f"load {kind}, ptr {variable}")
-
-    def write(self, kind: str, value: str, variable: str) -> None:
-        self.do(f"store {kind} {value}, ptr {variable}")
+        return self.emit(f"call {self.real} @llvm.fabs.f{8 * self.item}({self.real} {value})")
 
     def copy(self, to: str, of: str, count: str) -> None:
         size = self.whole("mul", count, str(self.item))
@@ -151,24 +45,18 @@ class _Printer:
         """y -= f*x, of so many elements."""
         self.do(f"call void @linear.less(ptr {y}, {self.real} {f}, ptr {x}, i64 {count})")
 
-    # ------------------------------------------------------------------- functions
-    def function(self, head: str, body: str) -> str:
-        return "\n".join([f"define internal {head} {{", "start:", *self.lines, body, "}"])
-
     def text(self, name: str, parameters: str) -> str:
         """A function that leaves what is not done to the library."""
-        tail = "  ret i32 0\nleave:\n  ret i32 1"
-        return self.function(f"i32 @linear.{name}({parameters}) noinline #0", tail)
+        self.give("i32 0")
+        self.label("leave")
+        return self.function(f"i32 @linear.{name}({parameters}) noinline #0", "ret i32 1")
 
 
 def functions(routine: str, real: str, width: int) -> dict[str, str]:
     """The functions that a routine needs, by their names, for a kernel of a type and lanes."""
     if routine not in ROUTINES:
         return {}
-    return {
-        name: _less(real, width) if name == "less" else _TEXTS[name](_Printer(real, width))
-        for name in (*ROUTINES[routine], routine)
-    }
+    return {name: _TEXTS[name](_Printer(real, width)) for name in (*ROUTINES[routine], routine)}
 
 
 def declared(real: str) -> dict[str, str]:
@@ -180,53 +68,22 @@ def declared(real: str) -> dict[str, str]:
     }
 
 
-def _less(real: str, width: int) -> str:
+def _less(p: _Printer) -> str:
     """y -= f*x; each element is rounded twice, in a register of lanes as alone."""
-    item = 8 if real == "double" else 4
-    vector = f"<{width} x {real}>"
-    lanes = [
-        f"  %f.0 = insertelement {vector} poison, {real} %f, i64 0",
-        f"  %f.v = shufflevector {vector} %f.0, {vector} poison, <{width} x i32> zeroinitializer",
-        f"  %most = and i64 %n, {-width}",
-        "  br label %head",
-        "head:",
-        "  %k = phi i64 [ 0, %start ], [ %k.n, %body ]",
-        "  %some = icmp slt i64 %k, %most",
-        "  br i1 %some, label %body, label %rest",
-        "body:",
-        f"  %y.p = getelementptr {real}, ptr %y, i64 %k",
-        f"  %x.p = getelementptr {real}, ptr %x, i64 %k",
-        f"  %y.v = load {vector}, ptr %y.p, align {item}",
-        f"  %x.v = load {vector}, ptr %x.p, align {item}",
-        f"  %t.v = fmul {vector} %f.v, %x.v",
-        f"  %z.v = fsub {vector} %y.v, %t.v",
-        f"  store {vector} %z.v, ptr %y.p, align {item}",
-        f"  %k.n = add i64 %k, {width}",
-        "  br label %head",
-    ]
-    if width == 1:
-        lanes = ["  br label %head", "head:", "  %most = add i64 0, 0", "  br label %rest"]
-    return "\n".join([
-        f"define internal void @linear.less(ptr %y, {real} %f, ptr %x, i64 %n) #0 {{",
-        "start:", *lanes,
-        "rest:",
-        "  %i = phi i64 [ %most, %head ], [ %i.n, %one ]",
-        "  %more = icmp slt i64 %i, %n",
-        "  br i1 %more, label %one, label %end",
-        "one:",
-        f"  %y.q = getelementptr {real}, ptr %y, i64 %i",
-        f"  %x.q = getelementptr {real}, ptr %x, i64 %i",
-        f"  %y.1 = load {real}, ptr %y.q, align {item}",
-        f"  %x.1 = load {real}, ptr %x.q, align {item}",
-        f"  %t.1 = fmul {real} %f, %x.1",
-        f"  %z.1 = fsub {real} %y.1, %t.1",
-        f"  store {real} %z.1, ptr %y.q, align {item}",
-        "  %i.n = add i64 %i, 1",
-        "  br label %rest",
-        "end:",
-        "  ret void",
-        "}",
-    ])  # fmt: skip
+
+    def subtracted(k: str, factor: str, of: str) -> None:
+        product = p.emit(f"fmul {of} {factor}, {p.load('%x', k, of)}")
+        p.store(p.emit(f"fsub {of} {p.load('%y', k, of)}, {product}"), "%y", k, of)
+
+    most = "0"
+    if p.width > 1:
+        most = p.whole("and", "%n", str(-p.width))
+        factors = p.spread("%f")
+        with p.loop("0", most, step=p.width) as k:
+            subtracted(k, factors, p.vector)
+    with p.loop(most, "%n") as k:
+        subtracted(k, "%f", p.real)
+    return p.function(f"void @linear.less(ptr %y, {p.real} %f, ptr %x, i64 %n) #0", "ret void")
 
 
 def _finite(p: _Printer) -> str:
@@ -236,7 +93,7 @@ def _finite(p: _Printer) -> str:
         zero = p.real_op("fmul", p.load("%a", i), "0.0")
         p.write(p.real, p.real_op("fadd", p.read(p.real, total), zero), total)
     fine = p.compare("oeq", p.read(p.real, total), "0.0")
-    return p.function("i1 @linear.finite(ptr %a, i64 %n) #0", f"  ret i1 {fine}")
+    return p.function("i1 @linear.finite(ptr %a, i64 %n) #0", f"ret i1 {fine}")
 
 
 def _triangle(p: _Printer) -> str:
@@ -245,10 +102,10 @@ def _triangle(p: _Printer) -> str:
     with p.loop("0", "%n") as i, p.loop("0", "%n") as j:
         some = p.compare("une", p.load("%a", p.at(i, "%n", j)), "0.0")
         for how, kept in (("slt", above), ("sgt", below)):
-            with p.when(p.emit(f"and i1 {some}, {p.compare(how, i, j)}")):
+            with p.when(p.both(some, p.compare(how, i, j))):
                 p.write("i64", "0", kept)
     both = p.whole("or", p.read("i64", above), p.read("i64", below))
-    return p.function("i64 @linear.triangle(ptr %a, i64 %n) #0", f"  ret i64 {both}")
+    return p.function("i64 @linear.triangle(ptr %a, i64 %n) #0", f"ret i64 {both}")
 
 
 def _eliminate(p: _Printer) -> str:
@@ -265,9 +122,7 @@ def _eliminate(p: _Printer) -> str:
                 p.write(p.real, size, best)
                 p.write("i64", i, place)
         with p.when(p.compare("oeq", p.read(p.real, best), "0.0")):
-            p.do(f"ret {p.real} 0.0")
-            p.lines.append(f"{p.name('never')}:")
-            p.block = p.lines[-1][:-1]
+            p.give(f"{p.real} 0.0")
         found = p.read("i64", place)
         with p.when(p.compare("ne", found, k)):
             minus = p.emit(f"fneg {p.real} {p.read(p.real, sign)}")
@@ -289,7 +144,7 @@ def _eliminate(p: _Printer) -> str:
                    p.place("%b", p.at(k, "%m", "0")), "%m")  # fmt: skip
     end = p.read(p.real, sign)
     head = f"{p.real} @linear.eliminate(ptr %a, i64 %n, ptr %b, i64 %m) noinline #0"
-    return p.function(head, f"  ret {p.real} {end}")
+    return p.function(head, f"ret {p.real} {end}")
 
 
 def _substitute(p: _Printer) -> str:
@@ -307,13 +162,11 @@ def _substitute(p: _Printer) -> str:
     with p.when("%upper"):
         with p.loop("0", "%n", down=True) as i:
             row(i, p.whole("add", i, "1"), "%n")
-        p.do("ret void")
-        p.lines.append(f"{p.name('never')}:")
-        p.block = p.lines[-1][:-1]
+        p.give("void")
     with p.loop("0", "%n") as i:
         row(i, "0", i)
     head = "void @linear.substitute(ptr %a, i64 %n, ptr %x, i64 %m, i1 %upper) noinline #0"
-    return p.function(head, "  ret void")
+    return p.function(head, "ret void")
 
 
 def _square(p: _Printer, most: int | None = SMALL) -> None:
@@ -323,7 +176,7 @@ def _square(p: _Printer, most: int | None = SMALL) -> None:
     if most is not None:
         p.leave_if(p.compare("sgt", "%rows", str(most)))
     fine = p.emit(f"call i1 @linear.finite(ptr %a, i64 {p.whole('mul', '%rows', '%rows')})")
-    p.leave_if(p.emit(f"xor i1 {fine}, true"))
+    p.leave_unless(fine)
 
 
 def _factored(p: _Printer, b: str, width: str) -> tuple[str, str]:
@@ -340,9 +193,8 @@ def _solved(p: _Printer, width: str) -> None:
     with p.loop("0", "%rows") as i:
         p.leave_if(p.compare("oeq", p.load("%a", p.at(i, "%rows", i)), "0.0"))
     p.do(f"call void @linear.substitute(ptr %a, i64 %rows, ptr %x, i64 {width}, i1 %upper)")
-    p.do("ret i32 0")
-    p.lines.append("general:")
-    p.block = "general"
+    p.give("i32 0")
+    p.label("general")
     p.leave_if(p.compare("sgt", "%rows", str(SMALL)))
     room, _ = _factored(p, "%x", width)
     p.do(f"call void @linear.substitute(ptr {room}, i64 %rows, ptr %x, i64 {width}, i1 true)")
@@ -353,9 +205,7 @@ def _shape(p: _Printer) -> None:
     p.do("%shape = call i64 @linear.triangle(ptr %a, i64 %rows)")
     p.do("%upper = icmp eq i64 %shape, 2")
     p.do("%none = icmp eq i64 %shape, 0")
-    p.do("br i1 %none, label %general, label %triangular")
-    p.lines.append("triangular:")
-    p.block = "triangular"
+    p.leave_if("%none", "general")
 
 
 def _solve(p: _Printer) -> str:
@@ -363,7 +213,7 @@ def _solve(p: _Printer) -> str:
     p.leave_if(p.compare("ne", "%height", "%rows"))
     count = p.whole("mul", "%height", "%width")
     fine = p.emit(f"call i1 @linear.finite(ptr %b, i64 {count})")
-    p.leave_if(p.emit(f"xor i1 {fine}, true"))
+    p.leave_unless(fine)
     p.copy("%x", "%b", count)
     _shape(p)
     _solved(p, "%width")
@@ -376,7 +226,7 @@ def _inv(p: _Printer) -> str:
     _square(p, None)
     with p.loop("0", "%rows") as i, p.loop("0", "%rows") as j:
         same = p.compare("eq", i, j)
-        p.store(p.emit(f"select i1 {same}, {p.real} 1.0, {p.real} 0.0"), "%x", p.at(i, "%rows", j))
+        p.store(p.choose(same, "1.0", "0.0", p.real), "%x", p.at(i, "%rows", j))
     _shape(p)
     _solved(p, "%rows")
     return p.text("inv", "ptr %a, i64 %rows, i64 %columns, ptr %x")
@@ -419,7 +269,7 @@ def _eliminated(p: _Printer) -> str:
     p.copy("%u", "%a", p.whole("mul", "%rows", "%rows"))
     with p.loop("0", "%rows") as i, p.loop("0", "%rows") as j:
         same = p.compare("eq", i, j)
-        p.store(p.emit(f"select i1 {same}, {p.real} 1.0, {p.real} 0.0"), "%m", p.at(i, "%rows", j))
+        p.store(p.choose(same, "1.0", "0.0", p.real), "%m", p.at(i, "%rows", j))
     sign = p.emit(f"call {p.real} @linear.eliminate(ptr %u, i64 %rows, ptr %m, i64 %rows)")
     p.leave_if(p.compare("oeq", sign, "0.0"))
     with p.loop("0", "%rows") as i, p.loop("0", i) as j:
@@ -462,7 +312,7 @@ def _cholesky(p: _Printer) -> str:
     with p.loop("0", "%rows") as i, p.loop("0", "%rows") as j:
         kept = p.compare("sle", j, i)
         value = p.load("%a", p.at(i, "%rows", j))
-        p.store(p.emit(f"select i1 {kept}, {p.real} {value}, {p.real} 0.0"), "%l",
+        p.store(p.choose(kept, value, "0.0", p.real), "%l",
                 p.at(i, "%rows", j))  # fmt: skip
     total = p.variable(p.real, "0.0")
     with p.loop("0", "%rows") as i, p.loop("0", p.whole("add", i, "1")) as j:
@@ -476,8 +326,8 @@ def _cholesky(p: _Printer) -> str:
         with p.when(diagonal):
             positive = p.compare("ogt", value, "0.0")
             below = p.compare("olt", value, "0x7FF0000000000000")
-            p.leave_if(p.emit(f"xor i1 {p.emit(f'and i1 {positive}, {below}')}, true"))
-            root = p.emit(f"call {p.real} @llvm.sqrt.{p.suffix}({p.real} {value})")
+            p.leave_unless(p.both(positive, below))
+            root = p.emit(f"call {p.real} @llvm.sqrt.f{8 * p.item}({p.real} {value})")
             p.store(root, "%l", here)
         with p.when(p.emit(f"xor i1 {diagonal}, true")):
             pivot = p.load("%l", p.at(j, "%rows", j))
@@ -486,7 +336,7 @@ def _cholesky(p: _Printer) -> str:
 
 
 _TEXTS: dict[str, Callable[[_Printer], str]] = {
-    "finite": _finite, "triangle": _triangle, "eliminate": _eliminate, "substitute": _substitute,
+    "less": _less, "finite": _finite, "triangle": _triangle, "eliminate": _eliminate, "substitute": _substitute,
     "solve": _solve, "inv": _inv, "det": _det, "slogdet": _slogdet, "cofactors": _cofactors,
     "cholesky": _cholesky, "eliminated": _eliminated,
 }  # fmt: skip

@@ -27,29 +27,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from symdiff import ir
 from symdiff.codegen.llvm import directed, nontemporal, sincos
 from symdiff.codegen.llvm.nontemporal import Streams
-from symdiff.ir import (
-    ADD,
-    AND,
-    BOOL,
-    DIV,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    NOT,
-    OR,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    Expr,
-    Op,
-    topological,
-)
+from symdiff.ir import Expr, Op
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.plain import real_op
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
@@ -60,9 +41,9 @@ CHUNK, INLINE = 200, 2000
 in one: instruction selection and register allocation are superlinear in the size of a
 function."""
 
-_ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
-_COMPARISONS = {LT: "olt", LE: "ole", EQ: "oeq"}
-_LOGIC = {AND: "and", OR: "or"}
+_ARITHMETIC = {ir.ADD: "fadd", ir.SUB: "fsub", ir.MUL: "fmul", ir.DIV: "fdiv"}
+_COMPARISONS = {ir.LT: "olt", ir.LE: "ole", ir.EQ: "oeq"}
+_LOGIC = {ir.AND: "and", ir.OR: "or"}
 _PURE = "nounwind willreturn memory(none)"
 
 
@@ -271,7 +252,7 @@ class Writer:
         A value that a later function needs goes through memory. Returns the
         functions' names; a loop body of at most INLINE operations is left in `inline`.
         """
-        order = self.neighbours([e for e in topological(s.value for s in stores) if e.args])
+        order = self.neighbours([e for e in ir.topological(s.value for s in stores) if e.args])
         self.whole = bool(prologue) and len(order) <= INLINE
         if self.whole:
             self.inline = self.chunk(order, stores, {}, {})
@@ -317,8 +298,8 @@ class Writer:
         """The instructions of some operations: loads, operations, saves and stores."""
         lines: list[str] = []
         self.names = {}
-        needed = {a: None for e in order for a in e.args if a.op is VAR}
-        needed.update((s.value, None) for s in stores if s.value.op is VAR)
+        needed = {a: None for e in order for a in e.args if a.op is ir.VAR}
+        needed.update((s.value, None) for s in stores if s.value.op is ir.VAR)
         for k, e in enumerate(needed):
             self.names[e] = f"%v{k}"
             lines.append(f"%v{k}.p = {self.inputs[e.value]}")
@@ -384,7 +365,7 @@ class Writer:
         writes = self.writes(stores)
         reals = sum(s.element != "i8" for s in stores)
         bases = [f"%p{len(self.inputs) + k}" for k in range(reals)]
-        reads = [f"{name}.p" for e, name in self.names.items() if e.op is VAR]
+        reads = [f"{name}.p" for e, name in self.names.items() if e.op is ir.VAR]
         self.streams = Streams(
             self.real, self.lanes.width, bases, reads, writes, writes[reals:], self.lanes.permutes
         )
@@ -399,7 +380,7 @@ class Writer:
         return name
 
     def literal(self, e: Expr) -> str:
-        if e.op is BOOL:
+        if e.op is ir.BOOL:
             return self.splat("i1", "true" if e.value else "false")
         value = CONSTANT_VALUES[e.op] if e.op in CONSTANT_VALUES else constant(e.value, self.single)
         if self.single:
@@ -477,17 +458,17 @@ class Writer:
         op = real_op(e.op)
         if op in _ARITHMETIC:
             return f"{_ARITHMETIC[op]} {self.value} {args[0]}, {args[1]}"
-        if op is NEG:
+        if op is ir.NEG:
             return f"fneg {self.value} {args[0]}"
         if op in _COMPARISONS:
             return f"fcmp {_COMPARISONS[op]} {self.value} {args[0]}, {args[1]}"
         if op in _LOGIC:
             return f"{_LOGIC[op]} {self.condition} {args[0]}, {args[1]}"
-        if op is NOT:
+        if op is ir.NOT:
             return f"xor {self.condition} {args[0]}, {self.splat('i1', 'true')}"
-        if op is WHERE:
+        if op is ir.WHERE:
             return "select " + _typed((self.condition, self.value, self.value), args)
-        if op is POW and e.args[1] is HALF:
+        if op is ir.POW and e.args[1] is ir.HALF:
             return self.call(self.intrinsic("llvm.sqrt", 1), args[:1])
         return self.call(self.function(op), args)
 

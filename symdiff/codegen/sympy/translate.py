@@ -16,30 +16,8 @@ from fractions import Fraction
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from symdiff.ir import (
-    ADD,
-    AND,
-    BOOL,
-    CONST,
-    DIV,
-    EQ,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    NOT,
-    OR,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    Expr,
-    Op,
-    rational,
-    substitute,
-    topological,
-    var,
-)
+from symdiff import ir
+from symdiff.ir import Expr, Op
 from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.plain import exactly
 
@@ -57,8 +35,8 @@ _large_made: dict[tuple[bool, bool], WeakKeyDictionary[Expr, Any]] = {
 """What large nodes became: built twice, they would be equal, but comparing them takes
 SymPy exponential time."""
 
-_SUM = (ADD, SUB, NEG)
-_PRODUCT = (MUL, DIV)
+_SUM = (ir.ADD, ir.SUB, ir.NEG)
+_PRODUCT = (ir.MUL, ir.DIV)
 
 
 def to_sympy(
@@ -90,7 +68,7 @@ def to_sympy(
 
     outputs = exactly(outputs)
     builder = _Builder(sympy, outputs, named, symbols, exact)
-    order = topological(outputs)
+    order = ir.topological(outputs)
     for e in order:
         if e not in builder.large:
             builder.build(e)
@@ -110,23 +88,23 @@ def shared(
     import sympy
 
     outputs = exactly(outputs)
-    order = topological(outputs)
+    order = ir.topological(outputs)
     uses = Counter(a for e in order for a in e.args)
     uses.update(outputs)
-    taken = {str(e.value) for e in order if e.op is VAR}
+    taken = {str(e.value) for e in order if e.op is ir.VAR}
     names = (n for n in (f"x{k}" for k in itertools.count()) if n not in taken)
     stand_ins: dict[Expr, Expr] = {}
     definitions: list[tuple[Any, Any]] = []
     for e in order:
-        if uses[e] < 2 or not e.args or e.op.boolean or e.op is NEG:
+        if uses[e] < 2 or not e.args or e.op.boolean or e.op is ir.NEG:
             continue
-        (text,) = to_sympy(substitute((e,), stand_ins), symbols=symbols)
+        (text,) = to_sympy(ir.substitute((e,), stand_ins), symbols=symbols)
         if text.is_Atom or (text.is_Mul and len(text.args) == 2 and text.args[0].is_Number):
             continue
         name = next(names)
-        stand_ins[e] = var(name)
+        stand_ins[e] = ir.var(name)
         definitions.append((sympy.Symbol(name), text))
-    return definitions, to_sympy(substitute(outputs, stand_ins), symbols=symbols)
+    return definitions, to_sympy(ir.substitute(outputs, stand_ins), symbols=symbols)
 
 
 def number(sympy: Any, q: Fraction) -> Any:
@@ -171,7 +149,7 @@ class _Builder:
         self.sympy, self.named, self.symbols, self.exact = sympy, named, symbols, exact
         self.kept: Any = {} if symbols or exact else _large_made[named, symbols is None]
         self.made: dict[Expr, Any] = {}
-        order = topological(outputs)
+        order = ir.topological(outputs)
         self.uses = Counter(a for e in order for a in e.args)
         self.uses.update(outputs)
         self.inlined = {  # members of longer sums and products
@@ -191,7 +169,7 @@ class _Builder:
         large: set[Expr] = set()
         for e in order:
             branches[e] = max((branches[a] for a in e.args), default=0)
-            if e.op is WHERE:
+            if e.op is ir.WHERE:
                 branches[e] = max(1 + max(branches[a] for a in e.args[:2]), branches[e.args[2]], 1)
             depth[e] = max((depth[a] + (a not in self.inlined) for a in e.args), default=0)
             if (
@@ -206,9 +184,9 @@ class _Builder:
 
     def _overflows(self, e: Expr) -> bool:
         """Whether SymPy would compute a huge number."""
-        if e.op in (ADD, SUB, MUL, DIV, NEG) or not e.args or e.op.boolean:
+        if e.op in (ir.ADD, ir.SUB, ir.MUL, ir.DIV, ir.NEG) or not e.args or e.op.boolean:
             return False
-        values = [rational(a) for a in e.args]
+        values = [ir.rational(a) for a in e.args]
         known = [abs(q) for q in values if q is not None]
         return len(known) == len(values) and max(known) > LARGE_NUMBER
 
@@ -217,7 +195,7 @@ class _Builder:
             return
         known = self.kept
         self.made[e] = known[e] if e in known else self._translate(e)
-        if e.op is not VAR and all(a in self.closed or a in self.inlined for a in e.args):
+        if e.op is not ir.VAR and all(a in self.closed or a in self.inlined for a in e.args):
             self._close(e)
         if e in self.large:
             known[e] = self.made[e]
@@ -237,7 +215,7 @@ class _Builder:
         """inf or -inf if the function tends to it where it is defined, else nan."""
         from flint import arb
 
-        q = rational(e.args[0]) if e.op.arity == 1 else None
+        q = ir.rational(e.args[0]) if e.op.arity == 1 else None
         if q is None or e.op.ball is None:
             return self.sympy.nan
         point, step = arb(q.numerator) / q.denominator, arb(2) ** -40
@@ -249,36 +227,36 @@ class _Builder:
 
     def _translate(self, e: Expr) -> Any:
         sympy, op = self.sympy, e.op
-        if op is CONST:
+        if op is ir.CONST:
             if isinstance(e.value, Fraction):
                 if self.exact and max(abs(e.value.numerator), e.value.denominator) < 10**40:
                     return sympy.Rational(e.value.numerator, e.value.denominator)
                 return number(sympy, e.value)
             return sympy.nan if math.isnan(e.value) else sympy.oo if e.value > 0 else -sympy.oo
-        if op is VAR:
+        if op is ir.VAR:
             if self.symbols is None:
                 return sympy.Symbol(e.value, real=True)
             return self.symbols.get(e.value) or sympy.Symbol(e.value)
-        if op is BOOL:
+        if op is ir.BOOL:
             return sympy.true if e.value else sympy.false
         if op in _SUM:
-            terms = [sympy.Mul(-1, t) if s < 0 else t for t, s in self._members(e, _SUM, SUB)]
+            terms = [sympy.Mul(-1, t) if s < 0 else t for t, s in self._members(e, _SUM, ir.SUB)]
             return terms[0] if len(terms) == 1 else sympy.Add(*terms)
         if op in _PRODUCT:
-            members = self._members(e, _PRODUCT, DIV)
+            members = self._members(e, _PRODUCT, ir.DIV)
             factors = [self._inverse(f) if s < 0 else f for f, s in members if f != 1]
             return factors[0] if len(factors) == 1 else sympy.Mul(*factors)
         args = [self.made[a] for a in e.args]
-        if op is POW:
+        if op is ir.POW:
             return sympy.Pow(*args)
-        if op in (LT, LE, EQ):
+        if op in (ir.LT, ir.LE, ir.EQ):
             return self._relation(op, args)
-        if op is NOT:
+        if op is ir.NOT:
             return self._negation(e.args[0])
-        if op is WHERE:
+        if op is ir.WHERE:
             return self._piecewise(e)
-        if op in (AND, OR):
-            return self._junction(e, sympy.And if op is AND else sympy.Or)
+        if op in (ir.AND, ir.OR):
+            return self._junction(e, sympy.And if op is ir.AND else sympy.Or)
         return self._function(op, args)
 
     def _members(self, e: Expr, family: tuple[Op, ...], inverse: Op) -> list[tuple[Any, int]]:
@@ -290,7 +268,7 @@ class _Builder:
             if node is not e and node not in self.inlined:
                 members.append((self.made[node], sign))
                 continue
-            first = -sign if node.op is NEG else sign
+            first = -sign if node.op is ir.NEG else sign
             if len(node.args) == 2:
                 stack.append((node.args[1], -sign if node.op is inverse else sign))
             stack.append((node.args[0], first))
@@ -304,11 +282,11 @@ class _Builder:
         sympy = self.sympy
         left, right = args
         swap = left.is_Number and not right.is_Number
-        if op is EQ:
+        if op is ir.EQ:
             return sympy.Eq(*((right, left) if swap else args), evaluate=False)
         if swap:
-            return (sympy.Gt if op is LT else sympy.Ge)(right, left, evaluate=False)
-        return (sympy.Lt if op is LT else sympy.Le)(left, right, evaluate=False)
+            return (sympy.Gt if op is ir.LT else sympy.Ge)(right, left, evaluate=False)
+        return (sympy.Lt if op is ir.LT else sympy.Le)(left, right, evaluate=False)
 
     def _negation(self, e: Expr) -> Any:
         sympy, made = self.sympy, self.made[e]
@@ -337,7 +315,7 @@ class _Builder:
             condition, value, rest = node.args
             pairs.append((self.made[value], self.made[condition]))
             node = rest
-            if node.op is not WHERE:
+            if node.op is not ir.WHERE:
                 break
         pairs.append((self.made[node], sympy.true))
         return sympy.Basic.__new__(

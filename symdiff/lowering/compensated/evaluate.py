@@ -19,36 +19,8 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from symdiff.ir import (
-    ABS,
-    ADD,
-    AND,
-    BOOL,
-    COMPARISONS,
-    CONST,
-    DIV,
-    HALF,
-    INF,
-    LT,
-    MUL,
-    NAN,
-    NEG,
-    NOT,
-    ONE,
-    OR,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    ZERO,
-    Expr,
-    Op,
-    const,
-    integer,
-    rational,
-    raw,
-    topological,
-)
+from symdiff import ir
+from symdiff.ir import Expr, Op
 from symdiff.ir.functions import (
     CEIL,
     CONSTANT_VALUES,
@@ -107,31 +79,31 @@ CALLED_LIGHT: dict[Op, Op] = {
 
 def called(op: Op, x: Expr, light: bool) -> Unnormalised:
     """A function with its error as one call, for source code."""
-    call = raw((CALLED_LIGHT if light else CALLED)[op], (x,))
-    return Unnormalised(*(raw(item, (call,)) for item in ITEMS))
+    call = ir.raw((CALLED_LIGHT if light else CALLED)[op], (x,))
+    return Unnormalised(*(ir.raw(item, (call,)) for item in ITEMS))
 
 
 def is_compensable(e: Expr) -> bool:
     """Whether all errors in a node can be computed."""
-    return all(_has_error(n) for n in topological((e,)))
+    return all(_has_error(n) for n in ir.topological((e,)))
 
 
 def is_plain_sum(e: Expr) -> bool:
     """Whether a node is made of sums, products, roots and powers alone, and
     choices between them by comparing inputs."""
     return all(
-        n.op in (VAR, ADD, SUB, MUL, NEG, WHERE, BOOL, AND, OR, NOT)
-        or (n.op in COMPARISONS and not any(a.args for a in n.args))
-        or rational(n) is not None
-        or (n.op is POW and n.args[1] is HALF)
-        or (n.op is POW and (integer(n.args[1]) or 0) in range(2, ARRAY_CHAIN + 1))
-        for n in topological((e,))
+        n.op in (ir.VAR, ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.WHERE, ir.BOOL, ir.AND, ir.OR, ir.NOT)
+        or (n.op in ir.COMPARISONS and not any(a.args for a in n.args))
+        or ir.rational(n) is not None
+        or (n.op is ir.POW and n.args[1] is ir.HALF)
+        or (n.op is ir.POW and (ir.integer(n.args[1]) or 0) in range(2, ARRAY_CHAIN + 1))
+        for n in ir.topological((e,))
     )
 
 
 def _has_error(n: Expr) -> bool:
-    if n.op is POW:
-        q = rational(n.args[1])
+    if n.op is ir.POW:
+        q = ir.rational(n.args[1])
         return q is not None and q.denominator <= 2 and 0 < abs(q.numerator) <= ARRAY_CHAIN
     return (
         n.op.boolean
@@ -139,22 +111,22 @@ def _has_error(n: Expr) -> bool:
         or (n.op in STEPS and (is_decided(n.args[0]) or not n.args[0].args))
         or n.op in _ARITHMETIC
         or n.op in CORRECTED
-        or (not n.args and (n.op is not CONST or rational(n) is not None))
+        or (not n.args and (n.op is not ir.CONST or ir.rational(n) is not None))
     )
 
 
 def compensated(e: Expr, known: Known) -> Corrected:
     """A value that is rounded once, and the errors of its parts, in operations to be
     carried out as they stand. `known` is filled with those of all nodes below."""
-    for n in topological(e.args, known):
+    for n in ir.topological(e.args, known):
         known[n] = _local(n, [known[a] for a in n.args], known)
-    if e.op in (ADD, SUB):
+    if e.op in (ir.ADD, ir.SUB):
         return _rounded_once(e, known)
     return known[e] if e in known else _local(e, [known[a] for a in e.args], known)
 
 
 def corrected(e: Expr, known: Known) -> Corrected:
-    for n in topological((e,), known):
+    for n in ir.topological((e,), known):
         known[n] = _local(n, [known[a] for a in n.args], known)
     return known[e]
 
@@ -162,51 +134,53 @@ def corrected(e: Expr, known: Known) -> Corrected:
 def _rounded_once(e: Expr, known: Known) -> Corrected:
     """A sum, whose own rounding is small beside it, and the correction of its terms."""
     at = next((i for i, a in enumerate(e.args) if _is_product(a)), None)
-    minus = [False, e.op is SUB]
+    minus = [False, e.op is ir.SUB]
     if at is None:
         (a, da), (b, db) = (known[x] for x in e.args)
         if minus[1]:
             b, db = _negative(b), _negative(db)
-        return raw(ADD, (a, b)), _add(da, db)
+        return ir.raw(ir.ADD, (a, b)), _add(da, db)
     product, (c, dc) = e.args[at], known[e.args[1 - at]]
-    if product.op is MUL:
+    if product.op is ir.MUL:
         (a, da), (b, db) = (known[x] for x in product.args)
     else:
-        n = integer(product.args[1]) or 1
+        n = ir.integer(product.args[1]) or 1
         (a, da), (b, db) = (_power(known[product.args[0]], m) for m in (n // 2, n - n // 2))
         if n % 2:
             (a, da), (b, db) = _power(known[product.args[0]], n - 1), known[product.args[0]]
-    correction = ZERO
+    correction = ir.ZERO
     if (a, da) == (b, db):
-        correction = ZERO if da is ZERO else raw(MUL, (raw(MUL, (const(2), a)), da))
+        correction = (
+            ir.ZERO if da is ir.ZERO else ir.raw(ir.MUL, (ir.raw(ir.MUL, (ir.const(2), a)), da))
+        )
     else:
-        correction = _fma(a, db, _fma(b, da, ZERO))
+        correction = _fma(a, db, _fma(b, da, ir.ZERO))
     if minus[at]:
         a, correction = _negative(a), _negative(correction)
     if minus[1 - at]:
         c, dc = _negative(c), _negative(dc)
-    return raw(FMA, (a, b, c)), _add(correction, dc)
+    return ir.raw(FMA, (a, b, c)), _add(correction, dc)
 
 
 def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
     op = n.op
-    if op is CONST or op in CONSTANT_VALUES:
+    if op is ir.CONST or op in CONSTANT_VALUES:
         return _constant(n, known.single)
-    if op.boolean and op is not WHERE:
-        return (raw(op, tuple(a for a, _ in args), n.value) if args else n), ZERO
+    if op.boolean and op is not ir.WHERE:
+        return (ir.raw(op, tuple(a for a, _ in args), n.value) if args else n), ir.ZERO
     if is_decided(n) or op in STEPS:
-        return raw(op, tuple(a for a, _ in args)), ZERO
+        return ir.raw(op, tuple(a for a, _ in args)), ir.ZERO
     if known.second:
-        if op is MUL:
+        if op is ir.MUL:
             return _product(args[0], args[1], second=True)
-        if op is DIV or op is POW or op in CORRECTED:
-            first = 1 if op is DIV else 0
+        if op is ir.DIV or op is ir.POW or op in CORRECTED:
+            first = 1 if op is ir.DIV else 0
             args = [
                 x if k < first or _is_rounded_once(a, known) else ordered(x)
                 for k, (a, x) in enumerate(zip(n.args, args, strict=True))
             ]
-    if op is POW:
-        q = rational(n.args[1])
+    if op is ir.POW:
+        q = ir.rational(n.args[1])
         assert q is not None
         return _rational_power(args[0], q)
     if op in CORRECTED:
@@ -215,20 +189,20 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
         return value, _fma(slope, args[0][1], error)
     if op in _ARITHMETIC:
         return _ARITHMETIC[op](*args)
-    return n, ZERO
+    return n, ir.ZERO
 
 
 def _constant(n: Expr, single: bool) -> Corrected:
     from symdiff.lowering.double_double.functions import named
     from symdiff.lowering.target import nearest_single
 
-    q = rational(n) if n.op is CONST else named(n.op)
+    q = ir.rational(n) if n.op is ir.CONST else named(n.op)
     assert q is not None
     number = nearest_single if single else nearest
     first = number(q)
     if not math.isfinite(first):
-        return n, ZERO
-    return const(Fraction(first)), const(Fraction(number(q - Fraction(first))))
+        return n, ir.ZERO
+    return ir.const(Fraction(first)), ir.const(Fraction(number(q - Fraction(first))))
 
 
 def _built(op: Op, x: Expr, light: bool) -> Unnormalised:
@@ -238,21 +212,21 @@ def _built(op: Op, x: Expr, light: bool) -> Unnormalised:
 # -------------------------------------------------------------------- arithmetic
 def _sum(x: Corrected, y: Corrected) -> Corrected:
     (a, da), (b, db) = x, y
-    if a is ZERO or b is ZERO:
-        return (b, _add(da, db)) if a is ZERO else (a, _add(da, db))
-    s = raw(ADD, (a, b))
-    t = raw(SUB, (s, a))
-    own = raw(ADD, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))
+    if a is ir.ZERO or b is ir.ZERO:
+        return (b, _add(da, db)) if a is ir.ZERO else (a, _add(da, db))
+    s = ir.raw(ir.ADD, (a, b))
+    t = ir.raw(ir.SUB, (s, a))
+    own = ir.raw(ir.ADD, (ir.raw(ir.SUB, (a, ir.raw(ir.SUB, (s, t)))), ir.raw(ir.SUB, (b, t))))
     return s, _add(own, _add(da, db))
 
 
 def _difference(x: Corrected, y: Corrected) -> Corrected:
     (a, da), (b, db) = x, y
-    if a is ZERO or b is ZERO:
+    if a is ir.ZERO or b is ir.ZERO:
         return _sum(x, _opposite(y))
-    s = raw(SUB, (a, b))
-    t = raw(SUB, (s, a))
-    own = raw(SUB, (raw(SUB, (a, raw(SUB, (s, t)))), raw(ADD, (b, t))))
+    s = ir.raw(ir.SUB, (a, b))
+    t = ir.raw(ir.SUB, (s, a))
+    own = ir.raw(ir.SUB, (ir.raw(ir.SUB, (a, ir.raw(ir.SUB, (s, t)))), ir.raw(ir.ADD, (b, t))))
     return s, _add(own, _add(da, _negative(db)))
 
 
@@ -263,52 +237,52 @@ def _opposite(x: Corrected) -> Corrected:
 def _product(x: Corrected, y: Corrected, second: bool = False) -> Corrected:
     (a, da), (b, db) = x, y
     if _is_power_of_two(a) or _is_power_of_two(b):
-        return raw(MUL, (a, b)), _fma(a, db, _fma(b, da, ZERO))
-    p = raw(MUL, (a, b))
-    error = raw(FMA, (a, b, _negative(p)))
-    if second and da is not ZERO and db is not ZERO:
+        return ir.raw(ir.MUL, (a, b)), _fma(a, db, _fma(b, da, ir.ZERO))
+    p = ir.raw(ir.MUL, (a, b))
+    error = ir.raw(FMA, (a, b, _negative(p)))
+    if second and da is not ir.ZERO and db is not ir.ZERO:
         return p, _fma(a, db, _fma(_add(b, db), da, error))
-    if x == y and da is not ZERO:
-        return p, _fma(raw(MUL, (const(2), a)), da, error)
+    if x == y and da is not ir.ZERO:
+        return p, _fma(ir.raw(ir.MUL, (ir.const(2), a)), da, error)
     return p, _fma(a, db, _fma(b, da, error))
 
 
 def ordered(x: Corrected) -> Corrected:
     """A number whose error is that of one rounding. Where that is not known, the number stays."""
     a, da = x
-    if da is ZERO or rational(a) is not None:
+    if da is ir.ZERO or ir.rational(a) is not None:
         return x
-    is_known = raw(LT, (raw(ABS, (da,)), INF))
-    value, error = _sum((a, ZERO), (raw(WHERE, (is_known, da, ZERO)), ZERO))
-    return value, raw(WHERE, (is_known, error, NAN))
+    is_known = ir.raw(ir.LT, (ir.raw(ir.ABS, (da,)), ir.INF))
+    value, error = _sum((a, ir.ZERO), (ir.raw(ir.WHERE, (is_known, da, ir.ZERO)), ir.ZERO))
+    return value, ir.raw(ir.WHERE, (is_known, error, ir.NAN))
 
 
 def _quotient(x: Corrected, y: Corrected) -> Corrected:
     """By the reciprocal, which quotients of one denominator share."""
     (a, da), (b, db) = x, y
     if _is_power_of_two(b):
-        inverse = const(1 / (rational(b) or Fraction(1)))
-        return raw(MUL, (a, inverse)), _fma(inverse, da, ZERO)
-    inverse = raw(DIV, (ONE, b))
-    q = inverse if a is ONE else raw(MUL, (a, inverse))
+        inverse = ir.const(1 / (ir.rational(b) or Fraction(1)))
+        return ir.raw(ir.MUL, (a, inverse)), _fma(inverse, da, ir.ZERO)
+    inverse = ir.raw(ir.DIV, (ir.ONE, b))
+    q = inverse if a is ir.ONE else ir.raw(ir.MUL, (a, inverse))
     minus = _negative(q)
-    rest = _add(raw(FMA, (minus, b, a)), da)
-    return q, raw(MUL, (_fma(minus, db, rest), inverse))
+    rest = _add(ir.raw(FMA, (minus, b, a)), da)
+    return q, ir.raw(ir.MUL, (_fma(minus, db, rest), inverse))
 
 
 def _root(x: Corrected) -> Corrected:
     a, da = x
-    s = raw(POW, (a, HALF))
-    rest = raw(FMA, (_negative(s), s, a))
-    half = raw(MUL, (HALF, raw(DIV, (ONE, s))))
-    return s, raw(MUL, (_add(rest, da), half))
+    s = ir.raw(ir.POW, (a, ir.HALF))
+    rest = ir.raw(FMA, (_negative(s), s, a))
+    half = ir.raw(ir.MUL, (ir.HALF, ir.raw(ir.DIV, (ir.ONE, s))))
+    return s, ir.raw(ir.MUL, (_add(rest, da), half))
 
 
 def _rational_power(x: Corrected, q: Fraction) -> Corrected:
     """Integer and half-integer powers, by products, a root and a quotient."""
     base = _root(x) if q.denominator == 2 else x
     value = _power(base, abs(q.numerator))
-    return _quotient((ONE, ZERO), value) if q < 0 else value
+    return _quotient((ir.ONE, ir.ZERO), value) if q < 0 else value
 
 
 def _power(x: Corrected, n: int) -> Corrected:
@@ -327,27 +301,29 @@ def _choice(condition: Corrected, x: Corrected, y: Corrected) -> Corrected:
 
 
 def _select(c: Expr, x: Corrected, y: Corrected) -> Corrected:
-    value = x[0] if x[0] is y[0] else raw(WHERE, (c, x[0], y[0]))
-    return value, x[1] if x[1] is y[1] else raw(WHERE, (c, x[1], y[1]))
+    value = x[0] if x[0] is y[0] else ir.raw(ir.WHERE, (c, x[0], y[0]))
+    return value, x[1] if x[1] is y[1] else ir.raw(ir.WHERE, (c, x[1], y[1]))
 
 
 def _magnitude(x: Corrected) -> Corrected:
-    if x[1] is ZERO:
-        return raw(ABS, (x[0],)), ZERO
-    return _select(raw(LT, (_together(*x), ZERO)), _opposite(x), x)
+    if x[1] is ir.ZERO:
+        return ir.raw(ir.ABS, (x[0],)), ir.ZERO
+    return _select(ir.raw(ir.LT, (_together(*x), ir.ZERO)), _opposite(x), x)
 
 
 def _less(x: Corrected, y: Corrected) -> Expr:
     """Whether x < y, by the difference of both parts."""
     rest = _add(x[1], _negative(y[1]))
-    return raw(LT, (_together(raw(SUB, (x[0], y[0])), rest), ZERO))
+    return ir.raw(ir.LT, (_together(ir.raw(ir.SUB, (x[0], y[0])), rest), ir.ZERO))
 
 
 def _together(a: Expr, rest: Expr) -> Expr:
     """A value with its error, which means nothing where the value is infinite."""
-    if rest is ZERO:
+    if rest is ir.ZERO:
         return a
-    return raw(WHERE, (raw(LT, (raw(ABS, (a,)), INF)), raw(ADD, (a, rest)), a))
+    return ir.raw(
+        ir.WHERE, (ir.raw(ir.LT, (ir.raw(ir.ABS, (a,)), ir.INF)), ir.raw(ir.ADD, (a, rest)), a)
+    )
 
 
 def _larger(x: Corrected, y: Corrected) -> Corrected:
@@ -359,13 +335,13 @@ def _smaller(x: Corrected, y: Corrected) -> Corrected:
 
 
 _ARITHMETIC: dict[object, Callable[..., Corrected]] = {
-    ADD: _sum,
-    SUB: _difference,
-    MUL: _product,
-    DIV: _quotient,
-    NEG: _opposite,
-    ABS: _magnitude,
-    WHERE: _choice,
+    ir.ADD: _sum,
+    ir.SUB: _difference,
+    ir.MUL: _product,
+    ir.DIV: _quotient,
+    ir.NEG: _opposite,
+    ir.ABS: _magnitude,
+    ir.WHERE: _choice,
     **dict.fromkeys(MAXIMA, _larger),
     **dict.fromkeys(MINIMA, _smaller),
 }
@@ -373,38 +349,38 @@ _ARITHMETIC: dict[object, Callable[..., Corrected]] = {
 
 # ----------------------------------------------------------------------- helpers
 def _is_product(e: Expr) -> bool:
-    if e.op is POW:
-        return (integer(e.args[1]) or 0) > 1
-    return e.op is MUL
+    if e.op is ir.POW:
+        return (ir.integer(e.args[1]) or 0) > 1
+    return e.op is ir.MUL
 
 
 def _add(a: Expr, b: Expr) -> Expr:
-    return b if a is ZERO else a if b is ZERO else raw(ADD, (a, b))
+    return b if a is ir.ZERO else a if b is ir.ZERO else ir.raw(ir.ADD, (a, b))
 
 
 def _fma(a: Expr, b: Expr, c: Expr) -> Expr:
     """a*b + c, roughly."""
-    if a is ZERO or b is ZERO:
+    if a is ir.ZERO or b is ir.ZERO:
         return c
-    if a is ONE or b is ONE:
-        return _add(b if a is ONE else a, c)
-    return raw(MUL, (a, b)) if c is ZERO else raw(FMA, (a, b, c))
+    if a is ir.ONE or b is ir.ONE:
+        return _add(b if a is ir.ONE else a, c)
+    return ir.raw(ir.MUL, (a, b)) if c is ir.ZERO else ir.raw(FMA, (a, b, c))
 
 
 def _is_rounded_once(e: Expr, known: Known) -> bool:
     """Whether all that a number lacks is its own rounding."""
-    return e.op in (ADD, SUB, MUL) and all(known[a][1] is ZERO for a in e.args)
+    return e.op in (ir.ADD, ir.SUB, ir.MUL) and all(known[a][1] is ir.ZERO for a in e.args)
 
 
 def _negative(e: Expr) -> Expr:
-    q = rational(e)
+    q = ir.rational(e)
     if q is not None:
-        return const(-q)
-    return e.args[0] if e.op is NEG else raw(NEG, (e,))
+        return ir.const(-q)
+    return e.args[0] if e.op is ir.NEG else ir.raw(ir.NEG, (e,))
 
 
 def _is_power_of_two(e: Expr) -> bool:
-    q = rational(e)
+    q = ir.rational(e)
     return (
         q is not None and q != 0 and not any(n & (n - 1) for n in (abs(q.numerator), q.denominator))
     )
@@ -424,19 +400,19 @@ def _argument(e: Expr, known: Known) -> Corrected:
     if _is_rounded_once(e, known):
         return value, correction
     high = _add(value, correction)
-    return high, raw(SUB, (correction, raw(SUB, (high, value))))
+    return high, ir.raw(ir.SUB, (correction, ir.raw(ir.SUB, (high, value))))
 
 
 def _exp(e: Expr, known: Known) -> Expr:
     high, low = _argument(e, known)
-    value = raw(EXP, (high,))
-    return raw(FMA, (value, low, value))
+    value = ir.raw(EXP, (high,))
+    return ir.raw(FMA, (value, low, value))
 
 
 def _expm1(e: Expr, known: Known) -> Expr:
     high, low = _argument(e, known)
-    value = raw(EXPM1, (high,))
-    return raw(ADD, (value, raw(FMA, (value, low, low))))
+    value = ir.raw(EXPM1, (high,))
+    return ir.raw(ir.ADD, (value, ir.raw(FMA, (value, low, low))))
 
 
 BUILDS: dict[object, Callable[[Expr, Known], Expr]] = {

@@ -27,28 +27,8 @@ from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from symdiff.ir import (
-    ABS,
-    ADD,
-    AND,
-    DIV,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    NOT,
-    OR,
-    POW,
-    SUB,
-    WHERE,
-    ZERO,
-    Expr,
-    Op,
-    const,
-    raw,
-)
+from symdiff import ir
+from symdiff.ir import Expr, Op
 from symdiff.ir.functions import CEIL, FLOOR, ROUND
 from symdiff.lowering.target import FMA, nearest
 
@@ -131,7 +111,7 @@ def called_as(
             if not _as_calls.get():
                 return build(*args, **named)
             given: tuple[Any, ...] = args
-            made = raw(op, tuple(a if isinstance(a, Expr) else one(a) for a in given))
+            made = ir.raw(op, tuple(a if isinstance(a, Expr) else one(a) for a in given))
             found: _T = parts(made, result)
             return found
 
@@ -168,7 +148,7 @@ def parts(made: Expr, kind: str = "Pair") -> Any:
     """What one node is, by its parts."""
     if kind in ("Expr", "Condition"):
         return made
-    first, second = raw(HI, (made,)), raw(LO, (made,))
+    first, second = ir.raw(HI, (made,)), ir.raw(LO, (made,))
     return Pair(first, second) if kind == "Pair" else Scaled(parts(first), second)
 
 
@@ -177,7 +157,7 @@ def one(x: Pair | Scaled) -> Expr:
     hi, lo = x if isinstance(x, Pair) else (one(x.pair), x.exponent)
     if hi.op is HI and lo.op is LO and hi.args == lo.args:
         return hi.args[0]
-    return raw(PAIR, (hi, lo))
+    return ir.raw(PAIR, (hi, lo))
 
 
 def choose(condition: Expr, x: Scaled, y: Scaled) -> Scaled:
@@ -190,55 +170,55 @@ def choose(condition: Expr, x: Scaled, y: Scaled) -> Scaled:
 
 # ----------------------------------------------------- one rounded operation each
 def plus(a: Expr, b: Expr) -> Expr:
-    return raw(ADD, (a, b))
+    return ir.raw(ir.ADD, (a, b))
 
 
 def minus(a: Expr, b: Expr) -> Expr:
-    return raw(SUB, (a, b))
+    return ir.raw(ir.SUB, (a, b))
 
 
 def times(a: Expr, b: Expr) -> Expr:
-    return raw(MUL, (a, b))
+    return ir.raw(ir.MUL, (a, b))
 
 
 def over(a: Expr, b: Expr) -> Expr:
-    return raw(DIV, (a, b))
+    return ir.raw(ir.DIV, (a, b))
 
 
 def minus_of(a: Expr) -> Expr:
-    return raw(NEG, (a,))
+    return ir.raw(ir.NEG, (a,))
 
 
 def size(a: Expr) -> Expr:
-    return raw(ABS, (a,))
+    return ir.raw(ir.ABS, (a,))
 
 
 def fma(a: Expr, b: Expr, c: Expr) -> Expr:
-    return raw(FMA, (a, b, c))
+    return ir.raw(FMA, (a, b, c))
 
 
 def below(a: Expr, b: Expr) -> Expr:
-    return raw(LT, (a, b))
+    return ir.raw(ir.LT, (a, b))
 
 
 def same(a: Expr, b: Expr) -> Expr:
-    return raw(EQ, (a, b))
+    return ir.raw(ir.EQ, (a, b))
 
 
 def both(p: Expr, q: Expr) -> Expr:
-    return raw(AND, (p, q))
+    return ir.raw(ir.AND, (p, q))
 
 
 def either(p: Expr, q: Expr) -> Expr:
-    return raw(OR, (p, q))
+    return ir.raw(ir.OR, (p, q))
 
 
 def pick(condition: Expr, a: Expr, b: Expr) -> Expr:
-    return raw(WHERE, (condition, a, b))
+    return ir.raw(ir.WHERE, (condition, a, b))
 
 
 def nearest_integer(a: Expr) -> Expr:
-    return raw(ROUND, (a,))
+    return ir.raw(ROUND, (a,))
 
 
 # ------------------------------------------------------------ exact transformations
@@ -267,7 +247,7 @@ def two_product(a: Expr, b: Expr) -> Pair:
 # --------------------------------------------------------------------- arithmetic
 def exact(a: Expr) -> Pair:
     """A double as a pair."""
-    return Pair(a, ZERO)
+    return Pair(a, ir.ZERO)
 
 
 def constant(q: Fraction | int) -> Pair:
@@ -281,7 +261,7 @@ def expansion(q: Fraction, terms: int) -> list[Expr]:
     parts = []
     for _ in range(terms):
         part = Fraction(nearest(q))
-        parts.append(const(part))
+        parts.append(ir.const(part))
         q -= part
     return parts
 
@@ -293,11 +273,11 @@ def neg(x: Pair) -> Pair:
 
 def add(x: Pair, y: Pair) -> Pair:
     """x + y, by the parts that are not 0."""
-    if x.lo is ZERO and y.lo is ZERO:
+    if x.lo is ir.ZERO and y.lo is ir.ZERO:
         return two_sum(x.hi, y.hi)
-    if y.lo is ZERO:
+    if y.lo is ir.ZERO:
         return _add_double(x, y.hi)
-    if x.lo is ZERO:
+    if x.lo is ir.ZERO:
         return _add_double(y, x.hi)
     return add_pairs(x, y)
 
@@ -318,12 +298,12 @@ def _add_double(x: Pair, y: Expr) -> Pair:
 
 
 def sub(x: Pair, y: Pair) -> Pair:
-    return add(x, neg(y) if y.lo is not ZERO else exact(minus_of(y.hi)))
+    return add(x, neg(y) if y.lo is not ir.ZERO else exact(minus_of(y.hi)))
 
 
 def mul(x: Pair, y: Pair) -> Pair:
     """x * y, exact for doubles."""
-    return two_product(x.hi, y.hi) if x.lo is ZERO and y.lo is ZERO else mul_pairs(x, y)
+    return two_product(x.hi, y.hi) if x.lo is ir.ZERO and y.lo is ir.ZERO else mul_pairs(x, y)
 
 
 @called_as("pair_mul")
@@ -345,10 +325,10 @@ def div(x: Pair, y: Pair) -> Pair:
 @called
 def sqrt(x: Pair) -> Pair:
     """The square root within 25/8 u**2; that of 0 is 0."""
-    root = raw(POW, (x.hi, HALF))
+    root = ir.raw(ir.POW, (x.hi, ir.HALF))
     rest = plus(x.lo, fma(minus_of(root), root, x.hi))
-    found = fast_two_sum(root, over(rest, times(const(2), root)))
-    return select(same(x.hi, ZERO), exact(ZERO), found)
+    found = fast_two_sum(root, over(rest, times(ir.const(2), root)))
+    return select(same(x.hi, ir.ZERO), exact(ir.ZERO), found)
 
 
 @called
@@ -372,29 +352,29 @@ def select(condition: Expr, x: Pair, y: Pair) -> Pair:
 
 def negative(x: Pair) -> Expr:
     """x < 0: hi decides, as lo is 0 where hi is."""
-    return below(x.hi, ZERO)
+    return below(x.hi, ir.ZERO)
 
 
 def less(x: Pair, y: Pair) -> Expr:
     if _as_calls.get():  # tuples compare so
-        return raw(LT, (one(x), one(y)))
+        return ir.raw(ir.LT, (one(x), one(y)))
     return either(below(x.hi, y.hi), both(same(x.hi, y.hi), below(x.lo, y.lo)))
 
 
 def equal(x: Pair, y: Pair) -> Expr:
     if _as_calls.get():  # tuples compare so
-        return raw(EQ, (one(x), one(y)))
+        return ir.raw(ir.EQ, (one(x), one(y)))
     return both(same(x.hi, y.hi), same(x.lo, y.lo))
 
 
 def less_equal(x: Pair, y: Pair) -> Expr:
     if _as_calls.get():  # tuples compare so
-        return raw(LE, (one(x), one(y)))
-    return either(below(x.hi, y.hi), both(same(x.hi, y.hi), raw(LE, (x.lo, y.lo))))
+        return ir.raw(ir.LE, (one(x), one(y)))
+    return either(below(x.hi, y.hi), both(same(x.hi, y.hi), ir.raw(ir.LE, (x.lo, y.lo))))
 
 
 def negation(condition: Expr) -> Expr:
-    return raw(NOT, (condition,))
+    return ir.raw(ir.NOT, (condition,))
 
 
 @called
@@ -409,8 +389,8 @@ def ceil(x: Pair) -> Pair:
 
 def _step(op: Op, x: Pair) -> Pair:
     """Where hi is an integer, lo decides."""
-    top = raw(op, (x.hi,))
-    return select(same(top, x.hi), fast_two_sum(top, raw(op, (x.lo,))), exact(top))
+    top = ir.raw(op, (x.hi,))
+    return select(same(top, x.hi), fast_two_sum(top, ir.raw(op, (x.lo,))), exact(top))
 
 
 @called
@@ -421,11 +401,11 @@ def trunc(x: Pair) -> Pair:
 @called
 def rint(x: Pair) -> Pair:
     """The nearest integer, ties to even."""
-    top = raw(ROUND, (x.hi,))
-    half = same(size(minus(x.hi, raw(FLOOR, (x.hi,)))), HALF)
-    beside = pick(below(x.lo, ZERO), raw(FLOOR, (x.hi,)), raw(CEIL, (x.hi,)))
-    decided = pick(both(half, negation(same(x.lo, ZERO))), beside, top)
-    whole = fast_two_sum(top, raw(ROUND, (x.lo,)))
+    top = ir.raw(ROUND, (x.hi,))
+    half = same(size(minus(x.hi, ir.raw(FLOOR, (x.hi,)))), ir.HALF)
+    beside = pick(below(x.lo, ir.ZERO), ir.raw(FLOOR, (x.hi,)), ir.raw(CEIL, (x.hi,)))
+    decided = pick(both(half, negation(same(x.lo, ir.ZERO))), beside, top)
+    whole = fast_two_sum(top, ir.raw(ROUND, (x.lo,)))
     return select(same(top, x.hi), whole, exact(decided))
 
 
@@ -449,16 +429,16 @@ def either_polynomial(
 
     if _as_calls.get():
         terms, tail = (
-            chosen(*(raw(op, (), tuple(reversed(c[part]))) for c in (left, right)))
+            chosen(*(ir.raw(op, (), tuple(reversed(c[part]))) for c in (left, right)))
             for op, part in ((TERMS, slice(full)), (TAIL, slice(full, None)))
         )
-        made: Pair = parts(raw(POLYNOMIAL, (one(x), terms, tail)))
+        made: Pair = parts(ir.raw(POLYNOMIAL, (one(x), terms, tail)))
         return made
     rows = list(zip(left, right, strict=True))
-    tail = ZERO
+    tail = ir.ZERO
     for a, b in reversed(rows[full:]):
         c = chosen(expansion(a, 1)[0], expansion(b, 1)[0])
-        tail = fma(tail, x.hi, c) if tail is not ZERO else c
+        tail = fma(tail, x.hi, c) if tail is not ir.ZERO else c
     total = exact(tail)
     for a, b in reversed(rows[:full]):
         pairs = constant(a), constant(b)

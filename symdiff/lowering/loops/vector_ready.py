@@ -18,18 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symdiff.ir import (
-    CONST,
-    DIV,
-    TRUE,
-    ZERO,
-    Expr,
-    add,
-    substitute,
-    topological,
-    var,
-    where,
-)
+from symdiff import ir
+from symdiff.ir import Expr
 from symdiff.ir.blocks import bottom_up, with_inside
 from symdiff.ir.loop_program import (
     INDEX,
@@ -98,7 +88,7 @@ def _kept(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...
                 s = replace(s, carried=tuple(c for c in s.carried if c not in same))
                 (s,) = replaced((s,), mapping)
                 left = list(replaced(tuple(left), after))
-                roots = substitute(roots, after)
+                roots = ir.substitute(roots, after)
         done.append(s)
     return tuple(done), roots
 
@@ -121,8 +111,10 @@ def _sunk(s: Loop, names: Names) -> list[Statement]:
             continue
         while (u := _fixed(s, s.carried[which])) is not None:
             collected = names.fresh("sum"), names.fresh("sum")
-            term = where(u.guard, u.value, ZERO) if u.guard is not TRUE else u.value
-            number = Carried(collected[0], REAL, ZERO, add(var(collected[0]), term), collected[1])
+            term = ir.where(u.guard, u.value, ir.ZERO) if u.guard is not ir.TRUE else u.value
+            number = Carried(
+                collected[0], REAL, ir.ZERO, ir.add(ir.var(collected[0]), term), collected[1]
+            )
             body = tuple(b for b in s.body if b is not u)
             body = replaced(body, {array(u.name): array(u.source)})
             now = s.carried[which]
@@ -136,7 +128,7 @@ def _sunk(s: Loop, names: Names) -> list[Statement]:
             )
             s = replace(s, body=body, carried=carried)
             after.insert(0, Update(
-                now.result, result, u.type, u.index, var(collected[1]), TRUE, True
+                now.result, result, u.type, u.index, ir.var(collected[1]), ir.TRUE, True
             ))  # fmt: skip
     return [s, *after]
 
@@ -175,7 +167,7 @@ def _split(s: Build, names: Names) -> list[Statement]:
         **{index(i): j for i, j in zip(s.indices, places, strict=True)},
         used[0]: load(array(part), *places),
     }
-    (value,) = substitute((s.value,), mapping)
+    (value,) = ir.substitute((s.value,), mapping)
     return [
         Build(part, s.type, s.indices, used[0], s.body),
         Build(s.name, s.type, indices, value),
@@ -218,10 +210,10 @@ def _restored_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
     for r in s.restores:
         start, row, end, result = (names.fresh("ahead") for _ in range(4))
         restores.append(replace(r, name=names.fresh(r.name)))
-        made.append(Build(start, t, (names.fresh(k),), ZERO))
+        made.append(Build(start, t, (names.fresh(k),), ir.ZERO))
         carried.append(Carried(row, t, array(start), array(end), result))
-        body.append(Update(end, row, t, (index(i),), var(restores[-1].name)))
-        new[var(r.name)] = load(array(result), index(s.index))
+        body.append(Update(end, row, t, (index(i),), ir.var(restores[-1].name)))
+        new[ir.var(r.name)] = load(array(result), index(s.index))
     made.append(
         replace(
             s,
@@ -245,7 +237,7 @@ def _sums_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
         ahead, i = names.fresh("ahead"), names.fresh(s.index)
         (copy,), new = renamed((b,), names)
         (copy,) = replaced((copy,), {index(s.index): index(i)})
-        result = var(b.carried[0].result)
+        result = ir.var(b.carried[0].result)
         assert s.count is not None
         made.append(Build(ahead, Type((s.count,)), (i,), new[result], (copy,)))
         left = replace(s, body=tuple(x for x in s.body if x is not b))
@@ -257,13 +249,13 @@ def _sums_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
 
 def _own_sum(s: Loop) -> Loop | None:
     """A loop in the body of one that changes arrays, which makes a number of what no iteration changes."""
-    if s.count is None or s.condition is not TRUE or not any(c.type.shape for c in s.carried):
+    if s.count is None or s.condition is not ir.TRUE or not any(c.type.shape for c in s.carried):
         return None
     own = {n for b in (s, *s.body) for n, _ in defined(b)} | {n for n, _ in inner(s)}
     own.discard(s.index)
     used = leaves(expressions_in((s,)))
     for b in s.body:
-        if not isinstance(b, Loop) or b.count is None or b.condition is not TRUE or b.body:
+        if not isinstance(b, Loop) or b.count is None or b.condition is not ir.TRUE or b.body:
             continue
         if index(b.trips) in used:
             continue
@@ -281,7 +273,7 @@ def _functions_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
     while left.count is not None and (e := _of_elements(left)) is not None:
         ahead, i = names.fresh("ahead"), names.fresh(left.index)
         here = index(left.index)
-        (value,) = substitute((e,), {here: index(i)})
+        (value,) = ir.substitute((e,), {here: index(i)})
         made.append(Build(ahead, Type((left.count,)), (i,), value))
         (changed,) = replaced((left,), {e: load(array(ahead), here)})
         assert isinstance(changed, Loop)
@@ -292,24 +284,24 @@ def _functions_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
 def _of_elements(s: Loop) -> Expr | None:
     """The largest expression that applies functions to elements of arrays at the index of a loop, and to nothing
     else that the loop changes."""
-    if s.count is None or s.condition is not TRUE:
+    if s.count is None or s.condition is not ir.TRUE:
         return None
     own = own_names((s,))
     here = index(s.index)
     fits: dict[Expr, bool] = {}
     roots = expressions_in(s.body)
-    for n in topological(roots):
+    for n in ir.topological(roots):
         if n.op is LOAD:
             name = name_of(n.args[0])
             fits[n] = name not in own and all(fits[a] for a in n.args[1:])
         elif n.args:
             fits[n] = all(fits[a] for a in n.args)
         else:
-            fits[n] = n is here or n.op is CONST or name_of(n) not in own
+            fits[n] = n is here or n.op is ir.CONST or name_of(n) not in own
     ends = {a for n in fits if not fits[n] for a in n.args} | {*roots}
     for e in reversed(fits):
         if fits[e] and e.args and e.op is not LOAD and e in ends and kind_of(e) == "f":
-            elements = [n for n in topological((e,)) if n.op is LOAD and here in n.args[1:]]
+            elements = [n for n in ir.topological((e,)) if n.op is LOAD and here in n.args[1:]]
             if any(_costly(e, n, quotients=True) for n in elements):
                 return e
     return None
@@ -318,9 +310,9 @@ def _of_elements(s: Loop) -> Expr | None:
 def _costly(e: Expr, leaf: Expr, quotients: bool = False) -> bool:
     """Whether an expression applies a function of the library to a leaf, or divides, if `quotients` count."""
     below: dict[Expr, bool] = {}
-    for n in topological((e,)):
+    for n in ir.topological((e,)):
         below[n] = n is leaf or any(below[a] for a in n.args)
-        if below[n] and (is_of_library(n) or (quotients and n.op is DIV)):
+        if below[n] and (is_of_library(n) or (quotients and n.op is ir.DIV)):
             return True
     return False
 

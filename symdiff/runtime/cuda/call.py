@@ -15,7 +15,15 @@ import numpy as np
 
 from symdiff.ir.program import Tree, flatten_like, holding, map_tree
 from symdiff.runtime.cuda import driver
-from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, stream_handle, wait_for
+from symdiff.runtime.cuda.device_arrays import (
+    Home,
+    Region,
+    checked_place,
+    dense,
+    region,
+    stream_handle,
+    wait_for,
+)
 from symdiff.runtime.cuda.driver import Device
 from symdiff.runtime.cuda.kernel import CudaKernel, copy, scratch
 from symdiff.runtime.loops.rows import nested
@@ -172,14 +180,14 @@ class _Places:
                 self.made[tree] = self.home.empty(self.shape, self.dtype)
                 self._put(int(tree), self._own(self.made[tree]))
             return self.made[tree]
-        self._put(int(tree), self._checked(out, self.shape))
+        self._put(int(tree), checked_place(out, self.shape, self.dtype))
         return out
 
     def _array(self, tree: Array, out: Any) -> Any:
         lead = self.shape[:1] if self.by_rows else ()
         shape = (*lead, *tree.shape, *self.shape[len(lead) :])
         made = self.home.empty(shape, self.dtype) if out is None else out
-        whole = self._own(made) if out is None else self._checked(made, shape)
+        whole = self._own(made) if out is None else checked_place(made, shape, self.dtype)
         parts = whole.later(tree.ndim) if self.by_rows else whole
         for index, i in np.ndenumerate(tree):
             self._put(int(i), parts.item(index))
@@ -189,21 +197,6 @@ class _Places:
         """Where a new array lies, which its library may hold to be read-only."""
         found = region(array)
         assert found is not None
-        return found
-
-    def _checked(self, array: Any, shape: tuple[int, ...]) -> Region:
-        found = region(array, writing=True)
-        if found is None:
-            raise ArgumentError(
-                f"out is a {type(array).__name__}, but the arguments lie on a device",
-                hint="an array on the same device",
-            )
-        if found.shape != shape:
-            raise elementwise.ShapeError(
-                f"out has shape {found.shape}, the result has shape {shape}"
-            )
-        if not np.can_cast(self.dtype, found.dtype, "same_kind"):
-            raise ArgumentError(f"out has dtype {found.dtype}, which cannot hold {self.dtype}")
         return found
 
     def _put(self, output: int, place: Region) -> None:

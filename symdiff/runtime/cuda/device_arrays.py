@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.codegen.cuda.thread_loop import ELEMENTS
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.runtime.cuda.driver import device_of
-from symdiff.runtime.scalar.elementwise import ArgumentError
+from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 
 _DLPACK_CUDA = 2
 _LEGACY = 1
@@ -132,6 +133,49 @@ def region(value: Any, writing: bool = False) -> Region | None:
     stream = interface.get("stream")
     stream = 0 if stream == _LEGACY else stream
     return Region(address or 0, shape, tuple(strides), dtype, value, stream)
+
+
+def place_of(out: Any) -> Region | None:
+    """Where the caller's array for results lies on a device."""
+    if out is None or isinstance(out, (np.ndarray, Region)):
+        return out if isinstance(out, Region) else None
+    return region(out, writing=True)
+
+
+def checked_place(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Region:
+    """Where the caller's array for a result lies.
+
+    Raises
+    ------
+    ArgumentError, ShapeError : for arrays on the host, of another shape, or that cannot hold it.
+    """
+    found = place_of(out)
+    if found is None:
+        raise ArgumentError(
+            f"out is a {type(out).__name__}, but the arguments lie on a device",
+            hint="an array on the same device",
+        )
+    if found.shape != shape:
+        raise ShapeError(f"out has shape {found.shape}, the result has shape {shape}")
+    if not np.can_cast(dtype, found.dtype, "same_kind"):
+        raise ArgumentError(f"out has dtype {found.dtype}, which cannot hold {dtype}")
+    return found
+
+
+def element_of(array: Region) -> str:
+    """The element type of an array that a kernel reads.
+
+    Raises
+    ------
+    ArgumentError : if kernels have none for it.
+    """
+    kind = array.dtype.str[1:]
+    if kind not in ELEMENTS or not array.dtype.isnative:
+        raise ArgumentError(
+            f"an array of dtype {array.dtype} cannot be used on a device",
+            hint="float64, float32 or integers",
+        )
+    return kind
 
 
 def _by_dlpack(value: Any, writing: bool) -> Region | None:

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.cuda.printer import operations, print_device_function, print_kernels
-from symdiff.codegen.cuda.thread_loop import ELEMENTS, THREADS, Entry, Layout, Operand, Part, Tier
+from symdiff.codegen.cuda.thread_loop import THREADS, Entry, Layout, Operand, Part, Tier
 from symdiff.ir import FALSE, var
 from symdiff.process.locks import Lock
 from symdiff.runtime.cuda import nvrtc
-from symdiff.runtime.cuda.device_arrays import Region, dense
+from symdiff.runtime.cuda.device_arrays import Region, dense, element_of
 from symdiff.runtime.cuda.driver import Device
 from symdiff.runtime.protocols import Function, Plain
 from symdiff.runtime.scalar.compiled import Spec
-from symdiff.runtime.scalar.elementwise import ArgumentError, _coalesce
+from symdiff.runtime.scalar.elementwise import _coalesce
 
 REGISTERS = 65536
 """Registers that the threads of a multiprocessor share."""
@@ -294,7 +294,7 @@ class CudaKernel:
         how = "dense" if flat else "strided"
 
         def operand(o: float | Region) -> Operand:
-            return Operand("f8", "value") if isinstance(o, float) else Operand(_element(o), how)
+            return Operand("f8", "value") if isinstance(o, float) else Operand(element_of(o), how)
 
         inputs = tuple(operand(o) for o in operands)
         outputs = [operand(t) for t in targets]
@@ -367,16 +367,6 @@ def _kind(operand: float | Region) -> Any:
         return None
     aligned = operand.address % (4 * VECTOR_BYTES)
     return aligned, operand.shape, operand.strides, operand.dtype
-
-
-def _element(region: Region) -> str:
-    kind = region.dtype.str[1:]
-    if kind not in ELEMENTS or not region.dtype.isnative:
-        raise ArgumentError(
-            f"an array of dtype {region.dtype} cannot be used on a device",
-            hint="float64, float32 or integers",
-        )
-    return kind
 
 
 def _arguments(used: Sequence[float | Region], single: bool) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.codegen.llvm.entry.elementwise import ARRAY as FIELDS
+from symdiff.codegen.llvm.entry.objects import ARRAY as FIELDS
 from symdiff.ir import Expr, topological
 from symdiff.ir.integers import axis_of
 from symdiff.ir.loop_program import (

@@ -10,7 +10,11 @@ grow at their ends only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from symdiff.codegen.llvm.array_loop import loads
+from symdiff.codegen.llvm.assembly import Function
 
 PLAN = ("callback", "kernel", "words", "each", "template", "args", "taken", "rets", "given",
         "moves", "moved", "counts", "counted", "watched", "most")  # fmt: skip
@@ -35,220 +39,122 @@ a single in the buffer."""
 _EXECUTE, _METADATA = 3, 1
 """The stage in which to compute, and the extension of a frame that asks for the interface's version."""
 
-_TEXT = """
-@plan = global ptr null
-declare ptr @malloc(i64)
-declare void @free(ptr)
-define ptr @handler(ptr %frame) #0 {{
-entry:
-  %record = load ptr, ptr @plan
-  {loads}
-  %first.extension.p = getelementptr i8, ptr %frame, i64 8
-  %first.extension = load ptr, ptr %first.extension.p
-  br label %extension
-extension:
-  %this = phi ptr [ %first.extension, %entry ], [ %following, %another ]
-  %no.more = icmp eq ptr %this, null
-  br i1 %no.more, label %staged, label %which
-which:
-  %kind.p = getelementptr i8, ptr %this, i64 8
-  %kind = load i32, ptr %kind.p
-  %asks = icmp eq i32 %kind, {metadata}
-  br i1 %asks, label %answer, label %another
-another:
-  %following.p = getelementptr i8, ptr %this, i64 16
-  %following = load ptr, ptr %following.p
-  br label %extension
-answer:
-  %about.p = getelementptr i8, ptr %this, i64 24
-  %about = load ptr, ptr %about.p
-  %api.p = getelementptr i8, ptr %frame, i64 16
-  %api = load ptr, ptr %api.p
-  %theirs.p = getelementptr i8, ptr %api, i64 36
-  %minor = load i32, ptr %theirs.p
-  %major.p = getelementptr i8, ptr %about, i64 24
-  store i32 0, ptr %major.p
-  %minor.p = getelementptr i8, ptr %about, i64 28
-  store i32 %minor, ptr %minor.p
-  %traits.p = getelementptr i8, ptr %about, i64 32
-  store i32 0, ptr %traits.p
-  ret ptr null
-staged:
-  %stage.p = getelementptr i8, ptr %frame, i64 32
-  %stage = load i32, ptr %stage.p
-  %now = icmp eq i32 %stage, {execute}
-  br i1 %now, label %begin, label %nothing
-nothing:
-  ret ptr null
-begin:
-  %inputs.p = getelementptr i8, ptr %frame, i64 72
-  %inputs = load ptr, ptr %inputs.p
-  %outputs.p = getelementptr i8, ptr %frame, i64 112
-  %outputs = load ptr, ptr %outputs.p
-  %leading = load ptr, ptr %outputs
-  %rank.p = getelementptr i8, ptr %leading, i64 32
-  %rank = load i64, ptr %rank.p
-  %sizes.p = getelementptr i8, ptr %leading, i64 40
-  %sizes = load ptr, ptr %sizes.p
-  br label %axis
-axis:
-  %d = phi i64 [ 0, %begin ], [ %d1, %size ]
-  %elements = phi i64 [ 1, %begin ], [ %product, %size ]
-  %measured = icmp eq i64 %d, %rank
-  br i1 %measured, label %choose, label %size
-size:
-  %size.p = getelementptr i64, ptr %sizes, i64 %d
-  %length = load i64, ptr %size.p
-  %product = mul i64 %elements, %length
-  %d1 = add i64 %d, 1
-  br label %axis
-choose:
-  %missing = icmp eq i64 %kernel, 0
-  %large = icmp uge i64 %elements, %most
-  %empty = icmp eq i64 %elements, 0
-  %hand0 = or i1 %missing, %large
-  %hand = or i1 %hand0, %empty
-  br i1 %hand, label %python, label %room
-python:
-  %callback.f = inttoptr i64 %callback to ptr
-  %said = call ptr %callback.f(ptr %frame)
-  ret ptr %said
-room:
-  %own = mul i64 %words, 8
-  %behind = mul i64 %each, %elements
-  %whole = add i64 %own, %behind
-  %memory = call ptr @malloc(i64 %whole)
-  %full = icmp eq ptr %memory, null
-  br i1 %full, label %python, label %copy
-copy:
-  %template.p = inttoptr i64 %template to ptr
-  call void @llvm.memcpy.p0.p0.i64(ptr %memory, ptr %template.p, i64 %own, i1 false)
-  br label %take
-{arguments}{results}{moved}{counted}compute:
-  %kernel.f = inttoptr i64 %kernel to ptr
-  %status = call i32 %kernel.f(ptr %memory)
-  %watched.p = getelementptr i64, ptr %memory, i64 %watched
-  %left = load i64, ptr %watched.p
-  %clean = icmp eq i64 %left, 0
-  %done = icmp eq i32 %status, 0
-  %well = and i1 %clean, %done
-  br i1 %well, label %flag, label %give.up
-flag:
-  %f = phi i64 [ 0, %compute ], [ %f1, %flag.one ]
-  %raised = phi i8 [ 0, %compute ], [ %either, %flag.one ]
-  %all.seen = icmp eq i64 %f, %behind
-  br i1 %all.seen, label %flags.end, label %flag.one
-flag.one:
-  %flag.at = add i64 %own, %f
-  %flag.p = getelementptr i8, ptr %memory, i64 %flag.at
-  %flagged = load i8, ptr %flag.p
-  %either = or i8 %raised, %flagged
-  %f1 = add i64 %f, 1
-  br label %flag
-flags.end:
-  %none = icmp eq i8 %raised, 0
-  br i1 %none, label %put, label %give.up
-give.up:
-  call void @free(ptr %memory)
-  br label %python
-{numbers}finish:
-  call void @free(ptr %memory)
-  ret ptr null
-}}
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-attributes #0 = {{ nounwind }}
-"""
-
-
-def _loop(name: str, count: str, before: str, after: str, body: str) -> str:
-    """A loop over a count, between the blocks before and after it. The body is of iteration
-    `%name.k`, and may leave for the next one, `%name.next`, early."""
-    return f"""{name}:
-  %{name}.k = phi i64 [ 0, %{before} ], [ %{name}.k1, %{name}.next ]
-  %{name}.all = icmp eq i64 %{name}.k, %{count}
-  br i1 %{name}.all, label %{after}, label %{name}.one
-{name}.one:
-{body}
-  br label %{name}.next
-{name}.next:
-  %{name}.k1 = add i64 %{name}.k, 1
-  br label %{name}
-"""
-
-
-def _pair(name: str, table: str, second: str) -> str:
-    """Loads of a pair of a table: the first says which entry of the record, the other how or what."""
-    return f"""  %{name}.table = inttoptr i64 %{table} to ptr
-  %{name}.row = shl i64 %{name}.k, 1
-  %{name}.place.p = getelementptr i64, ptr %{name}.table, i64 %{name}.row
-  %{name}.place = load i64, ptr %{name}.place.p
-  %{name}.entry = getelementptr i64, ptr %memory, i64 %{name}.place
-  %{name}.{second}.p = getelementptr i64, ptr %{name}.place.p, i64 1
-  %{name}.{second} = load i64, ptr %{name}.{second}.p"""
-
-
-def _data(name: str, buffers: str) -> str:
-    """The address of what is in a buffer."""
-    return f"""  %{name}.buffer.p = getelementptr ptr, ptr %{buffers}, i64 %{name}.k
-  %{name}.buffer = load ptr, ptr %{name}.buffer.p
-  %{name}.data.p = getelementptr i8, ptr %{name}.buffer, i64 24
-  %{name}.data = load ptr, ptr %{name}.data.p"""
-
-
-_TAKE = f"""{_pair("take", "taken", "how")}
-{_data("take", "inputs")}
-  switch i64 %take.how, label %take.address [ i64 {DOUBLE}, label %take.double
-    i64 {SINGLE}, label %take.single ]
-take.address:
-  store ptr %take.data, ptr %take.entry
-  br label %take.next
-take.double:
-  %number = load double, ptr %take.data
-  store double %number, ptr %take.entry
-  br label %take.next
-take.single:
-  %narrow = load float, ptr %take.data
-  %widened = fpext float %narrow to double
-  store double %widened, ptr %take.entry"""
-
-_PLACE = f"""{_pair("place", "given", "how")}
-  %is.array = icmp eq i64 %place.how, {ADDRESS}
-  br i1 %is.array, label %place.address, label %place.next
-place.address:
-{_data("place", "outputs")}
-  store ptr %place.data, ptr %place.entry"""
-
-_MOVE = f"""{_pair("move", "moved", "what")}
-  %target = getelementptr i64, ptr %memory, i64 %move.what
-  store ptr %target, ptr %move.entry"""
-
-_COUNT = """  %count.table = inttoptr i64 %counted to ptr
-  %count.place.p = getelementptr i64, ptr %count.table, i64 %count.k
-  %count.place = load i64, ptr %count.place.p
-  %count.entry = getelementptr i64, ptr %memory, i64 %count.place
-  store i64 %elements, ptr %count.entry"""
-
-_PUT = f"""{_pair("put", "given", "how")}
-{_data("put", "outputs")}
-  switch i64 %put.how, label %put.next [ i64 {DOUBLE}, label %put.double
-    i64 {SINGLE}, label %put.single ]
-put.double:
-  %found = load double, ptr %put.entry
-  store double %found, ptr %put.data
-  br label %put.next
-put.single:
-  %wide = load double, ptr %put.entry
-  %rounded = fptrunc double %wide to float
-  store float %rounded, ptr %put.data"""
+_FRAME = {"extension": 8, "api": 16, "stage": 32, "inputs": 72, "outputs": 112}
+_EXTENSION = {"kind": 8, "next": 16, "about": 24}
+_BUFFER = {"data": 24, "rank": 32, "sizes": 40}
+"""Where XLA's structures keep their fields, in bytes."""
 
 
 def print_handler() -> str:
     """The text of `ptr handler(ptr frame)` and of the global `plan`."""
-    return _TEXT.format(
-        loads=loads("%record", PLAN, "i64"), metadata=_METADATA, execute=_EXECUTE,
-        arguments=_loop("take", "args", "copy", "place", _TAKE),
-        results=_loop("place", "rets", "take", "move", _PLACE),
-        moved=_loop("move", "moves", "place", "count", _MOVE),
-        counted=_loop("count", "counts", "move", "compute", _COUNT),
-        numbers=_loop("put", "rets", "flags.end", "finish", _PUT),
-    )  # fmt: skip
+    f = Function()
+    f.do("%record = load ptr, ptr @plan", loads("%record", PLAN, "i64"))
+    _answer(f)
+    now = f.compare("eq", f.field("%frame", _FRAME["stage"], "i32"), str(_EXECUTE), "i32")
+    f.leave_unless(now, "nothing")
+    inputs, outputs = (f.field("%frame", _FRAME[n], "ptr") for n in ("inputs", "outputs"))
+    elements = _elements(f, f.read("ptr", outputs))
+    has_none = f.compare("eq", "%kernel", "0"), f.compare("eq", elements, "0")
+    f.leave_if(f.either(*has_none, f.compare("uge", elements, "%most")), "python")
+    own, behind = f.whole("mul", "%words", "8"), f.whole("mul", "%each", elements)
+    f.do(f"%memory = call ptr @malloc(i64 {f.whole('add', own, behind)})")
+    f.leave_if(f.compare("eq", "%memory", "null", "ptr"), "python")
+    template = f.address("i64", "%template")
+    f.do(f"call void @llvm.memcpy.p0.p0.i64(ptr %memory, ptr {template}, i64 {own}, i1 false)")
+    with _pairs(f, "%args", "%taken") as (k, entry, how):
+        data = _data(f, inputs, k)
+        f.write("ptr", data, entry)
+        _converted(f, how, data, entry, take=True)
+    with (
+        _pairs(f, "%rets", "%given") as (k, entry, how),
+        f.when(f.compare("eq", how, str(ADDRESS))),
+    ):
+        f.write("ptr", _data(f, outputs, k), entry)
+    with _pairs(f, "%moves", "%moved") as (k, entry, what):
+        f.write("ptr", f.place("%memory", what, "i64"), entry)
+    counted = f.address("i64", "%counted")
+    with f.loop("0", "%counts") as k:
+        f.store(elements, "%memory", f.load(counted, k, "i64"), "i64")
+    status = f.emit(f"call i32 {f.address('i64', '%kernel')}(ptr %memory)")
+    clean = f.compare("eq", f.load("%memory", "%watched", "i64"), "0")
+    f.leave_unless(f.both(clean, f.compare("eq", status, "0", "i32")), "give.up")
+    with f.loop("0", behind) as k:
+        flag = f.load("%memory", f.whole("add", own, k), "i8")
+        f.leave_unless(f.compare("eq", flag, "0", "i8"), "give.up")
+    with _pairs(f, "%rets", "%given") as (k, entry, how):
+        _converted(f, how, _data(f, outputs, k), entry, take=False)
+    f.do("call void @free(ptr %memory)")
+    f.go("nothing")
+    f.label("give.up")
+    f.do("call void @free(ptr %memory)")
+    f.label("python")
+    said = f.emit(f"call ptr {f.address('i64', '%callback')}(ptr %frame)")
+    f.give(f"ptr {said}")
+    f.label("nothing")
+    return (
+        _DECLARED + f.function("ptr @handler(ptr %frame) #0", "ret ptr null", how="") + _ATTRIBUTES
+    )
+
+
+_DECLARED = """
+@plan = global ptr null
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+"""
+_ATTRIBUTES = "\nattributes #0 = { nounwind }\n"
+
+
+def _answer(f: Function) -> None:
+    """Say which version of the interface is meant, if that is asked."""
+    extension = f.variable("ptr", f.field("%frame", _FRAME["extension"], "ptr"))
+    f.label("extension")
+    this = f.read("ptr", extension)
+    f.leave_if(f.compare("eq", this, "null", "ptr"), "staged")
+    f.write("ptr", f.field(this, _EXTENSION["next"], "ptr"), extension)
+    kind = f.field(this, _EXTENSION["kind"], "i32")
+    f.leave_unless(f.compare("eq", kind, str(_METADATA), "i32"), "extension")
+    about = f.field(this, _EXTENSION["about"], "ptr")
+    minor = f.field(f.field("%frame", _FRAME["api"], "ptr"), 36, "i32")
+    for offset, value in ((24, "0"), (28, minor), (32, "0")):
+        f.write("i32", value, f.place(about, str(offset), "i8"))
+    f.go("nothing")
+    f.label("staged")
+
+
+def _elements(f: Function, buffer: str) -> str:
+    """How many elements a buffer has."""
+    count, sizes = f.variable("i64", "1"), f.field(buffer, _BUFFER["sizes"], "ptr")
+    with f.loop("0", f.field(buffer, _BUFFER["rank"], "i64")) as d:
+        f.write("i64", f.whole("mul", f.read("i64", count), f.load(sizes, d, "i64")), count)
+    return f.read("i64", count)
+
+
+@contextmanager
+def _pairs(f: Function, count: str, table: str) -> Iterator[tuple[str, str, str]]:
+    """A loop over the pairs of a table: the first says which entry of the record, the other how
+    or what."""
+    rows = f.address("i64", table)
+    with f.loop("0", count) as k:
+        row = f.place(rows, f.whole("shl", k, "1"), "i64")
+        entry = f.place("%memory", f.read("i64", row), "i64")
+        yield k, entry, f.load(row, "1", "i64")
+
+
+def _data(f: Function, buffers: str, k: str) -> str:
+    """The address of what is in a buffer."""
+    return f.field(f.load(buffers, k, "ptr"), _BUFFER["data"], "ptr")
+
+
+def _converted(f: Function, how: str, data: str, entry: str, take: bool) -> None:
+    """Take a number into an entry of the record, or put it out of it."""
+    source, target = (data, entry) if take else (entry, data)
+    with f.when(f.compare("eq", how, str(DOUBLE))):
+        f.write("double", f.read("double", source), target)
+    with f.when(f.compare("eq", how, str(SINGLE))):
+        if take:
+            found = f.emit(f"fpext float {f.read('float', source)} to double")
+            f.write("double", found, target)
+        else:
+            found = f.emit(f"fptrunc double {f.read('double', source)} to float")
+            f.write("float", found, target)

@@ -9,6 +9,7 @@ METH_FASTCALL | METH_KEYWORDS function for CPython.
 from __future__ import annotations
 
 from symdiff.codegen.llvm.array_loop import loads
+from symdiff.codegen.llvm.assembly import Function
 
 API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_GetItem",
        "PyTuple_GetSlice", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
@@ -121,123 +122,6 @@ no:
 yes:
   ret i1 true
 }}
-define ptr @dispatch(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
-entry:
-  {loads}
-  %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
-  %entries.p = getelementptr i64, ptr %record, i64 {entries}
-  %entries = load i64, ptr %entries.p
-  %is.fresh = call i1 @unchanged(ptr %record)
-  br i1 %is.fresh, label %fresh, label %otherwise
-fresh:
-  %plain = icmp eq ptr %names, null
-  br i1 %plain, label %ask, label %named
-named:
-  %names.size = call i64 %PyTuple_Size(ptr %names)
-  %one = icmp eq i64 %names.size, 1
-  %inputs.p = getelementptr i64, ptr %record, i64 {inputs}
-  %inputs = load i64, ptr %inputs.p
-  %usual = icmp eq i64 %nargs, %inputs
-  %single = and i1 %one, %usual
-  br i1 %single, label %which, label %otherwise
-which:
-  %name = call ptr %PyTuple_GetItem(ptr %names, i64 0)
-  %out.p = getelementptr ptr, ptr %record, i64 {out}
-  %out = load ptr, ptr %out.p
-  %is.out = icmp eq ptr %name, %out
-  br i1 %is.out, label %place, label %otherwise
-place:
-  %j = phi i64 [ 0, %which ], [ %j1, %drop.done ]
-  %no.place = icmp eq i64 %j, %entries
-  br i1 %no.place, label %otherwise, label %write
-write:
-  %placed.at = add i64 %j, {placed}
-  %placed.p = getelementptr ptr, ptr %record, i64 %placed.at
-  %placed = load ptr, ptr %placed.p
-  %all = add i64 %nargs, 1
-  %done = call ptr %PyObject_Vectorcall(ptr %placed, ptr %args, i64 %all, ptr null)
-  %unknown = icmp eq ptr %done, %NotImplemented
-  %wrong = icmp eq ptr %done, null
-  br i1 %wrong, label %fail, label %drop.done
-drop.done:
-  call void %Py_DecRef(ptr %done)
-  %j1 = add i64 %j, 1
-  br i1 %unknown, label %place, label %give
-fail:
-  ret ptr null
-give:
-  %given.p = getelementptr ptr, ptr %args, i64 %nargs
-  %given = load ptr, ptr %given.p
-  call void %Py_IncRef(ptr %given)
-  ret ptr %given
-ask:
-  %k = phi i64 [ 0, %fresh ], [ %k1, %drop ]
-  %none = icmp eq i64 %k, %entries
-  br i1 %none, label %otherwise, label %try
-try:
-  %entry.p = getelementptr ptr, ptr %record, i64 %k
-  %asked = load ptr, ptr %entry.p
-  %pair.p = getelementptr i64, ptr %entry.p, i64 {most}
-  %pair = load i64, ptr %pair.p
-  %result = call ptr %PyObject_Vectorcall(ptr %asked, ptr %args, i64 %nargs, ptr null)
-  %refused = icmp eq ptr %result, %NotImplemented
-  br i1 %refused, label %drop, label %served
-drop:
-  call void %Py_DecRef(ptr %result)
-  %k1 = add i64 %k, 1
-  br label %ask
-served:
-  %was.first = icmp eq i64 %k, 0
-  %entries.now = load i64, ptr %entries.p
-  %forgotten = icmp uge i64 %k, %entries.now
-  %stays = or i1 %was.first, %forgotten
-  br i1 %stays, label %shape, label %swap
-swap:
-  %pair0.p = getelementptr i64, ptr %record, i64 {most}
-  %a = load ptr, ptr %record
-  %b = load ptr, ptr %entry.p
-  store ptr %b, ptr %record
-  store ptr %a, ptr %entry.p
-  %c = load i64, ptr %pair0.p
-  %d = load i64, ptr %pair.p
-  store i64 %d, ptr %pair0.p
-  store i64 %c, ptr %pair.p
-  br label %shape
-shape:
-  %failed = icmp eq ptr %result, null
-  %bare = icmp eq i64 %pair, 0
-  %as.it.is = or i1 %failed, %bare
-  br i1 %as.it.is, label %return, label %split
-return:
-  ret ptr %result
-split:
-  %count = call i64 %PyTuple_Size(ptr %result)
-  %rest = call ptr %PyTuple_GetSlice(ptr %result, i64 1, i64 %count)
-  %no.rest = icmp eq ptr %rest, null
-  br i1 %no.rest, label %error, label %around
-around:
-  %whole = call ptr %PyTuple_New(i64 2)
-  %no.whole = icmp eq ptr %whole, null
-  br i1 %no.whole, label %drop.rest, label %fill
-fill:
-  %lead = call ptr %PyTuple_GetItem(ptr %result, i64 0)
-  call void %Py_IncRef(ptr %lead)
-  %status.1 = call i32 %PyTuple_SetItem(ptr %whole, i64 0, ptr %lead)
-  %status.2 = call i32 %PyTuple_SetItem(ptr %whole, i64 1, ptr %rest)
-  call void %Py_DecRef(ptr %result)
-  ret ptr %whole
-drop.rest:
-  call void %Py_DecRef(ptr %rest)
-  br label %error
-error:
-  call void %Py_DecRef(ptr %result)
-  ret ptr null
-otherwise:
-  %general.p = getelementptr ptr, ptr %record, i64 {general}
-  %general = load ptr, ptr %general.p
-  %other = call ptr %PyObject_Vectorcall(ptr %general, ptr %args, i64 %nargs, ptr %names)
-  ret ptr %other
-}}
 """
 
 
@@ -246,14 +130,91 @@ def print_dispatch() -> str:
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """
-    fields = ("entries", "general", "out", "inputs", "captures", "epoch")
-    places = {name: RECORD.index(name) for name in fields}
-    watched = loads("@dispatch.api", API, "ptr")
-    return _TEXT.format(
-        size=len(API),
-        loads=loads("@dispatch.api", API, "ptr"),
-        watch_loads=watched,
-        most=MOST,
-        placed=2 * MOST,
-        **places,
-    )
+    api = loads("@dispatch.api", API, "ptr")
+    places = {name: RECORD.index(name) for name in ("captures", "epoch")}
+    f = Function()
+    f.do(api, "%record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)")
+    counted = f.place("%record", str(RECORD.index("entries")), "i64")
+    entries = f.read("i64", counted)
+    f.leave_unless(f.emit("call i1 @unchanged(ptr %record)"), "otherwise")
+    with f.when(f.compare("ne", "%names", "null", "ptr")):
+        _place(f, entries)
+    with f.loop("0", entries) as k:
+        entry = f.place("%record", k, "ptr")
+        pair = f.place(entry, str(MOST), "i64")
+        is_pair, result = f.read("i64", pair), _called(f, f.read("ptr", entry), "%nargs")
+        with f.when(f.compare("ne", result, "%NotImplemented", "ptr")):
+            is_known = f.compare("ult", k, f.read("i64", counted))
+            with f.when(f.both(f.compare("ne", k, "0"), is_known)):
+                _exchange(f, "ptr", "%record", entry)
+                _exchange(f, "i64", f.place("%record", str(MOST), "i64"), pair)
+            failed = f.compare("eq", result, "null", "ptr")
+            with f.when(f.either(failed, f.compare("eq", is_pair, "0"))):
+                f.give(f"ptr {result}")
+            rest = _split(f, result)
+        f.do(f"call void %Py_DecRef(ptr {result})")
+    f.go("otherwise")
+    f.label("drop.rest")
+    f.do(f"call void %Py_DecRef(ptr {rest})")
+    f.label("error")
+    f.do(f"call void %Py_DecRef(ptr {result})")
+    f.label("fail")
+    f.give("ptr null")
+    f.label("otherwise")
+    general = f.load("%record", str(RECORD.index("general")), "ptr")
+    other = _called(f, general, "%nargs", "%names")
+    head = "ptr @dispatch(ptr %self, ptr %args, i64 %nargs, ptr %names)"
+    text = _TEXT.format(size=len(API), watch_loads=api, **places)
+    return text + f.function(head, f"ret ptr {other}", how="") + "\n"
+
+
+def _called(f: Function, function: str, count: str, names: str = "null") -> str:
+    """The result of a call with so many of the arguments."""
+    given = f"ptr {function}, ptr %args, i64 {count}, ptr {names}"
+    return f.emit(f"call ptr %PyObject_Vectorcall({given})")
+
+
+def _place(f: Function, entries: str) -> None:
+    """Serve a call whose only keyword is `out`, or go on with the general path."""
+    size = f.emit("call i64 %PyTuple_Size(ptr %names)")
+    inputs = f.load("%record", str(RECORD.index("inputs")), "i64")
+    usual = f.both(f.compare("eq", size, "1"), f.compare("eq", "%nargs", inputs))
+    f.leave_unless(usual, "otherwise")
+    name = f.emit("call ptr %PyTuple_GetItem(ptr %names, i64 0)")
+    out = f.load("%record", str(RECORD.index("out")), "ptr")
+    f.leave_unless(f.compare("eq", name, out, "ptr"), "otherwise")
+    every = f.whole("add", "%nargs", "1")
+    with f.loop("0", entries) as j:
+        placed = f.load("%record", f.whole("add", j, str(2 * MOST)), "ptr")
+        done = _called(f, placed, every)
+        f.leave_if(f.compare("eq", done, "null", "ptr"), "fail")
+        served = f.compare("ne", done, "%NotImplemented", "ptr")
+        f.do(f"call void %Py_DecRef(ptr {done})")
+        with f.when(served):
+            given = f.load("%args", "%nargs", "ptr")
+            f.do(f"call void %Py_IncRef(ptr {given})")
+            f.give(f"ptr {given}")
+    f.go("otherwise")
+
+
+def _exchange(f: Function, kind: str, one: str, other: str) -> None:
+    """Exchange what two places hold."""
+    a, b = f.read(kind, one), f.read(kind, other)
+    f.write(kind, b, one)
+    f.write(kind, a, other)
+
+
+def _split(f: Function, result: str) -> str:
+    """Return a tuple as its first and the tuple of the others, which is given back as well."""
+    count = f.emit(f"call i64 %PyTuple_Size(ptr {result})")
+    rest = f.emit(f"call ptr %PyTuple_GetSlice(ptr {result}, i64 1, i64 {count})")
+    f.leave_if(f.compare("eq", rest, "null", "ptr"), "error")
+    whole = f.emit("call ptr %PyTuple_New(i64 2)")
+    f.leave_if(f.compare("eq", whole, "null", "ptr"), "drop.rest")
+    lead = f.emit(f"call ptr %PyTuple_GetItem(ptr {result}, i64 0)")
+    f.do(f"call void %Py_IncRef(ptr {lead})")
+    for k, part in enumerate((lead, rest)):
+        f.emit(f"call i32 %PyTuple_SetItem(ptr {whole}, i64 {k}, ptr {part})")
+    f.do(f"call void %Py_DecRef(ptr {result})")
+    f.give(f"ptr {whole}")
+    return rest

@@ -10,9 +10,13 @@ is refused takes the general path.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from symdiff.codegen.llvm import tiers
-from symdiff.codegen.llvm.array_loop import BLOCK, EXACT, JOB, loads
-from symdiff.codegen.llvm.entry.sizes import print_test
+from symdiff.codegen.llvm.array_loop import BLOCK, JOB
+from symdiff.codegen.llvm.assembly import Function
+from symdiff.codegen.llvm.entry.objects import Builtin
+from symdiff.codegen.llvm.entry.sizes import is_served
 
 API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
        "PyArray_NewFromDescr", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
@@ -47,469 +51,12 @@ served : address of a word for each axis, of the classes of sizes that are taken
 
 ANY_RANK = -1
 
-ARRAY = {"data": 16, "nd": 24, "dims": 32, "strides": 40, "descr": 56, "flags": 64}
-"""Where an array keeps its fields (NumPy's `PyArrayObject_fields`)."""
-
 MOST_OPERANDS = 1000
 SMALLEST_ALIGNED = 2048
 """Elements from which it pays to begin where outputs are aligned."""
 _CONTIGUOUS, _WRITEABLE = 0x1, 0x400
 
-_TEXT = """
-@api = global [{api_size} x ptr] zeroinitializer
-define ptr @call(ptr %self, ptr %args, i64 %nargs) #0 {{
-entry:
-  {api_loads}
-  %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
-  {record_loads}
-  %writes = add i64 %outputs, %flagged
-  %count = add i64 %inputs, %writes
-  %first.s = alloca ptr
-  %wide = alloca i32
-  %n.s = alloca i64
-  %k.s = alloca i64
-  %d.s = alloca i64
-  %job = alloca [{job_size} x i64]
-  %lean_job = alloca [{job_size} x i64]
-  %second_job = alloca [{job_size} x i64]
-  %between_job = alloca [{job_size} x i64]
-  %tiers = alloca [{tiers_size} x i64]
-  %seen.s = alloca i64
-  store i64 0, ptr %seen.s
-  store ptr null, ptr %first.s
-  store i64 0, ptr %k.s
-  %all.args = add i64 %inputs, %outputs
-  %to.new = icmp eq i64 %nargs, %inputs
-  %to.given = icmp eq i64 %nargs, %all.args
-  %right = or i1 %to.new, %to.given
-  %small = icmp ult i64 %count, {most}
-  %go = and i1 %right, %small
-  br i1 %go, label %room, label %refuse
-room:
-  %operands = alloca i64, i64 %count
-  %inner = alloca i64, i64 %count
-  %outer = alloca i64, i64 %count
-  %items = alloca i64, i64 %count
-  %work = alloca i64, i64 %count
-  %numbers = alloca double, i64 %count
-  %news = alloca ptr, i64 %count
-  br label %next
-next:
-  %k = load i64, ptr %k.s
-  %all = icmp eq i64 %k, %nargs
-  br i1 %all, label %known, label %look
-look:
-  %arg.p = getelementptr ptr, ptr %args, i64 %k
-  %arg = load ptr, ptr %arg.p
-  %type.p = getelementptr i8, ptr %arg, i64 {type_offset}
-  %type = load ptr, ptr %type.p
-  %operand.p = getelementptr i64, ptr %operands, i64 %k
-  %inner.p = getelementptr i64, ptr %inner, i64 %k
-  %outer.p = getelementptr i64, ptr %outer, i64 %k
-  %items.p = getelementptr i64, ptr %items, i64 %k
-  store i64 %item, ptr %items.p
-  store i64 0, ptr %outer.p
-  %is.array = icmp eq ptr %type, %ndarray
-  br i1 %is.array, label %array, label %maybe.number
-maybe.number:
-  %is.float = icmp eq ptr %type, %float
-  %is.numpy = icmp eq ptr %type, %numpy.float64
-  %of.doubles = icmp eq i64 %item, 8
-  %is.double = and i1 %is.numpy, %of.doubles
-  %boxed = or i1 %is.float, %is.double
-  %is.of.int = icmp eq ptr %type, %int
-  %takes.int = icmp eq i64 %floats, 0
-  %is.int = and i1 %is.of.int, %takes.int
-  %some = or i1 %boxed, %is.int
-  %is.read = icmp ult i64 %k, %inputs
-  %is.number = and i1 %some, %is.read
-  br i1 %is.number, label %which, label %refuse
-which:
-  br i1 %boxed, label %unbox, label %whole.int
-whole.int:
-  %whole.i = call i64 %PyLong_AsLongLongAndOverflow(ptr %arg, ptr %wide)
-  %up = add i64 %whole.i, {exact}
-  %is.exact = icmp ule i64 %up, {twice_exact}
-  %overflow = load i32, ptr %wide
-  %held = icmp eq i32 %overflow, 0
-  %known.int = and i1 %is.exact, %held
-  %converted = sitofp i64 %whole.i to double
-  br i1 %known.int, label %number, label %refuse
-unbox:
-  %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
-  %unboxed = load double, ptr %value.p
-  br label %number
-number:
-  %value = phi double [ %unboxed, %unbox ], [ %converted, %whole.int ]
-  %number.p = getelementptr double, ptr %numbers, i64 %k
-  %number.a = ptrtoint ptr %number.p to i64
-  store i64 %number.a, ptr %operand.p
-  store i64 0, ptr %inner.p
-  br i1 %of.doubles, label %keep, label %round
-keep:
-  store double %value, ptr %number.p
-  br label %step
-round:
-  %rounded = fptrunc double %value to float
-  store float %rounded, ptr %number.p
-  br label %step
-array:
-  %descr.p = getelementptr i8, ptr %arg, i64 {descr}
-  %descr.a = load i64, ptr %descr.p
-  %same.descr = icmp eq i64 %descr.a, %descr
-  %flags.p = getelementptr i8, ptr %arg, i64 {flags}
-  %flags = load i32, ptr %flags.p
-  %is.input = icmp ult i64 %k, %inputs
-  %needed = select i1 %is.input, i32 {contiguous}, i32 {contiguous_writeable}
-  %found = and i32 %flags, %needed
-  %dense = icmp eq i32 %found, %needed
-  %nd.p = getelementptr i8, ptr %arg, i64 {nd}
-  %nd32 = load i32, ptr %nd.p
-  %is.line = icmp eq i32 %nd32, 1
-  %may.stride = and i1 %is.line, %to.new
-  %lies.well = or i1 %dense, %may.stride
-  %usual = and i1 %same.descr, %lies.well
-  br i1 %usual, label %stride, label %refuse
-stride:
-  %strides.p = getelementptr i8, ptr %arg, i64 {strides}
-  %strides = load ptr, ptr %strides.p
-  br i1 %dense, label %shape, label %strided
-strided:
-  %apart.by = load i64, ptr %strides
-  br label %shape
-shape:
-  %step.by = phi i64 [ %item, %stride ], [ %apart.by, %strided ]
-  %data.p = getelementptr i8, ptr %arg, i64 {data}
-  %data = load i64, ptr %data.p
-  store i64 %data, ptr %operand.p
-  store i64 %step.by, ptr %inner.p
-  %nd = sext i32 %nd32 to i64
-  %dims.p = getelementptr i8, ptr %arg, i64 {dims}
-  %dims = load ptr, ptr %dims.p
-  store i64 0, ptr %d.s
-  %bit.at = and i64 %k, 63
-  %bit = shl i64 1, %bit.at
-  %own.bit = select i1 %is.input, i64 %bit, i64 0
-  %seen.bits = load i64, ptr %seen.s
-  %more.bits = or i64 %seen.bits, %own.bit
-  store i64 %more.bits, ptr %seen.s
-  %first = load ptr, ptr %first.s
-  %none.yet = icmp eq ptr %first, null
-  br i1 %none.yet, label %lead, label %follow
-lead:
-  store ptr %arg, ptr %first.s
-  store i64 1, ptr %n.s
-  %scalar = icmp eq i64 %nd, 0
-  br i1 %scalar, label %refuse, label %multiply
-multiply:
-  %d = load i64, ptr %d.s
-  %counted = icmp eq i64 %d, %nd
-  br i1 %counted, label %step, label %times
-times:
-  %dim.p = getelementptr i64, ptr %dims, i64 %d
-  %dim = load i64, ptr %dim.p
-  %n0 = load i64, ptr %n.s
-  %n1 = mul i64 %n0, %dim
-  store i64 %n1, ptr %n.s
-  %d1 = add i64 %d, 1
-  store i64 %d1, ptr %d.s
-  %served.p = inttoptr i64 %served to ptr
-  {size_test}
-  br i1 %is.compared, label %multiply, label %refuse
-follow:
-  %fnd.p = getelementptr i8, ptr %first, i64 {nd}
-  %fnd32 = load i32, ptr %fnd.p
-  %fdims.p = getelementptr i8, ptr %first, i64 {dims}
-  %fdims = load ptr, ptr %fdims.p
-  %same.nd = icmp eq i32 %fnd32, %nd32
-  br i1 %same.nd, label %compare, label %refuse
-compare:
-  %e = load i64, ptr %d.s
-  %compared = icmp eq i64 %e, %nd
-  br i1 %compared, label %step, label %equal
-equal:
-  %dim1.p = getelementptr i64, ptr %dims, i64 %e
-  %dim1 = load i64, ptr %dim1.p
-  %dim2.p = getelementptr i64, ptr %fdims, i64 %e
-  %dim2 = load i64, ptr %dim2.p
-  %e1 = add i64 %e, 1
-  store i64 %e1, ptr %d.s
-  %same = icmp eq i64 %dim1, %dim2
-  br i1 %same, label %compare, label %refuse
-step:
-  %k1 = add i64 %k, 1
-  store i64 %k1, ptr %k.s
-  br label %next
-known:
-  %like = load ptr, ptr %first.s
-  %n = load i64, ptr %n.s
-  %none = icmp eq ptr %like, null
-  br i1 %none, label %refuse, label %sized
-sized:
-  %rank.p = getelementptr i8, ptr %like, i64 {nd}
-  %rank32 = load i32, ptr %rank.p
-  %own.rank = sext i32 %rank32 to i64
-  %same.rank = icmp eq i64 %own.rank, %rank
-  %all.bits = load i64, ptr %seen.s
-  %same.which = icmp eq i64 %all.bits, %among
-  %same.kind = and i1 %same.rank, %same.which
-  %any.rank = icmp slt i64 %rank, 0
-  %of.kind = or i1 %any.rank, %same.kind
-  br i1 %of.kind, label %measured, label %refuse
-measured:
-  %fits = icmp ule i64 %n, %limit
-  %many = icmp uge i64 %n, %few
-  %body = select i1 %many, i64 %lean, i64 %tested
-  %is.there = icmp ne i64 %body, 0
-  %nothing.to.do = icmp eq i64 %n, 0
-  %may.run = or i1 %is.there, %nothing.to.do
-  %is.meant = icmp ne i64 %n, %never
-  %is.served = and i1 %fits, %is.meant
-  %ready = and i1 %is.served, %may.run
-  br i1 %ready, label %apart, label %refuse
-
-apart:
-  %bytes = mul i64 %n, %item
-  store i64 %inputs, ptr %k.s
-  br label %apart.out
-apart.out:
-  %ao = load i64, ptr %k.s
-  %are.apart = icmp uge i64 %ao, %nargs
-  br i1 %are.apart, label %create, label %apart.start
-apart.start:
-  %ao.p = getelementptr i64, ptr %operands, i64 %ao
-  %written = load i64, ptr %ao.p
-  store i64 0, ptr %d.s
-  br label %apart.in
-apart.in:
-  %ai = load i64, ptr %d.s
-  %seen = icmp eq i64 %ai, %inputs
-  br i1 %seen, label %apart.next, label %apart.one
-apart.one:
-  %ai.p = getelementptr i64, ptr %operands, i64 %ai
-  %read = load i64, ptr %ai.p
-  %gap = sub i64 %written, %read
-  %above = icmp ult i64 %gap, %bytes
-  %gap.down = sub i64 %read, %written
-  %below = icmp ult i64 %gap.down, %bytes
-  %clash = or i1 %above, %below
-  %ai1 = add i64 %ai, 1
-  store i64 %ai1, ptr %d.s
-  br i1 %clash, label %refuse, label %apart.in
-apart.next:
-  %ao1 = add i64 %ao, 1
-  store i64 %ao1, ptr %k.s
-  br label %apart.out
-
-create:
-  store i64 0, ptr %k.s
-  %nd.like.p = getelementptr i8, ptr %like, i64 {nd}
-  %nd.like = load i32, ptr %nd.like.p
-  %dims.like.p = getelementptr i8, ptr %like, i64 {dims}
-  %dims.like = load ptr, ptr %dims.like.p
-  %descr.ptr = inttoptr i64 %descr to ptr
-  %with.extra = add i64 %count, {extra}
-  %memory.block = mul i64 %with.extra, {block_bytes}
-  %memory.flags = mul i64 %n, %flagged
-  %memory.size = add i64 %memory.block, %memory.flags
-  %memory = call ptr %PyMem_RawMalloc(i64 %memory.size)
-  %no.memory = icmp eq ptr %memory, null
-  br i1 %no.memory, label %refuse, label %create.next
-create.next:
-  %c = load i64, ptr %k.s
-  %created = icmp eq i64 %c, %outputs
-  br i1 %created, label %flag.operand, label %create.one
-create.one:
-  %to = add i64 %inputs, %c
-  %oi.p = getelementptr i64, ptr %inner, i64 %to
-  store i64 %item, ptr %oi.p
-  %oo.p = getelementptr i64, ptr %outer, i64 %to
-  store i64 0, ptr %oo.p
-  %ot.p = getelementptr i64, ptr %items, i64 %to
-  store i64 %item, ptr %ot.p
-  br i1 %to.given, label %create.end, label %create.new
-create.new:
-  call void %Py_IncRef(ptr %descr.ptr)
-  %new = call ptr %PyArray_NewFromDescr(ptr %ndarray, ptr %descr.ptr, i32 %nd.like,
-      ptr %dims.like, ptr null, ptr null, i32 0, ptr null)
-  %failed = icmp eq ptr %new, null
-  br i1 %failed, label %drop, label %create.put
-create.put:
-  %new.p = getelementptr ptr, ptr %news, i64 %c
-  store ptr %new, ptr %new.p
-  %o.p = getelementptr i64, ptr %operands, i64 %to
-  %od.p = getelementptr i8, ptr %new, i64 {data}
-  %od = load i64, ptr %od.p
-  store i64 %od, ptr %o.p
-  br label %create.end
-create.end:
-  %c1 = add i64 %c, 1
-  store i64 %c1, ptr %k.s
-  br label %create.next
-flag.operand:
-  %has.flags = icmp ne i64 %flagged, 0
-  %flags.at = getelementptr i8, ptr %memory, i64 %memory.block
-  br i1 %has.flags, label %flag.put, label %launch
-flag.put:
-  %last = add i64 %inputs, %outputs
-  %fo.p = getelementptr i64, ptr %operands, i64 %last
-  %flags.a = ptrtoint ptr %flags.at to i64
-  store i64 %flags.a, ptr %fo.p
-  %fi.p = getelementptr i64, ptr %inner, i64 %last
-  store i64 1, ptr %fi.p
-  %fu.p = getelementptr i64, ptr %outer, i64 %last
-  store i64 0, ptr %fu.p
-  %ft.p = getelementptr i64, ptr %items, i64 %last
-  store i64 1, ptr %ft.p
-  br label %launch
-launch:
-  %empty = icmp eq i64 %n, 0
-  %row = select i1 %empty, i64 1, i64 %n
-  %start = add i64 0, 0
-  %stop = add i64 0, 0
-  %buffers = getelementptr i8, ptr %memory, i64 0
-  %stream = add i64 0, 0
-  {job_stores}
-  %no.flags = select i1 %many, i64 %sure, i64 0
-  %lean.count = sub i64 %count, %no.flags
-  {lean_job_stores}
-  %cleared = mul i64 %memory.flags, %no.flags
-  call void @llvm.memset.p0.i64(ptr %flags.at, i8 0, i64 %cleared, i1 false)
-  {second_job_stores}
-  {between_job_stores}
-  %out.p = getelementptr i64, ptr %operands, i64 %inputs
-  %out.a = load i64, ptr %out.p
-  %register = mul i64 %width, %item
-  %down = sub i64 0, %out.a
-  %mask = sub i64 %register, 1
-  %short = and i64 %down, %mask
-  %is.8 = icmp eq i64 %item, 8
-  %item.log = select i1 %is.8, i64 3, i64 2
-  %steps = lshr i64 %short, %item.log
-  %large = icmp uge i64 %n, {smallest_aligned}
-  %begin = select i1 %large, i64 %steps, i64 0
-  %lean.j = select i1 %many, ptr %lean_job, ptr null
-  %has.second = icmp ne i64 %second, 0
-  %second.j = select i1 %has.second, ptr %second_job, ptr null
-  %has.between = icmp ne i64 %between, 0
-  %between.j = select i1 %has.between, ptr %between_job, ptr null
-  {tiers_stores}
-  %slow = icmp uge i64 %n, %long
-  br i1 %slow, label %launch.free, label %launch.held
-launch.held:
-  %status.held = call i64 @tiers(ptr %tiers)
-  br label %launched
-launch.free:
-  %thread = call ptr %PyEval_SaveThread()
-  %status.free = call i64 @tiers(ptr %tiers)
-  call void %PyEval_RestoreThread(ptr %thread)
-  br label %launched
-launched:
-  %outcome = phi i64 [ %status.held, %launch.held ], [ %status.free, %launch.free ]
-  {counts}
-  %left.p = getelementptr i64, ptr %tiers, i64 {left}
-  %left = load i64, ptr %left.p
-  %unfinished = or i64 %left, %outcome
-  %finished = icmp eq i64 %unfinished, 0
-  %to.verify = select i1 %has.second, i64 0, i64 %memory.flags
-  br i1 %finished, label %verify, label %drop
-verify:
-  %flagged.any = call i1 @any(ptr %flags.at, i64 %to.verify)
-  br i1 %flagged.any, label %drop, label %collect
-collect:
-  call void %PyMem_RawFree(ptr %memory)
-  br i1 %to.given, label %nothing, label %results
-nothing:
-  call void %Py_IncRef(ptr %None)
-  ret ptr %None
-results:
-  %one = icmp eq i64 %outputs, 1
-  br i1 %one, label %bare, label %pack
-bare:
-  %only = load ptr, ptr %news
-  ret ptr %only
-pack:
-  %tuple = call ptr %PyTuple_New(i64 %outputs)
-  %no.tuple = icmp eq ptr %tuple, null
-  br i1 %no.tuple, label %drop.arrays, label %pack.start
-pack.start:
-  store i64 0, ptr %k.s
-  br label %pack.next
-pack.next:
-  %p = load i64, ptr %k.s
-  %packed = icmp eq i64 %p, %outputs
-  br i1 %packed, label %done, label %pack.one
-pack.one:
-  %item.p = getelementptr ptr, ptr %news, i64 %p
-  %item.o = load ptr, ptr %item.p
-  %status = call i32 %PyTuple_SetItem(ptr %tuple, i64 %p, ptr %item.o)
-  %p1 = add i64 %p, 1
-  store i64 %p1, ptr %k.s
-  br label %pack.next
-done:
-  ret ptr %tuple
-
-drop:
-  %why = phi i1 [ true, %create.new ], [ false, %launched ], [ false, %verify ]
-  call void %PyMem_RawFree(ptr %memory)
-  br i1 %to.given, label %refuse, label %drop.next
-drop.arrays:
-  store i64 %outputs, ptr %k.s
-  br label %drop.next
-drop.next:
-  %error = phi i1 [ %why, %drop ], [ true, %drop.arrays ], [ %error, %drop.one ]
-  %r = load i64, ptr %k.s
-  %dropped = icmp eq i64 %r, 0
-  br i1 %dropped, label %dropped.all, label %drop.one
-drop.one:
-  %r1 = sub i64 %r, 1
-  store i64 %r1, ptr %k.s
-  %gone.p = getelementptr ptr, ptr %news, i64 %r1
-  %gone = load ptr, ptr %gone.p
-  call void %Py_DecRef(ptr %gone)
-  br label %drop.next
-dropped.all:
-  br i1 %error, label %null, label %refuse
-null:
-  ret ptr null
-refuse:
-  call void %Py_IncRef(ptr %NotImplemented)
-  ret ptr %NotImplemented
-}}
-
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-define internal i1 @any(ptr %bytes, i64 %n) #0 {{
-entry:
-  br label %next
-next:
-  %k = phi i64 [ 0, %entry ], [ %k64, %wide ]
-  %rest = sub i64 %n, %k
-  %whole = icmp uge i64 %rest, 64
-  br i1 %whole, label %wide, label %tail
-wide:
-  %wide.p = getelementptr i8, ptr %bytes, i64 %k
-  %some = load <64 x i8>, ptr %wide.p, align 1
-  %set = icmp ne <64 x i8> %some, zeroinitializer
-  %bits = bitcast <64 x i1> %set to i64
-  %k64 = add i64 %k, 64
-  %clear = icmp eq i64 %bits, 0
-  br i1 %clear, label %next, label %found
-tail:
-  %t = phi i64 [ %k, %next ], [ %t1, %one ]
-  %end = icmp uge i64 %t, %n
-  br i1 %end, label %none, label %one
-one:
-  %one.p = getelementptr i8, ptr %bytes, i64 %t
-  %byte = load i8, ptr %one.p
-  %t1 = add i64 %t, 1
-  %zero = icmp eq i8 %byte, 0
-  br i1 %zero, label %tail, label %found
-found:
-  ret i1 true
-none:
-  ret i1 false
-}}
-"""
+_POINTERS = ("operands", "inner", "outer", "items", "work", "buffers")
 
 
 def print_array_call(type_offset: int, value_offset: int) -> str:
@@ -517,65 +64,207 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """
-    api_loads = loads("@api", API, "ptr")
-    record_loads = loads("%record", RECORD, "i64")
-    values = dict.fromkeys(tiers.RECORD, "i64 0")
-    values.update(
-        lean="ptr %lean.j", tested="ptr %job", between="ptr %between.j", second="ptr %second.j",
-        stop="i64 %n", lead="i64 %begin", sure="i64 %no.flags", tried="i64 %tried",
-        raised="i64 %raised",
-    )  # fmt: skip
-    tiers_stores = _stores("tiers", tiers.RECORD, values)
-    pointers = {"operands", "inner", "outer", "items", "buffers", "work"}
-    values = {name: f"{'ptr' if name in pointers else 'i64'} %{name}" for name in JOB}
-    tested = values | {"body": "i64 %tested", "width": "i64 %tested_width"}
-    job_stores = _stores("job", JOB, tested)
-    others = {
-        f"{name}_job_stores": _stores(
-            f"{name}_job", JOB, values | {"body": f"i64 %{name}", "width": f"i64 %{name}_width"}
+    f = Builtin("api", API, RECORD, (type_offset, value_offset))
+    f.do("%writes = add i64 %outputs, %flagged", "%count = add i64 %inputs, %writes")
+    jobs = {name: f.room(f"[{len(JOB)} x i64]") for name in ("tested", "lean", "second", "between")}
+    record = f.room(f"[{len(tiers.RECORD)} x i64]")
+    first, size, seen = f.variable("ptr", "null"), f.variable("i64", "1"), f.variable("i64", "0")
+    thread = f.variable("ptr", "null")
+    all_given = f.whole("add", "%inputs", "%outputs")
+    f.do("%to.new = icmp eq i64 %nargs, %inputs", f"%to.given = icmp eq i64 %nargs, {all_given}")
+    small = f.compare("ult", "%count", str(MOST_OPERANDS))
+    f.leave_unless(f.both(f.either("%to.new", "%to.given"), small), "refuse")
+    for name in _POINTERS[:-1]:
+        f.do(f"%{name} = alloca i64, i64 %count")
+    f.do("%numbers = alloca double, i64 %count")
+    f.news = f.room("ptr", "%count")
+    _take(f, first, size, seen)
+    like, n = f.read("ptr", first), f.read("i64", size)
+    f.leave_if(f.compare("eq", like, "null", "ptr"), "refuse")
+    _check(f, like, n, seen)
+    _check_apart(f, f.whole("mul", n, "%item"))
+    flags = _make(f, like, n)
+    many = f.compare("uge", n, "%few")
+    _fill(f, n, many, flags, jobs, record)
+    is_long = f.compare("uge", n, "%long")
+    with f.when(is_long):
+        f.write("ptr", f.emit("call ptr %PyEval_SaveThread()"), thread)
+    status = f.emit(f"call i64 @tiers(ptr {record})")
+    with f.when(is_long):
+        f.do(f"call void %PyEval_RestoreThread(ptr {f.read('ptr', thread)})")
+    after = f.words(record, tiers.RECORD)
+    for name in ("tried", "raised"):
+        f.write("i64", after[name], f"%{name}.at")
+    f.leave_unless(f.compare("eq", f.whole("or", after["left"], status), "0"), "drop")
+    to_verify = f.choose(f.compare("ne", "%second", "0"), "0", "%memory.flags")
+    f.leave_if(f.emit(f"call i1 @any(ptr {flags}, i64 {to_verify})"), "drop")
+    f.do("call void %PyMem_RawFree(ptr %memory)")
+    with f.when("%to.given"):
+        f.do("call void %Py_IncRef(ptr %None)")
+        f.give("ptr %None")
+    f.hand_out("%outputs", "lost")
+    f.label("failed")
+    f.write("i1", "true", f.is_error)
+    f.label("drop")
+    f.do("call void %PyMem_RawFree(ptr %memory)")
+    f.go("dropping")
+    f.label("lost")
+    f.write("i1", "true", f.is_error)
+    f.label("dropping")
+    f.drop()
+    declared = "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
+    return f.text("call") + declared + _print_any()
+
+
+def _take(f: Builtin, first: str, size: str, seen: str) -> None:
+    """Take the arguments: addresses and strides of arrays of one shape, and of numbers."""
+    of_doubles, integers = f.compare("eq", "%item", "8"), f.compare("eq", "%floats", "0")
+    with f.loop("0", "%nargs") as k:
+        argument, following = f.load("%args", k, "ptr"), f.name("following")
+        kind, is_input = f.type_of(argument), f.compare("ult", k, "%inputs")
+        f.store("%item", "%items", k, "i64")
+        f.store("0", "%outer", k, "i64")
+        with f.when(f.compare("ne", kind, "%ndarray", "ptr")):
+            f.leave_unless(is_input, "refuse")
+            place = f.place("%numbers", k, "double")
+            f.real(argument, place, kind, integers, of_doubles)
+            f.store(f.address("ptr", place), "%operands", k, "i64")
+            f.store("0", "%inner", k, "i64")
+            f.leave_if(of_doubles, following)
+            rounded = f.emit(f"fptrunc double {f.read('double', place)} to float")
+            f.write("float", rounded, place)
+            f.go(following)
+        needed = f.choose(is_input, str(_CONTIGUOUS), str(_CONTIGUOUS | _WRITEABLE), "i32")
+        found = f.emit(f"and i32 {f.array(argument, 'flags', 'i32')}, {needed}")
+        dense = f.compare("eq", found, needed, "i32")
+        rank, dims = f.array(argument, "nd", "i32"), f.array(argument, "dims")
+        may_stride = f.both(f.compare("eq", rank, "1", "i32"), "%to.new")
+        same = f.compare("eq", f.array(argument, "descr", "i64"), "%descr")
+        f.leave_unless(f.both(same, f.either(dense, may_stride)), "refuse")
+        f.store("%item", "%inner", k, "i64")
+        strided = f.emit(f"xor i1 {dense}, true")
+        with f.when(strided):
+            f.store(f.read("i64", f.array(argument, "strides")), "%inner", k, "i64")
+        f.store(f.array(argument, "data", "i64"), "%operands", k, "i64")
+        bit = f.whole("shl", "1", f.whole("and", k, "63"))
+        own = f.choose(is_input, bit, "0")
+        f.write("i64", f.whole("or", f.read("i64", seen), own), seen)
+        leading, axes = f.read("ptr", first), f.emit(f"sext i32 {rank} to i64")
+        with f.when(f.compare("eq", leading, "null", "ptr")):
+            f.leave_if(f.compare("eq", axes, "0"), "refuse")
+            f.write("ptr", argument, first)
+            served = f.address("i64", "%served")
+            with f.loop("0", axes) as d:
+                n = f.load(dims, d, "i64")
+                f.write("i64", f.whole("mul", f.read("i64", size), n), size)
+                f.leave_unless(is_served(f, n, served, d), "refuse")
+            f.go(following)
+        same_rank = f.compare("eq", f.array(leading, "nd", "i32"), rank, "i32")
+        f.leave_unless(same_rank, "refuse")
+        others = f.array(leading, "dims")
+        with f.loop("0", axes) as d:
+            same = f.compare("eq", f.load(dims, d, "i64"), f.load(others, d, "i64"))
+            f.leave_unless(same, "refuse")
+        f.label(following)
+
+
+def _check(f: Builtin, like: str, n: str, seen: str) -> None:
+    """Refuse other ranks and sizes than those that are served, and what no body is there for."""
+    rank = f.emit(f"sext i32 {f.array(like, 'nd', 'i32')} to i64")
+    same = f.both(f.compare("eq", rank, "%rank"), f.compare("eq", f.read("i64", seen), "%among"))
+    f.leave_unless(f.either(f.compare("slt", "%rank", "0"), same), "refuse")
+    body = f.choose(f.compare("uge", n, "%few"), "%lean", "%tested")
+    may_run = f.either(f.compare("ne", body, "0"), f.compare("eq", n, "0"))
+    is_served = f.both(f.compare("ule", n, "%limit"), f.compare("ne", n, "%never"))
+    f.leave_unless(f.both(is_served, may_run), "refuse")
+
+
+def _check_apart(f: Builtin, size: str) -> None:
+    """Refuse arrays for results that overlap arguments."""
+    with f.loop("%inputs", "%nargs") as j:
+        written = f.load("%operands", j, "i64")
+        with f.loop("0", "%inputs") as k:
+            read = f.load("%operands", k, "i64")
+            gaps = f.whole("sub", written, read), f.whole("sub", read, written)
+            f.leave_if(f.either(*(f.compare("ult", g, size) for g in gaps)), "refuse")
+
+
+def _make(f: Builtin, like: str, n: str) -> str:
+    """Make memory, new arrays and flags; where the flags lie."""
+    f.do(
+        f"%with.extra = add i64 %count, {tiers.EXTRA}",
+        f"%memory.block = mul i64 %with.extra, {8 * BLOCK}",
+        f"%memory.flags = mul i64 {n}, %flagged",
+        "%memory.size = add i64 %memory.block, %memory.flags",
+        "%memory = call ptr %PyMem_RawMalloc(i64 %memory.size)",
+    )
+    f.leave_if(f.compare("eq", "%memory", "null", "ptr"), "refuse")
+    rank, dims, descr = (
+        f.array(like, "nd", "i32"),
+        f.array(like, "dims"),
+        f.address("i64", "%descr"),
+    )
+    with f.loop("0", "%outputs") as c:
+        k = f.whole("add", "%inputs", c)
+        for name, value in (("inner", "%item"), ("outer", "0"), ("items", "%item")):
+            f.store(value, f"%{name}", k, "i64")
+        with f.when("%to.new"):
+            made = f.new(c, descr, rank, dims)
+            f.store(f.array(made, "data", "i64"), "%operands", k, "i64")
+            f.write("i64", f.whole("add", c, "1"), f.made)
+    flags = f.place("%memory", "%memory.block", "i8")
+    with f.when(f.compare("ne", "%flagged", "0")):
+        last = f.whole("add", "%inputs", "%outputs")
+        values = {"operands": f.address("ptr", flags), "inner": "1", "outer": "0", "items": "1"}
+        for name, value in values.items():
+            f.store(value, f"%{name}", last, "i64")
+    return flags
+
+
+def _fill(f: Builtin, n: str, many: str, flags: str, jobs: Mapping[str, str], record: str) -> None:
+    """Fill in the jobs of the bodies, and what the tiers take."""
+    row = f.choose(f.compare("eq", n, "0"), "1", n)
+    sure = f.choose(many, "%sure", "0")
+    common = {name: f"ptr %{name}" for name in _POINTERS} | {
+        "buffers": "ptr %memory", "inputs": "i64 %inputs", "count": "i64 %count", "row": f"i64 {row}",
+    }  # fmt: skip
+    lean_count = f.whole("sub", "%count", sure)
+    for name, job in jobs.items():
+        own = {"body": f"i64 %{name}", "width": f"i64 %{name}_width"}
+        own |= {"count": f"i64 {lean_count}"} if name == "lean" else {}
+        f.fill(job, JOB, common | own)
+    cleared = f.whole("mul", "%memory.flags", sure)
+    f.do(f"call void @llvm.memset.p0.i64(ptr {flags}, i8 0, i64 {cleared}, i1 false)")
+    start = f.whole("sub", "0", f.load("%operands", "%inputs", "i64"))
+    register = f.whole("mul", "%width", "%item")
+    short = f.whole("and", start, f.whole("sub", register, "1"))
+    steps = f.whole("lshr", short, f.choose(f.compare("eq", "%item", "8"), "3", "2"))
+    lead = f.choose(f.compare("uge", n, str(SMALLEST_ALIGNED)), steps, "0")
+
+    def given(name: str, condition: str) -> str:
+        return f"ptr {f.choose(condition, jobs[name], 'null', 'ptr')}"
+
+    f.fill(record, tiers.RECORD, {
+        "lean": given("lean", many), "tested": f"ptr {jobs['tested']}",
+        "between": given("between", f.compare("ne", "%between", "0")),
+        "second": given("second", f.compare("ne", "%second", "0")),
+        "stop": f"i64 {n}", "lead": f"i64 {lead}", "sure": f"i64 {sure}", "tried": "i64 %tried",
+        "raised": "i64 %raised",
+    })  # fmt: skip
+
+
+def _print_any() -> str:
+    """Whether any of some bytes is not 0."""
+    f = Function()
+    whole = f.whole("and", "%n", "-64")
+    with f.loop("0", whole, step=64) as k:
+        some = f.read("<64 x i8>", f.place("%bytes", k, "i8"))
+        bits = f.emit(
+            f"bitcast <64 x i1> {f.emit(f'icmp ne <64 x i8> {some}, zeroinitializer')} to i64"
         )
-        for name in ("between", "second")
-    }
-    others["lean_job_stores"] = _stores(
-        "lean_job",
-        JOB,
-        values | {"body": "i64 %lean", "width": "i64 %lean_width", "count": "i64 %lean.count"},
-    )
-    counts = "\n  ".join(
-        f"%{name}.t = getelementptr i64, ptr %tiers, i64 {tiers.RECORD.index(name)}\n  "
-        f"%{name}.now = load i64, ptr %{name}.t\n  store i64 %{name}.now, ptr %{name}.at"
-        for name in ("tried", "raised")
-    )
-    return _TEXT.format(
-        api_size=len(API),
-        api_loads=api_loads,
-        record_loads=record_loads,
-        job_size=len(JOB),
-        job_stores=job_stores,
-        **others,
-        counts=counts,
-        tiers_size=len(tiers.RECORD),
-        tiers_stores=tiers_stores,
-        left=tiers.RECORD.index("left"),
-        extra=tiers.EXTRA,
-        most=MOST_OPERANDS,
-        block_bytes=8 * BLOCK,
-        smallest_aligned=SMALLEST_ALIGNED,
-        size_test=print_test("%dim", "%served.p", "%d"),
-        exact=EXACT,
-        twice_exact=2 * EXACT,
-        contiguous=_CONTIGUOUS,
-        contiguous_writeable=_CONTIGUOUS | _WRITEABLE,
-        type_offset=type_offset,
-        value_offset=value_offset,
-        **ARRAY,
-    )
-
-
-def _stores(place: str, names: tuple[str, ...], values: dict[str, str]) -> str:
-    """Stores of all fields of a record, each an i64 or an address."""
-    return "\n  ".join(
-        f"%{place}.{name} = getelementptr i64, ptr %{place}, i64 {k}\n  "
-        f"store {values[name]}, ptr %{place}.{name}"
-        for k, name in enumerate(names)
-    )
+        f.leave_unless(f.compare("eq", bits, "0"), "found")
+    with f.loop(whole, "%n") as k:
+        f.leave_unless(f.compare("eq", f.load("%bytes", k, "i8"), "0", "i8"), "found")
+    f.give("i1 false")
+    f.label("found")
+    return f.function("i1 @any(ptr %bytes, i64 %n) #0", "ret i1 true")

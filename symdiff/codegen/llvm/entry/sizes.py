@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 
+from symdiff.codegen.llvm.assembly import Function
+
 EDGES = (0, 1, 2, 3, 10)
 """The largest size of each class; the last class has all that are larger."""
 MOST_AXES = 64
@@ -25,17 +27,10 @@ def size_class(n: int) -> int:
     return next((k for k, most in enumerate(EDGES) if n <= most), len(EDGES))
 
 
-def print_test(size: str, words: str, axis: str) -> str:
-    """LLVM IR that computes `%is.compared`: whether the class of a size is in the word of an axis."""
-    lines = [
-        f"%word.p = getelementptr i64, ptr {words}, i64 {axis}",
-        "%classes = load i64, ptr %word.p",
-    ]
+def is_served(f: Function, size: str, words: str, axis: str) -> str:
+    """LLVM IR that says whether the class of a size is in the word of an axis."""
     found = str(len(EDGES))
     for k in reversed(range(len(EDGES))):
-        lines.append(f"%within.{k} = icmp ule i64 {size}, {EDGES[k]}")
-        lines.append(f"%class.{k} = select i1 %within.{k}, i64 {k}, i64 {found}")
-        found = f"%class.{k}"
-    lines.append(f"%class.bit = lshr i64 %classes, {found}")
-    lines.append("%is.compared = trunc i64 %class.bit to i1")
-    return "\n  ".join(lines)
+        found = f.choose(f.compare("ule", size, str(EDGES[k])), str(k), found)
+    bit = f.whole("lshr", f.load(words, axis, "i64"), found)
+    return f.emit(f"trunc i64 {bit} to i1")

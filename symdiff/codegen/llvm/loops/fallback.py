@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from symdiff.codegen.llvm.assembly import Function
 from symdiff.codegen.llvm.flags import unwatched
 from symdiff.codegen.llvm.jit import has_flags
 from symdiff.codegen.llvm.printer import Writer
@@ -65,51 +66,6 @@ done:
 define ptr @place(i64 %which) #0 {{
   %slot = getelementptr ptr, ptr @{table}, i64 %which
   ret ptr %slot
-}}
-"""
-
-_LANES = """
-declare i64 @llvm.cttz.i64(i64, i1)
-define internal void @recompute.lanes(ptr %again, i64 %which, i64 %bits, i64 %leaves, i64 %width, ptr %in, ptr %out) noinline #0 {{
-entry:
-  %point = alloca double, i64 %leaves
-  %result = alloca [2 x double]
-  br label %lane
-lane:
-  %left = phi i64 [ %bits, %entry ], [ %rest, %put ]
-  %k = call i64 @llvm.cttz.i64(i64 %left, i1 false)
-  br label %leaf
-leaf:
-  %j = phi i64 [ 0, %lane ], [ %j1, %get ]
-  %some = icmp slt i64 %j, %leaves
-  br i1 %some, label %get, label %ready
-get:
-  %row = mul i64 %j, %width
-  %at = add i64 %row, %k
-  %from = getelementptr {real}, ptr %in, i64 %at
-  %x = load {real}, ptr %from
-  %wide = {widen}
-  %to = getelementptr double, ptr %point, i64 %j
-  store double %wide, ptr %to
-  %j1 = add i64 %j, 1
-  br label %leaf
-ready:
-  %place = getelementptr {real}, ptr %out, i64 %k
-  %old = load {real}, ptr %place
-  %first = {widen_old}
-  store double %first, ptr %result
-  call void @recompute(ptr %again, i64 %which, ptr %point, ptr %result)
-  br label %put
-put:
-  %y = load double, ptr %result
-  %new = {narrow}
-  store {real} %new, ptr %place
-  %one = sub i64 %left, 1
-  %rest = and i64 %left, %one
-  %more = icmp ne i64 %rest, 0
-  br i1 %more, label %lane, label %done
-done:
-  ret void
 }}
 """
 
@@ -199,16 +155,34 @@ def _value(w: Writer, name: str, which: int, leaves: int) -> str:
 
 
 def _lanes(single: bool) -> str:
-    if single:
-        return _LANES.format(
-            real="float", widen="fpext float %x to double",
-            widen_old="fpext float %old to double", narrow="fptrunc double %y to float",
-        )  # fmt: skip
-    same = "fadd double {}, -0.0"
-    return _LANES.format(
-        real="double", widen=same.format("%x"), widen_old=same.format("%old"),
-        narrow=same.format("%y"),
-    )  # fmt: skip
+    """The function that computes the flagged ones of some lanes again."""
+    f, real = Function(), "float" if single else "double"
+    point, result = f.room("double", "%leaves"), f.room("[2 x double]")
+    left = f.variable("i64", "%bits")
+
+    def widened(array: str, at: str) -> str:
+        value = f.load(array, at, real)
+        return f.emit(f"fpext float {value} to double") if single else value
+
+    f.label("lane")
+    bits = f.read("i64", left)
+    k = f.emit(f"call i64 @llvm.cttz.i64(i64 {bits}, i1 false)")
+    with f.loop("0", "%leaves") as j:
+        at = f.whole("add", f.whole("mul", j, "%width"), k)
+        f.store(widened("%in", at), point, j, "double")
+    f.write("double", widened("%out", k), result)
+    f.do(f"call void @recompute(ptr %again, i64 %which, ptr {point}, ptr {result})")
+    found = f.read("double", result)
+    found = f.emit(f"fptrunc double {found} to float") if single else found
+    f.store(found, "%out", k, real)
+    rest = f.whole("and", bits, f.whole("sub", bits, "1"))
+    f.write("i64", rest, left)
+    f.leave_if(f.compare("ne", rest, "0"), "lane")
+    head = (
+        "void @recompute.lanes(ptr %again, i64 %which, i64 %bits, i64 %leaves, i64 %width, "
+        "ptr %in, ptr %out) noinline #0"
+    )
+    return "declare i64 @llvm.cttz.i64(i64, i1)\n" + f.function(head, "ret void")
 
 
 def recompute_functions(count: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symdiff.codegen.llvm.assembly import Function
 from symdiff.codegen.llvm.loops.scoped import Expressions, Scope, Slot, Stored
 from symdiff.ir import Expr
 from symdiff.ir.integers import in_range as provably_in_range
@@ -25,8 +26,8 @@ cost more than what is saved on them."""
 LARGE, SLOTS = 2**16, 12
 """Bytes of arrays that are kept likewise, and how many of them; together at most POOLED."""
 
-PRELUDE = """
-@pool = internal global [SLOTS x i64] zeroinitializer
+_WHOLE = f"""
+@pool = internal global [{SLOTS} x i64] zeroinitializer
 @pooled = internal global i64 0
 declare ptr @malloc(i64)
 declare ptr @realloc(ptr, i64)
@@ -34,9 +35,9 @@ declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
-declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
+declare {{i64, i1}} @llvm.smul.with.overflow.i64(i64, i64)
 
-define internal i64 @floordiv(i64 %a, i64 %b) alwaysinline #1 {
+define internal i64 @floordiv(i64 %a, i64 %b) alwaysinline #1 {{
   %zero = icmp eq i64 %b, 0
   %minus = icmp eq i64 %b, -1
   %odd = or i1 %zero, %minus
@@ -54,207 +55,144 @@ define internal i64 @floordiv(i64 %a, i64 %b) alwaysinline #1 {
   %g = select i1 %minus, i64 %n, i64 %f
   %h = select i1 %zero, i64 0, i64 %g
   ret i64 %h
-}
-define internal i64 @floormod(i64 %a, i64 %b) alwaysinline #1 {
+}}
+define internal i64 @floormod(i64 %a, i64 %b) alwaysinline #1 {{
   %q = call i64 @floordiv(i64 %a, i64 %b)
   %p = mul i64 %q, %b
   %r = sub i64 %a, %p
   %zero = icmp eq i64 %b, 0
   %s = select i1 %zero, i64 0, i64 %r
   ret i64 %s
-}
-define internal i64 @bytes(i64 %a, i64 %b) alwaysinline #1 {
-  %both = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %a, i64 %b)
-  %product = extractvalue {i64, i1} %both, 0
-  %over = extractvalue {i64, i1} %both, 1
+}}
+define internal i64 @bytes(i64 %a, i64 %b) alwaysinline #1 {{
+  %both = call {{i64, i1}} @llvm.smul.with.overflow.i64(i64 %a, i64 %b)
+  %product = extractvalue {{i64, i1}} %both, 0
+  %over = extractvalue {{i64, i1}} %both, 1
   %r = select i1 %over, i64 9223372036854775807, i64 %product
   ret i64 %r
-}
-define internal ptr @take(ptr %list, i64 %bytes) noinline #0 {
-  %large = icmp ugt i64 %bytes, 4611686018427387904
-  br i1 %large, label %none, label %try
-try:
-  %all = add i64 %bytes, 192
-  %big = icmp uge i64 %all, LARGE
-  br i1 %big, label %seek, label %fresh
-seek:
-  %k = phi i64 [ 0, %try ], [ %k.n, %next ]
-  %slot = getelementptr i64, ptr @pool, i64 %k
-  %at = atomicrmw xchg ptr %slot, i64 0 acq_rel
-  %empty = icmp eq i64 %at, 0
-  br i1 %empty, label %next, label %look
-look:
-  %old = inttoptr i64 %at to ptr
-  %size.p = getelementptr i64, ptr %old, i64 1
-  %size = load i64, ptr %size.p
-  %most = mul i64 %all, 2
-  %enough = icmp uge i64 %size, %all
-  %fits = icmp ule i64 %size, %most
-  %good = and i1 %enough, %fits
-  br i1 %good, label %mine, label %back
-mine:
-  %less = atomicrmw sub ptr @pooled, i64 %size acq_rel
-  br label %link
-back:
-  %swap = cmpxchg ptr %slot, i64 0, i64 %at acq_rel acquire
-  %put = extractvalue {i64, i1} %swap, 1
-  br i1 %put, label %next, label %drop
-drop:
-  %lost = atomicrmw sub ptr @pooled, i64 %size acq_rel
-  call void @free(ptr %old)
-  br label %next
-next:
-  %k.n = add i64 %k, 1
-  %more = icmp ult i64 %k.n, SLOTS
-  br i1 %more, label %seek, label %fresh
-fresh:
-  %new = call ptr @malloc(i64 %all)
-  %failed = icmp eq ptr %new, null
-  br i1 %failed, label %none, label %sized
-sized:
-  %all.p = getelementptr i64, ptr %new, i64 1
-  store i64 %all, ptr %all.p
-  br label %link
-link:
-  %raw = phi ptr [ %new, %sized ], [ %old, %mine ]
-  %before = load ptr, ptr %list
-  store ptr %before, ptr %raw
-  store ptr %raw, ptr %list
-  %first = ptrtoint ptr %raw to i64
-  %past = add i64 %first, 127
-  %line = and i64 %past, -64
-  %p = inttoptr i64 %line to ptr
-  ret ptr %p
-none:
-  ret ptr null
-}
-define internal void @release(ptr %list, ptr %mark) noinline #0 {
-entry:
-  br label %next
-next:
-  %p = load ptr, ptr %list
-  %done = icmp eq ptr %p, %mark
-  br i1 %done, label %end, label %drop
-drop:
-  %before = load ptr, ptr %p
-  store ptr %before, ptr %list
-  %size.p = getelementptr i64, ptr %p, i64 1
-  %size = load i64, ptr %size.p
-  %big = icmp uge i64 %size, LARGE
-  %small = icmp ule i64 %size, POOLED
-  %worth = and i1 %big, %small
-  br i1 %worth, label %keep, label %free
-keep:
-  %had = atomicrmw add ptr @pooled, i64 %size acq_rel
-  %has = add i64 %had, %size
-  %room = icmp ule i64 %has, POOLED
-  %new = ptrtoint ptr %p to i64
-  br i1 %room, label %seek, label %full
-seek:
-  %k = phi i64 [ 0, %keep ], [ %k.n, %taken ]
-  %slot = getelementptr i64, ptr @pool, i64 %k
-  %swap = cmpxchg ptr %slot, i64 0, i64 %new acq_rel acquire
-  %put = extractvalue {i64, i1} %swap, 1
-  br i1 %put, label %next, label %taken
-taken:
-  %k.n = add i64 %k, 1
-  %more = icmp ult i64 %k.n, SLOTS
-  br i1 %more, label %seek, label %full
-full:
-  %less = atomicrmw sub ptr @pooled, i64 %size acq_rel
-  br label %free
-free:
-  call void @free(ptr %p)
-  br label %next
-end:
-  ret void
-}
-define internal void @unpool() noinline #0 {
-start:
-  br label %next
-next:
-  %k = phi i64 [ 0, %start ], [ %k.n, %last ]
-  %slot = getelementptr i64, ptr @pool, i64 %k
-  %at = atomicrmw xchg ptr %slot, i64 0 acq_rel
-  %empty = icmp eq i64 %at, 0
-  br i1 %empty, label %last, label %drop
-drop:
-  %p = inttoptr i64 %at to ptr
-  %size.p = getelementptr i64, ptr %p, i64 1
-  %size = load i64, ptr %size.p
-  %less = atomicrmw sub ptr @pooled, i64 %size acq_rel
-  call void @free(ptr %p)
-  br label %last
-last:
-  %k.n = add i64 %k, 1
-  %more = icmp ult i64 %k.n, SLOTS
-  br i1 %more, label %next, label %end
-end:
-  ret void
-}
-define internal void @unpark(ptr %slot, ptr %tape) noinline #0 {
-  %at = atomicrmw xchg ptr %slot, i64 0 acq_rel
-  %none = icmp eq i64 %at, 0
-  br i1 %none, label %end, label %found
-found:
-  %data = inttoptr i64 %at to ptr
-  %room = load i64, ptr %data
-  %room.p = getelementptr i64, ptr %tape, i64 2
-  store ptr %data, ptr %tape
-  store i64 %room, ptr %room.p
-  br label %end
-end:
-  ret void
-}
-define internal void @keep.tape(ptr %slot, ptr %tape) noinline #0 {
-  %data = load ptr, ptr %tape
-  %room.p = getelementptr i64, ptr %tape, i64 2
-  %room = load i64, ptr %room.p
-  %some = icmp ugt i64 %room, 7
-  %small = icmp ule i64 %room, POOLED
-  %keep = and i1 %some, %small
-  br i1 %keep, label %swap, label %drop
-swap:
-  store i64 %room, ptr %data
-  %new = ptrtoint ptr %data to i64
-  %old = atomicrmw xchg ptr %slot, i64 %new acq_rel
-  %other = inttoptr i64 %old to ptr
-  call void @free(ptr %other)
-  ret void
-drop:
-  call void @free(ptr %data)
-  ret void
-}
-define internal i1 @reserve(ptr %tape, i64 %more) noinline #0 {
-  %used.p = getelementptr i64, ptr %tape, i64 1
-  %room.p = getelementptr i64, ptr %tape, i64 2
-  %data = load ptr, ptr %tape
-  %used = load i64, ptr %used.p
-  %room = load i64, ptr %room.p
-  %large = icmp ugt i64 %more, 4611686018427387904
-  br i1 %large, label %bad, label %check
-check:
-  %need = add i64 %used, %more
-  %enough = icmp sle i64 %need, %room
-  br i1 %enough, label %good, label %grow
-grow:
-  %twice = mul i64 %room, 2
-  %size = call i64 @llvm.smax.i64(i64 %need, i64 %twice)
-  %new = call ptr @realloc(ptr %data, i64 %size)
-  %failed = icmp eq ptr %new, null
-  br i1 %failed, label %bad, label %keep
-keep:
-  store ptr %new, ptr %tape
-  store i64 %size, ptr %room.p
-  br label %good
-good:
-  ret i1 true
-bad:
-  ret i1 false
-}
+}}
 """
-for _name, _value in (("POOLED", POOLED), ("LARGE", LARGE), ("SLOTS", SLOTS)):
-    PRELUDE = PRELUDE.replace(_name, str(_value))
+
+
+def _swap(f: Function, slot: str, value: str) -> str:
+    """Put a word into a slot, in which there was none; whether that was so."""
+    found = f.emit(f"cmpxchg ptr {slot}, i64 0, i64 {value} acq_rel acquire")
+    return f.emit(f"extractvalue {{i64, i1}} {found}, 1")
+
+
+def _atomic(f: Function, what: str, place: str, value: str) -> str:
+    """Change a word that other threads use; what it was."""
+    return f.emit(f"atomicrmw {what} ptr {place}, i64 {value} acq_rel")
+
+
+def _print_take() -> str:
+    f = Function()
+    found = f.variable("ptr", "null")
+    f.leave_if(f.compare("ugt", "%bytes", str(2**62)), "none")
+    size = f.whole("add", "%bytes", "192")
+    with f.when(f.compare("uge", size, str(LARGE))), f.loop("0", str(SLOTS)) as k:
+        slot, following = f.place("@pool", k, "i64"), f.name("following")
+        at = _atomic(f, "xchg", slot, "0")
+        f.leave_if(f.compare("eq", at, "0"), following)
+        old = f.address("i64", at)
+        there = f.load(old, "1", "i64")
+        enough = f.compare("uge", there, size)
+        with f.when(f.both(enough, f.compare("ule", there, f.whole("mul", size, "2")))):
+            _atomic(f, "sub", "@pooled", there)
+            f.write("ptr", old, found)
+            f.go("link")
+        f.leave_if(_swap(f, slot, at), following)
+        _atomic(f, "sub", "@pooled", there)
+        f.do(f"call void @free(ptr {old})")
+        f.label(following)
+    new = f.emit(f"call ptr @malloc(i64 {size})")
+    f.leave_if(f.compare("eq", new, "null", "ptr"), "none")
+    f.store(size, new, "1", "i64")
+    f.write("ptr", new, found)
+    f.label("link")
+    made = f.read("ptr", found)
+    f.write("ptr", f.read("ptr", "%list"), made)
+    f.write("ptr", made, "%list")
+    line = f.whole("and", f.whole("add", f.address("ptr", made), "127"), "-64")
+    f.give(f"ptr {f.address('i64', line)}")
+    f.label("none")
+    return f.function("ptr @take(ptr %list, i64 %bytes) noinline #0", "ret ptr null")
+
+
+def _print_release() -> str:
+    f = Function()
+    f.label("next")
+    made = f.read("ptr", "%list")
+    f.leave_if(f.compare("eq", made, "%mark", "ptr"), "end")
+    f.write("ptr", f.read("ptr", made), "%list")
+    size = f.load(made, "1", "i64")
+    worth = f.both(f.compare("uge", size, str(LARGE)), f.compare("ule", size, str(POOLED)))
+    with f.when(worth):
+        has = f.whole("add", _atomic(f, "add", "@pooled", size), size)
+        new = f.address("ptr", made)
+        with f.when(f.compare("ule", has, str(POOLED))), f.loop("0", str(SLOTS)) as k:
+            f.leave_if(_swap(f, f.place("@pool", k, "i64"), new), "next")
+        _atomic(f, "sub", "@pooled", size)
+    f.do(f"call void @free(ptr {made})")
+    f.go("next")
+    f.label("end")
+    return f.function("void @release(ptr %list, ptr %mark) noinline #0", "ret void")
+
+
+def _print_unpool() -> str:
+    f = Function()
+    with f.loop("0", str(SLOTS)) as k:
+        at = _atomic(f, "xchg", f.place("@pool", k, "i64"), "0")
+        with f.when(f.compare("ne", at, "0")):
+            old = f.address("i64", at)
+            _atomic(f, "sub", "@pooled", f.load(old, "1", "i64"))
+            f.do(f"call void @free(ptr {old})")
+    return f.function("void @unpool() noinline #0", "ret void")
+
+
+def _print_unpark() -> str:
+    f = Function()
+    at = _atomic(f, "xchg", "%slot", "0")
+    with f.when(f.compare("ne", at, "0")):
+        data = f.address("i64", at)
+        f.write("ptr", data, "%tape")
+        f.store(f.read("i64", data), "%tape", "2", "i64")
+    return f.function("void @unpark(ptr %slot, ptr %tape) noinline #0", "ret void")
+
+
+def _print_keep() -> str:
+    f = Function()
+    data, room = f.read("ptr", "%tape"), f.load("%tape", "2", "i64")
+    with f.when(f.both(f.compare("ugt", room, "7"), f.compare("ule", room, str(POOLED)))):
+        f.write("i64", room, data)
+        old = _atomic(f, "xchg", "%slot", f.address("ptr", data))
+        f.do(f"call void @free(ptr {f.address('i64', old)})")
+        f.give("void")
+    f.do(f"call void @free(ptr {data})")
+    return f.function("void @keep.tape(ptr %slot, ptr %tape) noinline #0", "ret void")
+
+
+def _print_reserve() -> str:
+    f = Function()
+    data, used, room = f.read("ptr", "%tape"), *(f.load("%tape", k, "i64") for k in "12")
+    f.leave_if(f.compare("ugt", "%more", str(2**62)), "bad")
+    need = f.whole("add", used, "%more")
+    with f.when(f.compare("sgt", need, room)):
+        twice = f.whole("mul", room, "2")
+        size = f.emit(f"call i64 @llvm.smax.i64(i64 {need}, i64 {twice})")
+        new = f.emit(f"call ptr @realloc(ptr {data}, i64 {size})")
+        f.leave_if(f.compare("eq", new, "null", "ptr"), "bad")
+        f.write("ptr", new, "%tape")
+        f.store(size, "%tape", "2", "i64")
+    f.give("i1 true")
+    f.label("bad")
+    return f.function("i1 @reserve(ptr %tape, i64 %more) noinline #0", "ret i1 false")
+
+
+PRELUDE = "\n".join([
+    _WHOLE, _print_take(), _print_release(), _print_unpool(), _print_unpark(), _print_keep(),
+    _print_reserve(), "",
+])  # fmt: skip
 """Functions of every kernel: whole division rounded down; memory that is in a list, of which
 `unpool` frees what was kept; and tapes of (data, bytes used, bytes there are)."""
 

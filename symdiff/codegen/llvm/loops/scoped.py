@@ -11,28 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import NamedTuple
 
+from symdiff import ir
 from symdiff.codegen.common import scopes
 from symdiff.codegen.llvm.loops.fallback import any_lane, tested_call
 from symdiff.codegen.llvm.printer import Lanes, Writer
-from symdiff.ir import (
-    ABS,
-    ADD,
-    BOOL,
-    CONST,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    Expr,
-    topological,
-)
+from symdiff.ir import Expr
 from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LARGEST, LOAD, MOD, REAL_OF, name_of
 from symdiff.ir.plain import real_op
@@ -40,8 +25,8 @@ from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 from symdiff.lowering.double_double.pairs import PARTS
 from symdiff.lowering.target import TESTED
 
-_WHOLE = {ADD: "add", SUB: "sub", MUL: "mul"}
-_COMPARISONS = {LT: "slt", LE: "sle", EQ: "eq"}
+_WHOLE = {ir.ADD: "add", ir.SUB: "sub", ir.MUL: "mul"}
+_COMPARISONS = {ir.LT: "slt", ir.LE: "sle", ir.EQ: "eq"}
 _VECTORS: Callable[[Scope], dict[Hashable, str]] = attrgetter("vectors")
 _ROUNDED = {FLOORDIV: "floordiv", MOD: "floormod"}
 
@@ -107,6 +92,15 @@ class Scope(scopes.Scope[Stored]):
     allocates: bool = False
 
 
+class Operands(NamedTuple):
+    """What prints an operation, on numbers or vectors, and what names its operands: as values of
+    their own kind, and as real numbers."""
+
+    writer: Writer
+    own: Callable[[Expr], str]
+    real: Callable[[Expr], str]
+
+
 class Expressions(scopes.Scopes[Scope, Stored]):
     """Prints expressions; what a load is, is left to `Memory`.
 
@@ -147,8 +141,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
     def varies(self, e: Expr) -> bool:
         """Whether an expression has a value for each lane."""
         known = self.scope.varies
-        for n in topological((e,), known):
-            if n.op in (VAR, INDEX, ARRAY):
+        for n in ir.topological((e,), known):
+            if n.op in (ir.VAR, INDEX, ARRAY):
                 name = name_of(n)
                 known[n] = name in self.find(name)[0].varying
             else:
@@ -161,19 +155,19 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         return self.value(e)
 
     def literal(self, e: Expr) -> str:
-        if e.op is BOOL:
+        if e.op is ir.BOOL:
             return "true" if e.value else "false"
         if self.kind(e) == "i":
             return str((int(e.value) + LARGEST + 1) % (2 * LARGEST + 2) - LARGEST - 1)
         return self.scalars.literal(e)
 
     def operation(self, n: Expr, scope: Scope) -> str:
-        return self._operation(n, self.scalars, self.scalar, self.number, scope)
+        return self._operation(n, Operands(self.scalars, self.scalar, self.number), scope)
 
     def number(self, e: Expr) -> str:
         """The value of an expression as a real number."""
         kind = self.kind(e)
-        if e.op is CONST or e.op in CONSTANT_VALUES:
+        if e.op is ir.CONST or e.op in CONSTANT_VALUES:
             return self.scalars.literal(e)
         value = self.scalar(e)
         if kind == "f":
@@ -210,7 +204,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             if n.op is LOAD:
                 scope.vectors[n] = self.elements(n, scope)
             else:
-                scope.vectors[n] = self._operation(n, self.packed, self.vector, self.reals, scope)
+                lanes = Operands(self.packed, self.vector, self.reals)
+                scope.vectors[n] = self._operation(n, lanes, scope)
         return self.scope_of(e).vectors[e]
 
     def _below(self, n: Expr) -> Sequence[Expr]:
@@ -294,31 +289,25 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         return value if kind == "i" else self.emit(to, f"trunc {self._ints} {value} to {to}")
 
     # -------------------------------------------------------------- operations
-    def _operation(
-        self,
-        e: Expr,
-        w: Writer,
-        own: Callable[[Expr], str],
-        real: Callable[[Expr], str],
-        scope: Scope,
-    ) -> str:
-        """Print one operation on numbers or vectors; `own` and `real` name its operands."""
+    def _operation(self, e: Expr, o: Operands, scope: Scope) -> str:
+        """Print one operation on numbers or vectors."""
+        w, own, real = o
         op, whole = real_op(e.op), w.vector("i64")
         kinds = [self.kind(a) for a in e.args]
         if op in _COMPARISONS and all(k == kinds[0] != "f" for k in kinds):
             a, b = map(own, e.args)
             of = whole if kinds[0] == "i" else w.condition
             return self.emit(w.condition, f"icmp {_COMPARISONS[op]} {of} {a}, {b}", scope)
-        if op is WHERE and self.kind(e) == "i":
+        if op is ir.WHERE and self.kind(e) == "i":
             c, a, b = map(own, e.args)
             choice = f"select {w.condition} {c}, {whole} {a}, {whole} {b}"
             return self.emit(whole, choice, scope)
         if self.kind(e) == "i":
-            return self._integer(e, w, own, real, scope)
+            return self._integer(e, o, scope)
         if op is REAL_OF:
             return real(e.args[0])
         if op is TESTED:
-            return self._tested(e, w, own, real, scope)
+            return self._tested(e, o, scope)
         args = [own(a) if k == "b" else real(a) for a, k in zip(e.args, kinds, strict=True)]
         kind = w.condition if op.boolean else w.value
         if op is POWER_OF_TWO or op is EXPONENT:
@@ -328,7 +317,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return name
         if op in PARTS:
             return self._pair(e, w, args, scope)
-        if op is POW and e.args[1] is HALF:
+        if op is ir.POW and e.args[1] is ir.HALF:
             return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
         if w is self.scalars and self._of_lanes(e) and self.alike(scope):
             lanes = [self.spread(self.real, a, scope) for a in args]
@@ -371,15 +360,9 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return n.args
         return (*n.args[:3], *n.args[4:])
 
-    def _tested(
-        self,
-        e: Expr,
-        w: Writer,
-        own: Callable[[Expr], str],
-        real: Callable[[Expr], str],
-        scope: Scope,
-    ) -> str:
+    def _tested(self, e: Expr, o: Operands, scope: Scope) -> str:
         """Print a value that may be flagged; where its screen does not hold nothing else is done."""
+        w, own, real = o
         which, value, screen, flagged, *leaves = e.args
         number, names = int(which.value), [real(a) for a in (value, *leaves)]
         if screen is flagged:
@@ -392,7 +375,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         place = self.variable(w.value, scope)
         scope.lines.append(f"store {w.value} {names[0]}, ptr {place}")
         aside = Scope(scope)
-        args = [names[0], self._aside(flagged, w, own, real, aside), *names[1:]]
+        args = [names[0], self._aside(flagged, o, aside), *names[1:]]
         better = self.emit(w.value, tested_call(w, number, args), aside)
         look, end = self.label(), self.label()
         scope.lines += [
@@ -401,14 +384,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         ]  # fmt: skip
         return self.emit(w.value, f"load {w.value}, ptr {place}", scope)
 
-    def _aside(
-        self,
-        e: Expr,
-        w: Writer,
-        own: Callable[[Expr], str],
-        real: Callable[[Expr], str],
-        scope: Scope,
-    ) -> str:
+    def _aside(self, e: Expr, o: Operands, scope: Scope) -> str:
         """Print an expression for one use, all but what it loads and tested values, in a
         scope that nothing else is printed in."""
         known: dict[Expr, str] = {}
@@ -416,36 +392,31 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         def named(outside: Callable[[Expr], str]) -> Callable[[Expr], str]:
             return lambda a: known[a] if a in known else outside(a)
 
+        inside = Operands(o.writer, named(o.own), named(o.real))
         given = {
-            n: True for n in topological((e,)) if n.op in (LOAD, TESTED) or self.kind(n) == "i"
+            n: True for n in ir.topological((e,)) if n.op in (LOAD, TESTED) or self.kind(n) == "i"
         }
-        for n in topological((e,), given):
+        for n in ir.topological((e,), given):
             if n.args:
-                known[n] = self._operation(n, w, named(own), named(real), scope)
+                known[n] = self._operation(n, inside, scope)
         return known[e]
 
     def variable(self, kind: str, scope: Scope | None = None) -> str:
         """A place for one value, of the function that a scope is in."""
         raise NotImplementedError
 
-    def _integer(
-        self,
-        e: Expr,
-        w: Writer,
-        own: Callable[[Expr], str],
-        real: Callable[[Expr], str],
-        scope: Scope,
-    ) -> str:
+    def _integer(self, e: Expr, o: Operands, scope: Scope) -> str:
+        w, own, _ = o
         op, whole = e.op, w.vector("i64")
-        if op is POW:
+        if op is ir.POW:
             return self._power(own(e.args[0]), int(e.args[1].value), whole, scope)
         args = [own(a) for a in e.args]
         if op in _WHOLE:
             return self.emit(whole, f"{_WHOLE[op]} {whole} {args[0]}, {args[1]}", scope)
-        if op is NEG:
+        if op is ir.NEG:
             zero = "0" if w is self.scalars else "zeroinitializer"
             return self.emit(whole, f"sub {whole} {zero}, {args[0]}", scope)
-        if op is ABS:
+        if op is ir.ABS:
             suffix = "i64" if w is self.scalars else f"v{self.width}i64"
             w.declared["llvm.abs." + suffix] = f"declare {whole} @llvm.abs.{suffix}({whole}, i1)"
             return self.emit(

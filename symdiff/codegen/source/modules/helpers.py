@@ -17,27 +17,11 @@ from fractions import Fraction
 from textwrap import fill, indent
 from typing import NamedTuple
 
+from symdiff import ir
 from symdiff.codegen.common.temporaries import ATOM, Text
 from symdiff.codegen.source.modules.support import CALLS
 from symdiff.codegen.source.python import PythonWriter, function_body
-from symdiff.ir import (
-    ABS,
-    ADD,
-    AND,
-    CONST,
-    EQ,
-    LT,
-    MUL,
-    NEG,
-    NOT,
-    SUB,
-    ZERO,
-    Expr,
-    Op,
-    raw,
-    topological,
-    var,
-)  # fmt: skip
+from symdiff.ir import Expr, Op
 from symdiff.lowering.compensated.evaluate import CALLED as CORRECTED_CALLS
 from symdiff.lowering.compensated.evaluate import CALLED_LIGHT as LIGHT_CALLS
 from symdiff.lowering.compensated.functions import CORRECTED
@@ -167,7 +151,7 @@ def _known_tables() -> dict[Expr, str]:
     found: dict[Expr, str] = {}
     with dd.as_calls():
         for call in _called().values():
-            for e in topological((_built(call),)):
+            for e in ir.topological((_built(call),)):
                 if e.op in (dd.TERMS, dd.TAIL) and e not in found:
                     kind = "TERMS" if e.op is dd.TERMS else "TAIL"
                     title = f"_{call.name.removeprefix('pair_').upper()}_{kind}"
@@ -187,7 +171,7 @@ def _table_text(name: str, e: Expr) -> str:
 # ---------------------------------------------------------------------- functions
 def _built(call: dd.Called) -> Expr:
     """What a call computes, as one node over its arguments."""
-    made = call.build(*(dd.parts(var(n), kind) for n, kind in call.takes))
+    made = call.build(*(dd.parts(ir.var(n), kind) for n, kind in call.takes))
     return made if isinstance(made, Expr) else dd.one(made)
 
 
@@ -213,13 +197,13 @@ def helper(name: str) -> Helper:
         doc = said if said.endswith(".") else f"{title}({', '.join(names)})."
     elif op in _ERRORS:
         names = ["a", "b"]
-        roots = (_ERRORS[op](var("a"), var("b")),)
+        roots = (_ERRORS[op](ir.var("a"), ir.var("b")),)
         doc = f"The rounding error of a {title.split('_')[0]}."
     else:
         names, light = ["x"], title.startswith("light")
         calls = LIGHT_CALLS if light else CORRECTED_CALLS
         of = next(o for o, call in calls.items() if call is op)
-        roots = with_errors(lower(tuple(CORRECTED[of].build(var("x"), light)), fold=False))
+        roots = with_errors(lower(tuple(CORRECTED[of].build(ir.var("x"), light)), fold=False))
         doc = f"{of.name}(x), its rounding error, and the slope there."
     body, results = function_body(names, roots, writer)
     lines = [f'"""{doc}"""', *body, f"return {', '.join(results)}"]
@@ -252,14 +236,14 @@ def all_helpers() -> list[str]:
 def with_errors(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     """Lowered outputs in which operations that give an error, or a test for underflow, are one."""
     new: dict[Expr, Expr] = {}
-    for e in topological(outputs):
+    for e in ir.topological(outputs):
         args = tuple(new[a] for a in e.args)
         found = _error(e) or _tiny(e)
         if found is not None:
             op, taken = found
-            new[e] = raw(op, tuple(new.get(a, a) for a in taken))
+            new[e] = ir.raw(op, tuple(new.get(a, a) for a in taken))
         else:
-            new[e] = e if args == e.args else raw(e.op, args, e.value)
+            new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
     return tuple(new[o] for o in outputs)
 
 
@@ -267,34 +251,34 @@ def _error(e: Expr) -> tuple[Op, tuple[Expr, Expr]] | None:
     """Of which operation a node is the error."""
     if e.op is FMA:
         a, b, c = e.args
-        if c.op is NEG and c.args[0].op is MUL and set(c.args[0].args) == {a, b}:
+        if c.op is ir.NEG and c.args[0].op is ir.MUL and set(c.args[0].args) == {a, b}:
             return PRODUCT_ERROR, (a, b)
         return None
-    if e.op not in (ADD, SUB) or e.args[0].op is not SUB:
+    if e.op not in (ir.ADD, ir.SUB) or e.args[0].op is not ir.SUB:
         return None
     a, st = e.args[0].args
     rest = e.args[1]
-    other = SUB if e.op is ADD else ADD
-    if st.op is not SUB or rest.op is not other or len(st.args) != 2:
+    other = ir.SUB if e.op is ir.ADD else ir.ADD
+    if st.op is not ir.SUB or rest.op is not other or len(st.args) != 2:
         return None
     s, t = st.args
     b = rest.args[0] if rest.args[1] is t else rest.args[1]
-    if t.op is not SUB or t.args != (s, a) or s.op is not e.op or t not in rest.args:
+    if t.op is not ir.SUB or t.args != (s, a) or s.op is not e.op or t not in rest.args:
         return None
-    if s.args == (a, b) or (e.op is ADD and set(s.args) == {a, b}):
-        return (SUM_ERROR if e.op is ADD else DIFFERENCE_ERROR), (a, b)
+    if s.args == (a, b) or (e.op is ir.ADD and set(s.args) == {a, b}):
+        return (SUM_ERROR if e.op is ir.ADD else DIFFERENCE_ERROR), (a, b)
     return None
 
 
 def _tiny(e: Expr) -> tuple[Op, tuple[Expr, Expr]] | None:
     """Of which number, and below which one, a condition is the test for underflow."""
-    if e.op is not AND:
+    if e.op is not ir.AND:
         return None
     for small, other in (e.args, e.args[::-1]):
-        if small.op is LT and small.args[0].op is ABS and small.args[1].op is CONST:
+        if small.op is ir.LT and small.args[0].op is ir.ABS and small.args[1].op is ir.CONST:
             x = small.args[0].args[0]
-            zero = other.args[0] if other.op is NOT else None
-            if zero is not None and zero.op is EQ and set(zero.args) == {x, ZERO}:
+            zero = other.args[0] if other.op is ir.NOT else None
+            if zero is not None and zero.op is ir.EQ and set(zero.args) == {x, ir.ZERO}:
                 return IS_TINY, (x, small.args[1])
     return None
 

@@ -17,12 +17,20 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.codegen.common.liveness import destinations
-from symdiff.codegen.cuda.thread_loop import ELEMENTS
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, Parameter, Type, name_of
 from symdiff.ir.program import Tree, flatten_like, folded
 from symdiff.runtime.cuda import driver
-from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, stream_handle
+from symdiff.runtime.cuda.device_arrays import (
+    Home,
+    Region,
+    checked_place,
+    dense,
+    element_of,
+    place_of,
+    region,
+    stream_handle,
+)
 from symdiff.runtime.cuda.driver import Device
 from symdiff.runtime.cuda.loops.kernel import CudaProgram, convert
 from symdiff.runtime.cuda.loops.steps import Buffer, CheckError, Run
@@ -115,7 +123,7 @@ class ArraysOnDevice:
         count, tree = len(self.source.outputs), self.source.tree
         outs = [None] * count if out is None else _flat(tree, out, count)
         regions = [v for v in values if isinstance(v, Region)]
-        regions += [r for r in map(_place, outs) if r is not None]
+        regions += [r for r in map(place_of, outs) if r is not None]
         home = Home(regions[0]) if regions else None
         if home is not None and result.itemsize < 4:
             raise ArgumentError(f"arrays of {result} cannot be used on a device", hint="float32")
@@ -293,28 +301,13 @@ class _Call:
             found = region(made)
             assert found is not None
             return found, made
-        found = self.checked(k, shape, t)
+        found = checked_place(self.outs[k], shape, self.dtype(t))
         fits = (
             found.dtype == self.dtype(t) and found.strides == dense(0, shape, found.dtype).strides
         )
         if not fits or any(found.clashes(v, True) for v in self.inputs):
             return None
         return found, self.outs[k]
-
-    def checked(self, k: int, shape: tuple[int, ...], t: Type) -> Region:
-        """The caller's array for an output."""
-        found = _place(self.outs[k])
-        if found is None:
-            name = type(self.outs[k]).__name__
-            raise ArgumentError(
-                f"out is a {name}, but the arguments lie on a device",
-                hint="an array on the same device",
-            )
-        if found.shape != shape:
-            raise ShapeError(f"out has shape {found.shape}, the result has shape {shape}")
-        if not np.can_cast(self.dtype(t), found.dtype, "same_kind"):
-            raise ArgumentError(f"out has dtype {found.dtype}, which cannot hold {self.dtype(t)}")
-        return found
 
     def output(self, k: int, e: Expr) -> Any:
         """One output as it is handed out."""
@@ -335,7 +328,8 @@ class _Call:
         """A result on the device that is copied to where it should be."""
         assert self.home is not None
         if self.outs[k] is not None:
-            target, array = self.checked(k, there.shape, t), self.outs[k]
+            array = self.outs[k]
+            target = checked_place(array, there.shape, self.dtype(t))
         else:
             array = self.home.empty(there.shape, self.dtype(t))
             made = region(array)
@@ -378,7 +372,7 @@ def _flat(tree: Tree, out: Any, count: int) -> list[Any]:
     flat: list[Any] = [None] * count
 
     def visit(t: Tree, v: Any) -> None:
-        whole = _place(v) if isinstance(t, np.ndarray) else None
+        whole = place_of(v) if isinstance(t, np.ndarray) else None
         if whole is not None:
             if whole.shape[: t.ndim] != t.shape:
                 raise ShapeError(f"out must have the shape {t.shape} here, not {whole.shape}")
@@ -398,13 +392,6 @@ def _flat(tree: Tree, out: Any, count: int) -> list[Any]:
     return flat
 
 
-def _place(out: Any) -> Region | None:
-    """Where the caller's array lies on a device."""
-    if out is None or isinstance(out, (np.ndarray, Region)):
-        return out if isinstance(out, Region) else None
-    return region(out, writing=True)
-
-
 def _argument(p: Parameter, value: Any) -> Any:
     """An argument on the host or a device, of the right number of axes and type."""
     if not isinstance(value, Region):
@@ -413,12 +400,7 @@ def _argument(p: Parameter, value: Any) -> Any:
     if value.ndim != rank:
         axes = f"have {rank} {'axis' if rank == 1 else 'axes'}" if rank else "be a number"
         raise ShapeError(f"argument {p.name} has the shape {value.shape}; it must {axes}")
-    kind = value.dtype.str[1:]
-    if kind not in ELEMENTS or not value.dtype.isnative:
-        raise ArgumentError(
-            f"an array of dtype {value.dtype} cannot be used on a device",
-            hint="float64, float32 or integers",
-        )
+    element_of(value)
     if p.type.kind != "f" and value.dtype.kind not in "biu":
         raise ArgumentError(f"argument {p.name} is of dtype {value.dtype}, not of integers")
     return value
