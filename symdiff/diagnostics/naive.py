@@ -21,6 +21,7 @@ from symdiff import ir
 from symdiff.errors import Location
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
+from symdiff.interpret.rationals import Rationals
 from symdiff.ir import DIV, POW, WHERE, Expr
 from symdiff.ir.functions import UNIT
 from symdiff.ir.program import Program
@@ -127,7 +128,7 @@ class _Blame:
         floats = self.naive.operations(point)
         with exclusive(PRECISION):
             inputs = [arb(x) for x in point]
-            balls = self.tape.run(inputs, PRECISION, self.tape.exact(point))
+            balls = self.tape.run(inputs, PRECISION, Rationals(self.tape, point).everything())
             index = self.tape.index
             errors = {
                 e: _relative_error(x, balls[index[e]] if e in index else None)

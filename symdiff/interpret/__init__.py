@@ -6,6 +6,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 
 `balls`        ball arithmetic of the core operations; the precision
 `flat`         the DAG as a flat list of ball operations; why a result is undefined
+`rationals`    nodes that are rational numbers, where balls leave them open
 `rounding`     from a ball to the one double it proves; errors in ulps
 `limits`       the value that every path into a point tends to
 `paths`        ways into a point

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +18,7 @@ from symdiff.interpret.deep import Deep
 from symdiff.interpret.extended import extended_value
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.limits import Approach, Limit
+from symdiff.interpret.rationals import Rationals
 from symdiff.interpret.rounding import Format, format_of, unique_rounding
 from symdiff.ir import Expr
 from symdiff.ir.functions import COS, LOG, SIN, TAN
@@ -161,7 +161,7 @@ class _Search:
         self.program, self.tape, self.point, self.fmt = program, program.tape, point, fmt
         self.inputs = [as_ball(x) for x in point]
         self.until = work.spent() + program.budget
-        self.known: dict[int, Fraction | bool] | None = None
+        self.rationals = Rationals(self.tape, point)
         self.found: dict[int, Answer] = {}
         self.undecided: set[int] = set()
         self.primals: tuple[Answer, ...] | None = None
@@ -280,13 +280,13 @@ class _Search:
         return min(above, -(-enough // STEP) * STEP)
 
     def _run(self, prec: int, pending: set[int]) -> list[Value]:
-        """All values; once balls do not suffice, with help of exact rationals."""
-        values = self.tape.run(self.inputs, prec, self.known)
-        open_ = prec > PRECISIONS[0] or not all(values[r].is_finite() for r in pending)
-        if self.known is None and open_:
-            self.known = self.tape.exact(self.point, values)
-            if self.known:
-                values = self.tape.run(self.inputs, prec, self.known)
+        """All values; once balls do not suffice, with help of exact rationals. Those of outputs are
+        asked for where they may lie between two doubles."""
+        values = self.tape.run(self.inputs, prec, self.rationals.known)
+        between = prec > PRECISIONS[0]
+        if between or not all(values[r].is_finite() for r in pending):
+            if self.rationals.look(values, pending if between else ()):
+                values = self.tape.run(self.inputs, prec, self.rationals.known)
         return values
 
     def _assume_zeros(self, pending: set[int]) -> None:
@@ -296,7 +296,7 @@ class _Search:
         such a size that what is left may be beyond the precision, nothing is taken for it."""
         prec = PRECISIONS[-1]
         tiny = arb(2) ** (-prec // 2)
-        tape, known = self.tape, dict(self.known or {})
+        tape, known = self.tape, dict(self.rationals.known)
         deep = self._deep()
 
         def assume(i: int, value: Value) -> Value:
@@ -319,7 +319,7 @@ class _Search:
         """The limit at a point where the formula is undefined, or the infinity that is written
         there."""
         if self._is_written(root):
-            y = extended_value(self.tape, root, self.point, PRECISIONS[1], self.known or {})
+            y = extended_value(self.tape, root, self.point, PRECISIONS[1], self.rationals.known)
             if not math.isnan(value := _infinity(y)):
                 return Answer(value, "pole")
         defined = self._primals_are_defined(approach, output)
@@ -330,7 +330,7 @@ class _Search:
             return Answer(limit.value * math.inf, "pole")
         if limit.kind == "domain":
             return Answer(math.nan, "domain")
-        y = extended_value(self.tape, root, self.point, PRECISIONS[1], self.known or {})
+        y = extended_value(self.tape, root, self.point, PRECISIONS[1], self.rationals.known)
         known = self.program.jumps or (limit.kind == "open" and root in self.undecided)
         value = self._nearest(y) if known and y.is_finite() else _infinity(y)
         return Answer(value, "budget" if limit.kind == "open" else "pole")
@@ -365,7 +365,7 @@ class _Search:
         return True
 
     def _is_logarithm_of_zero(self, e: Expr) -> bool:
-        return e.op is LOG and (self.known or {}).get(self.tape.index[e.args[0]]) == 0
+        return e.op is LOG and self.rationals.known.get(self.tape.index[e.args[0]]) == 0
 
     def _deep(self) -> list[bool]:
         """Which nodes depend on numbers that are very large or small."""
@@ -473,7 +473,9 @@ def evaluate(
         inputs = [arb(float(x)) for x in point]
         values = tape.run(inputs, prec)
         if not all(values[r].is_finite() for r in tape.roots):
-            values = tape.run(inputs, prec, tape.exact(point, values))
+            rationals = Rationals(tape, point)
+            rationals.look(values)
+            values = tape.run(inputs, prec, rationals.known)
         for root, output in zip(tape.roots, outputs, strict=True):
             if not values[root].is_finite():
                 if tape.trouble(root, values) == "undecided":

@@ -10,7 +10,7 @@ reason.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -179,54 +179,10 @@ class Tape:
                 v[i] = x if amend is None else amend(i, x)
         return v
 
-    def exact(
-        self, point: Sequence[float], values: Sequence[Value] | None = None
-    ) -> dict[int, Fraction | bool]:
-        """The nodes whose value at a point of floats is a rational number of
-        reasonable size, or a condition on such: what balls cannot decide. So are the difference
-        of two nodes that are the same formula of equal numbers there, and conditions on them,
-        where they are known to be numbers by their `values`."""
-        known: dict[int, Expr] = {}
-        slots = dict(self.slots)
-        formulas: dict[object, int] = {}  # of equal ones the first
-        first: list[int] = []
-        for i, e in enumerate(self.nodes):
-            if e.op is ir.VAR:
-                known[i] = ir.const(float(point[slots[i]]))
-            elif e.op is ir.CONST or e.op is ir.BOOL:
-                known[i] = e
-            elif e.args and (r := self._exact_node(e, known)) is not None:
-                known[i] = r
-            elif e.op in _SAME and values is not None:
-                a, b = (self.index[x] for x in e.args)
-                if first[a] == first[b] and isinstance(values[a], arb) and values[a].is_finite():
-                    known[i] = _SAME[e.op]
-            key: object = known.get(i)
-            if key is None:
-                args = [first[self.index[a]] for a in e.args]
-                key = e.op, *(sorted(args) if e.op in (ir.ADD, ir.MUL) else args)
-            first.append(formulas.setdefault(key, i))
-        return {
-            i: e.value
-            for i, e in known.items()
-            if self.nodes[i].args and isinstance(e.value, Fraction | bool)
-        }
-
-    def _exact_node(self, e: Expr, known: Mapping[int, Expr]) -> Expr | None:
-        args = [known.get(self.index[a]) for a in e.args]
-        if e.op is ir.WHERE:
-            if args[0] is None:
-                return None
-            return args[1] if args[0].value else args[2]
-        if e.op is ir.AND and ir.FALSE in args:
-            return ir.FALSE
-        if e.op is ir.OR and ir.TRUE in args:
-            return ir.TRUE
-        present = [a for a in args if a is not None]
-        if len(present) < len(args) or any(isinstance(a.value, float) for a in present):
-            return None
-        r = ir.apply(e.op, *present)
-        return r if r.op is ir.BOOL or ir.rational(r) is not None else None
+    def operations(self) -> Iterator[tuple[int, Callable[..., Value], list[int]]]:
+        """The operations, children first: place, function and the places of its arguments."""
+        for i, function, *places in self._code:
+            yield i, function, [k for k in places if k >= 0]
 
     def apply(self, i: int, v: Sequence[Value]) -> Value:
         """One operation again, on the values that its arguments have now."""
@@ -320,10 +276,6 @@ class Tape:
                 values[e] = ball_of(e.op)(*(values[a] for a in e.args))
         result: bool | None = values[condition]
         return result
-
-
-_SAME = {ir.SUB: ir.ZERO, ir.EQ: ir.TRUE, ir.LE: ir.TRUE, ir.LT: ir.FALSE}
-"""What operations give for twice the same number."""
 
 
 def _is_known(value: Value) -> bool:

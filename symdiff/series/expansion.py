@@ -45,6 +45,7 @@ from symdiff.series.coefficients import (
     applied,
     is_zero,
     number,
+    to_ball,
     to_fraction,
 )
 from symdiff.series.laurent import (
@@ -92,6 +93,8 @@ class Expansion:
     ----------
     point : a rational number or a `Number`.
     generic : whether other variables are parameters; else what depends on them fails.
+    balls : whether constants that are not rational are balls: series take much less time, and more
+        is undecided.
     sided : whether anything depended on the side.
     singular : nodes whose own operation is undefined, or has an infinite
         derivative, at s = 0.
@@ -104,9 +107,10 @@ class Expansion:
         side: int,
         ramification: int = 1,
         generic: bool = False,
+        balls: bool = False,
     ) -> None:
         self.t, self.point, self.side, self.ramification = t, point, side, ramification
-        self.generic = generic
+        self.generic, self.balls = generic, balls
         at = fmpq(point.numerator, point.denominator) if isinstance(point, Fraction) else point
         line = Polynomial([at, *[NOTHING] * (ramification - 1), fmpq(side)])
         self.streams: dict[Expr, Stream] = {t: line}
@@ -219,13 +223,14 @@ class Expansion:
         if not e.args:
             if e.op is ir.VAR and not self.generic:
                 raise Failure("unknown")
-            self.streams[e] = Polynomial([number(e)])
+            self.streams[e] = Polynomial([self._kept(number(e))])
             return
         args = [self._child(a) for a in e.args]
         if all(_constant(a) for a in args):
             if e.op is DIV and is_zero(args[1].coefficient(0)):
                 raise Failure("pole")  # on all of this side
-            self.streams[e] = Polynomial([applied(e.op, [a.coefficient(0) for a in args])])
+            value = applied(e.op, [a.coefficient(0) for a in args])
+            self.streams[e] = Polynomial([self._kept(value)])
         elif e.op is POW:
             self._power(e, *args)
         elif e.op in (ADD, SUB, NEG, MUL, DIV):
@@ -280,7 +285,12 @@ class Expansion:
                 power = Product(power, a, self.budget)
             self.streams[e] = power
         else:
-            self.streams[e] = Power(a, q, self.budget)
+            self.streams[e] = root = Power(a, q, self.budget)
+            root.known[0] = self._kept(root.known[0])
+
+    def _kept(self, c: Coefficient) -> Coefficient:
+        """A constant, or its ball."""
+        return to_ball(c) if self.balls and not isinstance(c, fmpq) else c
 
     def _function(self, e: Expr, args: list[Stream]) -> None:
         if e.op is DETACHED:  # its derivatives are not those of its values
@@ -303,7 +313,7 @@ class Expansion:
                 self._expanded(e)
                 return
         elif self._is_step(e):
-            self.streams[e] = Polynomial([applied(e.op, starts)])
+            self.streams[e] = Polynomial([self._kept(applied(e.op, starts))])
             return
         if e.op.live is not None or e.op.partials is None:
             self._expanded(e)
@@ -339,7 +349,7 @@ class Expansion:
             return total
 
         try:
-            return Solution(applied(e.op, starts), slope)
+            return Solution(self._kept(applied(e.op, starts)), slope)
         except Undefined:
             raise Failure(self._growth(slope)) from None
 

@@ -56,10 +56,13 @@ class Germs:
     t : the variable, any node.
     point : where.
     nodes : nodes above t, children first.
+    balls : whether constants that are not rational are balls (see `Expansion`).
     """
 
-    def __init__(self, t: Expr, point: Fraction, nodes: Sequence[Expr]) -> None:
-        self.t, self.point = t, point
+    def __init__(
+        self, t: Expr, point: Fraction, nodes: Sequence[Expr], balls: bool = False
+    ) -> None:
+        self.t, self.point, self.balls = t, point, balls
         self.order = order_of(nodes)
         self.nodes: dict[Expr, None] = dict.fromkeys(nodes)
         self.right = self._side(1, 1)
@@ -92,7 +95,7 @@ class Germs:
 
     def _side(self, side: int, ramification: int) -> Expansion:
         while True:
-            expansion = Expansion(self.t, self.point, side, ramification)
+            expansion = Expansion(self.t, self.point, side, ramification, balls=self.balls)
             try:
                 self._check(expansion, self.nodes)
             except Ramified as more:

@@ -172,7 +172,7 @@ def convolution(a: Sequence[Coefficient], b: Sequence[Coefficient], budget: Budg
     total: Coefficient = NOTHING
     work = 0
     for x, y in zip(a, reversed(b), strict=True):
-        if (isinstance(x, fmpq) and x == 0) or (isinstance(y, fmpq) and y == 0):
+        if not x or not y:  # of rationals 0; what else there is counts as not 0
             continue
         total = total + x * y
         work += 20 if isinstance(x, Number) or isinstance(y, Number) else 1
@@ -246,8 +246,7 @@ class Power(Stream):
         p, d = self.q.numerator, self.q.denominator
         tail = self.a.known[start + 1 : start + 1 + n]
         weighted = [
-            w if isinstance(w, fmpq) and w == 0 else w * fmpq(j * p - (n - j) * d, d)
-            for j, w in enumerate(tail, start=1)
+            w * fmpq(j * p - (n - j) * d, d) if w else w for j, w in enumerate(tail, start=1)
         ]
         total = convolution(self.known[:n], weighted, self.budget)
         return total * self.lead * fmpq(1, n)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
@@ -27,15 +28,24 @@ Solution = dict[Expr, Expr]
 """Variables in terms of the others, which are free."""
 
 
+MAX_KNOWN = 4096
+"""Formulas whose zeros are kept: the same differences are met in each branch and each question."""
+
+
 def zero_sets(e: Expr) -> list[Solution]:
     """Sets of points on which the formula vanishes."""
+    return [dict(solution) for solution in _zero_sets(e)]
+
+
+@lru_cache(maxsize=MAX_KNOWN)
+def _zero_sets(e: Expr) -> tuple[Solution, ...]:
     found: dict[tuple[tuple[Expr, Expr], ...], Solution] = {}
     for equations in _systems(e):
         for solution in _solutions(equations):
             found.setdefault(tuple(solution.items()), solution)
         if len(found) >= MAX_SETS:
             break
-    return list(found.values())[:MAX_SETS]
+    return tuple(found.values())[:MAX_SETS]
 
 
 def _systems(e: Expr) -> Iterator[list[Expr]]:

@@ -3,6 +3,7 @@
 `guards`        the pass: the right ones are repaired, the wrong ones named
 `shape`         what guards look like
 `clamps`        clamps and epsilons
+`along`         what formulas are along one variable, by power series
 `proof`         whether the guarded value is the limit
 `notes`         the guards that were found, and what was done with them
 `one_side`      one side of a branch, and where it stays

@@ -30,6 +30,7 @@ from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
+from symdiff.passes.guards.along import Along
 from symdiff.passes.guards.extent import Direction, reaches, turns_of, value_at_zero
 from symdiff.passes.guards.shape import (
     as_function_of_size,
@@ -52,8 +53,6 @@ from symdiff.passes.guards.smooth import (
 )
 from symdiff.passes.guards.verdicts import QUANTITY, Kind, Verdict, disagreement, is_far, overflows
 from symdiff.process.locks import Lock
-from symdiff.series import Germs, OutOfBudget
-from symdiff.series.germs import order_of
 
 POINT_ULPS = 2
 BAND_ULPS = 4
@@ -90,8 +89,6 @@ MAX_BANDS, MAX_UNSURE = 2, 3
 
 MAX_KNOWN = 4096
 """Questions whose answers are kept."""
-MAX_SHARED = 6000
-"""Nodes whose germs are kept for the next question."""
 
 Centre = tuple[dict[Expr, Fraction], Solution]
 
@@ -123,7 +120,7 @@ class Prover:
         self.signs = Signs(self.facts)
         self._known: dict[_Asked, _Found] = {} if self.facts else _known
         self.unproved: Verdict | None = None
-        self._germs: dict[tuple[Expr, int], Germs] = {}
+        self.along = Along()
 
     def verdict(
         self, condition: Expr, small: Expr, other: Expr, about: Expr, kind: Kind = "guard"
@@ -192,23 +189,6 @@ class Prover:
             return verdict, case.missed() if verdict is None else None
         except (SymdiffError, NotImplementedError, TypeError, ArithmeticError):
             return None, None
-
-    def germ(self, v: Expr, nodes: Sequence[Expr], e: Expr) -> str:
-        """What the last of the nodes above v, e, is at 0; "" if open. What other questions found
-        of the same nodes is used again: of a sum with many guards they are most of them."""
-        key = v, order_of(nodes)
-        known = self._germs.pop(key, None)
-        try:
-            if known is None:
-                known = Germs(v, Fraction(0), nodes)
-            else:
-                known.more(nodes)
-            kind = known.germs[e].kind
-        except (OutOfBudget, ArithmeticError, RecursionError, KeyError):
-            return ""
-        if len(known.nodes) <= MAX_SHARED:
-            self._germs[key] = known
-        return "" if kind in ("undecided", "unknown") else kind
 
 
 class _Case:
@@ -559,7 +539,7 @@ class _Case:
             if any(a in above for a in n.args):
                 above.add(n)
                 nodes.append(n)
-        return self.prover.germ(v, nodes, other)
+        return self.prover.along.kind(v, nodes, other)
 
     def _extends(
         self, other: Expr, varied: Sequence[Expr], centre: Mapping[Expr, Fraction]
