@@ -166,7 +166,7 @@ def masked_sum(x):
         (lambda x: np.sqrt(x) ** 2 / x, (NONNEGATIVE,)),
         (lambda x: np.where(x > 0, np.sqrt(x), 0), ()),
         (lambda x: math.log(x) if x > 0 else 0.0, ()),
-        (lambda x: (x > 0) * np.log(x), ()),
+        (lambda x: (x > 0) * np.log(x), (NONNEGATIVE,)),
         (masked_sum, ()),
         (lambda x: np.where(x > -1, np.sqrt(x), 0), (ir.or_(ir.le(X, -1), NONNEGATIVE),)),
         (lambda x: math.exp(math.log(x)), (NONNEGATIVE,)),
