@@ -191,20 +191,8 @@ class _Sharing:
         for e, factors in parts.items():
             self.pairs.add(e, factors)
         shared = self.pairs.shared()
-        stack = list(roots)
-        while stack:
-            e = stack[-1]
-            if e in new:
-                stack.pop()
-                continue
-            inside = e in parts
-            waits = self._leaves(e) if inside else e.args
-            missing = [a for a in waits if a not in new]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            new[e] = self._product(e, shared[e], new) if inside else _rebuilt(e, new)
+        for e in ir.children_first(roots, lambda e: self._leaves(e) if e in parts else e.args):
+            new[e] = self._product(e, shared[e], new) if e in parts else _rebuilt(e, new)
         return tuple(new[r] for r in roots)
 
     def _leaves(self, e: Expr) -> list[Expr]:

@@ -51,15 +51,8 @@ def _exponentials(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     found = {e: way for u, e in known.items() if (way := _from_others(u, known))}
     ways = {e: w for e, w in found.items() if not any(p in found for p in w.parts)}
     new: dict[Expr, Expr] = {}
-    stack = list(roots)
-    while stack:
-        e = stack[-1]
+    for e in ir.children_first(roots, lambda e: ways[e].parts if e in ways else e.args):
         way = ways.get(e)
-        missing = [p for p in (e.args if way is None else way.parts) if p not in new]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
         new[e] = _rebuilt(e, new) if way is None else _combined(way, new)
     return tuple(new[r] for r in roots)
 

@@ -431,17 +431,12 @@ def _unless_outside(condition: Expr) -> Expr:
 def _enforced(output: Expr) -> set[Expr]:
     """Domain conditions that the output still checks by itself: those of the
     functions whose nan reaches it, which a branch, a max or a min may stop."""
-    found: set[Expr] = set()
-    seen: set[Expr] = set()
-    stack = [output]
-    while stack:
-        e = stack.pop()
-        if e in seen or e.op.boolean or e.op is ir.WHERE or e.op.live is not None:
-            continue
-        seen.add(e)
-        found.add(domain_of(e.op, e.args))
-        stack.extend(e.args)
-    return found
+
+    def stops(e: Expr) -> bool:
+        return e.op.boolean or e.op is ir.WHERE or e.op.live is not None
+
+    nodes = ir.reached((output,), lambda e: () if stops(e) else e.args)
+    return {domain_of(e.op, e.args) for e in nodes if not stops(e)}
 
 
 # ------------------------------------------------------------------------- trees

@@ -66,11 +66,7 @@ def _compares(e: Expr) -> bool:
 def _lower_bounds(conditions: Iterable[Expr], sizes: set[Expr]) -> dict[Expr, int]:
     """What sizes are at least, by conditions on one size each."""
     low: dict[Expr, int] = {}
-    stack = list(conditions)
-    while stack:
-        c = stack.pop()
-        if c.op is ir.AND:
-            stack += c.args
+    for c in ir.conjuncts(*conditions):
         if c.op not in (LT, LE):
             continue
         bound = linear(c.args[1] - c.args[0] - (1 if c.op is LT else 0))  # is not negative

@@ -148,23 +148,11 @@ class Beside(ABC):
     # ------------------------------------------------------------------ expressions
     def over(self, outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Parts]]:
         """The expressions over variables for what they load, and the parts of those."""
-        found: dict[Expr, Expr] = {}
-        leaves: dict[Expr, Parts] = {}
-        stack = list(outputs)
-        seen: set[Expr] = set()
-        while stack:
-            n = stack.pop()
-            if n in seen:
-                continue
-            seen.add(n)
-            if n.op in LEAVES:
-                found[n] = ir.var(f"leaf {len(found)}")
-                leaves[found[n]] = self.leaf(n)
-            elif n.op is VAR:
-                leaves[n] = self.leaf(n)
-            else:
-                stack.extend(reversed(n.args))
-        return ir.substitute(tuple(outputs), found), leaves
+        found = {n: ir.var(f"leaf {k}") for k, n in enumerate(ir.topmost(outputs[::-1], LEAVES))}
+        forms = ir.substitute(outputs, found)
+        leaves = {v: self.leaf(n) for n, v in found.items()}
+        own = (v for v in ir.variables(forms) if v not in leaves)
+        return forms, leaves | {v: self.leaf(v) for v in own}
 
     def real(self, *outputs: Expr) -> list[Parts]:
         return self.parts_of(*self.over(outputs)) if outputs else []
@@ -189,17 +177,12 @@ class Beside(ABC):
     def decided(self, e: Expr) -> tuple[Expr, Expr]:
         """An integer or a condition, and where rounding may have decided it."""
         unsure: Expr = FALSE
-        tops: list[Expr] = []
-        stack, seen = [e], set[Expr]()
-        while stack:
-            n = stack.pop()
-            if n in seen or not n.args or n.op is LOAD:
-                continue
-            seen.add(n)
-            if n.op in ir.COMPARISONS and any(kind_of(a, self.kinds) == "f" for a in n.args):
-                tops.append(n)
-            else:
-                stack.extend(n.args)
+
+        def is_top(n: Expr) -> bool:
+            return n.op in ir.COMPARISONS and any(kind_of(a, self.kinds) == "f" for a in n.args)
+
+        inside = ir.reached((e,), lambda n: () if n.op is LOAD or is_top(n) else n.args[::-1])
+        tops = [n for n in inside if is_top(n)]
         if not tops:
             return e, FALSE
         new: dict[Expr, Expr] = {}

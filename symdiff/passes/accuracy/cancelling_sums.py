@@ -77,21 +77,13 @@ def compensate_sums(
 def _outermost(outputs: tuple[Expr, ...], work: ErrorTest) -> list[Expr]:
     """Sums that may cancel, and whose errors can be computed, above all others."""
     found: dict[Expr, None] = {}
-    seen: set[Expr] = set()
-    stack = list(reversed(outputs))
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        seen.add(e)
+    for e in ir.reached(outputs, lambda e: () if e in found else e.args[::-1]):
         inner = e.args[0] if e.op in _EXPONENTIALS else e
         loose = e.op in _EXPONENTIALS or e.op in (ADD, SUB)
         loose = loose and not work.of(e).static and bool(inner.args)
         loose = loose or _is_long_power(e)
         if loose and is_plain_sum(inner) and _is_first_order(inner, e is not inner):
             found[e] = None
-        else:
-            stack.extend(e.args)
     return list(found)
 
 

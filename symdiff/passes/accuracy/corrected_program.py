@@ -462,13 +462,7 @@ def _solves_functions(program: LoopProgram) -> bool:
 
 def _behind(names: set[str], made_of: Mapping[str, set[str]]) -> set[str]:
     """The names and all that they are made of."""
-    found, stack = set(names), list(names)
-    while stack:
-        for name in made_of.get(stack.pop(), ()):
-            if name not in found:
-                found.add(name)
-                stack.append(name)
-    return found
+    return set(ir.reached(names, lambda name: [*made_of.get(name, ())]))
 
 
 def _made_of(program: LoopProgram) -> tuple[list[tuple[str, Expr]], dict[str, set[str]]]:

@@ -260,16 +260,12 @@ def _quotient(e: Expr, known: Mapping[Expr, Any], context: Any) -> tuple[Any, An
 
 def _leaves(e: Expr) -> Iterator[Expr]:
     """What a node is a rational function of."""
-    seen, stack = set(), [e]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if _is_rational(node):
-            stack.extend(node.args[:1] if node.op is POW else node.args)
-        elif ir.rational(node) is None:
-            yield node
+
+    def below(n: Expr) -> tuple[Expr, ...]:
+        return (n.args[:1] if n.op is POW else n.args[::-1]) if _is_rational(n) else ()
+
+    nodes = ir.reached((e,), below)
+    return (n for n in nodes if not _is_rational(n) and ir.rational(n) is None)
 
 
 def _is_rational(e: Expr) -> bool:

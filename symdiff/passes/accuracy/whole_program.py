@@ -60,17 +60,7 @@ def stable_forms(program: LoopProgram) -> LoopProgram:
     def one(e: Expr) -> Expr:
         if e.op is ARRAY or kind_of(e) != "f":
             return e
-        leaves: dict[Expr, Expr] = {}
-        stack, seen = [e], set[Expr]()
-        while stack:
-            n = stack.pop()
-            if n in seen:
-                continue
-            seen.add(n)
-            if n.op in LEAVES:
-                leaves[n] = ir.var(f"leaf {len(leaves)}")
-            else:
-                stack.extend(n.args)
+        leaves = {n: ir.var(f"leaf {k}") for k, n in enumerate(ir.topmost((e,), LEAVES))}
         (made,) = stabilise(ir.substitute((e,), leaves))
         return ir.substitute((made,), {v: n for n, v in leaves.items()})[0]
 

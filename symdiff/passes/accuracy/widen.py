@@ -117,18 +117,8 @@ class _Widening:
         self.expanded: dict[Expr, Expr] = {}
 
     def of(self, e: Expr) -> Wide | Choice:
-        stack = [e]
-        while stack:
-            node = stack[-1]
-            if node in self.known:
-                stack.pop()
-                continue
-            below = self._needs(node)
-            missing = [a for a in below if a not in self.known]
-            if missing:
-                stack.extend(missing)
-            else:
-                self.known[node] = self._local(node)
+        for node in ir.children_first((e,), self._needs, self.known):
+            self.known[node] = self._local(node)
         return self.known[e]
 
     def real(self, e: Expr) -> Wide:

@@ -59,24 +59,11 @@ def _polynomial(u: Expr, order: dict[Expr, int]) -> Polynomial | None:
     nodes = ir.topological((u,))
     if len(nodes) > 4 * MAX_TERMS:
         return None
-    inside = _rational_part(u)
+    inside = set(ir.reached((u,), lambda e: e.args if _is_inner(e) else ()))
     for e in nodes:
         if e in inside:
             known[e] = _node(e, known, order)
     return known[u]
-
-
-def _rational_part(u: Expr) -> set[Expr]:
-    """What is above the unknowns, and those."""
-    found: set[Expr] = set()
-    stack = [u]
-    while stack:
-        e = stack.pop()
-        if e not in found:
-            found.add(e)
-            if _is_inner(e):
-                stack.extend(e.args)
-    return found
 
 
 def _is_inner(e: Expr) -> bool:

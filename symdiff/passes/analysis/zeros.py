@@ -204,18 +204,11 @@ def sampled(
 
 def divisors(e: Expr) -> set[Expr]:
     """What a product divides by."""
-    found, seen = set(), set()
-    stack = [e]
-    while stack:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        if n.op is ir.DIV:
-            found.add(n.args[1])
-        if n.op in (ir.DIV, ir.MUL, ir.NEG, ir.POW):
-            stack += n.args[:1] if n.op in (ir.DIV, ir.POW) else n.args
-    return found - {ir.ONE}
+
+    def factors(n: Expr) -> tuple[Expr, ...]:
+        return n.args[:1] if n.op in (DIV, NEG, POW) else n.args if n.op is MUL else ()
+
+    return {n.args[1] for n in ir.reached((e,), factors) if n.op is DIV} - {ONE}
 
 
 __all__ = ["PROPER", "Solution", "divisors", "sampled", "value_there", "zero_sets"]

@@ -271,4 +271,9 @@ def is_rational(e: Expr) -> bool:
     return e.op is POW and (n := ir.integer(e.args[1])) is not None and abs(n) <= 64
 
 
-__all__ = ["CONST", "Algebra", "Generator", "Generators", "is_rational", "linear"]
+def rational_args(e: Expr) -> tuple[Expr, ...]:
+    """What a rational operation is of; of others nothing."""
+    return e.args if is_rational(e) else ()
+
+
+__all__ = ["CONST", "Algebra", "Generator", "Generators", "is_rational", "linear", "rational_args"]

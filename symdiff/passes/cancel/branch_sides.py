@@ -20,7 +20,6 @@ from symdiff import ir
 from symdiff.ir import (
     ABS,
     ADD,
-    AND,
     DIV,
     EQ,
     LE,
@@ -155,12 +154,8 @@ class _Branches:
 def _best(condition: Expr) -> dict[Expr, Expr]:
     """The maxima and minima that a condition says to be one of their arguments, `max(x, y, z) == y`."""
     found: dict[Expr, Expr] = {}
-    stack = [condition]
-    while stack:
-        fact = stack.pop()
-        if fact.op is AND:
-            stack.extend(fact.args)
-        elif fact.op is EQ:
+    for fact in ir.conjuncts(condition):
+        if fact.op is EQ:
             for u, v in (fact.args, fact.args[::-1]):
                 if u.op in EXTREMES and v in _candidates(u):
                     found[u] = v
@@ -170,16 +165,7 @@ def _best(condition: Expr) -> dict[Expr, Expr]:
 def _candidates(e: Expr) -> set[Expr]:
     """What a maximum of maxima, or a minimum of minima, is the best of."""
     alike = MAXIMA if e.op in MAXIMA else MINIMA
-    found: set[Expr] = set()
-    stack = [e]
-    while stack:
-        n = stack.pop()
-        if n in found:
-            continue
-        found.add(n)
-        if n.op in alike:
-            stack.extend(n.args)
-    return found - {e}
+    return set(ir.reached((e,), ir.through(*alike))) - {e}
 
 
 def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr:

@@ -86,21 +86,7 @@ def _anonymous(count: int) -> list[Generator]:
 
 def window(e: Expr) -> list[Expr]:
     """The nodes of a formula down to its generators, these included, children first."""
-    inner: set[Expr] = set()
-    order: list[Expr] = []
-    stack: list[tuple[Expr, bool]] = [(e, False)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            order.append(node)
-            continue
-        if node in inner:
-            continue
-        inner.add(node)
-        stack.append((node, True))
-        for a in inside(node):
-            stack.append((a, False))
-    return order
+    return ir.children_first((e,), lambda n: inside(n)[::-1])
 
 
 def inside(e: Expr) -> tuple[Expr, ...]:
