@@ -35,6 +35,3 @@ def corrected_by_newton(roots: Sequence[Expr]) -> tuple[Expr, ...]:
             better = raw(ADD, (value, error))
             new[e] = raw(WHERE, (correction.inside(args[0]), better, new[e]))
     return tuple(new[r] for r in roots)
-
-
-__all__ = ["corrected_by_newton"]

@@ -72,6 +72,3 @@ def _quotient(x: Expr, y: Expr) -> Expr:
 def _if(c: Expr, a: Expr, b: Expr) -> Expr:
     """One of two conditions."""
     return raw(OR, (raw(AND, (c, a)), raw(AND, (raw(NOT, (c,)), b))))
-
-
-__all__ = ["fused_quotients"]

@@ -349,6 +349,3 @@ def _leaves(e: Expr) -> set[Expr]:
     """The numbers and arrays of an expression."""
     nodes = topological((e,))
     return {n for n in nodes if n.op is ir.VAR} | {n.args[0] for n in nodes if n.op is LOAD}
-
-
-__all__ = ["scaled"]

@@ -436,6 +436,3 @@ def _is_less(a: Expr, b: Expr) -> bool:
     """Whether constants are known to be in this order."""
     p, q = ir.rational(a), ir.rational(b)
     return isinstance(p, Fraction) and isinstance(q, Fraction) and p < q
-
-
-__all__ = ["from_fixed_points", "values_only"]

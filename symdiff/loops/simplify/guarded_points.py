@@ -211,6 +211,3 @@ def _point(c: Expr) -> tuple[Expr, Fraction, Fraction] | None:
         u, radius = a.args[0], bound
     leaf, centre = (u.args[0], ir.rational(u.args[1])) if u.op is SUB else (u, Fraction(0))
     return None if centre is None or leaf.op is not ir.VAR else (leaf, centre, radius)
-
-
-__all__ = ["GuardedPoint", "GuardedPoints", "guarded_points", "met", "places", "told"]

@@ -93,6 +93,3 @@ def _may_be_singular(e: Expr, c: Expr) -> bool:
     """Whether something on which a condition depends may make an expression singular."""
     about = names_in(c)
     return any(names_in(d) & about for n in ir.topological((e,)) for d in loci(n))
-
-
-__all__ = ["only_where_read"]

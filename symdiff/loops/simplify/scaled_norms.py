@@ -220,6 +220,3 @@ def _scaled(e: Expr, unit: Expr) -> Expr:
     if e.op is DIV:
         return _scaled(e.args[0], unit) / e.args[1]
     return _scaled(e.args[0], unit) + _scaled(e.args[1], unit)
-
-
-__all__ = ["scaled"]

@@ -211,6 +211,3 @@ def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
 def _base(e: Expr) -> str:
     """The name of a number, or of the array that an element is of."""
     return name_of(e.args[0] if e.op is LOAD else e)
-
-
-__all__ = ["Sums"]

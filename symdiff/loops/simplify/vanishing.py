@@ -152,6 +152,3 @@ def equal_where(a: Expr, b: Expr) -> Expr:
     for x, y in zip(a.args, b.args, strict=True):
         found = ir.and_(found, equal_where(x, y))
     return found
-
-
-__all__ = ["Vanishing", "equal_where"]

@@ -552,5 +552,3 @@ RULES: dict[Op, Rule] = {
     ),
 }
 """Every elementary function that has a double-double version."""
-
-__all__ = ["FLOOR", "RULES", "UNIT", "Rule", "erfcx", "reduced", "shift", "small_expm1"]

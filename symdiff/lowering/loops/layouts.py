@@ -247,6 +247,3 @@ def _turned(block: Block, axes: dict[str, int], exchanged: set[str]) -> Block:
 def with_last(items: Sequence[Any], axis: int) -> tuple[Any, ...]:
     """Items in the order that has one of them last."""
     return (*items[:axis], *items[axis + 1 :], items[axis])
-
-
-__all__ = ["are_met_again", "axis_of", "in_columns", "with_last"]

@@ -425,6 +425,3 @@ def _next(c: Carried) -> Expr:
         return c.next
     join = MAXIMUM if found.kind == "max" else MINIMUM
     return join(ir.var(c.name), found.term)
-
-
-__all__ = ["Beside", "Parts", "added_up", "with_loops"]

@@ -534,6 +534,3 @@ def is_wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     size, off = raw(ir.ABS, (value,)), raw(ir.ABS, (rest,))
     fine = raw(LE, (off, raw(MUL, (accepted, size))))
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
-
-
-__all__ = ["Correcting", "corrected_program", "is_wrong", "together"]

@@ -500,6 +500,3 @@ def _outside(s: Statement) -> list[_Found]:
         case Update():
             return [_Found(s.value, s.type.kind == "f"), _Found(s.guard, True)]
     return [_Found(e) for e in expressions(s)]
-
-
-__all__ = ["ProgramWithTests", "Reference", "with_error_tests"]

@@ -397,13 +397,3 @@ def _largest(w: Writer, names: Names, x: Expr) -> Expr:
     ((found,), block) = over_elements(names, places, Type(w.shape(x)), [each], [True])
     w.out += block
     return found
-
-
-__all__ = [
-    "BY_PIVOTS",
-    "OF_ANY_SIZE",
-    "by_pivots",
-    "calls_with_corrections",
-    "has_correction",
-    "with_correction",
-]

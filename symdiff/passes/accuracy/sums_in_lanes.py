@@ -126,6 +126,3 @@ def _divided(s: Loop, terms: list[Expr], names: Names) -> list[Statement]:
 
 def _sum(name: str, init: Expr, term: Expr, result: str) -> Carried:
     return Carried(name, REAL, init, var(name) + term, result)
-
-
-__all__ = ["in_lanes"]

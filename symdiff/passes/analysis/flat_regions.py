@@ -100,6 +100,3 @@ def _side(e: Expr, k: int) -> tuple[Expr, Expr]:
         return _opened(c if k == 0 else ir.not_(c)), e.args[1 + k]
     a, b = e.args if k == 0 else e.args[::-1]
     return (ir.lt(b, a) if e.op in MAXIMA else ir.lt(a, b)), a
-
-
-__all__ = ["flat"]

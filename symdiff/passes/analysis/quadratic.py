@@ -106,6 +106,3 @@ def _times(a: Polynomial, b: Polynomial, order: dict[Expr, int]) -> Polynomial:
             key = tuple(sorted((*m, *n), key=order.__getitem__))
             total[key] = total.get(key, Fraction(0)) + p * q
     return {m: q for m, q in total.items() if q}
-
-
-__all__ = ["squared_in"]

@@ -289,6 +289,3 @@ def _fraction(
     if e.op is DIV:
         return (p * s, q_ * r) if r.degree() >= 0 else None
     return (p * s + r * q_, q_ * s) if e.op is ADD else (p * s - r * q_, q_ * s)
-
-
-__all__ = ["loci", "rational_roots", "symbolic_roots"]

@@ -209,6 +209,3 @@ def divisors(e: Expr) -> set[Expr]:
         return n.args[:1] if n.op in (DIV, NEG, POW) else n.args if n.op is MUL else ()
 
     return {n.args[1] for n in ir.reached((e,), factors) if n.op is DIV} - {ONE}
-
-
-__all__ = ["PROPER", "Solution", "divisors", "sampled", "value_there", "zero_sets"]

@@ -234,6 +234,3 @@ def _vanishes(e: Expr, at: Expr) -> bool:
                     rest = rest - ir.const(q / factor) * w
             return ir.substitute((e,), {v: rest})[0] is ZERO
     return False
-
-
-__all__ = ["decided_by_branches"]

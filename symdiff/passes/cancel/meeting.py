@@ -114,14 +114,3 @@ def _combined(a: Form, p: Fraction, b: Form, q: Fraction) -> Form:
     """p*a + q*b"""
     total = {k: p * a.get(k, Fraction(0)) + q * b.get(k, Fraction(0)) for k in {**a, **b}}
     return {k: v for k, v in total.items() if v}
-
-
-__all__ = [
-    "Form",
-    "Side",
-    "dependent",
-    "feasible",
-    "form",
-    "independent_unknowns",
-    "where_others_vanish",
-]

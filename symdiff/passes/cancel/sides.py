@@ -408,6 +408,3 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
         return ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]
-
-
-__all__ = ["sides_of_kinks"]

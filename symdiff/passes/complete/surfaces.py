@@ -295,6 +295,3 @@ def _confirmed(e: Expr, v: Expr, rho: Expr, coefficients: Sequence[Expr]) -> boo
         if agreed == SAMPLES:
             return True
     return False
-
-
-__all__ = ["Surface", "complete_surfaces"]

@@ -206,6 +206,3 @@ def _piecewise(m: Expr) -> tuple[Fraction, Fraction, Fraction, bool] | None:
     if beyond != {0} or any(len(values) != 1 or abs(max(values)) > epsilon for values in inside):
         return None
     return epsilon, inside[0].pop(), inside[1].pop(), False
-
-
-__all__ = ["Clamp", "clamp_of", "is_clamped"]

@@ -226,6 +226,3 @@ def _bounded(node: Expr, less: bool) -> Expr:
     if node.op is ABS:
         return -node.args[0] if less else node.args[0]
     return node.args[1 if less is (node.op in MAXIMA) else 0]
-
-
-__all__ = ["Contexts"]

@@ -446,25 +446,3 @@ def _reaches(roots: Sequence[Expr], t: Expr, variables: set[Expr] | None = None)
     """Whether variables (None: any) are reached from the roots past t."""
     beside = (e for e in ir.reached(roots, lambda e: () if e is t else e.args) if e is not t)
     return any(e.op is VAR and (variables is None or e in variables) for e in beside)
-
-
-__all__ = [
-    "as_function_of_size",
-    "bottleneck",
-    "differentiated",
-    "disjuncts",
-    "domain",
-    "filled",
-    "has_slopes",
-    "is_edge",
-    "is_equation",
-    "is_first_term",
-    "is_half_line",
-    "is_simple",
-    "is_small",
-    "joint_branch",
-    "near_and_beyond",
-    "positive",
-    "quantities",
-    "was_singular",
-]  # fmt: skip

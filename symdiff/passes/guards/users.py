@@ -51,6 +51,3 @@ def is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:
         return e.args
 
     return any(e is node for e in ir.reached(outputs, taken))
-
-
-__all__ = ["Users", "is_reached"]

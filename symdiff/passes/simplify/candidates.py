@@ -353,6 +353,3 @@ class Candidates:
                 return None
             values.append(value if sign > 0 else ring.neg(value))
         return self._paired(values, 10**9)
-
-
-__all__ = ["MAX_TERMS", "Candidates"]
