@@ -31,11 +31,6 @@ def share_work(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     return lower(products(roots), chain=CHAIN, divide=False, fuse=True)
 
 
-def _rebuilt(e: Expr, new: dict[Expr, Expr]) -> Expr:
-    args = tuple(new[a] for a in e.args)
-    return e if args == e.args else ir.raw(e.op, args, e.value)
-
-
 # ---------------------------------------------------------------------- exponentials
 @dataclass(frozen=True, slots=True)
 class _Way:
@@ -53,7 +48,9 @@ def _exponentials(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     new: dict[Expr, Expr] = {}
     for e in ir.children_first(roots, lambda e: ways[e].parts if e in ways else e.args):
         way = ways.get(e)
-        new[e] = _rebuilt(e, new) if way is None else _combined(way, new)
+        new[e] = (
+            ir.with_args(e, tuple(new[a] for a in e.args)) if way is None else _combined(way, new)
+        )
     return tuple(new[r] for r in roots)
 
 

@@ -24,7 +24,6 @@ from symdiff.ir.loop_program import (
     Check,
     LoopProgram,
     Parameter,
-    Statement,
     Type,
     array,
     expressions_in,
@@ -128,12 +127,10 @@ def value_and_gradient(
     if program.by_element and isinstance(program.tree, int):
         base = _simplified(program)
         found = slopes_of_elements(base, wrt)
-        tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-        return _beside(base, found, found.outputs, tree)
+        return _beside(base, found, found.outputs, _beside_each_other(wrt))
     base = _simplified(_scalar(program, "value_and_grad"))
     swept, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
-    tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-    return _beside(base, swept, slopes, tree)
+    return _beside(base, swept, slopes, _beside_each_other(wrt))
 
 
 def derivative(program: LoopProgram, names: Sequence[str]) -> LoopProgram:
@@ -199,7 +196,7 @@ def jvp(program: LoopProgram, wrt: Sequence[str]) -> LoopProgram:
     seeds = {n: p.leaf for n, p in zip(wrt, dots, strict=True)}
     taken = replace(base, params=(*base.params, *dots))
     pushed, tangents = _pushed(_opened(taken), seeds)
-    return _beside(base, pushed, tangents, joined(base.tree, len(base.outputs), base.tree))
+    return _beside(base, pushed, tangents, base.tree)
 
 
 def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
@@ -208,8 +205,7 @@ def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None)
     bars, checks = _cotangents(base)
     taken = replace(base, params=(*base.params, *bars), block=(*base.block, *checks))
     swept, slopes = _swept(_opened(taken), wrt, [p.leaf for p in bars], checkpoint)
-    tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-    return _beside(base, swept, slopes, tree)
+    return _beside(base, swept, slopes, _beside_each_other(wrt))
 
 
 def hvp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
@@ -286,8 +282,8 @@ def _swept(
     for output, bar in zip(base.outputs, cotangents, strict=True):
         sweep.cotangent(output, bar)
     sweep.run()
-    shapes = {p.name: p.type.shape for p in base.params}
-    slopes = tuple(array(sweep.array(n)) if shapes[n] else sweep.scalar(n) for n in wrt)
+    known = {p.name: p.type for p in base.params}
+    slopes = tuple(sweep.bar(n, known[n]) for n in wrt)
     return replace(base, block=(*sweep.forward, *sweep.out)), slopes
 
 
@@ -296,14 +292,8 @@ def _pushed(base: LoopProgram, seeds: dict[str, Expr]) -> tuple[LoopProgram, tup
     duals = Duals(Context(base, seeds), seeds)
     block = list(duals.block(base.block))
     known = types(base)
-    tangents = tuple(_dense(duals, e, _type(e, known), block) for e in base.outputs)
+    tangents = tuple(duals.dense(e, _type(e, known), block) for e in base.outputs)
     return replace(base, block=tuple(block)), tangents
-
-
-def _dense(duals: Duals, e: Expr, t: Type, block: list[Statement]) -> Expr:
-    """The tangent of an output; an array of zeros where it has none."""
-    dot = duals.of(e)
-    return duals.zeros(Type(t.shape), block) if t.shape and dot is ZERO else dot
 
 
 def _by_elements(
@@ -422,6 +412,10 @@ def _opened(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopPr
     return _consisting(log, "open", program, step)
 
 
+def _beside_each_other(wrt: Sequence[str]) -> Tree:
+    return bundle(list(range(len(wrt))))
+
+
 def _has_slopes(program: LoopProgram) -> bool:
     return has_slopes((*expressions_in(program.block), *program.outputs))
 
@@ -429,7 +423,8 @@ def _has_slopes(program: LoopProgram) -> bool:
 def _beside(
     base: LoopProgram, derived: LoopProgram, slopes: Sequence[Expr], tree: Tree
 ) -> LoopProgram:
-    """The outputs of a program and derivatives of it, simplified."""
+    """The outputs of a program and derivatives of it, which nest as the tree says, simplified."""
+    tree = joined(base.tree, len(base.outputs), tree)
     if not _has_slopes(base):
         return _finished(derived, (*base.outputs, *slopes), tree)
     copy, new = renamed(base.block, names_of(derived))

@@ -104,24 +104,33 @@ def simplified(program: Program, notes: Notes | None = None) -> Program:
     if notes.log is not None:
         return _simplified(program, notes)
     key = program.outputs, program.assumptions, notes.without
-    with _lock:
-        found = _found.get(key)
-    if found is None:
-        own = Notes(without=notes.without)
-        found = _simplified(program, own).outputs, own
-        with _lock:
-            _found[key] = found
-            while len(_found) > KEPT:
-                del _found[next(iter(_found))]
-    notes.add(found[1])
-    return replace(program, outputs=found[0])
+    outputs = _once(_found, key, lambda own: _simplified(program, own).outputs, notes)
+    return replace(program, outputs=outputs)
 
 
 KEPT = 8
 """Programs that are kept simplified, for their next derivative."""
-_found: dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]] = {}
-_asked: dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]] = {}
+Kept = dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]]
+_found: Kept = {}
+_asked: Kept = {}
 _lock = Lock()
+
+
+def _once(
+    kept: Kept, key: tuple[Any, ...], make: Callable[[Notes], tuple[Expr, ...]], notes: Notes
+) -> tuple[Expr, ...]:
+    """What passes make of a program, from memory if they have; the notes have what they did."""
+    with _lock:
+        found = kept.get(key)
+    if found is None:
+        own = Notes(without=notes.without)
+        found = make(own), own
+        with _lock:
+            kept[key] = found
+            while len(kept) > KEPT:
+                del kept[next(iter(kept))]
+    notes.add(found[1])
+    return found[0]
 
 
 def forget() -> None:
@@ -154,17 +163,7 @@ def _repaired(p: Program, notes: Notes) -> tuple[Expr, ...]:
     """The outputs without guards that are not needed. That does not hang on the stages that follow, so it
     is found out once, though a fault is looked for with each of these switched off."""
     key = p.outputs, p.assumptions
-    with _lock:
-        known = _asked.get(key)
-    if known is None:
-        own = Notes()
-        known = guards(p.outputs, p.assumptions, own.guards), own
-        with _lock:
-            _asked[key] = known
-            while len(_asked) > KEPT:
-                del _asked[next(iter(_asked))]
-    notes.add(known[1])
-    return known[0]
+    return _once(_asked, key, lambda own: guards(p.outputs, p.assumptions, own.guards), notes)
 
 
 def value(program: Program, notes: Notes | None = None) -> Program:

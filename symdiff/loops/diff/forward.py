@@ -135,6 +135,11 @@ class Duals:
         out.append(Build(name, t, axes, ZERO))
         return array(name)
 
+    def dense(self, e: Expr, t: Type, out: list[Statement]) -> Expr:
+        """The tangent of an expression; an array of zeros, made there, where an array has none."""
+        dot = self.of(e)
+        return self.zeros(Type(t.shape), out) if t.shape and dot is ZERO else dot
+
     def _update(self, s: Update) -> list[Statement]:
         if not self.context.active(s.name):
             return [s]
@@ -231,9 +236,9 @@ class Duals:
             carried.append(c)
             if c.name not in live:
                 continue
-            start, init, end = self.dots[c.name], self.of(c.init), ends[c.name]
+            start, end = self.dots[c.name], ends[c.name]
+            init = self.dense(c.init, c.type, before)
             if c.type.shape:
-                init = self.zeros(c.type, before) if init is ZERO else init
                 end = self.zeros(c.type, after) if end is ZERO else end
             results[c.result] = result = self._name(c.result, c.type)
             carried.append(Carried(name_of(start), c.type, init, end, result))

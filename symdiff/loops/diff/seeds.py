@@ -86,13 +86,9 @@ class Seeds:
         context.names, context.types = self.names, {**context.types, **self.context.types}
         duals = Duals(context, {name: seed})
         block = [*unit, *duals.block(self.base.block)]
-        results = []
-        for e in self.base.outputs:
-            dot, shape = duals.of(e), self._type(e)
-            results.append(
-                duals.zeros(Type(shape.shape), block) if shape.shape and dot is ZERO else dot
-            )
         kinds = [Type(self._type(e).shape) for e in self.base.outputs]
+        outputs = zip(self.base.outputs, kinds, strict=True)
+        results = [duals.dense(e, kind, block) for e, kind in outputs]
         return self._looped(ks, t, block, results, kinds)
 
     def cotangents(self, output: Expr, wrt: Sequence[str], checkpoint: Checkpoint) -> list[Expr]:
@@ -106,10 +102,7 @@ class Seeds:
         sweep.cotangent(output, seed)
         sweep.run()
         kinds = [self.context.types[n] for n in wrt]
-        results = [
-            array(sweep.array(n)) if k.shape else sweep.scalar(n)
-            for n, k in zip(wrt, kinds, strict=True)
-        ]
+        results = [sweep.bar(n, k) for n, k in zip(wrt, kinds, strict=True)]
         return self._looped(ks, t, [*unit, *sweep.forward, *sweep.out], results, kinds)
 
     def _type(self, e: Expr) -> Type:

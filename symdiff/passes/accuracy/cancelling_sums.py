@@ -130,8 +130,7 @@ def _replaced(outputs: tuple[Expr, ...], new: dict[Expr, Expr]) -> tuple[Expr, .
         if e in inside and e not in known and (e.op in (ADD, SUB) or _is_root(e)):
             known[e] = ir.raw(PLAIN, (e,))  # computed there anyway
         elif e not in known:
-            args = tuple(known[a] for a in e.args)
-            known[e] = e if args == e.args else ir.raw(e.op, args, e.value)
+            known[e] = ir.with_args(e, tuple(known[a] for a in e.args))
     return tuple(known[o] for o in outputs)
 
 

@@ -92,7 +92,6 @@ from symdiff.passes.accuracy.solver_corrections import (
 )
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
 from symdiff.passes.accuracy.underflow_losses import RELATIVE, is_lost, loss
-from symdiff.passes.analysis.signs import NEGATIVE, POSITIVE, Signs
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -215,7 +214,7 @@ class Correcting(Beside):
                 lost[n] = lost[n] if n in lost else loss(n, known, lost)
                 if self.bounded and n.op in CORRECTED:
                     lost[n] = raw(ADD, (lost[n], self.of_function(n, known)))
-            if n.op in (ADD, SUB) and not _has_one_sign(n, signs):
+            if n.op in (ADD, SUB) and not signs.adds_up(n):
                 sums = self.known_sum if looked_at is None or n in looked_at else self.inexact_sum
                 value, rest = sums(known[n], *(known[a] for a in n.args))
                 known[n] = value, rest
@@ -507,14 +506,6 @@ def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]
     there = functools.reduce(ir.and_, (raw(ir.EQ, (v, v)) for v in open_))
     value, rest = x
     return raw(WHERE, (there, value, NAN)), raw(WHERE, (there, rest, NAN))
-
-
-def _has_one_sign(n: Expr, signs: Signs) -> bool:
-    """Whether both terms of a sum or a difference add up."""
-    a, b = (signs.of(x) for x in n.args)
-    if n.op is SUB:
-        return not (a & NEGATIVE or b & POSITIVE) or not (a & POSITIVE or b & NEGATIVE)
-    return not ((a | b) & NEGATIVE) or not ((a | b) & POSITIVE)
 
 
 def _is_power(n: Expr) -> bool:

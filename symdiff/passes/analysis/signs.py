@@ -148,6 +148,12 @@ class Signs:
             return base
         return (base & ZERO_) | POSITIVE if base != ZERO_ else ZERO_
 
+    def adds_up(self, e: Expr) -> bool:
+        """Whether both terms of a sum or difference have one sign, so that nothing cancels."""
+        a, b = e.args
+        both = self.of(a) | self.of(ir.neg(b) if e.op is SUB else b)
+        return not both & NEGATIVE or not both & POSITIVE
+
     def nonnegative(self, e: Expr) -> bool:
         return not self.of(e) & NEGATIVE
 

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
+from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SUB, Expr
 from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.roots import rational_roots, symbolic_roots
 from symdiff.passes.cancel.algebra import linear
+from symdiff.passes.cancel.meeting import solved
 from symdiff.passes.differentiate import squares
 
 MAX_SETS = 8
@@ -157,16 +158,7 @@ def _variable(e: Expr) -> tuple[Expr, Expr] | None:
         roots = rational_roots(e, found[0], ())
         return (found[0], ir.const(roots[0])) if roots else None
     terms = linear(e)
-    if terms is None:
-        return None
-    for v, c in terms.items():
-        others = {m: q for m, q in terms.items() if m is not v}
-        if v.op is VAR and not any(v in ir.variables((m,)) for m in others):
-            rest = ir.ZERO
-            for m, q in others.items():
-                rest = rest + ir.const(-q / c) * (ir.ONE if m is ONE else m)
-            return v, rest
-    return None
+    return None if terms is None else solved(terms)
 
 
 SAMPLES = (

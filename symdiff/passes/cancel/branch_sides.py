@@ -37,7 +37,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, MINIMA, SMALLER
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.cancel.meeting import form
+from symdiff.passes.cancel.meeting import form, solved
 
 _DECIDED = (ABS, *EXTREMES)
 _TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)
@@ -225,12 +225,5 @@ def _absolute(e: Expr, depth: int = 0) -> Expr:
 
 def _vanishes(e: Expr, at: Expr) -> bool:
     """Whether an expression is 0 where a linear form is, by substitution for one of its variables."""
-    terms = form(at, constants=True)
-    for v, factor in terms.items():
-        if v.op is VAR and not any(v in ir.variables((w,)) for w in terms if w is not v):
-            rest = ZERO
-            for w, q in terms.items():
-                if w is not v:
-                    rest = rest - ir.const(q / factor) * w
-            return ir.substitute((e,), {v: rest})[0] is ZERO
-    return False
+    found = solved(form(at, constants=True))
+    return found is not None and ir.substitute((e,), dict([found]))[0] is ZERO

@@ -84,15 +84,7 @@ def without_detached(outputs: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Ex
 
 def outside_of_conditions(outputs: Iterable[Expr]) -> list[Expr]:
     """The nodes whose values outputs are made of, children first: not those that only conditions have."""
-    return ir.topological(outputs, _CONDITIONS)
-
-
-class _Conditions:
-    def __contains__(self, e: object) -> bool:
-        return isinstance(e, Expr) and e.op.boolean
-
-
-_CONDITIONS = _Conditions()
+    return ir.topological(outputs, ir.CONDITIONS)
 
 
 def filled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
