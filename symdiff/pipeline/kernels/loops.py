@@ -197,6 +197,9 @@ class ArrayKernels:
         self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes | None
     ) -> tuple[LoopProgram, LoopKernel]:
         """The program of a captured one that is emitted, and its kernel."""
+        found = self._kernels.get(id(raw))
+        if found is not None:
+            return found
 
         def make() -> tuple[LoopProgram, LoopKernel]:
             program = self._source.shown(static, shapes)
@@ -437,10 +440,11 @@ class ArrayKernels:
     def _sparse_kernel(
         self, raw: LoopProgram, wrt: Sequence[str]
     ) -> tuple[LoopKernel, tuple[Entries, ...]]:
-        from symdiff.loops.diff.sparse import sparse_jacobian
-        from symdiff.pipeline.loops import real_names, value
 
         def make() -> tuple[LoopKernel, tuple[Entries, ...]]:
+            from symdiff.loops.diff.sparse import sparse_jacobian
+            from symdiff.pipeline.loops import real_names, value
+
             program, entries = sparse_jacobian(raw, real_names(raw, wrt))
             return self._kernel(value(program)), entries
 
