@@ -35,7 +35,7 @@ from symdiff.ir.loop_program import (
     renamed,
     types,
 )
-from symdiff.ir.names import Names
+from symdiff.ir.names import Names, untaken
 from symdiff.ir.pass_lists import Log, Stage
 from symdiff.ir.program import Tree, needs_one_value
 from symdiff.ir.prune import pruned
@@ -269,7 +269,8 @@ def _jacobian(
 
 def tangent_names(program: LoopProgram, wrt: Sequence[str]) -> list[str]:
     """Names of the parameters that carry the tangents of `wrt`."""
-    return [_free(f"{n}_dot", program) for n in wrt]
+    taken = types(program)
+    return [untaken(f"{n}_dot", taken) for n in wrt]
 
 
 # ------------------------------------------------------------------------- sweeps
@@ -346,13 +347,6 @@ def _cotangents(program: LoopProgram) -> tuple[list[Parameter], list[Check]]:
 
 def _is_size(e: Expr, program: LoopProgram) -> bool:
     return any(e in p.type.shape for p in program.params)
-
-
-def _free(name: str, program: LoopProgram) -> str:
-    taken = types(program)
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _type(e: Expr, known: dict[str, Type]) -> Type:

@@ -20,6 +20,7 @@ from symdiff import ir
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import SLOPES
 from symdiff.ir.functions import domain as domain_of
+from symdiff.ir.names import untaken
 from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program, Tree, needs_one_value, with_corners
@@ -353,7 +354,7 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
     notes = notes or Notes()
     base = simplified(program, notes)
-    names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
+    names = [untaken(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
     bars, tree = _vars(names), bundle(list(range(len(wrt))))
     back = _derived(base, tree, lambda outputs: pullback(outputs, bars, _vars(wrt)), notes)
     both = _joined(masked(base, program), back)
@@ -372,13 +373,7 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
 
 def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
     """Names of the parameters that carry the tangents of `wrt`."""
-    return [_fresh(f"{name}_dot", program.params) for name in wrt]
-
-
-def _fresh(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
+    return [untaken(f"{name}_dot", program.params) for name in wrt]
 
 
 # ------------------------------------------------------------------------ masks
