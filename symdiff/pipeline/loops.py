@@ -49,7 +49,7 @@ from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import Code, simplified
 from symdiff.loops.simplify.fixed_points import values_only
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
-from symdiff.loops.trees import bundle, joined, of_jacobian
+from symdiff.loops.trees import joined, of_gradient, of_jacobian
 
 
 def value(program: LoopProgram) -> LoopProgram:
@@ -110,12 +110,12 @@ def gradient(
     """d f/d wrt of a scalar function, or of each element: one output per parameter named in wrt."""
     if program.by_element and isinstance(program.tree, int):
         found = slopes_of_elements(_simplified(program, log), wrt)
-        return _derived(lambda: (found, found.outputs, bundle(list(range(len(wrt))))), log)
+        return _derived(lambda: (found, found.outputs, of_gradient(len(wrt))), log)
     base = _simplified(_scalar(program, "grad"), log)
 
     def swept() -> Derived:
         program, slopes = _swept(_opened(base, log), wrt, (ONE,), checkpoint)
-        return program, slopes, bundle(list(range(len(wrt))))
+        return program, slopes, of_gradient(len(wrt))
 
     return _derived(swept, log)
 
@@ -127,10 +127,10 @@ def value_and_gradient(
     if program.by_element and isinstance(program.tree, int):
         base = _simplified(program)
         found = slopes_of_elements(base, wrt)
-        return _beside(base, found, found.outputs, _beside_each_other(wrt))
+        return _beside(base, found, found.outputs, of_gradient(len(wrt)))
     base = _simplified(_scalar(program, "value_and_grad"))
     swept, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
-    return _beside(base, swept, slopes, _beside_each_other(wrt))
+    return _beside(base, swept, slopes, of_gradient(len(wrt)))
 
 
 def derivative(program: LoopProgram, names: Sequence[str]) -> LoopProgram:
@@ -205,7 +205,7 @@ def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None)
     bars, checks = _cotangents(base)
     taken = replace(base, params=(*base.params, *bars), block=(*base.block, *checks))
     swept, slopes = _swept(_opened(taken), wrt, [p.leaf for p in bars], checkpoint)
-    return _beside(base, swept, slopes, _beside_each_other(wrt))
+    return _beside(base, swept, slopes, of_gradient(len(wrt)))
 
 
 def hvp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
@@ -230,7 +230,7 @@ def hessian(
     def rows() -> Derived:
         program, outputs = _by_elements(_opened(slopes, log), wrt, first=True)
         n = len(wrt)
-        tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
+        tree = of_jacobian(of_gradient(n), n)
         return program, outputs, tree
 
     return _derived(rows, log)
@@ -404,10 +404,6 @@ def _opened(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopPr
         return program
     step = lambda own: block_by_block.opened(program.block, program.outputs, own)
     return _consisting(log, "open", program, step)
-
-
-def _beside_each_other(wrt: Sequence[str]) -> Tree:
-    return bundle(list(range(len(wrt))))
 
 
 def _has_slopes(program: LoopProgram) -> bool:

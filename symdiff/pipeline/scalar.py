@@ -24,7 +24,7 @@ from symdiff.ir.names import untaken
 from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program, Tree, needs_one_value, with_corners
-from symdiff.loops.trees import bundle, joined, of_jacobian
+from symdiff.loops.trees import joined, of_gradient, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
@@ -181,7 +181,7 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
 
 
 def _slopes(base: Program, wrt: Sequence[str], notes: Notes, last: bool = True) -> Program:
-    tree = bundle(list(range(len(wrt))))
+    tree = of_gradient(len(wrt))
     variables = _vars(wrt)
     slopes = lambda values: reverse(values[0], variables)
     by = tuple((v,) for v in variables)
@@ -303,7 +303,7 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
 
     by = list(itertools.product(variables, repeat=2))
     whole = lambda values: bent(reverse(values[0], variables))
-    tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
+    tree = of_jacobian(of_gradient(n), n)
     return _derived(slopes, tree, bent, notes, by, base, whole=whole)
 
 
@@ -355,7 +355,7 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     notes = notes or Notes()
     base = simplified(program, notes)
     names = [untaken(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
-    bars, tree = _vars(names), bundle(list(range(len(wrt))))
+    bars, tree = _vars(names), of_gradient(len(wrt))
     back = _derived(base, tree, lambda outputs: pullback(outputs, bars, _vars(wrt)), notes)
     both = _joined(masked(base, program), back)
     return replace(both, params=(*program.params, *names))
