@@ -373,10 +373,10 @@ def _edits() -> Iterator[Mutant]:
         ("bands", "passes.complete.bands", "total = ir.const(c) + z * total", "total = ir.const(c) - z * total"),
         ("bands", "passes.complete.bands", "h = t - ir.const(self.point)", "h = t + ir.const(self.point)"),
         ("bands", "passes.complete.bands", "total = ir.power(h, self.lead) * total", "total = ir.power(h, self.lead + 1) * total"),
-        ("compensation", "lowering.compensated.evaluate", "own = raw(ADD, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))", "own = raw(SUB, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))"),
-        ("compensation", "lowering.compensated.evaluate", "error = raw(FMA, (a, b, _negative(p)))", "error = raw(FMA, (a, b, p))"),
-        ("compensation", "lowering.compensated.evaluate", "return raw(FMA, (a, b, c)), _add(correction, dc)", "return raw(FMA, (a, b, c)), _add(correction, _negative(dc))"),
-        ("lowering", "lowering.lower", "return self.make(MUL, const(1 / c), other)  # by a power of two, which is exact", "return self.make(MUL, const(c), other)"),
+        ("compensation", "lowering.compensated.evaluate", "own = ir.raw(ir.ADD, (ir.raw(ir.SUB, (a, ir.raw(ir.SUB, (s, t)))), ir.raw(ir.SUB, (b, t))))", "own = ir.raw(ir.SUB, (ir.raw(ir.SUB, (a, ir.raw(ir.SUB, (s, t)))), ir.raw(ir.SUB, (b, t))))"),
+        ("compensation", "lowering.compensated.evaluate", "error = ir.raw(FMA, (a, b, _negative(p)))", "error = ir.raw(FMA, (a, b, p))"),
+        ("compensation", "lowering.compensated.evaluate", "return ir.raw(FMA, (a, b, c)), _add(correction, dc)", "return ir.raw(FMA, (a, b, c)), _add(correction, _negative(dc))"),
+        ("lowering", "lowering.lower", "return self.make(ir.MUL, ir.const(1 / c), other)  # by a power of two, which is exact", "return self.make(ir.MUL, ir.const(c), other)"),
     ]  # fmt: skip
     for kind, where, old, new in rows:
         yield Mutant(kind, where, old, new)
