@@ -345,15 +345,13 @@ class Line:
 
     def _used(self, root: int, choice: Choice) -> set[int]:
         """The nodes that a node is computed from."""
-        used: set[int] = set()
-        stack = [root]
-        while stack:
-            i = stack.pop()
-            if i not in used:
-                used.add(i)
-                args = [self.tape.index[a] for a in self.tape.nodes[i].args]
-                stack += [choice[i]] if i in choice else args
-        return used
+
+        def below(i: int) -> list[int]:
+            if i in choice:
+                return [choice[i]]
+            return [self.tape.index[a] for a in self.tape.nodes[i].args]
+
+        return set(ir.reached((root,), below))
 
     def own(self) -> tuple[Choice, Choice]:
         """The branches of each side."""

@@ -220,16 +220,8 @@ def _chains(nodes: Sequence[Expr]) -> dict[Expr, Expr]:
 
 def atoms_of(condition: Expr) -> list[Expr]:
     """The comparisons of a condition."""
-    found: dict[Expr, None] = {}
-    stack = [condition]
-    while stack:
-        e = stack.pop()
-        if e.op in ir.COMPARISONS:
-            found[e] = None
-        elif e.op in LOGIC and e not in found:
-            found[e] = None
-            stack += e.args[::-1]
-    return [e for e in found if e.op in ir.COMPARISONS]
+    nodes = ir.reached((condition,), ir.through(*LOGIC))
+    return [e for e in nodes if e.op in ir.COMPARISONS]
 
 
 # ----------------------------------------------------------------------- places

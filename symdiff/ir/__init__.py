@@ -1,6 +1,7 @@
 """The intermediate representations: immutable programs, and what is declared of functions.
 
-`nodes`           the expression DAG: operations, hash-consed nodes over exact reals, walks
+`nodes`           the expression DAG: operations, hash-consed nodes over exact reals
+`walks`           walks over parts of it
 `arithmetic`      constructors of arithmetic
 `conditions`      constructors of comparisons, truth values and `where`
 `plain`           operations as plain Python computes them, for what decides
@@ -24,3 +25,4 @@
 from symdiff.ir.arithmetic import *  # noqa: F403
 from symdiff.ir.conditions import *  # noqa: F403
 from symdiff.ir.nodes import *  # noqa: F403
+from symdiff.ir.walks import *  # noqa: F403

@@ -29,13 +29,7 @@ class Sizes(set[Expr]):
 
     def check(self, condition: Expr) -> None:
         """Note what a check of the program says of them from there on."""
-        stack, parts = [condition], list[Expr]()
-        while stack:
-            c = stack.pop()
-            if c.op is ir.OR:
-                stack += c.args
-            else:
-                parts.append(c)
+        parts = [c for c in ir.reached((condition,), ir.through(ir.OR)) if c.op is not ir.OR]
         for c in parts:
             if c.op is ir.EQ and all(a in self for a in c.args):
                 unless = tuple(p for p in parts if p is not c)

@@ -45,7 +45,9 @@ from symdiff.ir import (
     raw,
     substitute,
     topological,
+    transform,
     var,
+    with_args,
 )
 from symdiff.ir.names import Names
 from symdiff.ir.nodes import leaves as leaves_below
@@ -532,13 +534,7 @@ def names_of(program: LoopProgram) -> Names:
 def exchanged(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
     """Leaves replaced by others in expressions that are to be emitted: operations stay as they
     are, also those that would be simplified if they were built now."""
-    roots = tuple(roots)
-    new: dict[Expr, Expr] = dict(mapping)
-    for e in topological(roots):
-        if e not in new:
-            args = tuple(new[a] for a in e.args)
-            new[e] = e if args == e.args else raw(e.op, args, e.value)
-    return tuple(new[r] for r in roots)
+    return transform(roots, lambda e, args: mapping[e] if e in mapping else with_args(e, args))
 
 
 def replaced(block: Block, mapping: Mapping[Expr, Expr], *, exactly: bool = False) -> Block:

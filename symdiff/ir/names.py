@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 _NUMBERS = re.compile(r"(_\d+)+$")
 _ADJOINT = re.compile(r"_bar(_\d+)*(_dot(_\d+)*)*$")
+
+
+def untaken(name: str, taken: Container[str]) -> str:
+    """The name, with as many underscores behind it as make it one that is not taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def is_adjoint(name: str) -> bool:

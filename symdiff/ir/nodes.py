@@ -363,6 +363,11 @@ def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
 
 
 # ---------------------------------------------------------------------- walking
+def with_args(e: Expr, args: tuple[Expr, ...]) -> Expr:
+    """The node over other children, as it stands: nothing is simplified."""
+    return e if args == e.args else raw(e.op, args, e.value)
+
+
 def topological(roots: Iterable[Expr], known: Container[Expr] = ()) -> list[Expr]:
     """All nodes below the roots, children first, in an order that depends only
     on the structure of the DAG; known nodes and what is below them are left out."""
@@ -458,14 +463,16 @@ def variables(roots: Iterable[Expr]) -> list[Expr]:
 
 def variables_of_values(roots: Iterable[Expr]) -> set[Expr]:
     """The variables that the roots depend on otherwise than by conditions."""
-    seen: set[Expr] = set()
-    stack = list(roots)
-    while stack:
-        e = stack.pop()
-        if e not in seen and not e.op.boolean:
-            seen.add(e)
-            stack.extend(e.args)
-    return {e for e in seen if e.op is VAR}
+    return {e for e in topological(roots, CONDITIONS) if e.op is VAR}
+
+
+class _Conditions(Container[Expr]):
+    def __contains__(self, e: object) -> bool:
+        return isinstance(e, Expr) and e.op.boolean
+
+
+CONDITIONS = _Conditions()
+"""All conditions."""
 
 
 # --------------------------------------------------------------- text and bytes

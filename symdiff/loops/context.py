@@ -6,33 +6,16 @@ from collections.abc import Iterable, Mapping
 
 from symdiff import ir
 from symdiff.ir import VAR, Expr
+from symdiff.ir import loop_program as lp
 from symdiff.ir.inductive import made_of
-from symdiff.ir.loop_program import (
-    ARRAY,
-    INDEX,
-    LOAD,
-    Block,
-    Build,
-    Call,
-    Loop,
-    LoopProgram,
-    Type,
-    defined,
-    inner,
-    leaves,
-    name_of,
-    names_of,
-    types,
-    walk,
-)
 
 
-def _by_loops(block: Block) -> set[str]:
+def _by_loops(block: lp.Block) -> set[str]:
     """The names that loops or routines compute."""
     found: set[str] = set()
-    for s in walk(block):
-        if isinstance(s, Loop | Call) or (isinstance(s, Build) and s.body):
-            found |= {n for n, _ in defined(s)}
+    for s in lp.walk(block):
+        if isinstance(s, lp.Loop | lp.Call) or (isinstance(s, lp.Build) and s.body):
+            found |= {n for n, _ in lp.defined(s)}
     return found
 
 
@@ -47,20 +30,20 @@ class Context:
     tape_bars : a tape -> the tape of the adjoints of its values.
     """
 
-    def __init__(self, program: LoopProgram, wrt: Iterable[str]) -> None:
-        self.types: dict[str, Type] = types(program)
-        self.names = names_of(program)
+    def __init__(self, program: lp.LoopProgram, wrt: Iterable[str]) -> None:
+        self.types: dict[str, lp.Type] = lp.types(program)
+        self.names = lp.names_of(program)
         self.tape_bars: dict[str, str] = {}
         self._heavy = _by_loops(program.block)
         self.inputs = frozenset(wrt)
         self.builds = {
-            s.name: s for s in walk(program.block) if isinstance(s, Build) and not s.body
+            s.name: s for s in lp.walk(program.block) if isinstance(s, lp.Build) and not s.body
         }
         self._active = set(self.inputs)
         self._known: dict[Expr, bool] = {}
         self._spread(program.block)
 
-    def fresh(self, stem: str, t: Type) -> str:
+    def fresh(self, stem: str, t: lp.Type) -> str:
         """A new name of a type."""
         name = self.names.fresh(stem)
         self.types[name] = t
@@ -72,21 +55,21 @@ class Context:
 
     def is_heavy(self, e: Expr) -> bool:
         """Whether an expression uses what loops or routines have computed."""
-        return any(name_of(x) in self._heavy for x in leaves((e,)))
+        return any(lp.name_of(x) in self._heavy for x in lp.leaves((e,)))
 
     def adopt(self, mapping: Mapping[Expr, Expr]) -> None:
         """Take over what is known of names for their copies."""
         for old, new in mapping.items():
-            if (t := self.types.get(name_of(old))) is not None:
-                self.types[name_of(new)] = Type(ir.substitute(t.shape, mapping), t.kind)
-                if name_of(old) in self._active:
-                    self._active.add(name_of(new))
+            if (t := self.types.get(lp.name_of(old))) is not None:
+                self.types[lp.name_of(new)] = lp.Type(ir.substitute(t.shape, mapping), t.kind)
+                if lp.name_of(old) in self._active:
+                    self._active.add(lp.name_of(new))
 
-    def refresh(self, block: Block) -> None:
+    def refresh(self, block: lp.Block) -> None:
         """Note the types that names have after expressions of a block were replaced."""
-        for s in walk(block):
-            self.types.update(defined(s))
-            self.types.update(inner(s))
+        for s in lp.walk(block):
+            self.types.update(lp.defined(s))
+            self.types.update(lp.inner(s))
 
     def active(self, e: Expr | str) -> bool:
         """Whether the real value of an expression or name depends on the inputs."""
@@ -97,15 +80,15 @@ class Context:
         return self._known[e]
 
     def _depends(self, n: Expr) -> bool:
-        if n.op is VAR or n.op is ARRAY:
-            return name_of(n) in self._active
-        if n.op.boolean or n.op is INDEX:
+        if n.op is VAR or n.op is lp.ARRAY:
+            return lp.name_of(n) in self._active
+        if n.op.boolean or n.op is lp.INDEX:
             return False
-        if n.op is LOAD:
+        if n.op is lp.LOAD:
             return self._known[n.args[0]]
         return any(self._known[a] for a in n.args)
 
-    def _spread(self, block: Block) -> None:
+    def _spread(self, block: lp.Block) -> None:
         """Find the active names, until there are no more."""
         before, made = -1, made_of(block, calls=True)
         while len(self._active) != before:

@@ -77,6 +77,3 @@ def columns(program: LoopProgram, shapes: Sequence[tuple[int, ...]], most: int) 
     if not outputs or len(ir.topological(outputs)) > most:
         return None
     return Columns(program, tuple(params), outputs, tuple(a.shape for a in arrays))
-
-
-__all__ = ["Columns", "columns"]

@@ -15,65 +15,45 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ONE, ZERO, Expr, transform
-from symdiff.ir.loop_program import (
-    ARRAY,
-    INDEX,
-    LOAD,
-    Build,
-    Carried,
-    Loop,
-    LoopProgram,
-    Parameter,
-    Statement,
-    Type,
-    Update,
-    array,
-    index,
-    kind_of,
-    leaves,
-    load,
-    mapped_block,
-    name_of,
-    names_of,
-    types,
-)
+from symdiff.ir import loop_program as lp
 from symdiff.ir.names import Names
 
 
-def rows(program: LoopProgram, which: Sequence[bool]) -> LoopProgram | None:
+def rows(program: lp.LoopProgram, which: Sequence[bool]) -> lp.LoopProgram | None:
     """The program over rows of the parameters that `which` says."""
-    names = names_of(program)
-    count, row = index(names.fresh("rows")), index(names.fresh("row"))
-    known = types(program)
-    sizes = {e for p in program.params for e in p.type.shape if e.op is INDEX}
+    names = lp.names_of(program)
+    count, row = lp.index(names.fresh("rows")), lp.index(names.fresh("row"))
+    known = lp.types(program)
+    sizes = {e for p in program.params for e in p.type.shape if e.op is lp.INDEX}
     results = [
-        known[name_of(e)] if e.op is ARRAY else Type((), kind_of(e)) for e in program.outputs
+        known[lp.name_of(e)] if e.op is lp.ARRAY else lp.Type((), lp.kind_of(e))
+        for e in program.outputs
     ]
-    if any(e not in sizes for t in results for e in leaves(t.shape)):
+    if any(e not in sizes for t in results for e in lp.leaves(t.shape)):
         return None
     divided = {p.name: p for p, has in zip(program.params, which, strict=True) if has}
     params = [
-        replace(p, type=Type((count, *p.type.shape), p.type.kind)) if p.name in divided else p
+        replace(p, type=lp.Type((count, *p.type.shape), p.type.kind)) if p.name in divided else p
         for p in program.params
     ]
     body, outputs = _of_a_row(program, divided, row, names)
-    made: list[Statement] = []
-    carried: list[Carried] = []
+    made: list[lp.Statement] = []
+    carried: list[lp.Carried] = []
     for e, t in zip(outputs, results, strict=True):
-        shape = Type((count, *t.shape), t.kind)
+        shape = lp.Type((count, *t.shape), t.kind)
         first, start, end = (names.fresh("out") for _ in range(3))
         letters = tuple(names.fresh("i") for _ in shape.shape)
-        made.append(Build(first, shape, letters, ZERO))
+        made.append(lp.Build(first, shape, letters, ZERO))
         filled = _stored(body, e, shape, start, row, names)
-        carried.append(Carried(start, shape, array(first, t.kind), filled, end))
-    loop = Loop(name_of(row), count, tuple(carried), tuple(body), names.fresh("trips"))
-    ends = tuple(array(c.result, c.type.kind) for c in carried)
+        carried.append(lp.Carried(start, shape, lp.array(first, t.kind), filled, end))
+    loop = lp.Loop(lp.name_of(row), count, tuple(carried), tuple(body), names.fresh("trips"))
+    ends = tuple(lp.array(c.result, c.type.kind) for c in carried)
     return replace(program, params=tuple(params), block=(*made, loop), outputs=ends)
 
 
 def _of_a_row(
-    program: LoopProgram, divided: dict[str, Parameter], row: Expr, names: Names
-) -> tuple[list[Statement], list[Expr]]:
+    program: lp.LoopProgram, divided: dict[str, lp.Parameter], row: Expr, names: Names
+) -> tuple[list[lp.Statement], list[Expr]]:
     """The statements and the outputs of one row."""
     copies = {n: names.fresh(n) for n, p in divided.items() if p.type.shape}
     leaf = {p.leaf: p for p in divided.values()}
@@ -82,38 +62,42 @@ def _of_a_row(
         if e in leaf:
             p = leaf[e]
             if p.type.shape:
-                return array(copies[p.name], p.type.kind)
-            return load(array(p.name, p.type.kind), row)
-        if e.op is LOAD and e.args[0] in leaf:
-            return load(e.args[0], row, *args[1:])
+                return lp.array(copies[p.name], p.type.kind)
+            return lp.load(lp.array(p.name, p.type.kind), row)
+        if e.op is lp.LOAD and e.args[0] in leaf:
+            return lp.load(e.args[0], row, *args[1:])
         return ir.rebuild(e, args)
 
     def new(e: Expr) -> Expr:
         return transform((e,), one)[0]
 
-    body: list[Statement] = []
+    body: list[lp.Statement] = []
     for name, copy in copies.items():
         t = divided[name].type
         letters = tuple(names.fresh("i") for _ in t.shape)
-        value = load(array(name, t.kind), row, *map(index, letters))
-        body.append(Build(copy, t, letters, value))
-    return [*body, *mapped_block(program.block, new)], [new(e) for e in program.outputs]
+        value = lp.load(lp.array(name, t.kind), row, *map(lp.index, letters))
+        body.append(lp.Build(copy, t, letters, value))
+    return [*body, *lp.mapped_block(program.block, new)], [new(e) for e in program.outputs]
 
 
-def _stored(body: list[Statement], e: Expr, t: Type, start: str, row: Expr, names: Names) -> Expr:
+def _stored(
+    body: list[lp.Statement], e: Expr, t: lp.Type, start: str, row: Expr, names: Names
+) -> Expr:
     """An output with what a row has of it; loops over its axes, which go to the body."""
     letters = [names.fresh("i") for _ in t.shape[1:]]
-    value = load(e, *map(index, letters)) if letters else e
+    value = lp.load(e, *map(lp.index, letters)) if letters else e
     if t.kind == "b" and value.op.boolean:
         value = ir.where(value, ONE, ZERO)
     states = [start, *(names.fresh("out") for _ in letters)]
     after = names.fresh("out")
-    place = (row, *map(index, letters))
-    block: tuple[Statement, ...] = (Update(after, states[-1], t, place, value),)
+    place = (row, *map(lp.index, letters))
+    block: tuple[lp.Statement, ...] = (lp.Update(after, states[-1], t, place, value),)
     for k in reversed(range(len(letters))):
         done = names.fresh("out")
-        state = Carried(states[k + 1], t, array(states[k], t.kind), array(after, t.kind), done)
-        block = (Loop(letters[k], t.shape[k + 1], (state,), block, names.fresh("trips")),)
+        state = lp.Carried(
+            states[k + 1], t, lp.array(states[k], t.kind), lp.array(after, t.kind), done
+        )
+        block = (lp.Loop(letters[k], t.shape[k + 1], (state,), block, names.fresh("trips")),)
         after = done
     body += block
-    return array(after, t.kind)
+    return lp.array(after, t.kind)

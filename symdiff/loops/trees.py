@@ -18,6 +18,11 @@ def joined(first: Tree, count: int, second: Tree) -> Tree:
     return (first, nested(lambda i: i + count, second))
 
 
+def of_gradient(params: int) -> Tree:
+    """The tree of the derivatives of one output by some parameters."""
+    return bundle(list(range(params)))
+
+
 def of_jacobian(tree: Tree, params: int) -> Tree:
     """The tree of a Jacobian, whose outputs are numbered output by output."""
     return nested(lambda i: bundle([i * params + j for j in range(params)]), tree)

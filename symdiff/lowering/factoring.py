@@ -37,11 +37,6 @@ def products(roots: Sequence[Expr]) -> tuple[Expr, ...]:
     return _Sharing(_zeros(tuple(roots))).outputs
 
 
-def _rebuilt(e: Expr, new: dict[Expr, Expr]) -> Expr:
-    args = tuple(new[a] for a in e.args)
-    return e if args == e.args else ir.raw(e.op, args, e.value)
-
-
 # -------------------------------------------------------------------- zero at a point
 def _zeros(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """`where(c, 0, a*b/d)` as `a*b*where(c, 0, 1/d)`, where a and b are finite."""
@@ -52,7 +47,7 @@ def _zeros(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
             finite.add(e)
     new: dict[Expr, Expr] = {}
     for e in order:
-        new[e] = _rebuilt(e, new)
+        new[e] = ir.with_args(e, tuple(new[a] for a in e.args))
         if e.op is not ir.WHERE or e.args[1] is not ir.ZERO or e.args[2].op is not ir.DIV:
             continue
         a, d = e.args[2].args
@@ -191,20 +186,12 @@ class _Sharing:
         for e, factors in parts.items():
             self.pairs.add(e, factors)
         shared = self.pairs.shared()
-        stack = list(roots)
-        while stack:
-            e = stack[-1]
-            if e in new:
-                stack.pop()
-                continue
-            inside = e in parts
-            waits = self._leaves(e) if inside else e.args
-            missing = [a for a in waits if a not in new]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            new[e] = self._product(e, shared[e], new) if inside else _rebuilt(e, new)
+        for e in ir.children_first(roots, lambda e: self._leaves(e) if e in parts else e.args):
+            new[e] = (
+                self._product(e, shared[e], new)
+                if e in parts
+                else ir.with_args(e, tuple(new[a] for a in e.args))
+            )
         return tuple(new[r] for r in roots)
 
     def _leaves(self, e: Expr) -> list[Expr]:

@@ -31,11 +31,6 @@ def share_work(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     return lower(products(roots), chain=CHAIN, divide=False, fuse=True)
 
 
-def _rebuilt(e: Expr, new: dict[Expr, Expr]) -> Expr:
-    args = tuple(new[a] for a in e.args)
-    return e if args == e.args else ir.raw(e.op, args, e.value)
-
-
 # ---------------------------------------------------------------------- exponentials
 @dataclass(frozen=True, slots=True)
 class _Way:
@@ -51,16 +46,11 @@ def _exponentials(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     found = {e: way for u, e in known.items() if (way := _from_others(u, known))}
     ways = {e: w for e, w in found.items() if not any(p in found for p in w.parts)}
     new: dict[Expr, Expr] = {}
-    stack = list(roots)
-    while stack:
-        e = stack[-1]
+    for e in ir.children_first(roots, lambda e: ways[e].parts if e in ways else e.args):
         way = ways.get(e)
-        missing = [p for p in (e.args if way is None else way.parts) if p not in new]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        new[e] = _rebuilt(e, new) if way is None else _combined(way, new)
+        new[e] = (
+            ir.with_args(e, tuple(new[a] for a in e.args)) if way is None else _combined(way, new)
+        )
     return tuple(new[r] for r in roots)
 
 

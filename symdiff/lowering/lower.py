@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from symdiff import ir
@@ -21,7 +22,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr, Op
 from symdiff.ir.functions import CBRT, CONSTANT_VALUES, EXP2
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LOAD, MOD, REAL_OF
-from symdiff.lowering.target import FMA, LIGHT, MAX_CHAIN, TESTED, is_float
+from symdiff.lowering.target import FMA, LIGHT, MAX_CHAIN, TESTED, by_squaring, is_float
 
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
@@ -95,15 +96,14 @@ def in_calls(outputs: Sequence[Expr], direct: Callable[[Op], bool]) -> tuple[Exp
     """The outputs with every operation that is not `direct` as its `expand` column has it, if it
     has any."""
     roots = tuple(outputs)
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op.expand is not None and not direct(e.op):
+            return e.op.expand(*args)
+        return ir.with_args(e, args)
+
     while any(not direct(e.op) and e.op.expand is not None for e in ir.topological(roots)):
-        new: dict[Expr, Expr] = {}
-        for e in ir.topological(roots):
-            args = tuple(new[a] for a in e.args)
-            if e.op.expand is not None and not direct(e.op):
-                new[e] = e.op.expand(*args)
-            else:
-                new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
-        roots = tuple(new[r] for r in roots)
+        roots = ir.transform(roots, rule)
     return roots
 
 
@@ -114,21 +114,16 @@ def is_native(op: Op) -> bool:
 
 def _expand(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Replace functions without libm by their `expand` column until none is left."""
-    while any(not is_native(e.op) for e in ir.topological(roots)):
-        new: dict[Expr, Expr] = {}
-        for e in ir.topological(roots):
-            args = tuple(new[a] for a in e.args)
-            if is_native(e.op):
-                new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
-                continue
-            if e.op.expand is None:
-                raise UnsupportedError(f"{e.op.name} cannot be compiled: it has no formula")
-            try:
-                new[e] = e.op.expand(*args)
-            except NotImplementedError as error:
-                raise UnsupportedError(str(error)) from None
-        roots = tuple(new[r] for r in roots)
-    return roots
+
+    def direct(op: Op) -> bool:
+        if not is_native(op) and op.expand is None:
+            raise UnsupportedError(f"{op.name} cannot be compiled: it has no formula")
+        return is_native(op)
+
+    try:
+        return in_calls(roots, direct)
+    except NotImplementedError as error:
+        raise UnsupportedError(str(error)) from None
 
 
 def _fold(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -144,14 +139,12 @@ def _fold(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
             closed.add(e)
     maximal = {a for e in order if e not in closed for a in e.args if a in closed}
     maximal.update(r for r in roots if r in closed)
-    new: dict[Expr, Expr] = {}
-    for e in order:
-        if e in maximal and e.args and (value := _evaluate(e)) is not None:
-            new[e] = value
-            continue
-        args = tuple(new[a] for a in e.args)
-        new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
-    return tuple(new[r] for r in roots)
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        value = _evaluate(e) if e in maximal and args else None
+        return ir.with_args(e, args) if value is None else value
+
+    return ir.transform(roots, rule)
 
 
 def fused(e: Expr) -> int | None:
@@ -204,8 +197,7 @@ def _fuse(roots: tuple[Expr, ...], single: bool, calls: bool) -> tuple[Expr, ...
             new[e] = BUILDS[e.op](e.args[0], known)
             continue
         if at is None:
-            args = tuple(new[a] for a in e.args)
-            new[e] = e if args == e.args else ir.raw(e.op, args, e.value)
+            new[e] = ir.with_args(e, tuple(new[a] for a in e.args))
             continue
         product, other = e.args[at], e.args[1 - at]
         factors = _factors(product)
@@ -279,18 +271,16 @@ class _Numbering:
         self.known: dict[tuple[object, ...], Expr] = {}
 
     def lower(self, roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        new: dict[Expr, Expr] = {}
-        for e in ir.topological(roots):
-            args = tuple(new[a] for a in e.args)
-            if not args:
-                new[e] = e
-            elif e.op is ir.POW:
-                new[e] = self.power(*args)
-            elif e.op is ir.MUL or e.op is ir.DIV:
-                new[e] = self.quotient(e.op, *args) if self.divide else self.make(e.op, *args)
-            else:
-                new[e] = self.make(e.op, *args)
-        return tuple(new[r] for r in roots)
+        return ir.transform(roots, self._rule)
+
+    def _rule(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if not args:
+            return e
+        if e.op is ir.POW:
+            return self.power(*args)
+        if self.divide and (e.op is ir.MUL or e.op is ir.DIV):
+            return self.quotient(e.op, *args)
+        return self.make(e.op, *args)
 
     def make(self, op: Op, *args: Expr) -> Expr:
         """The node, in the order of arguments in which it was met first."""
@@ -334,11 +324,4 @@ class _Numbering:
 
     def integer_power(self, a: Expr, n: int) -> Expr:
         """`a**n` by squaring; the powers it passes through are shared."""
-        if n == 0:
-            return ir.ONE
-        if n == 1:
-            return a
-        if n % 2:
-            return self.make(ir.MUL, self.integer_power(a, n - 1), a)
-        half = self.integer_power(a, n // 2)
-        return self.make(ir.MUL, half, half)
+        return by_squaring(partial(self.make, ir.MUL), a, n) if n else ir.ONE

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symdiff.ir import ADD, WHERE, Expr, raw, topological
+from symdiff.ir import ADD, WHERE, Expr, raw, topological, transform, with_args
 from symdiff.ir.functions import CBRT
 from symdiff.lowering.compensated.functions import CORRECTED
 
@@ -25,16 +25,13 @@ def corrected_by_newton(roots: Sequence[Expr]) -> tuple[Expr, ...]:
     """The nodes with a step of Newton's method after such functions."""
     if not any(e.op in ROUGH for e in topological(roots)):
         return tuple(roots)
-    new: dict[Expr, Expr] = {}
-    for e in topological(roots):
-        args = tuple(new[a] for a in e.args)
-        new[e] = e if args == e.args else raw(e.op, args, e.value)
-        if e.op in ROUGH:
-            correction = CORRECTED[e.op]
-            value, error, _ = correction.build(args[0], False)
-            better = raw(ADD, (value, error))
-            new[e] = raw(WHERE, (correction.inside(args[0]), better, new[e]))
-    return tuple(new[r] for r in roots)
 
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = with_args(e, args)
+        if e.op not in ROUGH:
+            return made
+        correction = CORRECTED[e.op]
+        value, error, _ = correction.build(args[0], False)
+        return raw(WHERE, (correction.inside(args[0]), raw(ADD, (value, error)), made))
 
-__all__ = ["corrected_by_newton"]
+    return transform(roots, rule)

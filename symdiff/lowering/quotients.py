@@ -31,6 +31,8 @@ from symdiff.ir import (
     const,
     raw,
     topological,
+    transform,
+    with_args,
 )
 from symdiff.ir.functions import FLOOR, FLOOR_QUOTIENT
 from symdiff.lowering.target import FMA
@@ -38,17 +40,11 @@ from symdiff.lowering.target import FMA
 
 def fused_quotients(roots: Sequence[Expr]) -> tuple[Expr, ...]:
     """The roots with integer quotients in operations of processors."""
-    order = topological(roots)
-    if not any(e.op is FLOOR_QUOTIENT for e in order):
+    if not any(e.op is FLOOR_QUOTIENT for e in topological(roots)):
         return tuple(roots)
-    new: dict[Expr, Expr] = {}
-    for e in order:
-        args = tuple(new[a] for a in e.args)
-        if e.op is FLOOR_QUOTIENT:
-            new[e] = _quotient(*args)
-        else:
-            new[e] = e if args == e.args else raw(e.op, args, e.value)
-    return tuple(new[r] for r in roots)
+    return transform(
+        roots, lambda e, args: _quotient(*args) if e.op is FLOOR_QUOTIENT else with_args(e, args)
+    )
 
 
 def _quotient(x: Expr, y: Expr) -> Expr:
@@ -72,6 +68,3 @@ def _quotient(x: Expr, y: Expr) -> Expr:
 def _if(c: Expr, a: Expr, b: Expr) -> Expr:
     """One of two conditions."""
     return raw(OR, (raw(AND, (c, a)), raw(AND, (raw(NOT, (c,)), b))))
-
-
-__all__ = ["fused_quotients"]

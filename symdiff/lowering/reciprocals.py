@@ -47,7 +47,7 @@ def _logistic(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     new: dict[Expr, Expr] = {}
     for n in ir.topological((*falling.values(), *roots)):
         args = tuple(new[a] for a in n.args)
-        new[n] = n if args == n.args else ir.raw(n.op, args, n.value)
+        new[n] = ir.with_args(n, args)
         if n.op is not ir.DIV or n.args[0] is not ir.ONE or n.args[1].op is not ir.ADD:
             continue
         grown = [a for a in n.args[1].args if a is not ir.ONE]
@@ -79,7 +79,7 @@ class _Shared:
             if _divides(n) and self.has_inverse(n.args[1]):
                 self.new[n] = self.quotient(n, *args)
             else:
-                self.new[n] = n if args == n.args else ir.raw(n.op, args, n.value)
+                self.new[n] = ir.with_args(n, args)
         return tuple(self.new[r] for r in roots)
 
     def has_inverse(self, d: Expr) -> bool:

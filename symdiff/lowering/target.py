@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import TypeVar
 
 from symdiff.ir import Op
 
@@ -38,6 +39,19 @@ TESTED = Op("tested", -1)
 def is_float(q: Fraction) -> bool:
     """Whether a rational is a double, exactly."""
     return Fraction(nearest(q)) == q if abs(q) < 2**1023 else False
+
+
+T = TypeVar("T")
+
+
+def by_squaring(times: Callable[[T, T], T], x: T, n: int) -> T:
+    """x**n for n > 0: the steps are the same in all arithmetic, so that they are shared."""
+    if n == 1:
+        return x
+    if n % 2:
+        return times(by_squaring(times, x, n - 1), x)
+    half = by_squaring(times, x, n // 2)
+    return times(half, half)
 
 
 def nearest(q: Fraction) -> float:
@@ -77,6 +91,6 @@ SMALL = 1024
 """Numbers that a call takes and gives at most to be corrected at once (see
 `passes.accuracy.corrected_program`)."""
 
-UNDERFLOWS, OVERFLOWS, OVERFLOWED = 0b10000, 0b1101, 0b1000
+UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
 """In the register of the processor's flags: the flag of underflow; those of overflow, division by zero, invalid
-operation; that of overflow alone."""
+operation."""

@@ -77,6 +77,3 @@ class Derivatives:
         for j in orders:
             total = total + ir.const(math.comb(k, j)) * (self._of(a, j) * self._of(b, k - j))
         return total
-
-
-__all__ = ["Derivatives"]

@@ -61,9 +61,6 @@ def _for_all(condition: Expr, arrays: Sequence[Parameter], names: Names) -> Stat
     return statement
 
 
-__all__ = ["demanding"]
-
-
 def demands(program: Program) -> Demands:
     """What the arguments of a function of numbers must satisfy, and where it says so."""
     return tuple((c, program.place(c)) for c in program.assumptions)

@@ -24,7 +24,6 @@ from symdiff.ir.loop_program import (
     Check,
     LoopProgram,
     Parameter,
-    Statement,
     Type,
     array,
     expressions_in,
@@ -36,7 +35,7 @@ from symdiff.ir.loop_program import (
     renamed,
     types,
 )
-from symdiff.ir.names import Names
+from symdiff.ir.names import Names, untaken
 from symdiff.ir.pass_lists import Log, Stage
 from symdiff.ir.program import Tree, needs_one_value
 from symdiff.ir.prune import pruned
@@ -50,7 +49,7 @@ from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import Code, simplified
 from symdiff.loops.simplify.fixed_points import values_only
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
-from symdiff.loops.trees import bundle, joined, of_jacobian
+from symdiff.loops.trees import joined, of_gradient, of_jacobian
 
 
 def value(program: LoopProgram) -> LoopProgram:
@@ -111,12 +110,12 @@ def gradient(
     """d f/d wrt of a scalar function, or of each element: one output per parameter named in wrt."""
     if program.by_element and isinstance(program.tree, int):
         found = slopes_of_elements(_simplified(program, log), wrt)
-        return _derived(lambda: (found, found.outputs, bundle(list(range(len(wrt))))), log)
+        return _derived(lambda: (found, found.outputs, of_gradient(len(wrt))), log)
     base = _simplified(_scalar(program, "grad"), log)
 
     def swept() -> Derived:
         program, slopes = _swept(_opened(base, log), wrt, (ONE,), checkpoint)
-        return program, slopes, bundle(list(range(len(wrt))))
+        return program, slopes, of_gradient(len(wrt))
 
     return _derived(swept, log)
 
@@ -128,12 +127,10 @@ def value_and_gradient(
     if program.by_element and isinstance(program.tree, int):
         base = _simplified(program)
         found = slopes_of_elements(base, wrt)
-        tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-        return _beside(base, found, found.outputs, tree)
+        return _beside(base, found, found.outputs, of_gradient(len(wrt)))
     base = _simplified(_scalar(program, "value_and_grad"))
     swept, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
-    tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-    return _beside(base, swept, slopes, tree)
+    return _beside(base, swept, slopes, of_gradient(len(wrt)))
 
 
 def derivative(program: LoopProgram, names: Sequence[str]) -> LoopProgram:
@@ -199,7 +196,7 @@ def jvp(program: LoopProgram, wrt: Sequence[str]) -> LoopProgram:
     seeds = {n: p.leaf for n, p in zip(wrt, dots, strict=True)}
     taken = replace(base, params=(*base.params, *dots))
     pushed, tangents = _pushed(_opened(taken), seeds)
-    return _beside(base, pushed, tangents, joined(base.tree, len(base.outputs), base.tree))
+    return _beside(base, pushed, tangents, base.tree)
 
 
 def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
@@ -208,8 +205,7 @@ def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None)
     bars, checks = _cotangents(base)
     taken = replace(base, params=(*base.params, *bars), block=(*base.block, *checks))
     swept, slopes = _swept(_opened(taken), wrt, [p.leaf for p in bars], checkpoint)
-    tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-    return _beside(base, swept, slopes, tree)
+    return _beside(base, swept, slopes, of_gradient(len(wrt)))
 
 
 def hvp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
@@ -234,7 +230,7 @@ def hessian(
     def rows() -> Derived:
         program, outputs = _by_elements(_opened(slopes, log), wrt, first=True)
         n = len(wrt)
-        tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
+        tree = of_jacobian(of_gradient(n), n)
         return program, outputs, tree
 
     return _derived(rows, log)
@@ -273,7 +269,8 @@ def _jacobian(
 
 def tangent_names(program: LoopProgram, wrt: Sequence[str]) -> list[str]:
     """Names of the parameters that carry the tangents of `wrt`."""
-    return [_free(f"{n}_dot", program) for n in wrt]
+    taken = types(program)
+    return [untaken(f"{n}_dot", taken) for n in wrt]
 
 
 # ------------------------------------------------------------------------- sweeps
@@ -286,8 +283,8 @@ def _swept(
     for output, bar in zip(base.outputs, cotangents, strict=True):
         sweep.cotangent(output, bar)
     sweep.run()
-    shapes = {p.name: p.type.shape for p in base.params}
-    slopes = tuple(array(sweep.array(n)) if shapes[n] else sweep.scalar(n) for n in wrt)
+    known = {p.name: p.type for p in base.params}
+    slopes = tuple(sweep.bar(n, known[n]) for n in wrt)
     return replace(base, block=(*sweep.forward, *sweep.out)), slopes
 
 
@@ -296,14 +293,8 @@ def _pushed(base: LoopProgram, seeds: dict[str, Expr]) -> tuple[LoopProgram, tup
     duals = Duals(Context(base, seeds), seeds)
     block = list(duals.block(base.block))
     known = types(base)
-    tangents = tuple(_dense(duals, e, _type(e, known), block) for e in base.outputs)
+    tangents = tuple(duals.dense(e, _type(e, known), block) for e in base.outputs)
     return replace(base, block=tuple(block)), tangents
-
-
-def _dense(duals: Duals, e: Expr, t: Type, block: list[Statement]) -> Expr:
-    """The tangent of an output; an array of zeros where it has none."""
-    dot = duals.of(e)
-    return duals.zeros(Type(t.shape), block) if t.shape and dot is ZERO else dot
 
 
 def _by_elements(
@@ -356,13 +347,6 @@ def _cotangents(program: LoopProgram) -> tuple[list[Parameter], list[Check]]:
 
 def _is_size(e: Expr, program: LoopProgram) -> bool:
     return any(e in p.type.shape for p in program.params)
-
-
-def _free(name: str, program: LoopProgram) -> str:
-    taken = types(program)
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _type(e: Expr, known: dict[str, Type]) -> Type:
@@ -429,7 +413,8 @@ def _has_slopes(program: LoopProgram) -> bool:
 def _beside(
     base: LoopProgram, derived: LoopProgram, slopes: Sequence[Expr], tree: Tree
 ) -> LoopProgram:
-    """The outputs of a program and derivatives of it, simplified."""
+    """The outputs of a program and derivatives of it, which nest as the tree says, simplified."""
+    tree = joined(base.tree, len(base.outputs), tree)
     if not _has_slopes(base):
         return _finished(derived, (*base.outputs, *slopes), tree)
     copy, new = renamed(base.block, names_of(derived))

@@ -90,6 +90,3 @@ def _classes(tree: Tree, found: dict[str, type]) -> dict[str, type]:
         for t in tree:
             _classes(t, found)
     return found
-
-
-__all__ = ["packed", "plain_tree", "unpacked"]

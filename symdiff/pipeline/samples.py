@@ -92,12 +92,8 @@ def box(params: Sequence[str], conditions: Iterable[Expr]) -> tuple[Array, Array
     """Bounds of each parameter that conditions such as `0 < x` state outright."""
     low, high = np.full(len(params), -LARGEST), np.full(len(params), LARGEST)
     place = {ir.var(p): i for i, p in enumerate(params)}
-    stack = list(conditions)
-    while stack:
-        c = stack.pop()
-        if c.op is ir.AND:
-            stack.extend(c.args)
-        elif c.op in (ir.LT, ir.LE):
+    for c in ir.conjuncts(*conditions):
+        if c.op in (ir.LT, ir.LE):
             a, b = c.args
             if b in place and (q := ir.rational(a)) is not None:
                 low[place[b]] = max(low[place[b]], _float(q))

@@ -20,10 +20,11 @@ from symdiff import ir
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import SLOPES
 from symdiff.ir.functions import domain as domain_of
+from symdiff.ir.names import untaken
 from symdiff.ir.pass_lists import Log, Pass, Stage, run, switches, through
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import OptimizedProgram, Program, Tree, needs_one_value, with_corners
-from symdiff.loops.trees import bundle, joined, of_jacobian
+from symdiff.loops.trees import joined, of_gradient, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
@@ -104,24 +105,33 @@ def simplified(program: Program, notes: Notes | None = None) -> Program:
     if notes.log is not None:
         return _simplified(program, notes)
     key = program.outputs, program.assumptions, notes.without
-    with _lock:
-        found = _found.get(key)
-    if found is None:
-        own = Notes(without=notes.without)
-        found = _simplified(program, own).outputs, own
-        with _lock:
-            _found[key] = found
-            while len(_found) > KEPT:
-                del _found[next(iter(_found))]
-    notes.add(found[1])
-    return replace(program, outputs=found[0])
+    outputs = _once(_found, key, lambda own: _simplified(program, own).outputs, notes)
+    return replace(program, outputs=outputs)
 
 
 KEPT = 8
 """Programs that are kept simplified, for their next derivative."""
-_found: dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]] = {}
-_asked: dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]] = {}
+Kept = dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]]
+_found: Kept = {}
+_asked: Kept = {}
 _lock = Lock()
+
+
+def _once(
+    kept: Kept, key: tuple[Any, ...], make: Callable[[Notes], tuple[Expr, ...]], notes: Notes
+) -> tuple[Expr, ...]:
+    """What passes make of a program, from memory if they have; the notes have what they did."""
+    with _lock:
+        found = kept.get(key)
+    if found is None:
+        own = Notes(without=notes.without)
+        found = make(own), own
+        with _lock:
+            kept[key] = found
+            while len(kept) > KEPT:
+                del kept[next(iter(kept))]
+    notes.add(found[1])
+    return found[0]
 
 
 def forget() -> None:
@@ -154,17 +164,7 @@ def _repaired(p: Program, notes: Notes) -> tuple[Expr, ...]:
     """The outputs without guards that are not needed. That does not hang on the stages that follow, so it
     is found out once, though a fault is looked for with each of these switched off."""
     key = p.outputs, p.assumptions
-    with _lock:
-        known = _asked.get(key)
-    if known is None:
-        own = Notes()
-        known = guards(p.outputs, p.assumptions, own.guards), own
-        with _lock:
-            _asked[key] = known
-            while len(_asked) > KEPT:
-                del _asked[next(iter(_asked))]
-    notes.add(known[1])
-    return known[0]
+    return _once(_asked, key, lambda own: guards(p.outputs, p.assumptions, own.guards), notes)
 
 
 def value(program: Program, notes: Notes | None = None) -> Program:
@@ -181,7 +181,7 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
 
 
 def _slopes(base: Program, wrt: Sequence[str], notes: Notes, last: bool = True) -> Program:
-    tree = bundle(list(range(len(wrt))))
+    tree = of_gradient(len(wrt))
     variables = _vars(wrt)
     slopes = lambda values: reverse(values[0], variables)
     by = tuple((v,) for v in variables)
@@ -303,7 +303,7 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
 
     by = list(itertools.product(variables, repeat=2))
     whole = lambda values: bent(reverse(values[0], variables))
-    tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
+    tree = of_jacobian(of_gradient(n), n)
     return _derived(slopes, tree, bent, notes, by, base, whole=whole)
 
 
@@ -354,8 +354,8 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
     notes = notes or Notes()
     base = simplified(program, notes)
-    names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
-    bars, tree = _vars(names), bundle(list(range(len(wrt))))
+    names = [untaken(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
+    bars, tree = _vars(names), of_gradient(len(wrt))
     back = _derived(base, tree, lambda outputs: pullback(outputs, bars, _vars(wrt)), notes)
     both = _joined(masked(base, program), back)
     return replace(both, params=(*program.params, *names))
@@ -373,13 +373,7 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
 
 def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
     """Names of the parameters that carry the tangents of `wrt`."""
-    return [_fresh(f"{name}_dot", program.params) for name in wrt]
-
-
-def _fresh(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
+    return [untaken(f"{name}_dot", program.params) for name in wrt]
 
 
 # ------------------------------------------------------------------------ masks
@@ -431,17 +425,12 @@ def _unless_outside(condition: Expr) -> Expr:
 def _enforced(output: Expr) -> set[Expr]:
     """Domain conditions that the output still checks by itself: those of the
     functions whose nan reaches it, which a branch, a max or a min may stop."""
-    found: set[Expr] = set()
-    seen: set[Expr] = set()
-    stack = [output]
-    while stack:
-        e = stack.pop()
-        if e in seen or e.op.boolean or e.op is ir.WHERE or e.op.live is not None:
-            continue
-        seen.add(e)
-        found.add(domain_of(e.op, e.args))
-        stack.extend(e.args)
-    return found
+
+    def stops(e: Expr) -> bool:
+        return e.op.boolean or e.op is ir.WHERE or e.op.live is not None
+
+    nodes = ir.reached((output,), lambda e: () if stops(e) else e.args)
+    return {domain_of(e.op, e.args) for e in nodes if not stops(e)}
 
 
 # ------------------------------------------------------------------------- trees

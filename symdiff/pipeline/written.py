@@ -350,6 +350,3 @@ def _bounded(part: Expr) -> Iterator[tuple[Expr, Piece]]:
 
 
 _SIGNS = Signs(())
-
-
-__all__ = ["Written", "with_special_points", "without_special_points"]

@@ -30,7 +30,7 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     ("loops.diff.checkpoint", "{i: i + (s.count - ahead)}", "{i: i + s.count}", "tests/loops/diff/test_checkpoint.py"),
     ("loops.diff.checkpoint", "step = chunk * self.steps + i", "step = chunk * self.steps + i + ONE", "tests/loops/diff/test_checkpoint.py"),
     ("loops.diff.seeds", "ir.where(here, ONE, ZERO)", "ir.where(here, -ONE, ZERO)", "tests/loops/diff/test_derivatives.py"),
-    ("loops.diff.sparse", "at = ir.sub(index(letter), offset)", "at = ir.add(index(letter), offset)", "tests/loops/test_signs_and_places.py"),
+    ("loops.diff.sparse", "at = ir.sub(lp.index(letter), offset)", "at = ir.add(lp.index(letter), offset)", "tests/loops/test_signs_and_places.py"),
     ("loops.diff.sparse", "column = ir.add(ir.mul(column, size), i)", "column = ir.add(ir.mul(column, size), last)", "tests/loops/test_signs_and_places.py"),
     (SIMPLE + "deltas", "sums[result] = result + extra", "sums[result] = result - extra", "tests/loops/test_signs_and_places.py"),
     (SIMPLE + "deltas", "return right - shift, TRUE", "return right + shift, TRUE", "tests/loops/test_signs_and_places.py"),

@@ -24,6 +24,7 @@ from symdiff.codegen.common.temporaries import (
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr, Op, var
 from symdiff.ir.loop_program import exchanged
+from symdiff.ir.names import untaken
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import nearest
 from symdiff.process.lazy_modules import Later
@@ -130,7 +131,7 @@ def function_source(
         taken = {*local, *(line.partition(" = ")[0] for line in body)}
         for k, result in enumerate(results):
             if " if " in result:
-                name_k = _fresh(f"r{k}", taken)
+                name_k = untaken(f"r{k}", taken)
                 body.append(f"{name_k} = {result}")
                 results[k] = name_k
     body.append(_return(results))
@@ -166,12 +167,6 @@ def local_names(params: Sequence[str], taken: Collection[str] = ()) -> list[str]
             name += "_"
         names.append(name)
     return names
-
-
-def _fresh(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def docstring(text: str) -> str:

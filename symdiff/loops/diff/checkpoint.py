@@ -22,27 +22,8 @@ from typing import cast
 
 from symdiff import ir
 from symdiff.ir import ONE, TRUE, ZERO, Expr, apply, const, substitute
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import unchecked
-from symdiff.ir.loop_program import (
-    FLOORDIV,
-    INTEGER,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    Statement,
-    Type,
-    Update,
-    array,
-    index,
-    inner,
-    load,
-    names_in,
-    own_names,
-    renamed,
-    replaced,
-    walk,
-)
 from symdiff.loops.context import Context
 
 STATES, STEPS = 32, 32
@@ -73,7 +54,7 @@ Checkpoint = str | int | Plan | None
 """What the user wants: None or "none", "auto", "revolve", a number of bytes; or a plan."""
 
 
-def plan_of(checkpoint: Checkpoint, s: Loop, forward: Loop) -> Plan:
+def plan_of(checkpoint: Checkpoint, s: lp.Loop, forward: lp.Loop) -> Plan:
     """What an option of the user means for a loop, whose forward sweep saves values."""
     if isinstance(checkpoint, Plan):
         return checkpoint
@@ -83,18 +64,18 @@ def plan_of(checkpoint: Checkpoint, s: Loop, forward: Loop) -> Plan:
     part = const(max(budget // (4 * BYTES), 1))
     state = _size([c.type for c in s.carried])
     step = _saved(forward, {}, frozenset())
-    states = _between(ONE, apply(FLOORDIV, part, state), const(STATES))
+    states = _between(ONE, apply(lp.FLOORDIV, part, state), const(STATES))
     return Plan(
-        apply(FLOORDIV, 2 * part, step), states, _at_least(ONE, apply(FLOORDIV, part, step))
+        apply(lp.FLOORDIV, 2 * part, step), states, _at_least(ONE, apply(lp.FLOORDIV, part, step))
     )
 
 
-def saves_values(s: Loop) -> bool:
+def saves_values(s: lp.Loop) -> bool:
     """Whether a loop saves values, or a loop inside of it does."""
-    return any(isinstance(b, Loop) and b.saves for b in walk((s,)))
+    return any(isinstance(b, lp.Loop) and b.saves for b in lp.walk((s,)))
 
 
-def _size(types: Sequence[Type], largest: Callable[[Expr], Expr] = lambda n: n) -> Expr:
+def _size(types: Sequence[lp.Type], largest: Callable[[Expr], Expr] = lambda n: n) -> Expr:
     """The numbers in values of some types; at least one."""
     total: Expr = ZERO
     for t in types:
@@ -105,7 +86,7 @@ def _size(types: Sequence[Type], largest: Callable[[Expr], Expr] = lambda n: n) 
     return _at_least(ONE, total)
 
 
-def _saved(s: Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr:
+def _saved(s: lp.Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr:
     """The numbers that a step saves, as far as that is known before the loop.
 
     Parameters
@@ -115,18 +96,18 @@ def _saved(s: Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr
     hidden : other names from inside of these loops. A size that depends on them, and the
         number of iterations of a loop that does, counts as one.
     """
-    own = own_names(s.body)
-    hidden |= (own | {n for n, _ in inner(s)}) - {s.index}
+    own = lp.own_names(s.body)
+    hidden |= (own | {n for n, _ in lp.inner(s)}) - {s.index}
 
     def largest(n: Expr) -> Expr:
         (n,) = substitute((n,), counts)
-        return ONE if names_in(n) & (hidden | {s.index}) else n
+        return ONE if lp.names_in(n) & (hidden | {s.index}) else n
 
     if s.count is not None:
-        counts = {**counts, index(s.index): largest(s.count)}
+        counts = {**counts, lp.index(s.index): largest(s.count)}
     total = _size([v.type for v in s.saves], largest) if s.saves else ZERO
     for b in s.body:
-        if isinstance(b, Loop) and saves_values(b):
+        if isinstance(b, lp.Loop) and saves_values(b):
             times = ONE if b.count is None else largest(b.count)
             total = total + times * _saved(b, counts, hidden)
     return _at_least(ONE, total)
@@ -144,24 +125,24 @@ def _between(low: Expr, e: Expr, high: Expr) -> Expr:
     return _at_least(low, _at_most(high, e))
 
 
-def parts(context: Context, s: Loop, first: Expr) -> tuple[Loop, Loop]:
+def parts(context: Context, s: lp.Loop, first: Expr) -> tuple[lp.Loop, lp.Loop]:
     """A loop as two: some first steps, and the others."""
     known = s.condition is TRUE and s.count is not None
     ahead = first if s.count is None else _at_most(first, _at_least(ZERO, s.count))
-    (copy,), mapping = renamed((s,), context.names)
+    (copy,), mapping = lp.renamed((s,), context.names)
     context.adopt(mapping)
-    copy = cast(Loop, copy)
-    i = index(copy.index)
+    copy = cast(lp.Loop, copy)
+    i = lp.index(copy.index)
     if s.reverse:
         assert known and s.count is not None
-        (copy,) = replaced((copy,), {i: i + (s.count - ahead)})
-    copy = replace(cast(Loop, copy), count=ahead)
-    made = index(copy.trips)
+        (copy,) = lp.replaced((copy,), {i: i + (s.count - ahead)})
+    copy = replace(cast(lp.Loop, copy), count=ahead)
+    made = lp.index(copy.trips)
     results = [mapping[context.leaf(c.result)] for c in s.carried]
     carried = tuple(replace(c, init=e) for c, e in zip(s.carried, results, strict=True))
     rest = replace(s, carried=carried, count=None if s.count is None else s.count - made)
     if not s.reverse:
-        (rest,) = replaced((rest,), {index(s.index): index(s.index) + made})  # type: ignore[assignment]
+        (rest,) = lp.replaced((rest,), {lp.index(s.index): lp.index(s.index) + made})  # type: ignore[assignment]
     context.refresh((copy, rest))
     return copy, rest
 
@@ -180,104 +161,116 @@ class Revolve:
     """
 
     def __init__(
-        self, context: Context, s: Loop, forward: Loop, back: Loop, passed: int, plan: Plan
+        self, context: Context, s: lp.Loop, forward: lp.Loop, back: lp.Loop, passed: int, plan: Plan
     ) -> None:
         self.context, self.back = context, back
         self.s = replace(s, body=unchecked(s.body))
         self.forward = replace(forward, body=unchecked(forward.body))
         self.passed = passed
         known = s.condition is TRUE and s.count is not None
-        self.count = _at_least(ZERO, s.count if known and s.count is not None else index(s.trips))
+        self.count = _at_least(
+            ZERO, s.count if known and s.count is not None else lp.index(s.trips)
+        )
         self.states, self.steps = plan.states, plan.steps
-        self.out: list[Statement] = []
+        self.out: list[lp.Statement] = []
 
-    def statements(self) -> list[Statement]:
+    def statements(self) -> list[lp.Statement]:
         """The reverse sweep; its results have the names that those of `back` have."""
         stores = [self._store(c) for c in self.s.carried]
-        places = self._built("places", Type((self.states,), "i"), lambda *_: ZERO, self.out)
+        places = self._built("places", lp.Type((self.states,), "i"), lambda *_: ZERO, self.out)
         j = self._integer("chunk")
-        chunks = apply(FLOORDIV, self.count + self.steps - ONE, self.steps)
+        chunks = apply(lp.FLOORDIV, self.count + self.steps - ONE, self.steps)
         top = self._integer("top")
-        held = [self._name("places", Type((self.states,), "i"))]
+        held = [self._name("places", lp.Type((self.states,), "i"))]
         held += [self._name("kept", self._kept(c)) for c in self.s.carried]
-        body: list[Statement] = []
+        body: list[lp.Statement] = []
         start = [
-            self._state(c, h, index(top), body)
+            self._state(c, h, lp.index(top), body)
             for c, h in zip(self.s.carried, held[1:], strict=True)
         ]
         walk_loop, last, places_end, kept_end, states = self._advance(j, top, held, start)
         body.append(walk_loop)
-        taped, ends = self._steps(self.forward, index(j), self._length(index(j)), states)
+        taped, ends = self._steps(self.forward, lp.index(j), self._length(lp.index(j)), states)
         body.append(taped)
         adjoints = self.back.carried[: self.passed]
         starts = [self._name(c.name, c.type) for c in adjoints]
-        reverse, results = self._reversed(index(j), starts, ends)
+        reverse, results = self._reversed(lp.index(j), starts, ends)
         body.append(reverse)
-        here = ir.eq(load(array(places_end, "i"), index(last)), index(j))
-        integers = Type((self.states,), "i")
+        here = ir.eq(lp.load(lp.array(places_end, "i"), lp.index(last)), lp.index(j))
+        integers = lp.Type((self.states,), "i")
         carried = [
-            Carried(
+            lp.Carried(
                 top,
-                INTEGER,
+                lp.INTEGER,
                 ZERO,
-                ir.where(here, index(last) - ONE, index(last)),
+                ir.where(here, lp.index(last) - ONE, lp.index(last)),
                 self._integer("top"),
             ),
-            Carried(
-                held[0], integers, places, array(places_end, "i"), self._name("places", integers)
+            lp.Carried(
+                held[0], integers, places, lp.array(places_end, "i"), self._name("places", integers)
             ),
         ]
         for c, h, init, kept in zip(self.s.carried, held[1:], stores, kept_end, strict=True):
             t = self._kept(c)
-            carried.append(Carried(h, t, init, array(kept, t.kind), self._name("kept", t)))
+            carried.append(lp.Carried(h, t, init, lp.array(kept, t.kind), self._name("kept", t)))
         for c, name, end in zip(adjoints, starts, results, strict=True):
-            carried.append(Carried(name, c.type, c.init, end, c.result))
+            carried.append(lp.Carried(name, c.type, c.init, end, c.result))
         trips = self._integer("trips")
-        self.out.append(Loop(j, chunks, tuple(carried), tuple(body), trips, reverse=True))
+        self.out.append(lp.Loop(j, chunks, tuple(carried), tuple(body), trips, reverse=True))
         return self.out
 
     # ------------------------------------------------------------------ the parts
     def _advance(
         self, j: str, top: str, held: Sequence[str], start: Sequence[Expr]
-    ) -> tuple[Loop, str, str, list[str], list[Expr]]:
+    ) -> tuple[lp.Loop, str, str, list[str], list[Expr]]:
         """Go on from the last state that is kept to a chunk, and keep states on the way."""
         now, last = self._integer("now"), self._integer("last")
-        integers = Type((self.states,), "i")
+        integers = lp.Type((self.states,), "i")
         places = self._name("places", integers)
         kept = [self._name("kept", self._kept(c)) for c in self.s.carried]
         state = [self._name(c.name, c.type) for c in self.s.carried]
-        body: list[Statement] = []
-        room = self.states - ONE - index(last)
+        body: list[lp.Statement] = []
+        room = self.states - ONE - lp.index(last)
         more = ir.lt(ZERO, room)
-        ahead = self._distance(index(j) + ONE - index(now), room, body)
-        target = index(now) + ahead
+        ahead = self._distance(lp.index(j) + ONE - lp.index(now), room, body)
+        target = lp.index(now) + ahead
         leaves = [c.type.leaf(n) for n, c in zip(state, self.s.carried, strict=True)]
-        steps, ends = self._steps(self.s, index(now), ahead * self.steps, leaves)
+        steps, ends = self._steps(self.s, lp.index(now), ahead * self.steps, leaves)
         body.append(steps)
-        slot = index(last) + ONE
+        slot = lp.index(last) + ONE
         marked = self._name("places", integers)
-        body.append(Update(marked, places, integers, (slot,), target, more))
+        body.append(lp.Update(marked, places, integers, (slot,), target, more))
         stored = [
             self._put(c, k, slot, e, more, body)
             for c, k, e in zip(self.s.carried, kept, ends, strict=True)
         ]
         results = [self._integer("now"), self._integer("last"), self._name("places", integers)]
         carried = [
-            Carried(now, INTEGER, load(array(held[0], "i"), index(top)), target, results[0]),
-            Carried(last, INTEGER, index(top), index(last) + ir.where(more, ONE, ZERO), results[1]),
-            Carried(places, integers, array(held[0], "i"), array(marked, "i"), results[2]),
+            lp.Carried(
+                now, lp.INTEGER, lp.load(lp.array(held[0], "i"), lp.index(top)), target, results[0]
+            ),
+            lp.Carried(
+                last,
+                lp.INTEGER,
+                lp.index(top),
+                lp.index(last) + ir.where(more, ONE, ZERO),
+                results[1],
+            ),
+            lp.Carried(places, integers, lp.array(held[0], "i"), lp.array(marked, "i"), results[2]),
         ]
         kept_end, state_end = [], []
         for c, k, h, put in zip(self.s.carried, kept, held[1:], stored, strict=True):
             t = self._kept(c)
             kept_end.append(self._name("kept", t))
-            carried.append(Carried(k, t, array(h, t.kind), array(put, t.kind), kept_end[-1]))
+            carried.append(
+                lp.Carried(k, t, lp.array(h, t.kind), lp.array(put, t.kind), kept_end[-1])
+            )
         for c, n, init, end in zip(self.s.carried, state, start, ends, strict=True):
             result = self._name(c.name, c.type)
-            carried.append(Carried(n, c.type, init, end, result))
+            carried.append(lp.Carried(n, c.type, init, end, result))
             state_end.append(c.type.leaf(result))
-        condition = ir.lt(index(now), index(j))
-        loop = Loop(
+        condition = ir.lt(lp.index(now), lp.index(j))
+        loop = lp.Loop(
             self._integer("leg"),
             None,
             tuple(carried),
@@ -287,21 +280,25 @@ class Revolve:
         )
         return loop, results[1], results[2], kept_end, state_end
 
-    def _distance(self, left: Expr, room: Expr, body: list[Statement]) -> Expr:
+    def _distance(self, left: Expr, room: Expr, body: list[lp.Statement]) -> Expr:
         """How far to go, in chunks, to the next state that is kept, with so many chunks
         left to reverse; all the way if there is no room for another state."""
         number, r, size = room + ONE, self._integer("repeated"), self._integer("reach")
         often, reach = self._integer("repeated"), self._integer("reach")
-        following = apply(FLOORDIV, index(size) * (number + index(r) + ONE), index(r) + ONE)
-        condition = ir.and_(ir.lt(index(size), left), ir.lt(ZERO, room))
-        carried = (
-            Carried(r, INTEGER, ZERO, index(r) + ONE, often),
-            Carried(size, INTEGER, ONE, following, reach),
+        following = apply(
+            lp.FLOORDIV, lp.index(size) * (number + lp.index(r) + ONE), lp.index(r) + ONE
         )
-        body.append(Loop(self._integer("i"), None, carried, (), self._integer("trips"), condition))
-        r_, b = index(often), index(reach)
-        below = apply(FLOORDIV, b * r_, number + r_)
-        rest = apply(FLOORDIV, below * number, _at_least(ONE, number + r_ - ONE))
+        condition = ir.and_(ir.lt(lp.index(size), left), ir.lt(ZERO, room))
+        carried = (
+            lp.Carried(r, lp.INTEGER, ZERO, lp.index(r) + ONE, often),
+            lp.Carried(size, lp.INTEGER, ONE, following, reach),
+        )
+        body.append(
+            lp.Loop(self._integer("i"), None, carried, (), self._integer("trips"), condition)
+        )
+        r_, b = lp.index(often), lp.index(reach)
+        below = apply(lp.FLOORDIV, b * r_, number + r_)
+        rest = apply(lp.FLOORDIV, below * number, _at_least(ONE, number + r_ - ONE))
         binomial = _between(ONE, _at_most(below, left - rest), left - ONE)
         return ir.where(ir.lt(ZERO, room), binomial, left - ONE)
 
@@ -310,8 +307,8 @@ class Revolve:
         return _at_most(self.steps, self.count - j * self.steps)
 
     def _steps(
-        self, s: Loop, chunk: Expr, count: Expr, init: Sequence[Expr]
-    ) -> tuple[Loop, list[Expr]]:
+        self, s: lp.Loop, chunk: Expr, count: Expr, init: Sequence[Expr]
+    ) -> tuple[lp.Loop, list[Expr]]:
         """Some steps of the loop from the start of a chunk, and the state after them."""
         copy = self._copied(s, chunk, count)
         carried = tuple(replace(c, init=e) for c, e in zip(copy.carried, init, strict=True))
@@ -320,7 +317,7 @@ class Revolve:
 
     def _reversed(
         self, chunk: Expr, starts: Sequence[str], ends: Sequence[Expr]
-    ) -> tuple[Loop, list[Expr]]:
+    ) -> tuple[lp.Loop, list[Expr]]:
         """The reverse of a chunk, and the adjoints after it."""
         copy = self._copied(self.back, chunk, self._length(chunk))
         after = {c.after: e for c, e in zip(self.s.carried, ends, strict=True)}
@@ -332,62 +329,70 @@ class Revolve:
         copy = replace(copy, carried=tuple(carried), reverse=True)
         return copy, [c.after for c in carried[: self.passed]]
 
-    def _copied(self, s: Loop, chunk: Expr, count: Expr) -> Loop:
+    def _copied(self, s: lp.Loop, chunk: Expr, count: Expr) -> lp.Loop:
         """A loop over steps of one chunk, under new names, in terms of their number."""
-        (copy,), _ = renamed((s,), self.context.names)
-        copy = cast(Loop, copy)
-        i = index(copy.index)
+        (copy,), _ = lp.renamed((s,), self.context.names)
+        copy = cast(lp.Loop, copy)
+        i = lp.index(copy.index)
         step = chunk * self.steps + i
         place = self.count - ONE - step if self.s.reverse else step
-        (copy,) = replaced((copy,), {i: place})
-        return replace(cast(Loop, copy), count=count)
+        (copy,) = lp.replaced((copy,), {i: place})
+        return replace(cast(lp.Loop, copy), count=count)
 
     # ------------------------------------------------------------------- the states
-    def _kept(self, c: Carried) -> Type:
+    def _kept(self, c: lp.Carried) -> lp.Type:
         """The type of the array of the states of a value."""
-        return Type((self.states, *c.type.shape), c.type.kind)
+        return lp.Type((self.states, *c.type.shape), c.type.kind)
 
-    def _store(self, c: Carried) -> Expr:
+    def _store(self, c: lp.Carried) -> Expr:
         """The states of a value that are kept; the first is that before the loop."""
-        at = lambda _, *i: load(c.init, *i) if c.type.shape else c.init
+        at = lambda _, *i: lp.load(c.init, *i) if c.type.shape else c.init
         return self._built("kept", self._kept(c), at, self.out)
 
-    def _state(self, c: Carried, kept: str, slot: Expr, body: list[Statement]) -> Expr:
+    def _state(self, c: lp.Carried, kept: str, slot: Expr, body: list[lp.Statement]) -> Expr:
         """One of the states."""
-        a = array(kept, c.type.kind)
+        a = lp.array(kept, c.type.kind)
         if not c.type.shape:
-            return load(a, slot)
-        return self._built(c.name, c.type, lambda *i: load(a, slot, *i), body)
+            return lp.load(a, slot)
+        return self._built(c.name, c.type, lambda *i: lp.load(a, slot, *i), body)
 
     def _put(
-        self, c: Carried, kept: str, slot: Expr, value: Expr, guard: Expr, body: list[Statement]
+        self,
+        c: lp.Carried,
+        kept: str,
+        slot: Expr,
+        value: Expr,
+        guard: Expr,
+        body: list[lp.Statement],
     ) -> str:
         """Keep a state; the array of states after that."""
         t = self._kept(c)
         axes = [self._integer("i") for _ in c.type.shape]
         source = kept if not axes else self._name("kept", t)
         end = self._name("kept", t)
-        place = (slot, *map(index, axes))
-        element = load(value, *map(index, axes)) if axes else value
-        block: Block = (Update(end, source, t, place, element, TRUE if axes else guard),)
+        place = (slot, *map(lp.index, axes))
+        element = lp.load(value, *map(lp.index, axes)) if axes else value
+        block: lp.Block = (lp.Update(end, source, t, place, element, TRUE if axes else guard),)
         for depth, (i, n) in reversed(list(enumerate(zip(axes, c.type.shape, strict=True)))):
             init = kept if depth == 0 else self._name("kept", t)
             result = self._name("kept", t)
             count = ir.where(guard, n, ZERO) if depth == 0 else n
-            one = Carried(source, t, array(init, t.kind), array(end, t.kind), result)
-            block = (Loop(i, count, (one,), block, self._integer("trips")),)
+            one = lp.Carried(source, t, lp.array(init, t.kind), lp.array(end, t.kind), result)
+            block = (lp.Loop(i, count, (one,), block, self._integer("trips")),)
             source, end = init, result
         body += block
         return end
 
-    def _built(self, stem: str, t: Type, value: Callable[..., Expr], body: list[Statement]) -> Expr:
+    def _built(
+        self, stem: str, t: lp.Type, value: Callable[..., Expr], body: list[lp.Statement]
+    ) -> Expr:
         axes = tuple(self._integer("i") for _ in t.shape)
         name = self._name(stem, t)
-        body.append(Build(name, t, axes, value(*map(index, axes))))
-        return array(name, t.kind)
+        body.append(lp.Build(name, t, axes, value(*map(lp.index, axes))))
+        return lp.array(name, t.kind)
 
-    def _name(self, stem: str, t: Type) -> str:
+    def _name(self, stem: str, t: lp.Type) -> str:
         return self.context.fresh(stem, t)
 
     def _integer(self, stem: str) -> str:
-        return self.context.fresh(stem, INTEGER)
+        return self.context.fresh(stem, lp.INTEGER)

@@ -241,6 +241,3 @@ def nested_in(s: Loop, c: Carried) -> str | None:
     """The name of the value after the inner loop that goes on with a carried number."""
     found = _within(s, c)
     return None if found is None else found[1].result
-
-
-__all__ = ["Extreme", "better", "kept", "nested_in", "step_of", "with_seconds"]

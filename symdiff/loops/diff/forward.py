@@ -17,29 +17,8 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import VAR, WHERE, ZERO, Expr, topological, var
+from symdiff.ir import loop_program as lp
 from symdiff.ir.linalg.routines import ROUTINES, Writer
-from symdiff.ir.loop_program import (
-    ARRAY,
-    INTEGER,
-    LOAD,
-    Block,
-    Build,
-    Call,
-    Carried,
-    Loop,
-    Restore,
-    Save,
-    Statement,
-    Type,
-    Update,
-    array,
-    defined,
-    inner,
-    load,
-    name_of,
-    renamed,
-    walk,
-)
 from symdiff.loops.context import Context
 from symdiff.loops.diff import extremes
 from symdiff.passes.differentiate import local_partials, multiplied
@@ -64,20 +43,20 @@ class Duals:
     # --------------------------------------------------------------- expressions
     def of(self, e: Expr) -> Expr:
         """The tangent of an expression; of an array an `ARRAY` leaf, or ZERO."""
-        if e.op is ARRAY:
-            return self.dots.get(name_of(e), ZERO)
+        if e.op is lp.ARRAY:
+            return self.dots.get(lp.name_of(e), ZERO)
         for n in topological((e,), self.known):
             self.known[n] = self._tangent(n)
         return self.known[e]
 
     def _tangent(self, n: Expr) -> Expr:
-        if n.op is VAR or n.op is ARRAY:
-            return self.dots.get(name_of(n), ZERO)
+        if n.op is VAR or n.op is lp.ARRAY:
+            return self.dots.get(lp.name_of(n), ZERO)
         if not self.context.active(n):
             return ZERO
-        if n.op is LOAD:
-            dot = self.dots.get(name_of(n.args[0]))
-            return ZERO if dot is None else load(dot, *n.args[1:])
+        if n.op is lp.LOAD:
+            dot = self.dots.get(lp.name_of(n.args[0]))
+            return ZERO if dot is None else lp.load(dot, *n.args[1:])
         if n.op is WHERE:
             condition, a, b = n.args
             return ir.where(condition, self.known[a], self.known[b])
@@ -88,31 +67,31 @@ class Duals:
         return total
 
     # ---------------------------------------------------------------- statements
-    def block(self, block: Block) -> Block:
+    def block(self, block: lp.Block) -> lp.Block:
         """The block with the tangents of what it defines."""
-        result: list[Statement] = []
+        result: list[lp.Statement] = []
         for s in block:
             match s:
-                case Build():
+                case lp.Build():
                     result += self._build(s)
-                case Update():
+                case lp.Update():
                     result += self._update(s)
-                case Loop():
+                case lp.Loop():
                     result += self._loop(s)
-                case Call():
+                case lp.Call():
                     result += self._call(s)
                 case _:
                     result.append(s)
         return tuple(result)
 
-    def _name(self, name: str, t: Type) -> str:
+    def _name(self, name: str, t: lp.Type) -> str:
         return self.context.fresh(f"{name}_dot", t)
 
     def _set(self, name: str, dot: Expr) -> None:
         self.dots[name] = dot
         self.known.pop(self.context.leaf(name), None)
 
-    def _build(self, s: Build) -> list[Statement]:
+    def _build(self, s: lp.Build) -> list[lp.Statement]:
         if not self.context.active(s.name):
             return [s]
         body = self.block(s.body)
@@ -120,36 +99,41 @@ class Duals:
         if value is ZERO:
             return [s]
         name = self._name(s.name, s.type)
-        dual = Build(name, s.type, s.indices, value, body)
-        (copy,), _ = renamed((dual,), self.context.names)
-        assert isinstance(copy, Build)
-        for n, t in (d for b in walk(copy.body) for d in (*defined(b), *inner(b))):
+        dual = lp.Build(name, s.type, s.indices, value, body)
+        (copy,), _ = lp.renamed((dual,), self.context.names)
+        assert isinstance(copy, lp.Build)
+        for n, t in (d for b in lp.walk(copy.body) for d in (*lp.defined(b), *lp.inner(b))):
             self.context.types.setdefault(n, t)
-        self._set(s.name, array(name))
+        self._set(s.name, lp.array(name))
         return [s, replace(copy, name=name)]
 
-    def zeros(self, t: Type, out: list[Statement]) -> Expr:
+    def zeros(self, t: lp.Type, out: list[lp.Statement]) -> Expr:
         """An array of zeros, made at the end of the statements."""
         name = self.context.fresh("zeros", t)
-        axes = tuple(self.context.fresh("i", INTEGER) for _ in t.shape)
-        out.append(Build(name, t, axes, ZERO))
-        return array(name)
+        axes = tuple(self.context.fresh("i", lp.INTEGER) for _ in t.shape)
+        out.append(lp.Build(name, t, axes, ZERO))
+        return lp.array(name)
 
-    def _update(self, s: Update) -> list[Statement]:
+    def dense(self, e: Expr, t: lp.Type, out: list[lp.Statement]) -> Expr:
+        """The tangent of an expression; an array of zeros, made there, where an array has none."""
+        dot = self.of(e)
+        return self.zeros(lp.Type(t.shape), out) if t.shape and dot is ZERO else dot
+
+    def _update(self, s: lp.Update) -> list[lp.Statement]:
         if not self.context.active(s.name):
             return [s]
-        source, value = self.of(array(s.source)), self.of(s.value)
+        source, value = self.of(lp.array(s.source)), self.of(s.value)
         if source is ZERO and value is ZERO:
             return [s]
-        out: list[Statement] = []
+        out: list[lp.Statement] = []
         if source is ZERO:
             source = self.zeros(s.type, out)
         name = self._name(s.name, s.type)
-        out.append(replace(s, name=name, source=name_of(source), value=value))
-        self._set(s.name, array(name))
+        out.append(replace(s, name=name, source=lp.name_of(source), value=value))
+        self._set(s.name, lp.array(name))
         return [*out, s]
 
-    def _call(self, s: Call) -> list[Statement]:
+    def _call(self, s: lp.Call) -> list[lp.Statement]:
         """By the rule of the routine."""
         dots = [self.of(e) for e in s.args]
         if all(dot is ZERO for dot in dots):
@@ -161,7 +145,7 @@ class Duals:
         return [s, *writer.out]
 
     # --------------------------------------------------------------------- loops
-    def _loop(self, s: Loop) -> list[Statement]:
+    def _loop(self, s: lp.Loop) -> list[lp.Statement]:
         """The loop with the tangents of what it carries; which these are is found by
         trying until there are no more."""
         kept = [(c, op) for c, op in extremes.kept(s) if c.result not in self.within]
@@ -175,7 +159,7 @@ class Duals:
                 self._set(c.result, dot * found[c.name].slope)
         return [*out, *counts]
 
-    def _carried(self, s: Loop, alone: set[str]) -> list[Statement]:
+    def _carried(self, s: lp.Loop, alone: set[str]) -> list[lp.Statement]:
         """The same; those that are `alone` have the sum of the tangents of equal terms."""
         live = {c.name for c in s.carried if self.of(c.init) is not ZERO}
         while True:
@@ -186,7 +170,7 @@ class Duals:
                 return self._dual(s, live, ends, *attempt)
             live |= found
 
-    def _next(self, s: Loop, c: Carried, alone: bool) -> Expr:
+    def _next(self, s: lp.Loop, c: lp.Carried, alone: bool) -> Expr:
         """The tangent of what an iteration passes on."""
         step = extremes.step_of(s, c) if alone else None
         if step is None:
@@ -196,52 +180,52 @@ class Duals:
         found = ir.where(extremes.better(step.op, step.term, c.leaf), dot, equal)
         return ir.where(step.guard, found, now)
 
-    def _attempt(self, s: Loop, live: set[str]) -> tuple[Block, list[Restore]]:
+    def _attempt(self, s: lp.Loop, live: set[str]) -> tuple[lp.Block, list[lp.Restore]]:
         """The body, if these of its carried values have tangents."""
         self.known = {}
         for c in s.carried:
             self.dots.pop(c.name, None)
             if c.name in live:
                 name = self._name(c.name, c.type)
-                self.dots[c.name] = array(name) if c.type.shape else var(name)
+                self.dots[c.name] = lp.array(name) if c.type.shape else var(name)
         restores = []
         for r in s.restores:
             if (tape := self.tapes.get(r.tape)) is not None:
                 name = self._name(r.name, r.type)
-                restores.append(Restore(tape, r.type, name))
-                self.dots[r.name] = array(name) if r.type.shape else var(name)
+                restores.append(lp.Restore(tape, r.type, name))
+                self.dots[r.name] = lp.array(name) if r.type.shape else var(name)
         return self.block(s.body), restores
 
     def _dual(
         self,
-        s: Loop,
+        s: lp.Loop,
         live: set[str],
         ends: Mapping[str, Expr],
-        body: Block,
-        restores: Sequence[Restore],
-    ) -> list[Statement]:
+        body: lp.Block,
+        restores: Sequence[lp.Restore],
+    ) -> list[lp.Statement]:
         if body == s.body and not live and not restores:
             if all(self.of(v.value) is ZERO for v in s.saves):
                 return [s]
-        before: list[Statement] = []
-        after: list[Statement] = list(body)
+        before: list[lp.Statement] = []
+        after: list[lp.Statement] = list(body)
         carried = []
         results: dict[str, str] = {}
         for c in s.carried:
             carried.append(c)
             if c.name not in live:
                 continue
-            start, init, end = self.dots[c.name], self.of(c.init), ends[c.name]
+            start, end = self.dots[c.name], ends[c.name]
+            init = self.dense(c.init, c.type, before)
             if c.type.shape:
-                init = self.zeros(c.type, before) if init is ZERO else init
                 end = self.zeros(c.type, after) if end is ZERO else end
             results[c.result] = result = self._name(c.result, c.type)
-            carried.append(Carried(name_of(start), c.type, init, end, result))
+            carried.append(lp.Carried(lp.name_of(start), c.type, init, end, result))
         saves = list(s.saves)
         for v in s.saves:
             if (dot := self.of(v.value)) is not ZERO:
                 tape = self.tapes[v.tape] = self.context.names.fresh(f"{v.tape}_dot")
-                saves.append(Save(tape, v.type, dot))
+                saves.append(lp.Save(tape, v.type, dot))
         for name, end_dot in results.items():
             self._set(name, self.context.leaf(end_dot))
         new = replace(

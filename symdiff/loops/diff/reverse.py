@@ -41,6 +41,7 @@ from symdiff.ir.loop_program import (
     Restore,
     Save,
     Statement,
+    Type,
     Update,
     array,
     block_of,
@@ -204,6 +205,10 @@ class Sweep:
         """The adjoint of a scalar that the block does not define."""
         paths = self.pending.pop(var(name), None)
         return ZERO if paths is None else gated(*combine(paths))
+
+    def bar(self, name: str, t: Type) -> Expr:
+        """The adjoint of a name of a type."""
+        return array(self.array(name)) if t.shape else self.scalar(name)
 
     def reached(self, name: str) -> bool:
         """Whether a name has an adjoint that is not known to be zero."""
@@ -404,15 +409,12 @@ class Sweep:
     ) -> tuple[Statement, ...]:
         context = self.context
         passed = [c for c in s.carried if c.name in bars]
-        nexts = [
-            array(sweep.array(c.name)) if c.type.shape else sweep.scalar(c.name) for c in passed
-        ]
+        nexts = [sweep.bar(c.name, c.type) for c in passed]
         saves = []
         for r in s.restores:
             if sweep.reached(r.name):
                 tape = context.tape_bars[r.tape] = context.names.fresh(f"{r.tape}_bar")
-                end = array(sweep.array(r.name)) if r.type.shape else sweep.scalar(r.name)
-                saves.append(Save(tape, r.type, end))
+                saves.append(Save(tape, r.type, sweep.bar(r.name, r.type)))
         added = sweep.accumulators()
         roots = (*nexts, *(a.end for a in added), *(v.value for v in saves))
         body, roots = simplified(

@@ -15,37 +15,19 @@ from collections.abc import Sequence
 
 from symdiff import ir
 from symdiff.ir import ONE, ZERO, Expr, substitute
-from symdiff.ir.loop_program import (
-    ARRAY,
-    INTEGER,
-    REAL,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    LoopProgram,
-    Statement,
-    Type,
-    Update,
-    array,
-    index,
-    load,
-    name_of,
-    renamed,
-    walk,
-)
+from symdiff.ir import loop_program as lp
 from symdiff.loops.context import Context
 from symdiff.loops.diff.checkpoint import Checkpoint
 from symdiff.loops.diff.forward import Duals
 from symdiff.loops.diff.reverse import Sweep
 
 
-def fewer(a: Sequence[Type], b: Sequence[Type]) -> bool:
+def fewer(a: Sequence[lp.Type], b: Sequence[lp.Type]) -> bool:
     """Whether values of some types surely have fewer elements than those of others."""
     return _elements(a) < _elements(b)
 
 
-def _elements(parts: Sequence[Type]) -> tuple[int, float]:
+def _elements(parts: Sequence[lp.Type]) -> tuple[int, float]:
     """The number of elements: the degree in the unknown sizes, and the factor of that."""
     sizes = []
     for t in parts:
@@ -71,9 +53,9 @@ class Seeds:
     statements : that follow the program's own.
     """
 
-    def __init__(self, base: LoopProgram, first: bool) -> None:
+    def __init__(self, base: lp.LoopProgram, first: bool) -> None:
         self.base, self.first = base, first
-        self.statements: list[Statement] = []
+        self.statements: list[lp.Statement] = []
         self.context = Context(base, ())
         self.names = self.context.names
 
@@ -86,13 +68,9 @@ class Seeds:
         context.names, context.types = self.names, {**context.types, **self.context.types}
         duals = Duals(context, {name: seed})
         block = [*unit, *duals.block(self.base.block)]
-        results = []
-        for e in self.base.outputs:
-            dot, shape = duals.of(e), self._type(e)
-            results.append(
-                duals.zeros(Type(shape.shape), block) if shape.shape and dot is ZERO else dot
-            )
-        kinds = [Type(self._type(e).shape) for e in self.base.outputs]
+        kinds = [lp.Type(self._type(e).shape) for e in self.base.outputs]
+        outputs = zip(self.base.outputs, kinds, strict=True)
+        results = [duals.dense(e, kind, block) for e, kind in outputs]
         return self._looped(ks, t, block, results, kinds)
 
     def cotangents(self, output: Expr, wrt: Sequence[str], checkpoint: Checkpoint) -> list[Expr]:
@@ -106,52 +84,49 @@ class Seeds:
         sweep.cotangent(output, seed)
         sweep.run()
         kinds = [self.context.types[n] for n in wrt]
-        results = [
-            array(sweep.array(n)) if k.shape else sweep.scalar(n)
-            for n, k in zip(wrt, kinds, strict=True)
-        ]
+        results = [sweep.bar(n, k) for n, k in zip(wrt, kinds, strict=True)]
         return self._looped(ks, t, [*unit, *sweep.forward, *sweep.out], results, kinds)
 
-    def _type(self, e: Expr) -> Type:
-        return self.context.types[name_of(e)] if e.op is ARRAY else REAL
+    def _type(self, e: Expr) -> lp.Type:
+        return self.context.types[lp.name_of(e)] if e.op is lp.ARRAY else lp.REAL
 
-    def _unit(self, t: Type, ks: Sequence[str]) -> tuple[list[Statement], Expr]:
+    def _unit(self, t: lp.Type, ks: Sequence[str]) -> tuple[list[lp.Statement], Expr]:
         """The direction that is one at an element."""
         if not t.shape:
             return [], ONE
         axes = tuple(self.names.fresh("i") for _ in ks)
         here = ir.TRUE
         for i, k in zip(axes, ks, strict=True):
-            here = ir.and_(here, ir.eq(index(i), index(k)))
+            here = ir.and_(here, ir.eq(lp.index(i), lp.index(k)))
         name = self.context.fresh("unit", t)
-        return [Build(name, t, axes, ir.where(here, ONE, ZERO))], array(name)
+        return [lp.Build(name, t, axes, ir.where(here, ONE, ZERO))], lp.array(name)
 
     def _looped(
         self,
         ks: Sequence[str],
-        t: Type,
-        block: Sequence[Statement],
+        t: lp.Type,
+        block: Sequence[lp.Statement],
         results: Sequence[Expr],
-        kinds: Sequence[Type],
+        kinds: Sequence[lp.Type],
     ) -> list[Expr]:
         """Put the results of all directions into arrays."""
         own = self._own(block)
-        copy, new = renamed(own, self.names)
+        copy, new = lp.renamed(own, self.names)
         results = substitute(results, new)
         if not ks:
             self.statements += copy
             return list(results)
         body = list(copy)
-        carried: list[tuple[str, Type, str]] = []
+        carried: list[tuple[str, lp.Type, str]] = []
         for e, kind in zip(results, kinds, strict=True):
             shape = (*t.shape, *kind.shape) if self.first else (*kind.shape, *t.shape)
-            entries = Type(shape)
+            entries = lp.Type(shape)
             start = self.context.fresh("entries", entries)
             end = self._stored(body, start, entries, e, kind, ks)
             carried.append((start, entries, end))
         return self._nest(ks, t, body, carried)
 
-    def _own(self, block: Sequence[Statement]) -> Block:
+    def _own(self, block: Sequence[lp.Statement]) -> lp.Block:
         """The statements that depend on the direction, and those that they share tapes
         with."""
         shared = {id(s) for s in self.base.block}
@@ -164,27 +139,27 @@ class Seeds:
 
     def _stored(
         self,
-        body: list[Statement],
+        body: list[lp.Statement],
         start: str,
-        entries: Type,
+        entries: lp.Type,
         e: Expr,
-        kind: Type,
+        kind: lp.Type,
         ks: Sequence[str],
     ) -> str:
         """Loops that copy one result to its place; the array after that."""
         axes = [self.names.fresh("i") for _ in kind.shape]
-        direction, own = [index(k) for k in ks], [index(i) for i in axes]
+        direction, own = [lp.index(k) for k in ks], [lp.index(i) for i in axes]
         place = (*direction, *own) if self.first else (*own, *direction)
-        value = load(e, *own) if kind.shape else e
+        value = lp.load(e, *own) if kind.shape else e
         source = start if not axes else self.context.fresh("entries", entries)
         end = self.context.fresh("entries", entries)
-        block: tuple[Statement, ...] = (Update(end, source, entries, place, value),)
+        block: tuple[lp.Statement, ...] = (lp.Update(end, source, entries, place, value),)
         for depth, (i, n) in reversed(list(enumerate(zip(axes, kind.shape, strict=True)))):
             init = start if depth == 0 else self.context.fresh("entries", entries)
             result = self.context.fresh("entries", entries)
-            c = Carried(source, entries, array(init), array(end), result)
-            trips = self.context.fresh("trips", INTEGER)
-            block = (Loop(i, n, (c,), block, trips),)
+            c = lp.Carried(source, entries, lp.array(init), lp.array(end), result)
+            trips = self.context.fresh("trips", lp.INTEGER)
+            block = (lp.Loop(i, n, (c,), block, trips),)
             source, end = init, result
         body += block
         return end
@@ -192,9 +167,9 @@ class Seeds:
     def _nest(
         self,
         ks: Sequence[str],
-        t: Type,
-        body: Sequence[Statement],
-        carried: list[tuple[str, Type, str]],
+        t: lp.Type,
+        body: Sequence[lp.Statement],
+        carried: list[tuple[str, lp.Type, str]],
     ) -> list[Expr]:
         """Loops over the directions around what one of them takes."""
         block = tuple(body)
@@ -204,19 +179,19 @@ class Seeds:
             for start, entries, end in carried:
                 init = self.context.fresh("entries", entries)
                 result = self.context.fresh("entries", entries)
-                parts.append(Carried(start, entries, array(init), array(end), result))
+                parts.append(lp.Carried(start, entries, lp.array(init), lp.array(end), result))
                 following.append((init, entries, result))
                 if depth == 0:
                     axes = tuple(self.names.fresh("i") for _ in entries.shape)
-                    self.statements.append(Build(init, entries, axes, ZERO))
-            trips = self.context.fresh("trips", INTEGER)
-            block = (Loop(k, n, tuple(parts), block, trips),)
+                    self.statements.append(lp.Build(init, entries, axes, ZERO))
+            trips = self.context.fresh("trips", lp.INTEGER)
+            block = (lp.Loop(k, n, tuple(parts), block, trips),)
             carried = following
         self.statements += block
-        return [array(result) for _, _, result in carried]
+        return [lp.array(result) for _, _, result in carried]
 
 
-def _tapes(s: Statement) -> set[str]:
-    loops = [b for b in walk((s,)) if isinstance(b, Loop)]
+def _tapes(s: lp.Statement) -> set[str]:
+    loops = [b for b in lp.walk((s,)) if isinstance(b, lp.Loop)]
     saved = {v.tape for b in loops for v in b.saves}
     return saved | {r.tape for b in loops for r in b.restores}

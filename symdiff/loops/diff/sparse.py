@@ -18,25 +18,9 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import ONE, TRUE, ZERO, Expr, substitute, topological
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import elements
 from symdiff.ir.integers import linear
-from symdiff.ir.loop_program import (
-    ARRAY,
-    LOAD,
-    Block,
-    Build,
-    Check,
-    Loop,
-    LoopProgram,
-    Type,
-    Update,
-    array,
-    index,
-    load,
-    name_of,
-    names_of,
-    types,
-)
 from symdiff.ir.names import Names
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.passes.differentiate import gradient
@@ -59,8 +43,8 @@ class Entries:
 
 
 def sparse_jacobian(
-    program: LoopProgram, wrt: Sequence[str]
-) -> tuple[LoopProgram, tuple[Entries, ...]]:
+    program: lp.LoopProgram, wrt: Sequence[str]
+) -> tuple[lp.LoopProgram, tuple[Entries, ...]]:
     """A program that computes the entries of the Jacobian, and where they stand.
 
     Raises
@@ -68,12 +52,12 @@ def sparse_jacobian(
     SymdiffError : if an output is not built element by element.
     """
     block, outputs = simplified(
-        program.block, program.outputs, names_of(program), types=types(program)
+        program.block, program.outputs, lp.names_of(program), types=lp.types(program)
     )
-    known = types(replace(program, block=block))
+    known = lp.types(replace(program, block=block))
     builds = _formulas(block)
     names = Names(known)
-    statements: list[Build] = []
+    statements: list[lp.Build] = []
     results: list[Expr] = []
     found: list[Entries] = []
     for k, output in enumerate(outputs):
@@ -83,22 +67,24 @@ def sparse_jacobian(
         for name in wrt:
             pairs = []
             for column, slope in _entries(value, name, known[name]) or [(ZERO, ZERO)]:
-                where = Build(
-                    names.fresh("column"), Type(build.type.shape, "i"), build.indices, column
+                where = lp.Build(
+                    names.fresh("column"), lp.Type(build.type.shape, "i"), build.indices, column
                 )
-                by = Build(names.fresh("slope"), build.type, build.indices, slope)
+                by = lp.Build(names.fresh("slope"), build.type, build.indices, slope)
                 pairs.append((len(results), len(results) + 1))
                 for b in (where, by):
                     if not b.indices:
                         results.append(b.value)
                         continue
                     fresh = tuple(names.fresh("ijklmnpq"[axis]) for axis in range(len(b.indices)))
-                    mapping = {index(i): index(j) for i, j in zip(b.indices, fresh, strict=True)}
+                    mapping = {
+                        lp.index(i): lp.index(j) for i, j in zip(b.indices, fresh, strict=True)
+                    }
                     b = replace(b, indices=fresh, value=substitute((b.value,), mapping)[0])
                     statements.append(b)
-                    results.append(array(b.name, b.type.kind))
+                    results.append(lp.array(b.name, b.type.kind))
             found.append(Entries(k, name, tuple(pairs)))
-    checks = tuple(s for s in block if isinstance(s, Check))
+    checks = tuple(s for s in block if isinstance(s, lp.Check))
     new = replace(
         program,
         block=(*checks, *statements),
@@ -109,99 +95,101 @@ def sparse_jacobian(
 
 
 # --------------------------------------------------------------------- formulas
-def _formulas(block: Block) -> dict[str, Build]:
+def _formulas(block: lp.Block) -> dict[str, lp.Build]:
     """The arrays that are formulas of their indices, in terms of earlier ones."""
-    found: dict[str, Build] = {}
+    found: dict[str, lp.Build] = {}
     for s in block:
-        if isinstance(s, Build) and not s.body:
+        if isinstance(s, lp.Build) and not s.body:
             found[s.name] = s
-        elif isinstance(s, Loop) and (build := _stored(s)) is not None:
+        elif isinstance(s, lp.Loop) and (build := _stored(s)) is not None:
             found[build.name] = build
     return found
 
 
-def _stored(s: Loop) -> Build | None:
+def _stored(s: lp.Loop) -> lp.Build | None:
     """A loop that stores a formula into a stretch of one axis, as a formula of the whole."""
-    steps: list[Loop] = []
-    inner: Loop | Update = s
-    while isinstance(inner, Loop):
+    steps: list[lp.Loop] = []
+    inner: lp.Loop | lp.Update = s
+    while isinstance(inner, lp.Loop):
         plain = inner.condition is TRUE and not inner.saves and not inner.restores
         if not plain or inner.count is None or len(inner.carried) != 1 or len(inner.body) != 1:
             return None
         steps.append(inner)
         step = inner.body[0]
-        if not isinstance(step, (Loop, Update)):
+        if not isinstance(step, (lp.Loop, lp.Update)):
             return None
-        if name_of(inner.carried[0].next) not in _names(step):
+        if lp.name_of(inner.carried[0].next) not in _names(step):
             return None
         inner = step
     own = {c.name for loop in steps for c in loop.carried}
     if inner.guard is not TRUE or inner.source != steps[-1].carried[0].name:
         return None
-    if any(e.op is ARRAY and name_of(e) in own for e in topological((inner.value, *inner.index))):
+    if any(
+        e.op is lp.ARRAY and lp.name_of(e) in own for e in topological((inner.value, *inner.index))
+    ):
         return None
     letters = tuple(f"{inner.name} {k}" for k in range(len(inner.index)))
     inside, mapping = TRUE, dict[Expr, Expr]()
     for letter, e in zip(letters, inner.index, strict=True):
-        loops = [loop for loop in steps if index(loop.index) in topological((e,))]
+        loops = [loop for loop in steps if lp.index(loop.index) in topological((e,))]
         if not loops:
-            inside = ir.and_(inside, ir.eq(index(letter), e))
+            inside = ir.and_(inside, ir.eq(lp.index(letter), e))
             continue
-        leaf = index(loops[0].index)
+        leaf = lp.index(loops[0].index)
         offset = linear(ir.sub(e, leaf))
         if len(loops) > 1 or leaf in topological((offset,)) or loops[0].count is None:
             return None
         if leaf in mapping:  # a diagonal: another axis says already which iteration it is
-            inside = ir.and_(inside, ir.eq(index(letter), ir.add(mapping[leaf], offset)))
+            inside = ir.and_(inside, ir.eq(lp.index(letter), ir.add(mapping[leaf], offset)))
             continue
-        at = ir.sub(index(letter), offset)
+        at = ir.sub(lp.index(letter), offset)
         mapping[leaf] = at
         inside = ir.and_(inside, ir.and_(ir.le(ZERO, at), ir.lt(at, loops[0].count)))
     if len(mapping) != len(steps):
         return None
     value = substitute((inner.value,), mapping)[0]
-    old = load(s.carried[0].init, *map(index, letters))
+    old = lp.load(s.carried[0].init, *map(lp.index, letters))
     if inner.add:
         value = ir.add(old, value)
-    return Build(s.carried[0].result, inner.type, letters, ir.where(inside, value, old))
+    return lp.Build(s.carried[0].result, inner.type, letters, ir.where(inside, value, old))
 
 
-def _names(s: Loop | Update) -> set[str]:
-    return {s.name} if isinstance(s, Update) else {c.result for c in s.carried}
+def _names(s: lp.Loop | lp.Update) -> set[str]:
+    return {s.name} if isinstance(s, lp.Update) else {c.result for c in s.carried}
 
 
-def inlined(e: Expr, builds: dict[str, Build]) -> Expr:
+def inlined(e: Expr, builds: dict[str, lp.Build]) -> Expr:
     """A formula with the elements of earlier formulas written out."""
     while found := elements(e, builds):
         (e,) = substitute((e,), found)
     return e
 
 
-def _build_of(output: Expr, builds: dict[str, Build], program: LoopProgram) -> Build:
+def _build_of(output: Expr, builds: dict[str, lp.Build], program: lp.LoopProgram) -> lp.Build:
     """An output as a formula; a number is an array of one row."""
-    if output.op is not ARRAY:
-        return Build("", Type((), "f"), (), output)
-    name = name_of(output)
+    if output.op is not lp.ARRAY:
+        return lp.Build("", lp.Type((), "f"), (), output)
+    name = lp.name_of(output)
     if name in builds:
         return builds[name]
     for p in program.params:
         if p.name == name:
             letters = tuple(f"{name} {k}" for k in range(len(p.type.shape)))
-            return Build(name, p.type, letters, load(output, *map(index, letters)))
+            return lp.Build(name, p.type, letters, lp.load(output, *map(lp.index, letters)))
     raise _not_sparse(program)
 
 
-def _check_formula(value: Expr, program: LoopProgram) -> None:
+def _check_formula(value: Expr, program: lp.LoopProgram) -> None:
     """Refuse what is not a formula of the parameters alone."""
     inputs = {p.name for p in program.params} | set(program.data)
     for n in topological((value,)):
-        if n.op is ARRAY and name_of(n) not in inputs:
+        if n.op is lp.ARRAY and lp.name_of(n) not in inputs:
             raise _not_sparse(program)
         if n.op is ir.VAR and n.value not in inputs:
             raise _not_sparse(program)
 
 
-def _not_sparse(program: LoopProgram) -> SymdiffError:
+def _not_sparse(program: lp.LoopProgram) -> SymdiffError:
     return SymdiffError(
         f"the Jacobian of {program.name} is not sparse by its form: an output is not computed "
         "element by element from the parameters",
@@ -209,14 +197,14 @@ def _not_sparse(program: LoopProgram) -> SymdiffError:
     )
 
 
-def _entries(value: Expr, name: str, type: Type) -> list[tuple[Expr, Expr]]:
+def _entries(value: Expr, name: str, type: lp.Type) -> list[tuple[Expr, Expr]]:
     """(column, derivative) for each element of a parameter that a formula reads."""
     if not type.shape:
         (slope,) = gradient(value, [ir.var(name)])
         return [(ZERO, slope)]
-    leaves = [n for n in topological((value,)) if n.op is LOAD]
+    leaves = [n for n in topological((value,)) if n.op is lp.LOAD]
     stand_ins = {n: ir.var(f"leaf {k}") for k, n in enumerate(leaves)}
-    read = [n for n in leaves if name_of(n.args[0]) == name]
+    read = [n for n in leaves if lp.name_of(n.args[0]) == name]
     plain = substitute((value,), stand_ins)[0]
     slopes = gradient(plain, [stand_ins[n] for n in read])
     back = {v: n for n, v in stand_ins.items()}

@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from symdiff.ir import ZERO, Expr, rebuild, substitute, topological, transform, var, where
+from symdiff.ir import ZERO, Expr, rebuild, substitute, topmost, topological, transform, var, where
 from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.loop_program import (
     LEAVES,
@@ -238,19 +238,7 @@ _pinned = _over_leaves(pinned_forms)
 
 def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
     """Variables for the topmost elements of arrays and for integers."""
-    names: dict[Expr, Expr] = {}
-    seen: set[Expr] = set()
-    stack = list(reversed(outputs))
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        seen.add(e)
-        if e.op in LEAVES:
-            names[e] = var(f"leaf {len(names)}")
-        else:
-            stack.extend(reversed(e.args))
-    return names
+    return {e: var(f"leaf {k}") for k, e in enumerate(topmost(outputs, LEAVES))}
 
 
 def _inverse(names: Mapping[Expr, Expr]) -> dict[Expr, Expr]:

@@ -139,6 +139,3 @@ def _joined(condition: Expr, one: Loop, two: Loop, done: list[Statement], names:
         first, carried=(replace(c, next=following),), body=(*first.body, *second.body),
     ))  # fmt: skip
     return var(c.result)
-
-
-__all__ = ["of_sums"]

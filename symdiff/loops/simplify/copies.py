@@ -91,6 +91,3 @@ def _copied(s: Loop, c: Carried, zeros: set[str], known: Mapping[str, Type]) -> 
     return source if source.op is ARRAY and name_of(source) not in own and known.get(
         name_of(source)
     ) == c.type else None  # fmt: skip
-
-
-__all__ = ["without_copies"]

@@ -17,43 +17,21 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ADD, AND, DIV, EQ, MUL, NEG, SUB, TRUE, WHERE, ZERO, Expr, substitute
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import with_inside
-from symdiff.ir.loop_program import (
-    INDEX,
-    LOAD,
-    Block,
-    Carried,
-    Check,
-    Loop,
-    Statement,
-    Update,
-    expressions_in,
-    index,
-    inner,
-    kind_of,
-    leaves,
-    mapped,
-    name_of,
-    names_in,
-    own_names,
-    plain_loop,
-    replaced,
-    scalar,
-    walk,
-)
 
 
-def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def contracted(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block and the expressions after it, with sums over deltas carried out."""
-    everything = [*roots, *expressions_in(block)]
+    everything = [*roots, *lp.expressions_in(block)]
     if not any(e.op is WHERE and _is_delta(e.args[0]) for e in ir.topological(everything)):
         return block, tuple(roots)
-    result: list[Statement] = []
+    result: list[lp.Statement] = []
     known: dict[Expr, Expr] = {}
     for s in block:
-        (s,) = replaced((s,), known)
+        (s,) = lp.replaced((s,), known)
         s = with_inside(s, contracted)
-        if isinstance(s, Loop) and plain_loop(s):
+        if isinstance(s, lp.Loop) and lp.plain_loop(s):
             s, sums = _without_sums(s)
             known.update(sums)
             if (once := _one_iteration(s)) is not None:
@@ -61,7 +39,7 @@ def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, 
                 result += statements
                 known.update(ends)
                 continue
-        s = mapped(s, distributed, lambda b: b)
+        s = lp.mapped(s, distributed, lambda b: b)
         result.append(s)
     return tuple(result), tuple(map(distributed, substitute(roots, known)))
 
@@ -71,8 +49,8 @@ def _is_delta(condition: Expr) -> bool:
     """Whether a condition says that an index has one value."""
     if condition.op is AND:
         return any(map(_is_delta, condition.args))
-    whole = condition.op is EQ and all(kind_of(a) == "i" for a in condition.args)
-    return whole and any(e.op is INDEX for e in leaves(condition.args))
+    whole = condition.op is EQ and all(lp.kind_of(a) == "i" for a in condition.args)
+    return whole and any(e.op is lp.INDEX for e in lp.leaves(condition.args))
 
 
 def _delta(e: Expr) -> tuple[Expr, Expr] | None:
@@ -100,7 +78,7 @@ def distributed(e: Expr) -> Expr:
                 return ir.where(left[0], ir.apply(n.op, left[1], right[1]), ZERO)
         return ir.rebuild(n, args)
 
-    return e if e.op is LOAD else ir.transform((e,), rule)[0]
+    return e if e.op is lp.LOAD else ir.transform((e,), rule)[0]
 
 
 def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | None:
@@ -117,26 +95,26 @@ def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | N
         shift = ZERO
         if left.op in (ADD, SUB) and left.args[0] is i:
             left, shift = i, left.args[1] if left.op is ADD else -left.args[1]
-        if left is i and not names_in(right - shift) & hidden:
+        if left is i and not lp.names_in(right - shift) & hidden:
             return right - shift, TRUE
     return None
 
 
 # -------------------------------------------------------------------------- loops
-def _inside(s: Loop) -> set[str]:
-    own = {n for n, _ in inner(s)}
-    return own | own_names(s.body)
+def _inside(s: lp.Loop) -> set[str]:
+    own = {n for n, _ in lp.inner(s)}
+    return own | lp.own_names(s.body)
 
 
-def _term(e: Expr, s: Loop) -> Expr | None:
+def _term(e: Expr, s: lp.Loop) -> Expr | None:
     """What a term is in the one iteration where it is not zero."""
     found = _delta(e)
-    i, hidden = index(s.index), _inside(s)
+    i, hidden = lp.index(s.index), _inside(s)
     if found is None or s.count is None or (at := _solved(found[0], i, hidden)) is None:
         return None
     place, rest = at
     rest, value = substitute((rest, found[1]), {i: place})
-    if (names_in(rest) | names_in(value)) & hidden:
+    if (lp.names_in(rest) | lp.names_in(value)) & hidden:
         return None
     return ir.where(ir.and_(_in_range(place, s.count), rest), value, ZERO)
 
@@ -145,7 +123,7 @@ def _in_range(place: Expr, count: Expr) -> Expr:
     return ir.and_(ir.le(ZERO, place), ir.lt(place, count))
 
 
-def _without_sums(s: Loop) -> tuple[Loop, dict[Expr, Expr]]:
+def _without_sums(s: lp.Loop) -> tuple[lp.Loop, dict[Expr, Expr]]:
     """A loop without what it adds in one iteration only; and what its results are then."""
     carried, sums = [], dict[Expr, Expr]()
     for c in s.carried:
@@ -168,12 +146,12 @@ def _without_sums(s: Loop) -> tuple[Loop, dict[Expr, Expr]]:
     return replace(s, carried=tuple(carried)), sums
 
 
-def _reads(s: Loop, c: Carried) -> bool:
+def _reads(s: lp.Loop, c: lp.Carried) -> bool:
     """Whether an iteration uses a value other than to add to it."""
     others = [d.next for d in s.carried if d is not c]
-    roots = [*others, *expressions_in(s.body)]
-    count = sum(e is scalar(c.name, "f") for t in _terms(c.next) for e in leaves((t,)))
-    return count != 1 or any(name_of(e) == c.name for e in leaves(roots))
+    roots = [*others, *lp.expressions_in(s.body)]
+    count = sum(e is lp.scalar(c.name, "f") for t in _terms(c.next) for e in lp.leaves((t,)))
+    return count != 1 or any(lp.name_of(e) == c.name for e in lp.leaves(roots))
 
 
 def _terms(e: Expr) -> list[Expr]:
@@ -185,44 +163,46 @@ def _terms(e: Expr) -> list[Expr]:
     return [e]
 
 
-def _one_iteration(s: Loop) -> tuple[list[Statement], dict[Expr, Expr]] | None:
+def _one_iteration(s: lp.Loop) -> tuple[list[lp.Statement], dict[Expr, Expr]] | None:
     """The one iteration that changes anything, and what the results of the loop are."""
     arrays = [c for c in s.carried if c.type.shape]
     if not arrays or len(arrays) < len(s.carried) or s.count is None:
         return None
     place: Expr | None = None
-    for b in walk(s.body):
-        if isinstance(b, Check):
+    for b in lp.walk(s.body):
+        if isinstance(b, lp.Check):
             return None
-        if isinstance(b, Update):
+        if isinstance(b, lp.Update):
             at = _change(b, s)
             if at is None or (place is not None and at is not place):
                 return None
             place = at
         elif (
-            not isinstance(b, Loop) or not plain_loop(b) or any(not c.type.shape for c in b.carried)
+            not isinstance(b, lp.Loop)
+            or not lp.plain_loop(b)
+            or any(not c.type.shape for c in b.carried)
         ):
             return None
     if place is None:
         return None
-    here = {index(s.index): place}
+    here = {lp.index(s.index): place}
     inside = _in_range(place, s.count)
     starts = {c.leaf: c.init for c in arrays}
-    body = replaced(replaced(s.body, here), starts)
+    body = lp.replaced(lp.replaced(s.body, here), starts)
 
-    def where_inside(b: Statement) -> Statement:
-        if isinstance(b, Update):
+    def where_inside(b: lp.Statement) -> lp.Statement:
+        if isinstance(b, lp.Update):
             return replace(b, guard=ir.and_(inside, b.guard))
-        return replace(b, body=tuple(map(where_inside, b.body))) if isinstance(b, Loop) else b
+        return replace(b, body=tuple(map(where_inside, b.body))) if isinstance(b, lp.Loop) else b
 
     ends = {c.after: substitute((c.next,), starts)[0] for c in arrays}
     return list(map(where_inside, body)), ends
 
 
-def _change(b: Update, s: Loop) -> Expr | None:
+def _change(b: lp.Update, s: lp.Loop) -> Expr | None:
     """The iteration in which an update changes anything."""
     if not b.add or (found := _delta(distributed(b.value))) is None:
         return None
     hidden = _inside(s)
-    at = _solved(found[0], index(s.index), hidden)
+    at = _solved(found[0], lp.index(s.index), hidden)
     return None if at is None else at[0]

@@ -25,24 +25,9 @@ from typing import NamedTuple
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr, substitute, topological
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import element, elements
 from symdiff.ir.functions import DETACHED, EXP, LN2, LN10, LOG, LOG1P, LOG2, LOG10
-from symdiff.ir.loop_program import (
-    ARRAY,
-    LOAD,
-    Block,
-    Build,
-    Loop,
-    Statement,
-    array,
-    expressions,
-    index,
-    load,
-    mapped,
-    name_of,
-    renamed,
-    walk,
-)
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import Nest, nests
 
@@ -55,29 +40,29 @@ _UNITS = {LOG: ONE, LOG2: LN2(), LOG10: LN10()}
 
 
 def scaled(
-    block: Block, roots: Sequence[Expr], names: Names, simplify: Simplify
-) -> tuple[Block, tuple[Expr, ...]]:
+    block: lp.Block, roots: Sequence[Expr], names: Names, simplify: Simplify
+) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block and the expressions after it.
 
     Parameters
     ----------
     simplify : cancels in expressions.
     """
-    statements = list(walk(block))
+    statements = list(lp.walk(block))
     alone = {e: n for e, n in nests(block).items() if n.alone}
     sums = {n.loops[0][0].trips: (e, n) for e, n in alone.items()}
     if not sums:
         return block, tuple(roots)
-    used = [*(e for s in statements for e in expressions(s)), *roots]
+    used = [*(e for s in statements for e in lp.expressions(s)), *roots]
     parts = _Parts(
         used,
-        {s.name: s for s in statements if isinstance(s, Build) and not s.body},
+        {s.name: s for s in statements if isinstance(s, lp.Build) and not s.body},
         names,
         simplify,
     )
-    new: dict[str, Block] = {}
+    new: dict[str, lp.Block] = {}
     for s in statements:
-        if isinstance(s, Build) and len(s.body) == 1 and isinstance(s.body[0], Loop):
+        if isinstance(s, lp.Build) and len(s.body) == 1 and isinstance(s.body[0], lp.Loop):
             found = sums.get(s.body[0].trips)
             if found is not None and (made := parts.of_rows(s, *found)) is not None:
                 new[s.name] = made
@@ -91,18 +76,18 @@ def scaled(
         (e,) = substitute((e,), elements(e, {b.name: b for b in parts.holders}))
         mapping = dict(parts.values)
         for n in topological((e,)):
-            if n.op is LOAD and n.args[0] in parts.rows:
+            if n.op is lp.LOAD and n.args[0] in parts.rows:
                 mapping |= parts.row(n)
-            whole = n.args[0] if n.op is LOAD else n
+            whole = n.args[0] if n.op is lp.LOAD else n
             if whole in parts.terms:
                 mapping |= elements(e, {parts.terms[whole].name: parts.terms[whole]})
         return _gathered(substitute((e,), mapping)[0]) if mapping else e
 
-    def go(b: Block) -> Block:
-        found: list[Statement] = []
+    def go(b: lp.Block) -> lp.Block:
+        found: list[lp.Statement] = []
         for s in b:
-            name = s.trips if isinstance(s, Loop) else s.name if isinstance(s, Build) else ""
-            found.extend(mapped(t, one, go) for t in new.get(name, (s,)))
+            name = s.trips if isinstance(s, lp.Loop) else s.name if isinstance(s, lp.Build) else ""
+            found.extend(lp.mapped(t, one, go) for t in new.get(name, (s,)))
         return tuple(found)
 
     return go(block), tuple(map(one, roots))
@@ -121,7 +106,7 @@ class _Parts:
     """
 
     def __init__(
-        self, used: Sequence[Expr], builds: dict[str, Build], names: Names, simplify: Simplify
+        self, used: Sequence[Expr], builds: dict[str, lp.Build], names: Names, simplify: Simplify
     ) -> None:
         self.simplify = simplify
         self.builds, self.names = builds, names
@@ -132,11 +117,11 @@ class _Parts:
                 part = n.args[0] if n.op in _LOGARITHMS else n.args[1]
                 self.inside.update(topological((part,), self.inside))
         self.values: dict[Expr, Expr] = {}
-        self.rows: dict[Expr, tuple[Expr, Expr, Build, Expr]] = {}
-        self.terms: dict[Expr, Build] = {}
-        self.holders: list[Build] = []
+        self.rows: dict[Expr, tuple[Expr, Expr, lp.Build, Expr]] = {}
+        self.terms: dict[Expr, lp.Build] = {}
+        self.holders: list[lp.Build] = []
 
-    def of_number(self, total: Expr, nest: Nest) -> Block | None:
+    def of_number(self, total: Expr, nest: Nest) -> lp.Block | None:
         """A loop for the largest exponent, and one for the sum below."""
         term = self._term(nest)
         if term is None or total not in self.inside or total in self.values:
@@ -147,48 +132,48 @@ class _Parts:
         self.values |= _apart(total, common, EXP(shift) * total)
         return peak, nest.with_terms(term.weight * EXP(u - shift))
 
-    def of_rows(self, s: Build, total: Expr, nest: Nest) -> Block | None:
+    def of_rows(self, s: lp.Build, total: Expr, nest: Nest) -> lp.Block | None:
         """An array whose elements are such sums: an array of the largest exponents, one of
         the sums below, and the array itself."""
-        term, whole = self._term(nest), array(s.name)
-        used = any(n.op is LOAD and n.args[0] is whole for n in self.inside)
+        term, whole = self._term(nest), lp.array(s.name)
+        used = any(n.op is lp.LOAD and n.args[0] is whole for n in self.inside)
         if term is None or not used or s.value is not total:
             return None
-        at = tuple(map(index, s.indices))
+        at = tuple(map(lp.index, s.indices))
 
         def apart(e: Expr, c: Expr) -> dict[Expr, Expr]:
             found: dict[Expr, Expr] = {}
             for n in topological((e,)):
-                if n.op is LOAD and n.args[0] is whole:
+                if n.op is lp.LOAD and n.args[0] is whole:
                     found |= _apart(n, _at(c, s, n.args[1:]), n)
             return found
 
         u, common = self._without_common(term, nest, whole, apart)
         peak, largest = nest.largest((u,), -ir.INF, self.names)
         shift = _where_finite(common, _finite(largest))
-        (first,), _ = renamed(
-            (Build(f"largest_{s.name}", s.type, s.indices, shift, (peak,)),), self.names
+        (first,), _ = lp.renamed(
+            (lp.Build(f"largest_{s.name}", s.type, s.indices, shift, (peak,)),), self.names
         )
-        assert isinstance(first, Build)
-        highest = array(first.name)
-        below = nest.with_terms(term.weight * EXP(u - DETACHED(load(highest, *at))))
+        assert isinstance(first, lp.Build)
+        highest = lp.array(first.name)
+        below = nest.with_terms(term.weight * EXP(u - DETACHED(lp.load(highest, *at))))
         second = replace(s, name=self.names.fresh(s.name), body=(below,))
-        self.rows[whole] = highest, array(second.name), s, common
+        self.rows[whole] = highest, lp.array(second.name), s, common
         indices = tuple(self.names.fresh(i) for i in s.indices)
-        element = load(whole, *map(index, indices))
+        element = lp.load(whole, *map(lp.index, indices))
         value = self.row(element)[element]
-        return first, second, Build(s.name, s.type, indices, value)
+        return first, second, lp.Build(s.name, s.type, indices, value)
 
     def row(self, e: Expr) -> dict[Expr, Expr]:
         """What an element of such an array is, and its logarithm, by its parts."""
         highest, below, s, common = self.rows[e.args[0]]
-        rest = EXP(DETACHED(load(highest, *e.args[1:]))) * load(below, *e.args[1:])
+        rest = EXP(DETACHED(lp.load(highest, *e.args[1:]))) * lp.load(below, *e.args[1:])
         return _apart(e, _at(common, s, e.args[1:]), rest)
 
     def _term(self, nest: Nest) -> _Term | None:
         """What loops add up, if it is a multiple of an exponential."""
         term = nest.term
-        build = self.builds.get(name_of(term.args[0])) if term.op is LOAD else None
+        build = self.builds.get(lp.name_of(term.args[0])) if term.op is lp.LOAD else None
         if build is not None:
             term = element(build, term.args[1:])
         weight, e = term.args if term.op is MUL else (ONE, term)
@@ -204,11 +189,11 @@ class _Parts:
         the sum occurs depends on it; `apart` says what becomes of one."""
         own, common = _split(term.exponent, {i for i, _ in nest.over})
         leaves = _leaves(common)
-        if own is ZERO or not leaves or (name.op is ARRAY and name in self.used):
+        if own is ZERO or not leaves or (name.op is lp.ARRAY and name in self.used):
             return term.exponent, ZERO
         some = False
         holders = [b for b in self.builds.values() if name in _leaves(b.value)]
-        values = {b.value for b in holders if array(b.name) not in self.used}
+        values = {b.value for b in holders if lp.array(b.name) not in self.used}
         for whole in self.used:
             if whole in values:  # written out where it is loaded
                 continue
@@ -323,9 +308,9 @@ def _terms(e: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
         yield sign, e
 
 
-def _at(e: Expr, s: Build, indices: Sequence[Expr]) -> Expr:
+def _at(e: Expr, s: lp.Build, indices: Sequence[Expr]) -> Expr:
     """An expression of the indices of a build, elsewhere."""
-    return substitute((e,), dict(zip(map(index, s.indices), indices, strict=True)))[0]
+    return substitute((e,), dict(zip(map(lp.index, s.indices), indices, strict=True)))[0]
 
 
 def _where_finite(common: Expr, x: Expr) -> Expr:
@@ -342,13 +327,10 @@ class _Term(NamedTuple):
 
     exponent: Expr
     weight: Expr
-    build: Build | None
+    build: lp.Build | None
 
 
 def _leaves(e: Expr) -> set[Expr]:
     """The numbers and arrays of an expression."""
     nodes = topological((e,))
-    return {n for n in nodes if n.op is ir.VAR} | {n.args[0] for n in nodes if n.op is LOAD}
-
-
-__all__ = ["scaled"]
+    return {n for n in nodes if n.op is ir.VAR} | {n.args[0] for n in nodes if n.op is lp.LOAD}

@@ -20,25 +20,9 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, WHERE, ZERO, Expr, topological, var
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import bottom_up
 from symdiff.ir.functions import EXTENDED, STEP
-from symdiff.ir.loop_program import (
-    LOAD,
-    REAL,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    Statement,
-    array,
-    expressions_in,
-    index,
-    leaves,
-    load,
-    mapped_block,
-    name_of,
-    own_names,
-)
 from symdiff.ir.names import Names
 from symdiff.ir.plain import is_plain
 from symdiff.ir.prune import pruned
@@ -51,8 +35,8 @@ MAX_NODES = 200
 
 
 def from_fixed_points(
-    block: Block, roots: Sequence[Expr], names: Names, simplify: Simplify
-) -> tuple[Block, tuple[Expr, ...]]:
+    block: lp.Block, roots: Sequence[Expr], names: Names, simplify: Simplify
+) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block and the expressions after it.
 
     Parameters
@@ -64,13 +48,13 @@ def from_fixed_points(
     block = distances.carried(block)
     if not (distances.known or distances.arrays):
         return block, tuple(roots)
-    return mapped_block(block, distances.put), tuple(map(distances.put, roots))
+    return lp.mapped_block(block, distances.put), tuple(map(distances.put, roots))
 
 
-def values_only(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def values_only(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block and the expressions after it, of which no derivative is taken any more: distances
     that only derivatives would use are left out."""
-    every = (*expressions_in(block), *roots)
+    every = (*lp.expressions_in(block), *roots)
     if not any(n.op in (EXTENDED, STEP) for n in topological(every)):
         return block, tuple(roots)
 
@@ -81,7 +65,7 @@ def values_only(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr,
         return ir.transform((e,), value)[0]
 
     roots = tuple(map(one, roots))
-    return pruned(mapped_block(block, one), roots), roots
+    return pruned(lp.mapped_block(block, one), roots), roots
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,32 +141,32 @@ class _Distances:
         self.nexts: dict[Expr, Expr] = {}
         self.formulas: dict[Expr, tuple[Expr, Expr, _Distance]] = {}
         self.made: dict[Expr, Expr] = {}
-        self.loops: dict[Expr, Carried] = {}
+        self.loops: dict[Expr, lp.Carried] = {}
 
-    def carried(self, block: Block) -> Block:
+    def carried(self, block: lp.Block) -> lp.Block:
         """The block whose loops carry distances too."""
 
-        def rule(s: Statement) -> Block:
-            if isinstance(s, Loop) and not s.saves and not s.restores:
+        def rule(s: lp.Statement) -> lp.Block:
+            if isinstance(s, lp.Loop) and not s.saves and not s.restores:
                 return self._loop(s)
             return (s,)
 
         return bottom_up(block, rule)
 
-    def _loop(self, s: Loop) -> Block:
+    def _loop(self, s: lp.Loop) -> lp.Block:
         """A loop that carries distances too, behind what builds those of arrays."""
-        own = own_names((s,))
-        builds = {b.name: b for b in s.body if isinstance(b, Build) and not b.body}
-        before: list[Statement] = []
+        own = lp.own_names((s,))
+        builds = {b.name: b for b in s.body if isinstance(b, lp.Build) and not b.body}
+        before: list[lp.Statement] = []
         for c in s.carried:
-            if c.type == REAL:
+            if c.type == lp.REAL:
                 if (r := self._distance(c, own)) is not None:
                     s = replace(s, carried=(*s.carried, r))
             elif (inside := self.loops.get(c.next)) is not None and inside.init is c.leaf:
                 if (ends := self._around(c, own)) is not None:
                     before.append(ends[0])
                     s = replace(s, carried=(*s.carried, ends[1]))
-            elif c.type.kind == "f" and (b := builds.get(name_of(c.next))) is not None:
+            elif c.type.kind == "f" and (b := builds.get(lp.name_of(c.next))) is not None:
                 if (made := self._distances(c, b, own - set(b.indices))) is not None:
                     first, r, last = made
                     before.append(first)
@@ -191,7 +175,7 @@ class _Distances:
                     s = replace(s, carried=(*s.carried, r), body=body)
         return *before, s
 
-    def _distance(self, c: Carried, own: set[str]) -> Carried | None:
+    def _distance(self, c: lp.Carried, own: set[str]) -> lp.Carried | None:
         """What carries the distance of a number from its fixed point, if there is one; `own` are the
         names of the loop."""
         start, end = (var(self.names.fresh(f"{n}_distance")) for n in (c.name, c.result))
@@ -203,19 +187,20 @@ class _Distances:
         self.loops[c.after] = c
         if c.next not in self.known:
             self._name(c.leaf, c.next, known, value)
-        return Carried(name_of(start), REAL, known.of(c.init), value, name_of(end))
+        return lp.Carried(lp.name_of(start), lp.REAL, known.of(c.init), value, lp.name_of(end))
 
     def _distances(
-        self, c: Carried, b: Build, own: set[str]
-    ) -> tuple[Build, Carried, Build] | None:
+        self, c: lp.Carried, b: lp.Build, own: set[str]
+    ) -> tuple[lp.Build, lp.Carried, lp.Build] | None:
         """What carries the distances of the elements of an array: how they begin, and go on."""
-        at = tuple(map(index, b.indices))
-        element = load(c.leaf, *at)
+        at = tuple(map(lp.index, b.indices))
+        element = lp.load(c.leaf, *at)
         start, end, first, last = (
-            self.names.fresh(f"{n}_distance") for n in (c.name, c.result, name_of(c.init), b.name)
+            self.names.fresh(f"{n}_distance")
+            for n in (c.name, c.result, lp.name_of(c.init), b.name)
         )
-        init = load(c.init, *at)
-        found = self._known(element, b.value, init, load(array(start), *at), own)
+        init = lp.load(c.init, *at)
+        found = self._known(element, b.value, init, lp.load(lp.array(start), *at), own)
         x = var(start)
         if found is None or c.leaf in topological(ir.substitute((b.value,), {element: x})):
             return None
@@ -223,40 +208,40 @@ class _Distances:
         self.arrays[c.leaf] = _Elements(at, known, b.value, value)
         self.loops[c.after] = c
         for leaf, name in ((c.after, end), (c.next, last)):
-            self.arrays[leaf] = _Elements(at, replace(known, value=load(array(name), *at)))
+            self.arrays[leaf] = _Elements(at, replace(known, value=lp.load(lp.array(name), *at)))
         made = [
-            Build(name, c.type, tuple(map(self.names.fresh, b.indices)), e)
+            lp.Build(name, c.type, tuple(map(self.names.fresh, b.indices)), e)
             for name, e in ((first, known.of(init)), (last, value))
         ]
         begin, go_on = (
             replace(
                 m,
-                value=ir.substitute((m.value,), dict(zip(at, map(index, m.indices), strict=True)))[
-                    0
-                ],
+                value=ir.substitute(
+                    (m.value,), dict(zip(at, map(lp.index, m.indices), strict=True))
+                )[0],
             )
             for m in made
         )
-        return begin, Carried(start, c.type, array(first), array(last), end), go_on
+        return begin, lp.Carried(start, c.type, lp.array(first), lp.array(last), end), go_on
 
-    def _around(self, c: Carried, own: set[str]) -> tuple[Build, Carried] | None:
+    def _around(self, c: lp.Carried, own: set[str]) -> tuple[lp.Build, lp.Carried] | None:
         """What carries the distances of the elements of an array around a loop that goes on with them:
         how they begin."""
         inside = self.arrays[c.next]
-        at = tuple(index(self.names.fresh(name_of(i))) for i in inside.indices)
+        at = tuple(lp.index(self.names.fresh(lp.name_of(i))) for i in inside.indices)
         known = inside.at(at).known
-        if any(name_of(e) in own for e in leaves((known.point,))):
+        if any(lp.name_of(e) in own for e in lp.leaves((known.point,))):
             return None
         start, end, first = (
-            self.names.fresh(f"{n}_distance") for n in (c.name, c.result, name_of(c.init))
+            self.names.fresh(f"{n}_distance") for n in (c.name, c.result, lp.name_of(c.init))
         )
         self.loops[c.after] = c
         for leaf, name in ((c.leaf, start), (c.after, end)):
-            self.arrays[leaf] = _Elements(at, replace(known, value=load(array(name), *at)))
-        indices = tuple(self.names.fresh(name_of(i)) for i in at)
-        there = inside.at(tuple(map(index, indices))).known
-        begin = Build(first, c.type, indices, there.of(load(c.init, *map(index, indices))))
-        return begin, Carried(start, c.type, array(first), known.value.args[0], end)
+            self.arrays[leaf] = _Elements(at, replace(known, value=lp.load(lp.array(name), *at)))
+        indices = tuple(self.names.fresh(lp.name_of(i)) for i in at)
+        there = inside.at(tuple(map(lp.index, indices))).known
+        begin = lp.Build(first, c.type, indices, there.of(lp.load(c.init, *map(lp.index, indices))))
+        return begin, lp.Carried(start, c.type, lp.array(first), known.value.args[0], end)
 
     def _known(
         self, number: Expr, after: Expr, init: Expr, distance: Expr, own: set[str]
@@ -265,7 +250,7 @@ class _Distances:
         if len(topological((after,))) > MAX_NODES:
             return None
         point = next(self._points(number, after), None)
-        if point is None or any(name_of(e) in own for e in leaves((point,))):
+        if point is None or any(lp.name_of(e) in own for e in lp.leaves((point,))):
             return None
         known = _Distance(point, distance, not _is_less(point, init))
         value = self._passed_on(number, after, known)
@@ -338,7 +323,7 @@ class _Distances:
         """An expression with the distances where they are written, and next values by them."""
         order = topological((e,))
         for n in order:
-            if n.op is LOAD and n not in self.known and n.args[0] in self.arrays:
+            if n.op is lp.LOAD and n not in self.known and n.args[0] in self.arrays:
                 found = self.arrays[n.args[0]].at(n.args[1:])
                 self.known[n] = found.known
                 if found.next is not ZERO:
@@ -436,6 +421,3 @@ def _is_less(a: Expr, b: Expr) -> bool:
     """Whether constants are known to be in this order."""
     p, q = ir.rational(a), ir.rational(b)
     return isinstance(p, Fraction) and isinstance(q, Fraction) and p < q
-
-
-__all__ = ["from_fixed_points", "values_only"]

@@ -31,23 +31,8 @@ from symdiff.ir import (
     Expr,
     topological,
 )
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import element
-from symdiff.ir.loop_program import (
-    ARRAY,
-    INDEX,
-    LOAD,
-    Block,
-    Build,
-    Carried,
-    Check,
-    Loop,
-    Statement,
-    Update,
-    expressions_in,
-    index,
-    mapped,
-    name_of,
-)
 from symdiff.loops.simplify.repeated import changed
 
 MAX_ROUNDS = 6
@@ -55,7 +40,7 @@ MAX_THROUGH = 12
 """Nodes of a value that is written out wherever its array is read."""
 
 
-def rewritten(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def rewritten(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr, ...]]:
     """Apply the identities until nothing changes."""
     roots = tuple(roots)
     for _ in range(MAX_ROUNDS):
@@ -80,57 +65,57 @@ class _Rewriter:
     counts : how many values an index takes, from 0.
     """
 
-    def __init__(self, block: Block, roots: Sequence[Expr]) -> None:
-        self.made: dict[str, Build | Update] = {}
+    def __init__(self, block: lp.Block, roots: Sequence[Expr]) -> None:
+        self.made: dict[str, lp.Build | lp.Update] = {}
         self.here: set[str] = set()
         self.leaves: dict[Expr, Expr] = {}
         self.known: dict[Expr, Expr] = {}
         self.counts: dict[Expr, Expr] = {}
-        everything = [*roots, *expressions_in(block)]
+        everything = [*roots, *lp.expressions_in(block)]
         nodes = topological(everything)
-        self.loaded = {name_of(e.args[0]) for e in nodes if e.op is LOAD}
-        self.used = Counter(name_of(e) for e in everything if e.op is ARRAY)
+        self.loaded = {lp.name_of(e.args[0]) for e in nodes if e.op is lp.LOAD}
+        self.used = Counter(lp.name_of(e) for e in everything if e.op is lp.ARRAY)
         self.changed = changed(block)
 
     # ---------------------------------------------------------------- statements
-    def block(self, block: Block) -> Block:
+    def block(self, block: lp.Block) -> lp.Block:
         """The block, and what is known of its names."""
         outer, self.here, self.known = (self.here, self.known), set(), {}
         result = []
         for s in block:
             s = self.statement(s)
-            if isinstance(s, Build | Update):
+            if isinstance(s, lp.Build | lp.Update):
                 self.made[s.name] = s
                 self.here.add(s.name)
             result.append(s)
         self.here, self.known = outer
         return tuple(result)
 
-    def statement(self, s: Statement) -> Statement:
+    def statement(self, s: lp.Statement) -> lp.Statement:
         """A statement with its block rewritten first."""
-        if isinstance(s, Loop):
+        if isinstance(s, lp.Loop):
             s = self._without_constants(s)
             if s.count is not None:
-                self.counts[index(s.index)] = self.expression(s.count)
-        if isinstance(s, Build):
+                self.counts[lp.index(s.index)] = self.expression(s.count)
+        if isinstance(s, lp.Build):
             sizes = map(self.expression, s.type.shape)
-            self.counts.update(zip(map(index, s.indices), sizes, strict=True))
-        body = self.block(s.body) if isinstance(s, Build | Loop) else ()
-        s = mapped(s, self.expression, lambda _: body)
-        if isinstance(s, Check):
+            self.counts.update(zip(map(lp.index, s.indices), sizes, strict=True))
+        body = self.block(s.body) if isinstance(s, lp.Build | lp.Loop) else ()
+        s = lp.mapped(s, self.expression, lambda _: body)
+        if isinstance(s, lp.Check):
             self._learn(s.condition)
-        return self._merged(s) if isinstance(s, Update) else s
+        return self._merged(s) if isinstance(s, lp.Update) else s
 
     def _learn(self, condition: Expr) -> None:
         """Sizes that are equal have one name from then on."""
-        if condition.op is ir.EQ and all(a.op in (INDEX, CONST) for a in condition.args):
+        if condition.op is ir.EQ and all(a.op in (lp.INDEX, CONST) for a in condition.args):
             a, b = condition.args
-            name, other = (a, b) if a.op is INDEX else (b, a)
-            if name.op is INDEX:
+            name, other = (a, b) if a.op is lp.INDEX else (b, a)
+            if name.op is lp.INDEX:
                 self.leaves[name] = other
                 self.known = {}
 
-    def _without_constants(self, s: Loop) -> Loop:
+    def _without_constants(self, s: lp.Loop) -> lp.Loop:
         """A loop does not carry what its iterations do not change."""
         varying = []
         for c in s.carried:
@@ -142,15 +127,15 @@ class _Rewriter:
                 varying.append(c)
         return replace(s, carried=tuple(varying))
 
-    def _is_constant(self, c: Carried) -> bool:
+    def _is_constant(self, c: lp.Carried) -> bool:
         if c.next is not c.leaf:
             return False
-        return bool(c.type.shape) or all(e.op is not LOAD for e in topological((c.init,)))
+        return bool(c.type.shape) or all(e.op is not lp.LOAD for e in topological((c.init,)))
 
-    def _merged(self, s: Update) -> Update:
+    def _merged(self, s: lp.Update) -> lp.Update:
         """One change of an element in place of two."""
         before = self.made.get(s.source)
-        if not isinstance(before, Update) or before.name not in self.here:
+        if not isinstance(before, lp.Update) or before.name not in self.here:
             return s
         if before.name in self.loaded or self.used[before.name] > 1 or before.index != s.index:
             return s
@@ -170,7 +155,7 @@ class _Rewriter:
             new = self.leaves.get(n)
             if new is None:
                 new = ir.rebuild(n, tuple(self.known[a] for a in n.args))
-            if new.op is LOAD:
+            if new.op is lp.LOAD:
                 new = self._read(new)
             elif new.op in ir.COMPARISONS:
                 new = self._decided(new)
@@ -188,21 +173,21 @@ class _Rewriter:
 
     def _read(self, e: Expr) -> Expr:
         """An element, without loading it where that can be."""
-        made = self.made.get(name_of(e.args[0]))
+        made = self.made.get(lp.name_of(e.args[0]))
         place = e.args[1:]
-        if isinstance(made, Build) and not made.body and self._seen_through(made):
+        if isinstance(made, lp.Build) and not made.body and self._seen_through(made):
             return element(made, place)
-        if isinstance(made, Update) and made.name in self.here and made.index == place:
+        if isinstance(made, lp.Update) and made.name in self.here and made.index == place:
             if made.guard is TRUE and not made.add:
                 return made.value
         return e
 
-    def _seen_through(self, s: Build) -> bool:
+    def _seen_through(self, s: lp.Build) -> bool:
         nodes = topological((s.value,))
-        if s.value.op is LOAD:
-            return name_of(s.value.args[0]) not in self.changed
+        if s.value.op is lp.LOAD:
+            return lp.name_of(s.value.args[0]) not in self.changed
         cheap = all(n.op in _CHEAP or n.op.boolean for n in nodes)
         return cheap and len(nodes) <= MAX_THROUGH
 
 
-_CHEAP = frozenset((ADD, SUB, MUL, NEG, CONST, INDEX, WHERE, ir.VAR))
+_CHEAP = frozenset((ADD, SUB, MUL, NEG, CONST, lp.INDEX, WHERE, ir.VAR))

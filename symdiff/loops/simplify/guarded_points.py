@@ -19,23 +19,8 @@ from typing import NamedTuple
 from symdiff import ir
 from symdiff.errors import Location
 from symdiff.ir import ABS, EQ, LE, LT, SUB, Expr
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES
-from symdiff.ir.loop_program import (
-    LOAD,
-    Block,
-    Check,
-    Loop,
-    LoopProgram,
-    defined,
-    expressions,
-    kind_of,
-    leaves,
-    name_of,
-    names_in,
-    names_of,
-    renamed,
-    walk,
-)
 from symdiff.ir.plain import exactly
 from symdiff.ir.prune import pruned
 from symdiff.passes.analysis.signs import Signs
@@ -59,10 +44,12 @@ class GuardedPoints(NamedTuple):
     """Points, and statements for their conditions, in front of a program."""
 
     points: tuple[GuardedPoint, ...] = ()
-    before: Block = ()
+    before: lp.Block = ()
 
 
-def guarded_points(program: LoopProgram, value: LoopProgram, by: Container[str]) -> GuardedPoints:
+def guarded_points(
+    program: lp.LoopProgram, value: lp.LoopProgram, by: Container[str]
+) -> GuardedPoints:
     """The points that are left in a program of derivatives.
 
     Parameters
@@ -80,39 +67,39 @@ def guarded_points(program: LoopProgram, value: LoopProgram, by: Container[str])
             leaf, centre, radius = point
             found.append(GuardedPoint(c, places[leaf], float(centre), float(radius)))
             del left[c]
-    before: Block = ()
+    before: lp.Block = ()
     computed = _of_names(program, left)
     wanted = _of_names(value, _conditions(value))
     if wanted and not computed:  # second derivatives have all in loops
-        before, new = renamed(pruned(value.block, wanted), names_of(program))
+        before, new = lp.renamed(pruned(value.block, wanted), lp.names_of(program))
         computed = list(ir.substitute(wanted, new))
     found += [GuardedPoint(c, radius=0.0) for c in computed if wanted]
     return GuardedPoints(tuple(found), before)
 
 
-def _of_names(program: LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
+def _of_names(program: lp.LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
     """Equalities of what is computed outside of loops, bounds for it, and what counts equalities."""
     given = {p.name for p in program.params}
-    known = given | {n for s in program.block for n, _ in defined(s)}
-    known |= {name_of(e) for p in program.params for e in leaves(p.type.shape)}
+    known = given | {n for s in program.block for n, _ in lp.defined(s)}
+    known |= {lp.name_of(e) for p in program.params for e in lp.leaves(p.type.shape)}
     counts = _counts(program)
     found = []
     for c in conditions:
-        names = names_in(c)
+        names = lp.names_in(c)
         if names <= known and (names - given or _loads(c)):
             if (count := next((n for n in names if n in counts), None)) is not None:
-                none = ir.eq(next(e for e in leaves((c,)) if name_of(e) == count), ir.ZERO)
+                none = ir.eq(next(e for e in lp.leaves((c,)) if lp.name_of(e) == count), ir.ZERO)
                 found.append(none if counts[count] else ir.not_(none))
             elif _is_computed(c):
                 found.append(_near(c))
     return list(dict.fromkeys(found))
 
 
-def _counts(program: LoopProgram) -> dict[str, bool]:
+def _counts(program: lp.LoopProgram) -> dict[str, bool]:
     """The names of integers that count elements equal to something, or, as True, those that are not."""
     found = {}
     for s in program.block:
-        for c in s.carried if isinstance(s, Loop) else ():
+        for c in s.carried if isinstance(s, lp.Loop) else ():
             if c.type.kind == "i" and c.next.op is ir.ADD and c.init is ir.ZERO:
                 for e in c.next.args:
                     if e.op is ir.WHERE and e.args[0].op is EQ and _is_computed(e.args[0]):
@@ -121,14 +108,14 @@ def _counts(program: LoopProgram) -> dict[str, bool]:
     return found
 
 
-def met(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
+def met(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
     """Which of the conditions hold."""
     conditions = tuple(p.condition for p in found.points)
     block = pruned((*found.before, *program.block), conditions)
     return replace(program, block=block, outputs=conditions, tree=list(range(len(conditions))))
 
 
-def places(program: LoopProgram, found: GuardedPoints) -> list[Location | None]:
+def places(program: lp.LoopProgram, found: GuardedPoints) -> list[Location | None]:
     """Where the conditions stand in the source: the first of a captured program that compare with the same."""
     stand: dict[Fraction, Location] = {}
     for e, place in program.locations.items():
@@ -143,8 +130,8 @@ def _is_computed(c: Expr) -> bool:
     """Whether this is an equality of real numbers that are made of elements or names, or a small bound."""
     if c.op is not EQ and not 0 < _radius(c) <= WIDEST and not _is_zero_of_size(c):
         return False
-    return all(kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
-        n.op in (LOAD, ir.VAR) for n in ir.topological((c,))
+    return all(lp.kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
+        n.op in (lp.LOAD, ir.VAR) for n in ir.topological((c,))
     )
 
 
@@ -178,21 +165,23 @@ def _near(c: Expr) -> Expr:
 
 
 def _loads(c: Expr) -> bool:
-    return any(n.op is LOAD for n in ir.topological((c,)))
+    return any(n.op is lp.LOAD for n in ir.topological((c,)))
 
 
-def told(program: LoopProgram, found: GuardedPoints) -> LoopProgram:
+def told(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
     """The program with checks that fail at the points."""
     checks = tuple(
-        Check(ir.not_(p.condition), "accuracy", f"{program.name}: at a guarded point")
+        lp.Check(ir.not_(p.condition), "accuracy", f"{program.name}: at a guarded point")
         for p in found.points
     )
     return replace(program, block=(*found.before, *program.block, *checks))
 
 
-def _conditions(program: LoopProgram) -> list[Expr]:
+def _conditions(program: lp.LoopProgram) -> list[Expr]:
     """Comparisons that derivatives count with, but for those that only say where there is no value."""
-    every = (e for s in walk(program.block) if not isinstance(s, Check) for e in expressions(s))
+    every = (
+        e for s in lp.walk(program.block) if not isinstance(s, lp.Check) for e in lp.expressions(s)
+    )
     order = ir.topological(map(differentiated, (*every, *program.outputs)))
     undefined = {n.args[0] for n in order if n.op is ir.WHERE and ir.NAN in n.args[1:]}
     return [n for n in order if n.op in (EQ, LT, LE) and n not in undefined]
@@ -211,6 +200,3 @@ def _point(c: Expr) -> tuple[Expr, Fraction, Fraction] | None:
         u, radius = a.args[0], bound
     leaf, centre = (u.args[0], ir.rational(u.args[1])) if u.op is SUB else (u, Fraction(0))
     return None if centre is None or leaf.op is not ir.VAR else (leaf, centre, radius)
-
-
-__all__ = ["GuardedPoint", "GuardedPoints", "guarded_points", "met", "places", "told"]

@@ -17,23 +17,8 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ADD, EQ, FALSE, LE, LT, MUL, NEG, SUB, TRUE, ZERO, Expr, topological
+from symdiff.ir import loop_program as lp
 from symdiff.ir.integers import least, linear, never_negative
-from symdiff.ir.loop_program import (
-    INDEX,
-    Block,
-    Build,
-    Check,
-    Loop,
-    Statement,
-    Type,
-    defined,
-    expressions_in,
-    index,
-    kind_of,
-    leaves,
-    mapped,
-    walk,
-)
 
 Ranges = tuple[tuple[Expr, Expr], ...]
 """The indices of the loops around an expression, the outermost first, and how many there are."""
@@ -41,8 +26,8 @@ _SUMS = (ADD, SUB, MUL, NEG)
 
 
 def settled(
-    block: Block, roots: Sequence[Expr], known: Mapping[str, Type]
-) -> tuple[Block, tuple[Expr, ...]]:
+    block: lp.Block, roots: Sequence[Expr], known: Mapping[str, lp.Type]
+) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block, and expressions after it, with integers that are known.
 
     Parameters
@@ -50,11 +35,11 @@ def settled(
     known : types of names, among them those of the parameters.
     """
     roots = tuple(roots)
-    if not any(_compares(e) for e in (*roots, *expressions_in(block))):
+    if not any(_compares(e) for e in (*roots, *lp.expressions_in(block))):
         return block, roots
-    made = {n for s in walk(block) for n, _ in defined(s)}
-    sizes = {e for n, t in known.items() if n not in made for e in t.shape if e.op is INDEX}
-    low = _lower_bounds([s.condition for s in block if isinstance(s, Check)], sizes)
+    made = {n for s in lp.walk(block) for n, _ in lp.defined(s)}
+    sizes = {e for n, t in known.items() if n not in made for e in t.shape if e.op is lp.INDEX}
+    low = _lower_bounds([s.condition for s in block if isinstance(s, lp.Check)], sizes)
     found = _Settled(sizes, low)
     return found.block(block, {}), tuple(found.expression(e, {}) for e in roots)
 
@@ -66,15 +51,11 @@ def _compares(e: Expr) -> bool:
 def _lower_bounds(conditions: Iterable[Expr], sizes: set[Expr]) -> dict[Expr, int]:
     """What sizes are at least, by conditions on one size each."""
     low: dict[Expr, int] = {}
-    stack = list(conditions)
-    while stack:
-        c = stack.pop()
-        if c.op is ir.AND:
-            stack += c.args
+    for c in ir.conjuncts(*conditions):
         if c.op not in (LT, LE):
             continue
         bound = linear(c.args[1] - c.args[0] - (1 if c.op is LT else 0))  # is not negative
-        for n in sizes.intersection(leaves((bound,))):
+        for n in sizes.intersection(lp.leaves((bound,))):
             q = ir.integer(linear(n - bound))
             if q is not None and q > 0:
                 low[n] = max(low.get(n, 0), q)
@@ -94,35 +75,38 @@ class _Settled:
         self.known: dict[tuple[Expr, Ranges], Expr] = {}
         self.above: dict[Ranges, dict[Expr, Expr]] = {}
 
-    def block(self, block: Block, ranges: Mapping[Expr, Expr]) -> Block:
+    def block(self, block: lp.Block, ranges: Mapping[Expr, Expr]) -> lp.Block:
         """The statements inside of loops with these ranges, the outermost first."""
-        made: list[Statement] = []
+        made: list[lp.Statement] = []
         for s in block:
             inside = ranges
-            if isinstance(s, Build):
-                inside = {**ranges, **dict(zip(map(index, s.indices), s.type.shape, strict=True))}
-            elif isinstance(s, Loop) and s.count is not None:
-                inside = {**ranges, index(s.index): s.count}
-            if isinstance(s, Check):
+            if isinstance(s, lp.Build):
+                inside = {
+                    **ranges,
+                    **dict(zip(map(lp.index, s.indices), s.type.shape, strict=True)),
+                }
+            elif isinstance(s, lp.Loop) and s.count is not None:
+                inside = {**ranges, lp.index(s.index): s.count}
+            if isinstance(s, lp.Check):
                 made += self._check(s, ranges)
                 continue
             made.append(self._statement(s, ranges, inside))
         return tuple(made)
 
     def _statement(
-        self, s: Statement, ranges: Mapping[Expr, Expr], inside: Mapping[Expr, Expr]
-    ) -> Statement:
+        self, s: lp.Statement, ranges: Mapping[Expr, Expr], inside: Mapping[Expr, Expr]
+    ) -> lp.Statement:
 
-        def body(b: Block) -> Block:
+        def body(b: lp.Block) -> lp.Block:
             return self.block(b, inside)
 
-        if not isinstance(s, Build):
-            return mapped(s, lambda e: self.expression(e, ranges), body)
-        made = mapped(replace(s, value=ZERO), lambda e: self.expression(e, ranges), body)
-        assert isinstance(made, Build)
+        if not isinstance(s, lp.Build):
+            return lp.mapped(s, lambda e: self.expression(e, ranges), body)
+        made = lp.mapped(replace(s, value=ZERO), lambda e: self.expression(e, ranges), body)
+        assert isinstance(made, lp.Build)
         return replace(made, value=self.expression(s.value, inside))
 
-    def _check(self, s: Check, ranges: Mapping[Expr, Expr]) -> list[Check]:
+    def _check(self, s: lp.Check, ranges: Mapping[Expr, Expr]) -> list[lp.Check]:
         """Nothing, if it holds by the other checks and not by itself."""
         low = _lower_bounds([s.condition], self.sizes)  # which says it itself
         holds = not low and self.expression(s.condition, ranges) is TRUE
@@ -143,9 +127,9 @@ class _Settled:
         for n in nodes:
             args = tuple(new[a] for a in n.args)
             made = n if args == n.args else ir.rebuild(n, args)
-            if made.op in (LT, LE, EQ) and all(kind_of(a, kinds) == "i" for a in made.args):
+            if made.op in (LT, LE, EQ) and all(lp.kind_of(a, kinds) == "i" for a in made.args):
                 made = self._decided(made, ranges)
-            elif made.op in _SUMS and (n not in summed) and kind_of(made, kinds) == "i":
+            elif made.op in _SUMS and (n not in summed) and lp.kind_of(made, kinds) == "i":
                 made = linear(made)
             new[n] = made
         return new[e]

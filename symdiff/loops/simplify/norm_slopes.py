@@ -168,6 +168,3 @@ def _divisors(n: Expr) -> list[Expr]:
         return [*factors(n.args[1])]
     negative = n.op is POW and (ir.rational(n.args[1]) or 0) < 0
     return [*factors(n.args[0])] if negative else []
-
-
-__all__ = ["has_slopes", "settled", "without_slopes"]

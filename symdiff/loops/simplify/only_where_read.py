@@ -15,20 +15,7 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ADD, WHERE, ZERO, Expr, raw
-from symdiff.ir.loop_program import (
-    REAL,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    Statement,
-    defined,
-    expressions_in,
-    leaves,
-    name_of,
-    names_in,
-    own_names,
-)
+from symdiff.ir import loop_program as lp
 from symdiff.lowering.loops.collected import reduction
 from symdiff.passes.analysis.roots import loci
 
@@ -36,22 +23,22 @@ Taken = frozenset[tuple[Expr, bool]]
 """Conditions, and whether they hold."""
 
 
-def only_where_read(block: Block, roots: Sequence[Expr]) -> Block:
+def only_where_read(block: lp.Block, roots: Sequence[Expr]) -> lp.Block:
     """The block of a program with these expressions after it."""
-    if not any(n.op is WHERE for n in ir.topological((*roots, *expressions_in(block)))):
+    if not any(n.op is WHERE for n in ir.topological((*roots, *lp.expressions_in(block)))):
         return block
     read: dict[str, Taken] = {}
     _note(roots, frozenset(), read)
-    found: list[Statement] = []
+    found: list[lp.Statement] = []
     for place in range(len(block) - 1, -1, -1):
         s = block[place]
-        made = [read[n] for n, _ in defined(s) if n in read]
+        made = [read[n] for n, _ in lp.defined(s) if n in read]
         under = frozenset.intersection(*made) if made else frozenset()
-        later = own_names(block[place:])
-        own = [(c, holds) for c, holds in under if not names_in(c) & later]
+        later = lp.own_names(block[place:])
+        own = [(c, holds) for c, holds in under if not lp.names_in(c) & later]
         s = _restricted(s, sorted(own, key=lambda taken: ir.format_expr(taken[0])))
         found.append(s)
-        _note(expressions_in((s,)), under, read)
+        _note(lp.expressions_in((s,)), under, read)
     return tuple(reversed(found))
 
 
@@ -63,23 +50,23 @@ def _note(roots: Iterable[Expr], under: Taken, read: dict[str, Taken]) -> None:
         for k, a in enumerate(n.args):
             there = here | {(n.args[0], k == 1)} if n.op is WHERE and k else here
             paths[a] = paths[a] & there if a in paths else there
-    for e in leaves(paths):
-        name = name_of(e)
+    for e in lp.leaves(paths):
+        name = lp.name_of(e)
         read[name] = read[name] & paths[e] if name in read else paths[e]
 
 
-def _restricted(s: Statement, under: Sequence[tuple[Expr, bool]]) -> Statement:
+def _restricted(s: lp.Statement, under: Sequence[tuple[Expr, bool]]) -> lp.Statement:
     """A statement whose results are read under conditions only."""
     for c, holds in under:
-        if isinstance(s, Build) and s.type.kind == "f" and _may_be_singular(s.value, c):
+        if isinstance(s, lp.Build) and s.type.kind == "f" and _may_be_singular(s.value, c):
             return replace(s, value=_chosen(c, holds, s.value))
-        if isinstance(s, Loop):
+        if isinstance(s, lp.Loop):
             s = replace(s, carried=tuple(_sum(r, c, holds) for r in s.carried))
     return s
 
 
-def _sum(r: Carried, c: Expr, holds: bool) -> Carried:
-    found = reduction(r) if r.type == REAL else None
+def _sum(r: lp.Carried, c: Expr, holds: bool) -> lp.Carried:
+    found = reduction(r) if r.type == lp.REAL else None
     if found is None or found.kind != "add" or not _may_be_singular(found.term, c):
         return r
     return replace(r, next=raw(ADD, (ir.var(r.name), _chosen(c, holds, found.term))))
@@ -91,8 +78,5 @@ def _chosen(c: Expr, holds: bool, value: Expr) -> Expr:
 
 def _may_be_singular(e: Expr, c: Expr) -> bool:
     """Whether something on which a condition depends may make an expression singular."""
-    about = names_in(c)
-    return any(names_in(d) & about for n in ir.topological((e,)) for d in loci(n))
-
-
-__all__ = ["only_where_read"]
+    about = lp.names_in(c)
+    return any(lp.names_in(d) & about for n in ir.topological((e,)) for d in loci(n))

@@ -15,31 +15,12 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import TRUE, ZERO, Expr, substitute, var
-from symdiff.ir.loop_program import (
-    INTEGER,
-    REAL,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    Statement,
-    Type,
-    Update,
-    array,
-    index,
-    inner,
-    load,
-    mapped,
-    mapped_block,
-    name_of,
-    names_in,
-    own_names,
-)
+from symdiff.ir import loop_program as lp
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.chains import chain
 
 
-def promoted(block: Block, names: Names, sizes: Mapping[Expr, Expr] | None = None) -> Block:
+def promoted(block: lp.Block, names: Names, sizes: Mapping[Expr, Expr] | None = None) -> lp.Block:
     """The block with numbers in place of single elements.
 
     Parameters
@@ -48,14 +29,14 @@ def promoted(block: Block, names: Names, sizes: Mapping[Expr, Expr] | None = Non
     sizes : how many values the indices around the block take.
     """
     sizes = sizes or {}
-    result: list[Statement] = []
+    result: list[lp.Statement] = []
     for s in block:
-        after: list[Statement] = []
-        if isinstance(s, Build):
-            axes = dict(zip(map(index, s.indices), s.type.shape, strict=True))
+        after: list[lp.Statement] = []
+        if isinstance(s, lp.Build):
+            axes = dict(zip(map(lp.index, s.indices), s.type.shape, strict=True))
             s = replace(s, body=promoted(s.body, names, {**sizes, **axes}))
-        if isinstance(s, Loop):
-            own = {} if s.count is None else {index(s.index): s.count}
+        if isinstance(s, lp.Loop):
+            own = {} if s.count is None else {lp.index(s.index): s.count}
             s = replace(s, body=promoted(s.body, names, {**sizes, **own}))
             while (found := _candidate(s)) is not None:
                 c, place = found
@@ -65,7 +46,7 @@ def promoted(block: Block, names: Names, sizes: Mapping[Expr, Expr] | None = Non
     return tuple(result)
 
 
-def _candidate(s: Loop) -> tuple[Carried, tuple[Expr, ...]] | None:
+def _candidate(s: lp.Loop) -> tuple[lp.Carried, tuple[Expr, ...]] | None:
     """An array of which a loop changes one element only, and which."""
     for c in s.carried:
         if c.type.shape and (place := _place(s, c)) is not None:
@@ -73,7 +54,7 @@ def _candidate(s: Loop) -> tuple[Carried, tuple[Expr, ...]] | None:
     return None
 
 
-def _place(s: Loop, c: Carried) -> tuple[Expr, ...] | None:
+def _place(s: lp.Loop, c: lp.Carried) -> tuple[Expr, ...] | None:
     """The one element of an array that a loop changes and loads."""
     found = chain(s, c)
     if found is None or not found.sites:
@@ -82,9 +63,9 @@ def _place(s: Loop, c: Carried) -> tuple[Expr, ...] | None:
     if len(places) != 1:
         return None
     (place,) = places
-    own = {n for n, _ in inner(s)}
-    own |= own_names(s.body)
-    return None if any(names_in(e) & own for e in place) else place
+    own = {n for n, _ in lp.inner(s)}
+    own |= lp.own_names(s.body)
+    return None if any(lp.names_in(e) & own for e in place) else place
 
 
 class _Promotion:
@@ -95,28 +76,30 @@ class _Promotion:
     known : an element of a state of the array -> the number that it is.
     """
 
-    def __init__(self, names: Names, t: Type, place: tuple[Expr, ...]) -> None:
+    def __init__(self, names: Names, t: lp.Type, place: tuple[Expr, ...]) -> None:
         self.names, self.type, self.place = names, t, place
-        self.number = REAL if t.kind == "f" else INTEGER
+        self.number = lp.REAL if t.kind == "f" else lp.INTEGER
         self.known: dict[Expr, Expr] = {}
 
-    def outermost(self, s: Loop, c: Carried, sizes: Mapping[Expr, Expr]) -> tuple[Loop, Update]:
+    def outermost(
+        self, s: lp.Loop, c: lp.Carried, sizes: Mapping[Expr, Expr]
+    ) -> tuple[lp.Loop, lp.Update]:
         """The loop with the number, and the update after it."""
         added = all(b.add for b in _updates(s, c)) and not _is_loaded(s, c)
-        init = ZERO if added else self._element(name_of(c.init))
+        init = ZERO if added else self._element(lp.name_of(c.init))
         s, result = self.loop(s, c, init)
-        update = Update(
-            c.result, name_of(c.init), self.type, self.place, result,
+        update = lp.Update(
+            c.result, lp.name_of(c.init), self.type, self.place, result,
             self._inside(sizes), added,
         )  # fmt: skip
         return s, update
 
     def _element(self, name: str) -> Expr:
-        return load(array(name, self.type.kind), *self.place)
+        return lp.load(lp.array(name, self.type.kind), *self.place)
 
     def _leaf(self, stem: str) -> Expr:
         name = self.names.fresh(stem)
-        return var(name) if self.type.kind == "f" else index(name)
+        return var(name) if self.type.kind == "f" else lp.index(name)
 
     def _inside(self, sizes: Mapping[Expr, Expr]) -> Expr:
         """That the place is inside of the array, which it need not be if no iteration
@@ -127,21 +110,21 @@ class _Promotion:
                 guard = ir.and_(guard, ir.and_(ir.le(ZERO, e), ir.lt(e, n)))
         return guard
 
-    def loop(self, s: Loop, c: Carried, init: Expr) -> tuple[Loop, Expr]:
+    def loop(self, s: lp.Loop, c: lp.Carried, init: Expr) -> tuple[lp.Loop, Expr]:
         """A loop that carries the number, and the name of its result."""
         start, end = self._leaf(c.name), self._leaf(c.result)
         self.known[self._element(c.name)] = start
-        now, body = start, list[Statement]()
+        now, body = start, list[lp.Statement]()
         state = c.name
         for b in s.body:
-            if isinstance(b, Update) and b.source == state:
+            if isinstance(b, lp.Update) and b.source == state:
                 value, guard = substitute((b.value, b.guard), self.known)
                 if b.add:
                     now = now + ir.where(guard, value, ZERO)
                 else:
                     now = ir.where(guard, value, now)
                 state = b.name
-            elif isinstance(b, Loop) and (d := _carrying(b, state)) is not None:
+            elif isinstance(b, lp.Loop) and (d := _carrying(b, state)) is not None:
                 b, now = self.loop(b, d, now)
                 body.append(b)
                 state = d.result
@@ -149,7 +132,7 @@ class _Promotion:
                 body.append(self._replaced(b))
             self.known[self._element(state)] = now
         carried = tuple(
-            Carried(name_of(start), self.number, init, now, name_of(end))
+            lp.Carried(lp.name_of(start), self.number, init, now, lp.name_of(end))
             if d is c
             else self._with_known(d)
             for d in s.carried
@@ -159,26 +142,26 @@ class _Promotion:
         s = replace(s, carried=carried, body=tuple(body), saves=saves, condition=condition)
         return s, end
 
-    def _with_known(self, c: Carried) -> Carried:
+    def _with_known(self, c: lp.Carried) -> lp.Carried:
         init, after = substitute((c.init, c.next), self.known)
         return replace(c, init=init, next=after)
 
-    def _replaced(self, s: Statement) -> Statement:
+    def _replaced(self, s: lp.Statement) -> lp.Statement:
         def one(e: Expr) -> Expr:
             return substitute((e,), self.known)[0]
 
-        return mapped(s, one, lambda b: mapped_block(b, one))
+        return lp.mapped(s, one, lambda b: lp.mapped_block(b, one))
 
 
-def _carrying(s: Loop, state: str) -> Carried | None:
-    return next((c for c in s.carried if c.type.shape and name_of(c.init) == state), None)
+def _carrying(s: lp.Loop, state: str) -> lp.Carried | None:
+    return next((c for c in s.carried if c.type.shape and lp.name_of(c.init) == state), None)
 
 
-def _updates(s: Loop, c: Carried) -> Sequence[Update]:
+def _updates(s: lp.Loop, c: lp.Carried) -> Sequence[lp.Update]:
     found = chain(s, c)
     return [] if found is None else [site.update for site in found.sites]
 
 
-def _is_loaded(s: Loop, c: Carried) -> bool:
+def _is_loaded(s: lp.Loop, c: lp.Carried) -> bool:
     found = chain(s, c)
     return found is None or bool(found.loads)

@@ -89,6 +89,3 @@ def _worth(s: Statement, apart: set[str]) -> bool:
         costly = any(n.op.libm is not None for n in topological((s.value,)))
         return bool(s.body) or costly
     return isinstance(s, Call) or (isinstance(s, Loop) and not any(c.type.shape for c in s.carried))
-
-
-__all__ = ["changed", "shared"]

@@ -110,6 +110,3 @@ def _is_positive(e: Expr, known: Known) -> bool:
 def _uses(e: Expr, known: Known) -> bool:
     """Whether a sum is one by what is known of names: others are seen where they stand."""
     return any(name_of(n) in known.sums for n in leaves((e,)))
-
-
-__all__ = ["marked"]

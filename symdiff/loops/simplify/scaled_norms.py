@@ -40,24 +40,8 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES
-from symdiff.ir.loop_program import (
-    ARRAY,
-    LOAD,
-    Block,
-    Build,
-    Loop,
-    LoopProgram,
-    Statement,
-    Update,
-    array,
-    expressions,
-    expressions_in,
-    mapped,
-    mapped_block,
-    names_of,
-    walk,
-)
 from symdiff.lowering.loops.collected import nests
 
 SCALES = {"float64": (480, 600), "float32": (45, 90)}
@@ -66,11 +50,11 @@ the second."""
 TWO = const(2)
 
 
-def scaled(program: LoopProgram, dtype: str) -> LoopProgram:
+def scaled(program: lp.LoopProgram, dtype: str) -> lp.LoopProgram:
     """The program, itself if it has no such sums."""
     work = _Lengths(program, dtype)
-    for s in walk(program.block):
-        for e in expressions(s):
+    for s in lp.walk(program.block):
+        for e in lp.expressions(s):
             work.look(e)
     for e in program.outputs:
         work.look(e)
@@ -89,27 +73,29 @@ class _Lengths:
     loops : for the names of their iteration counts, loops that find scales, and those with scaled terms.
     """
 
-    def __init__(self, program: LoopProgram, dtype: str) -> None:
-        self.names = names_of(program)
+    def __init__(self, program: lp.LoopProgram, dtype: str) -> None:
+        self.names = lp.names_of(program)
         self.level, self.scale = SCALES[dtype]
         self.roots: dict[Expr, Expr] = {}
-        self.loops: dict[str, tuple[Loop, Loop]] = {}
+        self.loops: dict[str, tuple[lp.Loop, lp.Loop]] = {}
         self.sums = {e: n for e, n in nests(program.block).items() if n.alone}
-        self.builds: dict[Expr, Build] = {}
+        self.builds: dict[Expr, lp.Build] = {}
         self.restored: dict[Expr, str] = {}
         self.saved: dict[str, list[Expr]] = {}
-        for s in walk(program.block):
-            if isinstance(s, Build):
-                self.builds[array(s.name)] = s
-            elif isinstance(s, Loop):
+        for s in lp.walk(program.block):
+            if isinstance(s, lp.Build):
+                self.builds[lp.array(s.name)] = s
+            elif isinstance(s, lp.Loop):
                 for r in s.restores:
                     self.restored[var(r.name)] = r.tape
                 for v in s.saves:
                     self.saved.setdefault(v.tape, []).append(v.value)
         self.tapes: set[str] = set()
-        everything = expressions_in(program.block)
-        self.whole = {e for e in (*everything, *program.outputs) if e.op is ARRAY}
-        self.whole |= {array(s.source) for s in walk(program.block) if isinstance(s, Update)}
+        everything = lp.expressions_in(program.block)
+        self.whole = {e for e in (*everything, *program.outputs) if e.op is lp.ARRAY}
+        self.whole |= {
+            lp.array(s.source) for s in lp.walk(program.block) if isinstance(s, lp.Update)
+        }
 
     # ------------------------------------------------------------- what is kept as a root
     def look(self, e: Expr) -> None:
@@ -117,7 +103,7 @@ class _Lengths:
         for n in topological((e,)):
             if n.op in (POW, ROOT_SLOPE) and n.args[0].op is SQUARES:
                 for s in topological(n.args[0].args):
-                    self.keep(s.args[0] if s.op is LOAD else s)
+                    self.keep(s.args[0] if s.op is lp.LOAD else s)
 
     def keep(self, s: Expr) -> bool:
         """Let a number, or the elements of an array, be kept as roots, if it can be."""
@@ -169,20 +155,24 @@ class _Lengths:
         """The root that stands for a number or an element, if it is kept so."""
         if n.op is SQUARES:
             (n,) = n.args
-        if n.op is LOAD:
+        if n.op is lp.LOAD:
             return n if n.args[0] in self.roots else None
         return self.roots.get(n) if n.op is VAR else None
 
-    def block(self, block: Block) -> Block:
-        done: list[Statement] = []
+    def block(self, block: lp.Block) -> lp.Block:
+        done: list[lp.Statement] = []
         for s in block:
-            if isinstance(s, Loop) and s.trips in self.loops:
-                done += mapped_block(self.loops[s.trips], self.new)
+            if isinstance(s, lp.Loop) and s.trips in self.loops:
+                done += lp.mapped_block(self.loops[s.trips], self.new)
                 continue
-            t = mapped(s, self.new, self.block)
-            if isinstance(s, Build) and isinstance(t, Build) and array(s.name) in self.roots:
+            t = lp.mapped(s, self.new, self.block)
+            if (
+                isinstance(s, lp.Build)
+                and isinstance(t, lp.Build)
+                and lp.array(s.name) in self.roots
+            ):
                 t = replace(t, value=self.roots[s.value])
-            elif isinstance(s, Loop) and isinstance(t, Loop):
+            elif isinstance(s, lp.Loop) and isinstance(t, lp.Loop):
                 pairs = zip(s.saves, t.saves, strict=True)
                 t = replace(t, saves=tuple(
                     replace(v, value=self.roots[old.value]) if v.tape in self.tapes else v
@@ -220,6 +210,3 @@ def _scaled(e: Expr, unit: Expr) -> Expr:
     if e.op is DIV:
         return _scaled(e.args[0], unit) / e.args[1]
     return _scaled(e.args[0], unit) + _scaled(e.args[1], unit)
-
-
-__all__ = ["scaled"]

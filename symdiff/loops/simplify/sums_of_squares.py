@@ -17,27 +17,9 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, MUL, POW, TRUE, VAR, WHERE, Expr, substitute
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES
 from symdiff.ir.inductive import inductive, made_of
-from symdiff.ir.loop_program import (
-    ARRAY,
-    LOAD,
-    Block,
-    Build,
-    Loop,
-    Type,
-    array,
-    defined,
-    expressions,
-    index,
-    inner,
-    kind_of,
-    leaves,
-    name_of,
-    names_in,
-    uses,
-    walk,
-)
 from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.lowering.loops.collected import nests
 from symdiff.passes.analysis.roots import loci
@@ -69,29 +51,29 @@ class Sums:
     types : of the names that are not defined in the block.
     """
 
-    def __init__(self, block: Block, types: Mapping[str, Type]) -> None:
+    def __init__(self, block: lp.Block, types: Mapping[str, lp.Type]) -> None:
         self.block, self.types = block, dict(types)
-        for s in walk(block):
-            self.types.update(defined(s))
-            self.types.update(inner(s))
+        for s in lp.walk(block):
+            self.types.update(lp.defined(s))
+            self.types.update(lp.inner(s))
         self.known: dict[Expr, _Sum] = {}
         for total, nest in nests(block).items():
             if bases := _bases(nest.term):
                 whole = {a for b in bases if (a := self._whole(b, nest.over)) is not None}
                 self.known[total] = _Sum(nest.over, bases, self._zeros(whole))
         self.built: dict[Expr, tuple[tuple[str, ...], _Sum, Expr]] = {}
-        for s in walk(block):
-            if isinstance(s, Build) and s.type.kind == "f":
+        for s in lp.walk(block):
+            if isinstance(s, lp.Build) and s.type.kind == "f":
                 self._add(s)
 
-    def _add(self, s: Build) -> None:
+    def _add(self, s: lp.Build) -> None:
         """An array each of whose elements is made of one sum."""
         order = ir.topological((s.value,))
         sums = {n: known for n in order if (known := self._sum(n)) is not None}
         if len(sums) == 1:
             ((n, (about, meaning)),) = sums.items()
             made = substitute((s.value,), {n: meaning})[0]
-            self.built[array(s.name)] = s.indices, about, made
+            self.built[lp.array(s.name)] = s.indices, about, made
 
     def of(self, outputs: Iterable[Expr]) -> tuple[tuple[Expr, Expr], ...]:
         """What the sums in outputs stand for, and numbers that are 0 with them, where there are both."""
@@ -99,11 +81,13 @@ class Sums:
         sums = {n: made for n in order if (made := self._sum(n)) is not None}
         if not 0 < len(sums) <= MOST_SUMS or not any(n.op is WHERE for n in order):
             return ()
-        numbers = [n for n in order if n.op in (LOAD, VAR) and n not in sums and kind_of(n) == "f"]
+        numbers = [
+            n for n in order if n.op in (lp.LOAD, VAR) and n not in sums and lp.kind_of(n) == "f"
+        ]
         found: list[tuple[Expr, Expr]] = []
         for k, (s, (about, meaning)) in enumerate(sums.items()):
             elements = {
-                b: None for n in numbers if n.op is LOAD for at in self._places(n, about)
+                b: None for n in numbers if n.op is lp.LOAD for at in self._places(n, about)
                 for b in substitute(about.bases, at)
             }  # fmt: skip
             within = set(ir.topological(elements))
@@ -126,22 +110,22 @@ class Sums:
         """The sum that is a number, or that an element of an array is made of; and how, of `SUM`."""
         if n in self.known:
             return self.known[n], SUM
-        if n.op is not LOAD or n.args[0] not in self.built:
+        if n.op is not lp.LOAD or n.args[0] not in self.built:
             return None
         indices, about, meaning = self.built[n.args[0]]
-        at = dict(zip(map(index, indices), n.args[1:], strict=True))
+        at = dict(zip(map(lp.index, indices), n.args[1:], strict=True))
         bases = substitute(about.bases, at)
         return _Sum(about.over, bases, about.zeros), substitute((meaning,), at)[0]
 
     def _whole(self, base: Expr, over: Sequence[tuple[Expr, Expr]]) -> Expr | None:
         """The array all of whose elements a square is taken of."""
-        if base.op is not LOAD or set(base.args[1:]) != {i for i, _ in over}:
+        if base.op is not lp.LOAD or set(base.args[1:]) != {i for i, _ in over}:
             return None
         return base.args[0] if self._covers(base, over) else None
 
     def _covers(self, load: Expr, over: Iterable[tuple[Expr, Expr]]) -> bool:
         """Whether indices of loops run over axes of an array that it is loaded from."""
-        shape = self.types[name_of(load.args[0])].shape
+        shape = self.types[lp.name_of(load.args[0])].shape
         if len(shape) != len(load.args) - 1:
             return False
         axes = dict(zip(load.args[1:], shape, strict=True))
@@ -150,7 +134,7 @@ class Sums:
     def _places(self, element: Expr, about: _Sum) -> Iterator[dict[Expr, Expr]]:
         """Iterations in which an element is squared, or in what is."""
         for n in ir.topological(about.bases):
-            if n.op is not LOAD or n.args[0] is not element.args[0]:
+            if n.op is not lp.LOAD or n.args[0] is not element.args[0]:
                 continue
             at = {
                 i: j for i, j in zip(n.args[1:], element.args[1:], strict=True)
@@ -163,7 +147,7 @@ class Sums:
         """What is 0 at all places where arrays are, and tends to 0 with them."""
         if not arrays:
             return frozenset()
-        own = set(map(name_of, arrays))
+        own = set(map(lp.name_of, arrays))
         touched, made = self._dependent(own), made_of(self.block, lambda t: t.kind == "f")
         return frozenset(own | inductive(made, lambda e, found: _vanishes(e, own | found, touched)))
 
@@ -173,12 +157,12 @@ class Sums:
         before = 0
         while len(found) != before:
             before = len(found)
-            for s in walk(self.block):
-                used = uses(s)
-                if isinstance(s, Loop):
-                    used = used | names_in(*expressions(s))
+            for s in lp.walk(self.block):
+                used = lp.uses(s)
+                if isinstance(s, lp.Loop):
+                    used = used | lp.names_in(*lp.expressions(s))
                 if used & found:
-                    found |= {n for n, _ in (*defined(s), *inner(s))}
+                    found |= {n for n, _ in (*lp.defined(s), *lp.inner(s))}
         return found
 
 
@@ -198,10 +182,10 @@ def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
     """Whether an expression is a sum of products with what is 0, of what stays finite."""
     if any(
         n.op.boolean or n.op.kink is not None or next(loci(n), None) is not None
-        for n in ir.topological((e,)) if n.args and n.op is not LOAD
+        for n in ir.topological((e,)) if n.args and n.op is not lp.LOAD
     ):  # fmt: skip
         return False
-    names = {name_of(n) for n in leaves((e,)) if n.op in (VAR, ARRAY)}
+    names = {lp.name_of(n) for n in lp.leaves((e,)) if n.op in (VAR, lp.ARRAY)}
     if names & touched - zeros:
         return False
     known = dict.fromkeys(names & zeros, TRUE)
@@ -210,7 +194,4 @@ def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
 
 def _base(e: Expr) -> str:
     """The name of a number, or of the array that an element is of."""
-    return name_of(e.args[0] if e.op is LOAD else e)
-
-
-__all__ = ["Sums"]
+    return lp.name_of(e.args[0] if e.op is lp.LOAD else e)

@@ -17,31 +17,7 @@ from dataclasses import dataclass, replace
 
 from symdiff import ir
 from symdiff.ir import ADD, SUB, TRUE, ZERO, Expr, substitute, topological, var
-from symdiff.ir.loop_program import (
-    INDEX,
-    LOAD,
-    REAL,
-    Block,
-    Build,
-    Call,
-    Carried,
-    Check,
-    Loop,
-    Statement,
-    array,
-    defined,
-    expressions_in,
-    free,
-    index,
-    inner,
-    load,
-    name_of,
-    names_in,
-    plain_loop,
-    renamed,
-    replaced,
-    walk,
-)
+from symdiff.ir import loop_program as lp
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.chains import Chain, Site, chain
@@ -54,22 +30,24 @@ FEW = 16
 change elements that others change, so that it runs one by one; and what always is worth it."""
 
 
-def gathered(block: Block, names: Names) -> Block:
+def gathered(block: lp.Block, names: Names) -> lp.Block:
     """The block with arrays that are built in place of loops."""
-    result: list[Statement] = []
+    result: list[lp.Statement] = []
     for s in block:
-        if isinstance(s, Loop) and (builds := _builds(s, names)) is not None:
+        if isinstance(s, lp.Loop) and (builds := _builds(s, names)) is not None:
             result += builds
-        elif isinstance(s, Build | Loop):
+        elif isinstance(s, lp.Build | lp.Loop):
             result.append(replace(s, body=gathered(s.body, names)))
         else:
             result.append(s)
     return tuple(result)
 
 
-def _builds(s: Loop, names: Names) -> list[Build] | None:
+def _builds(s: lp.Loop, names: Names) -> list[lp.Build] | None:
     """The arrays that a nest of loops makes."""
-    if not plain_loop(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
+    if not lp.plain_loop(s) or any(
+        isinstance(b, lp.Check) or _has_tapes(b) for b in lp.walk(s.body)
+    ):
         return None
     found, factor = [], MAX_FOR_ONE if len(s.carried) == 1 else MAX_REPEATED
     for c in s.carried:
@@ -83,16 +61,16 @@ def _builds(s: Loop, names: Names) -> list[Build] | None:
     return found or None
 
 
-def _work(s: Build | Loop) -> float:
+def _work(s: lp.Build | lp.Loop) -> float:
     """The operations of a statement, each counted once; a loop weighs more."""
-    roots = expressions_in((s,))
+    roots = lp.expressions_in((s,))
     nodes = sum(_WEIGHTS.get(e.op, 0 if not e.args else 20) for e in topological(roots))
-    return nodes + 100 * sum(isinstance(b, Loop | Call) for b in walk(s.body))
+    return nodes + 100 * sum(isinstance(b, lp.Loop | lp.Call) for b in lp.walk(s.body))
 
 
 _WEIGHTS: dict[ir.Op, float] = {
     **dict.fromkeys(ir.ARITHMETIC, 1), ir.DIV: 4, ir.LT: 1, ir.LE: 1, ir.EQ: 1, ir.NOT: 0,
-    ir.AND: 0, ir.OR: 0, ir.WHERE: 1, LOAD: 1,
+    ir.AND: 0, ir.OR: 0, ir.WHERE: 1, lp.LOAD: 1,
 }  # fmt: skip
 
 
@@ -100,7 +78,7 @@ _WEIGHTS: dict[ir.Op, float] = {
 class _Axis:
     """An axis of the array: the loop of its index, and what is added to that."""
 
-    loop: Loop
+    loop: lp.Loop
     count: Expr
     shift: Expr
 
@@ -113,20 +91,20 @@ class _Gather:
     in_turn : whether iterations change elements that others change.
     """
 
-    def __init__(self, s: Loop, c: Carried, names: Names) -> None:
+    def __init__(self, s: lp.Loop, c: lp.Carried, names: Names) -> None:
         self.in_turn = False
         self.s, self.c, self.names = s, c, names
         self.indices = tuple(names.fresh("k") for _ in c.type.shape)
-        self.at = tuple(map(index, self.indices))
-        self.before = load(array(name_of(c.init), c.type.kind), *self.at)
+        self.at = tuple(map(lp.index, self.indices))
+        self.before = lp.load(lp.array(lp.name_of(c.init), c.type.kind), *self.at)
 
-    def build(self) -> Build | None:
+    def build(self) -> lp.Build | None:
         """The array as it is after the loop."""
         found = chain(self.s, self.c)
         if found is None or not found.sites:
             return None
         self.in_turn = len({site.update.index for site in found.sites}) > 1
-        value, body = self.before, list[Statement]()
+        value, body = self.before, list[lp.Statement]()
         for site in found.sites:
             axes = self._axes(site)
             if axes is None or not self._independent(site, found, axes):
@@ -139,7 +117,7 @@ class _Gather:
                 value = value + ir.where(inside, change, ZERO)
             else:
                 value = ir.where(inside, change, value)
-        return Build(self.c.result, self.c.type, self.indices, value, tuple(body))
+        return lp.Build(self.c.result, self.c.type, self.indices, value, tuple(body))
 
     def _axes(self, site: Site) -> list[_Axis] | None:
         """The loops whose indices are the place of an update: the outermost ones."""
@@ -149,12 +127,12 @@ class _Gather:
         for e in site.update.index:
             i, shift = _shifted(e)
             loop = loops.pop(i, None) if i is not None else None
-            if loop is None or loop.count is None or names_in(shift) & inner_names:
+            if loop is None or loop.count is None or lp.names_in(shift) & inner_names:
                 return None
             axes.append(_Axis(loop, loop.count, shift))
         mapped = [a.loop for a in axes]
         outermost = site.path[: len(axes)]
-        if any(b not in mapped for b in outermost) or not all(map(plain_loop, site.path)):
+        if any(b not in mapped for b in outermost) or not all(map(lp.plain_loop, site.path)):
             return None
         return axes
 
@@ -166,16 +144,16 @@ class _Gather:
             return False
         before = found.states[: found.states.index(site.update.name)]
         return all(
-            e.args[1:] == site.update.index and name_of(e.args[0]) in before for e in found.loads
+            e.args[1:] == site.update.index and lp.name_of(e.args[0]) in before for e in found.loads
         )
 
     def _term(
-        self, site: Site, found: Chain, axes: Sequence[_Axis], body: list[Statement]
+        self, site: Site, found: Chain, axes: Sequence[_Axis], body: list[lp.Statement]
     ) -> tuple[Expr, Expr] | None:
         """When an element is changed, and to what or by how much; what that needs goes
         to the body."""
         outer, rest = site.path[: len(axes)], site.path[len(axes) :]
-        value, guard, after = site.update.value, site.update.guard, list[Statement]()
+        value, guard, after = site.update.value, site.update.guard, list[lp.Statement]()
         if rest:
             loop, value, guard = self._summed(rest, value, guard)
             after = [loop]
@@ -185,16 +163,16 @@ class _Gather:
         mapping = {**_invariants(outer), **dict.fromkeys(found.loads, self.before)}
         roots = (value, guard, *(a.count for a in axes))
         roots = substitute(roots, mapping)
-        needed = pruned(replaced((*block, *after), mapping), roots)
-        made = {n for b in shared for n, _ in defined(b)}
-        if any(n in made for b in needed for n, _ in defined(b)):
+        needed = pruned(lp.replaced((*block, *after), mapping), roots)
+        made = {n for b in shared for n, _ in lp.defined(b)}
+        if any(n in made for b in needed for n, _ in lp.defined(b)):
             return None  # once for a row, not for each of its elements
-        here = {index(a.loop.index): k - a.shift for a, k in zip(axes, self.at, strict=True)}
-        own = {n for n, _ in _all_inside(self.s)} - {name_of(i) for i in here}
-        if free(needed, roots) & own:
+        here = {lp.index(a.loop.index): k - a.shift for a, k in zip(axes, self.at, strict=True)}
+        own = {n for n, _ in _all_inside(self.s)} - {lp.name_of(i) for i in here}
+        if lp.free(needed, roots) & own:
             return None
-        copy, new = renamed(needed, self.names)
-        body += replaced(copy, here)
+        copy, new = lp.renamed(needed, self.names)
+        body += lp.replaced(copy, here)
         value, guard, *counts = substitute(substitute(roots, new), here)
         return ir.and_(self._bounds(axes, counts), guard), value
 
@@ -208,7 +186,9 @@ class _Gather:
                 inside = ir.and_(inside, ir.lt(k, count + a.shift))
         return inside
 
-    def _summed(self, path: Sequence[Loop], value: Expr, guard: Expr) -> tuple[Loop, Expr, Expr]:
+    def _summed(
+        self, path: Sequence[lp.Loop], value: Expr, guard: Expr
+    ) -> tuple[lp.Loop, Expr, Expr]:
         """Loops inside of an element that sum what is added to it."""
         s = path[0]
         start, end = self.names.fresh("sum"), self.names.fresh("sum")
@@ -217,11 +197,11 @@ class _Gather:
             deeper, value, guard = self._summed(path[1:], value, guard)
             body = (*(b for b in s.body if b is not path[1]), deeper)
         others = tuple(c for c in s.carried if not c.type.shape)
-        total = Carried(start, REAL, ZERO, var(start) + ir.where(guard, value, ZERO), end)
+        total = lp.Carried(start, lp.REAL, ZERO, var(start) + ir.where(guard, value, ZERO), end)
         return replace(s, carried=(*others, total), body=body), var(end), TRUE
 
 
-def _invariants(loops: Sequence[Loop]) -> dict[Expr, Expr]:
+def _invariants(loops: Sequence[lp.Loop]) -> dict[Expr, Expr]:
     """The numbers that loops carry and do not change."""
     known: dict[Expr, Expr] = {}
     for s in loops:
@@ -231,20 +211,20 @@ def _invariants(loops: Sequence[Loop]) -> dict[Expr, Expr]:
     return known
 
 
-def _has_tapes(s: Statement) -> bool:
-    return isinstance(s, Loop) and bool(s.saves or s.restores)
+def _has_tapes(s: lp.Statement) -> bool:
+    return isinstance(s, lp.Loop) and bool(s.saves or s.restores)
 
 
-def _all_inside(s: Loop) -> list[tuple[str, object]]:
-    return [*inner(s), *(d for b in walk(s.body) for d in (*defined(b), *inner(b)))]
+def _all_inside(s: lp.Loop) -> list[tuple[str, object]]:
+    return [*lp.inner(s), *(d for b in lp.walk(s.body) for d in (*lp.defined(b), *lp.inner(b)))]
 
 
 def _shifted(e: Expr) -> tuple[str | None, Expr]:
     """An index and what is added to it."""
-    if e.op is INDEX:
-        return name_of(e), ZERO
-    if e.op in (ADD, SUB) and e.args[0].op is INDEX:
-        return name_of(e.args[0]), e.args[1] if e.op is ADD else -e.args[1]
-    if e.op is ADD and e.args[1].op is INDEX:
-        return name_of(e.args[1]), e.args[0]
+    if e.op is lp.INDEX:
+        return lp.name_of(e), ZERO
+    if e.op in (ADD, SUB) and e.args[0].op is lp.INDEX:
+        return lp.name_of(e.args[0]), e.args[1] if e.op is ADD else -e.args[1]
+    if e.op is ADD and e.args[1].op is lp.INDEX:
+        return lp.name_of(e.args[1]), e.args[0]
     return None, ZERO

@@ -106,6 +106,3 @@ def _completed(e: Expr, simplify: Pass) -> int:
     no guards of a function."""
     found = topological(simplify((e,)))
     return sum((meaning(n.op) is not None or n.op is EXTENDED) - (n.op is WHERE) for n in found)
-
-
-__all__ = ["looked_through"]

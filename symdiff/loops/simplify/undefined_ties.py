@@ -48,6 +48,3 @@ def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProg
 def _operations(program: LoopProgram) -> set[ir.Op]:
     every = expressions_in(program.block)
     return {n.op for n in ir.topological((*every, *program.outputs))}
-
-
-__all__ = ["with_undefined_ties"]

@@ -14,21 +14,8 @@ from dataclasses import dataclass, field
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, MUL, NEG, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES
-from symdiff.ir.loop_program import (
-    ARRAY,
-    LOAD,
-    Block,
-    Build,
-    Loop,
-    defined,
-    index,
-    inner,
-    kind_of,
-    name_of,
-    names_in,
-    walk,
-)
 
 MOST_TURNS = 4
 """How often conditions are made narrower until they hold after a turn, too."""
@@ -50,36 +37,41 @@ class Vanishing:
     tapes: dict[str, tuple[tuple[str, ...], Expr]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, block: Block) -> Vanishing:
+    def of(cls, block: lp.Block) -> Vanishing:
         """What is known after a block."""
         known = cls()
         known._add(block)
         return known
 
-    def _add(self, block: Block, around: tuple[str, ...] = ()) -> None:
+    def _add(self, block: lp.Block, around: tuple[str, ...] = ()) -> None:
         """Add what is known of the names of a block inside of loops with these indices."""
         for s in block:
-            if isinstance(s, Build):
+            if isinstance(s, lp.Build):
                 self._add(s.body, (*around, *s.indices))
                 if s.type.kind == "f" and (found := self.where(s.value)) is not FALSE:
                     self.arrays[s.name] = s.indices, found
-            elif isinstance(s, Loop):
+            elif isinstance(s, lp.Loop):
                 self._loop(s, (*around, s.index))
 
-    def _loop(self, s: Loop, around: tuple[str, ...]) -> None:
+    def _loop(self, s: lp.Loop, around: tuple[str, ...]) -> None:
         """By induction over the turns: conditions under which all of some carried numbers are 0 before a turn,
         and are again after it."""
         for r in s.restores:
             if (found := self._restored(r.tape, around)) is not FALSE:
                 self.numbers[r.name] = found
-        own = {s.index, *(n for t in (s, *walk(s.body)) for n, _ in (*defined(t), *inner(t)))}
+        own = {
+            s.index,
+            *(n for t in (s, *lp.walk(s.body)) for n, _ in (*lp.defined(t), *lp.inner(t))),
+        }
         sums = [c for c in s.carried if c.type.kind == "f" and not c.type.shape]
         assumed = {c.name: self.where(c.init) for c in sums}
         first = {} if s.reverse else {
-            n: ir.and_(c, ir.eq(index(s.index), ZERO)) for n, c in assumed.items() if c is not FALSE
+            n: ir.and_(c, ir.eq(lp.index(s.index), ZERO)) for n, c in assumed.items() if c is not FALSE
         }  # fmt: skip
         for _ in range(MOST_TURNS):
-            assumed = {n: c for n, c in assumed.items() if c is not FALSE and not names_in(c) & own}
+            assumed = {
+                n: c for n, c in assumed.items() if c is not FALSE and not lp.names_in(c) & own
+            }
             known = Vanishing(dict(self.numbers), dict(self.arrays), self.tapes)
             known.numbers.update({**first, **assumed})
             known._add(s.body, around)
@@ -105,9 +97,9 @@ class Vanishing:
     def _restored(self, tape: str, around: tuple[str, ...]) -> Expr:
         """The condition of a number that comes off a tape, in a nest of loops like that which saved it."""
         saved, found = self.tapes.get(tape, ((), FALSE))
-        if len(saved) != len(around) or not names_in(found) <= set(saved):
+        if len(saved) != len(around) or not lp.names_in(found) <= set(saved):
             return FALSE
-        places = zip(map(index, saved), map(index, around), strict=True)
+        places = zip(map(lp.index, saved), map(lp.index, around), strict=True)
         return ir.substitute((found,), dict(places))[0]
 
     def where(self, e: Expr) -> Expr:
@@ -116,8 +108,8 @@ class Vanishing:
         if op is CONST:
             return TRUE if e is ZERO else FALSE
         if op is VAR:
-            return self.numbers.get(name_of(e), FALSE)
-        if op is LOAD:
+            return self.numbers.get(lp.name_of(e), FALSE)
+        if op is lp.LOAD:
             return self._element(e)
         if op in (SQUARES, NEG, ABS, DIV) or (op is POW and (ir.rational(e.args[1]) or 0) > 0):
             return self.where(e.args[0])
@@ -132,19 +124,19 @@ class Vanishing:
 
     def _element(self, e: Expr) -> Expr:
         base, *at = e.args
-        if base.op is not ARRAY or name_of(base) not in self.arrays:
+        if base.op is not lp.ARRAY or lp.name_of(base) not in self.arrays:
             return FALSE
-        indices, found = self.arrays[name_of(base)]
+        indices, found = self.arrays[lp.name_of(base)]
         if found is TRUE:
             return TRUE
-        return ir.substitute((found,), dict(zip(map(index, indices), at, strict=True)))[0]
+        return ir.substitute((found,), dict(zip(map(lp.index, indices), at, strict=True)))[0]
 
 
 def equal_where(a: Expr, b: Expr) -> Expr:
     """The condition on integers under which two expressions are one; FALSE if there is none."""
     if a is b:
         return TRUE
-    if kind_of(a) == kind_of(b) == "i":
+    if lp.kind_of(a) == lp.kind_of(b) == "i":
         return ir.eq(a, b)
     if a.op is not b.op or len(a.args) != len(b.args) or not a.args or a.op.boolean:
         return FALSE
@@ -152,6 +144,3 @@ def equal_where(a: Expr, b: Expr) -> Expr:
     for x, y in zip(a.args, b.args, strict=True):
         found = ir.and_(found, equal_where(x, y))
     return found
-
-
-__all__ = ["Vanishing", "equal_where"]

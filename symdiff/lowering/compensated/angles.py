@@ -15,7 +15,6 @@ from symdiff.ir import HALF, ONE, POW, ZERO, Expr, const, raw
 from symdiff.ir import functions as f
 from symdiff.lowering.compensated.unnormalised import (
     Unnormalised,
-    factorials,
     ordered,
     polynomial,
     product,
@@ -38,7 +37,7 @@ from symdiff.lowering.double_double.arithmetic import (
     times,
     two_sum,
 )
-from symdiff.lowering.double_double.functions import named
+from symdiff.lowering.double_double.functions import factorials, named
 from symdiff.lowering.target import nearest
 
 LARGEST_ANGLE = 2**16

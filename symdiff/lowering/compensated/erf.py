@@ -71,14 +71,18 @@ def _beyond(far: Expr, density: Pair, full: int) -> Pair:
     return product(density, scaled)
 
 
-def erf(x: Expr, light: bool) -> Unnormalised:
+def _parts(x: Expr, light: bool, full: tuple[int, int]) -> tuple[Expr, Pair, Pair, Pair]:
+    """Whether x is near 0; erf there, 1 - erf elsewhere, in so many steps with their errors; exp(-x**2)."""
     small = below(size(x), const(ERF_NEAR))
-    near = _near(pick(small, x, ONE), 3 if light else 6)
-    far = size(x)
     reach = const(ERF_REACH)
-    far = pick(below(reach, far), reach, far)
+    far = pick(below(reach, size(x)), reach, size(x))
     density = _density(far, light)
-    rest = _beyond(far, density, 3 if light else 6)
+    near = _near(pick(small, x, ONE), full[0])
+    return small, near, _beyond(far, density, full[1]), density
+
+
+def erf(x: Expr, light: bool) -> Unnormalised:
+    small, near, rest, density = _parts(x, light, (3, 3) if light else (6, 6))
     s = fast_two_sum(ONE, minus_of(rest.hi))
     large = signed(below(x, ZERO), Pair(s.hi, minus(s.lo, rest.lo)))
     whole = ordered(select(small, near, large))
@@ -86,13 +90,7 @@ def erf(x: Expr, light: bool) -> Unnormalised:
 
 
 def erfc(x: Expr, light: bool) -> Unnormalised:
-    small = below(size(x), const(ERF_NEAR))
-    near = _near(pick(small, x, ONE), 5 if light else 8)
-    far = size(x)
-    reach = const(ERF_REACH)
-    far = pick(below(reach, far), reach, far)
-    density = _density(far, light)
-    rest = _beyond(far, density, 4 if light else 8)
+    small, near, rest, density = _parts(x, light, (5, 4) if light else (8, 8))
     s = fast_two_sum(ONE, minus_of(near.hi))
     close = Pair(s.hi, minus(s.lo, near.lo))
     s = fast_two_sum(const(2), minus_of(rest.hi))

@@ -43,6 +43,7 @@ from symdiff.lowering.target import (
     FMA,
     LIGHT,
     PLAIN,
+    by_squaring,
     nearest,
 )
 
@@ -145,9 +146,10 @@ def _rounded_once(e: Expr, known: Known) -> Corrected:
         (a, da), (b, db) = (known[x] for x in product.args)
     else:
         n = ir.integer(product.args[1]) or 1
-        (a, da), (b, db) = (_power(known[product.args[0]], m) for m in (n // 2, n - n // 2))
+        base = known[product.args[0]]
+        (a, da), (b, db) = (by_squaring(_product, base, m) for m in (n // 2, n - n // 2))
         if n % 2:
-            (a, da), (b, db) = _power(known[product.args[0]], n - 1), known[product.args[0]]
+            (a, da), (b, db) = by_squaring(_product, base, n - 1), base
     correction = ir.ZERO
     if (a, da) == (b, db):
         correction = (
@@ -236,7 +238,7 @@ def _opposite(x: Corrected) -> Corrected:
 
 def _product(x: Corrected, y: Corrected, second: bool = False) -> Corrected:
     (a, da), (b, db) = x, y
-    if _is_power_of_two(a) or _is_power_of_two(b):
+    if is_power_of_two(a) or is_power_of_two(b):
         return ir.raw(ir.MUL, (a, b)), _fma(a, db, _fma(b, da, ir.ZERO))
     p = ir.raw(ir.MUL, (a, b))
     error = ir.raw(FMA, (a, b, _negative(p)))
@@ -260,7 +262,7 @@ def ordered(x: Corrected) -> Corrected:
 def _quotient(x: Corrected, y: Corrected) -> Corrected:
     """By the reciprocal, which quotients of one denominator share."""
     (a, da), (b, db) = x, y
-    if _is_power_of_two(b):
+    if is_power_of_two(b):
         inverse = ir.const(1 / (ir.rational(b) or Fraction(1)))
         return ir.raw(ir.MUL, (a, inverse)), _fma(inverse, da, ir.ZERO)
     inverse = ir.raw(ir.DIV, (ir.ONE, b))
@@ -281,18 +283,8 @@ def _root(x: Corrected) -> Corrected:
 def _rational_power(x: Corrected, q: Fraction) -> Corrected:
     """Integer and half-integer powers, by products, a root and a quotient."""
     base = _root(x) if q.denominator == 2 else x
-    value = _power(base, abs(q.numerator))
+    value = by_squaring(_product, base, abs(q.numerator))
     return _quotient((ir.ONE, ir.ZERO), value) if q < 0 else value
-
-
-def _power(x: Corrected, n: int) -> Corrected:
-    """By the same steps as `lower`, so that they are shared."""
-    if n == 1:
-        return x
-    if n % 2:
-        return _product(_power(x, n - 1), x)
-    half = _power(x, n // 2)
-    return _product(half, half)
 
 
 # ----------------------------------------------------------------------- choices
@@ -379,7 +371,8 @@ def _negative(e: Expr) -> Expr:
     return e.args[0] if e.op is ir.NEG else ir.raw(ir.NEG, (e,))
 
 
-def _is_power_of_two(e: Expr) -> bool:
+def is_power_of_two(e: Expr) -> bool:
+    """Whether a product with a number is exact."""
     q = ir.rational(e)
     return (
         q is not None and q != 0 and not any(n & (n - 1) for n in (abs(q.numerator), q.denominator))

@@ -19,7 +19,6 @@ from symdiff.ir import HALF, ONE, POW, ZERO, Expr, Op, const, raw
 from symdiff.ir import functions as f
 from symdiff.lowering.compensated.unnormalised import (
     Unnormalised,
-    factorials,
     ordered,
     polynomial,
     product,
@@ -48,7 +47,7 @@ from symdiff.lowering.double_double.arithmetic import (
     times,
     two_sum,
 )
-from symdiff.lowering.double_double.functions import named
+from symdiff.lowering.double_double.functions import factorials, named
 from symdiff.lowering.target import nearest
 
 TWO = const(2)

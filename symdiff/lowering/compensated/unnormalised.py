@@ -96,10 +96,6 @@ def short(q: Fraction, bits: int) -> tuple[Fraction, list[Expr]]:
     return head, expansion(q - head, 2)
 
 
-def factorials(first: int, step: int, count: int, sign: int = 1) -> list[Fraction]:
-    return [Fraction(sign**k, math.factorial(first + step * k)) for k in range(count)]
-
-
 def signed(negative: Expr, x: Pair) -> Pair:
     """Minus x where a condition holds."""
     sign = pick(negative, const(-1), ONE)

@@ -355,22 +355,17 @@ def negative(x: Pair) -> Expr:
     return below(x.hi, ir.ZERO)
 
 
-def less(x: Pair, y: Pair) -> Expr:
+def compared(op: Op, x: Pair, y: Pair) -> Expr:
+    """A comparison, which the second parts decide where the first ones are alike."""
     if _as_calls.get():  # tuples compare so
-        return ir.raw(ir.LT, (one(x), one(y)))
-    return either(below(x.hi, y.hi), both(same(x.hi, y.hi), below(x.lo, y.lo)))
+        return ir.raw(op, (one(x), one(y)))
+    alike = both(same(x.hi, y.hi), ir.raw(op, (x.lo, y.lo)))
+    return alike if op is ir.EQ else either(below(x.hi, y.hi), alike)
 
 
-def equal(x: Pair, y: Pair) -> Expr:
-    if _as_calls.get():  # tuples compare so
-        return ir.raw(ir.EQ, (one(x), one(y)))
-    return both(same(x.hi, y.hi), same(x.lo, y.lo))
-
-
-def less_equal(x: Pair, y: Pair) -> Expr:
-    if _as_calls.get():  # tuples compare so
-        return ir.raw(ir.LE, (one(x), one(y)))
-    return either(below(x.hi, y.hi), both(same(x.hi, y.hi), ir.raw(ir.LE, (x.lo, y.lo))))
+less = functools.partial(compared, ir.LT)
+less_equal = functools.partial(compared, ir.LE)
+equal = functools.partial(compared, ir.EQ)
 
 
 def negation(condition: Expr) -> Expr:

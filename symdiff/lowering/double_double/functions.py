@@ -74,7 +74,7 @@ def named(op: Op, bits: int = 320) -> Fraction:
         return _middle_of(op.ball())
 
 
-def _factorials(first: int, step: int, count: int, sign: int) -> list[Fraction]:
+def factorials(first: int, step: int, count: int, sign: int = 1) -> list[Fraction]:
     """sign**k / (first + step*k)!"""
     return [Fraction(sign**k, math.factorial(first + step * k)) for k in range(count)]
 
@@ -87,7 +87,7 @@ TWO = const(2)
 @dd.called
 def small_expm1(r: Pair) -> Pair:
     """exp(r) - 1 for |r| <= 0.35, without loss at 0."""
-    return mul(r, polynomial(r, _factorials(1, 1, 23, 1), 13))
+    return mul(r, polynomial(r, factorials(1, 1, 23), 13))
 
 
 def reduced(x: Pair, step: Fraction, terms: int) -> tuple[Expr, Pair]:
@@ -242,8 +242,8 @@ FURTHEST_ANGLE = 10**15
 def _small_sin_cos(r: Pair) -> tuple[Pair, Pair]:
     """Sine and cosine for |r| <= 0.79."""
     z = mul(r, r)
-    sine = mul(r, polynomial(z, _factorials(1, 2, 15, -1), 8))
-    return sine, polynomial(z, _factorials(0, 2, 15, -1), 9)
+    sine = mul(r, polynomial(z, factorials(1, 2, 15, -1), 8))
+    return sine, polynomial(z, factorials(0, 2, 15, -1), 9)
 
 
 def _sin_cos(x: Pair, largest: int = LARGEST_ANGLE, terms: int = 4) -> tuple[Pair, Pair, Expr]:
@@ -552,5 +552,3 @@ RULES: dict[Op, Rule] = {
     ),
 }
 """Every elementary function that has a double-double version."""
-
-__all__ = ["FLOOR", "RULES", "UNIT", "Rule", "erfcx", "reduced", "shift", "small_expm1"]

@@ -133,5 +133,3 @@ _ARITHMETIC: dict[Op, Callable[..., Scaled]] = {
     f.CEIL: scaled.of_step(dd.ceil), f.TRUNC: scaled.of_step(dd.trunc),
     f.ROUND: scaled.of_step(dd.rint), f.FMOD: _fmod,
 }  # fmt: skip
-
-__all__ = ["in_pairs"]

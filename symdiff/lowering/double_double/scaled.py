@@ -350,5 +350,3 @@ def _entry(op: Op) -> Callable[..., Scaled]:
 TABLE: dict[Op, Callable[..., Scaled]] = {op: _entry(op) for op in RULES}
 """Every elementary function that has a double-double version."""
 exp, log, cbrt = TABLE[f.EXP], TABLE[f.LOG], TABLE[f.CBRT]
-
-__all__ = ["TABLE", "constant", "double", "number"]

@@ -9,24 +9,8 @@ from dataclasses import dataclass, replace
 
 from symdiff import ir
 from symdiff.ir import ADD, EQ, LE, LT, MUL, ONE, SUB, WHERE, ZERO, Expr, topological, var
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import MAXIMUM
-from symdiff.ir.loop_program import (
-    LOAD,
-    REAL,
-    Block,
-    Carried,
-    Check,
-    Loop,
-    defined,
-    expressions_in,
-    index,
-    leaves,
-    name_of,
-    plain_loop,
-    replaced,
-    scalar,
-    walk,
-)
 from symdiff.ir.names import Names
 
 SUMMED = 512
@@ -40,13 +24,13 @@ class Reduction:
     """A carried value that collects terms: `next = carried + term`, or `*`, or the larger
     or smaller; of those `nan` says whether a term that is nan stays, or is passed over."""
 
-    carried: Carried
+    carried: lp.Carried
     kind: str
     term: Expr
     nan: bool = False
 
 
-def reduction(c: Carried) -> Reduction | None:
+def reduction(c: lp.Carried) -> Reduction | None:
     """What a carried number collects, if it does nothing else."""
     leaf = c.leaf
     for kind, collect in (("add", _sum), ("mul", _product), ("max", _extreme), ("min", _extreme)):
@@ -66,68 +50,70 @@ class Nest:
     term : what the innermost adds.
     """
 
-    loops: tuple[tuple[Loop, Carried], ...]
+    loops: tuple[tuple[lp.Loop, lp.Carried], ...]
     term: Expr
 
     @property
     def over(self) -> tuple[tuple[Expr, Expr], ...]:
         """The indices of the loops, and their counts."""
-        return tuple((index(s.index), s.count) for s, _ in self.loops if s.count is not None)
+        return tuple((lp.index(s.index), s.count) for s, _ in self.loops if s.count is not None)
 
     @property
     def alone(self) -> bool:
         """Whether the loops compute nothing else; they may check."""
-        inside = [[b for b in s.body if not isinstance(b, Check)] for s, _ in self.loops]
+        inside = [[b for b in s.body if not isinstance(b, lp.Check)] for s, _ in self.loops]
         sizes = [*(1 for _ in self.loops[1:]), 0]
         return all(len(s.carried) == 1 for s, _ in self.loops) and sizes == [*map(len, inside)]
 
-    def with_terms(self, term: Expr) -> Loop:
+    def with_terms(self, term: Expr) -> lp.Loop:
         """The loops with other terms, where they compute nothing else."""
         s, c = self.loops[-1]
         made = replace(s, carried=(replace(c, next=c.leaf + term),))
         for s, _ in self.loops[-2::-1]:
-            made = replace(s, body=tuple(made if isinstance(b, Loop) else b for b in s.body))
+            made = replace(s, body=tuple(made if isinstance(b, lp.Loop) else b for b in s.body))
         return made
 
-    def largest(self, sizes: Sequence[Expr], least: Expr, names: Names) -> tuple[Loop, Expr]:
+    def largest(self, sizes: Sequence[Expr], least: Expr, names: Names) -> tuple[lp.Loop, Expr]:
         """Loops that find the largest of the sizes of all terms, or else `least`, and their result."""
         size = functools.reduce(MAXIMUM, sizes)
         before, after = ([names.fresh("largest") for _ in self.loops] for _ in range(2))
         found = ir.where(ir.lt(var(before[-1]), size), size, var(before[-1]))
-        body: Block = ()
-        new = {index(s.index): index(names.fresh(s.index)) for s, _ in self.loops}
+        body: lp.Block = ()
+        new = {lp.index(s.index): lp.index(names.fresh(s.index)) for s, _ in self.loops}
         for k in reversed(range(len(self.loops))):
             s, _ = self.loops[k]
-            carried = Carried(before[k], REAL, var(before[k - 1]) if k else least, found, after[k])
-            i, trips = name_of(new[index(s.index)]), names.fresh(s.trips)
-            body, found = (Loop(i, s.count, (carried,), body, trips),), var(after[k])
-        (made,) = replaced(body, new)
-        assert isinstance(made, Loop)
+            carried = lp.Carried(
+                before[k], lp.REAL, var(before[k - 1]) if k else least, found, after[k]
+            )
+            i, trips = lp.name_of(new[lp.index(s.index)]), names.fresh(s.trips)
+            body, found = (lp.Loop(i, s.count, (carried,), body, trips),), var(after[k])
+        (made,) = lp.replaced(body, new)
+        assert isinstance(made, lp.Loop)
         return made, found
 
 
-def nests(block: Block) -> dict[Expr, Nest]:
+def nests(block: lp.Block) -> dict[Expr, Nest]:
     """The numbers that nests of loops in a block add up from 0."""
-    loops = (s for s in walk(block) if isinstance(s, Loop))
+    loops = (s for s in lp.walk(block) if isinstance(s, lp.Loop))
     found = ((c, _nest(s, c, ())) for s in loops for c in s.carried if c.init is ZERO)
     return {c.after: made for c, made in found if made is not None}
 
 
-def _nest(s: Loop, c: Carried, around: tuple[tuple[Loop, Carried], ...]) -> Nest | None:
+def _nest(s: lp.Loop, c: lp.Carried, around: tuple[tuple[lp.Loop, lp.Carried], ...]) -> Nest | None:
     """What a loop inside of others adds to a number that it carries, or a loop inside of it."""
-    if not plain_loop(s) or c.type != REAL:
+    if not lp.plain_loop(s) or c.type != lp.REAL:
         return None
     loops = (*around, (s, c))
     if (found := reduction(c)) is not None:
-        own = {d.name for _, d in loops} | {n for b in s.body for n, _ in defined(b)}
-        fits = found.kind == "add" and own.isdisjoint(map(name_of, leaves((found.term,))))
+        own = {d.name for _, d in loops} | {n for b in s.body for n, _ in lp.defined(b)}
+        fits = found.kind == "add" and own.isdisjoint(map(lp.name_of, lp.leaves((found.term,))))
         return Nest(loops, found.term) if fits else None
-    deeper = ((b, d) for b in s.body if isinstance(b, Loop) for d in b.carried)
+    deeper = ((b, d) for b in s.body if isinstance(b, lp.Loop) for d in b.carried)
     inside = ((b, d) for b, d in deeper if d.init is c.leaf and c.next is d.after)
     return next((_nest(b, d, loops) for b, d in inside), None)
 
 
-def long_sums(s: Loop, outermost: bool) -> tuple[Carried, ...]:
+def long_sums(s: lp.Loop, outermost: bool) -> tuple[lp.Carried, ...]:
     """The sums of real terms that a loop makes and does not look at before its end, if it may have
     more than `SUMMED` terms; inside of another loop only those that start from a constant, as
     what goes on from iteration to iteration there is a longer one."""
@@ -140,8 +126,8 @@ def long_sums(s: Loop, outermost: bool) -> tuple[Carried, ...]:
         and (r := reduction(c)) is not None and r.kind == "add" and r.term is not ZERO
     ]  # fmt: skip
     for c in found[:]:
-        leaf = scalar(c.name, "f")
-        read = expressions_in(s.body)
+        leaf = lp.scalar(c.name, "f")
+        read = lp.expressions_in(s.body)
         read += [s.condition, *(o.next for o in s.carried if o is not c)]
         read += [v.value for v in s.saves]
         if leaf in set(topological(read)):
@@ -202,7 +188,7 @@ def _extreme(e: Expr, leaf: Expr, kind: str) -> Expr | None:
 
 def adds_product(e: Expr) -> bool:
     """Whether a sum adds a product of two elements of arrays."""
-    return any(a.op is MUL and all(x.op is LOAD for x in a.args) for a in e.args)
+    return any(a.op is MUL and all(x.op is lp.LOAD for x in a.args) for a in e.args)
 
 
 def is_of_library(e: Expr) -> bool:

@@ -168,6 +168,3 @@ def _is_plain(s: Loop) -> bool:
         return False
     numbers = [c for c in s.carried if not c.type.shape]
     return all(reduction(c) is not None and not adds_product(c.next) for c in numbers)
-
-
-__all__ = ["by_columns"]

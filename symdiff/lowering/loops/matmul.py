@@ -119,6 +119,3 @@ def _turned(s: Build, known: Mapping[str, Type]) -> Expr | None:
     i, j = map(index, s.indices)
     same = source.op is ARRAY and source.value[1] == "f" and s.value is load(source, j, i)
     return source if same and known[name_of(source)].shape == s.type.shape[::-1] else None
-
-
-__all__ = ["ORIENTED", "TURNED", "with_products"]

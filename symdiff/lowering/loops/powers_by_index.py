@@ -90,6 +90,3 @@ def _commutes(s: Loop) -> bool:
         return False
     inside = {name_of(e) for t in terms if t is not None for e in leaves((t.term,))}
     return not inside & {c.name for c in s.carried}
-
-
-__all__ = ["with_recurrences"]

@@ -65,6 +65,3 @@ def _pairs(s: Loop) -> list[tuple[Carried, Carried]]:
         if twin is not None and twin is not c:
             found.append((c, twin))
     return found
-
-
-__all__ = ["without_twins"]

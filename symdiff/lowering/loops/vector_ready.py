@@ -20,35 +20,8 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import Expr
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import bottom_up, with_inside
-from symdiff.ir.loop_program import (
-    INDEX,
-    LOAD,
-    REAL,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    LoopProgram,
-    Statement,
-    Type,
-    Update,
-    array,
-    defined,
-    expressions_in,
-    free,
-    index,
-    inner,
-    kind_of,
-    leaves,
-    load,
-    name_of,
-    names_of,
-    own_names,
-    renamed,
-    replaced,
-    types,
-)
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.chains import chain
 from symdiff.lowering.loops.collected import is_of_library
@@ -58,67 +31,67 @@ from symdiff.lowering.loops.matmul import with_products
 from symdiff.lowering.loops.powers_by_index import with_recurrences
 
 
-def ready(program: LoopProgram) -> LoopProgram:
+def ready(program: lp.LoopProgram) -> lp.LoopProgram:
     """The program, rearranged."""
-    names = names_of(program)
+    names = lp.names_of(program)
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(with_recurrences(block, names), names), outputs)
     block = _ahead(block, names)
-    used = {*leaves(outputs), *leaves(expressions_in(block))}
+    used = {*lp.leaves(outputs), *lp.leaves(lp.expressions_in(block))}
     block = _rearranged(in_columns(block, names, used), names)
     program = with_products(replace(program, block=block, outputs=outputs))
     params = {p.name: p.type for p in program.params}
-    arrays = {n: t for n, t in types(program).items() if n in params or n in program.data}
+    arrays = {n: t for n, t in lp.types(program).items() if n in params or n in program.data}
     return replace(program, block=by_columns(program.block, names, arrays))
 
 
 # ----------------------------------------------------- what is carried and never changed
-def _kept(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
+def _kept(block: lp.Block, roots: tuple[Expr, ...]) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block, and expressions after it, without loops that pass on what they get."""
-    done: list[Statement] = []
+    done: list[lp.Statement] = []
     left = list(block)
     while left:
         s = left.pop(0)
         s = with_inside(s, _kept)
-        if isinstance(s, Loop):
+        if isinstance(s, lp.Loop):
             same = [c for c in s.carried if c.next is c.leaf]
             mapping = {c.leaf: c.init for c in same}
             after = {c.after: c.init for c in same}
             if same:
                 s = replace(s, carried=tuple(c for c in s.carried if c not in same))
-                (s,) = replaced((s,), mapping)
-                left = list(replaced(tuple(left), after))
+                (s,) = lp.replaced((s,), mapping)
+                left = list(lp.replaced(tuple(left), after))
                 roots = ir.substitute(roots, after)
         done.append(s)
     return tuple(done), roots
 
 
 # ------------------------------------------------------------------------ statements
-def _rearranged(block: Block, names: Names) -> Block:
-    def rule(s: Statement) -> list[Statement]:
-        if isinstance(s, Build):
+def _rearranged(block: lp.Block, names: Names) -> lp.Block:
+    def rule(s: lp.Statement) -> list[lp.Statement]:
+        if isinstance(s, lp.Build):
             return _split(s, names)
-        return _sunk(s, names) if isinstance(s, Loop) else [s]
+        return _sunk(s, names) if isinstance(s, lp.Loop) else [s]
 
     return bottom_up(block, rule)
 
 
-def _sunk(s: Loop, names: Names) -> list[Statement]:
+def _sunk(s: lp.Loop, names: Names) -> list[lp.Statement]:
     """A loop, and the additions to one element that were in it."""
-    after: list[Statement] = []
+    after: list[lp.Statement] = []
     for which, c in enumerate(s.carried):
         if not c.type.shape or c.type.kind != "f":
             continue
         while (u := _fixed(s, s.carried[which])) is not None:
             collected = names.fresh("sum"), names.fresh("sum")
             term = ir.where(u.guard, u.value, ir.ZERO) if u.guard is not ir.TRUE else u.value
-            number = Carried(
-                collected[0], REAL, ir.ZERO, ir.add(ir.var(collected[0]), term), collected[1]
+            number = lp.Carried(
+                collected[0], lp.REAL, ir.ZERO, ir.add(ir.var(collected[0]), term), collected[1]
             )
             body = tuple(b for b in s.body if b is not u)
-            body = replaced(body, {array(u.name): array(u.source)})
+            body = lp.replaced(body, {lp.array(u.name): lp.array(u.source)})
             now = s.carried[which]
-            end = array(u.source) if now.next is array(u.name) else now.next
+            end = lp.array(u.source) if now.next is lp.array(u.name) else now.next
             result = names.fresh(now.result)
             carried = (
                 *s.carried[:which],
@@ -127,13 +100,13 @@ def _sunk(s: Loop, names: Names) -> list[Statement]:
                 number,
             )
             s = replace(s, body=body, carried=carried)
-            after.insert(0, Update(
+            after.insert(0, lp.Update(
                 now.result, result, u.type, u.index, ir.var(collected[1]), ir.TRUE, True
             ))  # fmt: skip
     return [s, *after]
 
 
-def _chain(s: Loop, c: Carried) -> list[Update]:
+def _chain(s: lp.Loop, c: lp.Carried) -> list[lp.Update]:
     """The additions that lead from a carried array to the next, if nothing else is done
     with it."""
     found = chain(s, c)
@@ -143,77 +116,77 @@ def _chain(s: Loop, c: Carried) -> list[Update]:
     return updates if all(u.add for u in updates) else []
 
 
-def _fixed(s: Loop, c: Carried) -> Update | None:
+def _fixed(s: lp.Loop, c: lp.Carried) -> lp.Update | None:
     """An addition to a carried array that goes to the same element in every iteration."""
-    own = own_names((s,))
-    fixed = (u for u in _chain(s, c) if not any(name_of(e) in own for e in leaves(u.index)))
+    own = lp.own_names((s,))
+    fixed = (u for u in _chain(s, c) if not any(lp.name_of(e) in own for e in lp.leaves(u.index)))
     return next(fixed, None)
 
 
-def _split(s: Build, names: Names) -> list[Statement]:
+def _split(s: lp.Build, names: Names) -> list[lp.Statement]:
     """A build, or one of its sum and one of the functions of it."""
-    loops = [b for b in s.body if isinstance(b, Loop)]
-    sums = {c.result for b in loops for c in b.carried if c.type == REAL}
-    used = [e for e in leaves((s.value,)) if name_of(e) in sums]
+    loops = [b for b in s.body if isinstance(b, lp.Loop)]
+    sums = {c.result for b in loops for c in b.carried if c.type == lp.REAL}
+    used = [e for e in lp.leaves((s.value,)) if lp.name_of(e) in sums]
     if len(used) != 1 or s.type.kind != "f" or not _costly(s.value, used[0]):
         return [s]
-    own = {n for b in s.body for n, _ in defined(b)} - {name_of(used[0])}
-    if any(name_of(e) in own for e in leaves((s.value,))):
+    own = {n for b in s.body for n, _ in lp.defined(b)} - {lp.name_of(used[0])}
+    if any(lp.name_of(e) in own for e in lp.leaves((s.value,))):
         return [s]
     part = names.fresh(s.name)
     indices = tuple(names.fresh(i) for i in s.indices)
-    places = [index(i) for i in indices]
+    places = [lp.index(i) for i in indices]
     mapping: Mapping[Expr, Expr] = {
-        **{index(i): j for i, j in zip(s.indices, places, strict=True)},
-        used[0]: load(array(part), *places),
+        **{lp.index(i): j for i, j in zip(s.indices, places, strict=True)},
+        used[0]: lp.load(lp.array(part), *places),
     }
     (value,) = ir.substitute((s.value,), mapping)
     return [
-        Build(part, s.type, s.indices, used[0], s.body),
-        Build(s.name, s.type, indices, value),
+        lp.Build(part, s.type, s.indices, used[0], s.body),
+        lp.Build(s.name, s.type, indices, value),
     ]
 
 
-def _ahead(block: Block, names: Names, inside: bool = False) -> Block:
+def _ahead(block: lp.Block, names: Names, inside: bool = False) -> lp.Block:
     """The block, with what loops around others apply functions to, and sums, computed before them; those of a
     loop that is not `inside` of others only if they are no more than elements of an array."""
-    made: list[Statement] = []
+    made: list[lp.Statement] = []
     for s in block:
-        if isinstance(s, Loop) and any(isinstance(b, Loop) for b in s.body):
+        if isinstance(s, lp.Loop) and any(isinstance(b, lp.Loop) for b in s.body):
             rows, s = _restored_ahead(s, names)
             before, s = _functions_ahead(s, names)
-            sums: list[Statement] = []
-            if inside or (s.count is not None and s.count.op is INDEX):
+            sums: list[lp.Statement] = []
+            if inside or (s.count is not None and s.count.op is lp.INDEX):
                 sums, s = _sums_ahead(s, names)
             after, s = _functions_ahead(s, names)
             made += [*rows, *before, *sums, *after]
-        if isinstance(s, (Build, Loop)):
+        if isinstance(s, (lp.Build, lp.Loop)):
             s = replace(s, body=_ahead(s.body, names, True))
         made.append(s)
     return tuple(made)
 
 
-def _restored_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
+def _restored_ahead(s: lp.Loop, names: Names) -> tuple[list[lp.Statement], lp.Loop]:
     """The arrays of what a loop takes off tapes, and the loop that reads them: one that is nothing but another
     which adds to arrays, so that both may change places."""
     inside = s.body[0] if len(s.body) == 1 else None
-    if not s.restores or s.count is None or s.saves or not isinstance(inside, Loop):
+    if not s.restores or s.count is None or s.saves or not isinstance(inside, lp.Loop):
         return [], s
-    if not all(isinstance(b, Update) for b in inside.body) or any(
-        r.type != REAL for r in s.restores
+    if not all(isinstance(b, lp.Update) for b in inside.body) or any(
+        r.type != lp.REAL for r in s.restores
     ):
         return [], s
-    t, (i, k) = Type((s.count,)), (names.fresh(s.index), names.fresh("k"))
-    made: list[Statement] = []
-    carried, body, new = list[Carried](), list[Statement](), dict[Expr, Expr]()
+    t, (i, k) = lp.Type((s.count,)), (names.fresh(s.index), names.fresh("k"))
+    made: list[lp.Statement] = []
+    carried, body, new = list[lp.Carried](), list[lp.Statement](), dict[Expr, Expr]()
     restores = []
     for r in s.restores:
         start, row, end, result = (names.fresh("ahead") for _ in range(4))
         restores.append(replace(r, name=names.fresh(r.name)))
-        made.append(Build(start, t, (names.fresh(k),), ir.ZERO))
-        carried.append(Carried(row, t, array(start), array(end), result))
-        body.append(Update(end, row, t, (index(i),), ir.var(restores[-1].name)))
-        new[ir.var(r.name)] = load(array(result), index(s.index))
+        made.append(lp.Build(start, t, (names.fresh(k),), ir.ZERO))
+        carried.append(lp.Carried(row, t, lp.array(start), lp.array(end), result))
+        body.append(lp.Update(end, row, t, (lp.index(i),), ir.var(restores[-1].name)))
+        new[ir.var(r.name)] = lp.load(lp.array(result), lp.index(s.index))
     made.append(
         replace(
             s,
@@ -224,84 +197,84 @@ def _restored_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
             trips=names.fresh(s.trips),
         )
     )
-    (changed,) = replaced((replace(s, restores=()),), new)
-    assert isinstance(changed, Loop)
+    (changed,) = lp.replaced((replace(s, restores=()),), new)
+    assert isinstance(changed, lp.Loop)
     return made, changed
 
 
-def _sums_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
+def _sums_ahead(s: lp.Loop, names: Names) -> tuple[list[lp.Statement], lp.Loop]:
     """The arrays of sums that iterations of a loop make for themselves, and the loop that reads them. It
     changes arrays, so it has no vectors, but the builds of the sums may."""
-    made: list[Statement] = []
+    made: list[lp.Statement] = []
     while (b := _own_sum(s)) is not None:
         ahead, i = names.fresh("ahead"), names.fresh(s.index)
-        (copy,), new = renamed((b,), names)
-        (copy,) = replaced((copy,), {index(s.index): index(i)})
+        (copy,), new = lp.renamed((b,), names)
+        (copy,) = lp.replaced((copy,), {lp.index(s.index): lp.index(i)})
         result = ir.var(b.carried[0].result)
         assert s.count is not None
-        made.append(Build(ahead, Type((s.count,)), (i,), new[result], (copy,)))
+        made.append(lp.Build(ahead, lp.Type((s.count,)), (i,), new[result], (copy,)))
         left = replace(s, body=tuple(x for x in s.body if x is not b))
-        (changed,) = replaced((left,), {result: load(array(ahead), index(s.index))})
-        assert isinstance(changed, Loop)
+        (changed,) = lp.replaced((left,), {result: lp.load(lp.array(ahead), lp.index(s.index))})
+        assert isinstance(changed, lp.Loop)
         s = changed
     return made, s
 
 
-def _own_sum(s: Loop) -> Loop | None:
+def _own_sum(s: lp.Loop) -> lp.Loop | None:
     """A loop in the body of one that changes arrays, which makes a number of what no iteration changes."""
     if s.count is None or s.condition is not ir.TRUE or not any(c.type.shape for c in s.carried):
         return None
-    own = {n for b in (s, *s.body) for n, _ in defined(b)} | {n for n, _ in inner(s)}
+    own = {n for b in (s, *s.body) for n, _ in lp.defined(b)} | {n for n, _ in lp.inner(s)}
     own.discard(s.index)
-    used = leaves(expressions_in((s,)))
+    used = lp.leaves(lp.expressions_in((s,)))
     for b in s.body:
-        if not isinstance(b, Loop) or b.count is None or b.condition is not ir.TRUE or b.body:
+        if not isinstance(b, lp.Loop) or b.count is None or b.condition is not ir.TRUE or b.body:
             continue
-        if index(b.trips) in used:
+        if lp.index(b.trips) in used:
             continue
-        if b.saves or b.restores or [c.type for c in b.carried] != [REAL]:
+        if b.saves or b.restores or [c.type for c in b.carried] != [lp.REAL]:
             continue
-        if own.isdisjoint(free((b,))):
+        if own.isdisjoint(lp.free((b,))):
             return b
     return None
 
 
-def _functions_ahead(s: Loop, names: Names) -> tuple[list[Statement], Loop]:
+def _functions_ahead(s: lp.Loop, names: Names) -> tuple[list[lp.Statement], lp.Loop]:
     """The arrays of what a loop computes of elements by functions, and the loop that reads them."""
-    made: list[Statement] = []
+    made: list[lp.Statement] = []
     left = s
     while left.count is not None and (e := _of_elements(left)) is not None:
         ahead, i = names.fresh("ahead"), names.fresh(left.index)
-        here = index(left.index)
-        (value,) = ir.substitute((e,), {here: index(i)})
-        made.append(Build(ahead, Type((left.count,)), (i,), value))
-        (changed,) = replaced((left,), {e: load(array(ahead), here)})
-        assert isinstance(changed, Loop)
+        here = lp.index(left.index)
+        (value,) = ir.substitute((e,), {here: lp.index(i)})
+        made.append(lp.Build(ahead, lp.Type((left.count,)), (i,), value))
+        (changed,) = lp.replaced((left,), {e: lp.load(lp.array(ahead), here)})
+        assert isinstance(changed, lp.Loop)
         left = changed
     return made, left
 
 
-def _of_elements(s: Loop) -> Expr | None:
+def _of_elements(s: lp.Loop) -> Expr | None:
     """The largest expression that applies functions to elements of arrays at the index of a loop, and to nothing
     else that the loop changes."""
     if s.count is None or s.condition is not ir.TRUE:
         return None
-    own = own_names((s,))
-    here = index(s.index)
+    own = lp.own_names((s,))
+    here = lp.index(s.index)
     fits: dict[Expr, bool] = {}
-    roots = expressions_in(s.body)
+    roots = lp.expressions_in(s.body)
     for n in ir.topological(roots):
-        if n.op is LOAD:
-            name = name_of(n.args[0])
+        if n.op is lp.LOAD:
+            name = lp.name_of(n.args[0])
             fits[n] = name not in own and all(fits[a] for a in n.args[1:])
         elif n.args:
             fits[n] = all(fits[a] for a in n.args)
         else:
-            fits[n] = n is here or n.op is ir.CONST or name_of(n) not in own
+            fits[n] = n is here or n.op is ir.CONST or lp.name_of(n) not in own
     ends = {a for n in fits if not fits[n] for a in n.args} | {*roots}
     for e in reversed(fits):
-        if fits[e] and e.args and e.op is not LOAD and e in ends and kind_of(e) == "f":
-            elements = [n for n in ir.topological((e,)) if n.op is LOAD and here in n.args[1:]]
+        if fits[e] and e.args and e.op is not lp.LOAD and e in ends and lp.kind_of(e) == "f":
+            elements = [n for n in ir.topological((e,)) if n.op is lp.LOAD and here in n.args[1:]]
             if any(_costly(e, n, quotients=True) for n in elements):
                 return e
     return None

@@ -18,34 +18,9 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import FALSE, VAR, ZERO, Expr, raw
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import bottom_up
 from symdiff.ir.functions import MAXIMUM, MINIMUM
-from symdiff.ir.loop_program import (
-    LEAVES,
-    LOAD,
-    REAL,
-    REAL_OF,
-    Block,
-    Build,
-    Call,
-    Carried,
-    Check,
-    Loop,
-    LoopProgram,
-    Restore,
-    Save,
-    Statement,
-    Type,
-    Update,
-    array,
-    exchanged,
-    index,
-    kind_of,
-    load,
-    name_of,
-    names_of,
-    types,
-)
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import reduction
@@ -57,18 +32,18 @@ Parts = tuple[Expr, ...]
 
 
 def with_loops(
-    program: LoopProgram, names: Names, keeps: Callable[[Call], bool] = lambda s: False
-) -> Block:
+    program: lp.LoopProgram, names: Names, keeps: Callable[[lp.Call], bool] = lambda s: False
+) -> lp.Block:
     """The statements with products of matrices as sums, and solvers as eliminations, but for calls to keep.
 
     Raises
     ------
     UnsupportedError : for other routines.
     """
-    known = types(program)
+    known = lp.types(program)
 
-    def one(s: Statement) -> list[Statement]:
-        if not isinstance(s, Call) or keeps(s):
+    def one(s: lp.Statement) -> list[lp.Statement]:
+        if not isinstance(s, lp.Call) or keeps(s):
             return [s]
         if can_be_eliminated(s):
             return eliminated(s, known, names)
@@ -76,19 +51,19 @@ def with_loops(
             raise UnsupportedError(f"{s.routine} has no version with more digits")
         ((name, t),), (a, b) = s.results, s.args
         places = [names.fresh("i") for _ in t.shape]
-        at = list(map(index, places))
+        at = list(map(lp.index, places))
         k, total = names.fresh("k"), names.fresh("total")
         left, right = TURNED[s.routine]
-        rows, columns = (len(known[name_of(e)].shape) == 2 for e in s.args)
-        here = [*([at[0]] if rows else []), index(k)]
-        there = [index(k), *([at[-1]] if columns else [])]
-        x = load(a, *(reversed(here) if left and rows else here))
-        y = load(b, *(reversed(there) if right and columns else there))
-        count = known[name_of(b)].shape[1 if right and columns else 0]
+        rows, columns = (len(known[lp.name_of(e)].shape) == 2 for e in s.args)
+        here = [*([at[0]] if rows else []), lp.index(k)]
+        there = [lp.index(k), *([at[-1]] if columns else [])]
+        x = lp.load(a, *(reversed(here) if left and rows else here))
+        y = lp.load(b, *(reversed(there) if right and columns else there))
+        count = known[lp.name_of(b)].shape[1 if right and columns else 0]
         result = names.fresh("total") if places else name
-        carried = Carried(total, REAL, ZERO, ir.var(total) + x * y, result)
-        loop = Loop(k, count, (carried,), (), names.fresh("trips"))
-        return [Build(name, t, tuple(places), ir.var(result), (loop,)) if places else loop]
+        carried = lp.Carried(total, lp.REAL, ZERO, ir.var(total) + x * y, result)
+        loop = lp.Loop(k, count, (carried,), (), names.fresh("trips"))
+        return [lp.Build(name, t, tuple(places), ir.var(result), (loop,)) if places else loop]
 
     return bottom_up(program.block, one)
 
@@ -117,9 +92,9 @@ class Beside(ABC):
 
     suffixes: tuple[str, ...]
 
-    def __init__(self, program: LoopProgram) -> None:
+    def __init__(self, program: lp.LoopProgram) -> None:
         self.program = program
-        self.names = names_of(program)
+        self.names = lp.names_of(program)
         self.beside: dict[str, tuple[str, ...]] = {}
         self.tapes: dict[str, tuple[str, ...]] = {}
         self.filled_here: list[str] = []
@@ -148,23 +123,11 @@ class Beside(ABC):
     # ------------------------------------------------------------------ expressions
     def over(self, outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Parts]]:
         """The expressions over variables for what they load, and the parts of those."""
-        found: dict[Expr, Expr] = {}
-        leaves: dict[Expr, Parts] = {}
-        stack = list(outputs)
-        seen: set[Expr] = set()
-        while stack:
-            n = stack.pop()
-            if n in seen:
-                continue
-            seen.add(n)
-            if n.op in LEAVES:
-                found[n] = ir.var(f"leaf {len(found)}")
-                leaves[found[n]] = self.leaf(n)
-            elif n.op is VAR:
-                leaves[n] = self.leaf(n)
-            else:
-                stack.extend(reversed(n.args))
-        return ir.substitute(tuple(outputs), found), leaves
+        found = {n: ir.var(f"leaf {k}") for k, n in enumerate(ir.topmost(outputs[::-1], lp.LEAVES))}
+        forms = ir.substitute(outputs, found)
+        leaves = {v: self.leaf(n) for n, v in found.items()}
+        own = (v for v in ir.variables(forms) if v not in leaves)
+        return forms, leaves | {v: self.leaf(v) for v in own}
 
     def real(self, *outputs: Expr) -> list[Parts]:
         return self.parts_of(*self.over(outputs)) if outputs else []
@@ -173,14 +136,14 @@ class Beside(ABC):
         """A number by its name, an element, or an integer."""
         none = (ZERO,) * len(self.suffixes)
         if n.op is VAR:
-            names = self.beside.get(name_of(n))
+            names = self.beside.get(lp.name_of(n))
             return (n, *(map(ir.var, names) if names else none))
-        if kind_of(n, self.kinds) == "i" or n.op is REAL_OF:
-            whole = self.whole(n.args[0] if n.op is REAL_OF else n)
-            return (raw(REAL_OF, (whole,)), *none)
-        names, places = self.beside.get(name_of(n.args[0])), tuple(map(self.whole, n.args[1:]))
-        others = (load(array(m), *places) for m in names) if names else none
-        return (load(n.args[0], *places), *others)
+        if lp.kind_of(n, self.kinds) == "i" or n.op is lp.REAL_OF:
+            whole = self.whole(n.args[0] if n.op is lp.REAL_OF else n)
+            return (raw(lp.REAL_OF, (whole,)), *none)
+        names, places = self.beside.get(lp.name_of(n.args[0])), tuple(map(self.whole, n.args[1:]))
+        others = (lp.load(lp.array(m), *places) for m in names) if names else none
+        return (lp.load(n.args[0], *places), *others)
 
     def whole(self, e: Expr) -> Expr:
         """An expression of integers, with decisions on real values as they are made."""
@@ -189,30 +152,25 @@ class Beside(ABC):
     def decided(self, e: Expr) -> tuple[Expr, Expr]:
         """An integer or a condition, and where rounding may have decided it."""
         unsure: Expr = FALSE
-        tops: list[Expr] = []
-        stack, seen = [e], set[Expr]()
-        while stack:
-            n = stack.pop()
-            if n in seen or not n.args or n.op is LOAD:
-                continue
-            seen.add(n)
-            if n.op in ir.COMPARISONS and any(kind_of(a, self.kinds) == "f" for a in n.args):
-                tops.append(n)
-            else:
-                stack.extend(n.args)
+
+        def is_top(n: Expr) -> bool:
+            return n.op in ir.COMPARISONS and any(lp.kind_of(a, self.kinds) == "f" for a in n.args)
+
+        inside = ir.reached((e,), lambda n: () if n.op is lp.LOAD or is_top(n) else n.args[::-1])
+        tops = [n for n in inside if is_top(n)]
         if not tops:
             return e, FALSE
         new: dict[Expr, Expr] = {}
         for n, (holds, loose) in zip(tops, self.conditions(*self.over(tops)), strict=True):
             new[n] = holds
             unsure = ir.or_(unsure, loose)
-        return exchanged((e,), new)[0], unsure
+        return lp.exchanged((e,), new)[0], unsure
 
-    def parts(self, e: Expr, t: Type) -> Parts:
+    def parts(self, e: Expr, t: lp.Type) -> Parts:
         """The names of an array, or a number."""
         if not t.shape:
             return self.real(e)[0]
-        return (e, *map(array, self.beside[name_of(e)]))
+        return (e, *map(lp.array, self.beside[lp.name_of(e)]))
 
     def named(self, name: str) -> tuple[str, ...]:
         """New names beside a name."""
@@ -221,58 +179,58 @@ class Beside(ABC):
 
     # ------------------------------------------------------------------- statements
     @abstractmethod
-    def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
+    def output(self, e: Expr, checks: list[lp.Statement], wrong: list[Expr]) -> Expr:
         """A result; what counts the numbers in it that are not accurate is added."""
 
-    def whole_program(self) -> LoopProgram:
+    def whole_program(self) -> lp.LoopProgram:
         """The program with the other parts; one more output counts what is not accurate."""
         block = self.block(with_loops(self.program, self.names, self.keeps))
-        outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
+        outputs, checks, wrong = list[Expr](), list[lp.Statement](), list[Expr]()
         for e in self.program.outputs:
             outputs.append(self.output(e, checks, wrong))
         outputs.append(self.account(wrong, checks))
         block = pruned((*block, *checks), outputs)
         return replace(self.program, block=block, outputs=tuple(outputs))
 
-    def account(self, wrong: Sequence[Expr], checks: list[Statement]) -> Expr:
+    def account(self, wrong: Sequence[Expr], checks: list[lp.Statement]) -> Expr:
         """The last output, of what counts the numbers that are not accurate."""
         total = added_up(wrong)
-        return raw(REAL_OF, (total,)) if total is ZERO else total
+        return raw(lp.REAL_OF, (total,)) if total is ZERO else total
 
-    def block(self, block: Block) -> Block:
-        made: list[Statement] = []
+    def block(self, block: lp.Block) -> lp.Block:
+        made: list[lp.Statement] = []
         for s in block:
             s = self.with_sizes(s)
             match s:
-                case Build():
+                case lp.Build():
                     made += self.build(s)
-                case Update():
+                case lp.Update():
                     made += self.update(s)
-                case Loop():
+                case lp.Loop():
                     made += self.loop(s)
-                case Check():
+                case lp.Check():
                     made.append(replace(s, condition=self.whole(s.condition)))
-                case Call():
+                case lp.Call():
                     made += self.call(s)
         return tuple(made)
 
-    def keeps(self, s: Call) -> bool:
+    def keeps(self, s: lp.Call) -> bool:
         """Whether a routine is called, with other parts beside its results."""
         return False
 
-    def call(self, s: Call) -> list[Statement]:
+    def call(self, s: lp.Call) -> list[lp.Statement]:
         """What becomes of such a call."""
         raise UnsupportedError(f"{s.routine} has no version with more digits")
 
-    def sized(self, t: Type) -> Type:
+    def sized(self, t: lp.Type) -> lp.Type:
         """A type whose sizes may hang on decisions on real values, such as that of `p` or `np.zeros(2)`."""
-        return Type(tuple(map(self.whole, t.shape)), t.kind) if t.shape else t
+        return lp.Type(tuple(map(self.whole, t.shape)), t.kind) if t.shape else t
 
-    def with_sizes(self, s: Statement) -> Statement:
+    def with_sizes(self, s: lp.Statement) -> lp.Statement:
         match s:
-            case Build() | Update():
+            case lp.Build() | lp.Update():
                 return replace(s, type=self.sized(s.type))
-            case Loop():
+            case lp.Loop():
                 return replace(
                     s, carried=tuple(replace(c, type=self.sized(c.type)) for c in s.carried),
                     saves=tuple(replace(v, type=self.sized(v.type)) for v in s.saves),
@@ -280,10 +238,10 @@ class Beside(ABC):
                 )  # fmt: skip
         return s
 
-    def filled(self, name: str, t: Type, value: Expr) -> Build:
-        return Build(name, t, tuple(self.names.fresh("i") for _ in t.shape), value)
+    def filled(self, name: str, t: lp.Type, value: Expr) -> lp.Build:
+        return lp.Build(name, t, tuple(self.names.fresh("i") for _ in t.shape), value)
 
-    def inexact(self, name: str, t: Type) -> list[Statement]:
+    def inexact(self, name: str, t: lp.Type) -> list[lp.Statement]:
         """The other parts of an array that is exact."""
         if name in self.beside:
             return []
@@ -296,33 +254,33 @@ class Beside(ABC):
             del self.beside[name]
         del self.filled_here[outside:]
 
-    def build(self, s: Build) -> list[Statement]:
+    def build(self, s: lp.Build) -> list[lp.Statement]:
         if s.type.kind != "f":
             return [replace(s, body=self.block(s.body), value=self.whole(s.value))]
         if s.body:
             return self.nest(s)
         ((first, *others),) = self.real(s.value)
-        made: list[Statement] = [replace(s, value=first)]
+        made: list[lp.Statement] = [replace(s, value=first)]
         if all(e is ZERO for e in others):
             return made
         for name, value in zip(self.named(s.name), others, strict=True):
-            places = {index(i): index(self.names.fresh(i)) for i in s.indices}
-            (value,) = exchanged((value,), places)
+            places = {lp.index(i): lp.index(self.names.fresh(i)) for i in s.indices}
+            (value,) = lp.exchanged((value,), places)
             made.append(replace(
-                s, name=name, indices=tuple(map(name_of, places.values())), value=value
+                s, name=name, indices=tuple(map(lp.name_of, places.values())), value=value
             ))  # fmt: skip
         return made
 
-    def nest(self, s: Build) -> list[Statement]:
+    def nest(self, s: lp.Build) -> list[lp.Statement]:
         """Loops that fill an array and those beside it."""
         outside = len(self.filled_here)
-        self.ranges.update(zip(map(index, s.indices), s.type.shape, strict=True))
+        self.ranges.update(zip(map(lp.index, s.indices), s.type.shape, strict=True))
         body = self.block(s.body)
         (values,) = self.real(s.value)
         ends = (s.name, *self.named(s.name))
         starts = [self.names.fresh(n) for n in ends]
-        made: list[Statement] = [self.filled(n, s.type, ZERO) for n in starts]
-        at = tuple(map(index, s.indices))
+        made: list[lp.Statement] = [self.filled(n, s.type, ZERO) for n in starts]
+        at = tuple(map(lp.index, s.indices))
         before = starts
         levels: list[tuple[str, Expr, list[str], list[str], list[str]]] = []
         for k, (i, count) in enumerate(zip(s.indices, s.type.shape, strict=True)):
@@ -332,18 +290,18 @@ class Beside(ABC):
             before = inside
         last = [self.names.fresh(n) for n in ends]
         updates = zip(last, before, values, strict=True)
-        block: Block = (*body, *(Update(n, b, s.type, at, v) for n, b, v in updates))
+        block: lp.Block = (*body, *(lp.Update(n, b, s.type, at, v) for n, b, v in updates))
         for i, count, outer, inside, after in reversed(levels):
             carried = tuple(
-                Carried(inner, s.type, array(o), array(e), r)
+                lp.Carried(inner, s.type, lp.array(o), lp.array(e), r)
                 for inner, o, e, r in zip(inside, outer, last, after, strict=True)
             )
-            block = (Loop(i, count, carried, block, self.names.fresh("trips")),)
+            block = (lp.Loop(i, count, carried, block, self.names.fresh("trips")),)
             last = after
         self.leave(outside)
         return [*made, *block]
 
-    def update(self, s: Update) -> list[Statement]:
+    def update(self, s: lp.Update) -> list[lp.Statement]:
         place = tuple(map(self.whole, s.index))
         guard, unsure = self.decided(s.guard)
         if s.type.kind != "f":
@@ -352,7 +310,7 @@ class Beside(ABC):
         beside = self.beside.get(s.source)
         if beside is None and not s.add and unsure is FALSE and all(e is ZERO for e in values[1:]):
             return [replace(s, index=place, guard=guard, value=values[0])]
-        made: list[Statement] = list(self.inexact(s.source, s.type))
+        made: list[lp.Statement] = list(self.inexact(s.source, s.type))
         if s.add:  # to the nearest element, as that is the adjoint of reading
             place = tuple(
                 i if self.ranges.get(i) is n
@@ -360,7 +318,7 @@ class Beside(ABC):
                 for i, n in zip(place, s.type.shape, strict=True)
             )  # fmt: skip
             here = (s.source, *self.beside[s.source])
-            values = self.added(tuple(load(array(n), *place) for n in here), values)
+            values = self.added(tuple(lp.load(lp.array(n), *place) for n in here), values)
         values = self.unsure(values, unsure)
         sources = (s.source, *self.beside[s.source])
         both = guard if unsure is FALSE else ir.or_(guard, unsure)
@@ -368,16 +326,16 @@ class Beside(ABC):
         for name, source, value, when in zip(
             (s.name, *self.named(s.name)), sources, values, whens, strict=True
         ):
-            made.append(Update(name, source, s.type, place, value, when))
+            made.append(lp.Update(name, source, s.type, place, value, when))
         return made
 
-    def loop(self, s: Loop) -> list[Statement]:
-        before: list[Statement] = []
+    def loop(self, s: lp.Loop) -> list[lp.Statement]:
+        before: list[lp.Statement] = []
         inits: dict[str, Parts] = {}
         for c in s.carried:
             if c.type.kind == "f":
                 if c.type.shape:
-                    before += self.inexact(name_of(c.init), c.type)
+                    before += self.inexact(lp.name_of(c.init), c.type)
                 inits[c.name] = self.parts(c.init, c.type)
         for c in s.carried:
             if c.type.kind == "f":
@@ -388,28 +346,28 @@ class Beside(ABC):
             if r.type.kind == "f":
                 tapes = self.tapes[r.tape]
                 names = self.named(r.name)
-                restores += [Restore(t, r.type, n) for t, n in zip(tapes, names, strict=True)]
+                restores += [lp.Restore(t, r.type, n) for t, n in zip(tapes, names, strict=True)]
         count = None if s.count is None else self.whole(s.count)
         condition = self.whole(s.condition)
         if count is not None:
-            self.ranges[index(s.index)] = count
+            self.ranges[lp.index(s.index)] = count
         outside = len(self.filled_here)
         body = list(self.block(s.body))
-        saves: list[Save] = []
+        saves: list[lp.Save] = []
         for v in s.saves:
             if v.type.kind != "f":
                 value = v.value if v.type.shape else self.whole(v.value)
                 saves.append(replace(v, value=value))
                 continue
             if v.type.shape:
-                body += self.inexact(name_of(v.value), v.type)
+                body += self.inexact(lp.name_of(v.value), v.type)
             first, *others = self.parts(v.value, v.type)
             tapes = tuple(self.names.fresh(f"{v.tape}_{n}") for n in self.suffixes)
             self.tapes[v.tape] = tapes
             saves.append(replace(v, value=first))
-            saves += [Save(t, v.type, x) for t, x in zip(tapes, others, strict=True)]
-        carried: list[Carried] = []
-        numbers = [c for c in s.carried if c.type == REAL]
+            saves += [lp.Save(t, v.type, x) for t, x in zip(tapes, others, strict=True)]
+        carried: list[lp.Carried] = []
+        numbers = [c for c in s.carried if c.type == lp.REAL]
         ends = self.real(*map(_next, numbers))
         nexts = dict(zip((c.name for c in numbers), ends, strict=True))
         for c in s.carried:
@@ -419,14 +377,14 @@ class Beside(ABC):
                 carried.append(replace(c, init=init, next=end))
                 continue
             if c.type.shape:
-                body += self.inexact(name_of(c.next), c.type)
+                body += self.inexact(lp.name_of(c.next), c.type)
                 nexts[c.name] = self.parts(c.next, c.type)
             final, begin = nexts[c.name], inits[c.name]
             carried.append(replace(c, init=begin[0], next=final[0]))
             for name, start, end, result in zip(
                 self.beside[c.name], begin[1:], final[1:], self.beside[c.result], strict=True
             ):
-                carried.append(Carried(name, c.type, start, end, result))
+                carried.append(lp.Carried(name, c.type, start, end, result))
         made = replace(
             s, count=count, carried=tuple(carried), body=tuple(body), saves=tuple(saves),
             restores=tuple(restores), condition=condition,
@@ -435,13 +393,10 @@ class Beside(ABC):
         return [*before, made]
 
 
-def _next(c: Carried) -> Expr:
+def _next(c: lp.Carried) -> Expr:
     """The next value of a number; a maximum hangs on no decision."""
     found = reduction(c)
     if found is None or found.kind not in ("max", "min"):
         return c.next
     join = MAXIMUM if found.kind == "max" else MINIMUM
     return join(ir.var(c.name), found.term)
-
-
-__all__ = ["Beside", "Parts", "added_up", "with_loops"]

@@ -50,6 +50,7 @@ from symdiff.ir.functions import (
     UNIT,
 )
 from symdiff.ir.plain import decides_plainly, real_op
+from symdiff.lowering.compensated.evaluate import is_power_of_two
 from symdiff.lowering.lower import fused
 from symdiff.lowering.target import (
     ARRAY_CHAIN,
@@ -239,7 +240,7 @@ class Bounds:
         return ir.const(q) * ir.abs_(e) * (more / ir.abs_(e.args[0]))
 
     def _sum(self, e: Expr, x: Bound, y: Bound) -> Bound:
-        if (x.exact and y.exact) or self._adds(e):
+        if (x.exact and y.exact) or self.signs.adds_up(e):
             relative = x.relative if y.relative is ZERO else y.relative
             more = x.more + y.more
             if ZERO is not x.relative is not y.relative is not ZERO:
@@ -288,13 +289,6 @@ class Bounds:
             parts = zip(inner.args, self._saved(inner), strict=True)
             terms[at : at + 1] = [(a, extra + self.unit - s) for a, s in parts]
         return [(t, self.bounds[t].k + extra) for t, extra in terms]
-
-    def _adds(self, e: Expr) -> bool:
-        """Whether both terms of a sum have one sign, so that nothing cancels."""
-        a, b = (self.signs.of(x) for x in e.args)
-        if e.op is SUB:
-            b = self.signs.of(ir.neg(e.args[1]))
-        return not (a | b) & 1 or not (a | b) & 4
 
     def _term_by_term(self, e: Expr) -> Bound:
         """The error of a node of which every operation is rounded by itself."""
@@ -440,12 +434,3 @@ def _rounded_up(k: Fraction) -> Expr:
     """A short number that is no less, for tests."""
     steps = 4 if k >= 1 else 256
     return ir.const(Fraction(math.ceil(k * steps), steps))
-
-
-def is_power_of_two(e: Expr) -> bool:
-    """Whether a product with a number is exact."""
-    q = ir.rational(e)
-    if q is None or q == 0:
-        return False
-    n, d = abs(q.numerator), q.denominator
-    return not n & (n - 1) and not d & (d - 1)

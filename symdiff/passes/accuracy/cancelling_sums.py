@@ -77,21 +77,13 @@ def compensate_sums(
 def _outermost(outputs: tuple[Expr, ...], work: ErrorTest) -> list[Expr]:
     """Sums that may cancel, and whose errors can be computed, above all others."""
     found: dict[Expr, None] = {}
-    seen: set[Expr] = set()
-    stack = list(reversed(outputs))
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        seen.add(e)
+    for e in ir.reached(outputs, lambda e: () if e in found else e.args[::-1]):
         inner = e.args[0] if e.op in _EXPONENTIALS else e
         loose = e.op in _EXPONENTIALS or e.op in (ADD, SUB)
         loose = loose and not work.of(e).static and bool(inner.args)
         loose = loose or _is_long_power(e)
         if loose and is_plain_sum(inner) and _is_first_order(inner, e is not inner):
             found[e] = None
-        else:
-            stack.extend(e.args)
     return list(found)
 
 
@@ -138,8 +130,7 @@ def _replaced(outputs: tuple[Expr, ...], new: dict[Expr, Expr]) -> tuple[Expr, .
         if e in inside and e not in known and (e.op in (ADD, SUB) or _is_root(e)):
             known[e] = ir.raw(PLAIN, (e,))  # computed there anyway
         elif e not in known:
-            args = tuple(known[a] for a in e.args)
-            known[e] = e if args == e.args else ir.raw(e.op, args, e.value)
+            known[e] = ir.with_args(e, tuple(known[a] for a in e.args))
     return tuple(known[o] for o in outputs)
 
 

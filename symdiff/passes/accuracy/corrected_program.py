@@ -92,7 +92,6 @@ from symdiff.passes.accuracy.solver_corrections import (
 )
 from symdiff.passes.accuracy.sums_in_lanes import in_lanes
 from symdiff.passes.accuracy.underflow_losses import RELATIVE, is_lost, loss
-from symdiff.passes.analysis.signs import NEGATIVE, POSITIVE, Signs
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -215,7 +214,7 @@ class Correcting(Beside):
                 lost[n] = lost[n] if n in lost else loss(n, known, lost)
                 if self.bounded and n.op in CORRECTED:
                     lost[n] = raw(ADD, (lost[n], self.of_function(n, known)))
-            if n.op in (ADD, SUB) and not _has_one_sign(n, signs):
+            if n.op in (ADD, SUB) and not signs.adds_up(n):
                 sums = self.known_sum if looked_at is None or n in looked_at else self.inexact_sum
                 value, rest = sums(known[n], *(known[a] for a in n.args))
                 known[n] = value, rest
@@ -462,13 +461,7 @@ def _solves_functions(program: LoopProgram) -> bool:
 
 def _behind(names: set[str], made_of: Mapping[str, set[str]]) -> set[str]:
     """The names and all that they are made of."""
-    found, stack = set(names), list(names)
-    while stack:
-        for name in made_of.get(stack.pop(), ()):
-            if name not in found:
-                found.add(name)
-                stack.append(name)
-    return found
+    return set(ir.reached(names, lambda name: [*made_of.get(name, ())]))
 
 
 def _made_of(program: LoopProgram) -> tuple[list[tuple[str, Expr]], dict[str, set[str]]]:
@@ -515,14 +508,6 @@ def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]
     return raw(WHERE, (there, value, NAN)), raw(WHERE, (there, rest, NAN))
 
 
-def _has_one_sign(n: Expr, signs: Signs) -> bool:
-    """Whether both terms of a sum or a difference add up."""
-    a, b = (signs.of(x) for x in n.args)
-    if n.op is SUB:
-        return not (a & NEGATIVE or b & POSITIVE) or not (a & POSITIVE or b & NEGATIVE)
-    return not ((a | b) & NEGATIVE) or not ((a | b) & POSITIVE)
-
-
 def _is_power(n: Expr) -> bool:
     """Whether a node is a product of as many equal factors."""
     q = ir.rational(n.args[1]) if n.op is ir.POW else None
@@ -540,6 +525,3 @@ def is_wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     size, off = raw(ir.ABS, (value,)), raw(ir.ABS, (rest,))
     fine = raw(LE, (off, raw(MUL, (accepted, size))))
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
-
-
-__all__ = ["Correcting", "corrected_program", "is_wrong", "together"]

@@ -27,6 +27,3 @@ def over_elements(
         block = (Loop(place, count, tuple(carried), block, names.fresh("trips")),)
         each = [ir.var(c.result) for c in carried]
     return list(each), block
-
-
-__all__ = ["over_elements"]

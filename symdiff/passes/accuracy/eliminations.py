@@ -204,6 +204,3 @@ def _reduced(
         )
     )  # fmt: skip
     return made, array(after), last
-
-
-__all__ = ["can_be_eliminated", "cofactors", "eliminated", "of_pivots"]

@@ -130,10 +130,7 @@ def flagged_where(
         series=series_in_bands(outputs),
     )  # fmt: skip
     tests, sizes = [], ZERO
-    unbounded: set[Expr] = set()
-    for e in ir.topological(outputs):
-        if _may_be_infinite(e) or any(a in unbounded for a in e.args):
-            unbounded.add(e)
+    unbounded = _unbounded(outputs)
     for output in outputs:
         bound = work.of(output)
         if bound.exact and not output.args:
@@ -160,10 +157,7 @@ def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
     """What `flagged` leaves out if it is `lean`: where some output is not finite, or something in
     it may over- or underflow."""
     large: Expr = ZERO
-    unbounded: set[Expr] = set()
-    for e in ir.topological(outputs):
-        if _may_be_infinite(e) or any(a in unbounded for a in e.args):
-            unbounded.add(e)
+    unbounded = _unbounded(outputs)
     for output in dict.fromkeys(outputs):
         if output in unbounded:
             large = large + ir.abs_(output)
@@ -174,6 +168,15 @@ def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
 FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, *EXTREMES, COMPENSATED, LIGHT, PLAIN,
           *STEPS)  # fmt: skip
 """Finite for finite arguments, unless they overflow."""
+
+
+def _unbounded(outputs: Iterable[Expr]) -> set[Expr]:
+    """The nodes that are not finite for all arguments that are."""
+    found: set[Expr] = set()
+    for e in ir.topological(outputs):
+        if _may_be_infinite(e) or any(a in found for a in e.args):
+            found.add(e)
+    return found
 
 
 def _may_be_infinite(e: Expr) -> bool:

@@ -117,6 +117,3 @@ def _bound(e: Expr, far: Expr, left: bool) -> Expr:
         return NAN
     up = (q > 0) is ((e.op is LT) is not left)  # x < q is x < LEAST, for 0 < q < LEAST
     return ir.const(LEAST if q > 0 else -LEAST) if up else ir.ZERO
-
-
-__all__ = ["split_far_constants", "without_far_constants"]

@@ -18,7 +18,6 @@ closed form stands alone, if the sum counts nowhere near the middle of that band
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +33,7 @@ from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.flagged import shares
 from symdiff.passes.analysis.band_extent import center, near
+from symdiff.passes.cancel.algebra import common_measure
 from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.stabilise import stabilise
 
@@ -186,8 +186,7 @@ def _factored(terms: Sequence[Term]) -> Iterator[Expr]:
 
 def _content(factors: Sequence[Fraction]) -> Fraction:
     """A factor of all the factors, if what is left of them are integers."""
-    shared = Fraction(math.gcd(*(f.numerator for f in factors)),
-                      math.lcm(*(f.denominator for f in factors)))  # fmt: skip
+    shared = common_measure(factors)
     fine = shared and is_exact(shared) and all(is_exact(f / shared) for f in factors)
     return shared if fine else Fraction(1)
 
@@ -260,16 +259,12 @@ def _quotient(e: Expr, known: Mapping[Expr, Any], context: Any) -> tuple[Any, An
 
 def _leaves(e: Expr) -> Iterator[Expr]:
     """What a node is a rational function of."""
-    seen, stack = set(), [e]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if _is_rational(node):
-            stack.extend(node.args[:1] if node.op is POW else node.args)
-        elif ir.rational(node) is None:
-            yield node
+
+    def below(n: Expr) -> tuple[Expr, ...]:
+        return (n.args[:1] if n.op is POW else n.args[::-1]) if _is_rational(n) else ()
+
+    nodes = ir.reached((e,), below)
+    return (n for n in nodes if not _is_rational(n) and ir.rational(n) is None)
 
 
 def _is_rational(e: Expr) -> bool:

@@ -270,8 +270,7 @@ class _Testing:
     def _back(self, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
         """The expressions over what is loaded, node by node."""
         for e in ir.topological(outputs, self.over):
-            args = tuple(self.over[a] for a in e.args)
-            self.over[e] = e if args == e.args else raw(e.op, args, e.value)
+            self.over[e] = ir.with_args(e, tuple(self.over[a] for a in e.args))
         return tuple(self.over[e] for e in outputs)
 
     # ------------------------------------------------------------------- watching
@@ -500,6 +499,3 @@ def _outside(s: Statement) -> list[_Found]:
         case Update():
             return [_Found(s.value, s.type.kind == "f"), _Found(s.guard, True)]
     return [_Found(e) for e in expressions(s)]
-
-
-__all__ = ["ProgramWithTests", "Reference", "with_error_tests"]

@@ -54,6 +54,3 @@ def passes_on_losses(program: LoopProgram) -> bool:
     return any(
         name_of(e) in made for top in operands() if top.op is not VAR for e in leaves((top,))
     )
-
-
-__all__ = ["passes_on_losses"]

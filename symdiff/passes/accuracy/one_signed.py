@@ -45,6 +45,3 @@ class Signed:
     def _is(self, leaf: Expr) -> bool:
         whole = leaf.args[0] if leaf.op is LOAD else leaf
         return whole.op in (VAR, ARRAY) and name_of(whole) in self.names
-
-
-__all__ = ["Signed", "never_negative"]

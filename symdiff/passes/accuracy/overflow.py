@@ -44,6 +44,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import EXTREMES, UNIT
 from symdiff.ir.plain import decides_plainly, is_decided
+from symdiff.lowering.compensated.evaluate import is_power_of_two
 from symdiff.lowering.target import COMPENSATED, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS
 from symdiff.passes.accuracy.error_test import ErrorTest
@@ -226,10 +227,4 @@ class _Losses:
 
 
 def _is_unit(e: Expr) -> bool:
-    q = ir.rational(e)
-    return (
-        q is not None
-        and abs(q) >= 1
-        and q.denominator == 1
-        and not abs(q.numerator) & (abs(q.numerator) - 1)
-    )
+    return is_power_of_two(e) and abs(ir.rational(e) or Fraction(0)) >= 1

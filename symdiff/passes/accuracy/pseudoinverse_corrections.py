@@ -58,6 +58,3 @@ def bound_of_difference(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
     (_, a, x), (dy, da, dx) = s.args, lost
     more = w.plus(w.times(da, sizes_of(w, x)), w.times(sizes_of(w, a), dx))
     return [w.plus(dy, more)]
-
-
-__all__ = ["bound_of_difference", "bound_of_pseudoinverse", "difference", "pseudoinverse"]

@@ -204,18 +204,19 @@ _COMBINE: dict[ir.Op, Callable[[list[Fraction]], Fraction]] = {
 
 def plainly(condition: Expr, nodes: set[Expr]) -> Expr:
     """An expression over what is computed with its errors, of which it takes the values."""
+
+    def is_value(e: Expr) -> bool:
+        return e in nodes and bool(e.args) and not e.op.boolean
+
+    def below(e: Expr) -> tuple[Expr, ...]:
+        return () if e.op in COMPENSATED_OPS or is_value(e) else e.args
+
     new: dict[Expr, Expr] = {}
-    stack = [condition]
-    while stack:
-        e = stack[-1]
-        if e in new:
-            stack.pop()
-        elif not e.args or e.op in COMPENSATED_OPS:
+    for e in ir.children_first((condition,), below):
+        if not e.args or e.op in COMPENSATED_OPS:
             new[e] = e
-        elif e in nodes and not e.op.boolean:
+        elif is_value(e):
             new[e] = ir.raw(PLAIN, (e,))
-        elif missing := [a for a in e.args if a not in new]:
-            stack.extend(missing)
         else:
             new[e] = ir.raw(e.op, tuple(new[a] for a in e.args), e.value)
     return new[condition]

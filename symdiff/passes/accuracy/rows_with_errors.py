@@ -112,6 +112,3 @@ class _Rows(Correcting):
         )
         self.counted = (*self.counted[0], *block), [*self.counted[1], *counts]
         return self.corrected_array(e, t, checks)
-
-
-__all__ = ["corrected_formulas", "corrected_rows"]

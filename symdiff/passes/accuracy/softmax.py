@@ -91,6 +91,3 @@ def _less(terms: Sequence[Expr], part: Expr) -> Expr:
             exponent = other.args[0] + exponent
         total = total + ir.product([*above, EXP(exponent)]) / ir.product(below)
     return total
-
-
-__all__ = ["share", "shared"]

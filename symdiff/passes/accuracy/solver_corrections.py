@@ -24,23 +24,9 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, CONST, INF, NAN, ONE, WHERE, ZERO, Expr, const, raw
+from symdiff.ir import loop_program as lp
 from symdiff.ir.linalg.derivatives import Writer, result_of
 from symdiff.ir.linalg.routines import ROUTINES
-from symdiff.ir.loop_program import (
-    INTEGER,
-    REAL,
-    REAL_OF,
-    Call,
-    LoopProgram,
-    Statement,
-    Type,
-    array,
-    index,
-    load,
-    name_of,
-    types,
-    walk,
-)
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.elements import over_elements
@@ -76,9 +62,9 @@ OF_ANY_SIZE = ("eigh", "svd", "pinv", "difference")
 BY_PIVOTS = ("det", "slogdet", "cofactors")
 
 
-def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
+def has_correction(s: lp.Call, known: Mapping[str, lp.Type]) -> bool:
     """Whether the errors of a call are computed so."""
-    shapes = [known[name_of(a)].shape for a in s.args]
+    shapes = [known[lp.name_of(a)].shape for a in s.args]
     n = shapes[0][0]
     if s.routine in OF_ANY_SIZE:
         return True
@@ -89,19 +75,19 @@ def has_correction(s: Call, known: Mapping[str, Type]) -> bool:
     return s.routine in ("solve", "inv", "cholesky", *BY_PIVOTS)
 
 
-def calls_with_corrections(program: LoopProgram) -> bool:
+def calls_with_corrections(program: lp.LoopProgram) -> bool:
     """Whether a program solves linear systems so; products of matrices do not count."""
-    known = types(program)
+    known = lp.types(program)
     return any(
-        isinstance(s, Call) and s.routine not in TURNED and has_correction(s, known)
-        for s in walk(program.block)
+        isinstance(s, lp.Call) and s.routine not in TURNED and has_correction(s, known)
+        for s in lp.walk(program.block)
     )
 
 
 def with_correction(
-    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names,
+    s: lp.Call, rests: Mapping[str, str], known: Mapping[str, lp.Type], names: Names,
     losses: Mapping[str, str] | None = None,
-) -> tuple[list[Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
+) -> tuple[list[lp.Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
     """A call and what computes its errors; the names of these by its results, and of what is lost beside them, if that
     is carried.
 
@@ -117,9 +103,9 @@ def with_correction(
     found: dict[str, tuple[str, ...]]
     if s.routine in TURNED:
         rest = _product(w, s, errors)
-        found = {s.results[0][0]: (name_of(rest),)}
+        found = {s.results[0][0]: (lp.name_of(rest),)}
         if losses is not None:
-            found[s.results[0][0]] += (name_of(_lost_in_product(w, names, s, rest, losses)),)
+            found[s.results[0][0]] += (lp.name_of(_lost_in_product(w, names, s, rest, losses)),)
         return w.out, found
     rests_of_results = _RULES[s.routine](w, s, errors)
     bounds = [ZERO for _ in s.results] if losses is None else _passed(w, s, losses)
@@ -127,17 +113,17 @@ def with_correction(
     for k, (rest, left) in enumerate(rests_of_results):
         result = result_of(s, k)
         rest, second = _known(w, names, result, rest, left, losses is not None)
-        found[name_of(result)] = (name_of(rest),)
+        found[lp.name_of(result)] = (lp.name_of(rest),)
         if losses is not None:
             lost = w.plus(_lost(w, names, s, result, rest, second), bounds[k])
-            found[name_of(result)] += (name_of(lost),)
+            found[lp.name_of(result)] += (lp.name_of(lost),)
     return w.out, found
 
 
 def by_pivots(
-    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names,
+    s: lp.Call, rests: Mapping[str, str], known: Mapping[str, lp.Type], names: Names,
     losses: Mapping[str, str] | None = None,
-) -> tuple[list[Statement], list[Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
+) -> tuple[list[lp.Statement], list[lp.Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
     """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, or cofactors, to
     be computed with its roundings; and the names of the errors and losses of what the former computes. With
     M A = U + F, where M has the determinant 1 or -1, a pivot is that of U and, relative to it, its part of
@@ -146,27 +132,27 @@ def by_pivots(
     w.types.update({losses[n]: t for n, t in known.items() if losses and n in losses})
     a = s.args[0]
     n = w.shape(a)[0]
-    square = Type((n, n))
+    square = lp.Type((n, n))
     results = (
-        (names.fresh("sign"), REAL), (names.fresh("elimination"), square), (names.fresh("upper"), square),
+        (names.fresh("sign"), lp.REAL), (names.fresh("elimination"), square), (names.fresh("upper"), square),
     )  # fmt: skip
-    w.out.append(Call("eliminated", results, s.args))
+    w.out.append(lp.Call("eliminated", results, s.args))
     w.types.update(results)
     sign, m, upper = (t.leaf(name) for name, t in results)
-    left = residual(w, (n, n), lambda i, j: load(upper, i, j), lambda i, k: load(m, i, k),
-                     lambda k, j: load(a, k, j), n)  # fmt: skip
+    left = residual(w, (n, n), lambda i, j: lp.load(upper, i, j), lambda i, k: lp.load(m, i, k),
+                     lambda k, j: lp.load(a, k, j), n)  # fmt: skip
     left = w.plus(w.minus(left), w.times(m, da))
     no_zeros = w.build((n, n), lambda i, j: ir.where(
-        ir.and_(ir.eq(i, j), ir.eq(load(upper, i, j), ZERO)), ONE, load(upper, i, j)
+        ir.and_(ir.eq(i, j), ir.eq(lp.load(upper, i, j), ZERO)), ONE, lp.load(upper, i, j)
     ))  # fmt: skip
     part = w.call("solve", (n, n), no_zeros, left)
-    size = raw(ir.MUL, (raw(REAL_OF, (n,)), _largest(w, names, part)))
+    size = raw(ir.MUL, (raw(lp.REAL_OF, (n,)), _largest(w, names, part)))
     near = raw(ir.LE, (size, const(LARGEST)))
-    pivots = w.build((n,), lambda i: load(upper, i, i))
+    pivots = w.build((n,), lambda i: lp.load(upper, i, i))
     rest = w.build((n,), lambda i: raw(
-        WHERE, (near, raw(ir.MUL, (load(upper, i, i), load(part, i, i))), NAN)
+        WHERE, (near, raw(ir.MUL, (lp.load(upper, i, i), lp.load(part, i, i))), NAN)
     ))  # fmt: skip
-    found: dict[str, tuple[str, ...]] = {name_of(pivots): (name_of(rest),)}
+    found: dict[str, tuple[str, ...]] = {lp.name_of(pivots): (lp.name_of(rest),)}
     if losses is not None:
         squared = raw(ir.MUL, (size, size))
         own = _lost(
@@ -175,57 +161,61 @@ def by_pivots(
             s,
             pivots,
             rest,
-            lambda i: raw(ir.MUL, (squared, raw(ir.ABS, (load(pivots, i),)))),
+            lambda i: raw(ir.MUL, (squared, raw(ir.ABS, (lp.load(pivots, i),)))),
         )
-        if name_of(a) in losses:
-            lost = w.times(sizes_of(w, m), array(losses[name_of(a)]))
+        if lp.name_of(a) in losses:
+            lost = w.times(sizes_of(w, m), lp.array(losses[lp.name_of(a)]))
             passed = w.times(sizes_of(w, w.call("inv", (n, n), no_zeros)), lost)
             own = w.plus(own, w.build((n,), lambda i: raw(
-                ir.MUL, (raw(ir.ABS, (load(pivots, i),)), load(passed, i, i))
+                ir.MUL, (raw(ir.ABS, (lp.load(pivots, i),)), lp.load(passed, i, i))
             )))  # fmt: skip
-        found[name_of(pivots)] += (name_of(own),)
+        found[lp.name_of(pivots)] += (lp.name_of(own),)
     if s.routine != "cofactors":
-        return w.out, [of_pivots(s, n, lambda i: load(pivots, i), sign, names)], found
+        return w.out, [of_pivots(s, n, lambda i: lp.load(pivots, i), sign, names)], found
     inverse = w.call("solve", (n, n), no_zeros, m)
     carried = losses is not None
     rest, second = _known(w, names, inverse, *_of_inverse(w, a, inverse, da), carried)
-    found[name_of(inverse)] = (name_of(rest),)
+    found[lp.name_of(inverse)] = (lp.name_of(rest),)
     if losses is not None:
         sizes = sizes_of(w, inverse)
-        lost = array(losses[name_of(a)]) if name_of(a) in losses else ZERO
+        lost = lp.array(losses[lp.name_of(a)]) if lp.name_of(a) in losses else ZERO
         own = w.plus(
             _lost(w, names, s, inverse, rest, second), w.times(w.times(sizes, lost), sizes)
         )
-        found[name_of(inverse)] += (name_of(own),)
-    last = cofactors(s, n, lambda i: load(pivots, i), sign, lambda i, j: load(inverse, i, j), names)
+        found[lp.name_of(inverse)] += (lp.name_of(own),)
+    last = cofactors(
+        s, n, lambda i: lp.load(pivots, i), sign, lambda i, j: lp.load(inverse, i, j), names
+    )
     return w.out, last, found
 
 
 def _writer(
-    s: Call, rests: Mapping[str, str], known: Mapping[str, Type], names: Names
+    s: lp.Call, rests: Mapping[str, str], known: Mapping[str, lp.Type], names: Names
 ) -> tuple[Writer, list[Expr]]:
     """What writes rules of a call, and the errors of its arguments."""
-    own = {name_of(a) for a in s.args}
+    own = {lp.name_of(a) for a in s.args}
     shapes = {n: known[n] for n in own} | dict(s.results)
     shapes |= {rests[n]: known[n] for n in own if n in rests}
 
-    def fresh(stem: str, t: Type) -> str:
+    def fresh(stem: str, t: lp.Type) -> str:
         name = names.fresh(stem)
         shapes[name] = t
         return name
 
-    errors = [array(rests[name_of(a)]) if name_of(a) in rests else ZERO for a in s.args]
+    errors = [lp.array(rests[lp.name_of(a)]) if lp.name_of(a) in rests else ZERO for a in s.args]
     return Writer(fresh, shapes), errors
 
 
 # ----------------------------------------------------------------------------- rules
-def _product(w: Writer, s: Call, errors: list[Expr]) -> Expr:
+def _product(w: Writer, s: lp.Call, errors: list[Expr]) -> Expr:
     (a, b), c, (da, db) = s.args, result_of(s), errors
     turned = TURNED[s.routine]
-    x: Callable[[Expr, Expr], Expr] = lambda i, k: load(a, k, i) if turned[0] else load(a, i, k)
+    x: Callable[[Expr, Expr], Expr] = lambda i, k: (
+        lp.load(a, k, i) if turned[0] else lp.load(a, i, k)
+    )
     if turned[1]:
         b = w.transposed(b)
-    rest = residual(w, w.shape(c), lambda i, j: load(c, i, j), x, lambda k, j: load(b, k, j),
+    rest = residual(w, w.shape(c), lambda i, j: lp.load(c, i, j), x, lambda k, j: lp.load(b, k, j),
                      w.shape(a)[0 if turned[0] else 1])  # fmt: skip
     rest = w.minus(rest)
     for left, right in ((da, w.plus(s.args[1], db)), (s.args[0], db)):
@@ -234,16 +224,16 @@ def _product(w: Writer, s: Call, errors: list[Expr]) -> Expr:
     return rest
 
 
-def _solution(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+def _solution(w: Writer, s: lp.Call, errors: list[Expr]) -> Rests:
     (a, b), x, (da, db) = s.args, result_of(s), errors
     n = w.shape(a)[0]
     if len(w.shape(b)) == 1:
         t = w.transposed(a)
-        left = residual(w, (n,), lambda i: load(b, i), lambda k: load(x, k),
-                         lambda k, i: load(t, k, i), n)  # fmt: skip
+        left = residual(w, (n,), lambda i: lp.load(b, i), lambda k: lp.load(x, k),
+                         lambda k, i: lp.load(t, k, i), n)  # fmt: skip
     else:
-        left = residual(w, w.shape(b), lambda i, j: load(b, i, j), lambda i, k: load(a, i, k),
-                         lambda k, j: load(x, k, j), n)  # fmt: skip
+        left = residual(w, w.shape(b), lambda i, j: lp.load(b, i, j), lambda i, k: lp.load(a, i, k),
+                         lambda k, j: lp.load(x, k, j), n)  # fmt: skip
     left = w.plus(left, db)
     (rest,) = ROUTINES["solve"].jvp(w, s, [da, left])
     left = w.plus(left, w.minus(w.times(da, w.plus(x, rest))))
@@ -251,14 +241,14 @@ def _solution(w: Writer, s: Call, errors: list[Expr]) -> Rests:
     return [(rest, lambda *i: _further(again, *i))]
 
 
-def _inverse(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+def _inverse(w: Writer, s: lp.Call, errors: list[Expr]) -> Rests:
     return [_of_inverse(w, s.args[0], result_of(s), errors[0])]
 
 
 def _of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> tuple[Expr, Callable[..., Expr]]:
     """The errors of an inverse, and what is left."""
     one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
-    left = residual(w, w.shape(a), one, lambda i, k: load(a, i, k), lambda k, j: load(c, k, j),
+    left = residual(w, w.shape(a), one, lambda i, k: lp.load(a, i, k), lambda k, j: lp.load(c, k, j),
                     w.shape(a)[0])  # fmt: skip
     rest = w.times(c, w.plus(left, w.minus(w.times(da, c))))
     left = w.plus(left, w.minus(w.times(da, w.plus(c, rest))))
@@ -268,21 +258,21 @@ def _of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> tuple[Expr, Callable[.
 
 def _further(again: Expr, *i: Expr) -> Expr:
     """What is left of an element, by the correction of its correction, which is as far off as that."""
-    return raw(ir.MUL, (const(4), raw(ir.ABS, (load(again, *i),))))
+    return raw(ir.MUL, (const(4), raw(ir.ABS, (lp.load(again, *i),))))
 
 
-def _factor(w: Writer, s: Call, errors: list[Expr]) -> Rests:
+def _factor(w: Writer, s: lp.Call, errors: list[Expr]) -> Rests:
     """With the correction as L E, what is left is of the size of L E E': small rows of L have large parts of that."""
     (a,), factor, (da,) = s.args, result_of(s), errors
     n = w.shape(a)[0]
     turned = w.transposed(factor)
-    below = lambda i, j: ir.where(ir.lt(i, j), load(a, j, i), load(a, i, j))
-    left = residual(w, w.shape(a), below, lambda i, k: load(factor, i, k),
-                     lambda k, j: load(turned, k, j), n, lambda i: i + ONE)  # fmt: skip
+    below = lambda i, j: ir.where(ir.lt(i, j), lp.load(a, j, i), lp.load(a, i, j))
+    left = residual(w, w.shape(a), below, lambda i, k: lp.load(factor, i, k),
+                     lambda k, j: lp.load(turned, k, j), n, lambda i: i + ONE)  # fmt: skip
     (rest,) = ROUTINES["cholesky"].jvp(w, s, [w.plus(left, da)])
     part = sizes_of(w, w.call("solve", w.shape(a), factor, rest))
     square = w.times(sizes_of(w, factor), w.times(part, w.transposed(part)))
-    return [(rest, lambda i, j: ir.where(ir.lt(i, j), ZERO, load(square, i, j)))]
+    return [(rest, lambda i, j: ir.where(ir.lt(i, j), ZERO, lp.load(square, i, j)))]
 
 
 _RULES = {
@@ -301,18 +291,18 @@ def _known(
     near = raw(ir.LE, (most, raw(ir.MUL, (const(LARGEST), largest))))
 
     def nothing(*i: Expr) -> Expr:
-        value = raw(ir.ABS, (load(x, *i),))
+        value = raw(ir.ABS, (lp.load(x, *i),))
         return raw(ir.LE, (left(*i), raw(ir.MUL, (const(SECOND), value))))
 
     def correction(*i: Expr) -> Expr:
         known = near if carried else ir.and_(near, nothing(*i))
-        return ir.where(known, load(rest, *i), NAN)
+        return ir.where(known, lp.load(rest, *i), NAN)
 
     return w.build(w.shape(x), correction), left
 
 
 def _lost(
-    w: Writer, names: Names, s: Call, result: Expr, rest: Expr, second: Callable[..., Expr]
+    w: Writer, names: Names, s: lp.Call, result: Expr, rest: Expr, second: Callable[..., Expr]
 ) -> Expr:
     """What is left of second order, and by underflow next to nothing, unless numbers are far from 1; then it
     is not known; of what is 0 without an error, nothing."""
@@ -331,7 +321,7 @@ def _lost(
 
 def _exact(x: Expr, rest: Expr, *i: Expr) -> Expr:
     """Whether an element is 0 without an error."""
-    value, off = (raw(ir.LE, (raw(ir.ABS, (load(e, *i),)), ZERO)) for e in (x, rest))
+    value, off = (raw(ir.LE, (raw(ir.ABS, (lp.load(e, *i),)), ZERO)) for e in (x, rest))
     return ir.and_(value, off)
 
 
@@ -342,7 +332,7 @@ def _usual(size: Expr, far: Fraction) -> Expr:
 
 
 def _lost_in_product(
-    w: Writer, names: Names, s: Call, rest: Expr, losses: Mapping[str, str]
+    w: Writer, names: Names, s: lp.Call, rest: Expr, losses: Mapping[str, str]
 ) -> Expr:
     """What the elements of a product of matrices lost: what terms lost, and by underflow."""
     size = raw(ir.MUL, tuple(_largest(w, names, a) for a in s.args))
@@ -350,38 +340,40 @@ def _lost_in_product(
     result = result_of(s)
     found = w.build(w.shape(result), lambda *i: raw(WHERE, (_exact(result, rest, *i), ZERO, own)))
     for k, a in enumerate(s.args):
-        if name_of(a) in losses:
+        if lp.name_of(a) in losses:
             both = [sizes_of(w, e) for e in s.args]
-            both[k] = array(losses[name_of(a)])
+            both[k] = lp.array(losses[lp.name_of(a)])
             found = w.plus(found, w.call(s.routine, w.shape(result), *both))
     return found
 
 
-def _passed(w: Writer, s: Call, losses: Mapping[str, str]) -> list[Expr]:
+def _passed(w: Writer, s: lp.Call, losses: Mapping[str, str]) -> list[Expr]:
     """What the results lose by what arguments lost, to first order: the rules of derivatives with sizes."""
-    lost = [array(losses[name_of(a)]) if name_of(a) in losses else ZERO for a in s.args]
+    lost = [lp.array(losses[lp.name_of(a)]) if lp.name_of(a) in losses else ZERO for a in s.args]
     if all(e is ZERO for e in lost):
         return [ZERO for _ in s.results]
     return _BOUNDS[s.routine](w, s, lost)
 
 
-def _bound_of_solution(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
+def _bound_of_solution(w: Writer, s: lp.Call, lost: list[Expr]) -> list[Expr]:
     (a, _), (da, db) = s.args, lost
     inverse = sizes_of(w, w.call("inv", w.shape(a), a))
     return [w.times(inverse, w.plus(db, w.times(da, sizes_of(w, result_of(s)))))]
 
 
-def _bound_of_inverse(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
+def _bound_of_inverse(w: Writer, s: lp.Call, lost: list[Expr]) -> list[Expr]:
     inverse = sizes_of(w, result_of(s))
     return [w.times(w.times(inverse, lost[0]), inverse)]
 
 
-def _bound_of_factor(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
+def _bound_of_factor(w: Writer, s: lp.Call, lost: list[Expr]) -> list[Expr]:
     factor = result_of(s)
     inverse = sizes_of(w, w.call("inv", w.shape(factor), factor))
     middle = w.times(w.times(inverse, lost[0]), w.transposed(inverse))
     bound = w.times(sizes_of(w, factor), middle)
-    return [w.build(w.shape(factor), lambda i, j: ir.where(ir.lt(i, j), ZERO, load(bound, i, j)))]
+    return [
+        w.build(w.shape(factor), lambda i, j: ir.where(ir.lt(i, j), ZERO, lp.load(bound, i, j)))
+    ]
 
 
 _BOUNDS = {
@@ -392,18 +384,8 @@ _BOUNDS = {
 
 def _largest(w: Writer, names: Names, x: Expr) -> Expr:
     """The size of the largest element of an array."""
-    places = [w.fresh("i", INTEGER) for _ in w.shape(x)]
-    each = raw(ir.ABS, (load(x, *map(index, places)),))
-    ((found,), block) = over_elements(names, places, Type(w.shape(x)), [each], [True])
+    places = [w.fresh("i", lp.INTEGER) for _ in w.shape(x)]
+    each = raw(ir.ABS, (lp.load(x, *map(lp.index, places)),))
+    ((found,), block) = over_elements(names, places, lp.Type(w.shape(x)), [each], [True])
     w.out += block
     return found
-
-
-__all__ = [
-    "BY_PIVOTS",
-    "OF_ANY_SIZE",
-    "by_pivots",
-    "calls_with_corrections",
-    "has_correction",
-    "with_correction",
-]

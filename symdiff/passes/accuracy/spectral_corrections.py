@@ -297,15 +297,3 @@ def residual(
     value = raw(ADD, tuple(map(ir.var, ends)))
     w.out.append(Build(name, t, tuple(map(name_of, places)), value, (loop,)))
     return array(name)
-
-
-__all__ = [
-    "LARGEST",
-    "Rests",
-    "bound_of_eigen",
-    "bound_of_singular",
-    "eigen",
-    "residual",
-    "singular",
-    "sizes_of",
-]

@@ -19,27 +19,7 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import TRUE, ZERO, Expr, const, raw, substitute, var
-from symdiff.ir.loop_program import (
-    FLOORDIV,
-    REAL,
-    Block,
-    Build,
-    Call,
-    Carried,
-    Loop,
-    LoopProgram,
-    Statement,
-    Type,
-    Update,
-    array,
-    expressions,
-    index,
-    leaves,
-    load,
-    name_of,
-    names_of,
-    walk,
-)
+from symdiff.ir import loop_program as lp
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import reduction
 from symdiff.passes.accuracy.beside import with_loops
@@ -48,16 +28,18 @@ WIDTH, FEW = 8, 64
 """Sums at a time, and terms of a sum that is not divided."""
 
 
-def in_lanes(program: LoopProgram, keeps: Callable[[Call], bool] = lambda s: False) -> LoopProgram:
+def in_lanes(
+    program: lp.LoopProgram, keeps: Callable[[lp.Call], bool] = lambda s: False
+) -> lp.LoopProgram:
     """The program with its products of matrices as loops, and sums divided; but for calls to keep."""
-    names = names_of(program)
+    names = lp.names_of(program)
     block = with_loops(program, names, keeps)
-    used = {name_of(e) for s in walk(block) for e in leaves(expressions(s))}
+    used = {lp.name_of(e) for s in lp.walk(block) for e in lp.leaves(lp.expressions(s))}
 
-    def go(block: Block) -> Block:
-        made: list[Statement] = []
+    def go(block: lp.Block) -> lp.Block:
+        made: list[lp.Statement] = []
         for s in block:
-            if not isinstance(s, Loop):
+            if not isinstance(s, lp.Loop):
                 made.append(s)
             elif s.trips not in used and (terms := _terms(s)) is not None:
                 made += _divided(s, terms, names)
@@ -68,64 +50,61 @@ def in_lanes(program: LoopProgram, keeps: Callable[[Call], bool] = lambda s: Fal
     return replace(program, block=go(block))
 
 
-def _lies_in_lanes(s: Loop) -> bool:
+def _lies_in_lanes(s: lp.Loop) -> bool:
     """Whether several iterations of a loop may be computed side by side: if it carries no numbers, and its
     statements change elements, or are sums."""
-    if any(c.type == REAL for c in s.carried):
+    if any(c.type == lp.REAL for c in s.carried):
         return False
-    sums = [b for b in walk(s.body) if not isinstance(b, Update)]
+    sums = [b for b in lp.walk(s.body) if not isinstance(b, lp.Update)]
     return all(
-        isinstance(b, Loop)
+        isinstance(b, lp.Loop)
         and not b.saves
         and not b.restores
-        and all(c.type == REAL for c in b.carried)
+        and all(c.type == lp.REAL for c in b.carried)
         for b in sums
     )
 
 
-def _terms(s: Loop) -> list[Expr] | None:
+def _terms(s: lp.Loop) -> list[Expr] | None:
     """What each of the numbers that a loop carries collects; None if it does anything else."""
     if s.body or s.saves or s.restores or s.condition is not TRUE or s.count is None:
         return None
-    if s.count.op is ir.CONST or any(c.type != REAL for c in s.carried):
+    if s.count.op is ir.CONST or any(c.type != lp.REAL for c in s.carried):
         return None
     found = [reduction(c) for c in s.carried]
     own = {c.name for c in s.carried}
     if any(r is None or r.kind != "add" for r in found):
         return None
     terms = [r.term for r in found if r is not None]
-    return None if any(name_of(e) in own for e in leaves(terms)) else terms
+    return None if any(lp.name_of(e) in own for e in lp.leaves(terms)) else terms
 
 
-def _divided(s: Loop, terms: list[Expr], names: Names) -> list[Statement]:
+def _divided(s: lp.Loop, terms: list[Expr], names: Names) -> list[lp.Statement]:
     assert s.count is not None
-    n, i = s.count, index(s.index)
+    n, i = s.count, lp.index(s.index)
     few = ir.lt(n, const(FEW))
     width = ir.where(few, ZERO, const(WIDTH))
-    many = ir.where(few, ZERO, raw(FLOORDIV, (n, const(WIDTH))))
-    made: list[Statement] = []
-    middle: list[Carried] = []
-    last: list[Carried] = []
-    lane = index(names.fresh("lane"))
+    many = ir.where(few, ZERO, raw(lp.FLOORDIV, (n, const(WIDTH))))
+    made: list[lp.Statement] = []
+    middle: list[lp.Carried] = []
+    last: list[lp.Carried] = []
+    lane = lp.index(names.fresh("lane"))
     left = names.fresh(s.index)
     for c, term in zip(s.carried, terms, strict=True):
         k, w = names.fresh(s.index), names.fresh("lane")
-        (here,) = substitute((term,), {i: const(WIDTH) * index(k) + index(w)})
+        (here,) = substitute((term,), {i: const(WIDTH) * lp.index(k) + lp.index(w)})
         name, part, end = (names.fresh(c.name) for _ in range(3))
-        sums = Loop(k, many, (_sum(part, ZERO, here, end),), (), names.fresh("trips"))
-        made.append(Build(name, Type((width,)), (w,), var(end), (sums,)))
+        sums = lp.Loop(k, many, (_sum(part, ZERO, here, end),), (), names.fresh("trips"))
+        made.append(lp.Build(name, lp.Type((width,)), (w,), var(end), (sums,)))
         middle.append(
-            _sum(names.fresh(c.name), c.init, load(array(name), lane), names.fresh(c.name))
+            _sum(names.fresh(c.name), c.init, lp.load(lp.array(name), lane), names.fresh(c.name))
         )
-        (here,) = substitute((term,), {i: const(WIDTH) * many + index(left)})
+        (here,) = substitute((term,), {i: const(WIDTH) * many + lp.index(left)})
         last.append(_sum(c.name, var(middle[-1].result), here, c.result))
-    made.append(Loop(name_of(lane), width, tuple(middle), (), names.fresh("trips")))
+    made.append(lp.Loop(lp.name_of(lane), width, tuple(middle), (), names.fresh("trips")))
     rest = n - const(WIDTH) * many
     return [*made, replace(s, index=left, count=rest, carried=tuple(last), reverse=False)]
 
 
-def _sum(name: str, init: Expr, term: Expr, result: str) -> Carried:
-    return Carried(name, REAL, init, var(name) + term, result)
-
-
-__all__ = ["in_lanes"]
+def _sum(name: str, init: Expr, term: Expr, result: str) -> lp.Carried:
+    return lp.Carried(name, lp.REAL, init, var(name) + term, result)

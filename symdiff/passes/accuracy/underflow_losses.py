@@ -169,6 +169,3 @@ def _where(here: Expr, small: Expr, once: Expr) -> Expr:
 
 def _times(x: Expr, lost: Expr) -> Expr:
     return ZERO if lost is ZERO else raw(MUL, (_size(x), lost))
-
-
-__all__ = ["RELATIVE", "is_lost", "loss"]

@@ -19,20 +19,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import FALSE, INF, ONE, ZERO, Expr, const, raw
-from symdiff.ir.loop_program import (
-    ARRAY,
-    LEAVES,
-    REAL_OF,
-    LoopProgram,
-    Statement,
-    array,
-    index,
-    kind_of,
-    load,
-    mapped_block,
-    name_of,
-    types,
-)
+from symdiff.ir import loop_program as lp
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import UNIT
 from symdiff.passes.accuracy.beside import Beside, Parts
@@ -44,7 +31,7 @@ ACCEPTED = Fraction(1, 2**50)
 """Relative error of a result that is accepted."""
 
 
-def widened(program: LoopProgram) -> LoopProgram:
+def widened(program: lp.LoopProgram) -> lp.LoopProgram:
     """The program in double-double arithmetic.
 
     Raises
@@ -54,28 +41,18 @@ def widened(program: LoopProgram) -> LoopProgram:
     return _Widening(program).whole_program()
 
 
-def stable_forms(program: LoopProgram) -> LoopProgram:
+def stable_forms(program: lp.LoopProgram) -> lp.LoopProgram:
     """The program with real expressions in forms that keep their digits."""
 
     def one(e: Expr) -> Expr:
-        if e.op is ARRAY or kind_of(e) != "f":
+        if e.op is lp.ARRAY or lp.kind_of(e) != "f":
             return e
-        leaves: dict[Expr, Expr] = {}
-        stack, seen = [e], set[Expr]()
-        while stack:
-            n = stack.pop()
-            if n in seen:
-                continue
-            seen.add(n)
-            if n.op in LEAVES:
-                leaves[n] = ir.var(f"leaf {len(leaves)}")
-            else:
-                stack.extend(n.args)
+        leaves = {n: ir.var(f"leaf {k}") for k, n in enumerate(ir.topmost((e,), lp.LEAVES))}
         (made,) = stabilise(ir.substitute((e,), leaves))
         return ir.substitute((made,), {v: n for n, v in leaves.items()})[0]
 
     outputs = tuple(map(one, program.outputs))
-    return replace(program, block=mapped_block(program.block, one), outputs=outputs)
+    return replace(program, block=lp.mapped_block(program.block, one), outputs=outputs)
 
 
 class _Widening(Beside):
@@ -115,22 +92,24 @@ class _Widening(Beside):
         return x if where is FALSE else (x[0], x[1], ir.where(where, INF, x[2]))
 
     # ------------------------------------------------------------------------ results
-    def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
+    def output(self, e: Expr, checks: list[lp.Statement], wrong: list[Expr]) -> Expr:
         """A result; what counts the numbers in it that are not accurate is added."""
-        if e.op is not ARRAY:
-            if kind_of(e, self.kinds) != "f":
+        if e.op is not lp.ARRAY:
+            if lp.kind_of(e, self.kinds) != "f":
                 return self.whole(e)
             ((hi, _, error),) = self.real(e)
             if error is not ZERO:
                 wrong.append(_wrong(hi, error))
             return hi
-        t = self.sized(types(self.program)[name_of(e)])
-        if t.kind != "f" or name_of(e) not in self.beside:
+        t = self.sized(lp.types(self.program)[lp.name_of(e)])
+        if t.kind != "f" or lp.name_of(e) not in self.beside:
             return e
         places = [self.names.fresh("i") for _ in t.shape]
-        at = [index(i) for i in places]
-        off = load(array(self.beside[name_of(e)][1]), *at)
-        (value,), block = over_elements(self.names, places, t, [_wrong(load(e, *at), off)], [False])
+        at = [lp.index(i) for i in places]
+        off = lp.load(lp.array(self.beside[lp.name_of(e)][1]), *at)
+        (value,), block = over_elements(
+            self.names, places, t, [_wrong(lp.load(e, *at), off)], [False]
+        )
         checks += block
         wrong.append(value)
         return e
@@ -139,7 +118,7 @@ class _Widening(Beside):
 def _wide(parts: Parts) -> Wide:
     """A leaf; one that is exact may be nan."""
     hi, lo, error = parts
-    exact = lo is ZERO and error is ZERO and hi.op is not REAL_OF
+    exact = lo is ZERO and error is ZERO and hi.op is not lp.REAL_OF
     return Wide(Pair(hi, lo), error, ir.not_(raw(ir.EQ, (hi, hi))) if exact else FALSE)
 
 

@@ -28,6 +28,7 @@ from types import MappingProxyType
 from symdiff import ir
 from symdiff.ir import FALSE, INF, NAN, ONE, TRUE, ZERO, Expr, Op, const
 from symdiff.ir import functions as f
+from symdiff.ir.loop_program import exchanged
 from symdiff.ir.plain import is_plain
 from symdiff.lowering.double_double import arithmetic as dd
 from symdiff.lowering.double_double import pairs
@@ -35,6 +36,7 @@ from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import FLOOR, RULES, UNIT, named
 from symdiff.lowering.lower import lower
 from symdiff.lowering.quotients import fused_quotients
+from symdiff.lowering.target import by_squaring
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.softmax import shared
 
@@ -117,18 +119,8 @@ class _Widening:
         self.expanded: dict[Expr, Expr] = {}
 
     def of(self, e: Expr) -> Wide | Choice:
-        stack = [e]
-        while stack:
-            node = stack[-1]
-            if node in self.known:
-                stack.pop()
-                continue
-            below = self._needs(node)
-            missing = [a for a in below if a not in self.known]
-            if missing:
-                stack.extend(missing)
-            else:
-                self.known[node] = self._local(node)
+        for node in ir.children_first((e,), self._needs, self.known):
+            self.known[node] = self._local(node)
         return self.known[e]
 
     def real(self, e: Expr) -> Wide:
@@ -271,7 +263,7 @@ def _compare_numbers(op: Op, a: Wide, b: Wide) -> Choice:
     if x.lo is ZERO and y.lo is ZERO:
         holds = ir.apply(op, x.hi, y.hi)
     else:
-        holds = {ir.LT: dd.less, ir.LE: dd.less_equal, ir.EQ: dd.equal}[op](x, y)
+        holds = dd.compared(op, x, y)
     error = a.error + b.error
     if x.lo is ZERO and y.lo is ZERO and error is ZERO:
         return Choice(holds, FALSE)
@@ -395,17 +387,8 @@ def _power(a: Wide, q: Fraction) -> Wide | None:
     elif d == 3:
         x = ir.var("x")
         root = _function(f.CBRT(x), [a])
-    value = _integer_power(root, n)
+    value = by_squaring(_mul, root, n)
     return _div(Wide(dd.exact(ONE), ZERO), value) if q < 0 else value
-
-
-def _integer_power(a: Wide, n: int) -> Wide:
-    if n == 1:
-        return a
-    if n % 2:
-        return _mul(_integer_power(a, n - 1), a)
-    half = _integer_power(a, n // 2)
-    return _mul(half, half)
 
 
 # --------------------------------------------------------------- steps, functions
@@ -498,11 +481,7 @@ def _slope_template(op: Op) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
 def _slopes(op: Op, heights: Sequence[Expr]) -> list[Expr]:
     """The slopes at a point of doubles, and the room, in lowered nodes."""
     args, results = _slope_template(op)
-    new: dict[Expr, Expr] = dict(zip(args, heights, strict=True))
-    for node in ir.topological(results):
-        if node not in new:
-            new[node] = ir.raw(node.op, tuple(new[a] for a in node.args), node.value)
-    return [new[r] for r in results]
+    return list(exchanged(results, dict(zip(args, heights, strict=True))))
 
 
 def _power_beside_nan(wides: list[Wide], pair: Pair, own: Expr) -> Wide:

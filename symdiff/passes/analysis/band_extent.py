@@ -19,7 +19,7 @@ from flint import arb
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
-from symdiff.ir import ABS, AND, LE, LT, MUL, WHERE, Expr
+from symdiff.ir import ABS, LE, LT, MUL, WHERE, Expr
 from symdiff.ir.loop_program import leaves
 
 FURTHER = 9
@@ -73,13 +73,11 @@ def series_in_bands(outputs: Sequence[Expr]) -> dict[Expr, Expr]:
     conditions = list(dict.fromkeys(e.args[0] for e in bands))[:MAX_BANDS]
     found: dict[Expr, Expr] = {}
     for c in conditions:
-        elsewhere: set[Expr] = set()
-        stack = list(outputs)
-        while stack:
-            e = stack.pop()
-            if e not in elsewhere:
-                elsewhere.add(e)
-                stack += e.args[2:] if e.op is WHERE and e.args[0] is c else e.args
+
+        def beyond(e: Expr, c: Expr = c) -> tuple[Expr, ...]:
+            return e.args[2:] if e.op is WHERE and e.args[0] is c else e.args
+
+        elsewhere = set(ir.reached(outputs, beyond))
         found.update((e.args[1], e) for e in bands if e.args[0] is c and e.args[1] not in elsewhere)
     return found
 
@@ -98,19 +96,12 @@ def with_truncation(outputs: Sequence[Expr], share: Expr) -> tuple[Expr, ...]:
 def _is_across(condition: Expr) -> bool:
     """Whether terms of a series are compared with its sum; the factor between them may have
     gone into a coefficient."""
-    seen: set[Expr] = set()
-    stack = [condition]  # conditions of unrolled loops nest deep, and share parts
-    while stack:
-        c = stack.pop()
-        if c in seen:
-            continue
-        seen.add(c)
-        if c.op is AND:
-            stack.extend(c.args)
-        elif c.op is LE and c.args[1].op is MUL:
-            if any(0 < (ir.rational(a) or 0) < NEGLIGIBLE for a in c.args[1].args):
-                return True
-    return False
+    return any(
+        c.op is LE
+        and c.args[1].op is MUL
+        and any(0 < (ir.rational(a) or 0) < NEGLIGIBLE for a in c.args[1].args)
+        for c in ir.conjuncts(condition)
+    )
 
 
 def is_band(e: Expr) -> bool:
@@ -126,14 +117,7 @@ def center(e: Expr) -> Expr | None:
 
 def near(outputs: Sequence[Expr], h: Expr) -> set[Expr]:
     """The nodes that count near h = 0: all but those on the second sides of bands there."""
-    found: set[Expr] = set()
-    stack = list(outputs)
-    while stack:
-        e = stack.pop()
-        if e not in found:
-            found.add(e)
-            stack += e.args[:2] if center(e) is h else e.args
-    return found
+    return set(ir.reached(outputs, lambda e: e.args[:2] if center(e) is h else e.args))
 
 
 def _band(e: Expr) -> tuple[Expr, float] | None:

@@ -10,15 +10,15 @@ The method is Schwartz's and Zippel's (1979).
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from flint import nmod_poly
 
+from symdiff import ir
 from symdiff.ir import Expr
-from symdiff.passes.cancel.algebra import Generator, Generators, is_rational
+from symdiff.passes.cancel.algebra import Generator, Generators, is_rational, rational_args
 
 P = 4611686018427387817
 """A prime below 2**62 that is 1 modulo 4, and
@@ -71,7 +71,7 @@ class Fingerprints:
     def of(self, e: Expr) -> tuple[Form, int]:
         """The form of a node, and what cancels in its last operation."""
         hit = NOTHING
-        for node in self._unseen(e):
+        for node in ir.children_first((e,), lambda n: rational_args(n)[::-1], self.forms):
             self.hit = NOTHING
             try:
                 form = self.generators.represent(node, self.forms, self)
@@ -83,19 +83,6 @@ class Fingerprints:
                 form = self.gen(Generator("node", node))
             self.forms[node] = form
         return self.forms[e], hit
-
-    def _unseen(self, e: Expr) -> Iterable[Expr]:
-        order: list[Expr] = []
-        stack = [(e, False)]
-        while stack:
-            n, ready = stack.pop()
-            if ready:
-                order.append(n)
-            elif n not in self.forms:
-                stack.append((n, True))
-                if is_rational(n):
-                    stack.extend((a, False) for a in n.args if a not in self.forms)
-        return order
 
     def _cancelled(self, common: Any) -> None:
         """Note that this factor cancelled."""

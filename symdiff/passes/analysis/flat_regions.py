@@ -30,20 +30,11 @@ SIDED = (ir.WHERE, ir.ABS, *EXTREMES)
 @lru_cache(maxsize=4096)
 def flat(e: Expr) -> Expr:
     """The condition under which a formula is zero, as is all near; FALSE where none is known."""
-    if not _is_small(e):
+    if not ir.has_at_most(LARGEST, (e,)):
         return ir.boolean(e is ZERO)
     (e,) = exactly((e,))
     kinks = e.args and any(n.op in SIDED or n.op in STEPS for n in ir.topological((e,)))
     return _flat(e) if kinks else ir.boolean(e is ZERO)
-
-
-def _is_small(e: Expr) -> bool:
-    stack, seen = [e], {e}
-    while stack and len(seen) <= LARGEST:
-        new = {a for a in stack.pop().args if a not in seen}
-        seen |= new
-        stack += new
-    return not stack
 
 
 def _flat(e: Expr) -> Expr:
@@ -109,6 +100,3 @@ def _side(e: Expr, k: int) -> tuple[Expr, Expr]:
         return _opened(c if k == 0 else ir.not_(c)), e.args[1 + k]
     a, b = e.args if k == 0 else e.args[::-1]
     return (ir.lt(b, a) if e.op in MAXIMA else ir.lt(a, b)), a
-
-
-__all__ = ["flat"]

@@ -59,24 +59,11 @@ def _polynomial(u: Expr, order: dict[Expr, int]) -> Polynomial | None:
     nodes = ir.topological((u,))
     if len(nodes) > 4 * MAX_TERMS:
         return None
-    inside = _rational_part(u)
+    inside = set(ir.reached((u,), lambda e: e.args if _is_inner(e) else ()))
     for e in nodes:
         if e in inside:
             known[e] = _node(e, known, order)
     return known[u]
-
-
-def _rational_part(u: Expr) -> set[Expr]:
-    """What is above the unknowns, and those."""
-    found: set[Expr] = set()
-    stack = [u]
-    while stack:
-        e = stack.pop()
-        if e not in found:
-            found.add(e)
-            if _is_inner(e):
-                stack.extend(e.args)
-    return found
 
 
 def _is_inner(e: Expr) -> bool:
@@ -119,6 +106,3 @@ def _times(a: Polynomial, b: Polynomial, order: dict[Expr, int]) -> Polynomial:
             key = tuple(sorted((*m, *n), key=order.__getitem__))
             total[key] = total.get(key, Fraction(0)) + p * q
     return {m: q for m, q in total.items() if q}
-
-
-__all__ = ["squared_in"]

@@ -89,19 +89,15 @@ def _function_loci(op: Op) -> Iterator[Expr]:
 
 def factors(d: Expr) -> Iterator[Expr]:
     """Each factor of a product once."""
-    seen: set[Expr] = set()
-    stack = [d]
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        seen.add(e)
+
+    def below(e: Expr) -> tuple[Expr, ...]:
         if e.op is MUL:
-            stack.extend(e.args)
-        elif e.op is NEG or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
-            stack.append(e.args[0])
-        elif e.op is not ir.CONST:
-            yield e
+            return e.args[::-1]
+        return (
+            e.args[:1] if e.op is NEG or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0) else ()
+        )
+
+    return (e for e in ir.reached((d,), below) if not below(e) and e.op is not ir.CONST)
 
 
 def rational_roots(
@@ -293,6 +289,3 @@ def _fraction(
     if e.op is DIV:
         return (p * s, q_ * r) if r.degree() >= 0 else None
     return (p * s + r * q_, q_ * s) if e.op is ADD else (p * s - r * q_, q_ * s)
-
-
-__all__ = ["loci", "rational_roots", "symbolic_roots"]

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, VAR, WHERE, Expr
+from symdiff.ir import ABS, ADD, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, VAR, WHERE, Expr
 from symdiff.ir.functions import EXP, EXTREMES, LARGER, MAXIMA, SIN, SMALLER, TAN
 from symdiff.ir.plain import exactly
 
@@ -58,17 +58,10 @@ class Signs:
         self.known: dict[Expr, int] = {}
         self.facts: dict[Expr, int] = {}
         self.numbers: set[Expr] = set()
-        seen: set[Expr] = set()
-        stack = list(exactly(facts))[::-1]
-        while stack:
-            fact = stack.pop()
-            if fact.op is not AND:
-                self._learn(fact)
-                if fact.op in (LT, LE, EQ) and not _may_drop_nan(fact):
-                    self.numbers.update(ir.variables((fact,)))  # no comparison with nan holds
-            elif fact not in seen:
-                seen.add(fact)
-                stack.extend(fact.args[::-1])
+        for fact in ir.conjuncts(*exactly(facts)):
+            self._learn(fact)
+            if fact.op in (LT, LE, EQ) and not _may_drop_nan(fact):
+                self.numbers.update(ir.variables((fact,)))  # no comparison with nan holds
 
     def _learn(self, fact: Expr) -> None:
         if fact.op is NOT and fact.args[0].op in (LT, LE):
@@ -154,6 +147,12 @@ class Signs:
         if q.denominator == 1 and q.numerator % 2:
             return base
         return (base & ZERO_) | POSITIVE if base != ZERO_ else ZERO_
+
+    def adds_up(self, e: Expr) -> bool:
+        """Whether both terms of a sum or difference have one sign, so that nothing cancels."""
+        a, b = e.args
+        both = self.of(a) | self.of(ir.neg(b) if e.op is SUB else b)
+        return not both & NEGATIVE or not both & POSITIVE
 
     def nonnegative(self, e: Expr) -> bool:
         return not self.of(e) & NEGATIVE

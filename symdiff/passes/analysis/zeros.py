@@ -15,10 +15,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
+from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SUB, Expr
 from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.roots import rational_roots, symbolic_roots
 from symdiff.passes.cancel.algebra import linear
+from symdiff.passes.cancel.meeting import solved
 from symdiff.passes.differentiate import squares
 
 MAX_SETS = 8
@@ -167,16 +168,7 @@ def _variable(e: Expr) -> tuple[Expr, Expr] | None:
         roots = rational_roots(e, found[0], ())
         return (found[0], ir.const(roots[0])) if roots else None
     terms = linear(e)
-    if terms is None:
-        return None
-    for v, c in terms.items():
-        others = {m: q for m, q in terms.items() if m is not v}
-        if v.op is VAR and not any(v in ir.variables((m,)) for m in others):
-            rest = ir.ZERO
-            for m, q in others.items():
-                rest = rest + ir.const(-q / c) * (ir.ONE if m is ONE else m)
-            return v, rest
-    return None
+    return None if terms is None else solved(terms)
 
 
 SAMPLES = (
@@ -214,18 +206,8 @@ def sampled(
 
 def divisors(e: Expr) -> set[Expr]:
     """What a product divides by."""
-    found, seen = set(), set()
-    stack = [e]
-    while stack:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        if n.op is ir.DIV:
-            found.add(n.args[1])
-        if n.op in (ir.DIV, ir.MUL, ir.NEG, ir.POW):
-            stack += n.args[:1] if n.op in (ir.DIV, ir.POW) else n.args
-    return found - {ir.ONE}
 
+    def factors(n: Expr) -> tuple[Expr, ...]:
+        return n.args[:1] if n.op in (DIV, NEG, POW) else n.args if n.op is MUL else ()
 
-__all__ = ["PROPER", "Solution", "divisors", "sampled", "value_there", "zero_sets"]
+    return {n.args[1] for n in ir.reached((e,), factors) if n.op is DIV} - {ONE}

@@ -17,7 +17,7 @@ never makes a wrong one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -90,18 +90,23 @@ def linear(u: Expr) -> dict[Expr, Fraction] | None:
     return {m: c for m, c in total.items() if c != 0}
 
 
-def _unit(values: Iterable[Fraction]) -> Fraction:
-    """The largest rational of which all the values are integer multiples; negative
-    if they all are, so that exp(-x) alone is not turned into 1/exp(x)."""
+def common_measure(values: Iterable[Fraction]) -> Fraction:
+    """The largest positive rational of which all the values are integer multiples."""
     values = list(values)
     numerator = math.gcd(*(v.numerator for v in values))
-    size = Fraction(numerator, math.lcm(*(v.denominator for v in values)))
+    return Fraction(numerator, math.lcm(*(v.denominator for v in values)))
+
+
+def common_unit(values: Iterable[Fraction]) -> Fraction:
+    """The same; negative if they all are, so that exp(-x) alone is not turned into 1/exp(x)."""
+    values = list(values)
+    size = common_measure(values)
     return size if any(v > 0 for v in values) else -size
 
 
-def _exponential(e: Expr) -> tuple[Expr | None, Expr] | None:
-    """(base, exponent) of an exponential; base None is e."""
-    if e.op in EXPONENTIALS:
+def exponential(e: Expr, ops: Container[Op] = EXPONENTIALS) -> tuple[Expr | None, Expr] | None:
+    """(base, exponent) of an exponential, which is one of these functions; base None is e."""
+    if e.op in ops:
         return None, e.args[0]
     if e.op is POW and ir.rational(e.args[1]) is None:
         return e.args[0], e.args[1]
@@ -126,7 +131,7 @@ class Generators:
         """Learn the units of exponents and angles, and the roots, of these nodes."""
         found: dict[tuple[str, Expr | None, Expr], set[Fraction]] = {}
         for e in nodes:
-            split = _exponential(e)
+            split = exponential(e)
             if split is not None and (terms := linear(split[1])) is not None:
                 for m, c in terms.items():
                     found.setdefault(("exp", split[0], m), set()).add(c)
@@ -136,7 +141,7 @@ class Generators:
             elif e.op is POW and (q := ir.rational(e.args[1])) is not None and q.denominator > 1:
                 known = self.roots.get(e.args[0], 1)
                 self.roots[e.args[0]] = math.lcm(known, q.denominator)
-        self.units = {key: _unit(values) for key, values in found.items()}
+        self.units = {key: common_unit(values) for key, values in found.items()}
         for radicand, n in self.roots.items():
             self._solve(radicand, n)
         return self
@@ -188,7 +193,7 @@ class Generators:
             return algebra.mul(algebra.const(1 / c), value)
         if op is LOG1P:
             return algebra.gen(Generator("node", LOG(ONE + e.args[0])))
-        if (split := _exponential(e)) is not None:
+        if (split := exponential(e)) is not None:
             return self._exp(e, split, algebra)
         return algebra.gen(Generator("node", e))
 
@@ -271,4 +276,9 @@ def is_rational(e: Expr) -> bool:
     return e.op is POW and (n := ir.integer(e.args[1])) is not None and abs(n) <= 64
 
 
-__all__ = ["CONST", "Algebra", "Generator", "Generators", "is_rational", "linear"]
+def rational_args(e: Expr) -> tuple[Expr, ...]:
+    """What a rational operation is of; of others nothing."""
+    return e.args if is_rational(e) else ()
+
+
+__all__ = ["CONST", "Algebra", "Generator", "Generators", "is_rational", "linear", "rational_args"]

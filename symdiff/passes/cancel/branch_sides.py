@@ -20,7 +20,6 @@ from symdiff import ir
 from symdiff.ir import (
     ABS,
     ADD,
-    AND,
     DIV,
     EQ,
     LE,
@@ -38,7 +37,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import COPYSIGN, EXTREMES, LARGER, MAXIMA, MINIMA, SMALLER
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.cancel.meeting import form
+from symdiff.passes.cancel.meeting import form, solved
 
 _DECIDED = (ABS, *EXTREMES)
 _TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)
@@ -155,12 +154,8 @@ class _Branches:
 def _best(condition: Expr) -> dict[Expr, Expr]:
     """The maxima and minima that a condition says to be one of their arguments, `max(x, y, z) == y`."""
     found: dict[Expr, Expr] = {}
-    stack = [condition]
-    while stack:
-        fact = stack.pop()
-        if fact.op is AND:
-            stack.extend(fact.args)
-        elif fact.op is EQ:
+    for fact in ir.conjuncts(condition):
+        if fact.op is EQ:
             for u, v in (fact.args, fact.args[::-1]):
                 if u.op in EXTREMES and v in _candidates(u):
                     found[u] = v
@@ -170,16 +165,7 @@ def _best(condition: Expr) -> dict[Expr, Expr]:
 def _candidates(e: Expr) -> set[Expr]:
     """What a maximum of maxima, or a minimum of minima, is the best of."""
     alike = MAXIMA if e.op in MAXIMA else MINIMA
-    found: set[Expr] = set()
-    stack = [e]
-    while stack:
-        n = stack.pop()
-        if n in found:
-            continue
-        found.add(n)
-        if n.op in alike:
-            stack.extend(n.args)
-    return found - {e}
+    return set(ir.reached((e,), ir.through(*alike))) - {e}
 
 
 def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr:
@@ -239,15 +225,5 @@ def _absolute(e: Expr, depth: int = 0) -> Expr:
 
 def _vanishes(e: Expr, at: Expr) -> bool:
     """Whether an expression is 0 where a linear form is, by substitution for one of its variables."""
-    terms = form(at, constants=True)
-    for v, factor in terms.items():
-        if v.op is VAR and not any(v in ir.variables((w,)) for w in terms if w is not v):
-            rest = ZERO
-            for w, q in terms.items():
-                if w is not v:
-                    rest = rest - ir.const(q / factor) * w
-            return ir.substitute((e,), {v: rest})[0] is ZERO
-    return False
-
-
-__all__ = ["decided_by_branches"]
+    found = solved(form(at, constants=True))
+    return found is not None and ir.substitute((e,), dict([found]))[0] is ZERO

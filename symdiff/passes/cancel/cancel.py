@@ -25,7 +25,7 @@ from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.passes.analysis.fingerprint import NOTHING, REMOVABLE, Fingerprints
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.cancel.algebra import Generator, Generators, is_rational
+from symdiff.passes.cancel.algebra import Generator, Generators, is_rational, rational_args
 from symdiff.passes.cancel.like_powers import like_powers
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
 from symdiff.passes.cancel.shared_exponential import relate
@@ -120,19 +120,8 @@ def _fewer_functions(after: Expr, e: Expr) -> bool:
 
 def _opaque(e: Expr) -> set[Expr]:
     """What the rational operations at the top of an expression are of."""
-    found: set[Expr] = set()
-    seen: set[Expr] = set()
-    stack = [e]
-    while stack:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        if is_rational(n):
-            stack.extend(n.args)
-        elif n.args:
-            found.add(n)
-    return found
+    nodes = ir.reached((e,), rational_args)
+    return {n for n in nodes if n.args and not is_rational(n)}
 
 
 def _functions(e: Expr) -> set[Expr]:
@@ -193,17 +182,7 @@ def _window(e: Expr) -> list[Expr]:
                 if a not in reached:
                     reached[a] = None
                     queue.append(a)
-    order: list[Expr] = []
-    stack: list[tuple[Expr, bool]] = [(e, False)]
-    while stack:
-        n, ready = stack.pop()
-        if ready:
-            order.append(n)
-        elif n in reached:
-            del reached[n]
-            stack.append((n, True))
-            stack.extend((a, False) for a in reversed(n.args))
-    return order
+    return ir.children_first((e,), lambda n: [a for a in n.args if a in reached])
 
 
 class _Collector:

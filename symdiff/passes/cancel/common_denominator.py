@@ -92,8 +92,5 @@ def _missing(common: _Powers, powers: _Powers) -> Expr:
     return _of_powers({f: k - powers.get(f, Fraction(0)) for f, k in common.items()})
 
 
-__all__ = ["together"]
-
-
 def _of_powers(powers: _Powers) -> Expr:
     return ir.product(ir.power(f, ir.const(k)) for f, k in powers.items())

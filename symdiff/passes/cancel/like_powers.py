@@ -72,6 +72,3 @@ def _sum(exponents: list[Expr]) -> Expr:
 
 def _count(e: Expr) -> int:
     return len(linear(e) or ())
-
-
-__all__ = ["like_powers"]

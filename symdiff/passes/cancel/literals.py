@@ -337,6 +337,3 @@ def _replaced(
         if new[e] is not e and e.op is not CONST:
             origin.setdefault(new[e], origin.get(e, e))
     return tuple(new[o] for o in outputs)
-
-
-__all__ = ["LiteralRepair", "exact_literals"]

@@ -7,12 +7,12 @@ y > z, x > z. Of linear forms that is decided exactly, by eliminating one unknow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 from symdiff import ir
-from symdiff.ir import ADD, NEG, ONE, SUB, VAR, Expr
+from symdiff.ir import ADD, NEG, ONE, SUB, VAR, ZERO, Expr
 
 Form = dict[Expr, Fraction]
 """A linear form: a factor for each of its unknowns, none of them 0. Constants are left out, or are factors of 1."""
@@ -44,6 +44,24 @@ def form(u: Expr, constants: bool = False) -> Form:
         elif constants:
             found[e] = factor
     return {a: q for a, q in found.items() if q}
+
+
+def alone(terms: Collection[Expr]) -> Iterator[Expr]:
+    """The variables among the unknowns of a linear form that no other one depends on."""
+    for v in terms:
+        if v.op is VAR and not any(v in ir.variables((w,)) for w in terms if w is not v):
+            yield v
+
+
+def solved(terms: Form) -> tuple[Expr, Expr] | None:
+    """Such a variable, and what it is where the form is 0; None if there is none."""
+    for v in alone(terms):
+        rest: Expr = ZERO
+        for w, q in terms.items():
+            if w is not v:
+                rest = rest + ir.const(-q / terms[v]) * w
+        return v, rest
+    return None
 
 
 def where_others_vanish(u: Expr, others: Iterable[Expr]) -> Fraction | None:
@@ -114,14 +132,3 @@ def _combined(a: Form, p: Fraction, b: Form, q: Fraction) -> Form:
     """p*a + q*b"""
     total = {k: p * a.get(k, Fraction(0)) + q * b.get(k, Fraction(0)) for k in {**a, **b}}
     return {k: v for k, v in total.items() if v}
-
-
-__all__ = [
-    "Form",
-    "Side",
-    "dependent",
-    "feasible",
-    "form",
-    "independent_unknowns",
-    "where_others_vanish",
-]

@@ -169,6 +169,3 @@ def _term(m: _Missed, others: list[_Missed], v: Expr) -> Expr:
             c = c + m.coefficients[j] * ir.const(inverse[k - j])
         total = total + c * ir.power(v - m.root, k)
     return total * weight
-
-
-__all__ = ["Correction", "correction"]

@@ -33,7 +33,6 @@ from symdiff.ir import (
     SIGN,
     SUB,
     TRUE,
-    VAR,
     WHERE,
     ZERO,
     Expr,
@@ -41,6 +40,7 @@ from symdiff.ir import (
 from symdiff.ir.functions import EXTREMES, HELD, IVE, LARGER, MAXIMA, SLOPES, SMALLER
 from symdiff.passes.cancel.meeting import (
     Side,
+    alone,
     dependent,
     feasible,
     form,
@@ -358,10 +358,7 @@ def _dependent_on(u: Expr, loci: Sequence[Expr], known: Sequence[Expr]) -> list[
 
 def _may_be_flat(u: Expr) -> bool:
     """Whether the gradient of u may vanish."""
-    atoms = form(u)
-    return not any(
-        a.op is VAR and not any(a in ir.variables((b,)) for b in atoms if b is not a) for a in atoms
-    )
+    return next(alone(form(u)), None) is None
 
 
 def _by_sign(e: Expr, plus: Expr, minus: Expr, else_: Expr) -> Expr:
@@ -408,6 +405,3 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
         return ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]
-
-
-__all__ = ["sides_of_kinks"]

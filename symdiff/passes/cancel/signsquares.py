@@ -197,6 +197,3 @@ def _is_total(n: Expr) -> bool:
     if n.op is DIV and ir.rational(n.args[1]) is None:
         return False
     return n.op is not WHERE and domain(n.op, n.args) is TRUE
-
-
-__all__ = ["place", "slopes_of", "squares_of_signs", "steps_of"]

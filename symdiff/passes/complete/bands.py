@@ -419,6 +419,3 @@ def edges(e: Expr) -> Iterator[Expr]:
             yield n.args[0] - n.args[1]
         elif n.op.kink is not None:
             yield n.op.kink(*n.args)
-
-
-__all__ = ["Band", "Closed", "band", "edges"]

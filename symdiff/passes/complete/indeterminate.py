@@ -46,6 +46,3 @@ def _is_computed(e: Expr) -> bool:
         and e.args[0].op not in (CONST, VAR)
         and any(next(loci(n), None) is not None for n in ir.topological(e.args[1:]))
     )
-
-
-__all__ = ["indeterminate_powers"]

@@ -129,6 +129,3 @@ def _point(params: Sequence[Expr], at: Solution, given: Sequence[float]) -> list
             return None
         point.append(float(q))
     return point
-
-
-__all__ = ["corners"]

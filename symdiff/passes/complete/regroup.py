@@ -135,6 +135,3 @@ def _orders(t: Expr, point: Fraction, wanted: set[Expr]) -> dict[Expr, int]:
         return unit | {n: streams[n].valuation() for n in wanted if n is not t and n in streams}
     except (SymdiffError, ArithmeticError, RecursionError):
         return {}
-
-
-__all__ = ["regrouped"]

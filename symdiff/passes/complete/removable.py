@@ -440,18 +440,3 @@ def _in_closed_form(
     if name == "readable_form":
         return _replaced(outputs, form, SLOPES)
     return _replaced(outputs, form, (DETACHED, ROOT_SLOPE) if pinned else (DETACHED,) * detached)
-
-
-__all__ = [
-    "VARIABLE",
-    "Centre",
-    "Removable",
-    "branched_forms",
-    "closed_forms",
-    "differentiable_forms",
-    "expand_completed",
-    "limits_at",
-    "meaning",
-    "pinned_forms",
-    "readable_forms",
-]

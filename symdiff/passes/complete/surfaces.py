@@ -167,19 +167,12 @@ def _bounded(
                 levels[p] = levels[e] + 1
                 queue.append(p)
     finite = _stays_bounded(queue, v, rho)
-    result: dict[Expr, None] = {}
-    seen: set[Expr] = set()
-    stack = list(reversed(quotients))
-    while stack:
-        e = stack.pop()
-        if e in seen or e not in levels:
-            continue
-        seen.add(e)
-        if e in finite:
-            result[e] = None
-        else:
-            stack.extend(parents.get(e, ()))
-    return list(result)
+
+    def above(e: Expr) -> list[Expr]:
+        found = () if e in finite else parents.get(e, ())
+        return [p for p in found if p in levels][::-1]
+
+    return [e for e in ir.reached(quotients, above) if e in finite]
 
 
 def _stays_bounded(nodes: Sequence[Expr], v: Expr, rho: Expr) -> set[Expr]:
@@ -302,6 +295,3 @@ def _confirmed(e: Expr, v: Expr, rho: Expr, coefficients: Sequence[Expr]) -> boo
         if agreed == SAMPLES:
             return True
     return False
-
-
-__all__ = ["Surface", "complete_surfaces"]

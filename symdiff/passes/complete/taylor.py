@@ -76,6 +76,3 @@ def _along(small: Expr, other: Expr, params: Sequence[Expr], line: Mapping[Expr,
         if abs(own.value - true.value) > SAME * abs(true.value):
             return False
     return False
-
-
-__all__ = ["is_taylor"]

@@ -146,32 +146,21 @@ def _signed(e: Expr) -> Clamp | None:
 
 def _is_of(e: Expr, u: Expr) -> bool:
     """Whether it is a short formula of this quantity alone."""
-    seen, stack = {u, ir.neg(u)}, [e]
-    while stack:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        if n.op is ir.VAR or len(seen) > MAX_LOOKED:
-            return False
-        stack.extend(n.args)
-    return True
+    own = {u, ir.neg(u)}
+    others = (n for n in ir.reached((e,), lambda n: () if n in own else n.args) if n not in own)
+    return all(n.op is not VAR and k < MAX_LOOKED - 2 for k, n in enumerate(others))
+
+
+_inner = ir.through(*_STEPS)
 
 
 def _bases(e: Expr) -> Iterator[Expr]:
     """What a clamp may be of."""
-    seen: set[Expr] = set()
-    stack = [e]
-    while stack and len(seen) < MAX_LOOKED:
-        n = stack.pop()
-        if n in seen or n.op is CONST:
-            continue
-        seen.add(n)
+    nodes = (n for n in ir.reached((e,), lambda n: _inner(n)[::-1]) if n.op is not CONST)
+    for n in itertools.islice(nodes, MAX_LOOKED):
         if n.op in (ABS, SIGN, COPYSIGN, *EXTREMES, WHERE):
             inner = n.args[1:] if n.op in (COPYSIGN, WHERE) else n.args
             yield from (a for a in inner if a.op is not CONST and a.op not in (ABS, *EXTREMES))
-        if n.op in _STEPS:
-            stack.extend(n.args)
 
 
 def _piecewise(m: Expr) -> tuple[Fraction, Fraction, Fraction, bool] | None:
@@ -217,6 +206,3 @@ def _piecewise(m: Expr) -> tuple[Fraction, Fraction, Fraction, bool] | None:
     if beyond != {0} or any(len(values) != 1 or abs(max(values)) > epsilon for values in inside):
         return None
     return epsilon, inside[0].pop(), inside[1].pop(), False
-
-
-__all__ = ["Clamp", "clamp_of", "is_clamped"]

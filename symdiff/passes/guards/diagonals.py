@@ -59,6 +59,3 @@ def _vanishes_once(d: Expr) -> bool:
             return False
         d = inner
     return all(n.op in ir.ARITHMETIC for n in ir.topological((d,)) if n.args)
-
-
-__all__ = ["beside"]

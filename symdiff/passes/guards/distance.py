@@ -47,6 +47,3 @@ def differs(small: Expr, other: Expr, v: Verdict) -> Expr:
             alike = ir.le(ir.abs_(one - two), EQUAL * (ir.abs_(one) + ir.abs_(two)))
             apart = ir.or_(apart, ir.not_(alike))
     return apart
-
-
-__all__ = ["differs"]

@@ -23,7 +23,7 @@ from symdiff import ir
 from symdiff.ir import ABS, CONST, WHERE, Expr
 from symdiff.ir.functions import EXTREMES, MAXIMA
 from symdiff.passes.guards.regions import Known, Set, constraint
-from symdiff.passes.guards.shape import conjuncts, is_small
+from symdiff.passes.guards.shape import is_small
 
 MAX_COPIES = 1000
 """Nodes rebuilt for branches, beyond twice the size of the DAG."""
@@ -73,8 +73,8 @@ class Contexts:
         chain = [e]
         while chain[-1].args[2].op is WHERE and len(chain) < MAX_CHAIN:
             chain.append(chain[-1].args[2])
-        parts = [frozenset(conjuncts(n.args[0])) for n in chain]
-        for u in conjuncts(e.args[0]) if len(chain) > 1 else ():
+        parts = [frozenset(ir.conjuncts(n.args[0])) for n in chain]
+        for u in ir.conjuncts(e.args[0]) if len(chain) > 1 else ():
             both: tuple[list[Expr], list[Expr]] = [], []
             rest: tuple[list[frozenset[Expr]], ...] = [], []
             end = 0
@@ -91,7 +91,7 @@ class Contexts:
                 for one, two in reversed(list(zip(*both, strict=False))[: end // 2]):
                     inner = ir.where(u, one.args[1], two.args[1])
                     self.origin.setdefault(inner, self.origin.get(e, e))
-                    others = [c for c in conjuncts(one.args[0]) if c is not u]
+                    others = [c for c in ir.conjuncts(one.args[0]) if c is not u]
                     joint = ir.where(functools.reduce(ir.and_, others), inner, joint)
                 return joint if joint.op is WHERE else e
         return e
@@ -226,6 +226,3 @@ def _bounded(node: Expr, less: bool) -> Expr:
     if node.op is ABS:
         return -node.args[0] if less else node.args[0]
     return node.args[1 if less is (node.op in MAXIMA) else 0]
-
-
-__all__ = ["Contexts"]

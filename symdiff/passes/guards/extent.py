@@ -85,6 +85,3 @@ def turns_of(n: int) -> list[list[int]]:
         [1] * n,
         *([1 - 2 * (i >> k & 1) for i in range(n)] for k in range((n - 1).bit_length())),
     ]
-
-
-__all__ = ["Direction", "reaches", "turns_of", "value_at_zero"]

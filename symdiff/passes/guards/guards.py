@@ -589,6 +589,3 @@ class _Repairs:
 def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:
     """Whether an absolute value is 0 at a place."""
     return n.op is ABS and any(ir.substitute(n.args, p)[0] is ZERO for p in places)
-
-
-__all__ = ["guards"]

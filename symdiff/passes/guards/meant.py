@@ -96,6 +96,3 @@ class Meant:
         return replace(
             v, where=(*v.where, *where), singular=(*v.singular, *singular), missed=missed
         )
-
-
-__all__ = ["Meant"]

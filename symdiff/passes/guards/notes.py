@@ -46,6 +46,3 @@ class GuardNotes:
     guards: list[Guard] = field(default_factory=list)
     literals: list[LiteralRepair] = field(default_factory=list)
     over_budget: list[Expr] = field(default_factory=list)
-
-
-__all__ = ["Guard", "GuardNotes"]

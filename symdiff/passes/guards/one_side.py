@@ -33,6 +33,3 @@ class Side:
 
     def is_whole(self) -> bool:
         return self.rest is self.wide is FALSE
-
-
-__all__ = ["Side"]

@@ -575,6 +575,3 @@ def _across(solved: Solution) -> Iterator[Expr]:
     for v, e in solved.items():
         yield v
         yield from ir.variables((e,))
-
-
-__all__ = ["Prover"]

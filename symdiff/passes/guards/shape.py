@@ -84,15 +84,7 @@ def without_detached(outputs: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Ex
 
 def outside_of_conditions(outputs: Iterable[Expr]) -> list[Expr]:
     """The nodes whose values outputs are made of, children first: not those that only conditions have."""
-    return ir.topological(outputs, _CONDITIONS)
-
-
-class _Conditions:
-    def __contains__(self, e: object) -> bool:
-        return isinstance(e, Expr) and e.op.boolean
-
-
-_CONDITIONS = _Conditions()
+    return ir.topological(outputs, ir.CONDITIONS)
 
 
 def filled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -159,18 +151,7 @@ def disjuncts(condition: Expr) -> list[Expr]:
             done.append(e)
         if len(done) + len(stack) > MAX_DISJUNCTS:
             return []
-    return [] if any(map(_has_alternatives, done)) else done
-
-
-def _has_alternatives(condition: Expr) -> bool:
-    stack = [condition]
-    while stack:
-        e = stack.pop()
-        if e.op is OR:
-            return True
-        if e.op in (AND, NOT):
-            stack += e.args
-    return False
+    return [] if any(e.op is OR for e in ir.reached(done, ir.through(AND, NOT))) else done
 
 
 def positive(e: Expr) -> Expr:
@@ -309,14 +290,7 @@ def joint_branch(e: Expr) -> tuple[Expr, Expr, Expr] | None:
 
 
 def is_small(roots: Iterable[Expr]) -> bool:
-    seen: set[Expr] = set()
-    stack = list(roots)
-    while stack and len(seen) <= MAX_NODES:
-        e = stack.pop()
-        if e not in seen:
-            seen.add(e)
-            stack.extend(e.args)
-    return len(seen) <= MAX_NODES
+    return ir.has_at_most(MAX_NODES, roots)
 
 
 def as_function_of_size(
@@ -405,7 +379,7 @@ def is_simple(condition: Expr, single: bool) -> bool:
     quantity or of monotone functions of it, at most once folded by an even power or an
     absolute value, with constants; or algebraic, of several quantities; or one beside the
     set where what it compares vanishes."""
-    parts = set(conjuncts(condition))
+    parts = set(ir.conjuncts(condition))
     if not single:
         near = {e: beside(e) for e in parts if not _is_algebraic(e)}
         return all(n is TRUE or n in parts for n in near.values())
@@ -432,30 +406,14 @@ def is_first_term(condition: Expr, small: Expr, other: Expr) -> bool:
         if n.op in (ir.NEG, MUL, DIV, ir.POW) and any(a in compared for a in n.args):
             if all(a in compared or a.op is ir.CONST for a in n.args):
                 compared.add(n)
-    seen = set(parts) - compared
-    stack = [small]
-    while stack:
-        n = stack.pop()
-        if n in compared:
-            return False
-        if n not in seen:
-            seen.add(n)
-            stack.extend(n.args)
-    return True
+    there = set(parts)
+    below = ir.reached((small,), lambda n: () if n in there else n.args)
+    return compared.isdisjoint(below)
 
 
 def is_equation(condition: Expr) -> bool:
     """Whether a condition holds only where equations do."""
-    return all(e.op is EQ for e in conjuncts(condition))
-
-
-def conjuncts(e: Expr) -> Iterator[Expr]:
-    """The conditions that all hold where a conjunction does."""
-    if e.op is AND:
-        for a in e.args:
-            yield from conjuncts(a)
-    else:
-        yield e
+    return all(e.op is EQ for e in ir.conjuncts(condition))
 
 
 def _is_algebraic(e: Expr) -> bool:
@@ -478,37 +436,5 @@ def _folds_once(e: Expr) -> bool:
 
 def _reaches(roots: Sequence[Expr], t: Expr, variables: set[Expr] | None = None) -> bool:
     """Whether variables (None: any) are reached from the roots past t."""
-    seen = {t}
-    stack = list(roots)
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        if e.op is VAR and (variables is None or e in variables):
-            return True
-        seen.add(e)
-        stack.extend(e.args)
-    return False
-
-
-__all__ = [
-    "as_function_of_size",
-    "bottleneck",
-    "conjuncts",
-    "differentiated",
-    "disjuncts",
-    "domain",
-    "filled",
-    "has_slopes",
-    "is_edge",
-    "is_equation",
-    "is_first_term",
-    "is_half_line",
-    "is_simple",
-    "is_small",
-    "joint_branch",
-    "near_and_beyond",
-    "positive",
-    "quantities",
-    "was_singular",
-]  # fmt: skip
+    beside = (e for e in ir.reached(roots, lambda e: () if e is t else e.args) if e is not t)
+    return any(e.op is VAR and (variables is None or e in variables) for e in beside)

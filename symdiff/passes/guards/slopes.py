@@ -83,6 +83,3 @@ def _side(
     if abs(gaps[0] - gaps[1]) > CONVERGED * abs(gaps[1]):
         return "open"
     return gaps[1], own
-
-
-__all__ = ["Missed", "missed_slope"]

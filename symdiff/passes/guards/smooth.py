@@ -114,6 +114,3 @@ def _derivatives(e: Expr, varied: Sequence[Expr]) -> tuple[list[Expr], list[Expr
     slopes = [pushforward((e,), {v: ir.ONE})[0] for v in varied]
     curves = [pushforward((s,), {v: ir.ONE})[0] for i, s in enumerate(slopes) for v in varied[i:]]
     return slopes, curves
-
-
-__all__ = ["OfSum", "is_smooth", "is_smooth_in", "is_smooth_quantity", "of_sums"]

@@ -100,6 +100,3 @@ def _sign(e: Expr) -> int:
         else:
             found[n] = 1 if n.op.sign in ("nonnegative", "positive") else 0
     return found[e]
-
-
-__all__ = ["settings", "tolerances"]

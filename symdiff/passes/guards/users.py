@@ -44,22 +44,10 @@ class Users:
 def is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:
     """Whether the branches that are taken at a place lead to a node."""
     values = {e: ir.const(q) for e, q in place}
-    seen: set[Expr] = set()
-    stack = list(outputs)
-    while stack:
-        e = stack.pop()
-        if e is node:
-            return True
-        if e in seen:
-            continue
-        seen.add(e)
-        if e.op is WHERE:
-            taken = ir.substitute(e.args[:1], values)[0]
-            if taken.op is ir.BOOL:
-                stack.append(e.args[1 if taken.value else 2])
-                continue
-        stack.extend(e.args)
-    return False
 
+    def taken(e: Expr) -> tuple[Expr, ...]:
+        if e.op is WHERE and (holds := ir.substitute(e.args[:1], values)[0]).op is ir.BOOL:
+            return e.args[1:2] if holds.value else e.args[2:]
+        return e.args
 
-__all__ = ["Users", "is_reached"]
+    return any(e is node for e in ir.reached(outputs, taken))

@@ -92,17 +92,3 @@ def overflows(a: Answer) -> bool:
 def is_far(got: Answer, truth: Answer, tolerance: float) -> bool:
     """Whether a value differs from the true one by more than a part of it."""
     return abs(got.value - truth.value) > tolerance * abs(truth.value)
-
-
-__all__ = [
-    "BEST",
-    "QUANTITY",
-    "Kind",
-    "Place",
-    "Solved",
-    "Verdict",
-    "disagreement",
-    "is_far",
-    "overflows",
-    "worth",
-]

@@ -546,6 +546,3 @@ def _is_plain(e: Expr) -> bool:
 
 def _is_rational(e: Expr) -> bool:
     return e.op in RATIONAL_OPS or e.op is POW
-
-
-__all__ = ["MAX_OPERATIONS", "Short", "short_forms", "simplify"]

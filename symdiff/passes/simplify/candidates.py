@@ -10,10 +10,11 @@ from symdiff import ir
 from symdiff.ir import ADD, SUB, Expr
 from symdiff.ir.formula_text import factors, of_factors, terms
 from symdiff.ir.functions import EXTREMES
+from symdiff.passes.cancel.algebra import common_measure
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.costs import Budget, Costs
-from symdiff.passes.simplify.frame import Frame, common_measure
+from symdiff.passes.simplify.frame import Frame
 from symdiff.passes.simplify.pieces import key_of
 from symdiff.passes.simplify.writer import Writer
 
@@ -353,6 +354,3 @@ class Candidates:
                 return None
             values.append(value if sign > 0 else ring.neg(value))
         return self._paired(values, 10**9)
-
-
-__all__ = ["MAX_TERMS", "Candidates"]

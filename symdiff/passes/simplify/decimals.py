@@ -133,6 +133,3 @@ def _alike(before: Sequence[Expr], after: Sequence[Expr]) -> bool:
                     if not (a.is_zero() and b.is_zero()):
                         return False
     return True
-
-
-__all__ = ["as_written", "decimals_of"]

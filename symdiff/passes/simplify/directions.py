@@ -175,6 +175,3 @@ def in_phase(e: Expr) -> Expr:
     quarter += e.op is COS  # cos(u) = sin(u + pi/2)
     made = SIN(rest) if quarter % 2 == 0 else COS(rest)
     return made if quarter % 4 < 2 else ir.neg(made)
-
-
-__all__ = ["Parts", "directions", "gathered", "in_phase", "times"]

@@ -315,6 +315,3 @@ def _without_infinities(e: Expr) -> Expr:
                 return a if (a is ir.INF) is (e.op in MAXIMA) else e.args[1 - i]
             return ir.neg(a) if e.op is SUB and i else a
     return e
-
-
-__all__ = ["readable", "with_like_terms"]

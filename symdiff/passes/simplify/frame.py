@@ -12,7 +12,6 @@ not used here but where candidates are made: `angles`, `roots`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -31,7 +30,7 @@ from symdiff.ir.functions import (
     TAN,
     TANH,
 )
-from symdiff.passes.cancel.algebra import RATIONAL_OPS, Generator, linear
+from symdiff.passes.cancel.algebra import RATIONAL_OPS, Generator, common_unit, exponential, linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
 from symdiff.passes.simplify.directions import Parts, directions, in_phase, times
 
@@ -86,21 +85,7 @@ def _anonymous(count: int) -> list[Generator]:
 
 def window(e: Expr) -> list[Expr]:
     """The nodes of a formula down to its generators, these included, children first."""
-    inner: set[Expr] = set()
-    order: list[Expr] = []
-    stack: list[tuple[Expr, bool]] = [(e, False)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            order.append(node)
-            continue
-        if node in inner:
-            continue
-        inner.add(node)
-        stack.append((node, True))
-        for a in inside(node):
-            stack.append((a, False))
-    return order
+    return ir.children_first((e,), lambda n: inside(n)[::-1])
 
 
 def inside(e: Expr) -> tuple[Expr, ...]:
@@ -163,7 +148,7 @@ class Frame:
                 if e.op is ir.CONST and ir.rational(e) is None:
                     raise OutOfBudgetError("not a number")
                 continue
-            if (split := _exponential(e)) is not None:
+            if (split := exponential(e, (EXP, EXPM1))) is not None:
                 for m, c in self.parts[split].items():
                     if m is ONE and e.op is POW and _has_integer(e):
                         continue
@@ -186,8 +171,8 @@ class Frame:
                 exponents[None, m] |= found
                 self.hyperbolic_as_powers.add(m)
                 del angles[kind, m]
-        self.units = {key: _unit(found) for key, found in exponents.items()}
-        self.steps = {key: abs(_unit(found)) for key, found in angles.items()}
+        self.units = {key: common_unit(found) for key, found in exponents.items()}
+        self.steps = {key: abs(common_unit(found)) for key, found in angles.items()}
         if len(plain) + len(self.units) + len(angles) + len(radicands) > MAX_GENERATORS:
             raise OutOfBudgetError("too many generators")
         self._plain, self.radicands = tuple(plain), radicands
@@ -251,7 +236,7 @@ class Frame:
         of. Hyperbolic angles are exponents as well."""
         groups: dict[Expr | int | None, dict[Expr, None]] = {}
         for e in self.nodes:
-            if (split := _exponential(e)) is not None:
+            if (split := exponential(e, (EXP, EXPM1))) is not None:
                 groups.setdefault(split[0], {})[split[1]] = None
             elif (kind := _kind(e)) is not None:
                 groups.setdefault(None if kind == HYPERBOLIC else kind, {})[e.args[0]] = None
@@ -310,7 +295,7 @@ class Frame:
             return ring.div(*args)
         if op is POW and (q := ir.rational(e.args[1])) is not None:
             return self._power(e.args[0], q, args[0])
-        if (split := _exponential(e)) is not None:
+        if (split := exponential(e, (EXP, EXPM1))) is not None:
             return self._exponential(e, split)
         if (kind := _kind(e)) is not None:
             return self._turned(e, kind)
@@ -412,15 +397,6 @@ def _values(arguments: list[Expr]) -> tuple[Ring, list[Factored]]:
     return frame.ring, [frame.value(u) for u in arguments]
 
 
-def _exponential(e: Expr) -> tuple[Expr | None, Expr] | None:
-    """Base and exponent of an exponential; the base None is e."""
-    if e.op is EXP or e.op is EXPM1:
-        return None, e.args[0]
-    if e.op is POW and ir.rational(e.args[1]) is None:
-        return e.args[0], e.args[1]
-    return None
-
-
 def _is_power(base: Expr | None, m: Expr, c: Fraction) -> bool:
     """Whether a part of an exponent is an integer, and the base a symbol."""
     return m is ONE and c.denominator == 1 and base is not None and base.op is VAR
@@ -447,18 +423,4 @@ def _multiple(u: Expr) -> tuple[Fraction, Expr]:
     return q, rest
 
 
-def common_measure(values: Iterable[Fraction]) -> Fraction:
-    """The largest positive rational of which all are multiples."""
-    found = list(values)
-    numerator = math.gcd(*(v.numerator for v in found))
-    return Fraction(numerator, math.lcm(*(v.denominator for v in found)))
-
-
-def _unit(values: Iterable[Fraction]) -> Fraction:
-    """The largest rational of which all are multiples; negative if they all are."""
-    found = list(values)
-    size = common_measure(found)
-    return size if any(v > 0 for v in found) else -size
-
-
-__all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "common_measure", "window"]
+__all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "window"]

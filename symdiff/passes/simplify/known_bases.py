@@ -136,6 +136,3 @@ def as_exponentials(e: Expr) -> Expr:
         return ir.mul(HALF, ir.add(up, down) if node.op is COSH else ir.sub(up, down))
 
     return ir.transform((e,), rule)[0]
-
-
-__all__ = ["BASES", "as_exponentials", "of_numbers"]

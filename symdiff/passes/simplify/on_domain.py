@@ -110,6 +110,3 @@ def _one_root(e: Expr) -> Expr:
                 radicand = ir.mul(radicand, base) if n == side else ir.div(radicand, base)
             made = ir.mul(made, ir.power(radicand, ir.const(side * q)))
     return made
-
-
-__all__ = ["as_powers", "logarithms_apart"]

@@ -219,6 +219,3 @@ class Polynomials(Products):
             found.append(ir.add(self.write(inner), self.poly(remainder)))
             self._busy.discard(key)
         return found
-
-
-__all__ = ["MAX_SPLIT", "MAX_TERMS", "Polynomials"]

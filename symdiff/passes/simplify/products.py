@@ -237,6 +237,3 @@ def _quotient(unit: Fraction, top: Expr, bottom: Expr) -> Expr:
 def _whole_part(exponent: Expr) -> int:
     """The integer that an exponent adds."""
     return sum(sign * (ir.integer(term) or 0) for sign, term in terms(exponent))
-
-
-__all__ = ["Products"]

@@ -191,6 +191,3 @@ def _size(e: Expr) -> int:
     return (
         1 + sum(_size(a) for a in e.args) if e.op in (AND, OR, NOT) else 2 * (e.op is not ir.BOOL)
     )
-
-
-__all__ = ["is_total", "tidied"]

@@ -23,9 +23,6 @@ from symdiff.passes.simplify.writer import Writer, primitive
 MAX_TERMS = 24
 MAX_DEGREE = 6
 
-Wave = dict[tuple[int, ...], Any]
-"""Coefficients by the multiples of the angles; `e**(i*k*x)` with real and imaginary parts."""
-
 
 def forms(frame: Frame, value: Factored, writer: Writer) -> Iterator[Expr]:
     """The value with the numerator as such a sum."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from symdiff.runtime.loops.kernel import LoopKernel, RowsAtOnce
     from symdiff.runtime.loops.transposed import Transposed
 
+T = TypeVar("T")
 PLAIN, CORRECTED = 4000, 1500
 """Operations of formulas of rows that are computed in vectors over rows, in doubles and with their errors."""
 KEPT = 16
@@ -197,14 +198,23 @@ class ArrayKernels:
     ) -> tuple[LoopProgram, LoopKernel]:
         """The program of a captured one that is emitted, and its kernel."""
         found = self._kernels.get(id(raw))
-        if found is None:
+        if found is not None:
+            return found
+
+        def make() -> tuple[LoopProgram, LoopKernel]:
+            program = self._source.shown(static, shapes)
+            kernel = self._kernel(program, of_numbers=_gives_numbers(raw), captured=raw)
+            return kernel.program, kernel
+
+        return self._made_once(self._kernels, raw, make)
+
+    def _made_once(self, made: dict[int, T], raw: LoopProgram, make: Callable[[], T]) -> T:
+        """What is made of a captured program, by the first thread that asks for it."""
+        if id(raw) not in made:
             with self._once(raw):
-                found = self._kernels.get(id(raw))
-                if found is None:
-                    program = self._source.shown(static, shapes)
-                    kernel = self._kernel(program, of_numbers=_gives_numbers(raw), captured=raw)
-                    found = self._kernels.setdefault(id(raw), (kernel.program, kernel))
-        return found
+                if id(raw) not in made:
+                    made[id(raw)] = make()
+        return made[id(raw)]
 
     def _once(self, raw: LoopProgram) -> Once:
         """What is held while a kernel of a captured program is made."""
@@ -430,19 +440,15 @@ class ArrayKernels:
     def _sparse_kernel(
         self, raw: LoopProgram, wrt: Sequence[str]
     ) -> tuple[LoopKernel, tuple[Entries, ...]]:
-        found = self._sparse.get(id(raw))
-        if found is None:
-            from symdiff.loops.diff.sparse import sparse_jacobian
-            from symdiff.pipeline.loops import value
 
-            with self._once(raw):
-                found = self._sparse.get(id(raw))
-                if found is None:
-                    real = {p.name for p in raw.params if p.type.kind == "f"}
-                    program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
-                    made = self._kernel(value(program)), entries
-                    found = self._sparse.setdefault(id(raw), made)
-        return found
+        def make() -> tuple[LoopKernel, tuple[Entries, ...]]:
+            from symdiff.loops.diff.sparse import sparse_jacobian
+            from symdiff.pipeline.loops import real_names, value
+
+            program, entries = sparse_jacobian(raw, real_names(raw, wrt))
+            return self._kernel(value(program)), entries
+
+        return self._made_once(self._sparse, raw, make)
 
 
 def of_numbers(program: Program | LoopProgram) -> bool:

@@ -74,6 +74,3 @@ class CorrectedRow:
     def part(self, members: Sequence[int]) -> CorrectedRow:
         outputs = tuple(self.formulas.outputs[k] for k in members)
         return CorrectedRow(self.formulas._replace(outputs=outputs))
-
-
-__all__ = ["CorrectedRow"]

@@ -11,13 +11,14 @@ differentiates in reverse. An output is derived when it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, WHERE, ZERO, Expr
 from symdiff.ir.functions import XLOGY
+from symdiff.ir.names import untaken
 from symdiff.ir.program import Program
 from symdiff.pipeline.scalar import tangent_names
 
@@ -152,7 +153,7 @@ class Chain:
                 )
                 return (*params, *dots), (*old, *moved) if kind == "jvp" else moved
             case "vjp":
-                bars = _cotangents(len(old), params)
+                bars = [untaken(f"cotangent_{i}", params) for i in range(len(old))]
                 back = tuple(
                     _total([(ir.var(b), self.slope(e, v)) for b, e in zip(bars, old, strict=True)])
                     for v in wrt
@@ -164,16 +165,6 @@ class Chain:
 def replace_params(program: Program, params: tuple[str, ...]) -> Program:
     """The program with these parameters."""
     return Program(program.name, params, program.outputs)
-
-
-def _cotangents(count: int, taken: Iterable[str]) -> list[str]:
-    names = []
-    for i in range(count):
-        name = f"cotangent_{i}"
-        while name in taken:
-            name += "_"
-        names.append(name)
-    return names
 
 
 def _given(e: Expr) -> Entry:

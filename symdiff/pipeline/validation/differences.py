@@ -97,6 +97,3 @@ def _differs(truth: Any, measured: tuple[Any, Any]) -> bool:
     if not slope.is_finite() or not bool(bend < (abs(slope) + 1) * arb(2) ** -NUDGE_BITS):
         return False
     return bool(abs(truth - slope) > (abs(truth) + abs(slope) + 1) * arb(2) ** -NUDGE_BITS)
-
-
-__all__ = ["rule_fault"]

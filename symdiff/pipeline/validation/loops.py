@@ -23,6 +23,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.functions.marks import DETACHED
 from symdiff.ir.loop_program import LoopProgram, expressions_in
+from symdiff.pipeline.loops import real_names
 from symdiff.pipeline.validation.enclosures import rounding
 from symdiff.pipeline.validation.firstcall import SLACK
 from symdiff.runtime.scalar.fallback import unproven
@@ -177,8 +178,7 @@ def _agree(
         return True
     kind, wrt = path[0]
     names = [p.name for p in raw.params]
-    real = {p.name for p in raw.params if p.type.kind == "f"}
-    by = [n for n in wrt if n in real]
+    by = real_names(raw, wrt)
     if kind == "value_and_gradient":
         _same(name, given, values[0], results[0], None, allowed, tiny, partial(errors.of, 0))
         results = results[1:]

@@ -52,6 +52,3 @@ def lost_value(
         return found
     near = math.isfinite(found) and bool(abs(arb(found) - truth) <= abs(truth) * arb(2) ** -BITS)
     return None if path or near else found
-
-
-__all__ = ["lost_value", "undefined"]

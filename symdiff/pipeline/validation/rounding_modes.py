@@ -88,6 +88,3 @@ def decides(program: Program | LoopProgram) -> bool:
     if isinstance(program, LoopProgram):
         roots += expressions_in(program.block)
     return any(e.op.boolean or e.op in _STEPS or is_plain(e) for e in ir.topological(tuple(roots)))
-
-
-__all__ = ["converted", "decides", "explain"]

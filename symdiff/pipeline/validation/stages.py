@@ -142,6 +142,3 @@ def named(without: Iterable[str]) -> str:
     if names == [CAPTURED]:
         return _EVERYTHING
     return "the stage " + repr(names[0]) if len(names) == 1 else f"one of the stages {names}"
-
-
-__all__ = ["Outcome", "checked", "named", "plain", "trial_of", "warn"]

@@ -578,6 +578,3 @@ def _directions(n: int, corner: bool = False) -> Iterable[tuple[float, ...]]:
     for way in ways:
         yield tuple(way)
         yield tuple(-x for x in way)
-
-
-__all__ = ["Budget", "Fault", "Seen", "Trial"]

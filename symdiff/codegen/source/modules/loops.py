@@ -32,6 +32,7 @@ from symdiff.codegen.source.modules.support import CALLS
 from symdiff.codegen.source.python import docstring
 from symdiff.ir import CONST, Expr, rational
 from symdiff.ir.loop_program import LoopProgram, Parameter, name_of
+from symdiff.ir.names import untaken
 from symdiff.ir.program import Tree, tree_text
 
 MAX_LINES = 40
@@ -194,7 +195,7 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> 
         body += [f"if np.any({apart}({given})):", "    " + _warned(text)]
     count = len(f.program.outputs)
     call = f"{kernel}({given})"
-    r, wrong = (_fresh(n, shown) for n in ("r", "wrong"))
+    r, wrong = (untaken(n, shown) for n in ("r", "wrong"))
     if f.corrected:
         text = f"{name}: results may not be accurate"
         body += [f"*{r}, {wrong} = {call}", f"if {wrong}:", "    " + _warned(text)]
@@ -216,12 +217,6 @@ def _whole(n: Expr) -> int | None:
     """A size that is known."""
     q = rational(n) if n.op is CONST else None
     return None if q is None else int(q)
-
-
-def _fresh(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _nested(tree: Tree, r: str) -> str:
