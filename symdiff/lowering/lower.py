@@ -271,6 +271,36 @@ _BALLS: dict[Op, Callable[..., Any]] = {
 }
 
 
+def _dividing_roots(order: Sequence[Expr]) -> set[Expr]:
+    """The roots by which something is divided, alone or as factors."""
+    found: set[Expr] = set()
+    factors = {e.args[1] for e in order if e.op is ir.DIV}
+    for e in reversed(order):
+        if e in factors and e.op is ir.MUL:
+            factors.update(e.args)
+        elif e in factors and e.op is ir.POW and e.args[1] is ir.HALF:
+            found.add(e)
+    return found
+
+
+def _may_be_minus_zero(e: Expr, deep: int = 8) -> bool:
+    """Whether an operation may give -0.0; what lies deeper is taken to."""
+    if not deep:
+        return True
+    match e.op:
+        case ir.ADD:
+            return all(_may_be_minus_zero(a, deep - 1) for a in e.args)
+        case ir.SUB:
+            return _may_be_minus_zero(e.args[0], deep - 1)
+        case ir.WHERE:
+            return any(_may_be_minus_zero(a, deep - 1) for a in e.args[1:])
+        case ir.MUL | ir.DIV:
+            return e.args[0] is not e.args[1]
+        case ir.CONST | ir.ABS:
+            return False
+    return True
+
+
 class _Numbering:
     """Rebuilds a DAG from raw nodes, one per value, and lowers powers and quotients."""
 
@@ -280,12 +310,16 @@ class _Numbering:
 
     def lower(self, roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
         new: dict[Expr, Expr] = {}
-        for e in ir.topological(roots):
+        order = ir.topological(roots)
+        dividing = _dividing_roots(order)
+        for e in order:
             args = tuple(new[a] for a in e.args)
             if not args:
                 new[e] = e
             elif e.op is ir.POW:
                 new[e] = self.power(*args)
+                if e in dividing and _may_be_minus_zero(args[0]):
+                    new[e] = self.make(ir.ABS, new[e])  # the root of -0.0 is -0.0 on processors
             elif e.op is ir.MUL or e.op is ir.DIV:
                 new[e] = self.quotient(e.op, *args) if self.divide else self.make(e.op, *args)
             else:
@@ -320,6 +354,8 @@ class _Numbering:
             if q.denominator == 2 and abs(q) < self.chain:
                 root, n = self.make(ir.POW, a, ir.HALF), int(abs(q))
                 value = self.make(ir.MUL, self.integer_power(a, n), root) if n else root
+                if q < 0 and _may_be_minus_zero(a):
+                    value = self.make(ir.ABS, value)
                 return self.inverse_if(q < 0, value)
             if q.denominator == 3 and abs(q) < 2:
                 value = self.integer_power(self.make(CBRT, a), abs(q.numerator))
