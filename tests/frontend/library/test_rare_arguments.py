@@ -95,3 +95,9 @@ def test_types_that_are_joined_by_a_bar() -> None:
 
     assert symgrad(twice)(1.5) == 3.0
     assert symgrad(twice).grad(1.5) == (2.0, 0.0) or symgrad(twice).grad(1.5) == 2.0
+
+
+@pytest.mark.parametrize("subscripts", ["ij,jk->ii", "ij,jk->ijkk", "i1,1k->ik", "ij,jk->il"])
+def test_subscripts_that_numpy_refuses(subscripts):
+    with pytest.raises(UnsupportedError):
+        symgrad(lambda a: np.einsum(subscripts, a, a))(np.eye(2))
