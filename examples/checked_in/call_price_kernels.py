@@ -64,7 +64,7 @@ def _call_price_kernel(S, K, T, r, sigma, slopes):
     t5 = r + t4
     t6 = t5*T
     t7 = t3 + t6
-    t8 = math.sqrt(T)
+    t8 = abs(math.sqrt(T))
     t9 = sigma*t8
     t10 = 1.0/t9
     t11 = t7*t10

@@ -533,7 +533,7 @@ def _corrected_acos(x):
     t3 = t1*t2
     t4 = _fma(_sum_error(1.0, x), t2, _fma(t1, _sum_error(1.0, -x), _product_error(t1, t2)))
     t5 = t3 + t4
-    t6 = math.sqrt(t5)
+    t6 = abs(math.sqrt(t5))
     t7 = np.rint(t0*0.6366197723675814)
     t8 = t7*0.5
     t9 = np.floor(t8)
@@ -602,7 +602,7 @@ def _corrected_acosh(x):
     t3 = _sum_error(x, -1.0)
     t4 = _fma(t3, t1, _fma(t0, _sum_error(x, 1.0), _product_error(t0, t1)))
     t5 = t2 + t4
-    t6 = math.sqrt(t5)
+    t6 = abs(math.sqrt(t5))
     t7 = t0 + t6
     t8 = _sum_error(t0, t6) + t3 + (_fma(-t6, t6, t5) + (t4 - (t5 - t2)))/(t6 + t6)
     t9 = t7 + t8
@@ -701,7 +701,7 @@ def _corrected_asin(x):
     t52 = t50*t51
     t53 = _fma(_sum_error(1.0, x), t51, _fma(t50, _sum_error(1.0, -x), _product_error(t50, t51)))
     t54 = t52 + t53
-    t55 = math.sqrt(t54)
+    t55 = abs(math.sqrt(t54))
     t56 = t3*0.5
     t57 = -1.0 if np.floor(t56) < t56 else 1.0
     t58 = (t33 if t4 else t23)*t57
@@ -2072,7 +2072,7 @@ def _light_acos(x):
     t3 = t1*t2
     t4 = _fma(_sum_error(1.0, x), t2, _fma(t1, _sum_error(1.0, -x), _product_error(t1, t2)))
     t5 = t3 + t4
-    t6 = math.sqrt(t5)
+    t6 = abs(math.sqrt(t5))
     t7 = np.rint(t0*0.6366197723675814)
     t8 = t7*0.5
     t9 = np.floor(t8)
@@ -2129,7 +2129,7 @@ def _light_acosh(x):
     t3 = _sum_error(x, -1.0)
     t4 = _fma(t3, t1, _fma(t0, _sum_error(x, 1.0), _product_error(t0, t1)))
     t5 = t2 + t4
-    t6 = math.sqrt(t5)
+    t6 = abs(math.sqrt(t5))
     t7 = t0 + t6
     t8 = _sum_error(t0, t6) + t3 + (_fma(-t6, t6, t5) + (t4 - (t5 - t2)))/(t6 + t6)
     t9 = t7 + t8
@@ -2209,7 +2209,7 @@ def _light_asin(x):
     t40 = t38*t39
     t41 = _fma(_sum_error(1.0, x), t39, _fma(t38, _sum_error(1.0, -x), _product_error(t38, t39)))
     t42 = t40 + t41
-    t43 = math.sqrt(t42)
+    t43 = abs(math.sqrt(t42))
     t44 = t3*0.5
     t45 = -1.0 if np.floor(t44) < t44 else 1.0
     t46 = (t34 if t4 else t25)*t45

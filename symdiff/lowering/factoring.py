@@ -135,7 +135,8 @@ class _Sharing:
     def roots_of(self) -> None:
         """Where there are quotients by s and by its square root, by powers of the root."""
         below = {b for e in self.needed for b in self.found[e].below}
-        root = {b.args[0]: b for b in below if b.op is ir.POW and b.args[1] is ir.HALF}
+        sizes = {b: b.args[0] if b.op is ir.ABS else b for b in below}
+        root = {r.args[0]: b for b, r in sizes.items() if r.op is ir.POW and r.args[1] is ir.HALF}
         for e in self.needed:
             m = self.found[e]
             for s in [s for s in m.below if s in root]:

@@ -263,21 +263,57 @@ _BALLS: dict[Op, Callable[..., Any]] = {
 }
 
 
+def _dividing_roots(order: Sequence[Expr]) -> set[Expr]:
+    """The roots by which something is divided, alone or as factors."""
+    found: set[Expr] = set()
+    factors = {e.args[1] for e in order if e.op is ir.DIV}
+    for e in reversed(order):
+        if e in factors and e.op is ir.MUL:
+            factors.update(e.args)
+        elif e in factors and e.op is ir.POW and e.args[1] is ir.HALF:
+            found.add(e)
+    return found
+
+
+def _may_be_minus_zero(e: Expr, deep: int = 8) -> bool:
+    """Whether an operation may give -0.0; what lies deeper is taken to."""
+    if not deep:
+        return True
+    match e.op:
+        case ir.ADD:
+            return all(_may_be_minus_zero(a, deep - 1) for a in e.args)
+        case ir.SUB:
+            return _may_be_minus_zero(e.args[0], deep - 1)
+        case ir.WHERE:
+            return any(_may_be_minus_zero(a, deep - 1) for a in e.args[1:])
+        case ir.MUL | ir.DIV:
+            return e.args[0] is not e.args[1]
+        case ir.CONST | ir.ABS:
+            return False
+    return True
+
+
 class _Numbering:
     """Rebuilds a DAG from raw nodes, one per value, and lowers powers and quotients."""
 
     def __init__(self, chain: int, divide: bool) -> None:
         self.chain, self.divide = chain, divide
         self.known: dict[tuple[object, ...], Expr] = {}
+        self.dividing: set[Expr] = set()
 
     def lower(self, roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        self.dividing = _dividing_roots(ir.topological(roots))
         return ir.transform(roots, self._rule)
 
     def _rule(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
         if not args:
             return e
         if e.op is ir.POW:
-            return self.power(*args)
+            found = self.power(*args)
+            signed = e in self.dividing and _may_be_minus_zero(args[0])
+            return (
+                self.make(ir.ABS, found) if signed else found
+            )  # the root of -0.0 is -0.0 on processors
         if self.divide and (e.op is ir.MUL or e.op is ir.DIV):
             return self.quotient(e.op, *args)
         return self.make(e.op, *args)
@@ -310,6 +346,8 @@ class _Numbering:
             if q.denominator == 2 and abs(q) < self.chain:
                 root, n = self.make(ir.POW, a, ir.HALF), int(abs(q))
                 value = self.make(ir.MUL, self.integer_power(a, n), root) if n else root
+                if q < 0 and _may_be_minus_zero(a):
+                    value = self.make(ir.ABS, value)
                 return self.inverse_if(q < 0, value)
             if q.denominator == 3 and abs(q) < 2:
                 value = self.integer_power(self.make(CBRT, a), abs(q.numerator))

@@ -91,7 +91,7 @@ def cov(
     less = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         centred = x - np.mean(x, axis=1, keepdims=True)
-        found = centred @ centred.T / (n - less)
+        found = centred @ centred.T / max(n - less, 0)
     else:
         weights = np.ones(n) if fweights is None else np.asarray(fweights) * 1.0
         part = np.ones(n) if aweights is None else np.asarray(aweights)
@@ -99,7 +99,7 @@ def cov(
         total = np.sum(weights)
         centred = x - np.sum(x * weights, axis=1, keepdims=True) / total
         lost = less if aweights is None else less * np.sum(weights * part) / total
-        found = (centred * weights) @ centred.T / (total - lost)
+        found = (centred * weights) @ centred.T / max(total - lost, 0.0)
     return found[0, 0] if np.ndim(m) == 1 and y is None else np.squeeze(found)
 
 
@@ -203,7 +203,9 @@ def nanvar(a: ArrayLike, axis: Any = None, ddof: int = 0, keepdims: bool = False
     there = ~np.isnan(a)
     rest = np.where(there, a - nanmean(a, axis, True), 0.0)
     count = np.sum(there, axis=axis, keepdims=keepdims)
-    return np.sum(rest * rest, axis=axis, keepdims=keepdims) / (count - ddof)
+    return np.sum(rest * rest, axis=axis, keepdims=keepdims) / np.where(
+        count > ddof, count - ddof, np.nan
+    )
 
 
 def nanstd(a: ArrayLike, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:

@@ -66,8 +66,8 @@ from symdiff.passes.analysis.band_extent import largest
 from symdiff.passes.analysis.signs import Signs
 
 STEPS = (FLOOR, CEIL, TRUNC, ROUND, SIGN)
-INTEGERS = 2**52
-"""Up to which all integers are doubles."""
+INTEGERS = {"float64": 2**52, "float32": 2**23}
+"""Up to which all integers are numbers of the type."""
 CHEAP = 2
 """A term with no more units of error is bounded by the other and the sum."""
 MAX_SUM = 16
@@ -176,7 +176,7 @@ class Bounds:
     def _local(self, e: Expr) -> Bound:
         op, args = real_op(e.op), e.args
         if op is FLOOR_QUOTIENT:
-            self.unsafe = ir.or_(self.unsafe, ir.lt(ir.const(INTEGERS), ir.abs_(e)))
+            self._rounded_integer(e)
             return Bound()
         if op.boolean:
             if op in COMPARISONS and not decides_plainly(e):
@@ -202,6 +202,8 @@ class Bounds:
         if op in STEPS:
             if not decides_plainly(e):
                 self._step(e)
+            elif self.dtype == "float32" and args[0].args:  # the integer is found in doubles
+                self._rounded_integer(e)
             return Bound()
         return self._arithmetic(e, bounds)
 
@@ -391,6 +393,10 @@ class Bounds:
         (x,) = e.args
         edge = x - FLOOR(x) - ir.HALF if e.op is ROUND else x if e.op is SIGN else x - ROUND(x)
         self._near(edge, self._absolute([(x, self.bounds[x].k)]))
+
+    def _rounded_integer(self, e: Expr) -> None:
+        """Flag integers that are found in doubles and may be no numbers of the type."""
+        self.unsafe = ir.or_(self.unsafe, ir.lt(ir.const(INTEGERS[self.dtype]), ir.abs_(e)))
 
     def _near(self, difference: Expr, error: Expr) -> None:
         if error is not ZERO:

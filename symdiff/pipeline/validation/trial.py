@@ -9,6 +9,7 @@ at a filled point it is the limit from all sides; at a kink, the hull of the sid
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.ir import Expr
-from symdiff.ir.plain import as_ball, is_decided
+from symdiff.ir.plain import as_ball, in_single, is_decided
 from symdiff.ir.program import Program
 from symdiff.passes.analysis.band_extent import FURTHER, with_truncation
 from symdiff.passes.differentiate import squares, weighted_squares
@@ -167,6 +168,7 @@ class Trial:
         self._points: list[Point] | None = None
         self._compiled = tuple(compiled)
         self._seen: dict[str, list[Seen]] = {}
+        self._single: Trial | None = None
         kinks = {
             e.op.kink(*e.args)
             for e in ir.topological(captured.outputs)
@@ -230,6 +232,17 @@ class Trial:
             if seen is not None:
                 found.append(seen)
                 yield seen
+
+    def _in_single(self) -> Trial:
+        """The trial of the same formulas with the decisions of float32, as kernels of it have them."""
+        if self._single is None:
+            roots, self._single = list(in_single(self._roots)), self
+            if roots != self._roots:
+                self._single = made = copy.copy(self)
+                made._roots, made.truth, made._seen = roots, roots[: len(self.truth)], {}
+                with exclusive():
+                    made.tape = Tape([ir.var(p) for p in self.params], roots)
+        return self._single
 
     def run(self, tape: Tape, inputs: list[Any], prec: int, budget: Budget) -> list[Any]:
         """The nodes of a tape at a point, and what that costs."""
@@ -474,7 +487,7 @@ class Trial:
         ulps : the error that is allowed.
         """
         fmt = format_of(dtype)
-        seen = list(self.seen(dtype))
+        seen = list((self._in_single() if dtype == "float32" else self).seen(dtype))
         found: list[Fault] = []
         for s, (values, flagged) in zip(seen, computed([s.point for s in seen]), strict=True):
             if flagged or s.on_cut:

@@ -1,5 +1,7 @@
 """Reductions of arrays without elements have NumPy's values and dtypes."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -38,3 +40,17 @@ def test_programs_on_disk_keep_kinds():
     for kind in (int, float, bool):
         same(lambda x, kind=kind: np.zeros(0, kind))
     same(lambda x: np.zeros(0, int))
+
+
+@pytest.mark.parametrize("ddof", [0, 1, 2, 3])
+def test_degrees_of_freedom_that_are_used_up(ddof):
+    x = np.array([[1.0, 2.0], [3.0, 5.0]])
+    for f in (
+        lambda x: np.var(x, axis=0, ddof=ddof), lambda x: np.std(x[0], ddof=ddof),
+        lambda x: np.nanvar(x, axis=1, ddof=ddof), lambda x: np.cov(x, ddof=ddof),
+        lambda x: np.var(x[:, :0], ddof=ddof),
+    ):  # fmt: skip
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = f(x)
+        np.testing.assert_allclose(symgrad(f)(x), want, rtol=1e-14)

@@ -95,3 +95,18 @@ def test_types_that_are_joined_by_a_bar() -> None:
 
     assert symgrad(twice)(1.5) == 3.0
     assert symgrad(twice).grad(1.5) == (2.0, 0.0) or symgrad(twice).grad(1.5) == 2.0
+
+
+@pytest.mark.parametrize("subscripts", ["ij,jk->ii", "ij,jk->ijkk", "i1,1k->ik", "ij,jk->il"])
+def test_subscripts_that_numpy_refuses(subscripts):
+    with pytest.raises(UnsupportedError):
+        symgrad(lambda a: np.einsum(subscripts, a, a))(np.eye(2))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, float])
+def test_numbers_of_another_kind_are_numbers(dtype):
+    f = symgrad(lambda x: np.sum(x * x).astype(dtype))
+    x = np.array([1.0, 2.5], np.float32)
+    assert np.shape(f(x)) == () and not isinstance(f(x), np.ndarray)
+    np.testing.assert_array_equal(f.grad(x), 2 * x)
+    assert symgrad(lambda x: np.sum(x).astype(int) * x[0])(np.array([1.5, 2.5])) == 6.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -154,6 +155,10 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
     for letters, a in parts:
         if len(letters) != len(a.shape):
             raise Refused(f"'{letters}' of np.einsum() is an array of {dimensions(len(a.shape))}")
+    if not set(left + output) <= {",", *string.ascii_letters}:
+        raise Refused(f"subscripts of np.einsum() are letters, not '{text}'")
+    if len(set(output)) < len(output):
+        raise Refused(f"the output '{output}' of np.einsum() has a letter twice")
     if any(c not in left for c in output):
         raise Refused(f"the output '{output}' of np.einsum() has a letter of its own")
     if len(parts) == 1 and set(output) == set(left.partition("->")[0]):

@@ -106,6 +106,12 @@ def _item(t: Tracer, value: Any, *index: Any) -> Any:
     return subscript(t, a, index if len(index) > 1 else index[0])
 
 
+def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
+    """An array or a number of another kind."""
+    found = copied(t, value, dtype)
+    return found.items.item() if isinstance(value, Scalar) else found
+
+
 def _tolist(t: Tracer, value: Any) -> Any:
     if isinstance(value, SmallArray):
         return _rows(t, value.items)
@@ -187,7 +193,7 @@ METHODS: dict[str, Function] = {
     "compress": lambda t, a, condition, **named: t.call(np.compress, (condition, a), named),
     "reshape": _reshape, "ravel": _ravel,
     "flatten": lambda t, a, order="C": copied(t, _ravel(t, a, order)),
-    "tolist": _tolist, "astype": lambda t, a, dtype: copied(t, a, dtype), "item": _item,
+    "tolist": _tolist, "astype": _astype, "item": _item,
     "fill": _fill, "copy": _copy, "sort": _sorted_in_place, "clip": elementwise.clip,
     "round": elementwise.rounded, "conj": elementwise.real_part, "conjugate": elementwise.real_part,
 }  # fmt: skip

@@ -369,13 +369,16 @@ def variance(root: bool) -> Function:
             return scalars.binary(ast.Pow, scalars.binary(ast.Sub, x, m), 2)
 
         squares = total(t, arrays.elementwise(square, value, middle), axis, keepdims=keepdims)
-        number = arrays.elementwise(
-            lambda n: scalars.binary(ast.Sub, n, ddof), count(t, value, axis, keepdims)
-        )
+        number = arrays.elementwise(lambda n: _freedom(n, ddof), count(t, value, axis, keepdims))
         found = divide(squares, number)
         return arrays.elementwise(square_root, found) if root else found
 
     return implementation
+
+
+def _freedom(n: Any, ddof: Any) -> Any:
+    """The degrees of freedom of n numbers: `n - ddof`, and never less than 0."""
+    return scalars.apply(functions.MAXIMUM, scalars.binary(ast.Sub, n, ddof), 0)
 
 
 def square_root(v: Any) -> Any:
