@@ -18,7 +18,7 @@ from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain, reader, text_of
 from symdiff.frontend.syntax.operators import binary, truth
-from symdiff.frontend.trace import demands, implied, scalars
+from symdiff.frontend.trace import decimals, demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import absolute_of, of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.extents import extent, nonnegative, positive
@@ -258,20 +258,28 @@ def _of_quotient(value: Real, op: ir.Op) -> Any:
     return scalars.whole(down if positive else ir.where(ir.lt(n, ir.ZERO), up, down))
 
 
-def round_to(value: Any, digits: int) -> Any:
-    """Rounded to decimal digits, exactly: half to even."""
+def round_to(value: Any, digits: int, nearest: Callable[..., Real] | None = None) -> Any:
+    """Rounded to decimal digits as NumPy does: what is scaled is rounded, half to even, by `nearest`."""
     if digits >= 0 and python_kind(value) == "i":
         return value
-    scale = number(10**digits) if digits >= 0 else Real(ir.power(10, digits))
-    scaled = scalars.binary(ast.Mult, as_real(value), scale)
-    return scalars.binary(ast.Div, scalars.apply(functions.ROUND, scaled), scale)
+    there, back = (ast.Mult, ast.Div) if digits >= 0 else (ast.Div, ast.Mult)
+    scale = number(10 ** abs(digits))
+    scaled = scalars.binary(there, as_real(value), scale)
+    found = scalars.apply(functions.ROUND, scaled)
+    if nearest is not None and isinstance(scaled, Real) and scaled.expr.op is not ir.CONST:
+        found = nearest(as_real(value), scaled, 10 ** abs(digits), as_real(found))
+    return scalars.binary(back, found, scale)
 
 
 def _round(t: Tracer, value: Any, digits: Any = None) -> Any:
     value = number_of(value, "round()")
     if digits is None:
         return whole(value, functions.ROUND)
-    return round(value, digits) if isinstance(value, int) else round_to(value, digits)
+    return (
+        round(value, digits)
+        if isinstance(value, int)
+        else round_to(value, digits, decimals.nearest)
+    )
 
 
 def _pow(t: Tracer, a: Any, b: Any, modulus: Any = None) -> Any:
