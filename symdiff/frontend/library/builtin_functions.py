@@ -18,7 +18,7 @@ from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain, reader, text_of
 from symdiff.frontend.syntax.operators import binary, truth
-from symdiff.frontend.trace import decimals, demands, implied, scalars
+from symdiff.frontend.trace import demands, implied, rounded_digits, scalars
 from symdiff.frontend.trace.counted_truth import absolute_of, of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.extents import extent, nonnegative, positive
@@ -50,6 +50,7 @@ from symdiff.frontend.trace.values import (
     of_integers,
     of_one_kind,
     python_kind,
+    written,
 )
 from symdiff.ir import functions, loop_program
 from symdiff.ir.integers import quotient
@@ -268,7 +269,15 @@ def round_to(value: Any, digits: int, nearest: Callable[..., Real] | None = None
     found = scalars.apply(functions.ROUND, scaled)
     if nearest is not None and isinstance(scaled, Real) and scaled.expr.op is not ir.CONST:
         found = nearest(as_real(value), scaled, 10 ** abs(digits), as_real(found))
-    return scalars.binary(back, found, scale)
+    result = scalars.binary(back, found, scale)
+    if nearest is None or digits < 0:
+        return result
+    fine = ir.lt(
+        ir.abs_(written(as_real(scaled))), ir.const(2**52)
+    )  # larger ones have no such digits
+    same = as_real(value)
+    constant = Real(ir.apply(functions.DETACHED, same.expr), same.defined, written(same))
+    return scalars.select(fine, ir.TRUE, result, constant)
 
 
 def _round(t: Tracer, value: Any, digits: Any = None) -> Any:
@@ -278,7 +287,7 @@ def _round(t: Tracer, value: Any, digits: Any = None) -> Any:
     return (
         round(value, digits)
         if isinstance(value, int)
-        else round_to(value, digits, decimals.nearest)
+        else round_to(value, digits, rounded_digits.nearest)
     )
 
 

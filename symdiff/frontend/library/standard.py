@@ -60,7 +60,10 @@ def _log(t: Tracer, value: Any, *base: Any) -> Any:
     for op, known in ((functions.LOG2, 2), (functions.LOG10, 10)):
         if isinstance(base[0], (int, Real)) and ir.rational(as_real(base[0]).expr) == known:
             return scalars.apply(op, value)
-    return raised.operation(t, ast.Div, top, scalars.apply(functions.LOG, base[0]))
+    below = scalars.apply(functions.LOG, base[0])
+    for v, found in ((value, top), (base[0], below)):
+        raised.of_math(t, math.log, (v,), found)
+    return raised.operation(t, ast.Div, top, below)
 
 
 def _prod(t: Tracer, values: Any, start: Any = 1) -> Any:

@@ -9,7 +9,7 @@ After:   sum([x, x/2, x/4])
 
 Python runs the statements between two elements when the second is asked for. That makes no difference as
 long as nobody changes in the meantime what the generator reads, and it does not change what it yielded: both
-is refused (`Unchanged`). So is `yield` under a condition or in a loop that is kept.
+are refused (`Unchanged`). So is `yield` under a condition or in a loop that is kept.
 """
 
 from __future__ import annotations

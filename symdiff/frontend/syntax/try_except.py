@@ -105,7 +105,7 @@ def _statements(
             else:
                 go(k + 1)
             return
-        with _outside_of_journals():
+        with _outside_of_journals(t):
             run_block(t, [statement])
         skip = t.frame.flow.skips()
         if skip is TRUE:
@@ -155,16 +155,15 @@ class _Done(Exception):  # noqa: N818
 def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
     """What a statement may raise; it is traced, and leaves nothing."""
     found = Journal(len(t.counts), (len(t.regions), len(t.memories)))
-    token = journal.set(found)
+    token, noting = journal.set(found), t.noting
+    t.noting = lambda held: raised.note(t, IndexError, Cond(ir.not_(held)))
     checks, start = len(t.checks), len(t.block)
     try:
         with t.attempt(transparent=True):
             run_block(t, [statement])
             sizes = [t.checks.pop(key) for key in list(t.checks)[checks:]]
             for s in (*sizes, *t.block[start:]):
-                if isinstance(s, loop_program.Check) and s.error == "index":
-                    found.errors.append((IndexError, ir.not_(s.condition)))
-                elif any(isinstance(c, loop_program.Check) for c in loop_program.walk((s,))):
+                if any(isinstance(c, loop_program.Check) for c in loop_program.walk((s,))):
                     found.unknown = found.unknown or "what is checked in the call"
             if found.errors and not _is_atomic(statement):
                 found.changes = True
@@ -179,17 +178,20 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
             raise
         found.errors.append((kind, TRUE))
     finally:
+        t.noting = noting
         journal.reset(token)
     return found
 
 
 @contextmanager
-def _outside_of_journals() -> Iterator[None]:
+def _outside_of_journals(t: Tracer) -> Iterator[None]:
     """What runs in here raises nothing that is caught."""
-    token = journal.set(None)
+    token, noting = journal.set(None), t.noting
+    t.noting = None
     try:
         yield
     finally:
+        t.noting = noting
         journal.reset(token)
 
 

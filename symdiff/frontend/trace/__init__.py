@@ -22,7 +22,7 @@
 `unify`          sizes that must agree get one name
 `counted_truth`  truth values as numbers, as Python and as NumPy have them
 `closeness`      whether numbers agree but for a tolerance
-`decimals`       numbers rounded to decimal digits
+`rounded_digits`  numbers rounded to decimal digits
 `finiteness`     what `isfinite`, `isnan` and `isinf` say
 `raised`         errors of arithmetic that Python raises in what is tried
 `poles`          denominators that a formula had as it was written

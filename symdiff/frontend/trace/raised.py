@@ -125,7 +125,8 @@ def operation(t: Recorder, op: type[ast.operator], a: Any, b: Any) -> Any:
         return scalars.binary(op, a, b)
     zero = scalars.compare(ast.Eq, a if op is ast.Pow else b, 0)
     if op is ast.Pow:
-        zero = scalars.conjunction(zero, scalars.compare(ast.Lt, b, 0))
+        below = scalars.conjunction(scalars.compare(ast.Lt, b, 0), _finite(b))
+        zero = scalars.conjunction(zero, below)
     open_ = journal.get()
     assert open_ is not None
     open_.of_numpy |= python is None and zero is not False
@@ -207,7 +208,7 @@ def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], fo
         if op is None or op.domain is op.pole is None:
             bad = ir.or_(bad, _in_gaps(function, args))
         note(t, ValueError, scalars.cond(bad))
-        if _overflows(op or found.expr.op, found.expr.args):
+        if function is math.ldexp or _overflows(op or found.expr.op, found.expr.args):
             beyond = scalars.conjunction(_finite(*args), finiteness.infinite(found))
             note(t, OverflowError, scalars.conjunction(scalars.cond(ir.not_(bad)), beyond))
 
@@ -225,7 +226,7 @@ def _overflows(op: ir.Op, args: tuple[Expr, ...]) -> bool:
         q = ir.rational(args[1])
         return q is None or abs(q) > 1
     if op.arity != 1 or op.ball is None or op.domain is not None:
-        return op.domain is None
+        return False
     values = (abs(op.ball(flint.arb(x))) for x in (-sys.float_info.max, sys.float_info.max))
     return not all(v < sys.float_info.max for v in values)
 

@@ -118,6 +118,7 @@ class Recorder(Interface):
         self.always = True
         self.counts: list[Expr | None] = []
         self.generators: list[Any] = []
+        self.noting: Callable[[Expr], None] | None = None
         self.spent: list[tuple[Stream, Any, Any]] = []
         self.partial = False
         self.iterations: list[tuple[int, int]] = []
@@ -358,6 +359,10 @@ class Recorder(Interface):
         if condition is TRUE or implied.follows(condition, self.facts):
             return
         fact = condition
+        if self.noting is not None and error == "index":
+            self.noting(condition)
+            self.facts = self.facts.union(implied.consequences(fact))
+            return
         if self.always and self.path is TRUE and None not in self.counts:
             for n in self.counts:
                 assert n is not None

@@ -754,3 +754,50 @@ def from_an_iterator(x, y):
 @pytest.mark.parametrize("f", [changed_after, from_an_iterator])
 def test_what_is_changed_where_no_error_is_raised(f: Any, y: float) -> None:
     assert symgrad(f)(2.0, y) == pytest.approx(f(2.0, y), rel=1e-15)
+
+
+def index_before_a_certain_error(x, z):
+    try:
+        y = x[3] + 1.0 / 0
+    except IndexError:
+        y = z
+    except ZeroDivisionError:
+        y = 2 * z
+    return y
+
+
+def logarithm_to_base_one(x, y):
+    try:
+        return math.log(x, y)
+    except ValueError:
+        return 2.5
+    except ZeroDivisionError:
+        return 3.5
+
+
+def hypotenuse(x, y):
+    try:
+        return math.hypot(x, y)
+    except OverflowError:
+        return 2.5
+
+
+def power(x, y):
+    try:
+        return x**y
+    except ZeroDivisionError:
+        return 1.5
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.errors.GuardWarning")
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (index_before_a_certain_error, (np.arange(3.0), 3.0)),
+        (index_before_a_certain_error, (np.arange(4.0), 3.0)),
+        (logarithm_to_base_one, (0.0, 1.0)), (logarithm_to_base_one, (2.0, 1.0)),
+        (hypotenuse, (1.5e308, 1.5e308)), (power, (0.0, -math.inf)), (power, (0.0, -1.0)),
+    ],
+)  # fmt: skip
+def test_the_first_error_decides(f: Any, args: tuple[Any, ...]) -> None:
+    assert symgrad(f)(*args) == f(*args)
