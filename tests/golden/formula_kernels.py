@@ -39,7 +39,7 @@ __version__ = "0.1.0"
 def _f_kernel(x, y, slopes):
     """f and its slopes in double arithmetic, and whether to compute that again."""
     t0 = y < x
-    t1 = math.sqrt(x)
+    t1 = abs(math.sqrt(x))
     t2 = math.sqrt(y)
     t3 = (t1 if t0 else y*y*t2) if ((not t0) | (x >= 0.0)) & (t0 | (y >= 0.0)) else math.nan
     # where rounding, overflow or underflow may have spoilt this:
@@ -57,7 +57,7 @@ def _f_kernel(x, y, slopes):
 def _f_hessian_kernel(x, y, slopes):
     """f_hessian in double arithmetic, and whether to compute that again."""
     t0 = y < x
-    t1 = math.sqrt(x)
+    t1 = abs(math.sqrt(x))
     t2 = -0.5*(0.5/t1/t1/t1) if t0 else 0.0
     t3 = 0.0 if t0 else 3.75*math.sqrt(y)
     # where rounding, overflow or underflow may have spoilt this:
