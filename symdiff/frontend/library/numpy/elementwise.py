@@ -162,6 +162,8 @@ def _rint(t: Tracer, value: Any) -> Any:
 def _cast_float(t: Tracer, value: Any = 0) -> Any:
     if isinstance(value, str):
         return number(float(value))
+    if isinstance(value, SymArray):
+        return copied(t, value, float)
     return elementwise(as_float, value if is_number(value) else asarray(value))
 
 
