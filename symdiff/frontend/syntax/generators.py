@@ -25,9 +25,9 @@ from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace.aliases import containers
 from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.closures import assigned_names
-from symdiff.frontend.trace.frames import Container, Frame, contents
+from symdiff.frontend.trace.frames import Container, Frame, contents, is_changed
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, Selected, SmallArray, Stream, SymArray
+from symdiff.frontend.trace.values import Refused, Selected, Stream, SymArray
 from symdiff.ir import FALSE
 
 CHANGED = (
@@ -81,18 +81,10 @@ class Unchanged:
         """Refuse a change of any of them."""
         if any(frame.env.get(name) is not value for frame, name, value in self.names):
             raise Refused(*CHANGED)
-        for c, before in self.held:
-            now = contents(c)
-            if list(map(id, _entries(now))) != list(map(id, _entries(before))):
-                raise Refused(*CHANGED)
+        if any(is_changed(c, before) for c, before in self.held):
+            raise Refused(*CHANGED)
         if any(memory.leaf is not leaf for memory, leaf in self.memories):
             raise Refused(*CHANGED)
-
-
-def _entries(held: Any) -> list[Any]:
-    if isinstance(held, SmallArray):
-        return list(held.items.ravel())
-    return [*held, *held.values()] if isinstance(held, dict) else list(held)
 
 
 def _arrays(value: Any) -> Iterator[SymArray]:
