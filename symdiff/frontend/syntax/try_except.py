@@ -161,7 +161,7 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
     try:
         with t.attempt(transparent=True):
             run_block(t, [statement])
-            sizes = [t.checks.pop(key) for key in list(t.checks)[checks:]]
+            sizes = list(t.checks.values())[checks:]
             for s in (*sizes, *t.block[start:]):
                 if any(isinstance(c, loop_program.Check) for c in loop_program.walk((s,))):
                     found.unknown = found.unknown or "what is checked in the call"

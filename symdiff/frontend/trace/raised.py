@@ -34,6 +34,7 @@ from symdiff.frontend.trace.scalars import as_cond
 from symdiff.frontend.trace.values import (
     Cond,
     Real,
+    Refused,
     Scalar,
     SmallArray,
     SymArray,
@@ -189,7 +190,11 @@ def _is_users(function: Any) -> bool:
 
 def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], found: Any) -> None:
     """Note what a function of math, or a rounding, raises: as its C code does, by the numbers it takes and gives."""
-    if journal.get() is None or not all(is_number(v) for v in args) or is_own(t.frame.source.path):
+    if journal.get() is None or is_own(t.frame.source.path):
+        return
+    if function is math.fsum:
+        raise Refused("fsum() in 'try', which may raise an OverflowError", "add with sum()")
+    if not all(is_number(v) for v in args):
         return
     if any(function is f for f in _ROUNDINGS):
         if len(args) > 1:

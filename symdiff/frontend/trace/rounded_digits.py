@@ -36,7 +36,7 @@ def _error(a: Expr, b: Expr, product: Expr) -> Expr:
 
 
 def _rest(a: Expr, quotient: Expr, b: Expr) -> Expr:
-    """What is left of a dividend: its sign is that of what a quotient was rounded by."""
+    """The remainder of a dividend: its sign is that of the rounding error of the quotient."""
     product = plain(ir.MUL, quotient, b)
     return plain(ir.SUB, plain(ir.SUB, a, product), _error(quotient, b, product))
 

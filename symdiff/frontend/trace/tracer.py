@@ -77,7 +77,7 @@ class Tracer(Conditions):
             len(self.memories),
         )
         counts, assumed, ranges = len(self.counts), len(self.assumptions), dict(self.ranges)
-        executed, spent = len(self.executions), len(self.spent)
+        executed, spent, checks = len(self.executions), len(self.spent), len(self.checks)
         block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
         log: dict[Memory, Expr | None] = {}
         self.memories.append(log)
@@ -102,6 +102,8 @@ class Tracer(Conditions):
                 memory.leaf = None
             del self.block[statements:], self.written[written:], self.assumptions[assumed:]
             del self.executions[executed:]
+            for key in list(self.checks)[checks:]:
+                del self.checks[key]
             del self.levels[levels:], self.memories[memories:], self.counts[counts:]
             raise
         changes = self.leave(region)

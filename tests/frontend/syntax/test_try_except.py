@@ -801,3 +801,14 @@ def power(x, y):
 )  # fmt: skip
 def test_the_first_error_decides(f: Any, args: tuple[Any, ...]) -> None:
     assert symgrad(f)(*args) == f(*args)
+
+
+def test_sums_that_may_overflow_are_refused() -> None:
+    def f(x):
+        try:
+            return math.fsum([x, x])
+        except OverflowError:
+            return 7.0
+
+    with pytest.raises(UnsupportedError, match="OverflowError"):
+        symgrad(f)(1.0)
