@@ -38,6 +38,13 @@ def is_standard(path: str) -> bool:
     return frozen or (path.startswith(_STANDARD_LIBRARY) and not is_installed(path))
 
 
+def of_library(function: FunctionType) -> bool:
+    """Whether a Python function belongs to the standard library or NumPy, SciPy."""
+    if (function.__module__ or "").partition(".")[0] in ("numpy", "scipy"):
+        return True
+    return is_standard(function.__code__.co_filename)
+
+
 def is_library(path: str) -> bool:
     """Whether a file is not the user's own."""
     return is_own(path) or is_installed(path) or is_standard(path)

@@ -218,3 +218,14 @@ def test_functions_without_rational_coefficients() -> None:
         (SINC(X), 1),
     ):
         assert to_ball(germs(f, 0).coefficient(f, 0)).overlaps(flint.arb(value))
+
+
+def test_rounded_operands_of_conditions_have_the_series_of_what_they_round() -> None:
+    t = ir.var("t")
+    rounded = ir.plain.plain(LOG, t)
+    branch = where(ir.or_(ir.le(t, 0), eq(t, ZERO)), const(-1), rounded)
+    whole = where(lt(const(3), branch), ONE, where(ir.le(t, 0), const(-1), LOG(t)))
+    with exclusive(320):
+        germs = Germs(t, Fraction(0), [n for n in ir.topological((whole,)) if n.args])
+        assert germs.germs[rounded].kind == germs.germs[LOG(t)].kind == "logarithm"
+        assert germs.germs[whole].kind == "logarithm"  # not analytic, from the left alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from mpmath import mp, mpf
 
 import symdiff
 from symdiff import symgrad
+from symdiff.errors import GuardWarning
 
 pytestmark = pytest.mark.filterwarnings("error::symdiff.ValidationWarning")
 
@@ -299,3 +301,14 @@ def test_a_value_at_a_pole_lies_on_a_line_with_its_neighbours(f, args):
             plain = f if f is not vegetation else lambda r, n: (n - r) / (n + r)
             want = (plain(*up) - plain(*down)) / (2 * step)
         assert got == pytest.approx(float(want), rel=1e-14)
+
+
+def test_a_rounded_quotient_that_is_an_integer() -> None:
+    def f(x):
+        n = int(1 / x) if x != 0 else 100
+        return n * x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuardWarning)
+        g = symgrad(f).grad
+        assert [g(0.3), g(-0.05), g(0.0)] == [3.0, -20.0, 100.0]  # 1/-0.05 is -20 in doubles only

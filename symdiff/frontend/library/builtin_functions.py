@@ -272,10 +272,8 @@ def round_to(value: Any, digits: int, nearest: Callable[..., Real] | None = None
     result = scalars.binary(back, found, scale)
     if nearest is None or digits < 0:
         return result
-    fine = ir.lt(
-        ir.abs_(written(as_real(scaled))), ir.const(2**52)
-    )  # larger ones have no such digits
-    same = as_real(value)
+    same, size = as_real(value), ir.abs_(written(as_real(scaled)))
+    fine = ir.lt(size, ir.const(2**52))  # larger numbers have no such digits
     constant = Real(ir.apply(functions.DETACHED, same.expr), same.defined, written(same))
     return scalars.select(fine, ir.TRUE, result, constant)
 

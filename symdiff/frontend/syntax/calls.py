@@ -166,7 +166,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if output.writes_log(function):
         return output.shown(t, f"{function.__name__}() of logging")
     if kind is FunctionType:
-        if _is_library(function):
+        if source.of_library(function):
             raise _foreign(t, function)
         return inline(t, function, args, kwargs)
     if kind is MethodType and type(function.__func__) is FunctionType:
@@ -178,7 +178,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
             return traced(t, args, kwargs)
         if (known_method := scientific.find(function)) is not None:
             return inline(t, known_method, args, kwargs)
-        if inspects or _is_library(function.__func__):
+        if inspects or source.of_library(function.__func__):
             raise _foreign(t, function)
         return inline(t, function.__func__, (function.__self__, *args), kwargs)
     if kind is functools.partial:
@@ -208,7 +208,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         captures.attribute(function, "c", function.c)
         return inline(t, spline, (t.wrap(function.c), t.wrap(function.x), *args), kwargs)
     called = inspect.getattr_static(kind, "__call__", None)
-    if isinstance(called, FunctionType) and not _is_library(called):
+    if isinstance(called, FunctionType) and not source.of_library(called):
         return inline(t, called, (function, *args), kwargs)
     raise _foreign(t, function)
 
@@ -222,13 +222,6 @@ def _vectorized(t: Tracer, function: Any, *args: Any) -> Any:
 @functools.lru_cache(maxsize=1)
 def _cached() -> None:
     """Its type is that of every function behind functools.cache."""
-
-
-def _is_library(function: FunctionType) -> bool:
-    """Whether a Python function belongs to the standard library or NumPy, SciPy."""
-    if (function.__module__ or "").partition(".")[0] in ("numpy", "scipy"):
-        return True
-    return source.is_standard(function.__code__.co_filename)
 
 
 def _foreign(t: Tracer, function: Any) -> Refused:

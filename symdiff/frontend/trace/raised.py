@@ -25,7 +25,7 @@ import flint
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.source import is_own, is_standard
+from symdiff.frontend.source import is_own, of_library
 from symdiff.frontend.trace import finiteness, scalars
 from symdiff.frontend.trace.closures import Closure
 from symdiff.frontend.trace.frames import is_changed
@@ -179,13 +179,9 @@ def _is_users(function: Any) -> bool:
     fun = function.__func__ if isinstance(function, MethodType) else function
     if isinstance(fun, Closure):
         return True
-    if not isinstance(fun, FunctionType) or (fun.__module__ or "").partition(".")[0] in (
-        "numpy",
-        "scipy",
-    ):
+    if not isinstance(fun, FunctionType) or of_library(fun):
         return False
-    path = fun.__code__.co_filename
-    return not (is_own(path) or is_standard(path))
+    return not is_own(fun.__code__.co_filename)
 
 
 def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], found: Any) -> None:

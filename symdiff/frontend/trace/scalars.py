@@ -422,7 +422,8 @@ def _masked(mask: Cond | bool, value: Any) -> Any:
     if isinstance(value, Real):  # 0 times what has no value has none
         fine = as_cond(poleless(value)).expr
         if fine is not TRUE or value.defined is not TRUE:
-            nothing = Real(ir.where(fine, ZERO, ir.NAN), value.defined)
+            none = Real(ir.where(fine, ZERO, ir.NAN), value.defined)
+            nothing = integral(none) if whole else none
     return select(mask.expr, mask.defined, value, nothing)
 
 
