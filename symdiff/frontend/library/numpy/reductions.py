@@ -329,24 +329,23 @@ argmax = place_of(lambda x, y: ir.lt(y, x))
 argmin = place_of(ir.lt)
 
 
-def every(
-    t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
-) -> Any:
-    if where is None and (few := one_by_one(value)) is not None:
-        return arrays.reduce(arrays.every, few, axis, keepdims)
-    failing = arrays.elementwise(scalars.negate, _chosen(t, value, where))
-    found = total(t, failing, axis, keepdims=keepdims)
-    return arrays.elementwise(lambda n: scalars.compare(ast.Eq, n, 0), found)
+def _counted(few: Function, each: Function, how: type[ast.cmpop]) -> Function:
+    """A truth of all elements, by how many of them `each` holds for; `few` that of traced elements."""
+
+    def implementation(
+        t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
+    ) -> Any:
+        if where is None and (small := one_by_one(value)) is not None:
+            return arrays.reduce(few, small, axis, keepdims)
+        holding = arrays.elementwise(each, _chosen(t, value, where))
+        found = total(t, holding, axis, keepdims=keepdims)
+        return arrays.elementwise(lambda n: scalars.compare(how, n, 0), found)
+
+    return implementation
 
 
-def some(
-    t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
-) -> Any:
-    if where is None and (few := one_by_one(value)) is not None:
-        return arrays.reduce(arrays.some, few, axis, keepdims)
-    holding = arrays.elementwise(scalars.truth, _chosen(t, value, where))
-    found = total(t, holding, axis, keepdims=keepdims)
-    return arrays.elementwise(lambda n: scalars.compare(ast.Gt, n, 0), found)
+every = _counted(arrays.every, scalars.negate, ast.Eq)
+some = _counted(arrays.some, scalars.truth, ast.Gt)
 
 
 def count_nonzero(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
