@@ -311,9 +311,8 @@ class _Numbering:
         if e.op is ir.POW:
             found = self.power(*args)
             signed = e in self.dividing and _may_be_minus_zero(args[0])
-            return (
-                self.make(ir.ABS, found) if signed else found
-            )  # the root of -0.0 is -0.0 on processors
+            # the root of -0.0 is -0.0 on processors
+            return self.make(ir.ABS, found) if signed else found
         if self.divide and (e.op is ir.MUL or e.op is ir.DIV):
             return self.quotient(e.op, *args)
         return self.make(e.op, *args)
