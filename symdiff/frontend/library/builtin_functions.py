@@ -273,7 +273,7 @@ def round_to(value: Any, digits: int, nearest: Callable[..., Real] | None = None
     if nearest is None or digits < 0:
         return result
     same, size = as_real(value), ir.abs_(written(as_real(scaled)))
-    fine = ir.lt(size, ir.const(2**52))  # larger numbers have no such digits
+    fine = ir.lt(size, ir.const(2**53))  # larger numbers have no such digits
     constant = Real(ir.apply(functions.DETACHED, same.expr), same.defined, written(same))
     return scalars.select(fine, ir.TRUE, result, constant)
 

@@ -21,9 +21,11 @@ def nearest(value: Real, scaled: Real, scale: int, found: Real) -> Real:
         return found
     off = _error(x, by, y) if real_op(y.op) is ir.MUL else _rest(x, y, by)
     below = functions.FLOOR(y)
-    middle = ir.eq(plain(ir.SUB, y, below), ir.HALF)
-    up, down = ir.and_(middle, ir.lt(ir.ZERO, off)), ir.and_(middle, ir.lt(off, ir.ZERO))
-    return Real(ir.where(up, functions.CEIL(y), ir.where(down, below, found.expr)), found.defined)
+    past = plain(ir.SUB, plain(ir.SUB, y, below), ir.HALF)  # 0 or larger than what y was rounded by
+    sign = plain(ir.MUL, plain(ir.ADD, past, off), ir.const(2**126))
+    part = functions.MAXIMUM(ir.neg(ir.HALF), functions.MINIMUM(ir.HALF, sign))
+    rounded = functions.ROUND(plain(ir.ADD, below, plain(ir.ADD, ir.HALF, part)))
+    return Real(rounded, found.defined)
 
 
 def _error(a: Expr, b: Expr, product: Expr) -> Expr:
@@ -36,9 +38,10 @@ def _error(a: Expr, b: Expr, product: Expr) -> Expr:
 
 
 def _rest(a: Expr, quotient: Expr, b: Expr) -> Expr:
-    """The remainder of a dividend: its sign is that of the rounding error of the quotient."""
+    """What a quotient of two doubles was rounded by: the remainder, divided."""
     product = plain(ir.MUL, quotient, b)
-    return plain(ir.SUB, plain(ir.SUB, a, product), _error(quotient, b, product))
+    remainder = plain(ir.SUB, plain(ir.SUB, a, product), _error(quotient, b, product))
+    return plain(ir.DIV, remainder, b)
 
 
 def _halves(x: Expr) -> tuple[Expr, Expr]:

@@ -50,3 +50,9 @@ def test_digits_of_numbers_near_the_middle(n, off) -> None:
     x = n / 100 + off
     assert TRACED[hundredths](x) == round(x, 2)
     assert TRACED[thousands](500.0 * n + off) == round(500.0 * n + off, -3)
+
+
+@pytest.mark.filterwarnings("error::symdiff.errors.GuardWarning")
+def test_a_rounded_product_has_no_guard() -> None:
+    f = symgrad(lambda x: round(1.19 * x, 2) + x)
+    assert [f(2.25), f.grad(2.25), f.grad(2.675 / 1.19)] == [4.93, 1.0, 1.0]
