@@ -42,7 +42,8 @@ def _pruned(block: Block, needed: set[str], read: set[str]) -> Block:
     for s in reversed(block):
         if isinstance(s, Loop):
             s = _pruned_loop(s, needed, read)
-            live = bool(s.carried or s.saves) or s.trips in needed or _acts(s.body)
+            ends = {s.trips, *(c.result for c in s.carried)}
+            live = bool(s.saves) or not ends.isdisjoint(needed) or _acts(s.body)
         else:
             live = isinstance(s, Check) or any(n in needed for n, _ in defined(s))
         if not live:

@@ -37,10 +37,22 @@ def shared(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
 
 
 def changed(block: Block) -> set[str]:
-    """The arrays that statements change in place."""
+    """The arrays that statements change in place, and those that loops begin with and change."""
     found = {s.source for s in walk(block) if isinstance(s, Update)}
-    loops = (s for s in walk(block) if isinstance(s, Loop))
-    return found | {name_of(c.init) for s in loops for c in s.carried if c.type.shape}
+    begin = {
+        c.name: name_of(c.init)
+        for s in walk(block)
+        if isinstance(s, Loop)
+        for c in s.carried
+        if c.type.shape
+    }
+    left = [begin[n] for n in found if n in begin]
+    while left:
+        name = left.pop()
+        found.add(name)
+        if name in begin and begin[name] not in found:
+            left.append(begin[name])
+    return found
 
 
 class _Numbers(Names):
@@ -88,4 +100,4 @@ def _worth(s: Statement, apart: set[str]) -> bool:
     if isinstance(s, Build):
         costly = any(n.op.libm is not None for n in topological((s.value,)))
         return bool(s.body) or costly
-    return isinstance(s, Call) or (isinstance(s, Loop) and not any(c.type.shape for c in s.carried))
+    return isinstance(s, (Call, Loop))
