@@ -27,7 +27,7 @@ def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool
             found[name] = 0, "f"
             continue
         if isinstance(v, SymArray):
-            found[name] = len(v.shape), v.kind
+            found[name] = _with((len(v.shape), v.kind), _single(v))
             continue
         array = v if hasattr(v, "ndim") and hasattr(v, "dtype") else np.asarray(v)
         if type(v) is np.ndarray and not v.ndim:
@@ -35,7 +35,14 @@ def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool
             continue
         rank = array.ndim - 1 if mapped and mapped[k] else array.ndim
         found[name] = rank, _KINDS.get(array.dtype.kind, "f") if rank else "f"
+        if array.dtype.kind == "O" and rank == array.ndim:
+            found[name] = _with(found[name], _single(array))
     return found
+
+
+def _single(array: Any) -> dict[int, int]:
+    """The axes of a traced array that are known to have one element, by which it is one number."""
+    return {axis: 1 for axis, size in enumerate(_sizes(array)) if size == 1}
 
 
 _KINDS = {"i": "i", "u": "i", "b": "b"}

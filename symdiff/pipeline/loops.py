@@ -22,6 +22,7 @@ from symdiff.ir.loop_program import (
     REAL,
     Build,
     Check,
+    Loop,
     LoopProgram,
     Parameter,
     Type,
@@ -34,6 +35,7 @@ from symdiff.ir.loop_program import (
     names_of,
     renamed,
     types,
+    walk,
 )
 from symdiff.ir.names import Names, untaken
 from symdiff.ir.pass_lists import Log, Stage
@@ -114,7 +116,7 @@ def gradient(
     base = _simplified(_scalar(program, "grad"), log)
 
     def swept() -> Derived:
-        program, slopes = _swept(_opened(base, log), wrt, (ONE,), checkpoint)
+        program, slopes = _slopes(_opened(base, log), wrt, checkpoint)
         return program, slopes, of_gradient(len(wrt))
 
     return _derived(swept, log)
@@ -129,7 +131,7 @@ def value_and_gradient(
         found = slopes_of_elements(base, wrt)
         return _beside(base, found, found.outputs, of_gradient(len(wrt)))
     base = _simplified(_scalar(program, "value_and_grad"))
-    swept, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
+    swept, slopes = _slopes(_opened(base), wrt, checkpoint)
     return _beside(base, swept, slopes, of_gradient(len(wrt)))
 
 
@@ -274,6 +276,25 @@ def tangent_names(program: LoopProgram, wrt: Sequence[str]) -> list[str]:
 
 
 # ------------------------------------------------------------------------- sweeps
+def _slopes(
+    base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint
+) -> tuple[LoopProgram, tuple[Expr, ...]]:
+    """The program with the derivatives of its one output, in reverse; or forward, by the only
+    number there is, if in reverse loops would keep their states."""
+    swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
+    kept = any(isinstance(s, Loop) and s.saves for s in walk(swept.block))
+    if not kept or checkpoint is not None or len(wrt) > 1:
+        return swept, slopes
+    type = next(p.type for p in base.params if p.name == wrt[0])
+    if any(n is not ONE for n in type.shape):
+        return swept, slopes
+    pushed, (tangent,) = _pushed_by_element(base, wrt[0])
+    if not type.shape:
+        return pushed, (tangent,)
+    filled = _filled(type, tangent, names_of(pushed))
+    return replace(pushed, block=(*pushed.block, filled)), (array(filled.name),)
+
+
 def _swept(
     base: LoopProgram, wrt: Sequence[str], cotangents: Sequence[Expr], checkpoint: Checkpoint
 ) -> tuple[LoopProgram, tuple[Expr, ...]]:
