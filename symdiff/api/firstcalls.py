@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from traceback import extract_tb
 from typing import Any
 
@@ -54,7 +55,8 @@ def compare_kernel(
         return  # by elements or rows
     kernel = self._arrays.compiled(raw, static, shapes)[1]
     derived = source.shown(static, shapes)
-    done = compare(self.__name__, raw, source.path, real, kernel, derived, mode() == "full")
+    with nullcontext() if kernel.points is None else kernel.points.untried():
+        done = compare(self.__name__, raw, source.path, real, kernel, derived, mode() == "full")
     if done and name is not None:
         cache.store(name, b"", ())
 

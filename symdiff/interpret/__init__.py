@@ -13,6 +13,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `along_lines`  derivatives at a point, by the definition
 `lines`        the points of a line through a point, and what is decided on both sides
 `special_points`  where formulas of derivatives are not those of the definition
+`secants`      points at which quantities are zero
 `in_doubles`   formulas of numbers in doubles, at many points
 `terms`        what derivations are made of: partial derivatives and weights
 `deep`         values where functions are farther from their limits than any precision reaches

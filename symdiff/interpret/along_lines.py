@@ -68,6 +68,10 @@ FLOAT32 = 2.0**-23
 """By how much the value in a very thin band may differ from the function, where that is no small part of it."""
 WORK = 3_000_000
 """Operations for one derivative at one point; see `symdiff.interpret.work`."""
+SHORT, SHORT_BITS = 64, 512
+"""The exponent of a short distance, and the precision of what is computed there."""
+STEADY = 2.0**-24
+"""How far apart slopes over a short distance and over half of it are where they tend to a derivative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +109,25 @@ class Derivatives:
         self.tape = Lines(variables, outputs)
         self.values = Certified(variables, outputs, jumps=True)
 
-    def at(self, point: Sequence[float]) -> Point:
-        """The derivatives at a point of finite doubles."""
-        return Point(self, [float(x) for x in point])
+    def at(self, point: Sequence[float], until: float = math.inf) -> Point:
+        """The derivatives at a point of finite doubles; `until` is what `work.spent` is when to stop."""
+        return Point(self, [float(x) for x in point], until)
 
 
 class Point:
     """The derivatives at one point."""
 
-    def __init__(self, program: Derivatives, point: list[float]) -> None:
-        self.program, self.tape, self.point = program, program.tape, point
+    def __init__(self, program: Derivatives, point: list[float], until: float = math.inf) -> None:
+        self.program, self.tape, self.point, self.until = program, program.tape, point, until
         self.far = 2 * span(self.tape, point)
         self.values = program.values.at_with_status(point)
         here = self.tape.on([as_ball(x) for x in point], 2 * DEPTH + self.far, {}, {})
         rng = random.Random(5)
         aside = [rng.choice((-1, 1)) * rng.randint(256, 511) for _ in point]
         self.place = Place(point, here, self.depth, aside)
-        self._until = 0
+        self._until: float = 0
         self._found: dict[tuple[int, tuple[int, ...]], Slope] = {}
+        self._short: dict[int, list[float]] = {}
 
     def partial(self, output: int, by: Sequence[int]) -> Slope:
         """The value of an output, or its derivative by one parameter or two."""
@@ -130,6 +135,8 @@ class Point:
             answer = self.values[output]
             return Slope(answer.value if answer.status == "exact" else math.nan)
         key = output, tuple(by)
+        if key not in self._found and work.spent() > self.until:
+            return UNKNOWN_SLOPE
         if key not in self._found:
             self._found[key] = (self.first if len(by) == 1 else self.second)(output, *by)
         return self._found[key]
@@ -138,10 +145,36 @@ class Point:
         """Whether an output is infinite at the point."""
         return math.isinf(self.values[output].value)
 
+    def over_short(self, by: int) -> Sequence[float]:
+        """The mean slopes of the outputs over a short distance on both sides of the point, which are their derivatives
+        by a parameter, but for jumps that are as small; nan where slopes are not steady."""
+        if by not in self._short:
+            ctx.prec = SHORT_BITS
+            base = [as_ball(x) for x in self.point]
+            moved = [[(s, no_double(-k)) for k in (SHORT, SHORT + 1)] for s in (1, -1)]
+            sides = [
+                [
+                    (
+                        s * h,
+                        self.tape.on(
+                            [*base[:by], base[by] + s * h, *base[by + 1 :]], SHORT_BITS, {}, {}
+                        ),
+                    )
+                    for s, h in side
+                ]
+                for side in moved
+            ]
+            here = self.place.here
+            self._short[by] = [
+                _mean([[(v[r] - here[r]) / d for d, v in side] for side in sides])
+                for r in self.tape.roots
+            ]
+        return self._short[by]
+
     # ------------------------------------------------------------------ first order
     def first(self, output: int, by: int) -> Slope:
         """The derivative of an output by a parameter, given by their places."""
-        self._until = work.spent() + WORK
+        self._until = min(work.spent() + WORK, self.until)
         root = self.tape.roots[output]
         if self._is_undefined(output):
             return Slope(math.nan)
@@ -328,7 +361,7 @@ class Point:
         return found
 
     def _second_along(self, output: int, by: int, then: int) -> Slope:
-        self._until = work.spent() + WORK
+        self._until = min(work.spent() + WORK, self.until)
         root = self.tape.roots[output]
         try:
             known = {} if by == then else self._outside(output, by)
@@ -419,6 +452,16 @@ def _tends(at: Callable[[int], Value], k: int) -> Limit:
     if not (vanished(a) or vanished(b)) and not close(a, b) and size(a) - size(b) >= 16:
         return Limit("finite", arb(0))  # as a power of t
     return tendency(at, k)
+
+
+def _mean(sides: Sequence[Sequence[Value]]) -> float:
+    """The mean of the slopes of both sides over half a distance; nan if others over all of it differ."""
+    for far, near in sides:
+        if not (far.is_finite() and near.is_finite()):
+            return math.nan
+        if not abs(far - near) <= STEADY * (1 + abs(near)):
+            return math.nan
+    return float((sum((near for _, near in sides), arb(0)) / len(sides)).mid())
 
 
 def _joined(sides: Sequence[Limit]) -> Slope:

@@ -18,20 +18,22 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import operator
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.interpret.in_doubles import Program
 from symdiff.interpret.lines import is_size, is_step, zeros_of
+from symdiff.interpret.secants import value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
 from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
 from symdiff.ir.functions import ACOS, ASIN, ATAN2, EXTREMES, HYPOT, LOG
 from symdiff.ir.plain import exactly
+
+if TYPE_CHECKING:
+    from symdiff.interpret.along_lines import Point
 
 WIDEST = 1e-3
 """The bound of a thin band, in what is compared."""
@@ -41,30 +43,19 @@ PLACES, PAIRS = 24, 28
 """The most places, and the most pairs of them, that are tried."""
 WORK = 2_000_000
 """Operations of ball arithmetic for one program; see `symdiff.interpret.work`."""
-FASTER = 4
-"""How many operations of doubles take the time of one on balls."""
+SHARE = 3
+"""A place is tried with this part of the work that is left."""
 ALIKE = 1e-6
 """How far apart formulas and the definition may be, and values that may be the same."""
 BASES = 24
 """General points among which one is sought that takes the branch of a place."""
 ROUNDS = 6
 """How often quantities are made zero in turn, each by a coordinate of its own."""
-ROUNDED = 1e-15
-"""What rounding leaves of a zero, of the values beside it."""
-SOLVING = 40
-"""Steps of the secant method."""
 JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
-RATIONAL: dict[ir.Op, Callable[..., Fraction]] = {
-    ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
-    ir.NEG: operator.neg, ir.ABS: abs,
-}  # fmt: skip
-"""What is computed exactly."""
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """What conditions are made of comparisons by."""
 EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though what is made of them may have one."""
-LARGEST = 2**1023
-"""Numbers that are doubles."""
 DIGITS = 2**11
 """One over the unit of the coordinates of general points,"""
 POWERS = (0.125, 8.0)
@@ -179,6 +170,12 @@ def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
     below = {p: set(topological((p.at,))) for p in places}
     found.sort(key=lambda pair: not (pair[0].at in below[pair[1]] or pair[1].at in below[pair[0]]))
     return found
+
+
+def _form(p: Place) -> Expr:
+    """The condition of a place, with variables named in order: elements of an array are often compared alike."""
+    names = {v: ir.var(f"v{k}") for k, v in enumerate(ir.variables((p.condition,)))}
+    return ir.substitute((p.condition,), names)[0]
 
 
 def _own(p: Place) -> set[Expr]:
@@ -323,7 +320,7 @@ class _Trial:
         from symdiff.interpret.along_lines import Derivatives
 
         self.names, self.outputs, self.rows = names, outputs, rows
-        self.formulas, self.until = formulas, until
+        self.formulas, self.until, self._share = formulas, until, until
         self.count = count
         self.own = {v.value for v in ir.variables(outputs)}
         self.definition = Derivatives(names[:count], outputs)
@@ -331,6 +328,8 @@ class _Trial:
         self.bases = [self._base(k) for k in range(BASES)]
         self.jumps: dict[Expr, list[bool]] = {}
         """Whether the function jumps, at the points of each place."""
+        self._unreached: set[Expr] = set()
+        """The forms of places at which no point was found."""
 
     def _base(self, k: int) -> dict[str, float]:
         """A general point: all positive, or of any signs, small or ten times as large. Coordinates have few digits,
@@ -350,20 +349,25 @@ class _Trial:
         """Those that do not hold at general points."""
         conditions = [p.condition for p in places]
         points = [{p: self.rng.uniform(-2, 2) for p in self.names} for _ in range(TRIED)]
-        values = [_values(conditions, b) for b in points]
+        values = [values_at(conditions, b) for b in points]
         return [p for p in places if not any(v[p.condition] for v in values)]
 
     def is_right(self, place: Place) -> bool | None:
         """Whether formulas are right at general points of a place; None if that is not known."""
         from symdiff.interpret import work
 
+        form, reached = _form(place), False
+        if form in self._unreached:
+            return None
         tried = unknown = undefined = 0
+        self._share = work.spent() + (self.until - work.spent()) // SHARE
         for k, base in enumerate(self.bases):
-            if work.spent() > self.until:
+            if work.spent() > self._share:
                 return None
             point = self._on(place, base, k // 2)
             if point is None:
                 continue
+            reached = True
             defined = self._is_defined(point)
             if not defined and undefined == TRIED:
                 continue
@@ -377,6 +381,8 @@ class _Trial:
             unknown += verdict is None
             if max(tried, unknown) == TRIED:
                 break
+        if not reached:
+            self._unreached.add(form)
         return True if tried > unknown else None
 
     def may_be_wrong(self, place: Place) -> bool:
@@ -389,18 +395,18 @@ class _Trial:
         coordinates are changed."""
         point, by, near = dict(base), dict[Expr, str](), dict[Expr, float]()
         for _ in range(ROUNDS):
-            left = [u for u in place.zeros if not abs(_value(u, point)) <= near.get(u, 0.0)]
+            left = [u for u in place.zeros if not abs(value_at(u, point)) <= near.get(u, 0.0)]
             if not left:
                 break
             for u in left:
                 own = sorted({v.value for v in ir.variables((u,))} & self.own)
                 turned = own[turn % len(own) :] + own[: turn % len(own)] if own else own
                 free = [by[u]] if u in by else [v for v in turned if v not in by.values()]
-                solved = next((s for v in free if (s := _solved(u, v, point)) is not None), None)
+                solved = next((s for v in free if (s := zero_by(u, v, point)) is not None), None)
                 if solved is None:
                     return None
                 by[u], point, near[u] = solved
-        values = _values((place.condition, *self.outputs), point)
+        values = values_at((place.condition, *self.outputs), point)
         if not values[place.condition] or not _is_looked_at(self.outputs, place.at, values):
             return None
         return None if any(math.isinf(values[e]) for e in self.outputs) else point
@@ -421,31 +427,45 @@ class _Trial:
 
     def _is_defined(self, point: dict[str, float]) -> bool:
         """Whether Python has values there: where it has none, derivatives are those of limits, or there are none."""
-        values = _values(self.outputs, point)
+        values = values_at(self.outputs, point)
         return all(math.isfinite(values[e]) for e in self.outputs)
 
     def _agrees(self, place: Place, point: dict[str, float]) -> bool | None:
         flat = [point[p] for p in self.names]
         found = self.formulas(flat)
-        there = self.definition.at(flat[: self.count])
+        there = self.definition.at(flat[: self.count], self._share)
         agreed: bool | None = True
-        jumps = False
+        jumps: list[bool] = []
         for x, row in zip(found, self.rows, strict=True):
             if not any(t.by for t in row):
                 continue
-            total, known = 0.0, True
-            for t in row:
-                slope = there.partial(t.output, t.by)
-                jumps |= slope.jumps
-                known &= slope.known
-                total += math.prod(flat[w] for w in t.weights) * slope.value
-            close = x == total or abs(x - total) <= ALIKE * (1 + abs(total)) < math.inf
-            if not known or math.isnan(total) or math.isnan(x):
+            if math.isnan(x):
                 agreed = agreed and None  # what kernels make of it is not known here
-            elif not close:
+                continue
+            if self._is_steady(there, x, row, flat):
+                jumps.append(False)
+                continue
+            slopes = [there.partial(t.output, t.by) for t in row]
+            weights = [math.prod(flat[w] for w in t.weights) for t in row]
+            jumps.append(any(s.jumps for s in slopes))
+            total = sum(w * s.value for w, s in zip(weights, slopes, strict=True))
+            if math.isnan(total) or not all(s.known for s in slopes):
+                agreed = agreed and None
+            elif not _is_close(x, total):
                 agreed = False
-        self.jumps.setdefault(place.condition, []).append(jumps)
+        known = self.jumps.setdefault(place.condition, [])
+        known += [any(jumps)] if jumps else []
         return agreed
+
+    def _is_steady(
+        self, there: Point, x: float, row: Sequence[Term], flat: Sequence[float]
+    ) -> bool:
+        """Whether a result is that of slopes over a short distance, as where nothing special is."""
+        if any(len(t.by) != 1 for t in row):
+            return False
+        weights = [math.prod(flat[w] for w in t.weights) for t in row]
+        slopes = [there.over_short(t.by[0])[t.output] for t in row]
+        return _is_close(x, sum(w * s for w, s in zip(weights, slopes, strict=True)))
 
     def joined(self, place: Place) -> Iterator[Place]:
         """The parts of a place, at which the function jumps in general, where it does not: for some values of
@@ -457,7 +477,7 @@ class _Trial:
             if not others or point is None:
                 continue
             alike = ir.le(ir.abs_(a - b), ALIKE * (ir.abs_(a) + ir.abs_(b)))
-            if not math.isfinite(_value(a - b, point)):
+            if not math.isfinite(value_at(a - b, point)):
                 alike = ir.TRUE
             yield Place(and_(place.condition, alike), (*place.zeros, a - b), e, place.asks)
 
@@ -473,6 +493,10 @@ class _Trial:
             if e.op is WHERE and {*place.asks} <= {*atoms_of(e.args[0])}:
                 a, b = exactly(e.args[1:])
                 yield e, a, b
+
+
+def _is_close(x: float, y: float) -> bool:
+    return x == y or abs(x - y) <= ALIKE * (1 + abs(y)) < math.inf
 
 
 def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) -> bool:
@@ -493,81 +517,6 @@ def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) 
         else:
             stack += e.args
     return False
-
-
-def _solved(u: Expr, v: str, point: dict[str, float]) -> tuple[str, dict[str, float], float] | None:
-    """The variable, and the point with another value of it, at which a quantity is zero: exactly, or as close to
-    it as rounded functions get; and how close."""
-    tried = [point[v], 0.0, point[v] + 1.0]
-    values = [_value(u, {**point, v: x}) for x in tried]
-    a, b = point[v], point[v] + 1.0
-    p, q = values[0], values[2]
-    close = ROUNDED * (abs(p) + abs(q))
-    for _ in range(SOLVING):
-        if 0.0 in values or not math.isfinite(p - q) or p == q:
-            break
-        a, b, p = b, b - q * (b - a) / (q - p), q
-        q = _value(u, {**point, v: b})
-        tried.append(b)
-        values.append(q)
-    known = [(abs(y), x) for x, y in zip(tried, values, strict=True) if not math.isnan(y)]
-    error, best = min(known, default=(math.inf, 0.0))
-    found = {**point, v: best}
-    if not (error == 0.0 or (error <= close and not _is_rational(u))):
-        return None
-    return (v, found, error) if _is_zero(u, found) else None
-
-
-def _is_rational(u: Expr) -> bool:
-    return all(
-        n.op in RATIONAL or not n.args or (n.op is ir.POW and ir.integer(n.args[1]) is not None)
-        for n in topological((u,))
-    )
-
-
-def _is_zero(u: Expr, point: dict[str, float]) -> bool:
-    """Whether a quantity that is zero in doubles is so in exact arithmetic, if that is rational."""
-    if not _is_rational(u):
-        return True
-    values: dict[Expr, Fraction] = {}
-    for n in topological((u,)):
-        args = [values[a] for a in n.args]
-        power = ir.integer(n.args[1]) if n.op is ir.POW else None
-        if n.op is ir.VAR:
-            values[n] = Fraction(point[n.value])
-        elif (q := ir.rational(n)) is not None:
-            if abs(q) > LARGEST:
-                return False
-            values[n] = Fraction(float(q))  # a literal is the double next to it
-        elif n.op in RATIONAL and not (n.op is ir.DIV and not args[1]):
-            values[n] = RATIONAL[n.op](*args)
-        elif power is not None and (power > 0 or args[0]):
-            values[n] = args[0] ** power
-        else:
-            return False
-    return values[u] == 0
-
-
-def _value(e: Expr, point: dict[str, float]) -> float:
-    return float(_run(_program((e,)), point)[-1])
-
-
-def _values(roots: Iterable[Expr], point: dict[str, float]) -> dict[Expr, Any]:
-    """The values of all nodes at a point, in doubles."""
-    program = _program(tuple(roots))
-    return dict(zip(program.nodes, _run(program, point), strict=True))
-
-
-def _run(program: Program, point: dict[str, float]) -> list[Any]:
-    from symdiff.interpret import work
-
-    work.spend(len(program.nodes) // FASTER)
-    return program.at(point)
-
-
-@functools.lru_cache(maxsize=256)
-def _program(roots: tuple[Expr, ...]) -> Program:
-    return Program(roots)
 
 
 __all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "atoms_of", "special_points"]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -90,6 +91,15 @@ class Points:
             return False
         asked = self._special.get(tuple(map(np.shape, values)))
         return asked is not None and bool(asked(values[: len(self.captured.params)])[0])
+
+    @contextmanager
+    def untried(self) -> Iterator[None]:
+        """While this is entered, no kernel is tried: calls are at points that nobody asked for."""
+        tried, self.is_tried = self.is_tried, False
+        try:
+            yield
+        finally:
+            self.is_tried = tried
 
     def look(self, values: Sequence[Any], kernel: Kernel) -> None:
         """Try a kernel at the special points of the formulas for these sizes, if that was not done before."""
