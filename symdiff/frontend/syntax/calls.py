@@ -35,7 +35,7 @@ from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
-from symdiff.frontend.syntax import generators, inlining, records
+from symdiff.frontend.syntax import generators, inlining, records, special_methods
 from symdiff.frontend.syntax.containers import plain
 from symdiff.frontend.trace import closures, demands, raised, scalars
 from symdiff.frontend.trace.closures import Closure, assigned_names
@@ -116,6 +116,9 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(function, Closure):
         return inline(t, function, args, kwargs)
     if (made := complex_calls.called(t, function, args, kwargs)) is not NotImplemented:
+        return made
+    made, args = special_methods.called(t, function, args)
+    if made is not NotImplemented:
         return made
     if isinstance(function, Method):
         t.python_numbers |= function.name in ("item", "tolist")
@@ -199,7 +202,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if (stand_in := scipy_classes.find(function)) is not None:
         return records.make(t, stand_in, args, kwargs)
     if isinstance(function, Record):
-        found = records.special(t, function, "__call__", *args, **kwargs)
+        found = special_methods.special(t, function, "__call__", *args, **kwargs)
         if found is not NotImplemented:
             return found
     if (made := located.frozen(function, args, kwargs)) is not None:

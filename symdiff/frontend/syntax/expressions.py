@@ -14,7 +14,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
-from symdiff.frontend.syntax import attributes, calls, comprehensions, generators, records
+from symdiff.frontend.syntax import attributes, calls, comprehensions, generators, special_methods
 from symdiff.frontend.syntax.containers import (
     elements,
     key,
@@ -36,7 +36,6 @@ from symdiff.frontend.trace.values import (
     Logical,
     Maybe,
     Real,
-    Record,
     Refused,
     Selected,
     SmallArray,
@@ -150,16 +149,16 @@ def _binop(t: Tracer, node: ast.BinOp) -> Any:
 def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
     value = evaluate(t, node.operand)
     t.at = node
+    if not isinstance(node.op, ast.Not):
+        found = special_methods.unary(t, node.op, value)
+        if found is not NotImplemented:
+            return found
     match node.op:
         case ast.Not():
             return scalars.negate(truth(t, value))
         case ast.USub():
             if is_complex(value):
                 return complex_calls.negative(t, value)
-            if isinstance(value, Record):
-                found = records.special(t, value, "__neg__")
-                if found is not NotImplemented:
-                    return found
             if _is_truth_of_numpy(t, value):
                 raise Refused(
                     "'-' of a truth value of NumPy, which it refuses",

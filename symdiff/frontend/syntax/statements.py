@@ -16,7 +16,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import captures
 from symdiff.frontend.arrays import lists, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import of_numba, registry
+from symdiff.frontend.library import registry
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.loops import appended_lists, slots
 from symdiff.frontend.syntax import (
@@ -27,6 +27,7 @@ from symdiff.frontend.syntax import (
     match_case,
     operators,
     records,
+    special_methods,
     try_except,
 )
 from symdiff.frontend.syntax.expressions import evaluate
@@ -211,7 +212,7 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         if isinstance(key, slice):
             value = containers.elements(t, value)
         owner[key] = value
-    else:
+    elif special_methods.special(t, owner, "__setitem__", index, value) is NotImplemented:
         demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         raise Refused(f"an element of {describe(owner)} is assigned")
 
@@ -251,7 +252,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     if isinstance(owner, Listed) and isinstance(old, SymArray):
         t.note(_changed(t, op, old, value), node)  # the element itself is changed
         return
-    if isinstance(owner, (list, dict)):
+    if isinstance(owner, (list, dict)) or special_methods.class_of(owner) is not None:
         if isinstance(old, Scalar) and _aliased(t, "", old):
             demands.changed_in_call(old)
         store(t, owner, index, t.note(_changed(t, op, old, value), node))
@@ -269,11 +270,18 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         t.mutate(old)
         old.extend(more)
         return old
+    if isinstance(old, dict) and isinstance(value, dict) and op is ast.BitOr:
+        t.mutate(old)
+        old.update(value)
+        return old
     if isinstance(old, Selected) and shown(t.frame, old) > 1:
         raise Refused(
             "a selection by a condition that another name shows is changed",
             "make another array of it: a = a + ...",
         )
+    new = special_methods.in_place(t, op, old, value)
+    if new is not NotImplemented:
+        return new
     new = operators.binary(t, op, old, value)
     if is_complex(old):
         if not is_array_pair(old):
@@ -424,20 +432,8 @@ def _pass(t: Tracer, node: ast.Pass) -> None:
     pass
 
 
-def _is_numbas(t: Tracer, decorator: ast.expr) -> bool:
-    """Whether a decorator is Numba's, which leaves a function what it is."""
-    maker = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(maker, (ast.Name, ast.Attribute)) and of_numba.leaves(evaluate(t, maker))
-
-
 def _function(t: Tracer, node: ast.FunctionDef) -> None:
-    if any(not _is_numbas(t, d) for d in node.decorator_list):
-        t.refuse(
-            f"the nested function '{node.name}' has a decorator",
-            "decorate it outside of the function",
-            node.decorator_list[0],
-        )
-    closures.bind(t, node.name, closures.Closure.make(t, node))
+    closures.bind(t, node.name, local_classes.decorated(t, node, closures.Closure.make(t, node)))
 
 
 def _import(t: Tracer, node: ast.Import) -> None:
@@ -527,6 +523,7 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.Try: _try,
     ast.Delete: _delete,
     ast.Nonlocal: closures.declare,
+    ast.Global: closures.declare_global,
     ast.Match: lambda t, node: match_case.run(t, node, run_block),
 }
 
@@ -539,6 +536,5 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),
     ast.AsyncFunctionDef: ("'async' is not supported", ""),
-    ast.Global: ("'global' is not supported", "pass the value in and return it"),
 }
 """Statements that are refused, with the reason and a hint."""
