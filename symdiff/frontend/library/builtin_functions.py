@@ -492,10 +492,17 @@ def dictionary(t: Tracer, *args: Any, **kwargs: Any) -> Any:
     return t.own(result)
 
 
+def _truths(t: Tracer, items: Any) -> Any:
+    """Elements as they count for `any` and `all`."""
+    if isinstance(items, Masked):
+        return items
+    return [v if is_number(v) else truth(t, v) for v in items]
+
+
 def _any(t: Tracer, values: Any) -> Any:
     try:
         with t.attempt(transparent=True), t.piecemeal():
-            return arrays.some(countable(t, values))
+            return arrays.some(_truths(t, countable(t, values)))
     except Unlisted:
         return accumulated(t, values, False, scalars.disjunction)
 
@@ -503,7 +510,7 @@ def _any(t: Tracer, values: Any) -> Any:
 def _all(t: Tracer, values: Any) -> Any:
     try:
         with t.attempt(transparent=True), t.piecemeal():
-            return arrays.every(countable(t, values))
+            return arrays.every(_truths(t, countable(t, values)))
     except Unlisted:
         return accumulated(t, values, True, scalars.conjunction)
 

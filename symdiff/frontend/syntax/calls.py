@@ -45,6 +45,7 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
     Bare,
+    Choice,
     Cond,
     Logical,
     Method,
@@ -112,13 +113,14 @@ def _of_numpy(function: Any) -> bool:
 
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The value of `function(*args, **kwargs)`."""
-    raised.called(t, function, args)
     if isinstance(function, Closure):
+        raised.called(t, function, args)
         return inline(t, function, args, kwargs)
-    if (made := complex_calls.called(t, function, args, kwargs)) is not NotImplemented:
-        return made
-    made, args = special_methods.called(t, function, args)
+    made, args = special_methods.called(t, function, args, kwargs)
     if made is not NotImplemented:
+        return made
+    raised.called(t, function, args)
+    if (made := complex_calls.called(t, function, args, kwargs)) is not NotImplemented:
         return made
     if isinstance(function, Method):
         t.python_numbers |= function.name in ("item", "tolist")
@@ -201,10 +203,6 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return records.make(t, function, args, kwargs)
     if (stand_in := scipy_classes.find(function)) is not None:
         return records.make(t, stand_in, args, kwargs)
-    if isinstance(function, Record):
-        found = special_methods.special(t, function, "__call__", *args, **kwargs)
-        if found is not NotImplemented:
-            return found
     if (made := located.frozen(function, args, kwargs)) is not None:
         return made
     if (spline := scientific.spline(function)) is not None:
@@ -289,6 +287,7 @@ def inline(
     t: Tracer, function: Closure | FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run a function's body here, on these arguments."""
+    undecided, t.undecided = t.undecided is function, None
     if t.depth >= MAX_DEPTH:
         raise Refused(
             f"calls are nested more than {MAX_DEPTH} deep",
@@ -318,14 +317,14 @@ def inline(
     caller, at = t.frame, t.at
     frame.caller = caller, at
     t.depth += 1
-    value = run(t, frame, node)
+    value = run(t, frame, node, undecided)
     t.depth -= 1
     t.frame, t.at = caller, at
     return value
 
 
-def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
-    """What a function returns, with its parameters bound in the frame."""
+def run(t: Tracer, frame: Frame, node: FunctionNode, undecided: bool = False) -> Any:
+    """What a function returns, with its parameters bound in the frame: a `Choice` where the caller takes one."""
     frame.birth, frame.path = t.tick(), t.path
     t.frame = frame
     closures.share(t, frame, node)
@@ -352,6 +351,8 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
             "return a value on every path",
             node.body[-1],
         )
+    if undecided and isinstance(flow.value, Choice):
+        return t.left_open(flow.value)
     return t.resolve(flow.value, f"what '{frame.name}' returns")
 
 

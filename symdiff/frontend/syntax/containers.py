@@ -259,6 +259,8 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         raise Refused(f"{_what(owner)} is indexed", raises=TypeError)
     if isinstance(owner, Masked):
         raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
+    if isinstance(owner, EnumType) and isinstance(index, str):
+        return owner[index]
     if owner is np.mgrid or owner is np.ogrid:
         return t.wrap(owner[_known_slices(index)])
     raise Refused(f"{describe(owner)} is indexed")

@@ -232,13 +232,19 @@ def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
 
 def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     """`a op b` for any comparison of any two values."""
-    if op in (ast.Is, ast.IsNot):
-        return _identical(t, a, b) is (op is ast.Is)
+    chosen = isinstance(a, Choice) or isinstance(b, Choice)
+    if op in (ast.Is, ast.IsNot) or (chosen and b is None and op in (ast.Eq, ast.NotEq)):
+        same = _identical(t, a, b)
+        return same if op in (ast.Is, ast.Eq) else scalars.negate(same)
     if op in (ast.In, ast.NotIn):
         found = _contains(t, b, a)
         return found if op is ast.In else scalars.negate(found)
     if is_number(a) and is_number(b):
         return scalars.compare(op, a, b)
+    if chosen:
+        raise Refused(
+            f"{describe(a if isinstance(a, Choice) else b)} is compared", "assign it first"
+        )
     if is_complex(a) or is_complex(b):
         return complex_calls.binary(t, op, a, b)
     arrayed = (SmallArray, Masked, *_SYMBOLIC)
@@ -284,7 +290,11 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-def _identical(t: Tracer, a: Any, b: Any) -> bool:
+def _identical(t: Tracer, a: Any, b: Any) -> Cond | bool:
+    if isinstance(a, Choice):
+        sides = _identical(t, a.then, b), _identical(t, a.other, b)
+        chosen: Cond | bool = scalars.select(a.condition, TRUE, *sides)
+        return chosen
     if a is None or b is None:
         return a is b
     t.changes.update(v.memory.parameter for v in (a, b) if isinstance(v, SymArray))

@@ -214,8 +214,13 @@ _ITERATE = (
 """Functions that iterate over their first argument."""
 
 
-def called(t: Tracer, function: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """What a function of Python's makes of an object, or NotImplemented; and what it is called with."""
+def called(
+    t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """What calling an object gives, or a function of Python's that is called with one, or NotImplemented; and
+    what it is called with."""
+    if is_compared(function, ast.Eq):  # else it may be a function that is known
+        return special(t, function, "__call__", *args, **kwargs), args
     if not args or not any(class_of(v) is not None for v in args):
         return NotImplemented, args
     try:

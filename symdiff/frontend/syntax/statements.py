@@ -78,14 +78,20 @@ def run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
 
 # ------------------------------------------------------------------ assignment
 def _assign(t: Tracer, node: ast.Assign) -> None:
-    value = evaluate(t, node.value)
+    value = _bound_to(t, node.value, node.targets)
     for target in node.targets:
         assign(t, target, value)
 
 
 def _annotated(t: Tracer, node: ast.AnnAssign) -> None:
     if node.value is not None:
-        assign(t, node.target, evaluate(t, node.value))
+        assign(t, node.target, _bound_to(t, node.value, [node.target]))
+
+
+def _bound_to(t: Tracer, value: ast.expr, targets: Sequence[ast.expr]) -> Any:
+    """What is assigned; names may have what is None on some path."""
+    names = all(isinstance(target, ast.Name) for target in targets)
+    return expressions.undecided(t, value) if names else evaluate(t, value)
 
 
 def assign(t: Tracer, target: ast.expr, value: Any) -> None:
@@ -326,7 +332,7 @@ def _if(t: Tracer, node: ast.If) -> None:
 
 
 def _return(t: Tracer, node: ast.Return) -> None:
-    _leave(t, None if node.value is None else evaluate(t, node.value))
+    _leave(t, None if node.value is None else expressions.undecided(t, node.value))
 
 
 def _leave(t: Tracer, value: Any) -> None:
