@@ -15,6 +15,7 @@ from symdiff.frontend.library.instances import is_instance
 from symdiff.frontend.library.numpy.reductions import total as array_total
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.loops.kept import trace_element
+from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain, reader, text_of
 from symdiff.frontend.syntax.operators import binary, compare, truth
@@ -32,6 +33,7 @@ from symdiff.frontend.trace.values import (
     Masked,
     Ratio,
     Real,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -525,6 +527,15 @@ def _getattr(t: Tracer, owner: Any, name: Any, *default: Any) -> Any:
     return t.attribute(owner, name)
 
 
+def _setattr(t: Tracer, owner: Any, name: Any, value: Any) -> None:
+    if not isinstance(owner, Record):
+        raise Refused(
+            f"attribute '{name}' is assigned",
+            "a function to differentiate has no side effects; use local names",
+        )
+    records.assign(t, owner, plain(name), value)
+
+
 def _hasattr(t: Tracer, owner: Any, name: Any) -> bool:
     try:
         t.attribute(owner, name)
@@ -569,6 +580,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.repr": lambda t, v: text_of(repr, v),
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
+    "builtins.setattr": _setattr,
     "builtins.callable": _callable,
     "builtins.slice": lambda t, *ends: slice(*ends),
 }

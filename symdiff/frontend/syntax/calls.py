@@ -40,6 +40,7 @@ from symdiff.frontend.syntax.containers import plain
 from symdiff.frontend.trace import closures, demands, raised, scalars
 from symdiff.frontend.trace.closures import Closure, assigned_names
 from symdiff.frontend.trace.domains import domain_of
+from symdiff.frontend.trace.facts import ALIKE
 from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -61,6 +62,7 @@ from symdiff.frontend.trace.values import (
     is_complex,
     is_number,
     join,
+    number,
 )
 from symdiff.ir import FALSE, TRUE, Expr
 
@@ -195,10 +197,12 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return function(*args, **kwargs)
-    if function is np.vectorize and len(args) == 1 and not kwargs:
-        return Method(_vectorized, args[0], "vectorize")
-    if kind is np.vectorize:
-        return _vectorized(t, function.pyfunc, *args, **kwargs)
+    if function is np.vectorize and len(args) == 1:
+        options = {k: plain(v) for k, v in kwargs.items() if k != "doc"}
+        return Method(lambda t, f, *v: _vectorized(t, f, options, v), args[0], "vectorize")
+    if kind is np.vectorize and not kwargs:
+        options = {k: getattr(function, k) for k in ("otypes", "signature", "excluded")}
+        return _vectorized(t, function.pyfunc, options, args)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
     if (stand_in := scipy_classes.find(function)) is not None:
@@ -214,10 +218,16 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     raise _foreign(t, function)
 
 
-def _vectorized(t: Tracer, function: Any, *args: Any) -> Any:
-    """A call of `np.vectorize(function)`."""
+def _vectorized(t: Tracer, function: Any, options: dict[str, Any], args: tuple[Any, ...]) -> Any:
+    """A call of `np.vectorize(function, **options)`."""
     made: Any = rearranged.vectorized
-    return inline(t, made, (function, *args), {})
+    types = options.pop("otypes", None)
+    floats = types is not None and [np.dtype(v) for v in types] == [np.float64]
+    given = [k for k, v in options.items() if v] + (["otypes"] if types and not floats else [])
+    if given:
+        raise Refused(f"np.vectorize() with '{given[0]}'", "write a loop over the elements")
+    found = inline(t, made, (function, *args), {})
+    return t.call(np.multiply, (found, number(1.0)), {}) if floats else found
 
 
 @functools.lru_cache(maxsize=1)
@@ -353,7 +363,7 @@ def run(t: Tracer, frame: Frame, node: FunctionNode, undecided: bool = False) ->
         )
     if undecided and isinstance(flow.value, Choice):
         return t.left_open(flow.value)
-    return t.resolve(flow.value, f"what '{frame.name}' returns")
+    return t.resolve(flow.value, f"what '{frame.name}' returns", ALIKE)
 
 
 def _bind(

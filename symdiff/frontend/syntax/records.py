@@ -102,7 +102,7 @@ def _fill(
 def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) -> Any:
     """`owner.name`; of the classes after one, for `super()`."""
     static = _of_class(owner, name, start)
-    if name in owner.fields and not isinstance(static, property) and start is None:
+    if name in owner.fields and not _decides(static) and start is None:
         return t.wrap(owner.fields[name])
     if isinstance(static, FUNCTIONS):
         return _bound(static, owner, name)
@@ -114,9 +114,17 @@ def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) ->
         return t.wrap(static.__func__)
     if isinstance(static, classmethod) and isinstance(static.__func__, FUNCTIONS):
         return _bound(static.__func__, owner.made_of, name)
-    if static is _MISSING or hasattr(type(static), "__get__"):
+    get = getattr(type(static), "__get__", None)
+    if isinstance(get, FUNCTIONS):
+        return t.inline(get, (static, owner, owner.made_of), {})
+    if static is _MISSING or get is not None:
         raise Refused(f"an object of '{owner.made_of.__name__}' has no attribute '{name}' here")
     return t.wrap(static)
+
+
+def _decides(static: Any) -> bool:
+    """Whether what a class has under a name says itself what the attribute of an object is."""
+    return hasattr(type(static), "__set__") and not inspect.ismemberdescriptor(static)
 
 
 def of_local_class(t: Tracer, owner: type, name: str) -> Any:
@@ -157,6 +165,12 @@ def assign(t: Tracer, owner: Record, name: str, value: Any) -> None:
         if not isinstance(static.fset, FUNCTIONS):
             raise Refused(f"property '{name}' of '{cls.__name__}' is assigned")
         t.inline(static.fset, (owner, value), {})
+        return
+    if _decides(static):
+        setter = getattr(type(static), "__set__", None)
+        if not isinstance(setter, FUNCTIONS):
+            raise Refused(f"attribute '{name}' of '{cls.__name__}' is assigned")
+        t.inline(setter, (static, owner, value), {})
         return
     params = getattr(cls, "__dataclass_params__", None)
     if params is not None and params.frozen:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -474,6 +475,10 @@ def _try(t: Tracer, node: ast.Try) -> None:
     try_except.attempt(t, node, run_block)
 
 
+_MANAGERS = (np.errstate, np.printoptions, warnings.catch_warnings)
+"""What changes no number in the block of a 'with'."""
+
+
 def _with(t: Tracer, node: ast.With) -> None:
     for item in node.items:
         call = item.context_expr
@@ -485,7 +490,7 @@ def _with(t: Tracer, node: ast.With) -> None:
             handler = ast.copy_location(ast.ExceptHandler(kinds, None, [nothing]), call)
             _try(t, ast.copy_location(ast.Try(node.body, [handler], [], []), node))
             return
-        if manager is not np.errstate or item.optional_vars is not None:
+        if manager not in _MANAGERS or item.optional_vars is not None:
             t.refuse(*REFUSED[ast.With], node)
     run_block(t, node.body)
 
@@ -497,6 +502,9 @@ def _delete(t: Tracer, node: ast.Delete) -> None:
             closures.bind(t, target.id, UNBOUND)
             continue
         owner = evaluate(t, target.value) if isinstance(target, ast.Subscript) else None
+        if isinstance(target, ast.Subscript) and special_methods.method(owner, "__delitem__"):
+            special_methods.special(t, owner, "__delitem__", evaluate(t, target.slice))
+            continue
         if not isinstance(owner, (list, dict)):
             t.refuse("'del' of what is no name and no element of a list or dict", node=target)
         assert isinstance(target, ast.Subscript)
@@ -537,7 +545,7 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.TryStar: try_except.REFUSED,
     ast.With: (
         "'with' is not supported",
-        "only np.errstate and contextlib.suppress are; do I/O outside",
+        "only np.errstate, warnings.catch_warnings and contextlib.suppress are; do I/O outside",
     ),
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),

@@ -27,6 +27,9 @@ from symdiff.frontend.trace.values import (
 )
 from symdiff.ir import TRUE, Expr
 
+ALIKE = "both sides of a condition on real values must give numbers, or containers alike"
+ASK = "ask first, in an 'if' of its own: if value is None: ..."
+
 
 class Conditions(Recorder):
     """A trace that decides conditions."""
@@ -103,7 +106,7 @@ class Conditions(Recorder):
                 stack += missing
         return self._needs[condition]
 
-    def resolve(self, value: Any, name: str) -> Any:
+    def resolve(self, value: Any, name: str, hint: str = "") -> Any:
         """The side of a `Choice` that the path selects."""
         if value is UNBOUND:
             raise Refused(f"{name} is used before it is assigned")
@@ -116,12 +119,9 @@ class Conditions(Recorder):
         value = self.left_open(value)
         if not isinstance(value, Choice):
             return value
-        raise Refused(
-            f"{name} is {_kinds(whole)} depending on whether {self.text(value.condition)}",
-            "ask first, in an 'if' of its own: if value is None: ..."
-            if "None" in _kinds(whole).split(" or ")
-            else "both sides of a condition on real values must give numbers, or containers alike",
-        )
+        kinds = _kinds(whole)
+        hint = hint or (ASK if "None" in kinds.split(" or ") else ALIKE)
+        raise Refused(f"{name} is {kinds} depending on whether {self.text(value.condition)}", hint)
 
     def left_open(self, value: Any, given: Expr = TRUE) -> Any:
         """What is left of a `Choice` here: one value, or a `Choice` of those that the path leaves open."""
