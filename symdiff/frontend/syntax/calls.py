@@ -26,7 +26,6 @@ from symdiff.frontend.library import (
     located,
     of_numba,
     output,
-    rearranged,
     record_copies,
     scientific,
     scipy_classes,
@@ -34,6 +33,7 @@ from symdiff.frontend.library import (
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import keywords as numpy_calls
+from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.syntax import generators, inlining, records, special_methods
 from symdiff.frontend.syntax.containers import plain
@@ -62,7 +62,6 @@ from symdiff.frontend.trace.values import (
     is_complex,
     is_number,
     join,
-    number,
 )
 from symdiff.ir import FALSE, TRUE, Expr
 
@@ -199,10 +198,10 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return function(*args, **kwargs)
     if function is np.vectorize and len(args) == 1:
         options = {k: plain(v) for k, v in kwargs.items() if k != "doc"}
-        return Method(lambda t, f, *v: _vectorized(t, f, options, v), args[0], "vectorize")
+        return Method(lambda t, f, *v: ufuncs.vectorized(t, f, options, v), args[0], "vectorize")
     if kind is np.vectorize and not kwargs:
         options = {k: getattr(function, k) for k in ("otypes", "signature", "excluded")}
-        return _vectorized(t, function.pyfunc, options, args)
+        return ufuncs.vectorized(t, function.pyfunc, options, args)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
     if (stand_in := scipy_classes.find(function)) is not None:
@@ -218,16 +217,12 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     raise _foreign(t, function)
 
 
-def _vectorized(t: Tracer, function: Any, options: dict[str, Any], args: tuple[Any, ...]) -> Any:
-    """A call of `np.vectorize(function, **options)`."""
-    made: Any = rearranged.vectorized
-    types = options.pop("otypes", None)
-    floats = types is not None and [np.dtype(v) for v in types] == [np.float64]
-    given = [k for k, v in options.items() if v] + (["otypes"] if types and not floats else [])
-    if given:
-        raise Refused(f"np.vectorize() with '{given[0]}'", "write a loop over the elements")
-    found = inline(t, made, (function, *args), {})
-    return t.call(np.multiply, (found, number(1.0)), {}) if floats else found
+def is_inlined(function: Any) -> bool:
+    """Whether a call runs statements of the user's, whose names may have what is None on some path."""
+    function = getattr(function, "__func__", function)
+    if type(function) is not FunctionType:
+        return isinstance(function, Closure)
+    return known.find(function) is None and not source.of_library(function) and not vars(function)
 
 
 @functools.lru_cache(maxsize=1)

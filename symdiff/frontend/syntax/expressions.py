@@ -316,7 +316,9 @@ def _bound(t: Tracer, node: ast.NamedExpr, value: Any) -> Any:
 # ------------------------------------------------------------------- containers
 
 
-def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
+def _spread(
+    t: Tracer, nodes: list[ast.expr], value_of: Callable[[Tracer, ast.expr], Any] = evaluate
+) -> list[Any]:
     values = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -326,7 +328,7 @@ def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
                 extents.sizes_must_be_known([inner])
             values += elements(t, inner)
         else:
-            values.append(evaluate(t, node))
+            values.append(value_of(t, node))
     return values
 
 
@@ -412,6 +414,7 @@ def _call(t: Tracer, node: ast.Call) -> Any:
 
 def _called(t: Tracer, node: ast.Call) -> Any:
     function = evaluate(t, node.func)
+    value_of = undecided if calls.is_inlined(function) else evaluate
     match node.args:
         case [ast.Starred(value)] if function is math.hypot:
             vector = evaluate(t, value)
@@ -421,10 +424,10 @@ def _called(t: Tracer, node: ast.Call) -> Any:
             else:
                 args = elements(t, vector)
         case _:
-            args = _spread(t, node.args)
+            args = _spread(t, node.args, value_of)
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
-        value = evaluate(t, keyword.value)
+        value = value_of(t, keyword.value)
         if keyword.arg is None:
             t.at = keyword.value
             kwargs.update({str(k): t.wrap(v) for k, v in mapping(value).items()})

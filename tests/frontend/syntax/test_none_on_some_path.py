@@ -95,7 +95,16 @@ def of_lists(x: float) -> float:
     return x
 
 
-CASES = [returned, unpacked, walrus, first, smallest, attribute, truths, compared, of_lists]
+def passed(x: float) -> float:
+    def shown(v: Any, *rest: Any, usual: Any = None) -> float:
+        if v is None:
+            return 3.0 * x if usual is None else usual
+        return v * v
+
+    return shown(root(x)) * shown(None, usual=root(x))
+
+
+CASES = [passed, returned, unpacked, walrus, first, smallest, attribute, truths, compared, of_lists]
 
 
 @pytest.mark.parametrize("fun", CASES)

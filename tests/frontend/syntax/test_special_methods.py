@@ -234,3 +234,17 @@ REFUSED = {
 def test_what_is_refused(message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         symgrad(REFUSED[message])(1.5)
+
+
+ROUNDED = np.vectorize(lambda v: 1.5 * v, otypes=[int])
+HALVES = np.vectorize(lambda v: v / 2 if v > 1 else v, otypes=[float])
+
+
+def test_what_vectorize_is_asked_for() -> None:
+    a = np.array([0.5, 1.5, 3.0])
+    f = symgrad(lambda a: np.sum(HALVES(a)) * np.sum(HALVES(a)))
+    assert f(a) == np.sum(HALVES(a)) ** 2
+    twice = symgrad(lambda a: np.sum(np.vectorize(lambda v: v > 1, otypes="d")(a) * a))
+    np.testing.assert_array_equal(twice.grad(a), [0.0, 1.0, 1.0])
+    with pytest.raises(UnsupportedError, match=r"np.vectorize\(\) with 'otypes'"):
+        symgrad(lambda a: np.sum(ROUNDED(a)))(a)
