@@ -143,7 +143,7 @@ def f(x):
 model.py:2:5: 'with' is not supported
     with open("data") as file:
     ^
-hint: only np.errstate and contextlib.suppress are; do I/O outside
+hint: only np.errstate, warnings.catch_warnings and contextlib.suppress are; do I/O outside
 """,
     ),
     "yield_value": (
@@ -204,10 +204,10 @@ def f(x):
     return x
 """,
         """
-model.py:2:5: 'global' is not supported
-    global count
+model.py:3:5: the global 'count' is assigned
+    count = 1
     ^
-hint: pass the value in and return it
+hint: a function to differentiate has no side effects; pass the value in and return it
 """,
     ),
     "import_inside": (
@@ -659,7 +659,7 @@ def f(x):
 model.py:6:12: name 'y' is a real number or None depending on whether x > 0
     return y * 2
            ^
-hint: both sides of a condition on real values must give numbers, or containers alike
+hint: ask first, in an 'if' of its own: if value is None: ...
 """,
     ),
     "mixed_functions": (
@@ -908,10 +908,10 @@ def f(x):
     return g(x)
 """,
         """
-model.py:2:6: the nested function 'g' has a decorator
+model.py:2:6: 'staticmethod' cannot be traced
     @staticmethod
      ^
-hint: decorate it outside of the function
+hint: symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule
 """,
     ),
     "number_is_called": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
+from enum import EnumType
 from typing import Any
 
 from symdiff import ir
@@ -17,7 +18,7 @@ from symdiff.frontend.loops.kept import trace_element
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain, reader, text_of
-from symdiff.frontend.syntax.operators import binary, truth
+from symdiff.frontend.syntax.operators import binary, compare, truth
 from symdiff.frontend.trace import demands, implied, rounded_digits, scalars
 from symdiff.frontend.trace.counted_truth import absolute_of, of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
@@ -82,7 +83,9 @@ def total(t: Tracer, values: Any, start: Any = 0) -> Any:
     return functools.reduce(lambda a, b: binary(t, ast.Add, a, b), items, start)
 
 
-def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
+def _extreme(
+    op: ir.Op, better: Callable[[Any, Any], bool], sign: type[ast.cmpop]
+) -> Callable[..., Any]:
     missing = object()
 
     def pick(a: Any, b: Any) -> Any:
@@ -108,11 +111,7 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
         if not isinstance(items, Masked) and not items and default is not missing:
             return default
         if key is not None:
-            keys = [plain(call_back(t, key, v)) for v in items]
-            best = 0
-            for i in range(1, len(keys)):
-                best = i if better(keys[i], keys[best]) else best
-            return items[best]
+            return _best(t, sign, items, [call_back(t, key, v) for v in items])
         if not isinstance(items, Masked) and any(map(_is_array, items)):
             t.took_single |= all(is_single(v) or is_number(v) for v in items)
             if all(map(is_single, items)) and len({len(v.shape) for v in items}) == 1:
@@ -124,11 +123,7 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
                 truth=True,
             )
         if not isinstance(items, Masked) and not all(map(is_number, items)):
-            values = [plain(v) for v in items]
-            best = 0
-            for i in range(1, len(values)):
-                best = i if better(values[i], values[best]) else best
-            return items[best]
+            return _best(t, sign, items, items)
         return arrays.extreme(pick, items)
 
     return implementation
@@ -146,6 +141,21 @@ def _one_of(op: ir.Op, a: Any, b: Any) -> Any:
     if not needs:
         return found
     return scalars.select(functools.reduce(ir.and_, needs), ir.TRUE, found, a)
+
+
+def _best(t: Tracer, sign: type[ast.cmpop], items: Any, keys: Any) -> Any:
+    """The first of the items whose key no other one's exceeds."""
+    found = items[0], keys[0]
+    for pair in zip(items[1:], keys[1:], strict=True):
+        found = _better(t, sign, pair, found)
+    return found[0]
+
+
+def _better(t: Tracer, sign: type[ast.cmpop], new: Any, old: Any) -> Any:
+    exceeds = truth(t, compare(t, sign, new[1], old[1]))
+    if isinstance(exceeds, bool):
+        return new if exceeds else old
+    return t.either(exceeds, lambda: new, lambda: old)
 
 
 def _is_array(value: Any) -> bool:
@@ -218,8 +228,8 @@ def _next_of(op: ir.Op, state: Any, value: Any) -> tuple[Any, Any]:
     return arrays.choose(some, _one_of(op, found, value), value), True
 
 
-maximum = _extreme(functions.LARGER, lambda a, b: a > b)
-minimum = _extreme(functions.SMALLER, lambda a, b: a < b)
+maximum = _extreme(functions.LARGER, lambda a, b: a > b, ast.Gt)
+minimum = _extreme(functions.SMALLER, lambda a, b: a < b, ast.Lt)
 
 
 def absolute(t: Tracer, value: Any) -> Any:
@@ -338,12 +348,8 @@ def _len(t: Tracer, value: Any) -> Any:
         return scalars.whole(extent(t, value.shape[0]))
     if isinstance(value, SmallArray) and value.items.ndim:
         return len(value.items)
-    if isinstance(value, (list, tuple, dict, set, frozenset, str, range)):
+    if isinstance(value, (list, tuple, dict, set, frozenset, str, range, EnumType)):
         return len(value)
-    if isinstance(value, Record):
-        found = records.special(t, value, "__len__")
-        if found is not NotImplemented:
-            return found
     if isinstance(value, Masked):
         raise Refused(
             "the number of elements that a condition selects is not known when traced",
@@ -488,10 +494,17 @@ def dictionary(t: Tracer, *args: Any, **kwargs: Any) -> Any:
     return t.own(result)
 
 
+def _truths(t: Tracer, items: Any) -> Any:
+    """Elements as they count for `any` and `all`."""
+    if isinstance(items, Masked):
+        return items
+    return [v if is_number(v) else truth(t, v) for v in items]
+
+
 def _any(t: Tracer, values: Any) -> Any:
     try:
         with t.attempt(transparent=True), t.piecemeal():
-            return arrays.some(countable(t, values))
+            return arrays.some(_truths(t, countable(t, values)))
     except Unlisted:
         return accumulated(t, values, False, scalars.disjunction)
 
@@ -499,7 +512,7 @@ def _any(t: Tracer, values: Any) -> Any:
 def _all(t: Tracer, values: Any) -> Any:
     try:
         with t.attempt(transparent=True), t.piecemeal():
-            return arrays.every(countable(t, values))
+            return arrays.every(_truths(t, countable(t, values)))
     except Unlisted:
         return accumulated(t, values, True, scalars.conjunction)
 
@@ -512,6 +525,15 @@ def _getattr(t: Tracer, owner: Any, name: Any, *default: Any) -> Any:
     if default and not _hasattr(t, owner, name):
         return default[0]
     return t.attribute(owner, name)
+
+
+def _setattr(t: Tracer, owner: Any, name: Any, value: Any) -> None:
+    if not isinstance(owner, Record):
+        raise Refused(
+            f"attribute '{name}' is assigned",
+            "a function to differentiate has no side effects; use local names",
+        )
+    records.assign(t, owner, plain(name), value)
 
 
 def _hasattr(t: Tracer, owner: Any, name: Any) -> bool:
@@ -558,6 +580,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.repr": lambda t, v: text_of(repr, v),
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
+    "builtins.setattr": _setattr,
     "builtins.callable": _callable,
     "builtins.slice": lambda t, *ends: slice(*ends),
 }

@@ -14,6 +14,7 @@ from symdiff.frontend.trace.frames import DefaultDict, Deque
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Bare,
+    Choice,
     Cond,
     Integral,
     Real,
@@ -22,6 +23,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     Whole,
+    describe,
     is_array_pair,
     is_complex,
     of_integers,
@@ -65,6 +67,11 @@ def _each(types: Any) -> Iterator[Any]:
 def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     """`isinstance(value, types)`."""
     wanted = set(_each(types))
+    if isinstance(value, Choice):
+        of_one, of_other = (is_instance(t, v, types) for v in (value.then, value.other))
+        if of_one is not of_other:
+            raise Refused(f"the type of {describe(value)} is asked for", "ask whether it is None")
+        return of_one
     if is_complex(value):
         kinds = _OF_ARRAYS if is_array_pair(value) else _COMPLEX
         return bool(wanted.intersection(kinds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,9 @@ from symdiff.frontend.library import collections_names
 from symdiff.frontend.library.builtin_functions import dictionary
 from symdiff.frontend.library.ordering import sorted_list
 from symdiff.frontend.syntax.containers import elements, plain, position, text_of
+from symdiff.frontend.syntax.operators import compare, truth
 from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Cond, Refused
 
 
 def _changing(change: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,12 +43,26 @@ def _list_sort(t: Tracer, owner: Any, key: Any = None, reverse: bool = False) ->
     owner[:] = sorted_list(t, owner, key, reverse)
 
 
+LOOP_HINT = "compare the elements one by one in a loop"
+
+
+def _equal(t: Tracer, owner: Any, value: Any) -> list[bool]:
+    """Which elements are equal to a value."""
+    found = []
+    for v in owner:
+        same = v is value or truth(t, compare(t, ast.Eq, t.wrap(v), value))
+        if isinstance(same, Cond):
+            raise Refused("an element that is not known when traced is looked up", LOOP_HINT)
+        found.append(same)
+    return found
+
+
 def _index(t: Tracer, owner: Any, value: Any) -> int:
-    return [plain(t.wrap(v)) for v in owner].index(plain(value))
+    return _equal(t, owner, value).index(True)
 
 
 def _count(t: Tracer, owner: Any, value: Any) -> int:
-    return [plain(t.wrap(v)) for v in owner].count(plain(value))
+    return sum(_equal(t, owner, value))
 
 
 def _format(t: Tracer, owner: str, *args: Any, **kwargs: Any) -> Any:

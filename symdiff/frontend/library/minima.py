@@ -334,12 +334,16 @@ def curve_fit(
     f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
     check_finite: Any = None, bounds: Any = None, method: Any = None, jac: Any = None, *,
     full_output: bool = False, maxfev: Any = None, x_scale: Any = None, ftol: Any = None, xtol: Any = None,
-    gtol: Any = None, max_nfev: Any = None,
+    gtol: Any = None, max_nfev: Any = None, loss: Any = "linear", f_scale: Any = None,
 ) -> Any:  # fmt: skip
     """The parameters; from 1 on, as SciPy does, where no start is given. The data may be many: the model is
     evaluated for each point by itself, and checked to give the same for all of them at once."""
     if bounds is not None or full_output or (sigma is not None and np.ndim(sigma) > 1):
         raise TypeError("curve_fit() with bounds, full_output or covariances is not supported")
+    if loss != "linear":
+        raise TypeError(
+            "curve_fit() with a loss is not supported: minimise its sum with minimize()"
+        )
     x, y = np.asarray(xdata) * 1.0, np.asarray(ydata) * 1.0
     if np.ndim(x) != 1 or np.ndim(y) != 1:
         raise TypeError("curve_fit() of points of several numbers is not supported")

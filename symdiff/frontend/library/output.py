@@ -9,6 +9,7 @@ from typing import Any
 
 from symdiff.errors import Location, OutputWarning
 from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Refused
 
 _shown: set[Location] = set()
 
@@ -36,9 +37,17 @@ def writes_log(function: Any) -> bool:
 _LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 
 
+def _filter(t: Tracer, action: Any, *args: Any, **kwargs: Any) -> None:
+    """What is done with warnings, of which kernels have none."""
+    if action == "error":
+        raise Refused("warnings are made errors", "test for what is wrong and raise an error")
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     "builtins.print": lambda t, *a, **k: shown(t, "print()"),
     "logging.getLogger": lambda t, *a: logging.getLogger(*a),
     "warnings.warn": lambda t, *a, **k: None,
+    "warnings.simplefilter": _filter,
+    "warnings.filterwarnings": _filter,
 }
 """Traced versions, by the dotted name of what they implement."""

@@ -13,5 +13,6 @@
 `inlining`         programs inside of a function that is being traced
 `containers`       elements, keys and positions of containers
 `records`          objects of the user's classes
+`special_methods`  what operators, statements and Python's functions make of objects
 `local_classes`    classes that are defined inside of the function
 """

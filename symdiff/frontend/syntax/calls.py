@@ -26,7 +26,6 @@ from symdiff.frontend.library import (
     located,
     of_numba,
     output,
-    rearranged,
     record_copies,
     scientific,
     scipy_classes,
@@ -34,17 +33,20 @@ from symdiff.frontend.library import (
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import keywords as numpy_calls
+from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.source import FunctionNode
-from symdiff.frontend.syntax import generators, inlining, records
+from symdiff.frontend.syntax import generators, inlining, records, special_methods
 from symdiff.frontend.syntax.containers import plain
 from symdiff.frontend.trace import closures, demands, raised, scalars
 from symdiff.frontend.trace.closures import Closure, assigned_names
 from symdiff.frontend.trace.domains import domain_of
+from symdiff.frontend.trace.facts import ALIKE
 from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
     Bare,
+    Choice,
     Cond,
     Logical,
     Method,
@@ -112,9 +114,13 @@ def _of_numpy(function: Any) -> bool:
 
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The value of `function(*args, **kwargs)`."""
-    raised.called(t, function, args)
     if isinstance(function, Closure):
+        raised.called(t, function, args)
         return inline(t, function, args, kwargs)
+    made, args = special_methods.called(t, function, args, kwargs)
+    if made is not NotImplemented:
+        return made
+    raised.called(t, function, args)
     if (made := complex_calls.called(t, function, args, kwargs)) is not NotImplemented:
         return made
     if isinstance(function, Method):
@@ -190,18 +196,16 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return function(*args, **kwargs)
-    if function is np.vectorize and len(args) == 1 and not kwargs:
-        return Method(_vectorized, args[0], "vectorize")
-    if kind is np.vectorize:
-        return _vectorized(t, function.pyfunc, *args, **kwargs)
+    if function is np.vectorize and len(args) == 1:
+        options = {k: plain(v) for k, v in kwargs.items() if k != "doc"}
+        return Method(lambda t, f, *v: ufuncs.vectorized(t, f, options, v), args[0], "vectorize")
+    if kind is np.vectorize and not kwargs:
+        options = {k: getattr(function, k) for k in ("otypes", "signature", "excluded")}
+        return ufuncs.vectorized(t, function.pyfunc, options, args)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
     if (stand_in := scipy_classes.find(function)) is not None:
         return records.make(t, stand_in, args, kwargs)
-    if isinstance(function, Record):
-        found = records.special(t, function, "__call__", *args, **kwargs)
-        if found is not NotImplemented:
-            return found
     if (made := located.frozen(function, args, kwargs)) is not None:
         return made
     if (spline := scientific.spline(function)) is not None:
@@ -213,10 +217,12 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     raise _foreign(t, function)
 
 
-def _vectorized(t: Tracer, function: Any, *args: Any) -> Any:
-    """A call of `np.vectorize(function)`."""
-    made: Any = rearranged.vectorized
-    return inline(t, made, (function, *args), {})
+def is_inlined(function: Any) -> bool:
+    """Whether a call runs statements of the user's, whose names may have what is None on some path."""
+    function = getattr(function, "__func__", function)
+    if type(function) is not FunctionType:
+        return isinstance(function, Closure)
+    return known.find(function) is None and not source.of_library(function) and not vars(function)
 
 
 @functools.lru_cache(maxsize=1)
@@ -286,6 +292,7 @@ def inline(
     t: Tracer, function: Closure | FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run a function's body here, on these arguments."""
+    undecided, t.undecided = t.undecided is function, None
     if t.depth >= MAX_DEPTH:
         raise Refused(
             f"calls are nested more than {MAX_DEPTH} deep",
@@ -315,14 +322,14 @@ def inline(
     caller, at = t.frame, t.at
     frame.caller = caller, at
     t.depth += 1
-    value = run(t, frame, node)
+    value = run(t, frame, node, undecided)
     t.depth -= 1
     t.frame, t.at = caller, at
     return value
 
 
-def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
-    """What a function returns, with its parameters bound in the frame."""
+def run(t: Tracer, frame: Frame, node: FunctionNode, undecided: bool = False) -> Any:
+    """What a function returns, with its parameters bound in the frame: a `Choice` where the caller takes one."""
     frame.birth, frame.path = t.tick(), t.path
     t.frame = frame
     closures.share(t, frame, node)
@@ -349,7 +356,9 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
             "return a value on every path",
             node.body[-1],
         )
-    return t.resolve(flow.value, f"what '{frame.name}' returns")
+    if undecided and isinstance(flow.value, Choice):
+        return t.left_open(flow.value)
+    return t.resolve(flow.value, f"what '{frame.name}' returns", ALIKE)
 
 
 def _bind(

@@ -16,6 +16,7 @@ from symdiff.frontend.arrays import lists, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, placed
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.loops import nests, sequences
+from symdiff.frontend.syntax import special_methods
 from symdiff.frontend.syntax.containers import elements, key, reader
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Frame, child_frame
@@ -310,9 +311,15 @@ def _rows(t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, row: Sy
 
 
 # --------------------------------------------------------------------------- nodes
-def of_list(t: Tracer, node: ast.ListComp) -> Any:
-    first = t.evaluate(node.generators[0].iter)
+def _first(t: Tracer, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Any:
+    """What the first clause goes over."""
+    found = t.evaluate(node.generators[0].iter)
     t.at = node.generators[0].iter
+    return special_methods.iterated(t, found)
+
+
+def of_list(t: Tracer, node: ast.ListComp) -> Any:
+    first = _first(t, node)
     found = Comprehension(t, node, first, lambda: t.evaluate(node.elt))
     if unknown(first) is not None:
         return found.listed()
@@ -321,8 +328,7 @@ def of_list(t: Tracer, node: ast.ListComp) -> Any:
 
 
 def of_generator(t: Tracer, node: ast.GeneratorExp) -> Any:
-    first = t.evaluate(node.generators[0].iter)
-    t.at = node.generators[0].iter
+    first = _first(t, node)
     if unknown(first) is None and not isinstance(first, Stream):
         first = t.stream_of(reader(t, first))
     found = Comprehension(t, node, first, lambda: t.evaluate(node.elt))
@@ -332,15 +338,13 @@ def of_generator(t: Tracer, node: ast.GeneratorExp) -> Any:
 
 
 def of_set(t: Tracer, node: ast.SetComp) -> Any:
-    first = t.evaluate(node.generators[0].iter)
-    t.at = node.generators[0].iter
+    first = _first(t, node)
     found = Comprehension(t, node, first, lambda: key(t.evaluate(node.elt))).run()
     return t.own(set(_unfiltered(found)))
 
 
 def of_dict(t: Tracer, node: ast.DictComp) -> Any:
-    first = t.evaluate(node.generators[0].iter)
-    t.at = node.generators[0].iter
+    first = _first(t, node)
     found = Comprehension(
         t, node, first, lambda: (key(t.evaluate(node.key)), t.evaluate(node.value))
     ).run()

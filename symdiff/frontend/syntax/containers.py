@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
+from enum import EnumType
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from symdiff.frontend.arrays import lists, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.loops.slots import kind_of
-from symdiff.frontend.syntax import records
+from symdiff.frontend.syntax import special_methods
 from symdiff.frontend.trace import demands
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.frames import DefaultDict, Deque
@@ -29,7 +30,6 @@ from symdiff.frontend.trace.values import (
     Listed,
     Masked,
     Real,
-    Record,
     Refused,
     Scalar,
     Selected,
@@ -54,6 +54,9 @@ MAX_LISTED = 4096
 SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
 
 
+COMPARED_HINT = "use what the object holds as the key, such as key=lambda v: v.x"
+
+
 def plain(value: Any) -> Any:
     """A value known when traced as Python has it: exact, hashable, comparable."""
     if isinstance(value, Real):
@@ -73,6 +76,8 @@ def plain(value: Any) -> Any:
             "a value that is not known when traced is compared or looked up",
             "use comparisons of numbers with 'if', or np.where",
         )
+    if special_methods.by_value(value):
+        raise Refused("an object of a class with '__eq__' is looked up or sorted", COMPARED_HINT)
     return value
 
 
@@ -111,6 +116,7 @@ def mapping(value: Any) -> dict[Any, Any]:
 def reader(t: Tracer, value: Any) -> Callable[[int], Any]:
     """What gives the elements of anything that can be iterated when traced, from the first on, as they are when
     they are asked for; it raises `End` after the last."""
+    value = special_methods.iterated(t, value)
     if isinstance(value, Stream):
         return lambda k: t.pull(value)
     if isinstance(value, SmallArray) and value.items.ndim:
@@ -139,12 +145,13 @@ def _ending(at: Callable[[int], Any], count: Callable[[], int]) -> Callable[[int
 
 def elements(t: Tracer, value: Any) -> list[Any]:
     """The elements of anything that can be iterated when traced."""
+    value = special_methods.iterated(t, value)
     if isinstance(value, range) and value[MAX_STEPS:]:
         raise Refused(
             f"a range of more than {MAX_STEPS} elements is listed",
             "loops are unrolled when traced; use fewer iterations",
         )
-    if isinstance(value, (list, tuple, range, str, set, frozenset, dict)):
+    if isinstance(value, (list, tuple, range, str, set, frozenset, dict, EnumType)):
         return [t.wrap(v) for v in value]
     if isinstance(value, (KeysView, ValuesView, ItemsView)):
         return [t.wrap(entry) for entry in value]
@@ -245,15 +252,15 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return t.wrap(owner[k])
     if is_complex(owner):
         return complex_calls.subscript(t, owner, index, subscript)
-    if isinstance(owner, Record):
-        found = records.special(t, owner, "__getitem__", index)
-        if found is not NotImplemented:
-            return found
+    if (item := special_methods.special(t, owner, "__getitem__", index)) is not NotImplemented:
+        return item
     if isinstance(owner, Scalar):
         used_as_array(owner, "it is indexed", rank_of(index))
         raise Refused(f"{_what(owner)} is indexed", raises=TypeError)
     if isinstance(owner, Masked):
         raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
+    if isinstance(owner, EnumType) and isinstance(index, str):
+        return owner[index]
     if owner is np.mgrid or owner is np.ogrid:
         return t.wrap(owner[_known_slices(index)])
     raise Refused(f"{describe(owner)} is indexed")

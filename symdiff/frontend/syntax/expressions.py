@@ -14,7 +14,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import ufuncs
-from symdiff.frontend.syntax import attributes, calls, comprehensions, generators, records
+from symdiff.frontend.syntax import attributes, calls, comprehensions, generators, special_methods
 from symdiff.frontend.syntax.containers import (
     elements,
     key,
@@ -63,7 +63,7 @@ def evaluate(t: Tracer, node: ast.expr) -> Any:
 
 def condition(t: Tracer, node: ast.expr) -> Cond | bool:
     """Whether an expression counts as true; a bool if that is known here."""
-    value = evaluate(t, node)
+    value = undecided(t, node)
     t.at = node
     return named(t, node, truth(t, value))
 
@@ -113,6 +113,29 @@ def _name(t: Tracer, node: ast.Name) -> Any:
 
 def load(t: Tracer, node: ast.Name) -> Any:
     """The value of a name, as it is bound on this path."""
+    value = _loaded(t, node)
+    return t.resolve(value, f"name '{node.id}'") if type(value) is Choice else value
+
+
+def undecided(t: Tracer, node: ast.expr) -> Any:
+    """The value of an expression where None is told from others: of a name or a call it may be a `Choice`,
+    which other places refuse."""
+    match node:
+        case ast.Name():
+            return _loaded(t, node)
+        case ast.Call():
+            return _called(t, node)
+        case ast.NamedExpr():
+            return _bound(t, node, undecided(t, node.value))
+        case ast.Attribute():
+            owner = evaluate(t, node.value)
+            held = owner.fields.get(node.attr) if isinstance(owner, Record) else None
+            t.at = node
+            return t.left_open(held) if type(held) is Choice else _attribute_of(t, node, owner)
+    return evaluate(t, node)
+
+
+def _loaded(t: Tracer, node: ast.Name) -> Any:
     name, frame = node.id, t.frame
     cell = frame.cells.get(name)
     value = frame.env.get(name, UNBOUND) if cell is None else cell[name]
@@ -127,7 +150,12 @@ def load(t: Tracer, node: ast.Name) -> Any:
     if kind is Real or kind is int or kind is Cond:
         return value
     t.at = node
-    if kind is Choice or kind is Maybe or kind is Unusable:
+    if kind is Choice:
+        return t.left_open(value)
+    if kind is Maybe and type(value.value) is Choice:
+        t.resolve(Maybe(None, value.bound, value.checked), f"name '{name}'")
+        return t.left_open(value.value)
+    if kind is Maybe or kind is Unusable:
         return t.resolve(value, f"name '{name}'")
     return t.wrap(value)
 
@@ -148,18 +176,19 @@ def _binop(t: Tracer, node: ast.BinOp) -> Any:
 
 
 def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
-    value = evaluate(t, node.operand)
+    known = not isinstance(node.op, ast.Not)
+    value = evaluate(t, node.operand) if known else undecided(t, node.operand)
     t.at = node
+    if known:
+        found = special_methods.unary(t, node.op, value)
+        if found is not NotImplemented:
+            return found
     match node.op:
         case ast.Not():
             return scalars.negate(truth(t, value))
         case ast.USub():
             if is_complex(value):
                 return complex_calls.negative(t, value)
-            if isinstance(value, Record):
-                found = records.special(t, value, "__neg__")
-                if found is not NotImplemented:
-                    return found
             if _is_truth_of_numpy(t, value):
                 raise Refused(
                     "'-' of a truth value of NumPy, which it refuses",
@@ -207,9 +236,9 @@ def _boolop(t: Tracer, node: ast.BoolOp) -> Any:
 
 def _connect(t: Tracer, node: ast.BoolOp, i: int) -> Any:
     operand = node.values[i]
-    value = evaluate(t, operand)
     if i == len(node.values) - 1:
-        return value
+        return evaluate(t, operand)
+    value = undecided(t, operand)
     t.at = operand
     c = named(t, operand, truth(t, value))
     is_and = isinstance(node.op, ast.And)
@@ -217,22 +246,29 @@ def _connect(t: Tracer, node: ast.BoolOp, i: int) -> Any:
         return _connect(t, node, i + 1) if c is is_and else value
     if is_and:
         return _logical(
-            t, t.either(c, lambda: _connect(t, node, i + 1), lambda: _short(value, False))
+            t, t.either(c, lambda: _connect(t, node, i + 1), lambda: _short(t, value, False))
         )
-    return _logical(t, t.either(c, lambda: _short(value, True), lambda: _connect(t, node, i + 1)))
+    return _logical(
+        t, t.either(c, lambda: _short(t, value, True), lambda: _connect(t, node, i + 1))
+    )
 
 
-def _short(value: Any, decided: bool) -> Any:
+def _short(t: Tracer, value: Any, decided: bool) -> Any:
     """The deciding operand: a condition is known there, a number is itself."""
-    return decided if isinstance(value, (Cond, bool)) else value
+    return decided if isinstance(value, (Cond, bool)) else t.left_open(value)
 
 
 def _logical(t: Tracer, value: Any) -> Any:
     return scalars.cond(value.expr, value.defined) if isinstance(value, Cond) else value
 
 
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _compare(t: Tracer, node: ast.Compare) -> Any:
-    left = evaluate(t, node.left)
+    asks = _is_none(node.comparators[0])
+    left = undecided(t, node.left) if asks else evaluate(t, node.left)
     if len(node.ops) == 1:
         right = evaluate(t, node.comparators[0])
         t.at = node
@@ -266,9 +302,12 @@ def _conditional(t: Tracer, node: ast.IfExp) -> Any:
 
 
 def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
+    return _bound(t, node, evaluate(t, node.value))
+
+
+def _bound(t: Tracer, node: ast.NamedExpr, value: Any) -> Any:
     if t.frame.name == comprehensions.NAME:
         t.refuse("':=' inside of a comprehension", "assign the name in a loop", node)
-    value = evaluate(t, node.value)
     closures.bind(t, node.target.id, value)
     raised.bound()
     return value
@@ -277,7 +316,9 @@ def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
 # ------------------------------------------------------------------- containers
 
 
-def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
+def _spread(
+    t: Tracer, nodes: list[ast.expr], value_of: Callable[[Tracer, ast.expr], Any] = evaluate
+) -> list[Any]:
     values = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -287,7 +328,7 @@ def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
                 extents.sizes_must_be_known([inner])
             values += elements(t, inner)
         else:
-            values.append(evaluate(t, node))
+            values.append(value_of(t, node))
     return values
 
 
@@ -334,7 +375,10 @@ def _subscript(t: Tracer, node: ast.Subscript) -> Any:
 
 
 def _attribute(t: Tracer, node: ast.Attribute) -> Any:
-    owner = evaluate(t, node.value)
+    return _attribute_of(t, node, evaluate(t, node.value))
+
+
+def _attribute_of(t: Tracer, node: ast.Attribute, owner: Any) -> Any:
     t.at = node
     return attributes.attribute(t, owner, node.attr)
 
@@ -362,7 +406,15 @@ def _lambda(t: Tracer, node: ast.Lambda) -> Any:
 
 
 def _call(t: Tracer, node: ast.Call) -> Any:
+    value = _called(t, node)
+    if type(value) is not Choice:
+        return value
+    return t.resolve(value, f"what '{t.frame.source.segment(node.func)}' returns")
+
+
+def _called(t: Tracer, node: ast.Call) -> Any:
     function = evaluate(t, node.func)
+    value_of = undecided if calls.is_inlined(function) else evaluate
     match node.args:
         case [ast.Starred(value)] if function is math.hypot:
             vector = evaluate(t, value)
@@ -372,17 +424,20 @@ def _call(t: Tracer, node: ast.Call) -> Any:
             else:
                 args = elements(t, vector)
         case _:
-            args = _spread(t, node.args)
+            args = _spread(t, node.args, value_of)
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
-        value = evaluate(t, keyword.value)
+        value = value_of(t, keyword.value)
         if keyword.arg is None:
             t.at = keyword.value
             kwargs.update({str(k): t.wrap(v) for k, v in mapping(value).items()})
         else:
             kwargs[keyword.arg] = value
     t.step(node)
-    return t.note(calls.call(t, function, tuple(args), kwargs), node)
+    t.undecided = getattr(function, "__func__", function)
+    value = calls.call(t, function, tuple(args), kwargs)
+    t.undecided = None
+    return t.note(value, node)
 
 
 Handler = Callable[[Tracer, Any], Any]

@@ -12,7 +12,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.frontend.loops import appended_lists, sequences, slots
 from symdiff.frontend.loops import kept as kept_loops
 from symdiff.frontend.loops.appended_lists import Growing
-from symdiff.frontend.syntax import containers, expressions, generators
+from symdiff.frontend.syntax import containers, expressions, generators, special_methods
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.frames import Flow
@@ -38,8 +38,9 @@ def _assign(t: Tracer, target: ast.expr, value: Any) -> None:
 
 
 def run_for(t: Tracer, node: ast.For) -> None:
-    iterable = evaluate(t, node.iter)
+    value = evaluate(t, node.iter)
     t.at = node.iter
+    iterable = special_methods.iterated(t, value)
     if isinstance(iterable, Masked):
         raise Refused(
             "a loop over elements that a condition on real values selects",

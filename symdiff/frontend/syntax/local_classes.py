@@ -11,6 +11,7 @@ import functools
 from abc import ABC, ABCMeta, abstractmethod
 from typing import Any, ClassVar
 
+from symdiff.frontend.library import of_numba
 from symdiff.frontend.syntax import records
 from symdiff.frontend.trace.closures import Closure, bind
 from symdiff.frontend.trace.frames import Frame, child_frame, class_frame
@@ -97,6 +98,9 @@ def _default(t: Tracer, value: ast.expr) -> Any:
     return t.evaluate(value)
 
 
+_LEAVE = (functools.cache, functools.lru_cache, functools.wraps)
+"""Decorators, or what makes them, that give a function which returns the same."""
+
 _WRAPPERS = (property, staticmethod, classmethod, functools.cached_property)
 
 
@@ -109,12 +113,38 @@ def _method(t: Tracer, node: ast.FunctionDef, around: Frame) -> Any:
             if isinstance(of, property):
                 made = property(of.fget, made)
                 continue
-        wrapper = t.evaluate(d)
+        wrapper = _decorator(t, d)
         if wrapper in _WRAPPERS:
             made = wrapper(made)
         elif wrapper is not abstractmethod:
-            t.refuse("a method of a class inside of the function has a decorator", OUTSIDE, d)
+            made = _applied(t, wrapper, d, made)
+            if not isinstance(made, records.FUNCTIONS):
+                t.refuse("a method of a class becomes something else by its decorator", OUTSIDE, d)
     return made
 
 
-__all__ = ["define"]
+def decorated(t: Tracer, node: ast.FunctionDef, made: Any) -> Any:
+    """A function that is defined inside of the traced one, after its decorators."""
+    decorators = [_decorator(t, d) for d in node.decorator_list]
+    for d, decorator in reversed([*zip(node.decorator_list, decorators, strict=True)]):
+        made = _applied(t, decorator, d, made)
+    return made
+
+
+def _decorator(t: Tracer, node: ast.expr) -> Any:
+    """A decorator; None for one that leaves a function what it is, whatever it is called with."""
+    maker = node.func if isinstance(node, ast.Call) else node
+    if isinstance(maker, (ast.Name, ast.Attribute)):
+        found = t.evaluate(maker)
+        if of_numba.leaves(found) or found in _LEAVE:
+            return None
+    return t.evaluate(node)
+
+
+def _applied(t: Tracer, decorator: Any, at: ast.expr, made: Any) -> Any:
+    """`decorator(made)`."""
+    t.at = at
+    return made if decorator is None else t.call(decorator, (made,), {})
+
+
+__all__ = ["decorated", "define"]

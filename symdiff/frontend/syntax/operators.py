@@ -14,10 +14,11 @@ from symdiff import ir
 from symdiff.frontend.arrays import folding, lists, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
-from symdiff.frontend.syntax import comprehensions, records
+from symdiff.frontend.syntax import comprehensions, special_methods
 from symdiff.frontend.syntax.containers import plain, text_of
 from symdiff.frontend.trace import raised, scalars
 from symdiff.frontend.trace.demands import retrace_integers, used_as_array
+from symdiff.frontend.trace.frames import dict_like
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -27,7 +28,6 @@ from symdiff.frontend.trace.values import (
     Listed,
     Masked,
     Real,
-    Record,
     Refused,
     Scalar,
     Selected,
@@ -72,7 +72,8 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
         return known
     if isinstance(value, (Masked, Stream, Text)):
         raise Refused(f"the truth value of {describe(value)}")
-    return bool(value)
+    found = special_methods.truth(t, value)
+    return bool(value) if found is NotImplemented else truth(t, found)
 
 
 def _truth_of_array() -> Refused:
@@ -108,10 +109,9 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         op = {ast.Add: ast.BitOr, ast.Mult: ast.BitAnd}.get(op, op)
     if is_complex(a) or is_complex(b):
         return complex_calls.binary(t, op, a, b)
-    if isinstance(a, Record) or isinstance(b, Record):
-        found = records.binary(t, op, a, b)
-        if found is not NotImplemented:
-            return found
+    found = special_methods.binary(t, op, a, b)
+    if found is not NotImplemented:
+        return found
     if (
         op is ast.Add
         and all(isinstance(v, (list, Listed)) for v in (a, b))
@@ -161,6 +161,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         return binary(t, op, b, a)
     if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
         return _set_operation(op, a, b)
+    if op is ast.BitOr and isinstance(a, dict) and isinstance(b, dict):
+        return t.own(dict_like(a, {**a, **b}))
     if op is ast.MatMult:
         for v in (a, b):
             used_as_array(v, "'@'")
@@ -230,20 +232,26 @@ def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
 
 def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     """`a op b` for any comparison of any two values."""
-    if op in (ast.Is, ast.IsNot):
-        return _identical(t, a, b) is (op is ast.Is)
+    chosen = isinstance(a, Choice) or isinstance(b, Choice)
+    if op in (ast.Is, ast.IsNot) or (chosen and b is None and op in (ast.Eq, ast.NotEq)):
+        same = _identical(t, a, b)
+        return same if op in (ast.Is, ast.Eq) else scalars.negate(same)
     if op in (ast.In, ast.NotIn):
         found = _contains(t, b, a)
         return found if op is ast.In else scalars.negate(found)
     if is_number(a) and is_number(b):
         return scalars.compare(op, a, b)
+    if chosen:
+        raise Refused(
+            f"{describe(a if isinstance(a, Choice) else b)} is compared", "assign it first"
+        )
     if is_complex(a) or is_complex(b):
         return complex_calls.binary(t, op, a, b)
     arrayed = (SmallArray, Masked, *_SYMBOLIC)
     if isinstance(a, arrayed) or isinstance(b, arrayed):
         return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
-    if isinstance(a, Record) or isinstance(b, Record):
-        raise Refused("objects are compared", "compare their attributes")
+    if special_methods.is_compared(a, op) or special_methods.is_compared(b, op):
+        return special_methods.compare(t, op, a, b, lambda op, a, b: compare(t, op, a, b))
     if op in (ast.Eq, ast.NotEq):
         if is_number(a) or is_number(b):
             return op is ast.NotEq
@@ -282,7 +290,11 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-def _identical(t: Tracer, a: Any, b: Any) -> bool:
+def _identical(t: Tracer, a: Any, b: Any) -> Cond | bool:
+    if isinstance(a, Choice):
+        sides = _identical(t, a.then, b), _identical(t, a.other, b)
+        chosen: Cond | bool = scalars.select(a.condition, TRUE, *sides)
+        return chosen
     if a is None or b is None:
         return a is b
     t.changes.update(v.memory.parameter for v in (a, b) if isinstance(v, SymArray))
@@ -300,8 +312,13 @@ def _contains(t: Tracer, container: Any, item: Any) -> Cond | bool:
     if isinstance(container, Stream):
         with t.piecemeal():
             container = t.spend(container)
-    if isinstance(container, (list, tuple, set, frozenset)) and is_number(item):
-        return _among(t, item, [t.wrap(v) for v in container])
+    if (found := special_methods.special(t, container, "__contains__", item)) is not NotImplemented:
+        return truth(t, found)
+    container = special_methods.iterated(t, container)
+    if isinstance(container, (list, tuple, set, frozenset)):
+        values = [t.wrap(v) for v in container]
+        if is_number(item) or any(special_methods.is_compared(v, ast.Eq) for v in (item, *values)):
+            return _among(t, item, values)
     if isinstance(container, (list, tuple)):
         return plain(item) in [plain(t.wrap(v)) for v in container]
     return plain(item) in container
@@ -313,7 +330,7 @@ def _among(t: Tracer, item: Any, values: Sequence[Any]) -> Cond | bool:
     for v in values:
         if v is item:
             return True  # as Python has it, also of nan
-        found = scalars.disjunction(found, compare(t, ast.Eq, item, v))
+        found = scalars.disjunction(found, truth(t, compare(t, ast.Eq, v, item)))
         if found is True:
             break
     return found

@@ -7,7 +7,6 @@ they are inlined.
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import functools
 import inspect
@@ -30,9 +29,10 @@ _HIDDEN = ("__new__", "__getattribute__", "__getattr__", "__setattr__", "__delat
 LOCAL = "__symdiff_local__"
 """What a class has that is defined inside of the traced function."""
 
-_FUNCTIONS = (FunctionType, Closure)
+FUNCTIONS = (FunctionType, Closure)
+"""What methods are that can be inlined."""
 
-_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "numba", "sympy"}
+LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "numba", "sympy"}
 
 
 def makes(function: Any) -> bool:
@@ -46,11 +46,11 @@ def makes(function: Any) -> bool:
     for base in function.__mro__[:-1]:
         package = base.__module__.partition(".")[0]
         known = LOCAL in vars(base) or base.__module__ in ("abc", "typing")
-        if package in _LIBRARIES and not known:
+        if package in LIBRARIES and not known:
             return False
         if type(base) not in (type, ABCMeta) or any(n in vars(base) for n in hidden):
             return False
-    return isinstance(function.__init__, _FUNCTIONS) or function.__init__ is object.__init__
+    return isinstance(function.__init__, FUNCTIONS) or function.__init__ is object.__init__
 
 
 def make(t: Tracer, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record:
@@ -95,28 +95,36 @@ def _fill(
     for key in left:
         raise Refused(f"'{name}' has no parameter '{key}'")
     after = inspect.getattr_static(made.made_of, "__post_init__", None)
-    if isinstance(after, _FUNCTIONS):
+    if isinstance(after, FUNCTIONS):
         t.inline(after, (made,), {})
 
 
 def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) -> Any:
     """`owner.name`; of the classes after one, for `super()`."""
     static = _of_class(owner, name, start)
-    if name in owner.fields and not isinstance(static, property) and start is None:
+    if name in owner.fields and not _decides(static) and start is None:
         return t.wrap(owner.fields[name])
-    if isinstance(static, _FUNCTIONS):
+    if isinstance(static, FUNCTIONS):
         return _bound(static, owner, name)
-    if isinstance(static, property) and isinstance(static.fget, _FUNCTIONS):
+    if isinstance(static, property) and isinstance(static.fget, FUNCTIONS):
         return t.inline(static.fget, (owner,), {})
-    if isinstance(static, functools.cached_property) and isinstance(static.func, _FUNCTIONS):
+    if isinstance(static, functools.cached_property) and isinstance(static.func, FUNCTIONS):
         return t.inline(static.func, (owner,), {})
     if isinstance(static, staticmethod):
         return t.wrap(static.__func__)
-    if isinstance(static, classmethod) and isinstance(static.__func__, _FUNCTIONS):
+    if isinstance(static, classmethod) and isinstance(static.__func__, FUNCTIONS):
         return _bound(static.__func__, owner.made_of, name)
-    if static is _MISSING or hasattr(type(static), "__get__"):
+    get = getattr(type(static), "__get__", None)
+    if isinstance(get, FUNCTIONS):
+        return t.inline(get, (static, owner, owner.made_of), {})
+    if static is _MISSING or get is not None:
         raise Refused(f"an object of '{owner.made_of.__name__}' has no attribute '{name}' here")
     return t.wrap(static)
+
+
+def _decides(static: Any) -> bool:
+    """Whether what a class has under a name says itself what the attribute of an object is."""
+    return hasattr(type(static), "__set__") and not inspect.ismemberdescriptor(static)
 
 
 def of_local_class(t: Tracer, owner: type, name: str) -> Any:
@@ -126,7 +134,7 @@ def of_local_class(t: Tracer, owner: type, name: str) -> Any:
         return _bound(static.__func__, owner, name)
     if isinstance(static, staticmethod):
         return t.wrap(static.__func__)
-    if static is _MISSING or not (isinstance(static, _FUNCTIONS) or not hasattr(static, "__get__")):
+    if static is _MISSING or not (isinstance(static, FUNCTIONS) or not hasattr(static, "__get__")):
         raise Refused(f"attribute '{name}' of the class '{owner.__name__}'")
     return t.wrap(static)
 
@@ -154,9 +162,15 @@ def assign(t: Tracer, owner: Record, name: str, value: Any) -> None:
     """`owner.name = value`."""
     static, cls = _of_class(owner, name), owner.made_of
     if isinstance(static, property):
-        if not isinstance(static.fset, _FUNCTIONS):
+        if not isinstance(static.fset, FUNCTIONS):
             raise Refused(f"property '{name}' of '{cls.__name__}' is assigned")
         t.inline(static.fset, (owner, value), {})
+        return
+    if _decides(static):
+        setter = getattr(type(static), "__set__", None)
+        if not isinstance(setter, FUNCTIONS):
+            raise Refused(f"attribute '{name}' of '{cls.__name__}' is assigned")
+        t.inline(setter, (static, owner, value), {})
         return
     params = getattr(cls, "__dataclass_params__", None)
     if params is not None and params.frozen:
@@ -203,29 +217,3 @@ def of_parent(t: Tracer, found: Super, name: str) -> Any:
 
 def _nothing() -> None:
     """What `object.__init__` does."""
-
-
-# ---------------------------------------------------------------------- special methods
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
-    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.MatMult: "matmul", ast.BitAnd: "and",
-    ast.BitOr: "or", ast.BitXor: "xor",
-}  # fmt: skip
-
-
-def special(t: Tracer, owner: Record, name: str, *args: Any, **kwargs: Any) -> Any:
-    """`type(owner).name(owner, *args)`; NotImplemented where it has no such method."""
-    found = _of_class(owner, name)
-    if not isinstance(found, _FUNCTIONS):
-        return NotImplemented
-    return t.inline(found, (owner, *args), kwargs)
-
-
-def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
-    """`a op b`, where one is a record; NotImplemented if neither has the operator."""
-    name, found = _OPERATORS.get(op, ""), NotImplemented
-    if isinstance(a, Record):
-        found = special(t, a, f"__{name}__", b)
-    if found is NotImplemented and isinstance(b, Record):
-        found = special(t, b, f"__r{name}__", a)
-    return found

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import captures
 from symdiff.frontend.arrays import lists, selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import of_numba, registry
+from symdiff.frontend.library import registry
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.loops import appended_lists, slots
 from symdiff.frontend.syntax import (
@@ -27,6 +28,7 @@ from symdiff.frontend.syntax import (
     match_case,
     operators,
     records,
+    special_methods,
     try_except,
 )
 from symdiff.frontend.syntax.expressions import evaluate
@@ -77,14 +79,20 @@ def run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
 
 # ------------------------------------------------------------------ assignment
 def _assign(t: Tracer, node: ast.Assign) -> None:
-    value = evaluate(t, node.value)
+    value = _bound_to(t, node.value, node.targets)
     for target in node.targets:
         assign(t, target, value)
 
 
 def _annotated(t: Tracer, node: ast.AnnAssign) -> None:
     if node.value is not None:
-        assign(t, node.target, evaluate(t, node.value))
+        assign(t, node.target, _bound_to(t, node.value, [node.target]))
+
+
+def _bound_to(t: Tracer, value: ast.expr, targets: Sequence[ast.expr]) -> Any:
+    """What is assigned; names may have what is None on some path."""
+    names = all(isinstance(target, ast.Name) for target in targets)
+    return expressions.undecided(t, value) if names else evaluate(t, value)
 
 
 def assign(t: Tracer, target: ast.expr, value: Any) -> None:
@@ -211,7 +219,7 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         if isinstance(key, slice):
             value = containers.elements(t, value)
         owner[key] = value
-    else:
+    elif special_methods.special(t, owner, "__setitem__", index, value) is NotImplemented:
         demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         raise Refused(f"an element of {describe(owner)} is assigned")
 
@@ -251,7 +259,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     if isinstance(owner, Listed) and isinstance(old, SymArray):
         t.note(_changed(t, op, old, value), node)  # the element itself is changed
         return
-    if isinstance(owner, (list, dict)):
+    if isinstance(owner, (list, dict)) or special_methods.class_of(owner) is not None:
         if isinstance(old, Scalar) and _aliased(t, "", old):
             demands.changed_in_call(old)
         store(t, owner, index, t.note(_changed(t, op, old, value), node))
@@ -269,11 +277,18 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         t.mutate(old)
         old.extend(more)
         return old
+    if isinstance(old, dict) and isinstance(value, dict) and op is ast.BitOr:
+        t.mutate(old)
+        old.update(value)
+        return old
     if isinstance(old, Selected) and shown(t.frame, old) > 1:
         raise Refused(
             "a selection by a condition that another name shows is changed",
             "make another array of it: a = a + ...",
         )
+    new = special_methods.in_place(t, op, old, value)
+    if new is not NotImplemented:
+        return new
     new = operators.binary(t, op, old, value)
     if is_complex(old):
         if not is_array_pair(old):
@@ -318,7 +333,7 @@ def _if(t: Tracer, node: ast.If) -> None:
 
 
 def _return(t: Tracer, node: ast.Return) -> None:
-    _leave(t, None if node.value is None else evaluate(t, node.value))
+    _leave(t, None if node.value is None else expressions.undecided(t, node.value))
 
 
 def _leave(t: Tracer, value: Any) -> None:
@@ -424,20 +439,8 @@ def _pass(t: Tracer, node: ast.Pass) -> None:
     pass
 
 
-def _is_numbas(t: Tracer, decorator: ast.expr) -> bool:
-    """Whether a decorator is Numba's, which leaves a function what it is."""
-    maker = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(maker, (ast.Name, ast.Attribute)) and of_numba.leaves(evaluate(t, maker))
-
-
 def _function(t: Tracer, node: ast.FunctionDef) -> None:
-    if any(not _is_numbas(t, d) for d in node.decorator_list):
-        t.refuse(
-            f"the nested function '{node.name}' has a decorator",
-            "decorate it outside of the function",
-            node.decorator_list[0],
-        )
-    closures.bind(t, node.name, closures.Closure.make(t, node))
+    closures.bind(t, node.name, local_classes.decorated(t, node, closures.Closure.make(t, node)))
 
 
 def _import(t: Tracer, node: ast.Import) -> None:
@@ -472,6 +475,10 @@ def _try(t: Tracer, node: ast.Try) -> None:
     try_except.attempt(t, node, run_block)
 
 
+_MANAGERS = (np.errstate, np.printoptions, warnings.catch_warnings)
+"""What changes no number in the block of a 'with'."""
+
+
 def _with(t: Tracer, node: ast.With) -> None:
     for item in node.items:
         call = item.context_expr
@@ -483,7 +490,7 @@ def _with(t: Tracer, node: ast.With) -> None:
             handler = ast.copy_location(ast.ExceptHandler(kinds, None, [nothing]), call)
             _try(t, ast.copy_location(ast.Try(node.body, [handler], [], []), node))
             return
-        if manager is not np.errstate or item.optional_vars is not None:
+        if manager not in _MANAGERS or item.optional_vars is not None:
             t.refuse(*REFUSED[ast.With], node)
     run_block(t, node.body)
 
@@ -495,6 +502,9 @@ def _delete(t: Tracer, node: ast.Delete) -> None:
             closures.bind(t, target.id, UNBOUND)
             continue
         owner = evaluate(t, target.value) if isinstance(target, ast.Subscript) else None
+        if isinstance(target, ast.Subscript) and special_methods.method(owner, "__delitem__"):
+            special_methods.special(t, owner, "__delitem__", evaluate(t, target.slice))
+            continue
         if not isinstance(owner, (list, dict)):
             t.refuse("'del' of what is no name and no element of a list or dict", node=target)
         assert isinstance(target, ast.Subscript)
@@ -527,6 +537,7 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.Try: _try,
     ast.Delete: _delete,
     ast.Nonlocal: closures.declare,
+    ast.Global: closures.declare_global,
     ast.Match: lambda t, node: match_case.run(t, node, run_block),
 }
 
@@ -534,11 +545,10 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.TryStar: try_except.REFUSED,
     ast.With: (
         "'with' is not supported",
-        "only np.errstate and contextlib.suppress are; do I/O outside",
+        "only np.errstate, warnings.catch_warnings and contextlib.suppress are; do I/O outside",
     ),
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),
     ast.AsyncFunctionDef: ("'async' is not supported", ""),
-    ast.Global: ("'global' is not supported", "pass the value in and return it"),
 }
 """Statements that are refused, with the reason and a hint."""

@@ -15,7 +15,7 @@ from typing import Any
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.trace.frames import Frame
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import UNBOUND
+from symdiff.frontend.trace.values import UNBOUND, Refused
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +94,23 @@ def declare(t: Tracer, node: ast.Nonlocal) -> None:
         t.frame.cells = {**t.frame.cells, name: home.cells[name]}
 
 
+def declare_global(t: Tracer, node: ast.Global) -> None:
+    """`global`: names of this call are those of the module, which are read only."""
+    home = t.frame.home
+    while home is not None:
+        if shadowed := [name for name in node.names if name in home.local_names()]:
+            t.refuse(f"'{shadowed[0]}' is both a global name and one of a function around")
+        home = home.home
+    t.frame.globals |= {*node.names}
+
+
 def bind(t: Tracer, name: str, value: Any) -> None:
     """`name = value` in the call that runs."""
+    if name in t.frame.globals:
+        raise Refused(
+            f"the global '{name}' is assigned",
+            "a function to differentiate has no side effects; pass the value in and return it",
+        )
     cell = t.frame.cells.get(name)
     if cell is None:
         t.frame.env[name] = value

@@ -27,6 +27,9 @@ from symdiff.frontend.trace.values import (
 )
 from symdiff.ir import TRUE, Expr
 
+ALIKE = "both sides of a condition on real values must give numbers, or containers alike"
+ASK = "ask first, in an 'if' of its own: if value is None: ..."
+
 
 class Conditions(Recorder):
     """A trace that decides conditions."""
@@ -103,7 +106,7 @@ class Conditions(Recorder):
                 stack += missing
         return self._needs[condition]
 
-    def resolve(self, value: Any, name: str) -> Any:
+    def resolve(self, value: Any, name: str, hint: str = "") -> Any:
         """The side of a `Choice` that the path selects."""
         if value is UNBOUND:
             raise Refused(f"{name} is used before it is assigned")
@@ -113,17 +116,30 @@ class Conditions(Recorder):
         if isinstance(value, Unusable):
             raise Refused(value.message, value.hint)
         whole = value
+        value = self.left_open(value)
+        if not isinstance(value, Choice):
+            return value
+        kinds = _kinds(whole)
+        hint = hint or (ASK if "None" in kinds.split(" or ") else ALIKE)
+        raise Refused(f"{name} is {kinds} depending on whether {self.text(value.condition)}", hint)
+
+    def left_open(self, value: Any, given: Expr = TRUE) -> Any:
+        """What is left of a `Choice` here: one value, or a `Choice` of those that the path leaves open."""
         while isinstance(value, Choice):
             side = self.known(Cond(value.condition))
             if side is None:
                 break
             value = value.then if side else value.other
         if not isinstance(value, Choice):
+            return _NEVER if given is not TRUE and self.certain(ir.not_(given)) else value
+        c = value.condition
+        then = self.left_open(value.then, ir.and_(given, c))
+        other = self.left_open(value.other, ir.and_(given, ir.not_(c)))
+        if then is value.then and other is value.other:
             return value
-        raise Refused(
-            f"{name} is {_kinds(whole)} depending on whether {self.text(value.condition)}",
-            "both sides of a condition on real values must give numbers, or containers alike",
-        )
+        if then is _NEVER or other is _NEVER:
+            return other if then is _NEVER else then
+        return self.merge(c, then, other)
 
     def _check_bound(self, value: Maybe, name: str) -> None:
         """Refuse a name that is not bound wherever this is reached."""
@@ -198,6 +214,10 @@ class Conditions(Recorder):
             again = inner[1] in inner[0].split(word)  # the same line, once more in a loop
             return inner[0] if again else word.join(inner)
         return ir.format_expr(e, MAX_TEXT)
+
+
+_NEVER = object()
+"""A side that no path leads to."""
 
 
 def _kinds(value: Any) -> str:

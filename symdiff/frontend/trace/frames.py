@@ -43,11 +43,12 @@ class Frame:
     hidden : whether it is the body of a class, whose names functions and comprehensions in it do not see.
     yielding : of a generator that runs, where its elements go.
     cells : of names that calls share, the dicts that hold them; see `closures`.
+    globals : names that the call says are those of the module; see `closures`.
     """
 
     __slots__ = (
-        "birth", "caller", "cells", "env", "flow", "hidden", "home", "local_names", "may_yield", "name",
-        "outer", "path", "source", "yielding",
+        "birth", "caller", "cells", "env", "flow", "globals", "hidden", "home", "local_names", "may_yield",
+        "name", "outer", "path", "source", "yielding",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +64,7 @@ class Frame:
         self.env: dict[str, Any] = {}
         self.home: Frame | None = None
         self.cells: Mapping[str, dict[str, Any]] = {}
+        self.globals: frozenset[str] = frozenset()
         self.flow = Flow()
         self.birth, self.path, self.may_yield = 0, TRUE, True
         self.hidden = False

@@ -42,6 +42,10 @@ class Interface:
         """Run a function's body here, on these arguments."""
         raise NotImplementedError
 
+    def merge(self, c: Expr, a: Any, b: Any) -> Any:
+        """One value that is `a` where the condition holds, else `b`."""
+        raise NotImplementedError
+
     def attribute(self, owner: Any, name: str) -> Any:
         """`owner.name`."""
         raise NotImplementedError

@@ -103,6 +103,7 @@ class Recorder(Interface):
         self.texts: dict[Expr, str] = {}
         self.regions: list[Region] = []
         self.depth = 0
+        self.undecided: Any = None  # the function that is called where its result may be a `Choice`
         self.steps = 0
         self._clock = 0
         self._owned: dict[int, tuple[Container, int]] = {}

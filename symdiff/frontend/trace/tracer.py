@@ -391,6 +391,8 @@ class Tracer(Conditions):
             return dict_like(value, {k: self.freeze(v) for k, v in value.items()})
         if isinstance(value, Record):
             return Record(value.made_of, self.freeze(value.fields))
+        if isinstance(value, Choice):
+            return Choice(value.condition, self.freeze(value.then), self.freeze(value.other))
         return (
             SmallArray(value.items.copy(), value.kind) if isinstance(value, SmallArray) else value
         )

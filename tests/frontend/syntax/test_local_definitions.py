@@ -183,6 +183,53 @@ def raised(x):
     return y * w
 
 
+def decorated(x):
+    def scaled(k):
+        def decorator(f):
+            @functools.wraps(f)
+            def inner(*args, **kwargs):
+                return k * f(*args, **kwargs)
+
+            return inner
+
+        return decorator
+
+    @scaled(x)
+    @scaled(2.0)
+    def g(t, power=2):
+        return t**power + rate
+
+    @functools.cache
+    def ways(n):
+        return x**n if n < 2 else ways(n - 1) + x * ways(n - 2)
+
+    @np.vectorize
+    def clipped(t):
+        return t if t > 1 else t * t
+
+    class Spring:
+        @scaled(x)
+        def force(self, y):
+            return y * y
+
+        @functools.lru_cache  # noqa: B019
+        def twice(self, y):
+            return 2 * y
+
+    parts = np.sum(clipped(np.array([x, 0.5, 2 * x])))
+    return g(x) * g(1.0, power=3) + ways(5) + parts + Spring().force(x) * Spring().twice(x)
+
+
+def global_names(x):
+    global rate, X  # noqa: PLW0602
+
+    def inner():
+        global rate  # noqa: PLW0602
+        return rate * x
+
+    return inner() + rate * x * X[0]
+
+
 rate = 3.0
 
 
@@ -213,7 +260,7 @@ def names_in_classes(x):
     [
         (names_in_classes, (0.7,)), (summed, (X,)), (nested, (0.7,)), (searched, (X,)), (swapped, (0.7, 1.3)), (points, (0.7,)),
         (inherited, (0.7,)), (state, (X,)), (at_last, (0.5, 1.5)), (appended, (0.5,)),
-        (raised, (2.0,)),
+        (raised, (2.0,)), (decorated, (0.7, 1.3)), (global_names, (0.7,)),
     ],
 )  # fmt: skip
 def test_is_what_python_makes_of_it(f: Any, args: Any) -> None:

@@ -19,7 +19,14 @@ from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.demands import array_in_call, number_of
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SmallArray, SymArray, describe, is_number
+from symdiff.frontend.trace.values import (
+    Refused,
+    SmallArray,
+    SymArray,
+    describe,
+    is_number,
+    number,
+)
 from symdiff.ir import functions
 
 Function = Callable[..., Any]
@@ -147,3 +154,15 @@ def joined_by_index(t: Tracer, owner: Any, key: Any) -> Any:
         array_in_call(p, "np.r_[]")
     parts = [[p] if is_number(p) else [number_of(p)] if is_number(number_of(p)) else p for p in parts]  # fmt: skip
     return call_back(t, np.concatenate, parts)
+
+
+def vectorized(t: Tracer, function: Any, options: dict[str, Any], args: tuple[Any, ...]) -> Any:
+    """A call of `np.vectorize(function, **options)`."""
+    made: Any = rearranged.vectorized
+    types = options.get("otypes")
+    floats = types is not None and [np.dtype(v) for v in types] == [np.float64]
+    given = [k for k, v in options.items() if v and not (floats and k == "otypes")]
+    if given:
+        raise Refused(f"np.vectorize() with '{given[0]}'", "write a loop over the elements")
+    found = t.inline(made, (function, *args), {})
+    return t.call(np.multiply, (found, number(1.0)), {}) if floats else found
