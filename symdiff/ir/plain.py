@@ -184,7 +184,27 @@ def plain(op: Op, *args: Expr) -> Expr:
             return plain(DIV, ONE, plain(POW, args[0], HALF))
     elif not (op.libm or op.intrinsic or op in _CORE) and op.expand is not None:
         return as_plain(op.expand(*args))
-    return apply(plain_op(op), *args)
+    found = apply(plain_op(op), *args)
+    if found.op is CONST:
+        _note_folded(found, op, args)
+    return found
+
+
+_folded_from: dict[Expr, Expr] = {}
+"""From constants that plain functions of constants are to the formulas of reals that they stand for."""
+LONG = 40
+"""The least bits of a constant that is read as a formula: shorter ones are numbers of their own."""
+
+
+def _note_folded(found: Expr, op: Op, args: tuple[Expr, ...]) -> None:
+    """Remember what a constant stands for, if that is no rational number."""
+    if not isinstance(found.value, Fraction) or found.value.numerator.bit_length() < LONG:
+        return
+    stands = apply(op, *(_folded_from.get(a, a) for a in args))
+    if stands.op is not CONST:
+        if len(_folded_from) > MOST_READ:
+            _folded_from.clear()
+        _folded_from[found] = stands
 
 
 def _exact_already(op: Op, *args: Expr) -> Expr | None:
@@ -264,7 +284,7 @@ def exactly(roots: Iterable[Expr]) -> tuple[Expr, ...]:
     for n in topological(roots, read):
         args = tuple([read[a] for a in n.args])
         if is_plain(n):
-            read[n] = apply(real_op(n.op), *args)
+            read[n] = apply(real_op(n.op), *(_folded_from.get(a, a) for a in args))
         elif n.op is functions.FLOOR_QUOTIENT:
             read[n] = functions.FLOOR(div(*args))
         else:
@@ -280,10 +300,32 @@ def conditions_exactly(roots: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Ex
     if not any(map(is_plain, order)):
         return roots, {}
     written = [n for n in order if n.op in COMPARISONS]
-    read = dict(zip(written, exactly(written), strict=True))
+    found = exactly(written)
+    read = dict(zip(written, _with_constants_of(order, found), strict=True))
     times = Counter(read.values())
     new = {n: e for n, e in read.items() if n is not e and times[e] == 1 and e.op in COMPARISONS}
     return substitute(roots, new), {e: n for n, e in new.items()}
+
+
+def _with_constants_of(order: Iterable[Expr], conditions: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Conditions with constants of formulas in place of those that are these but for rounding, as products of
+    constants are rounded where they decide."""
+    exact = {float(q): e for e in order if (q := _long(e)) is not None}
+    if not exact:
+        return conditions
+    rounded = {
+        e: other
+        for e in topological(conditions)
+        if (q := rational(e)) is not None and (other := exact.get(float(q))) is not None
+    }
+    return substitute(conditions, rounded) if rounded else conditions
+
+
+def _long(e: Expr) -> Fraction | None:
+    """A constant that is no double, nor the decimal that one prints as."""
+    if e.op is not CONST or not isinstance(e.value, Fraction) or abs(e.value) > 2**1023:
+        return None
+    return None if e.value in (Fraction(x := float(e.value)), Fraction(repr(x))) else e.value
 
 
 # -------------------------------------------------------------------- evaluating

@@ -24,7 +24,7 @@ MAX_LOOKED = 40
 MAX_QUANTITIES = 6
 """Nodes that are tried as what it keeps away from 0."""
 MAX_DENOMINATOR = 1000
-LEAST = Fraction(1e-7)
+LEAST, ROUNDED = Fraction(1e-7), Fraction(2) ** -50
 """Constants this near to such a fraction may be that and an epsilon."""
 _STEPS = (WHERE, ABS, COPYSIGN, SIGN, NEG, ADD, SUB, MUL, *EXTREMES)
 _SIZES = (CONST, VAR, NEG, ABS, *EXTREMES)
@@ -68,7 +68,7 @@ def _added(e: Expr) -> Clamp | None:
     for c in e.args:
         if q := ir.rational(c):
             r = q.limit_denominator(MAX_DENOMINATOR)
-            if r and 0 < abs(q - r) <= LEAST:
+            if r and abs(r) * ROUNDED < abs(q - r) <= LEAST:
                 return Clamp(TRUE, e, ir.substitute((e,), {c: ir.const(r)})[0], abs(q - r))
     return None
 
