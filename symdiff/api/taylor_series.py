@@ -83,7 +83,9 @@ def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs
             except Failure as failure:
                 why = REASONS.get(failure.kind, failure.kind)
                 raise SymdiffError(f"{self.__name__} has no Taylor series there: {why}") from None
-    for series, value, held in zip(found, values, map(operator.is_not, outputs, smooth), strict=True):
+    for series, value, held in zip(
+        found, values, map(operator.is_not, outputs, smooth), strict=True
+    ):
         if held:  # in a band the value is as written
             series[0] = value
         if not math.isclose(series[0], value, rel_tol=CLOSE, abs_tol=CLOSE):

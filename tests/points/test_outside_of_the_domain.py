@@ -56,7 +56,9 @@ def test_formulas_are_shown_as_they_are_on_the_domain() -> None:
     assert str(symgrad(lambda x: math.log(x)).grad.expr) == "1/x"
 
 
-@pytest.mark.parametrize("f", [lambda x: np.sqrt(x) ** 4, lambda x: np.where(x >= 0, x * x, np.nan)])
+@pytest.mark.parametrize(
+    "f", [lambda x: np.sqrt(x) ** 4, lambda x: np.where(x >= 0, x * x, np.nan)]
+)
 def test_sums_over_arrays(f: Callable[[Any], Any]) -> None:
     g = symgrad(lambda x: np.sum(f(x)))
     assert np.isnan(g.grad(np.array([-1.0, 4.0]))).all()
