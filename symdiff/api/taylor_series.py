@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ from symdiff import ir
 from symdiff.api.whole_arguments import leaves_of_result
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.interpret import exclusive
+from symdiff.ir.functions import EXTENDED
 from symdiff.ir.plain import exactly
 from symdiff.ir.program import Program, map_tree
 from symdiff.pipeline.single_passes import PRECISION, REASONS
@@ -55,6 +57,8 @@ def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs
         raise UnsupportedError(
             f"taylor() of the derivative {self.__name__}", hint="call it of the function"
         )
+    from symdiff.pipeline.scalar import Notes, unguarded
+
     program = self._source.raw(static, self._source.shapes(static, real))
     if not isinstance(program, Program) or any(np.ndim(x) for x in real):
         raise UnsupportedError(f"taylor() of {self.__name__}, which has arrays or loops")
@@ -70,18 +74,28 @@ def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs
         ir.var(p): ir.const(Fraction(x)) + ir.const(Fraction(v)) * t
         for p, x, v in zip(program.params, point, way, strict=True)
     }
-    found = []
+    found, outputs = [], unguarded(program, Notes())
+    smooth = ir.transform(outputs, _extension)
     with exclusive(PRECISION):
-        for e in ir.substitute(exactly(program.outputs), line):
+        for e in ir.substitute(exactly(smooth), line):
             try:
                 found.append(np.array(taylor_coefficients(e, t, order)))
             except Failure as failure:
                 why = REASONS.get(failure.kind, failure.kind)
                 raise SymdiffError(f"{self.__name__} has no Taylor series there: {why}") from None
-    for series, value in zip(found, values, strict=True):
+    for series, value, held in zip(
+        found, values, map(operator.is_not, outputs, smooth), strict=True
+    ):
+        if held:  # in a band the value is as written
+            series[0] = value
         if not math.isclose(series[0], value, rel_tol=CLOSE, abs_tol=CLOSE):
             raise SymdiffError(f"{self.__name__} has no Taylor series there: it jumps to its value")
     return map_tree(found.__getitem__, program.tree)
+
+
+def _extension(n: ir.Expr, args: tuple[ir.Expr, ...]) -> ir.Expr:
+    """The smooth function where a guard holds a value, as derivatives have it."""
+    return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
 
 
 def _direction(direction: Any, count: int) -> list[float]:

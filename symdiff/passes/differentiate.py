@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
+from symdiff.ir import ADD, DIV, FALSE, MUL, NAN, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
 from symdiff.ir.functions import EXTREMES, HYPOT, MAXIMA, ROOT_SLOPE, SQUARES, UNIT, XLOGY
 from symdiff.passes.analysis.quadratic import squared_in
 
@@ -74,7 +74,8 @@ def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple
             tangent[node] = tangents[node]
         elif node.op is WHERE:
             condition, a, b = node.args
-            tangent[node] = ir.where(condition, tangent.get(a, ZERO), tangent.get(b, ZERO))
+            slopes = (u if u is NAN else tangent.get(u, ZERO) for u in (a, b))
+            tangent[node] = ir.where(condition, *slopes)
         else:
             total = ZERO
             for child, partial, counts in local_partials(node):
@@ -235,8 +236,9 @@ def local_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
     elif node.op is POW:
         yield from _power_partials(node)
     elif node.op is WHERE:
-        yield args[1], ONE, args[0]
-        yield args[2], ONE, ir.not_(args[0])
+        condition, a, b = args
+        yield a, *((ir.where(condition, ONE, NAN), TRUE) if b is NAN else (ONE, condition))
+        yield b, *((ir.where(condition, NAN, ONE), TRUE) if a is NAN else (ONE, ir.not_(condition)))
     elif node.op.partials is None:
         raise TypeError(f"{node.op.name} has no derivative")
     elif (parts := powers_and_logarithms(node)) is not None:

@@ -394,14 +394,16 @@ class Source:
 
         def emit(without: frozenset[str]) -> tuple[OptimizedProgram, pipeline.Notes]:
             if not without:
-                optimized = pipeline.optimized(self.final(static, shapes))
-                known = self.notes.get(id(raw))
-                return optimized, pipeline.Notes() if known is None else known
-            fresh = pipeline.Notes(without=without)
-            program = raw if self.path else pipeline.value(raw, fresh)
-            for kind, by in self.path:
-                program = pipeline.derive(program, kind, by, fresh)
-            return pipeline.optimized(program, fresh), fresh
+                program = self.final(static, shapes)
+                notes = self.notes.get(id(raw)) or pipeline.Notes()
+            else:
+                notes = pipeline.Notes(without=without)
+                program = raw if self.path else pipeline.value(raw, notes)
+                for kind, by in self.path:
+                    program = pipeline.derive(program, kind, by, notes)
+            if self.path:  # formulas of derivatives are shown as they are on the domain
+                program = pipeline.masked(program, raw)
+            return pipeline.optimized(program, notes if without else None), notes
 
         if how == "off":
             optimized, notes = emit(frozenset())

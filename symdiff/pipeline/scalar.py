@@ -155,12 +155,12 @@ def _simplified(program: Program, notes: Notes) -> Program:
 
 
 def _guarded(p: Program, notes: Notes) -> Program:
-    p = _with(p, _repaired(p, notes))
+    p = _with(p, unguarded(p, notes))
     notes.guarded = p.outputs if notes.guarded is None else notes.guarded
     return p
 
 
-def _repaired(p: Program, notes: Notes) -> tuple[Expr, ...]:
+def unguarded(p: Program, notes: Notes) -> tuple[Expr, ...]:
     """The outputs without guards that are not needed. That does not hang on the stages that follow, so it
     is found out once, though a fault is looked for with each of these switched off."""
     key = p.outputs, p.assumptions
@@ -384,15 +384,16 @@ def masked(program: Program, captured: Program) -> Program:
     if what it went through was cancelled while it was captured; not if it only chooses a branch."""
     signs = Signs(program.assumptions)
     outputs = []
-    for output, written in zip(program.outputs, captured.outputs, strict=True):
-        enforced, strict = set(map(_plainer, _enforced(output))), _enforced(written)
+    for output in program.outputs:
+        enforced = set(map(_plainer, _enforced(output)))
+        strict = set.intersection(*map(_enforced, captured.outputs))
         if len(captured.outputs) == 1:
-            nodes = ir.topological(exactly((written,)))
+            nodes = ir.topological(exactly(captured.outputs))
             kept = {domain_of(n.op, n.args) for n in nodes}
-            read = zip(program.domain, exactly(program.domain), strict=True)
+            read = zip(captured.domain, exactly(captured.domain), strict=True)
             strict.update(condition for condition, real in read if real not in kept)
         inside = TRUE
-        for condition in program.domain:
+        for condition in captured.domain:
             if _plainer(condition) not in enforced and signs.holds(condition) is not True:
                 held = condition if condition in strict else _unless_outside(condition)
                 inside = ir.and_(inside, held)

@@ -39,6 +39,20 @@ def test_a_removable_singularity() -> None:
     np.testing.assert_array_equal(found, [1, 0, -1 / 6, 0, 1 / 120, 0, -1 / 5040])
 
 
+@pytest.mark.parametrize("x", [0.0, 5e-7, 0.3])
+def test_a_guard_in_a_band(x: float) -> None:
+    f = symgrad(lambda x: 1.0 if abs(x) < 1e-6 else math.sin(x) / x)
+    value, slope, half = f.taylor(x, order=2)
+    assert (value, slope, 2 * half) == pytest.approx((f(x), f.grad(x), f.hessian(x)), rel=1e-14)
+
+
+def test_a_guard_that_holds_its_value() -> None:
+    f = symgrad(lambda x: 1.0 if abs(x) < 1e-4 else math.expm1(x) / x)
+    found = f.taylor(5e-5, order=2)
+    assert found[0] == f(5e-5) == 1.0
+    assert found[1:] == pytest.approx([f.grad(5e-5), f.hessian(5e-5) / 2], rel=1e-14)
+
+
 def test_several_results() -> None:
     first, second = symgrad(lambda x: (x**2, {"cube": x**3})).taylor(2.0, order=3)
     np.testing.assert_array_equal(first, [4, 4, 1, 0])

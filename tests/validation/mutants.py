@@ -340,7 +340,7 @@ def _edits() -> Iterator[Mutant]:
         ("differentiate", diff, "slope = exponent * ir.power(base, exponent - 1)", "slope = exponent * ir.power(base, exponent - 2)"),
         ("differentiate", diff, "slope = exponent * ir.power", "slope = (exponent + 1) * ir.power"),
         ("differentiate", diff, "slope = XLOGY(node, base)", "slope = -XLOGY(node, base)"),
-        ("differentiate", diff, "yield args[2], ONE, ir.not_(args[0])", "yield args[2], ONE, args[0]"),
+        ("differentiate", diff, "(ONE, ir.not_(condition))", "(ONE, condition)"),
         ("differentiate", diff, "total = total + ir.where(counts, multiplied(tangent[child], partial), ZERO)", "total = total - ir.where(counts, multiplied(tangent[child], partial), ZERO)"),
         ("differentiate", diff, "weight * n / 2", "weight * n / 4"),
         ("cancel", "passes.cancel.rational", "return Factored(-a.unit, a.factors)", "return Factored(a.unit, a.factors)"),

@@ -59,7 +59,7 @@ class Duals:
             return ZERO if dot is None else lp.load(dot, *n.args[1:])
         if n.op is WHERE:
             condition, a, b = n.args
-            return ir.where(condition, self.known[a], self.known[b])
+            return ir.where(condition, *(u if u is ir.NAN else self.known[u] for u in (a, b)))
         total = ZERO
         for child, partial, counts in local_partials(n):
             if (dot := self.known[child]) is not ZERO:

@@ -302,8 +302,9 @@ def _negligible(e: Expr, point: Mapping[Expr, Fraction]) -> bool:
 
 def _terms(e: Expr) -> Expr:
     """The sum of the sizes of the terms: what relative errors of the leaves of a
-    formula may amount to."""
+    formula may amount to. A function of what is exact has no error, however steep it is there."""
     size: dict[Expr, Expr] = {}
+    inexact = _above_inexact(ir.topological((e,)))
     for n in ir.topological((e,)):
         s = [size.get(a, ir.ZERO) for a in n.args]
         if n.op in (ADD, SUB):
@@ -316,7 +317,7 @@ def _terms(e: Expr) -> Expr:
             size[n] = s[0] * s[1] / n.args[1] ** 2
         elif n.op is POW and (k := ir.integer(n.args[1])) is not None and k > 0:
             size[n] = s[0] ** k
-        elif n.op in (VAR, CONST) or n.op.boolean or n.op.partials is None:
+        elif n.op in (VAR, CONST) or n.op.boolean or n.op.partials is None or n not in inexact:
             size[n] = ir.abs_(n) if not n.op.boolean else ir.ZERO
         else:
             size[n] = ir.abs_(n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -115,3 +116,9 @@ def test_resets_keep_their_terms(f: Callable[..., float], accuracy: str) -> None
     h = 1e-6
     slope = (f(x, 0.7 + h) - f(x, 0.7 - h)) / (2 * h)
     assert made.grad(x, 0.7)[1] == pytest.approx(slope, rel=1e-7)
+
+
+def test_a_function_that_is_steep_at_the_zero_has_no_error_of_its_own():
+    f = symgrad(lambda x: (math.pi - math.acos(x)) / math.sqrt(1 + x))
+    assert f(-1.0) == pytest.approx(math.sqrt(2), rel=1e-15)
+    assert f.grad(-1.0) == pytest.approx(math.sqrt(2) / 12, rel=1e-14)
