@@ -384,9 +384,11 @@ def masked(program: Program, captured: Program) -> Program:
     if what it went through was cancelled while it was captured; not if it only chooses a branch."""
     signs = Signs(program.assumptions)
     outputs = []
-    for output in program.outputs:
+    each = [_enforced(written) for written in captured.outputs]
+    if len(each) != len(program.outputs):  # derivatives of several
+        each = [set.intersection(*each)] * len(program.outputs)
+    for output, strict in zip(program.outputs, each, strict=True):
         enforced = set(map(_plainer, _enforced(output)))
-        strict = set.intersection(*map(_enforced, captured.outputs))
         if len(captured.outputs) == 1:
             nodes = ir.topological(exactly(captured.outputs))
             kept = {domain_of(n.op, n.args) for n in nodes}
