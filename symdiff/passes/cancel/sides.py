@@ -379,6 +379,7 @@ def _is_even_power(u: Expr) -> bool:
     return u.op is POW and (k := ir.integer(u.args[1])) is not None and k % 2 == 0
 
 
+@lru_cache(maxsize=4096)
 def _beside(e: Expr, u: Expr, side: int) -> Expr:
     """An expression as it is where u has a sign, with values and slopes of that side; for 0: where it is nan."""
 
