@@ -100,8 +100,9 @@ def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[E
     """The output with as many kinks told apart where they meet as the budget allows. A factor that they
     do not concern stays one: infinite, it has no mean with its opposite, and none that is 0."""
     free, rest = _factors(output)
+    seen: dict[Expr, tuple[list[Expr], set[Expr]]] = {}
     for depth in range(MAX_DEPTH, 0, -1):
-        choices = _Choices(written, second, steps, depth)
+        choices = _Choices(written, second, steps, depth, seen)
         found = choices.of(rest)
         if choices.left >= 0 and choices.work > 0:
             break
@@ -129,12 +130,14 @@ def _factors(e: Expr) -> tuple[Expr, Expr]:
 
 
 class _Choices:
-    """The kinks of one output."""
+    """The kinks of one output; those of expressions that were `seen`."""
 
     def __init__(
-        self, written: set[Expr], second: bool, steps: Mapping[Expr, Expr], depth: int
-    ) -> None:
+        self, written: set[Expr], second: bool, steps: Mapping[Expr, Expr], depth: int,
+        seen: dict[Expr, tuple[list[Expr], set[Expr]]],
+    ) -> None:  # fmt: skip
         self.written, self.second, self.steps, self.depth = written, second, steps, depth
+        self.seen = seen
         self.left = MAX_CHOICES
         self.work = MAX_WORK
 
@@ -295,6 +298,8 @@ class _Choices:
     def _loci(self, e: Expr) -> tuple[list[Expr], set[Expr]]:
         """What vanishes at kinks whose slopes occur, with other signs on both sides; and of these
         what lies within the kinks of others."""
+        if (known := self.seen.get(e)) is not None:
+            return known
         found: dict[Expr, None] = {}
         within: set[Expr] = set()
         for n in ir.topological((e,)):
@@ -309,7 +314,8 @@ class _Choices:
                             within.add(u)
                 if self._counts(own):
                     found[own] = None
-        return list(found), within
+        self.seen[e] = list(found), within
+        return self.seen[e]
 
     def _counts(self, u: Expr) -> bool:
         """Whether u has two sides, or one, of which its slopes are not at 0."""
