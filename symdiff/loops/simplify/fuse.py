@@ -33,6 +33,7 @@ from symdiff.ir.loop_program import (
     leaves,
     name_of,
     replaced,
+    uses,
     walk,
 )
 from symdiff.loops.simplify.repeated import changed
@@ -56,11 +57,25 @@ def fused(block: Block, roots: Sequence[Expr], *, late: bool) -> Block:
         else s
         for s in block
     )
+    readers = _Readers()
     for name in [s.name for s in block if isinstance(s, Build)]:
         made = next(s for s in block if isinstance(s, Build) and s.name == name)
         if not _names(made) & in_place:
-            block = _without(block, made, roots, late)
+            block = _without(block, made, roots, late, readers)
     return block
+
+
+class _Readers:
+    """The names from outside that statements use, found once for each."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Statement, set[str]]] = {}  # they live while identities count
+
+    def reads(self, s: Statement, name: str) -> bool:
+        """Whether a statement uses a name."""
+        if (found := self._known.get(id(s))) is None:
+            found = self._known[id(s)] = s, uses(s)
+        return name in found[1]
 
 
 def _names(s: Build) -> set[str]:
@@ -79,9 +94,9 @@ class _Use:
     element: Expr
 
 
-def _without(block: Block, s: Build, roots: Sequence[Expr], late: bool) -> Block:
+def _without(block: Block, s: Build, roots: Sequence[Expr], late: bool, readers: _Readers) -> Block:
     """The block without an array, if it is used once for each element."""
-    use = _use(block, s, roots)
+    use = _use(block, s, roots, readers)
     if use is None or not use.path or not _once(use):
         return block
     holder = use.path[-1]
@@ -96,13 +111,13 @@ def _without(block: Block, s: Build, roots: Sequence[Expr], late: bool) -> Block
     return tuple(user if b is block[use.position] else b for b in block if b is not s)
 
 
-def _use(block: Block, s: Build, roots: Sequence[Expr]) -> _Use | None:
+def _use(block: Block, s: Build, roots: Sequence[Expr], readers: _Readers) -> _Use | None:
     leaf = array(s.name, s.type.kind)
     if any(e is leaf for e in topological(roots)):
         return None
     found: set[_Use] = set()
     for position, b in enumerate(block):
-        for path, e in _placed(b, ()):
+        for path, e in _placed(b, ()) if readers.reads(b, s.name) else ():
             if e is leaf:
                 return None
             found |= {

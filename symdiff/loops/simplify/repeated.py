@@ -72,23 +72,19 @@ def _shared(
 ) -> tuple[Block, tuple[Expr, ...]]:
     seen = dict(known)
     done: list[Statement] = []
-    left = list(block)
-    while left:
-        s = left.pop(0)
+    now: dict[Expr, Expr] = {}
+    for s in block:
+        (s,) = replaced((s,), now) if now else (s,)
         key = renamed((s,), _Numbers())[0] if _worth(s, apart) else None
         same = None if key is None else seen.get(key)
         if same is not None:
-            now = {
-                t.leaf(name): t.leaf(other)
-                for (name, t), (other, _) in zip(defined(s), defined(same), strict=True)
-            }  # fmt: skip
-            left = list(replaced(tuple(left), now))
-            roots = substitute(roots, now)
+            pairs = zip(defined(s), defined(same), strict=True)
+            now |= {t.leaf(name): t.leaf(other) for (name, t), (other, _) in pairs}
             continue
         if key is not None:
             seen[key] = s
         done.append(with_inside(s, lambda b, ends: _shared(b, ends, seen, apart)))
-    return tuple(done), roots
+    return tuple(done), substitute(roots, now)
 
 
 def _worth(s: Statement, apart: set[str]) -> bool:

@@ -185,10 +185,12 @@ def _built_by_rows(
     block: list[Statement], s: Build, roots: tuple[Expr, ...], names: Names
 ) -> list[Statement]:
     """The block, in which the only loop that reads an array makes its rows."""
+    if len(s.indices) < 2 or s.name in free((), roots):
+        return block
     users = [k for k, b in enumerate(block) if s.name in uses(b)]
     loop = block[users[0]] if len(users) == 1 else None
     leaf = array(s.name, s.type.kind)
-    if not isinstance(loop, Loop) or len(s.indices) < 2 or s.name in free((), roots):
+    if not isinstance(loop, Loop):
         return block
     if not plain_loop(loop) or loop.count is not s.type.shape[0] or _has_checks(s) or _is_large(s):
         return block

@@ -49,21 +49,16 @@ def ready(program: lp.LoopProgram) -> lp.LoopProgram:
 def _kept(block: lp.Block, roots: tuple[Expr, ...]) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block, and expressions after it, without loops that pass on what they get."""
     done: list[lp.Statement] = []
-    left = list(block)
-    while left:
-        s = left.pop(0)
+    after: dict[ir.Expr, ir.Expr] = {}
+    for s in block:
+        (s,) = lp.replaced((s,), after) if after else (s,)
         s = with_inside(s, _kept)
-        if isinstance(s, lp.Loop):
-            same = [c for c in s.carried if c.next is c.leaf]
-            mapping = {c.leaf: c.init for c in same}
-            after = {c.after: c.init for c in same}
-            if same:
-                s = replace(s, carried=tuple(c for c in s.carried if c not in same))
-                (s,) = lp.replaced((s,), mapping)
-                left = list(lp.replaced(tuple(left), after))
-                roots = ir.substitute(roots, after)
+        if isinstance(s, lp.Loop) and (same := [c for c in s.carried if c.next is c.leaf]):
+            s = replace(s, carried=tuple(c for c in s.carried if c not in same))
+            (s,) = lp.replaced((s,), {c.leaf: c.init for c in same})
+            after |= {c.after: c.init for c in same}
         done.append(s)
-    return tuple(done), roots
+    return tuple(done), ir.substitute(roots, after)
 
 
 # ------------------------------------------------------------------------ statements
