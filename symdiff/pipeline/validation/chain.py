@@ -54,7 +54,10 @@ def _rule(n: Expr, slopes: Sequence[Expr]) -> Expr:
     """The derivative of an operation from those of its arguments."""
     args = n.args
     if n.op is WHERE:
-        return ir.where(args[0], slopes[1], slopes[2])
+        c, *branches = args
+        return ir.where(
+            c, *(u if u is ir.NAN else s for u, s in zip(branches, slopes[1:], strict=True))
+        )
     if n.op is ADD:
         return slopes[0] + slopes[1]
     if n.op is SUB:
