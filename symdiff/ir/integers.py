@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from symdiff import ir
 from symdiff.ir import ONE, WHERE, Expr
@@ -54,6 +55,7 @@ class Sizes(set[Expr]):
         )
 
 
+@lru_cache(maxsize=4096)
 def linear(e: Expr) -> Expr:
     """A sum of terms with like ones collected, if it is one; so that differences cancel."""
     return _sum(_terms(e))

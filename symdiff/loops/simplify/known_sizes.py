@@ -74,6 +74,7 @@ class _Settled:
         self.sizes, self.low = sizes, low
         self.known: dict[tuple[Expr, Ranges], Expr] = {}
         self.above: dict[Ranges, dict[Expr, Expr]] = {}
+        self.signs: dict[tuple[Expr, Ranges], bool] = {}
 
     def block(self, block: lp.Block, ranges: Mapping[Expr, Expr]) -> lp.Block:
         """The statements inside of loops with these ranges, the outermost first."""
@@ -149,6 +150,12 @@ class _Settled:
 
     def _nonnegative(self, e: Expr, ranges: Mapping[Expr, Expr]) -> bool:
         """Whether an integer is visibly not negative, for all sizes."""
+        key = e, tuple(ranges.items())
+        if key not in self.signs:
+            self.signs[key] = self._is_nonnegative(e, ranges)
+        return self.signs[key]
+
+    def _is_nonnegative(self, e: Expr, ranges: Mapping[Expr, Expr]) -> bool:
         low = ir.substitute((least(linear(e), ranges),), self._above(ranges))[0]
         return never_negative(low, ranges, self.sizes)
 
