@@ -18,7 +18,7 @@ import functools
 from collections.abc import Container, Iterable, Mapping
 
 from symdiff import ir
-from symdiff.ir import DIV, FALSE, HALF, INF, MUL, NAN, NEG, ONE, POW, ZERO, Expr, var
+from symdiff.ir import ADD, DIV, FALSE, HALF, INF, MUL, NAN, NEG, ONE, POW, SUB, ZERO, Expr, var
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES
 from symdiff.ir.loop_program import INDEX, leaves, name_of
 from symdiff.passes.analysis.roots import factors
@@ -28,6 +28,7 @@ from symdiff.passes.complete.removable import meaning
 from symdiff.passes.differentiate import is_slope
 
 TWO = ir.const(2)
+ARITHMETIC = (ADD, SUB, MUL, DIV, NEG)
 
 
 def has_slopes(expressions: Iterable[Expr]) -> bool:
@@ -105,17 +106,31 @@ def settled(e: Expr, given: Container[str] = ()) -> Expr:
                 if f.op is ROOT_SLOPE and (beside := _made(above, f, given)):
                     products[n] = f.args[0], functools.reduce(ir.mul, beside)
 
+    lifted: dict[Expr, tuple[dict[Expr, None], Expr]] = {}  # what is nan where a condition holds
+    away = {n: HALF / ir.sqrt(n.args[0]) for n in order if n.op is ROOT_SLOPE}
+    zero = {n: ir.eq(n.args[0].args[0], ZERO) for n in away}
+
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        undefined: dict[Expr, None] = {}
+        if n.op in ARITHMETIC:  # which nan goes through
+            for a in args:
+                undefined |= lifted[a][0] if a in lifted else {}
+            args = tuple(lifted[a][1] if a in lifted else a for a in args)
         made = ir.rebuild(n, args)
         for d in _divisors(n):
             square = d.args[0] if d.op is POW else d
             if square in slopes:
-                made = ir.where(ir.eq(square.args[0], ZERO), NAN, made)
+                undefined[ir.eq(square.args[0], ZERO)] = None
         if n in products:
             square, others = products[n]
             infinite = ir.not_(ir.lt(ir.abs_(others), INF))
-            made = ir.where(ir.and_(ir.eq(square, ZERO), infinite), NAN, made)
-        return made
+            undefined[ir.and_(ir.eq(square, ZERO), infinite)] = None
+        if not undefined:
+            return made
+        (made,) = ir.substitute((made,), {n: away[n] for n in away if zero[n] in undefined})
+        found = ir.where(functools.reduce(ir.or_, undefined), NAN, made)
+        lifted[found] = undefined, made
+        return found
 
     return ir.transform((e,), rule)[0]
 
