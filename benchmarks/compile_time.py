@@ -1,13 +1,16 @@
 """Processor seconds that first calls take, of programs whose loops are unrolled and of Hessians of rotations.
 
     python -m benchmarks.compile_time [NAME ...]
+    python -m benchmarks.compile_time --programs [NAME ...]
 
-Nothing is read from the cache. Each call is the first of its kind in the process.
+Nothing is read from the cache. Each call is the first of its kind in the process. With `--programs`, those of
+`tests/programs` as scientists write them; the last line has the median and the mean of their sums.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 import sys
 import time
 import warnings
@@ -16,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import symgrad
+from symdiff import UnsupportedError, symgrad
 
 
 def debye(n: int) -> Callable[..., float]:
@@ -86,7 +89,34 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]]
 def seconds(name: str) -> dict[str, float]:
     """Of the first calls of a program's derivatives, in turn."""
     function, args, kinds = PROGRAMS[name]
-    made, found = symgrad(function, cache=False), {}
+    return _of(symgrad(function, cache=False), args, kinds)
+
+
+def of_programs(names: list[str]) -> None:
+    """Print those of programs as scientists write them, and their median."""
+    from tests.programs.test_programs import PROGRAMS as CASES
+
+    sums: dict[str, float] = {}
+    for case in CASES:
+        name = case.fun.__name__
+        if name in sums or (names and name not in names):
+            continue
+        made = symgrad(case.fun, wrt=case.wrt or None, static=case.static or None, cache=False)
+        try:
+            found = _of(made, case.args, ("value", "grad"))
+        except UnsupportedError as refused:
+            print(f"{name}: {refused}", flush=True)
+            continue
+        sums[name] = sum(found.values())
+        print(f"{name}: value {found['value']:.1f}, grad {found['grad']:.1f}", flush=True)
+    values = list(sums.values())
+    print(
+        f"{len(values)} programs: median {statistics.median(values):.1f}, mean {statistics.mean(values):.1f}"
+    )
+
+
+def _of(made: Any, args: tuple[Any, ...], kinds: tuple[str, ...]) -> dict[str, float]:
+    found = {}
     for kind in kinds:
         call = made if kind == "value" else getattr(made, kind)
         start = time.process_time()
@@ -97,6 +127,9 @@ def seconds(name: str) -> dict[str, float]:
 
 def main(names: list[str]) -> None:
     warnings.simplefilter("ignore")
+    if names[:1] == ["--programs"]:
+        of_programs(names[1:])
+        return
     for name in names or list(PROGRAMS):
         row = ", ".join(f"{kind} {s:.1f}" for kind, s in seconds(name).items())
         print(f"{name}: {row}", flush=True)
