@@ -109,7 +109,8 @@ def of_programs(names: list[str]) -> None:
             continue
         sums[name] = sum(found.values())
         print(f"{name}: value {found['value']:.1f}, grad {found['grad']:.1f}", flush=True)
-    values = list(sums.values())
+    if not (values := list(sums.values())):
+        return
     print(
         f"{len(values)} programs: median {statistics.median(values):.1f}, mean {statistics.mean(values):.1f}"
     )
