@@ -46,6 +46,7 @@ class _Regroup:
         self.below = Dependence()
         self.zeros: dict[Expr, tuple[Expr, list[Fraction]] | None] = {}
         self.values: dict[tuple[Expr, Fraction], AtPoint] = {}
+        self.made_of: dict[Expr, dict[Expr, bool]] = {}
 
     def rule(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
         e = ir.rebuild(e, args)
@@ -99,6 +100,8 @@ class _Regroup:
         if found is None or not self.below.on(f) or not is_small((f, d)):
             return False
         t, places = found
+        if not places or not self._is_of(f, t):
+            return False
         if not set(ir.variables((f,))) <= set(ir.variables((d,))):
             return False
         if bottleneck((f, d), d) is not t:
@@ -107,6 +110,13 @@ class _Regroup:
             return any((v := self._at(t, r).of(f)) is not None and is_zero(v) for r in places)
         except (SymdiffError, ArithmeticError):
             return False
+
+    def _is_of(self, f: Expr, t: Expr) -> bool:
+        """Whether t is below f."""
+        known = self.made_of.setdefault(t, {t: True})
+        for n in ir.topological((f,), known):
+            known[n] = any(known[a] for a in n.args)
+        return known[f]
 
     def _at(self, t: Expr, point: Fraction) -> AtPoint:
         return self.values.setdefault((t, point), AtPoint(t, point))
