@@ -225,6 +225,14 @@ class Written:
         return program
 
 
+def made_of(program: Program, path: Sequence[Step]) -> list[set[int]] | None:
+    """Of which outputs of a captured program those of a derivative are made; None if that is not known."""
+    rows = terms(path, [(p, ()) for p in program.params], [()] * len(program.outputs))
+    if rows is None or not all(a[()] for a in rows):
+        return None
+    return [{t.output for t in a[()]} for a in rows]
+
+
 def with_special_points(
     optimized: OptimizedProgram,
     program: Program,
