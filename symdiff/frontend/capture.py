@@ -401,13 +401,13 @@ def _program(
     count = len(outputs)
     known = _of_reals((*(v.expr for v in outputs), *(v.defined for v in outputs), *t.assumptions))
     roots, assumptions = known[:count], tuple(dict.fromkeys(known[2 * count :]))
-    defined = TRUE
-    for d in known[count : 2 * count]:
-        defined = join(defined, d)
+    executed = TRUE
     for held in t.executions:
         if {v.value for v in ir.variables((held,))} <= set(params):
-            defined = join(defined, held)
-    conditions = needed(defined, assumptions)
+            executed = join(executed, held)
+    each = [needed(join(d, executed), assumptions) for d in known[count : 2 * count]]
+    conditions = tuple(dict.fromkeys(c for own in each for c in own))
+    alike = all(set(own) == set(conditions) for own in each)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
     found = tuple(kinds) if set(kinds) != {"f"} else ()
     return Program(
@@ -415,6 +415,7 @@ def _program(
         slopes=_of_reals(tuple(t.slopes)), of_derivatives=t.of_derivatives,
         of_python=t.of_python is not None,
         changes=tuple(sorted(t.changes - {""})),
+        own=() if alike else tuple(tuple(map(conditions.index, own)) for own in each),
     )  # fmt: skip
 
 

@@ -147,7 +147,10 @@ class Point:
 
     def over_short(self, by: int) -> Sequence[float]:
         """The mean slopes of the outputs over a short distance on both sides of the point, which are their derivatives
-        by a parameter, but for jumps that are as small; nan where slopes are not steady."""
+        by a parameter, but for jumps that are as small; nan where slopes are not steady, and in thin bands,
+        which end farther away."""
+        if any(self.tape.within(i, self.place.here) for i in self.tape.conditions):
+            return [math.nan] * len(self.tape.roots)
         if by not in self._short:
             ctx.prec = SHORT_BITS
             base = [as_ball(x) for x in self.point]

@@ -99,6 +99,17 @@ class Lines(Tape):
             return [self.choice[i]]
         return super()._causes(i, v)
 
+    def within(self, i: int, here: Sequence[Value]) -> bool:
+        """Whether a comparison that holds or fails at a point says there that something is smaller than a small
+        number, but for zero."""
+        e = self.nodes[i]
+        if e.op is ir.EQ or here[i] is None:
+            return False
+        u, bound = e.args if here[i] else e.args[::-1]
+        size, most = here[self.index[u]], here[self.index[bound]]
+        finite = size.is_finite() and most.is_finite()
+        return bool(finite and 0 < most <= THIN and abs(size) < most)
+
     def leaves(self, v: Sequence[Value]) -> dict[int, int | None]:
         """What each tree of branches gives by its conditions; None where one is not known, or compares what
         is not defined."""
@@ -219,13 +230,13 @@ class Line:
                     self.is_very_thin &= ends == VERY_THIN
                     self.is_guard &= ends == VERY_THIN
                 continue
+            if not self.tape.within(i, here):
+                continue
             u, bound = e.args if here[i] else e.args[::-1]
             size, most = here[index[u]], here[index[bound]]
-            if not (size.is_finite() and most.is_finite() and 0 < most <= THIN):
-                continue
             stays = all(size.overlaps(v[index[u]]) for v in sides)
             is_bound = is_size(u) or {*ir.variables((bound,))} <= self.tape.tolerances
-            if not stays and abs(size) < most and is_bound:
+            if not stays and is_bound:
                 found[i] = not here[i]
                 self.is_very_thin &= most <= VERY_THIN
                 self.is_guard &= is_size(u) and most <= VERY_THIN

@@ -169,6 +169,7 @@ class Program:
         sides, as the derivatives have that they stand in; the signs that a user wrote are steps.
     of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
     changes : parameters whose arrays it changes, or asks the identity of.
+    own : of each output, the places in the domain of what it needs; empty if each needs all.
     """
 
     name: str
@@ -186,6 +187,14 @@ class Program:
     of_derivatives: bool = False
     of_python: bool = field(default=False, compare=False)
     changes: tuple[str, ...] = field(default=(), compare=False)
+    own: tuple[tuple[int, ...], ...] = ()
+
+    def domain_of(self, outputs: Iterable[int]) -> tuple[Expr, ...]:
+        """The conditions that some of the outputs need."""
+        if not self.own:
+            return self.domain
+        needed = {i for k in outputs for i in self.own[k]}
+        return tuple(c for i, c in enumerate(self.domain) if i in needed)
 
     def __str__(self) -> str:
         """Its outputs, and what holds where it is defined, as assignments: what they share has names."""

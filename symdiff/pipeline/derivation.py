@@ -366,7 +366,7 @@ class Source:
         how = mode()
         key = None
         if not own and self.keep:
-            key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, plain_tree(raw.tree), self.path, how, raw.of_derivatives)  # fmt: skip
+            key = cache.key("optimized", encode((*roots, *raw.slopes)), len(roots), raw.params, plain_tree(raw.tree), self.path, how, raw.of_derivatives, raw.own)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
                 optimized, known, off, fault = unpacked(raw, stored[0])
@@ -391,6 +391,7 @@ class Source:
         """An optimized that agrees with the captured program, the guards to warn of, what had
         to be switched off and why."""
         from symdiff.pipeline import scalar as pipeline
+        from symdiff.pipeline.written import made_of
 
         def emit(without: frozenset[str]) -> tuple[OptimizedProgram, pipeline.Notes]:
             if not without:
@@ -402,7 +403,7 @@ class Source:
                 for kind, by in self.path:
                     program = pipeline.derive(program, kind, by, notes)
             if self.path:  # formulas of derivatives are shown as they are on the domain
-                program = pipeline.masked(program, raw)
+                program = pipeline.masked(program, raw, made_of(raw, self.path))
             return pipeline.optimized(program, notes if without else None), notes
 
         if how == "off":
@@ -501,7 +502,7 @@ def _alike(a: Program, b: Program) -> bool:
     """Whether two programs are the same function."""
     if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
         return False
-    if a.of_derivatives != b.of_derivatives:
+    if (a.of_derivatives, a.own) != (b.of_derivatives, b.own):
         return False
     return repr(a.tree) == repr(b.tree) and (a.kinds, a.slopes) == (b.kinds, b.slopes)
 

@@ -11,7 +11,7 @@ a raw program and returns the program of what its name says, ready to be emitted
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -377,17 +377,22 @@ def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
 
 
 # ------------------------------------------------------------------------ masks
-def masked(program: Program, captured: Program) -> Program:
-    """The program with nan outside its domain, where simplification lost that.
+def masked(
+    program: Program, captured: Program, made_of: Sequence[Collection[int]] | None = None
+) -> Program:
+    """The program with nan outside its domain, where simplification lost that. Each output is `made_of` captured
+    ones; without that, of its own, or of all of them.
 
     A nan that is passed in is outside too, if it reaches the result of the program as captured, or
     if what it went through was cancelled while it was captured; not if it only chooses a branch."""
     signs = Signs(program.assumptions)
     outputs = []
-    each = [_enforced(written) for written in captured.outputs]
-    if len(each) != len(program.outputs):  # derivatives of several
-        each = [set.intersection(*each)] * len(program.outputs)
-    for output, strict in zip(program.outputs, each, strict=True):
+    each, count = [_enforced(written) for written in captured.outputs], len(captured.outputs)
+    if made_of is None:
+        same = count == len(program.outputs)
+        made_of = [(k,) if same else range(count) for k in range(len(program.outputs))]
+    for output, of in zip(program.outputs, made_of, strict=True):
+        strict = set.intersection(*(each[k] for k in of))
         enforced = set(map(_plainer, _enforced(output)))
         if len(captured.outputs) == 1:
             nodes = ir.topological(exactly(captured.outputs))
@@ -395,7 +400,7 @@ def masked(program: Program, captured: Program) -> Program:
             read = zip(captured.domain, exactly(captured.domain), strict=True)
             strict.update(condition for condition, real in read if real not in kept)
         inside = TRUE
-        for condition in captured.domain:
+        for condition in captured.domain_of(of):
             if _plainer(condition) not in enforced and signs.holds(condition) is not True:
                 held = condition if condition in strict else _unless_outside(condition)
                 inside = ir.and_(inside, held)

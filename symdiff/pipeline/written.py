@@ -15,7 +15,7 @@ import functools
 import itertools
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -114,6 +114,7 @@ class Written:
         rows = self._terms() if lost else None
         if rows is None:
             return result
+        lost = [k for k in lost if not self._is_outside({t.output for t in rows[k]}, point)]
         from symdiff.interpret import exclusive
 
         own, jumps, unknown = point[: len(self.program.params)], False, 0
@@ -147,6 +148,11 @@ class Written:
                 stacklevel=outside(),
             )
         return result
+
+    def _is_outside(self, outputs: Iterable[int], point: Sequence[float]) -> bool:
+        """Whether some of the captured outputs have no value at a point, whatever their formulas have there."""
+        domain = self.program.domain_of(outputs)
+        return any(_holds(not_(c), self.program.params, point) for c in domain)
 
     def _plainly(self, point: Sequence[float]) -> list[float]:
         """The values that plain Python computes, in doubles; nan where it has none, as it divides by 0."""
@@ -223,6 +229,14 @@ class Written:
         for kind, by in self.path:
             program = scalar.derive(program, kind, by, notes)
         return program
+
+
+def made_of(program: Program, path: Sequence[Step]) -> list[set[int]] | None:
+    """Of which outputs of a captured program those of a derivative are made; None if that is not known."""
+    rows = terms(path, [(p, ()) for p in program.params], [()] * len(program.outputs))
+    if rows is None or not all(a[()] for a in rows):
+        return None
+    return [{t.output for t in a[()]} for a in rows]
 
 
 def with_special_points(

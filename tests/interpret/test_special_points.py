@@ -86,3 +86,11 @@ def test_a_smooth_function_that_python_has_no_value_of_at_a_point() -> None:
         return math.atan((math.exp(-1.0 / x) if x >= 0 else 0.0) + x)
 
     assert symgrad(f).grad(0.0) == 1.0
+
+
+def test_slopes_over_a_short_distance_do_not_say_what_is_around_a_thin_band() -> None:
+    """Beside the band the functions are x*x and |y|, with values that agree to its width."""
+    band = symgrad(lambda x: 2 * x if abs(x) < 1e-8 else x * x)
+    assert band.grad(0.0) == 0.0
+    diagonal = symgrad(lambda x, y: x if abs(x - y) < 1e-8 else abs(y))
+    assert diagonal.grad(1.3, 1.3) == (0.0, 1.0)

@@ -68,3 +68,36 @@ def test_sums_over_arrays(f: Callable[[Any], Any]) -> None:
 def test_a_nan_that_a_branch_stops_is_none() -> None:
     g = symgrad(lambda x: np.nansum(np.where(x >= 0, x * x, np.nan)))
     np.testing.assert_array_equal(g.grad(np.array([-1.0, 4.0])), [0.0, 8.0])
+
+
+def test_what_one_output_needs_is_no_domain_of_the_others() -> None:
+    f = symgrad(lambda x, y: (np.sqrt(x) ** 2 * y, x * y * y, np.log(y) - np.log(y)))
+    np.testing.assert_array_equal(f(-1.0, 2.0), [np.nan, -4.0, 0.0])
+    np.testing.assert_array_equal(f(1.0, -2.0), [-2.0, 4.0, np.nan])
+    rows = [[np.nan, np.nan], [4.0, -4.0], [0.0, 0.0]]
+    np.testing.assert_array_equal(f.jacobian(-1.0, 2.0), rows)
+    np.testing.assert_array_equal(f.diff("x", "y")(-1.0, 2.0), [np.nan, 4.0, 0.0])
+    values, tangents = f.jvp((-1.0, 2.0), (1.0, 1.0))
+    np.testing.assert_array_equal(values, [np.nan, -4.0, 0.0])
+    np.testing.assert_array_equal(tangents, [np.nan, 0.0, 0.0])
+    g = symgrad(lambda x: f(x, 2.0)[1] + 1)
+    assert (g(-1.0), g.grad(-1.0)) == (-3.0, 4.0)
+
+
+def test_what_math_raises_an_error_for_is_outside_for_all_outputs() -> None:
+    f = symgrad(lambda x: (math.sqrt(x), x * x))
+    assert np.isnan(f(-1.0)).all() and np.isnan(f.jacobian(-1.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("f", "at"),
+    [
+        (lambda x, y: np.sqrt(x) ** 2 if x == y else y * x * y / x, (-1.0, -1.0)),
+        (lambda x, y: np.sqrt(x) ** 2 * np.sin(y) / y * abs(y), (-1.0, 0.0)),
+        (lambda x, y: abs(np.sqrt(x) ** 2 * y) + max(x, y, x * y), (-1.0, -1.0)),
+    ],
+)
+def test_points_that_kernels_do_not_know(f: Any, at: tuple[float, float]) -> None:
+    """The formula has values and slopes there by the definition, the function has none."""
+    g = symgrad(lambda x, y: f(x, y))
+    assert math.isnan(g(*at)) and np.isnan(g.grad(*at)).all()

@@ -485,7 +485,7 @@ def _set(t: Tracer, values: Any = ()) -> Any:
     return t.own({plain(v) for v in elements(t, values)})
 
 
-def dictionary(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+def dictionary(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
     result: dict[Any, Any] = {}
     for source in args:
         pairs = source.items() if isinstance(source, dict) else elements(t, source)

@@ -21,12 +21,12 @@ def _deque(t: Tracer, iterable: Any = (), maxlen: Any = None) -> Any:
     return made
 
 
-def _defaultdict(t: Tracer, default_factory: Any = None, *args: Any, **kwargs: Any) -> Any:
+def _defaultdict(t: Tracer, default_factory: Any = None, /, *args: Any, **kwargs: Any) -> Any:
     found = dictionary(t, *args, **kwargs)
     return t.own(DefaultDict(default_factory, found))
 
 
-def _ordered(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+def _ordered(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
     return t.own(collections.OrderedDict(dictionary(t, *args, **kwargs)))
 
 

@@ -33,7 +33,7 @@ def _dict_pop(t: Tracer, owner: Any, k: Any, *default: Any) -> Any:
     return t.wrap(owner.pop(plain(k), *default))
 
 
-def _update(t: Tracer, owner: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+def _update(t: Tracer, owner: dict[Any, Any], /, *args: Any, **kwargs: Any) -> None:
     t.mutate(owner)
     owner.update(dictionary(t, *args, **kwargs))
 
@@ -65,7 +65,7 @@ def _count(t: Tracer, owner: Any, value: Any) -> int:
     return sum(_equal(t, owner, value))
 
 
-def _format(t: Tracer, owner: str, *args: Any, **kwargs: Any) -> Any:
+def _format(t: Tracer, owner: str, /, *args: Any, **kwargs: Any) -> Any:
     return text_of(lambda v: owner.format(*args, **kwargs), [*args, *kwargs.values()])
 
 

@@ -44,9 +44,9 @@ def _filter(t: Tracer, action: Any, *args: Any, **kwargs: Any) -> None:
 
 
 TABLE: dict[str, Callable[..., Any]] = {
-    "builtins.print": lambda t, *a, **k: shown(t, "print()"),
+    "builtins.print": lambda t, /, *a, **k: shown(t, "print()"),
     "logging.getLogger": lambda t, *a: logging.getLogger(*a),
-    "warnings.warn": lambda t, *a, **k: None,
+    "warnings.warn": lambda t, /, *a, **k: None,
     "warnings.simplefilter": _filter,
     "warnings.filterwarnings": _filter,
 }

@@ -17,7 +17,7 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Listed, Record, Refused, SmallArray, SymArray
 
 
-def _replaced(t: Tracer, owner: Any, **changes: Any) -> Any:
+def _replaced(t: Tracer, owner: Any, /, **changes: Any) -> Any:
     """`dataclasses.replace`."""
     if not isinstance(owner, Record):
         owner = _read(t, owner)

@@ -70,7 +70,7 @@ def _composed(fun: FunctionType, arrays: int, whole: int | None = None) -> Imple
     """A function that is written in terms of others, of so many arrays first; the number of
     an argument that is an array of integers."""
 
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         array_names.numbers_as_arrays(t, fun.__name__, args[:arrays])
         if whole is not None and whole < len(args):
             selecting.as_integers(t, args[whole])
@@ -86,7 +86,7 @@ def _extended(name: str, usual: Implementation) -> Implementation:
     fun, applies, *whole = composed.EXTENDED[name]
     other = _composed(fun, 1, *whole)
 
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         return (other if applies(*args, **kwargs) else usual)(t, *args, **kwargs)
 
     return implementation
@@ -97,7 +97,7 @@ def _own(name: str, usual: Implementation) -> Implementation:
     are traced as arrays where they are."""
     of_arrays = name in array_names.TABLE
 
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         if of_arrays and not sequences.involved((*args, *kwargs.values())):
             array_names.numbers_as_arrays(t, name, args)
         keywords.check(name, usual, args, kwargs)
@@ -117,7 +117,7 @@ _FLOATS = ("math.pow", "math.fabs", "math.fmod", "math.copysign", "math.remainde
 def _numbers(name: str, usual: Implementation) -> Implementation:
     """A function of math, which takes no arrays."""
 
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         if t.took_single and any(map(is_single, args)):  # Python raises an error: by elements
             return arrays.elementwise(lambda *numbers: usual(t, *numbers, **kwargs), *args)
         plain = [v if is_number(v) else python_names.number_of(v, f"{name}()") for v in args]
@@ -224,7 +224,7 @@ def implementations() -> dict[str, Implementation]:
 
 
 def _elementary(op: Op) -> Implementation:
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         no_keywords(kwargs)
         if len(args) == 1 and is_number(args[0]):
             return scalars.apply(op, args[0])
@@ -234,7 +234,7 @@ def _elementary(op: Op) -> Implementation:
 
 
 def _shorthand(build: Callable[..., Expr]) -> Implementation:
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         no_keywords(kwargs)
         return arrays.elementwise(lambda *v: scalars.compose(build, v), *args)
 
@@ -256,7 +256,7 @@ def _checked(name: str, usual: Implementation) -> Implementation:
 def _power(usual: Implementation) -> Implementation:
     """Of integers: whether a negative power is an error, Python has to say."""
 
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         t.integer_powers |= all(map(of_whole_kind, args))
         return usual(t, *args, **kwargs)
 

@@ -165,8 +165,8 @@ def _product(t: Tracer, *columns: Any, repeat: int = 1) -> Any:
     return sequences.product(columns)
 
 
-def _partial(t: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
-    return Method(lambda t, f, *a, **k: t.call(f, (*args, *a), kwargs | k), function, "partial")
+def _partial(t: Tracer, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return Method(lambda t, f, /, *a, **k: t.call(f, (*args, *a), kwargs | k), function, "partial")
 
 
 def _accumulate(t: Tracer, values: Any, function: Any = None, *, initial: Any = None) -> Any:

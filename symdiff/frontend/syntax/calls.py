@@ -198,10 +198,11 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return function(*args, **kwargs)
     if function is np.vectorize and len(args) == 1:
         options = {k: plain(v) for k, v in kwargs.items() if k != "doc"}
-        return Method(lambda t, f, *v: ufuncs.vectorized(t, f, options, v), args[0], "vectorize")
-    if kind is np.vectorize and not kwargs:
+        made = lambda t, f, /, *v, **named: ufuncs.vectorized(t, f, options, v, named)
+        return Method(made, args[0], "vectorize")
+    if kind is np.vectorize:
         options = {k: getattr(function, k) for k in ("otypes", "signature", "excluded")}
-        return ufuncs.vectorized(t, function.pyfunc, options, args)
+        return ufuncs.vectorized(t, function.pyfunc, options, args, kwargs)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
     if (stand_in := scipy_classes.find(function)) is not None:

@@ -73,8 +73,8 @@ def _elements(t: Tracer, inlined: Placed) -> Any:
     traced = [Real(v) if isinstance(v, Expr) else v for v in values]
 
     def output(k: int) -> Any:
-        roots = (program.outputs[k], *program.domain)
-        last = len(program.domain)
+        domain = program.domain_of((k,))
+        roots, last = (program.outputs[k], *domain), len(domain)
 
         def apply(*args: Any) -> Real:
             given = [as_real(a) for a in args]

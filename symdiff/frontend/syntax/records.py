@@ -143,7 +143,9 @@ def _bound(function: Any, owner: Any, name: str) -> Any:
     """A method of an object, or of a class."""
     if isinstance(function, FunctionType):
         return MethodType(function, owner)
-    return Method(lambda t, o, *args, **kwargs: t.inline(function, (o, *args), kwargs), owner, name)
+    return Method(
+        lambda t, o, /, *args, **kwargs: t.inline(function, (o, *args), kwargs), owner, name
+    )
 
 
 _MISSING = object()

@@ -18,7 +18,16 @@ from symdiff.frontend import captures, source
 from symdiff.frontend.syntax.records import FUNCTIONS, LIBRARIES
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Cond, Record, Refused, Stream, is_complex
+from symdiff.frontend.trace.values import (
+    Cond,
+    Masked,
+    Record,
+    Refused,
+    SmallArray,
+    Stream,
+    SymArray,
+    is_complex,
+)
 
 _FOREIGN = LIBRARIES | {"builtins", "symdiff"}
 _GENERATED = "<string>"
@@ -52,7 +61,7 @@ def method(value: Any, name: str) -> Any:
     return found if ours else None
 
 
-def special(t: Tracer, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+def special(t: Tracer, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """`type(owner).name(owner, *args)`; NotImplemented where it has no such method."""
     found = method(owner, name)
     if found is None:
@@ -87,12 +96,25 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     name = _OPERATORS[op]
     there, back = f"__{name}__", f"__r{name}__"
     ours, theirs = class_of(a), class_of(b)
+    _not_by_elements(a, theirs)
     tries = [(a, there, b), (b, back, a)]
     if ours is theirs:
         tries.pop()
     elif ours and theirs and issubclass(theirs, ours) and _found(ours, back) is not _found(theirs, back):  # fmt: skip
         tries.reverse()
     return _first(lambda owner, name, other: special(t, owner, name, other), tries)
+
+
+def _not_by_elements(a: Any, theirs: type | None) -> None:
+    """Refuse an operator of an array and an object, of which NumPy makes an array of objects, unless the class says
+    that it does not."""
+    if theirs is None or not isinstance(a, (SymArray, SmallArray, Masked)):
+        return
+    if _found(theirs, "__array_ufunc__") is _MISSING and _found(theirs, "__array_priority__") is _MISSING:  # fmt: skip
+        raise Refused(
+            "an operator has an array on the left and an object on the right, and NumPy takes the object for each element",
+            "write the object first, or __array_ufunc__ = None in its class",
+        )
 
 
 def in_place(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
@@ -130,6 +152,7 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any, plain: Compare) -> A
     """`a op b`, where one is an object; `plain` compares what is in dataclasses."""
     there, back = _COMPARISONS[op]
     ours, theirs = class_of(a), class_of(b)
+    _not_by_elements(a, theirs)
     tries = [(a, there, b), (b, back, a)]
     if ours is not theirs and ours and theirs and issubclass(theirs, ours):
         tries.reverse()

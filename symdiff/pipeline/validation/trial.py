@@ -266,7 +266,7 @@ class Trial:
                 start += len(self.facts)
                 inside = values[start : start + len(self.domain)]
                 if any(d is False for d in inside):
-                    around = not self.path and self._around(point, budget)
+                    around = not (self.path or self.captured.own) and self._around(point, budget)
                     return Seen(point, [None] * count, outside=True) if around else None
             if all(_known(t) for t in truth):
                 break

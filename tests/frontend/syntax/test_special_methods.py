@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,7 @@ REFUSED = {
     "has '__getitem__' but no '__iter__'": lambda x: sum(Places(x, x)),
     "'__eq__' is looked up or sorted": lambda x: {Vector(x, x): 1.0}[Vector(x, x)],
     "objects are compared": lambda x: x if Base(x) < Base(2.0) else -x,
+    "NumPy takes the object for each element": lambda x: (np.ones(2) * x * Vector(x, x)).x,
 }
 
 
@@ -248,3 +249,49 @@ def test_what_vectorize_is_asked_for() -> None:
     np.testing.assert_array_equal(twice.grad(a), [0.0, 1.0, 1.0])
     with pytest.raises(UnsupportedError, match=r"np.vectorize\(\) with 'otypes'"):
         symgrad(lambda a: np.sum(ROUNDED(a)))(a)
+
+
+class Clock:
+    def __init__(self, t: float, o: float = 1.0) -> None:
+        self.t, self.o = t, o
+
+    def at(self, t: float, o: float = 1.0) -> float:
+        return self.t * t + o
+
+    def __call__(self, t: float, owner: float, name: float) -> float:
+        return t * owner + name * self.o
+
+    __array_ufunc__ = None
+
+    def __rmul__(self, a: Any) -> Any:
+        return a * self.t
+
+
+@dataclass
+class Times:
+    t: float
+    owner: float = 1.0
+
+
+def _update(x: float) -> float:
+    held = dict(t=x, owner=2.0)  # noqa: C408
+    held.update(t=x * x, owner=x)
+    return held["t"] * held["owner"]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: Clock(t=x, o=3.0).at(t=x, o=2.0),
+        lambda x: Clock(x)(t=x, owner=x, name=x),
+        lambda x: replace(Times(2.0), t=x, owner=x).t,
+        lambda x: functools.partial(Clock(x).at, t=x)(o=x),
+        _update,
+        lambda x: np.sum(np.ones(2) * Clock(x)),
+    ],
+)
+def test_names_of_arguments_may_be_any(f: Callable[[float], float]) -> None:
+    made = symgrad(lambda x: f(x))
+    assert made(1.5) == pytest.approx(f(1.5), rel=1e-15)
+    slope = (f(1.5 + 2**-20) - f(1.5 - 2**-20)) * 2**19
+    assert made.grad(1.5) == pytest.approx(slope, rel=1e-8)

@@ -45,7 +45,7 @@ def of(function: Any, usual: Implementation) -> Implementation:
     count = function.nin if isinstance(function, np.ufunc) else 1
     name = function.__name__
 
-    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         given = args[:count]
         if len(given) < count or not all(map(_is_truth, given)):
             return usual(t, *args, **kwargs)

@@ -156,8 +156,14 @@ def joined_by_index(t: Tracer, owner: Any, key: Any) -> Any:
     return call_back(t, np.concatenate, parts)
 
 
-def vectorized(t: Tracer, function: Any, options: dict[str, Any], args: tuple[Any, ...]) -> Any:
+def vectorized(
+    t: Tracer, function: Any, options: dict[str, Any], args: tuple[Any, ...], named: dict[str, Any]
+) -> Any:
     """A call of `np.vectorize(function, **options)`."""
+    if named:
+        raise Refused(
+            f"'{next(iter(named))}' is passed by name to an np.vectorize()", "pass it by its place"
+        )
     made: Any = rearranged.vectorized
     types = options.get("otypes")
     floats = types is not None and [np.dtype(v) for v in types] == [np.float64]
