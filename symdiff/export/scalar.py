@@ -20,7 +20,12 @@ from symdiff.ir.program import Program
 from symdiff.pipeline import readable_formulas as formulas
 from symdiff.pipeline import scalar as pipeline
 from symdiff.pipeline.lowered.modules import checked
-from symdiff.pipeline.written import Written, with_special_points, without_special_points
+from symdiff.pipeline.written import (
+    Written,
+    made_of,
+    with_special_points,
+    without_special_points,
+)
 
 MAX_FORMULA_LINES = 30
 """Longer formulas are left out of the docstring."""
@@ -67,6 +72,8 @@ def module_text(
 
     def stage(p: Program, kind: str = "", before: Stage | None = None) -> Stage:
         path = [(kind, tuple(wrt))] if kind else []
+        if path:
+            p = pipeline.masked(p, program, made_of(program, path))
         optimized, _ = with_special_points(pipeline.optimized(p), program, path, [])
         special[optimized.wrong] = None
         optimized = without_special_points(optimized, program, path)

@@ -29,7 +29,7 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import element, elements
 from symdiff.ir.functions import DETACHED, EXP, LN2, LN10, LOG, LOG1P, LOG2, LOG10
 from symdiff.ir.names import Names
-from symdiff.lowering.loops.collected import Nest, nests
+from symdiff.lowering.loops.collected import LoopSum, nests
 
 Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 
@@ -121,7 +121,7 @@ class _Parts:
         self.terms: dict[Expr, lp.Build] = {}
         self.holders: list[lp.Build] = []
 
-    def of_number(self, total: Expr, nest: Nest) -> lp.Block | None:
+    def of_number(self, total: Expr, nest: LoopSum) -> lp.Block | None:
         """A loop for the largest exponent, and one for the sum below."""
         term = self._term(nest)
         if term is None or total not in self.inside or total in self.values:
@@ -132,7 +132,7 @@ class _Parts:
         self.values |= _apart(total, common, EXP(shift) * total)
         return peak, nest.with_terms(term.weight * EXP(u - shift))
 
-    def of_rows(self, s: lp.Build, total: Expr, nest: Nest) -> lp.Block | None:
+    def of_rows(self, s: lp.Build, total: Expr, nest: LoopSum) -> lp.Block | None:
         """An array whose elements are such sums: an array of the largest exponents, one of
         the sums below, and the array itself."""
         term, whole = self._term(nest), lp.array(s.name)
@@ -170,7 +170,7 @@ class _Parts:
         rest = EXP(DETACHED(lp.load(highest, *e.args[1:]))) * lp.load(below, *e.args[1:])
         return _apart(e, _at(common, s, e.args[1:]), rest)
 
-    def _term(self, nest: Nest) -> _Term | None:
+    def _term(self, nest: LoopSum) -> _Term | None:
         """What loops add up, if it is a multiple of an exponential."""
         term = nest.term
         build = self.builds.get(lp.name_of(term.args[0])) if term.op is lp.LOAD else None
@@ -182,7 +182,7 @@ class _Parts:
         return _Term(e.args[0], weight, build) if e.op is EXP else None
 
     def _without_common(
-        self, term: _Term, nest: Nest, name: Expr,
+        self, term: _Term, nest: LoopSum, name: Expr,
         apart: Callable[[Expr, Expr], dict[Expr, Expr]],
     ) -> tuple[Expr, Expr]:  # fmt: skip
         """The exponents of a sum without what is common to all, and that, if no expression in which

@@ -41,7 +41,7 @@ def reduction(c: lp.Carried) -> Reduction | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class LoopSum:
     """A number that a nest of loops adds up from 0.
 
     Attributes
@@ -92,14 +92,16 @@ class Nest:
         return made, found
 
 
-def nests(block: lp.Block) -> dict[Expr, Nest]:
+def nests(block: lp.Block) -> dict[Expr, LoopSum]:
     """The numbers that nests of loops in a block add up from 0."""
     loops = (s for s in lp.walk(block) if isinstance(s, lp.Loop))
     found = ((c, _nest(s, c, ())) for s in loops for c in s.carried if c.init is ZERO)
     return {c.after: made for c, made in found if made is not None}
 
 
-def _nest(s: lp.Loop, c: lp.Carried, around: tuple[tuple[lp.Loop, lp.Carried], ...]) -> Nest | None:
+def _nest(
+    s: lp.Loop, c: lp.Carried, around: tuple[tuple[lp.Loop, lp.Carried], ...]
+) -> LoopSum | None:
     """What a loop inside of others adds to a number that it carries, or a loop inside of it."""
     if not lp.plain_loop(s) or c.type != lp.REAL:
         return None
@@ -107,7 +109,7 @@ def _nest(s: lp.Loop, c: lp.Carried, around: tuple[tuple[lp.Loop, lp.Carried], .
     if (found := reduction(c)) is not None:
         own = {d.name for _, d in loops} | {n for b in s.body for n, _ in lp.defined(b)}
         fits = found.kind == "add" and own.isdisjoint(map(lp.name_of, lp.leaves((found.term,))))
-        return Nest(loops, found.term) if fits else None
+        return LoopSum(loops, found.term) if fits else None
     deeper = ((b, d) for b in s.body if isinstance(b, lp.Loop) for d in b.carried)
     inside = ((b, d) for b, d in deeper if d.init is c.leaf and c.next is d.after)
     return next((_nest(b, d, loops) for b, d in inside), None)
