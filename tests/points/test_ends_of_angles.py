@@ -23,6 +23,7 @@ ANGLES = {
     "acos cubed": (lambda m, x: (m.acos(x) - m.pi) ** 3, -1.0),
     "asin": (lambda m, x: (m.asin(x) - m.pi / 2) ** 2, 1.0),
     "asin below": (lambda m, x: 3 * (m.asin(x) + m.pi / 2) ** 2, -1.0),
+    "times a root": (lambda m, x: (m.acos(x) - m.pi) * m.sqrt(1 + x), -1.0),
     "of a root": (lambda m, x: (m.asin(m.sqrt(x)) - m.pi / 2) ** 2, 1.0),
     "atan2": (lambda m, x: (m.atan2(m.sqrt(1 - x * x), x) - m.pi) ** 2, -1.0),
     "degrees": (lambda m, x: (m.degrees(m.acos(x)) - 180) ** 2, -1.0),

@@ -139,11 +139,11 @@ def _of_slopes(
 
 
 def _slopes(outputs: Sequence[Expr], place: Expr) -> tuple[Expr, ...]:
-    """The slopes of formulas by a part of them."""
+    """The slopes of formulas by a part of them, and these as one quotient."""
     t = place if place.op is VAR else ir.var(ir.format_expr(place, 60))
     slopes = cancel(pushforward(ir.substitute(outputs, {place: t}), {t: ir.ONE}))
-    quotients = zip(slopes, map(together, slopes), strict=True)
-    return cancel(s if q is None else q[0] / q[1] for s, q in quotients)
+    quotients = [n / d for n, d in filter(None, map(together, slopes))]
+    return *slopes, *cancel(quotients)
 
 
 def _above_inexact(order: Iterable[Expr]) -> set[Expr]:
