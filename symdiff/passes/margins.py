@@ -38,6 +38,12 @@ def _may_be_negative(u: Expr) -> bool:
     return bool(Signs().of(u) & NEGATIVE)
 
 
+def may_be_outside(e: Expr) -> bool:
+    """Whether an operation may be outside of its domain, by the signs that formulas have."""
+    u = margin(e)
+    return u is not None and _may_be_negative(u)
+
+
 def with_margins(
     outputs: Iterable[Expr], may_be_negative: Callable[[Expr], bool] = _may_be_negative
 ) -> Outputs:
@@ -106,4 +112,4 @@ def _around(e: Expr, margins: Iterable[Expr], depth: int = DEPTH) -> Expr:
     return e
 
 
-__all__ = ["inside_margins", "margin", "with_margins"]
+__all__ = ["inside_margins", "margin", "may_be_outside", "with_margins"]
