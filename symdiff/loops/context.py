@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from symdiff import ir
-from symdiff.ir import VAR, Expr
+from symdiff.ir import NAN, VAR, WHERE, Expr, topological
 from symdiff.ir import loop_program as lp
 from symdiff.ir.inductive import made_of
 
@@ -86,6 +86,8 @@ class Context:
             return False
         if n.op is lp.LOAD:
             return self._known[n.args[0]]
+        if n.op is WHERE and NAN in n.args:  # where it is no number, it has no slope either
+            return any(self._known[a] for a in topological(n.args))
         return any(self._known[a] for a in n.args)
 
     def _spread(self, block: lp.Block) -> None:

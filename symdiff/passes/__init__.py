@@ -6,6 +6,7 @@
 `complete/`       removable singularities are filled, for all derivatives
 `differentiate`   the chain rule, forward and reverse
 `leibniz`         derivatives of high order, node by node
+`margins`         derivatives are nan outside of domains
 `stabilise`       forms that keep their digits
 `accuracy/`       error bounds, error tests, and the tiers of arithmetic
 `simplify/`       the short form of a formula

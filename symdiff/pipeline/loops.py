@@ -52,6 +52,7 @@ from symdiff.loops.simplify.block_by_block import Code, simplified
 from symdiff.loops.simplify.fixed_points import values_only
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
 from symdiff.loops.trees import joined, of_gradient, of_jacobian
+from symdiff.passes.margins import may_be_outside
 
 
 def value(program: LoopProgram) -> LoopProgram:
@@ -419,9 +420,10 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
 
 
 def _opened(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
-    """The program as it is differentiated: with slopes of norms that have no value at 0."""
+    """The program as it is differentiated: with slopes of norms that have no value
+    at 0, and operations that say where they are defined."""
     every = topological((*expressions_in(program.block), *program.outputs))
-    if not any(n.op in (ROOT_SLOPE, UNIT) for n in every):
+    if not any(n.op in (ROOT_SLOPE, UNIT) or may_be_outside(n) for n in every):
         return program
     step = lambda own: block_by_block.opened(program.block, program.outputs, own)
     return _consisting(log, "open", program, step)

@@ -6,6 +6,7 @@ from symdiff.ir import (
     AND,
     CONST,
     HALF,
+    NAN,
     ONE,
     ZERO,
     Expr,
@@ -14,6 +15,7 @@ from symdiff.ir import (
     const,
     div,
     eq,
+    le,
     mul,
     neg,
     power,
@@ -76,6 +78,16 @@ def pinned(condition: Expr, value: Expr, closed: Expr) -> Expr:
     return PINNED(distance, value, closed)
 
 
+WITHIN: Op = Op(
+    "within", 2,
+    partials=lambda value, u: (
+        WITHIN(ONE, u), WITHIN(ZERO, u) if value.op is CONST else None,
+    ),
+    simplify=lambda value, u: value if u.op is CONST or value is NAN else None,
+    expand=lambda value, u: where(le(ZERO, u), value, NAN), sympy=lambda sp, value, u: value,
+)  # fmt: skip
+"""A value that is nan where u is negative, and so are its derivatives; made by `passes.margins`."""
+
 FILLED = Op(
     "filled", 2, partials=lambda value, u: (ONE, None),
     simplify=lambda value, u: value if u.op is CONST else None,
@@ -96,7 +108,7 @@ derivatives by these keep the digits that such differences would lose; made by
 `loops.simplify.fixed_points`."""
 
 
-MARKS = (DETACHED, EXTENDED, FILLED, SQUARES, STEP)
+MARKS = (DETACHED, EXTENDED, FILLED, SQUARES, STEP, WITHIN)
 """What says something of its first argument, whose value it has: only derivatives are its own."""
 DERIVED = (*MARKS, *SLOPES, ROOT_SLOPE)
 """What only derivatives ask for: written out before anything is computed."""

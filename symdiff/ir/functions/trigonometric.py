@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from symdiff.ir import (
@@ -20,6 +21,7 @@ from symdiff.ir import (
     mul,
     neg,
     power,
+    rational,
     scaled,
     sqrt,
     where,
@@ -49,6 +51,41 @@ def _sin_simplify(x: Expr) -> Expr | None:
 def _cos_simplify(x: Expr) -> Expr | None:
     found = even("cos")(x)
     return _of_pi(x, Fraction(1, 2)) if found is None else found
+
+
+_ANGLES = {  # the multiples of pi whose sines and tangents are rational
+    "asin": {Fraction(1): Fraction(1, 2), Fraction(1, 2): Fraction(1, 6), Fraction(0): Fraction(0)},
+    "atan": {Fraction(1): Fraction(1, 4)},
+}  # fmt: skip
+
+
+def _angle_of(name: str, x: Expr) -> Expr | None:
+    """The angle with a sine or tangent that is a number, where that is a multiple of pi."""
+    if (q := rational(x)) is None or (part := _ANGLES[name].get(abs(q))) is None:
+        return None
+    return mul(const(part if q > 0 else -part), PI())
+
+
+def _odd_angle(name: str) -> Callable[[Expr], Expr | None]:
+    def simplify(x: Expr) -> Expr | None:
+        found = odd(name)(x)
+        return _angle_of(name, x) if found is None else found
+
+    return simplify
+
+
+def _acos_simplify(x: Expr) -> Expr | None:
+    found = _angle_of("asin", x)
+    return None if found is None else mul(HALF, PI()) - found
+
+
+def _atan2_simplify(y: Expr, x: Expr) -> Expr | None:
+    """The angle of an axis."""
+    up, right = rational(y), rational(x)
+    if up is None or right is None or (up and right) or up == right:
+        return None
+    half = Fraction(1, 2) if up > 0 else Fraction(-1, 2)
+    return mul(const(half if up else Fraction(right < 0)), PI())
 
 
 def _tan_simplify(x: Expr) -> Expr | None:
@@ -94,7 +131,7 @@ ASIN: Op = Op(
     sign="same",
     partials=lambda x: (div(ONE, sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
-    simplify=odd("asin"), fold=at_zero(0),
+    simplify=_odd_angle("asin"), fold=at_zero(0),
     names=("math.asin", "numpy.arcsin", "numpy.asin"),
     sympy=lambda sp, x: sp.asin(x),
     libm="asin", vector=True, python="math.asin({0})",
@@ -106,7 +143,7 @@ ACOS: Op = Op(
     sign="nonnegative",
     partials=lambda x: (div(const(-1), sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
-    fold=lambda x: Fraction(0) if x == 1 else None,
+    simplify=_acos_simplify, fold=lambda x: Fraction(0) if x == 1 else None,
     names=("math.acos", "numpy.arccos", "numpy.acos"),
     sympy=lambda sp, x: sp.acos(x),
     libm="acos", vector=True, python="math.acos({0})",
@@ -117,7 +154,7 @@ ATAN: Op = Op(
     monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, add(power(x, 2), ONE)),), steepest=1,
-    simplify=odd("atan"), fold=at_zero(0),
+    simplify=_odd_angle("atan"), fold=at_zero(0),
     names=("math.atan", "numpy.arctan", "numpy.atan"),
     sympy=lambda sp, x: sp.atan(x),
     libm="atan", vector=True, python="math.atan({0})",
@@ -140,6 +177,7 @@ ATAN2: Op = Op(
         neg(div(y, add(power(x, 2), power(y, 2)))),
     ),
     slope=lambda y, x: (div(ONE, HYPOT(x, y)), div(ONE, HYPOT(x, y))),
+    simplify=_atan2_simplify,
     names=("math.atan2", "numpy.arctan2", "numpy.atan2"),
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",

@@ -55,11 +55,13 @@ from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
 from symdiff.loops.simplify.vanishing import Vanishing
+from symdiff.passes.accuracy.one_signed import Signed, never_negative
 from symdiff.passes.cancel.branch_sides import decided_by_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.complete.complete import closed_forms, complete, expand_completed, pinned_forms
 from symdiff.passes.guards.guards import guards
+from symdiff.passes.margins import inside_margins, with_margins
 from symdiff.passes.stabilise import stabilise
 
 Code = tuple[Block, tuple[Expr, ...]]
@@ -215,6 +217,12 @@ def _without_slopes(block: Block, roots: tuple[Expr, ...]) -> Code:
     return _with_passes(block, roots, passes)
 
 
+def _marked(block: Block, roots: tuple[Expr, ...]) -> Code:
+    """A block and the expressions after it, whose operations say where they are defined."""
+    signed = Signed(never_negative(block))
+    return _with_passes(block, roots, lambda outputs: with_margins(outputs, signed.may_be_negative))
+
+
 def _over_leaves(
     passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]],
 ) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:
@@ -228,7 +236,9 @@ def _over_leaves(
     return run
 
 
-_late = _over_leaves(lambda outputs: cancel(sides_of_kinks(outputs)))
+_late = _over_leaves(
+    lambda outputs: inside_margins(outputs, lambda plain: cancel(sides_of_kinks(plain)))
+)
 _last = _over_leaves(lambda outputs: stabilise(expand_completed(outputs)))
 _counted = _over_leaves(expand_completed)
 """Integers that count where numbers are compared."""
@@ -344,6 +354,10 @@ OPEN: tuple[Pass[Code, None], ...] = (
     Pass(
         "norm_slopes", lambda p, _: _without_slopes(*p), "derivatives that are differentiated again",
         "slopes of norms are functions of the norms, that have derivatives where these are 0",
+    ),
+    Pass(
+        "margins", lambda p, _: _marked(*p), "what is differentiated next",
+        "derivatives are nan outside of the domains of operations",
     ),
 )  # fmt: skip
 """What is done to derivatives before they are differentiated."""

@@ -169,7 +169,7 @@ class Correcting(Beside):
         self.suffixes = ("rest", "lost") if self.tests else ("rest",)
         self.functions = self.calls = False
         self.exposed, self.roots = _exposed(program)
-        self.signed = Signed(never_negative(self.program))
+        self.signed = Signed(never_negative(self.program.block))
         self.adds_exposed = True
 
     def real(self, *outputs: Expr) -> list[Parts]:

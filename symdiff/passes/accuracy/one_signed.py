@@ -3,7 +3,7 @@
 Before:  for i: s = s + x[i]*x[i]
 After:   {"s"}
 
-Requires: a program.
+Requires: the statements of a program.
 Ensures: a set of names of numbers that loops carry, of their tapes, and of arrays that are built, of which no
 value is negative, as it is computed. It may be nan.
 """
@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping
 from symdiff import ir
 from symdiff.ir import VAR, ZERO, Expr
 from symdiff.ir.inductive import inductive, made_of
-from symdiff.ir.loop_program import ARRAY, LOAD, REAL, LoopProgram, name_of
+from symdiff.ir.loop_program import ARRAY, LOAD, REAL, Block, name_of
 from symdiff.passes.analysis.signs import NEGATIVE, Signs
 
 
-def never_negative(program: LoopProgram) -> frozenset[str]:
+def never_negative(block: Block) -> frozenset[str]:
     """The names: all of them that no expression shows to be negative, if the others are not."""
-    values = made_of(program.block, lambda t: t == REAL or (t.kind == "f" and bool(t.shape)))
+    values = made_of(block, lambda t: t == REAL or (t.kind == "f" and bool(t.shape)))
     return frozenset(inductive(values, lambda e, found: not Signed(found).may_be_negative(e)))
 
 

@@ -8,13 +8,14 @@ Ensures: the function is changed only where a zero of a denominator would be one
 of the numerator too, but for less than 2**-50 of the numerator's terms. Then the
 literals of that quotient are read as the decimals that they print as, in the
 whole function; if that does not help, the constant of the numerator is moved by
-what is missing, or what is missing is subtracted (`passes.cancel.residues`). Each change is recorded; the changed function is the truth.
+what is missing, or what is missing is subtracted (`passes.cancel.residues`). So it is with literals of pi
+where quotients of slopes by angles need them. Each change is recorded; the changed function is the truth.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,10 +23,12 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.interpret import Certified
 from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr, as_expr
-from symdiff.ir.functions import LOG, PI
+from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, LOG, PI
 from symdiff.passes.analysis.zeros import Solution, sampled, value_there, zero_sets
+from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.cancel.residues import correction
+from symdiff.passes.differentiate import pushforward
 
 ROUNDING = Fraction(1, 2**50)
 MAX_QUOTIENTS = 40
@@ -33,6 +36,9 @@ MAX_NODES = 150
 MAX_TERMS = 24
 MAX_PART = 1000
 """Parts of pi that a literal may be a multiple of."""
+ANGLES = (ACOS, ASIN, ATAN, ATAN2)
+MAX_ANGLES = 8
+"""Angles by whose arguments slopes are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +83,16 @@ def exact_literals(
         return outputs, repairs, origin
     tried: set[tuple[Expr, Expr]] = set()
     done: set[Expr] = set()
-    while (found := _first(outputs, inexact, tried, done)) is not None:
+    while True:
+        found = _first(outputs, inexact, tried, done) or _of_slopes(outputs, inexact, tried)
+        if found is None:
+            return outputs, repairs, origin
         node, mapping, repair = found
         if node in mapping:
             done.update(ir.topological((mapping[node],)))
         outputs = _replaced(outputs, mapping, origin)
         repairs.append(LiteralRepair(origin.get(node, node), *repair))
         inexact = _above_inexact(ir.topological(outputs))
-    return outputs, repairs, origin
 
 
 Repair = tuple[tuple[tuple[Fraction, Expr], ...], tuple[tuple[Expr, Expr], ...], Expr]
@@ -108,6 +116,34 @@ def _first(
             if found is not None:
                 return e, *found
     return None
+
+
+def _of_slopes(
+    outputs: tuple[Expr, ...], inexact: set[Expr], tried: set[tuple[Expr, Expr]]
+) -> tuple[Expr, dict[Expr, Expr], Repair] | None:
+    """Literals of pi that a quotient of a slope needs, as that of (acos(x) - math.pi)**2 at -1."""
+    order = ir.topological(outputs)
+    if not any((q := ir.rational(e)) is not None and _of_pi(q) is not q for e in order):
+        return None
+    for n in [n for n in order if n.op in ANGLES][:MAX_ANGLES]:
+        names = ir.variables((n,))
+        place = names[0] if len(names) == 1 else n.args[0] if len(n.args) == 1 else None
+        above = [o for o in outputs if o in inexact and n in ir.topological((o,))]
+        if place is None or not above:
+            continue
+        slopes = _slopes(above, place)
+        found = _first(slopes, _above_inexact(ir.topological(slopes)), tried, set())
+        if found is not None and all(e.op is CONST for e in found[1]):
+            return found
+    return None
+
+
+def _slopes(outputs: Sequence[Expr], place: Expr) -> tuple[Expr, ...]:
+    """The slopes of formulas by a part of them, and these as one quotient."""
+    t = place if place.op is VAR else ir.var(ir.format_expr(place, 60))
+    slopes = cancel(pushforward(ir.substitute(outputs, {place: t}), {t: ir.ONE}))
+    quotients = [n / d for n, d in filter(None, map(together, slopes))]
+    return *slopes, *cancel(quotients)
 
 
 def _above_inexact(order: Iterable[Expr]) -> set[Expr]:

@@ -30,7 +30,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, Expr, Op
-from symdiff.ir.functions import DERIVED, DETACHED, PINNED, ROOT_SLOPE, SLOPES
+from symdiff.ir.functions import DERIVED, DETACHED, PINNED, ROOT_SLOPE, SLOPES, WITHIN
 from symdiff.ir.nodes import MAKERS, Maker
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
@@ -387,8 +387,13 @@ def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The closed form in place of each completed function, for people to read."""
-    return _in_closed_form(outputs, "readable_form")
+    """The closed form in place of each completed function, for people to read; where formulas are
+    defined is not said."""
+
+    def plain(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        return args[0] if e.op is WITHIN else ir.rebuild(e, args)
+
+    return _in_closed_form(ir.transform(outputs, plain), "readable_form")
 
 
 def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:

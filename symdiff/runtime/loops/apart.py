@@ -24,6 +24,7 @@ from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
 from symdiff.ir.loop_program import LoopProgram, array, expressions_in, load
+from symdiff.passes.cancel.literals import exact_literals
 from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
 
 MOST = 30_000
@@ -121,7 +122,7 @@ class Points:
         program = self.captured
         own, more = values[: len(program.params)], values[len(program.params) :]
         names, outputs = unrolled(program, _sizes(program, own), own, TRIED)
-        roots = [e for row in outputs for e in np.asarray(row, object).flat]
+        roots = _roots(outputs)
         if not all(isinstance(e, Expr) for e in roots):
             return None
         rows = terms(
@@ -209,6 +210,14 @@ class Points:
                 warnings.warn_explicit(text, GuardWarning, place.path, place.line)
 
 
+def _roots(outputs: Sequence[Any]) -> list[Any]:
+    """The formulas of the elements, whose literals are those of the kernel."""
+    roots = [e for row in outputs for e in np.asarray(row, object).flat]
+    if all(isinstance(e, Expr) for e in roots) and len(ir.topological(roots)) <= TRIED:
+        return list(exact_literals(tuple(roots))[0])
+    return roots
+
+
 def _has_kinks(program: LoopProgram) -> bool:
     """Whether a program is made of what is not smooth."""
     every = expressions_in(program.block)
@@ -246,7 +255,7 @@ class _Search:
         names = [f"{n} {k}" for n, s in params for k in range(math.prod(s))]
         numbers = FormulasAt(MOST, dict(zip(names, self.flat[:count], strict=True)))
         names, outputs = unrolled_with(program, dict(params), own, numbers)
-        roots = [e for row in outputs for e in np.asarray(row, object).flat]
+        roots = _roots(outputs)
         shapes = [np.shape(row) for row in outputs]
         rows = terms(points.path, params, shapes, program.by_element)
         self.rows = [] if rows is None else rows

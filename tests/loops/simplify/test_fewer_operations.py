@@ -93,7 +93,7 @@ def test_sums_of_squares_are_never_negative() -> None:
             loop("c", M, {"s_inner": (var("s"), var("s_inner") + at("d", R, C) ** 2)}, []),
         ]),
     ], var("s_end"))  # fmt: skip
-    found = never_negative(program)
+    found = never_negative(program.block)
     assert {"s", "s_inner", "s_end", "s_inner_end"} <= found
     assert not {"t", "t_end"} & found
 
