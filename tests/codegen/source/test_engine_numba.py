@@ -197,7 +197,7 @@ def test_the_corpus_of_arrays(case: Any) -> None:
     args = case.arguments(next(iter(case.sizes((4,)))), 1)
     value = ours(*args, **static)
     pairs = [(ours, other)]
-    if case.smooth and np.size(_flat(value)) == 1:
+    if case.smooth and np.size(_flat(value)) == 1 and np.isfinite(_flat(value)).all():
         pairs.append((ours.grad, other.grad))
     wanted = [f(*args, **static) for f, _ in pairs]
     for (_, g), want in zip(pairs, wanted, strict=True):
