@@ -28,8 +28,8 @@ from symdiff import ir
 from symdiff.interpret.lines import is_size, is_step, zeros_of
 from symdiff.interpret.secants import value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
-from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
-from symdiff.ir.functions import ACOS, ASIN, ATAN2, EXTREMES, HYPOT, LOG
+from symdiff.ir import DIV, EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
+from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, LOG
 from symdiff.ir.plain import exactly
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ ROUNDS = 6
 JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """What conditions are made of comparisons by."""
-EDGES = (ATAN2, ACOS, ASIN)
+EDGES = (ATAN2, ACOS, ASIN, ATAN)
 """Functions without a derivative at the edges of their domains, though what is made of them may have one."""
 DIGITS = 2**11
 """One over the unit of the coordinates of general points,"""
@@ -286,6 +286,9 @@ def _edge(e: Expr) -> Place | None:
     if e.op is ATAN2:
         a, b = e.args
         return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((a, b)), e)
+    if e.op is ATAN and e.args[0].op is DIV:  # it is finite at poles, but not the same on both sides
+        divisor = e.args[0].args[1]
+        return Place(ir.eq(divisor, ZERO), zeros_of(*exactly((divisor,))), e)
     return None
 
 

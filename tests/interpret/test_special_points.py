@@ -94,3 +94,17 @@ def test_slopes_over_a_short_distance_do_not_say_what_is_around_a_thin_band() ->
     assert band.grad(0.0) == 0.0
     diagonal = symgrad(lambda x, y: x if abs(x - y) < 1e-8 else abs(y))
     assert diagonal.grad(1.3, 1.3) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "slope"),
+    [
+        (lambda x: x * math.atan(1 / x), 0.0, 0.0),
+        (lambda x: (x - 1) * math.atan(2 / (x - 1)) + 3 * x, 1.0, 3.0),
+        (lambda x: x * math.tanh(1 / x), 0.0, 0.0),
+        (lambda x: x / (1 + math.exp(1 / x)), 0.0, 0.5),
+    ],
+)
+def test_sides_of_poles_that_functions_are_finite_at(f, at: float, slope: float) -> None:
+    g = symgrad(f)
+    assert (g.grad(at), g.value_and_grad(at)[1]) == (slope, slope)
