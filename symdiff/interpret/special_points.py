@@ -41,7 +41,7 @@ TRIED = 3
 """General points at which a place is tried."""
 PLACES, PAIRS = 24, 28
 """The most places, and the most pairs of them, that are tried."""
-WORK = 2_000_000
+WORK = 1_000_000
 """Operations of ball arithmetic for one program; see `symdiff.interpret.work`."""
 SHARE = 3
 """A place is tried with this part of the work that is left."""
@@ -286,7 +286,9 @@ def _edge(e: Expr) -> Place | None:
     if e.op is ATAN2:
         a, b = e.args
         return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((a, b)), e)
-    if e.op is ATAN and e.args[0].op is DIV:  # it is finite at poles, but not the same on both sides
+    if (
+        e.op is ATAN and e.args[0].op is DIV
+    ):  # it is finite at poles, but not the same on both sides
         divisor = e.args[0].args[1]
         return Place(ir.eq(divisor, ZERO), zeros_of(*exactly((divisor,))), e)
     return None
@@ -409,8 +411,10 @@ class _Trial:
                 if solved is None:
                     return None
                 by[u], point, near[u] = solved
-        values = values_at((place.condition, *self.outputs), point)
-        if not values[place.condition] or not _is_looked_at(self.outputs, place.at, values):
+        if not value_at(place.condition, point):
+            return None
+        values = values_at(self.outputs, point)
+        if not _is_looked_at(self.outputs, place.at, values):
             return None
         return None if any(math.isinf(values[e]) for e in self.outputs) else point
 

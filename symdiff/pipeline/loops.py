@@ -281,9 +281,11 @@ def _slopes(
     base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint
 ) -> tuple[LoopProgram, tuple[Expr, ...]]:
     """The program with the derivatives of its one output, in reverse; or forward, by the only
-    number there is, if in reverse loops would keep their states."""
+    number there is, if in reverse a loop that ends by a condition would keep its states. (Along loops of
+    known length tangents gather more rounding than adjoints.)"""
     swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
-    kept = any(isinstance(s, Loop) and s.saves for s in walk(swept.block))
+    loops = [s for s in walk(swept.block) if isinstance(s, Loop)]
+    kept = any(s.saves and s.count is None for s in loops)
     if not kept or checkpoint is not None or len(wrt) > 1:
         return swept, slopes
     type = next(p.type for p in base.params if p.name == wrt[0])

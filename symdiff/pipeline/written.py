@@ -21,6 +21,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.errors import GuardWarning
+from symdiff.interpret.secants import values_at
 from symdiff.interpret.special_points import ALIKE, JUMP, atoms_of, special_points
 from symdiff.interpret.terms import Step, Term, terms
 from symdiff.ir import (
@@ -300,17 +301,12 @@ class _Formulas:
     """What is compiled, in doubles."""
 
     def __init__(self, optimized: OptimizedProgram) -> None:
-        self.optimized = optimized
+        self.optimized, self._outputs = optimized, tuple(optimized.outputs)
 
     def __call__(self, point: Sequence[float]) -> list[float]:
-        import numpy as np
-
-        from symdiff.interpret.loops import Doubles, evaluated
-
-        scope = {p: np.float64(x) for p, x in zip(self.optimized.params, point, strict=True)}
-        with np.errstate(all="ignore"):
-            found = evaluated(self.optimized.outputs, Doubles(), scope)
-        return [float(found[e]) for e in self.optimized.outputs]
+        given = dict(zip(self.optimized.params, point, strict=True))
+        found = values_at(self._outputs, given)
+        return [float(found[e]) for e in self._outputs]
 
 
 def _guards(outputs: Sequence[Expr]) -> list[tuple[Expr, Expr]]:

@@ -39,31 +39,34 @@ __version__ = "0.1.0"
 def _f_kernel(x, y, slopes):
     """f and its slopes in double arithmetic, and whether to compute that again."""
     t0 = y < x
-    t1 = abs(math.sqrt(x))
-    t2 = math.sqrt(y)
-    t3 = (t1 if t0 else y*y*t2) if ((not t0) | (x >= 0.0)) & (t0 | (y >= 0.0)) else math.nan
+    t1 = ((not t0) | (x >= 0.0)) & (t0 | (y >= 0.0))
+    t2 = abs(math.sqrt(x))
+    t3 = math.sqrt(y)
+    t4 = (t2 if t0 else y*y*t3) if t1 else math.nan
     # where rounding, overflow or underflow may have spoilt this:
-    t4 = abs(t3)
-    t5 = _tiny(y, 4.6816763546921983e-97) | _tiny(x, 4.6816763546921983e-97)
-    t6 = t5 | (not abs(y) + abs(x) <= 2.13598703592091e+96)
+    t5 = abs(t4)
+    t6 = _tiny(y, 4.6816763546921983e-97) | _tiny(x, 4.6816763546921983e-97)
+    t7 = t6 | (not abs(y) + abs(x) <= 2.13598703592091e+96)
     if len(slopes) == 0:
-        return (t3,), (not t4 < math.inf) | t6
-    t7 = 0.5/t1 if t0 else 0.0
-    t8 = 0.0 if t0 else 2.5*(y*t2)
-    return (t3, t7, t8), (not t4 + abs(t7) + abs(t8) < math.inf) | t6
+        return (t4,), (not t5 < math.inf) | t7
+    t8 = (0.5/t2 if t0 else 0.0) if t1 else math.nan
+    t9 = (0.0 if t0 else 2.5*(y*t3)) if t1 else math.nan
+    return (t4, t8, t9), (not t5 + abs(t8) + abs(t9) < math.inf) | t7
 
 
 @njit(error_model="numpy", cache=True, forceinline=True)
 def _f_hessian_kernel(x, y, slopes):
     """f_hessian in double arithmetic, and whether to compute that again."""
     t0 = y < x
-    t1 = abs(math.sqrt(x))
-    t2 = -0.5*(0.5/t1/t1/t1) if t0 else 0.0
-    t3 = 0.0 if t0 else 3.75*math.sqrt(y)
+    t1 = ((not t0) | (x >= 0.0)) & (t0 | (y >= 0.0))
+    t2 = abs(math.sqrt(x))
+    t3 = (-0.5*(0.5/t2/t2/t2) if t0 else 0.0) if t1 else math.nan
+    t4 = 0.0 if t1 else math.nan
+    t5 = (0.0 if t0 else 3.75*math.sqrt(y)) if t1 else math.nan
     # where rounding, overflow or underflow may have spoilt this:
-    t4 = _tiny(y, 2.409919865102884e-181) | _tiny(x, 2.409919865102884e-181)
-    t5 = t4 | (not abs(y) + abs(x) <= 4.149515568880993e+180)
-    return (t2, 0.0, 0.0, t3), (not abs(t2) + abs(t3) < math.inf) | t5
+    t6 = _tiny(y, 2.409919865102884e-181) | _tiny(x, 2.409919865102884e-181)
+    t7 = t6 | (not abs(y) + abs(x) <= 4.149515568880993e+180)
+    return (t3, t4, t4, t5), (not abs(t3) + abs(t5) < math.inf) | t7
 
 
 def f(x, y):
@@ -93,16 +96,17 @@ def f_hessian(x, y):
 def _f_pairs(x, y, slopes):
     """The same formula in double-double arithmetic."""
     t0 = y < x
-    t1 = _sqrt(_number(x))
-    t2 = _sqrt(_number(y))
-    t3 = _mul(t2, t2)
-    t4 = (not t0 or x >= 0.0) and (t0 or y >= 0.0)
-    r0 = _double((t1 if t0 else _mul(t2, _mul(t3, t3))) if t4 else _number(math.nan))
+    t1 = (not t0 or x >= 0.0) and (t0 or y >= 0.0)
+    t2 = _sqrt(_number(x))
+    t3 = _sqrt(_number(y))
+    t4 = _mul(t3, t3)
+    t5 = _number(math.nan)
+    r0 = _double((t2 if t0 else _mul(t3, _mul(t4, t4))) if t1 else t5)
     if len(slopes) == 0:
         return (r0,)
-    t5 = _number(0.0)
-    r1 = _double(_div(_number(0.5), t1) if t0 else t5)
-    r2 = _double(t5 if t0 else _mul(_number(2.5), _mul(t2, t3)))
+    t6 = _number(0.0)
+    r1 = _double((_div(_number(0.5), t2) if t0 else t6) if t1 else t5)
+    r2 = _double((t6 if t0 else _mul(_number(2.5), _mul(t3, t4))) if t1 else t5)
     return (r0, r1, r2)
 
 
@@ -142,12 +146,15 @@ _f_parts = _f_kernel, _f_loop, _f_repaired, _f_again, None
 def _f_hessian_pairs(x, y, slopes):
     """The same formula in double-double arithmetic."""
     t0 = y < x
-    t1 = _sqrt(_number(x))
-    t2 = _number(0.0)
-    t3 = _double(t2)
-    r0 = _double(_mul(_number(-0.5), _div(_div(_div(_number(0.5), t1), t1), t1)) if t0 else t2)
-    r3 = _double(t2 if t0 else _mul(_number(3.75), _sqrt(_number(y))))
-    return (r0, t3, t3, r3)
+    t1 = (not t0 or x >= 0.0) and (t0 or y >= 0.0)
+    t2 = _sqrt(_number(x))
+    t3 = _number(0.0)
+    t4 = _number(math.nan)
+    t5 = _mul(_number(-0.5), _div(_div(_div(_number(0.5), t2), t2), t2)) if t0 else t3
+    t6 = _double(t3 if t1 else t4)
+    r0 = _double(t5 if t1 else t4)
+    r3 = _double((t3 if t0 else _mul(_number(3.75), _sqrt(_number(y)))) if t1 else t4)
+    return (r0, t6, t6, r3)
 
 
 @njit(error_model="numpy", cache=True)

@@ -15,7 +15,7 @@ where quotients of slopes by angles need them. Each change is recorded; the chan
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -146,11 +146,14 @@ def _slopes(outputs: Sequence[Expr], place: Expr) -> tuple[Expr, ...]:
     return *slopes, *cancel(quotients)
 
 
-def _above_inexact(order: Iterable[Expr]) -> set[Expr]:
-    """The nodes above literals that are not what they print as."""
+def _above_inexact(
+    order: Iterable[Expr], point: Mapping[Expr, Fraction] | None = None
+) -> set[Expr]:
+    """The nodes above literals that are not what they print as, and above variables that are such numbers."""
     above: set[Expr] = set()
+    given = point or {}
     for e in order:
-        if (q := ir.rational(e)) is not None:
+        if (q := given.get(e, ir.rational(e))) is not None:
             if _decimal(q) != q or _of_pi(q) is not q:
                 above.add(e)
         elif not e.op.boolean and any(a in above for a in e.args):
@@ -327,7 +330,7 @@ def _negligible(e: Expr, point: Mapping[Expr, Fraction]) -> bool:
     value = _at(e, point)
     if value is ir.ZERO:
         return True
-    size = _at(_terms(e), point)
+    size = _at(_terms(e, _above_inexact(ir.topological((e,)), point)), point)
     try:  # where a slope is infinite, the terms say nothing
         small = ir.le(ir.abs_(value), ir.const(ROUNDING) * size)
         inside = ir.where(ir.and_(small, ir.lt(size, ir.INF)), 1, 0)
@@ -336,11 +339,10 @@ def _negligible(e: Expr, point: Mapping[Expr, Fraction]) -> bool:
         return False
 
 
-def _terms(e: Expr) -> Expr:
+def _terms(e: Expr, inexact: Container[Expr]) -> Expr:
     """The sum of the sizes of the terms: what relative errors of the leaves of a
     formula may amount to. A function of what is exact has no error, however steep it is there."""
     size: dict[Expr, Expr] = {}
-    inexact = _above_inexact(ir.topological((e,)))
     for n in ir.topological((e,)):
         s = [size.get(a, ir.ZERO) for a in n.args]
         if n.op in (ADD, SUB):
