@@ -42,7 +42,7 @@ TRIED = 3
 PLACES, PAIRS = 24, 28
 """The most places, and the most pairs of them, that are tried."""
 WORK = 1_000_000
-"""Operations of ball arithmetic for one program; see `symdiff.interpret.work`."""
+"""Operations of ball arithmetic for one program, times the square of the order; see `symdiff.interpret.work`."""
 SHARE = 3
 """A place is tried with this part of the work that is left."""
 ALIKE = 1e-6
@@ -123,8 +123,9 @@ def special_points(
         return SpecialPoints()
     from symdiff.interpret import exclusive, work
 
+    order = max((len(t.by) for row in rows for t in row), default=1)
     with exclusive():
-        trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK)
+        trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK * order**2)
         places = trial.special(places)
         wrong, unknown, right = list[Place](), list[Place](), list[Place]()
 
