@@ -41,8 +41,8 @@ TRIED = 3
 """General points at which a place is tried."""
 PLACES, PAIRS = 24, 28
 """The most places, and the most pairs of them, that are tried."""
-WORK = 1_000_000
-"""Operations of ball arithmetic for one program, times the square of the order; see `symdiff.interpret.work`."""
+WORK = 2_000_000
+"""Operations of ball arithmetic for one program, times the order; see `symdiff.interpret.work`."""
 SHARE = 3
 """A place is tried with this part of the work that is left."""
 ALIKE = 1e-6
@@ -125,7 +125,7 @@ def special_points(
 
     order = max((len(t.by) for row in rows for t in row), default=1)
     with exclusive():
-        trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK * order**2)
+        trial = _Trial(names, count, outputs, rows, formulas, work.spent() + WORK * order)
         places = trial.special(places)
         wrong, unknown, right = list[Place](), list[Place](), list[Place]()
 
