@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.interpret.lines import is_size, is_step, zeros_of
-from symdiff.interpret.secants import value_at, values_at, zero_by
+from symdiff.interpret.secants import RATIONAL, value_at, values_at, zero_by
 from symdiff.interpret.terms import Term
-from symdiff.ir import DIV, EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
+from symdiff.ir import EQ, FALSE, LE, LT, SIGN, WHERE, ZERO, Expr, and_, not_, or_, topological
 from symdiff.ir.functions import ACOS, ASIN, ATAN, ATAN2, EXTREMES, HYPOT, LOG
 from symdiff.ir.plain import exactly
 
@@ -41,7 +41,7 @@ TRIED = 3
 """General points at which a place is tried."""
 PLACES, PAIRS = 24, 28
 """The most places, and the most pairs of them, that are tried."""
-WORK = 2_000_000
+WORK = 1_000_000
 """Operations of ball arithmetic for one program, times the order; see `symdiff.interpret.work`."""
 SHARE = 3
 """A place is tried with this part of the work that is left."""
@@ -54,7 +54,7 @@ ROUNDS = 6
 JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """What conditions are made of comparisons by."""
-EDGES = (ATAN2, ACOS, ASIN, ATAN)
+EDGES = (ATAN2, ACOS, ASIN)
 """Functions without a derivative at the edges of their domains, though what is made of them may have one."""
 DIGITS = 2**11
 """One over the unit of the coordinates of general points,"""
@@ -231,9 +231,10 @@ def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
         if e.op is WHERE:
             found = {p.condition: p for p in _guards(e)} | found
     for e in order:
-        p = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
-        if p is not None and p.condition is not FALSE:
-            found.setdefault(p.condition, p)
+        own = _boundary(e) if e.op in (LT, LE) else _edge(e) or _kink(e)
+        for place in poles(e) if own is None else (own,):
+            if place.condition is not FALSE:
+                found.setdefault(place.condition, place)
     singular = [p for e in order if (p := _singular(e)) is not None and p.condition is not FALSE]
     if found or len({p.at.op is LOG for p in singular}) == 2:
         for p in singular:
@@ -287,12 +288,16 @@ def _edge(e: Expr) -> Place | None:
     if e.op is ATAN2:
         a, b = e.args
         return Place(and_(ir.eq(a, ZERO), ir.eq(b, ZERO)), exactly((a, b)), e)
-    if (
-        e.op is ATAN and e.args[0].op is DIV
-    ):  # it is finite at poles, but not the same on both sides
-        divisor = e.args[0].args[1]
-        return Place(ir.eq(divisor, ZERO), zeros_of(*exactly((divisor,))), e)
     return None
+
+
+def poles(e: Expr) -> Iterator[Place]:
+    """Poles at which a function is finite, though not the same on both sides: as arc tangents have slopes."""
+    for n in ir.reached(e.args, ir.through(*RATIONAL, ir.POW)) if e.op is ATAN else ():
+        power = ir.rational(n.args[1]) if n.op is ir.POW else None
+        divisor = n.args[1] if n.op is ir.DIV else n.args[0] if power and power < 0 else None
+        if divisor is not None:
+            yield Place(ir.eq(divisor, ZERO), zeros_of(*exactly((divisor,))), e)
 
 
 def _singular(e: Expr) -> Place | None:
@@ -335,7 +340,7 @@ class _Trial:
         self.jumps: dict[Expr, list[bool]] = {}
         """Whether the function jumps, at the points of each place."""
         self._unreached: set[Expr] = set()
-        """The forms of places at which no point was found."""
+        """The forms of conditions that hold nowhere near general points."""
 
     def _base(self, k: int) -> dict[str, float]:
         """A general point: all positive, or of any signs, small or ten times as large. Coordinates have few digits,
@@ -370,10 +375,10 @@ class _Trial:
         for k, base in enumerate(self.bases):
             if work.spent() > self._share:
                 return None
-            point = self._on(place, base, k // 2)
-            if point is None:
+            point = self._solved(place, base, k // 2)
+            reached |= point is not None
+            if point is None or not self._is_met(place, point):
                 continue
-            reached = True
             defined = self._is_defined(point)
             if not defined and undefined == TRIED:
                 continue
@@ -381,8 +386,11 @@ class _Trial:
             undefined += not defined
             if verdict is None and not defined:
                 continue
-            if verdict is False and (place.asks or not self._is_banded(place, point)):
-                return False
+            if verdict is False:
+                banded = False if place.asks else self._is_banded(place, point)
+                if banded is False:
+                    return False
+                unknown += banded is None
             tried += verdict is True
             unknown += verdict is None
             if max(tried, unknown) == TRIED:
@@ -396,9 +404,16 @@ class _Trial:
         there are general points."""
         return bool(place.asks) and (place.condition.op is EQ or place.condition in self.jumps)
 
-    def _on(self, place: Place, base: dict[str, float], turn: int = 0) -> dict[str, float] | None:
-        """A point of a place close to a general one, if the program looks at the place there; the `turn` says which
-        coordinates are changed."""
+    def _on(self, place: Place, base: dict[str, float]) -> dict[str, float] | None:
+        """A point of a place close to a general one, if the program looks at the place there."""
+        point = self._solved(place, base)
+        return None if point is None or not self._is_met(place, point) else point
+
+    def _solved(
+        self, place: Place, base: dict[str, float], turn: int = 0
+    ) -> dict[str, float] | None:
+        """A point close to a general one at which all is zero that is at a place; the `turn` says which coordinates
+        are changed."""
         point, by, near = dict(base), dict[Expr, str](), dict[Expr, float]()
         for _ in range(ROUNDS):
             left = [u for u in place.zeros if not abs(value_at(u, point)) <= near.get(u, 0.0)]
@@ -412,21 +427,25 @@ class _Trial:
                 if solved is None:
                     return None
                 by[u], point, near[u] = solved
-        if not value_at(place.condition, point):
-            return None
-        values = values_at(self.outputs, point)
-        if not _is_looked_at(self.outputs, place.at, values):
-            return None
-        return None if any(math.isinf(values[e]) for e in self.outputs) else point
+        return point
 
-    def _is_banded(self, place: Place, point: dict[str, float]) -> bool:
-        """Whether a formula is that beside a thin band, such as clamps make, on both sides of a point in it."""
+    def _is_met(self, place: Place, point: dict[str, float]) -> bool:
+        """Whether the program looks at a place at a point, and has no pole there."""
+        if not value_at(place.condition, point):
+            return False
+        values = values_at(self.outputs, point)
+        finite = not any(math.isinf(values[e]) for e in self.outputs)
+        return finite and _is_looked_at(self.outputs, place.at, values)
+
+    def _is_banded(self, place: Place, point: dict[str, float]) -> bool | None:
+        """Whether a formula is that beside a thin band, such as clamps make, on both sides of a point in it; None if
+        that is not known."""
         found = self.formulas([point[p] for p in self.names])
         for name in sorted({v.value for v in ir.variables(place.zeros)} & self.own):
             for step in (BESIDE, -BESIDE):
                 moved = {**point, name: point[name] + step}
-                if not self._agrees(Place(FALSE, (), place.at), moved):
-                    return False
+                if not (agreed := self._agrees(Place(FALSE, (), place.at), moved)):
+                    return agreed
                 beside = self.formulas([moved[p] for p in self.names])
                 for a, b in zip(found, beside, strict=True):
                     if not abs(a - b) <= SMOOTH * (1 + abs(a)):
@@ -527,4 +546,4 @@ def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) 
     return False
 
 
-__all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "atoms_of", "special_points"]
+__all__ = ["ALIKE", "EDGES", "JUMP", "SpecialPoints", "atoms_of", "poles", "special_points"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
+from symdiff.interpret import special_points as module
 from symdiff.interpret.special_points import special_points
 from symdiff.interpret.terms import Term
 from symdiff.ir import FALSE, Expr, abs_, const, eq, var, where
@@ -101,6 +102,7 @@ def test_slopes_over_a_short_distance_do_not_say_what_is_around_a_thin_band() ->
     [
         (lambda x: x * math.atan(1 / x), 0.0, 0.0),
         (lambda x: (x - 1) * math.atan(2 / (x - 1)) + 3 * x, 1.0, 3.0),
+        (lambda x: x * math.atan(x**-1 + 2), 0.0, 0.0),
         (lambda x: x * math.tanh(1 / x), 0.0, 0.0),
         (lambda x: x / (1 + math.exp(1 / x)), 0.0, 0.5),
     ],
@@ -108,3 +110,25 @@ def test_slopes_over_a_short_distance_do_not_say_what_is_around_a_thin_band() ->
 def test_sides_of_poles_that_functions_are_finite_at(f, at: float, slope: float) -> None:
     g = symgrad(f)
     assert (g.grad(at), g.value_and_grad(at)[1]) == (slope, slope)
+
+
+def test_places_of_one_form_are_each_looked_at() -> None:
+    """The first is in a branch that no general point takes."""
+    e = where(ir.lt(const(10**6), x), abs_(x), const(0)) + abs_(y)
+    found = sought(e, lambda x, y: 0.0, lambda x, y: math.copysign(1.0, y))
+    assert holds(found, (0.5, 0.0)) and not holds(found, (0.5, 0.25))
+
+
+def clamped(x):
+    d = x - 1
+    step = 1.0 if d >= 0 else -1.0
+    d = step * max(abs(d), 1e-8)
+    return math.expm1(d) / d
+
+
+@pytest.mark.parametrize("work", [1_000, 30_000, 300_000])
+def test_what_the_budget_leaves_open_is_not_wrong(work: int, monkeypatch) -> None:
+    monkeypatch.setattr(module, "WORK", work)
+    g = symgrad(clamped, cache=False)
+    assert g.grad(1.0) == pytest.approx(1 / 2, rel=1e-12)
+    assert g.hessian(1.0) == pytest.approx(1 / 3, rel=1e-12)

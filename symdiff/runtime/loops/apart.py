@@ -19,12 +19,11 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import GuardWarning, Location, SymdiffError
-from symdiff.interpret.special_points import EDGES, special_points
+from symdiff.interpret.special_points import EDGES, poles, special_points
 from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
 from symdiff.ir.loop_program import LoopProgram, array, expressions_in, load
-from symdiff.passes.cancel.literals import exact_literals
 from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
 
 MOST = 30_000
@@ -212,8 +211,10 @@ class Points:
 
 def _roots(outputs: Sequence[Any]) -> list[Any]:
     """The formulas of the elements, whose literals are those of the kernel."""
+    from symdiff.passes.cancel.literals import exact_literals
+
     roots = [e for row in outputs for e in np.asarray(row, object).flat]
-    if all(isinstance(e, Expr) for e in roots) and len(ir.topological(roots)) <= TRIED:
+    if all(isinstance(e, Expr) for e in roots) and ir.has_at_most(TRIED, roots):
         return list(exact_literals(tuple(roots))[0])
     return roots
 
@@ -222,7 +223,9 @@ def _has_kinks(program: LoopProgram) -> bool:
     """Whether a program is made of what is not smooth."""
     every = expressions_in(program.block)
     order = ir.topological((*every, *program.outputs))
-    return any(n.op is ir.WHERE or n.op.kink is not None or n.op in EDGES for n in order)
+    return any(
+        n.op is ir.WHERE or n.op.kink is not None or n.op in EDGES or any(poles(n)) for n in order
+    )
 
 
 def _sizes(program: LoopProgram, own: Sequence[Any]) -> dict[str, tuple[int, ...]]:
