@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -194,6 +194,8 @@ _folded_from: dict[Expr, Expr] = {}
 """From constants that plain functions of constants are to the formulas of reals that they stand for."""
 LONG = 40
 """The least bits of a constant that is read as a formula: shorter ones are numbers of their own."""
+LARGEST = 2**1023
+"""Numbers up to this are doubles."""
 
 
 def _note_folded(found: Expr, op: Op, args: tuple[Expr, ...]) -> None:
@@ -284,7 +286,7 @@ def exactly(roots: Iterable[Expr]) -> tuple[Expr, ...]:
     for n in topological(roots, read):
         args = tuple([read[a] for a in n.args])
         if is_plain(n):
-            read[n] = apply(real_op(n.op), *(_folded_from.get(a, a) for a in args))
+            read[n] = apply(real_op(n.op), *args)
         elif n.op is functions.FLOOR_QUOTIENT:
             read[n] = functions.FLOOR(div(*args))
         else:
@@ -300,11 +302,24 @@ def conditions_exactly(roots: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Ex
     if not any(map(is_plain, order)):
         return roots, {}
     written = [n for n in order if n.op in COMPARISONS]
-    found = exactly(written)
-    read = dict(zip(written, _with_constants_of(order, found), strict=True))
+    found = _with_constants_of(order, exactly(substitute(written, _unfolded(order))))
+    read = dict(zip(written, found, strict=True))
     times = Counter(read.values())
     new = {n: e for n, e in read.items() if n is not e and times[e] == 1 and e.op in COMPARISONS}
     return substitute(roots, new), {e: n for n, e in new.items()}
+
+
+def _unfolded(order: Sequence[Expr]) -> dict[Expr, Expr]:
+    """For constants that stand in conditions alone what they were folded from, if that is made of functions
+    that formulas have."""
+    nodes = set(order)
+    compared = [a for n in order if n.op in COMPARISONS or is_plain(n) for a in n.args]
+    return {
+        c: stands
+        for c in compared
+        if (stands := _folded_from.get(c)) is not None
+        and all(n in nodes for n in topological((stands,)) if n.args and n.op not in _CORE)
+    }
 
 
 def _with_constants_of(order: Iterable[Expr], conditions: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -316,14 +331,16 @@ def _with_constants_of(order: Iterable[Expr], conditions: tuple[Expr, ...]) -> t
     rounded = {
         e: other
         for e in topological(conditions)
-        if (q := rational(e)) is not None and (other := exact.get(float(q))) is not None
+        if (q := rational(e)) is not None
+        and abs(q) <= LARGEST
+        and (other := exact.get(float(q))) is not None
     }
     return substitute(conditions, rounded) if rounded else conditions
 
 
 def _long(e: Expr) -> Fraction | None:
     """A constant that is no double, nor the decimal that one prints as."""
-    if e.op is not CONST or not isinstance(e.value, Fraction) or abs(e.value) > 2**1023:
+    if e.op is not CONST or not isinstance(e.value, Fraction) or abs(e.value) > LARGEST:
         return None
     return None if e.value in (Fraction(x := float(e.value)), Fraction(repr(x))) else e.value
 

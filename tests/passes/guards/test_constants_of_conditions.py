@@ -10,7 +10,7 @@ from mpmath import mp
 
 from symdiff import ir, symgrad
 from symdiff.ir import const, var
-from symdiff.ir.plain import exactly, plain
+from symdiff.ir.plain import conditions_exactly, plain
 from symdiff.passes.guards.clamps import clamp_of
 
 
@@ -44,14 +44,26 @@ def test_slopes_there_are_those_of_the_limit(s: float) -> None:
     assert symgrad(two_steps).grad(0.0, s) == pytest.approx(expected, rel=1e-13)
 
 
-def test_a_folded_constant_is_read_as_its_formula() -> None:
-    folded = plain(op_of_exp := ir.functions.EXP, const(Fraction(5, 2)))
+X, HALVES = var("x"), const(Fraction(5, 2))
+
+
+def test_a_folded_constant_is_read_as_the_function_that_formulas_have() -> None:
+    folded = plain(ir.functions.EXP, HALVES)
     assert folded.op is ir.CONST
-    (read,) = exactly([plain(ir.MUL, var("x"), folded)])
-    assert read is ir.apply(ir.MUL, var("x"), op_of_exp(const(Fraction(5, 2))))
+    condition, formula = ir.lt(plain(ir.MUL, X, folded), ir.ONE), ir.functions.EXP(HALVES)
+    (read, _), _ = conditions_exactly((ir.where(condition, X, ir.ZERO), X * formula))
+    assert read.args[0] is ir.lt(X * formula, ir.ONE)
+    (read,), _ = conditions_exactly((ir.where(condition, X, ir.ZERO),))
+    assert read.args[0] is ir.lt(X * folded, ir.ONE)  # a literal may be that number, too
+
+
+def test_constants_that_are_no_doubles_are_read_as_they_are() -> None:
+    condition = ir.lt(plain(ir.MUL, X, const(0.5)), const(2**1200))
+    third = const(Fraction(1, 3) + Fraction(1, 2**70))
+    (read, _), _ = conditions_exactly((ir.where(condition, X, ir.ZERO), X * third))
+    assert read.args[0] is ir.lt(X * const(0.5), const(2**1200))
 
 
 def test_a_literal_is_no_constant_with_an_epsilon() -> None:
-    x = var("x")
-    assert clamp_of(x + const(54.387)) is None
-    assert clamp_of(x + const(54.387 + 1e-9)) is not None
+    assert clamp_of(X + const(54.387)) is None
+    assert clamp_of(X + const(54.387 + 1e-9)) is not None
