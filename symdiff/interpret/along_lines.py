@@ -149,30 +149,28 @@ class Point:
         """The mean slopes of the outputs over a short distance on both sides of the point, which are their derivatives
         by a parameter, but for jumps that are as small; nan where slopes are not steady, and in thin bands,
         which end farther away."""
-        if any(self.tape.within(i, self.place.here) for i in self.tape.conditions):
+        if self._is_in_band:
             return [math.nan] * len(self.tape.roots)
         if by not in self._short:
-            ctx.prec = SHORT_BITS
-            base = [as_ball(x) for x in self.point]
-            moved = [[(s, no_double(-k)) for k in (SHORT, SHORT + 1)] for s in (1, -1)]
-            sides = [
-                [
-                    (
-                        s * h,
-                        self.tape.on(
-                            [*base[:by], base[by] + s * h, *base[by + 1 :]], SHORT_BITS, {}, {}
-                        ),
-                    )
-                    for s, h in side
-                ]
-                for side in moved
-            ]
             here = self.place.here
+            sides = [[self._moved(by, s, k) for k in (SHORT, SHORT + 1)] for s in (1, -1)]
             self._short[by] = [
                 _mean([[(v[r] - here[r]) / d for d, v in side] for side in sides])
                 for r in self.tape.roots
             ]
         return self._short[by]
+
+    @functools.cached_property
+    def _is_in_band(self) -> bool:
+        return any(self.tape.within(i, self.place.here) for i in self.tape.conditions)
+
+    def _moved(self, by: int, side: int, k: int) -> tuple[Value, list[Value]]:
+        """How far a parameter is moved, to 2**-k on a side, and the values of all nodes there."""
+        ctx.prec = SHORT_BITS
+        step = side * no_double(-k)
+        point = [as_ball(x) for x in self.point]
+        point[by] = point[by] + step
+        return step, self.tape.on(point, SHORT_BITS, {}, {})
 
     # ------------------------------------------------------------------ first order
     def first(self, output: int, by: int) -> Slope:

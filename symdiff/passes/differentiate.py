@@ -15,7 +15,7 @@ reverse; see Griewank and Walther, Evaluating Derivatives (2008), chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
@@ -73,9 +73,7 @@ def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple
         if node.op is VAR:
             tangent[node] = tangents[node]
         elif node.op is WHERE:
-            condition, a, b = node.args
-            slopes = (u if u is NAN else tangent.get(u, ZERO) for u in (a, b))
-            tangent[node] = ir.where(condition, *slopes)
+            tangent[node] = of_branches(node, lambda a: tangent.get(a, ZERO))
         else:
             total = ZERO
             for child, partial, counts in local_partials(node):
@@ -214,6 +212,12 @@ def gated(path: Path, term: Expr) -> Expr:
     for condition in reversed(path):
         term = ir.where(condition, term, ZERO)
     return term
+
+
+def of_branches(node: Expr, slope: Callable[[Expr], Expr]) -> Expr:
+    """The slope of a branch from those of its sides: none where it is no number."""
+    condition, *sides = node.args
+    return ir.where(condition, *(NAN if a is NAN else slope(a) for a in sides))
 
 
 def local_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:

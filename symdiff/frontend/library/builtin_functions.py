@@ -84,13 +84,13 @@ def total(t: Tracer, values: Any, start: Any = 0) -> Any:
 
 
 def _extreme(
-    op: ir.Op, better: Callable[[Any, Any], bool], sign: type[ast.cmpop]
+    op: ir.Op, of_integers: Callable[[int, int], int], sign: type[ast.cmpop]
 ) -> Callable[..., Any]:
     missing = object()
 
     def pick(a: Any, b: Any) -> Any:
         if isinstance(a, int) and isinstance(b, int):
-            return b if better(b, a) else a
+            return of_integers(a, b)
         return _one_of(op, a, b)
 
     def implementation(t: Tracer, *args: Any, key: Any = None, default: Any = missing) -> Any:
@@ -228,8 +228,8 @@ def _next_of(op: ir.Op, state: Any, value: Any) -> tuple[Any, Any]:
     return arrays.choose(some, _one_of(op, found, value), value), True
 
 
-maximum = _extreme(functions.LARGER, lambda a, b: a > b, ast.Gt)
-minimum = _extreme(functions.SMALLER, lambda a, b: a < b, ast.Lt)
+maximum = _extreme(functions.LARGER, max, ast.Gt)
+minimum = _extreme(functions.SMALLER, min, ast.Lt)
 
 
 def absolute(t: Tracer, value: Any) -> Any:

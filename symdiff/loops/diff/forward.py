@@ -21,7 +21,7 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.linalg.routines import ROUTINES, Writer
 from symdiff.loops.context import Context
 from symdiff.loops.diff import extremes
-from symdiff.passes.differentiate import local_partials, multiplied
+from symdiff.passes.differentiate import local_partials, multiplied, of_branches
 
 
 class Duals:
@@ -58,8 +58,7 @@ class Duals:
             dot = self.dots.get(lp.name_of(n.args[0]))
             return ZERO if dot is None else lp.load(dot, *n.args[1:])
         if n.op is WHERE:
-            condition, a, b = n.args
-            return ir.where(condition, *(u if u is ir.NAN else self.known[u] for u in (a, b)))
+            return of_branches(n, self.known.__getitem__)
         total = ZERO
         for child, partial, counts in local_partials(n):
             if (dot := self.known[child]) is not ZERO:

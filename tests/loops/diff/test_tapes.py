@@ -171,14 +171,16 @@ def _decay_of_one(x, end):
 def test_the_derivative_by_one_number_has_no_tape() -> None:
     f = symgrad(_decay, wrt="x")
     step = 1e-6
-    slope = (f(1.3 + step, 1.5) - f(1.3 - step, 1.5)) / (2 * step)
+    slope = (_decay(1.3 + step, 1.5) - _decay(1.3 - step, 1.5)) / (2 * step)
     assert f.grad(1.3, 1.5) == pytest.approx(slope, rel=1e-8)
-    assert f.value_and_grad(1.3, 1.5) == pytest.approx((f(1.3, 1.5), slope), rel=1e-8)
+    assert f.value_and_grad(1.3, 1.5) == pytest.approx((_decay(1.3, 1.5), slope), rel=1e-8)
     assert "_tape" not in f.grad.source() + f.value_and_grad.source()
 
 
 def test_an_array_of_one_number_in_another_function_has_no_tape() -> None:
     f = symgrad(_decay_of_one, wrt="x")
     g = symgrad(lambda x, end: f.grad(np.array([x]), end)[0], wrt="x")
-    assert g(1.3, 1.5) == pytest.approx(symgrad(_decay, wrt="x").grad(1.3, 1.5), rel=1e-14)
+    step = 1e-6
+    slope = (_decay(1.3 + step, 1.5) - _decay(1.3 - step, 1.5)) / (2 * step)
+    assert g(1.3, 1.5) == pytest.approx(slope, rel=1e-8)
     assert "_tape" not in g.source()
