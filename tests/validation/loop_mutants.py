@@ -26,7 +26,7 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     (REVERSE, "reverse=not s.reverse", "reverse=s.reverse", "tests/loops/diff/test_derivatives.py"),
     (REVERSE, "else (s.guard,)", "else (ir.not_(s.guard),)", "tests/loops/diff/test_derivatives.py"),
     (FORWARD, "total = total + ir.where(counts, multiplied(dot, partial), ZERO)", "total = total - ir.where(counts, multiplied(dot, partial), ZERO)", "tests/loops/diff/test_derivatives.py"),
-    (FORWARD, "for u in (a, b))", "for u in (b, a))", "tests/loops/diff/test_derivatives.py"),
+    (FORWARD, "of_branches(n, self.known.__getitem__)", "of_branches(n, lambda a: ZERO)", "tests/loops/diff/test_derivatives.py"),
     ("loops.diff.checkpoint", "{i: i + (s.count - ahead)}", "{i: i + s.count}", "tests/loops/diff/test_checkpoint.py"),
     ("loops.diff.checkpoint", "step = chunk * self.steps + i", "step = chunk * self.steps + i + ONE", "tests/loops/diff/test_checkpoint.py"),
     ("loops.diff.seeds", "ir.where(here, ONE, ZERO)", "ir.where(here, -ONE, ZERO)", "tests/loops/diff/test_derivatives.py"),
