@@ -25,7 +25,7 @@ COMPANION = "symdiff_pairs"
 """Of modules that are saved; see `symdiff.codegen.source.modules.companion`."""
 PROMISES = {
     "fast": "double arithmetic; error_bound(...) estimates its errors in a call",
-    "high": "within 2**-40 of the number, or of the largest element of its array, looked at by probes",
+    "high": "within 2**-40 of the number, or of the largest element of its array, checked by probes",
     "strict": "each element within 16 ulp, computed with its rounding errors in every call",
     "certified": "each element proven",
 }  # fmt: skip

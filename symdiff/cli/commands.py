@@ -201,7 +201,7 @@ def simplify(target: str, style: str, expanded: bool) -> None:
 )  # fmt: skip
 @click.option(
     "--companion", default="symdiff_pairs", show_default=True, metavar="NAME|none",
-    help="Module beside OUTPUT with the functions that modules share; none: OUTPUT defines them.",
+    help="Module in the folder of OUTPUT for the functions that modules share; none: OUTPUT defines them.",
 )  # fmt: skip
 def compile_module(
     *,

@@ -329,7 +329,7 @@ class Parameters:
             elif p.kind in _STARRED and not isinstance(values[name], (tuple, dict)):
                 stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
                 raise UnsupportedError(
-                    f"what {stars}{name} is made of is not known before a call",
+                    f"what {stars}{name} contains is not known before a call",
                     None
                     if self._made_of is None
                     else parameter_location(python_function(self._made_of[0]), name),

@@ -51,7 +51,9 @@ BASES = 24
 """General points among which one is sought that takes the branch of a place."""
 ROUNDS = 6
 """How often quantities are made zero in turn, each by a coordinate of its own."""
-JUMP = "the value at a guard is not the limit of those beside it; derivatives there are as written"
+JUMP = (
+    "the value at a guard is not the limit there; derivatives are those of the guard's own formula"
+)
 LOGIC = (ir.AND, ir.OR, ir.NOT)
 """What conditions are made of comparisons by."""
 EDGES = (ATAN2, ACOS, ASIN)

@@ -21,8 +21,8 @@ def message(guard: Guard) -> str:
         )
     if guard.kind == "unproved":
         return (
-            f"it could not be proved whether derivatives at {_text(guard.point)} are those of the guard: they are taken "
-            f"as written, where a slope is {guard.guarded:.6g}, and beside it is about {guard.limit:.6g}, at {_text(guard.where)}"
+            f"the guard at {_text(guard.point)} is not proved to be a limit: derivatives are taken as written; a slope "
+            f"is {guard.guarded:.6g}, and near the point about {guard.limit:.6g}, at {_text(guard.where)}"
         )
     what = "the limit" if guard.at_point else "the value without it"
     return (

@@ -143,8 +143,8 @@ class Written:
         if jumps and not self._has_warned:
             self._has_warned = True
             warnings.warn(
-                f"{self.program.name}: the value at a guard is not the limit of those beside it; derivatives "
-                f"there are as written, at {tuple(own)}",
+                f"{self.program.name}: the value at a guard is not the limit there; derivatives are "
+                f"those of the guard's own formula, at {tuple(own)}",
                 GuardWarning,
                 stacklevel=outside(),
             )

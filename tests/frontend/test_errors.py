@@ -177,7 +177,7 @@ def f(x):
     return x
 """,
         """
-model.py:2:17: a class made of this one is defined inside of the function
+model.py:2:17: a subclass of this class is defined inside of the function
     class Model(dict):
                 ^
 hint: define it at the top of the file
@@ -397,7 +397,7 @@ def f(x):
     return 1.0 if x in {1: 2} else x
 """,
         """
-model.py:2:19: a value that is not known when traced is compared or looked up
+model.py:2:19: a value that is not known when traced is compared or used as a key
     return 1.0 if x in {1: 2} else x
                   ^
 hint: use comparisons of numbers with 'if', or np.where
@@ -469,7 +469,7 @@ def f(x):
     return {0: 1.0, 1: 2.0}[x]
 """,
         """
-model.py:2:12: a value that is not known when traced is compared or looked up
+model.py:2:12: a value that is not known when traced is compared or used as a key
     return {0: 1.0, 1: 2.0}[x]
            ^
 hint: use comparisons of numbers with 'if', or np.where
@@ -989,7 +989,7 @@ def f(x):
     return len({x, 1.0})
 """,
         """
-model.py:2:16: a value that is not known when traced is compared or looked up
+model.py:2:16: a value that is not known when traced is compared or used as a key
     return len({x, 1.0})
                ^
 hint: use comparisons of numbers with 'if', or np.where

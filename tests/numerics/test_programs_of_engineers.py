@@ -40,7 +40,7 @@ FILES = {
 
 REFUSED = {
     "snapshots_of_one_array": "changed through other names",
-    "determinant_nested": "a value that is not known when traced is compared or looked up",
+    "determinant_nested": "a value that is not known when traced is compared or used as a key",
     "determinant_of_rows": "may be the same object as other elements",
     "pascal": "changes its size in a loop",
     "insert_into_list": "changes its size in a loop",

@@ -77,7 +77,7 @@ def _argsort_rows(a):
 ''',
     "_cofactors": '''@njit(error_model="numpy", cache=True)
 def _cofactors(a):
-    """The determinants of what is left without a row and a column, with their signs."""
+    """The cofactors: signed determinants without a row and a column."""
     if a.size == 0:
         return a.copy()
     u, sizes, v = np.linalg.svd(a)

@@ -251,7 +251,7 @@ REFUSED: dict[str, Mapping[str, str]] = {
     "jax.numpy": {"take": _INDEXING, "choose": _INDEXING},
     "jax": {
         "vmap": "write it for arrays, or use .map of a decorated function",
-        "grad": "use symdiff.grad, which differentiates by all arguments unless told otherwise",
+        "grad": "use symdiff.grad, which differentiates by all arguments by default",
         "jacfwd": "use symdiff.jacobian",
         "jacrev": "use symdiff.jacobian",
         "hessian": "use symdiff.hessian",

@@ -52,7 +52,7 @@ def _equal(t: Tracer, owner: Any, value: Any) -> list[bool]:
     for v in owner:
         same = v is value or truth(t, compare(t, ast.Eq, t.wrap(v), value))
         if isinstance(same, Cond):
-            raise Refused("an element that is not known when traced is looked up", LOOP_HINT)
+            raise Refused("an element that is not known when traced is searched for", LOOP_HINT)
         found.append(same)
     return found
 

@@ -63,7 +63,7 @@ def plain(value: Any) -> Any:
         q = ir.rational(value.expr)
         if q is None:
             raise Refused(
-                "a value that is not known when traced is compared or looked up",
+                "a value that is not known when traced is compared or used as a key",
                 "use comparisons of numbers with 'if', or np.where",
             )
         return q
@@ -73,11 +73,13 @@ def plain(value: Any) -> Any:
         return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
     if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed, Text)):
         raise Refused(
-            "a value that is not known when traced is compared or looked up",
+            "a value that is not known when traced is compared or used as a key",
             "use comparisons of numbers with 'if', or np.where",
         )
     if special_methods.by_value(value):
-        raise Refused("an object of a class with '__eq__' is looked up or sorted", COMPARED_HINT)
+        raise Refused(
+            "an object of a class with '__eq__' is used as a key or sorted", COMPARED_HINT
+        )
     return value
 
 

@@ -27,7 +27,7 @@ def define(t: Tracer, node: ast.ClassDef) -> None:
     bases = tuple(t.evaluate(b) for b in node.bases)
     for b, at in zip(bases, node.bases, strict=True):
         if b not in (object, ABC) and not (isinstance(b, type) and records.makes(b)):
-            t.refuse("a class made of this one is defined inside of the function", OUTSIDE, at)
+            t.refuse("a subclass of this class is defined inside of the function", OUTSIDE, at)
     makers = [_maker(t, d) for d in node.decorator_list]
     around = child_frame(t.frame, node.name)
     members = _members(t, node, around)

@@ -144,7 +144,7 @@ def _any_of(t: Tracer, patterns: Sequence[ast.pattern], value: Any) -> Found:
         if fits is True and found is False:
             return True, named
         if named and fits is not False:
-            raise Refused("an alternative that gives names hangs on a number", "use if and elif")
+            raise Refused("an alternative that binds names depends on a number", "use if and elif")
         found = scalars.disjunction(found, fits)
     return found, []
 

@@ -213,7 +213,7 @@ def of_parent(t: Tracer, found: Super, name: str) -> Any:
     if owner is object:
         return functools.partial(_nothing)
     if (params := vars(owner).get("__dataclass_params__")) is not None and params.init:
-        raise Refused("the constructor of a dataclass is called by a class made of it")
+        raise Refused("a subclass calls the constructor of its dataclass")
     return _bound(vars(owner)["__init__"], found.owner, name)
 
 

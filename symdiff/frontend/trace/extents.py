@@ -157,4 +157,4 @@ def sizes_must_be_known(values: Iterable[SymArray]) -> NoReturn:
     t = active.get()
     sizes = loop_program.leaves(tuple(n for v in values for n in v.shape))
     t.decisive.update(dict.fromkeys(n for n in sizes if n in t.parameter_sizes))
-    raise t.error("what is computed hangs on a size that is not known when traced")
+    raise t.error("the computation depends on a size that is not known when traced")

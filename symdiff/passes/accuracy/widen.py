@@ -197,7 +197,7 @@ class _Widening:
             return Choice(ir.not_(parts[0].holds), parts[0].unsure)
         a, b = parts
         if op is ir.WHERE:
-            raise ValueError("a choice between conditions is made of and, or, not")
+            raise ValueError("a choice between conditions consists of and, or, not")
         decides = a.holds if op is ir.OR else ir.not_(a.holds)
         other = b.holds if op is ir.OR else ir.not_(b.holds)
         settled = ir.or_(ir.and_(decides, ir.not_(a.unsure)), ir.and_(other, ir.not_(b.unsure)))

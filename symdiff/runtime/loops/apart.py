@@ -200,8 +200,8 @@ class Points:
     def _warn(self, held: Sequence[int], point: Sequence[float], slope: float) -> None:
         """Warn of a jump, once for each line."""
         text = (
-            "the value at a guard is not the limit of those beside it; derivatives "
-            f"there are as written: {slope!r}"
+            "the value at a guard is not the limit there; derivatives are those of the guard's "
+            f"own formula: {slope!r}"
         )
         for k, place in enumerate(self.places):
             if k in held and place is not None and place not in _warned:

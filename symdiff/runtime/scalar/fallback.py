@@ -64,10 +64,12 @@ def unproven() -> Iterator[list[int]]:
         _told.found = before
 
 
-UNKNOWN = "{} derivatives at a guarded point are not known: they are as written"
+UNKNOWN = (
+    "{} derivatives at a guarded point are not known; they are those of the formula as written"
+)
 FEWER = 'pass fewer elements a call, as each call has a budget of its own; or use accuracy="fast" if the digits do not matter'
 MEASURE = "error_bound(...) of the function measures how far off results are; `symdiff check` names operations that lose digits"
-MOVE = "report() lists the guards; pass points beside them, or write the function without a guard there"
+MOVE = "report() lists the guards; pass other points, or write the function without a guard there"
 
 _advised: set[tuple[str, str]] = set()
 

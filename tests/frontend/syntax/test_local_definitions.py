@@ -283,7 +283,7 @@ def test_is_what_python_makes_of_it(f: Any, args: Any) -> None:
         (6, "under a condition", "s = x\n    for i in range(5):\n        try:\n"
          "            if s > 3: break\n        finally: s = s + 0.5\n    return s"),
         (2, "metaclass", "class C(metaclass=type): pass\n    return x"),
-        (2, "made of this one", "class C(dict): pass\n    return x"),
+        (2, "a subclass of this class", "class C(dict): pass\n    return x"),
         (3, "class inside", "class C:\n        for k in range(3): pass\n    return x"),
         (4, "defined inside of it", "@dataclass\n    class C: a: float\n    return C(x)"),
     ],

@@ -225,7 +225,7 @@ class Places:
 
 REFUSED = {
     "has '__getitem__' but no '__iter__'": lambda x: sum(Places(x, x)),
-    "'__eq__' is looked up or sorted": lambda x: {Vector(x, x): 1.0}[Vector(x, x)],
+    "'__eq__' is used as a key or sorted": lambda x: {Vector(x, x): 1.0}[Vector(x, x)],
     "objects are compared": lambda x: x if Base(x) < Base(2.0) else -x,
     "NumPy takes the object for each element": lambda x: (np.ones(2) * x * Vector(x, x)).x,
 }

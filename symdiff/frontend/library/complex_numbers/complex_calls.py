@@ -233,7 +233,7 @@ def _by_parts(function: Any, t: Tracer, first: Any, *args: Any, **kwargs: Any) -
     if args and is_type(args[0]):
         args = args[1:]
     if any(map(involved, (*args, *kwargs.values()))) and function is not np.append:
-        raise Refused(f"np.{function.__name__}() with a complex number beside its first argument")
+        raise Refused(f"np.{function.__name__}() with a complex number as a further argument")
     if function is np.append:
         given = [(_split(first, k), _split(args[0], k), *args[1:]) for k in (0, 1)]
     else:

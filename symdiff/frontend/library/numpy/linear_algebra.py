@@ -376,7 +376,7 @@ def _cholesky(t: Tracer, value: Any) -> Any:
 def _eigh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
     a = _square(t, value, "np.linalg.eigh()")
     if UPLO not in ("L", "l"):
-        hint = "pass the transposed matrix; it has the same vectors, but for their signs"
+        hint = "pass the transposed matrix; its vectors are the same up to sign"
         raise Refused("eigenvectors by the upper triangle", hint)
     return EIGH(*routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
 
