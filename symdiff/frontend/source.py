@@ -90,7 +90,9 @@ def find(fun: FunctionType) -> tuple[Source, FunctionNode]:
     """
     code = fun.__code__
     linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, fun.__globals__) or typed_in.lines_of(fun)
+    shared = code.co_filename in typed_in.SHARED
+    lines = [] if shared else linecache.getlines(code.co_filename, fun.__globals__)
+    lines = lines or typed_in.lines_of(fun)
     if not lines:
         raise UnsupportedError(
             f"the source of '{fun.__name__}' is not available",

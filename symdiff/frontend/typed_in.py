@@ -1,13 +1,15 @@
 """The text of functions that are in no file here: `python -c`, `python < file`, the interactive prompt,
 and functions that came from another process.
 
-Before 3.13 Python keeps no text of these. It is looked for where it still may be, and taken only if
-compiling it makes the very code object of the function, so that a wrong text is never read.
+Before 3.13 Python keeps no text of these; since then, `linecache` has that of `python -c`, under a name
+that code of `exec` has too. The text is searched for where it may still be, and used only if compiling it
+makes the code object of the function, so that a wrong text is never read.
 """
 
 from __future__ import annotations
 
 import itertools
+import linecache
 import os
 import stat
 import sys
@@ -15,13 +17,15 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 
 HISTORY = 2000
-"""Lines of the prompt's history that are looked at."""
+"""Lines of the prompt's history that are searched."""
 
 AFTER = 8
 """Lines of a statement after the last one of a function in it, such as closing brackets."""
 
 STDIN = "<stdin>"
 COMMAND = "<string>"
+SHARED = (STDIN, COMMAND)
+"""Names that unrelated texts have."""
 
 KEPT = 256
 """Texts from other processes that are remembered."""
@@ -60,6 +64,7 @@ def why_not(fun: FunctionType) -> str:
 def _texts(code: CodeType) -> Iterator[str]:
     """Texts that may hold the code, the likeliest first."""
     yield from reversed(list(_kept))
+    yield "".join(linecache.getlines(code.co_filename))
     if code.co_filename == COMMAND:
         words = sys.orig_argv[1:]
         yield from (after for word, after in itertools.pairwise(words) if _commands(word))
