@@ -48,14 +48,13 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import EXP, HYPOT, SLOPES, XLOG1PY, XLOGY
+from symdiff.ir.functions import EXP, SLOPES, XLOG1PY, XLOGY
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
-from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.familiar import readable, with_like_terms
 from symdiff.passes.simplify.frame import Frame, inside, window
 from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
@@ -168,9 +167,6 @@ def _short(
     costs = Costs(nodes, literals)
     ops = {n.op for n in nodes}
     starts += _other_forms(start, ops, not (domain is None or domain is e))
-    roots = radicals.as_roots(start) if HYPOT in ops else start
-    if roots is not start:
-        starts.append(roots)
     strange = {XLOGY, XLOG1PY} & ops - {
         n.op for n in ir.topological((start if domain is None else domain,))
     }
@@ -182,10 +178,6 @@ def _short(
         found = _from(first, start, costs, budget, domain, windows)
         if not conditional:
             found = [f for f in found if not f.nonzero]
-        if first is roots is not start:
-            found = [f for f in found if not f.nonzero]
-            made = [radicals.as_hypots(f.formula, start) for f in found]
-            found += [Short(e) for e in made if equal(start, e, within=domain)]
         for short in found:
             if other in starts[1:] and short.formula is not other and not short.nonzero:
                 assert other is not None  # if it is the start, that was compared already
@@ -335,7 +327,7 @@ class _Simplifier:
                     found = self._window(start) if self.costs.length(start) < 60 else None
                     candidates[start] = None
                 candidates |= dict.fromkeys(found or ())
-            ranked = self.costs.ranked(candidates)
+            ranked = [*self.costs.ranked(candidates)]
             exponents = self._exponents(ranked[0])
             if exponents is not ranked[0]:
                 ranked.insert(0, exponents)
@@ -396,7 +388,7 @@ class _Simplifier:
         first = self._inner(e, nodes, dict.fromkeys(roots))
         if not roots:
             return [first]
-        opened = {radicand: self._opened(radicand) for radicand in roots}
+        opened = {radicand: radicals.opened(self.of(radicand)) for radicand in roots}
         second = self._inner(e, nodes, opened)
         return [first] if second is first else [first, second]
 
@@ -409,22 +401,6 @@ class _Simplifier:
                 if self.costs.length(x) < self.costs.length(node.args[1]):
                     new[node] = ir.power(node.args[0], x)
         return ir.substitute((e,), new)[0] if new else e
-
-    def _opened(self, radicand: Expr) -> Expr | None:
-        """A square root with what is a square in some form of its radicand taken out."""
-        shortest = self.of(radicand)
-        first = radicals.opened(shortest)
-        if not any(n.op in TURNING for n in ir.topological((shortest,))):
-            return first
-        least = self.costs.length(shortest) + WORSE
-        forms = self.costs.ranked(self._window(shortest) or ())[:MOST_TRIED]
-        made = [radicals.opened(e) for e in forms if self.costs.length(e) <= least]
-        for root in self.costs.ranked(e for e in made if e is not None):
-            if first is not None and not self.costs.shorter(root, first):
-                break
-            if equal(ir.sqrt(radicand), root, within=self.domain):
-                return root
-        return first
 
     def _inner(self, e: Expr, nodes: list[Expr], opened: dict[Expr, Expr | None]) -> Expr:
         new: dict[Expr, Expr] = {}

@@ -138,10 +138,6 @@ class Candidates:
         pool = {key_of(value): value}
         for v in absolute.forms(self.frame, value):
             pool.setdefault(key_of(v), v)
-        for v in absolute.sized(self.frame, value):
-            pool.setdefault(key_of(v), v)
-        for v in absolute.clipped(self.frame, value):
-            pool.setdefault(key_of(v), v)
         for root in list(self.frame.roots.values()):
             for v in list(pool.values()):
                 for form in radicals.forms(self.frame, root, v):
@@ -308,29 +304,22 @@ class Candidates:
         return any(n < 0 for _, n in self.frame.value(e).factors.values())
 
     def product_of(self, e: Expr) -> list[Expr]:
-        """A product with one of its sums brought together in pairs, or with the denominators under
-        its terms: `(a*b + c*d)/(a*c)` as `b/c + d/a`."""
+        """A product with one of its sums brought together in pairs."""
         ring, found = self.frame.ring, []
         unit, parts = factors(e)
-        below = sum((q := ir.rational(x)) is not None and q < 0 for _, x in parts)
         written = dict[int, Expr]()
         for k, (base, exponent) in enumerate(parts):
             n = ir.integer(exponent)
             if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
                 continue
             try:
-                plain = not (self.frame.angles or any(self._is_quotient(t) for _, t in terms(base)))
-                if plain and (n != 1 or below < 2):
+                if not (self.frame.angles or any(self._is_quotient(t) for _, t in terms(base))):
                     continue  # polynomials are written as such
                 rest = ring.const(unit)
                 for i, (b, x) in enumerate(parts):
                     if i != k:
                         rest = ring.mul(rest, self.frame.value(ir.power(b, x)))
-                if n == 1 and below > 1 and (total := self._distributed(rest, base)) is not None:
-                    found.append(total)
             except (OutOfBudgetError, KeyError):
-                continue
-            if plain:
                 continue
             inner = self.best(self.frame.value(base))
             total = self.sum_of(terms(base), self.costs.length(inner))
@@ -343,14 +332,3 @@ class Candidates:
             new = [(written.get(k, base), exponent) for k, (base, exponent) in enumerate(parts)]
             found.append(of_factors(unit, new))
         return found
-
-    def _distributed(self, rest: Factored, base: Expr) -> Expr | None:
-        """The terms of a sum times what is beside it, if some denominator vanishes in each."""
-        ring = self.frame.ring
-        values = list[Factored]()
-        for sign, term in terms(base):
-            value = ring.mul(rest, self.frame.value(term))
-            if all(value.factors.get(k, (b, 0))[1] <= n for k, (b, n) in rest.factors.items()):
-                return None
-            values.append(value if sign > 0 else ring.neg(value))
-        return self._paired(values, 10**9)

@@ -25,6 +25,7 @@ from symdiff.ir.functions import (
     COSH,
     EXP,
     EXPM1,
+    HYPOT,
     SIN,
     SINH,
     TAN,
@@ -230,6 +231,10 @@ class Frame:
             if base in self.plain:
                 self.substituted[base] = symbol, n
             self.roots[base] = Root(base, n, symbol, self.ring.const(Fraction(0)))
+        nodes = set(self.nodes)
+        for e, symbol in self.plain.items():
+            if (square := _square(e)) is not None and set(e.args) <= nodes:
+                self.roots.setdefault(square, Root(square, 2, symbol, self.value(square)))
 
     def _directions(self) -> dict[tuple[Expr | int | None, Expr], Parts]:
         """Exponents, by base, and angles, by kind, as combinations of what they are multiples
@@ -395,6 +400,14 @@ def _values(arguments: list[Expr]) -> tuple[Ring, list[Factored]]:
         whole = ir.raw(ADD, (whole, u))
     frame = Frame(whole)
     return frame.ring, [frame.value(u) for u in arguments]
+
+
+def _square(e: Expr) -> Expr | None:
+    """What a function is the square root of."""
+    if e.op is ir.ABS or e.op is HYPOT:
+        squares = [ir.power(a, 2) for a in e.args]
+        return squares[0] if len(squares) == 1 else ir.add(*squares)
+    return None
 
 
 def _is_power(base: Expr | None, m: Expr, c: Fraction) -> bool:

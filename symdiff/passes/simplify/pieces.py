@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -63,6 +64,16 @@ def primitive(p: Any) -> tuple[Any, Fraction]:
     if over == 1 and under == 1:
         return p, _ONE
     return p / fmpq(over, under), Fraction(over, under)
+
+
+def by_powers(p: Any, columns: Iterable[int]) -> dict[tuple[int, ...], Any]:
+    """A polynomial by the powers of some symbols: what stands beside them."""
+    chosen = tuple(columns)
+    rows: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+    for m, q in p.terms():
+        rest = tuple(0 if i in chosen else int(n) for i, n in enumerate(m))
+        rows.setdefault(tuple(int(m[i]) for i in chosen), {})[rest] = q
+    return {powers: p.context().from_dict(row) for powers, row in rows.items()}
 
 
 def key_of(value: Factored) -> object:

@@ -3,8 +3,8 @@
 Before:  6*x**2 - 6*x + 1, x**2 + 2*x*y + y**2 + z
 After:   6*x*(x - 1) + 1, (x + y)**2 + z
 
-A polynomial is written as it stands, by its factors, by the sums that its user wrote, with a
-common factor of some terms taken out (Horner), or as a completed square.
+A polynomial is written as it stands, by its factors, by the sums that its user wrote or with a
+common factor of some terms taken out (Horner).
 """
 
 from __future__ import annotations
@@ -84,7 +84,6 @@ class Polynomials(Products):
             candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
             candidates += self._split(p, min(map(self.costs.length, candidates)))
-            candidates += self._squares(p)
             candidates += self._by_known(p)
         return self.costs.best(candidates)
 
@@ -170,33 +169,6 @@ class Polynomials(Products):
 
     def _dict(self, rows: dict[tuple[int, ...], Any]) -> Any:
         return self.ring.context.from_dict(rows)
-
-    def _squares(self, p: Any) -> list[Expr]:
-        """Completed squares: `x**2 + 2*x + 2` as `(x + 1)**2 + 1`."""
-        found: list[Expr] = []
-        if sum(d > 0 for d in p.degrees()) < 2:
-            return []
-        for i, d in enumerate(p.degrees()):
-            if d != 2:
-                continue
-            rows: list[dict[tuple[int, ...], Any]] = [{}, {}, {}]
-            for m, c in p.terms():
-                k = int(m[i])
-                rows[k][tuple(0 if j == i else int(n) for j, n in enumerate(m))] = c
-            a, b, c0 = (self._dict(rows[k]) for k in (2, 1, 0))
-            if not a.is_constant() or b.is_zero():
-                continue
-            lead = a.leading_coefficient()
-            shifted = self.frame.gens[i] + b / (2 * lead)
-            rest = c0 - b * b / (4 * lead)
-            if len(rest) >= len(c0) + 1 or len(shifted) + len(rest) > len(p):
-                continue
-            if not self.budget.spend():
-                break
-            whole, scale = primitive(shifted)
-            square = self.assembled(fraction(lead) * scale**2, {}, [(self.poly(whole), 2)])
-            found.append(ir.add(square, self.poly(rest)) if not rest.is_zero() else square)
-        return found
 
     def _by_known(self, p: Any) -> list[Expr]:
         """Divided by a sum that its user wrote: `q*s + r`."""
