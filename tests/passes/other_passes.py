@@ -125,7 +125,6 @@ FORMULAS: dict[str, Callable[[Outputs, Outputs], Outputs]] = {
     "readable": _each(familiar.readable),
     "like_terms": _each(familiar.with_like_terms),
     "known_bases": _each(known_bases.of_numbers),
-    "as_exponentials": _each(known_bases.as_exponentials),
     "as_powers": _each(on_domain.as_powers),
     "logarithms_apart": _all(on_domain.logarithms_apart),
     "in_phase": _each(directions.in_phase),

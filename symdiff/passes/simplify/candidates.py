@@ -43,6 +43,7 @@ class Candidates:
         self._waves: dict[object, list[Expr]] = {}
         self._pools: dict[object, list[Factored]] = {}
         self._active: set[int] | None = None
+        self._alone = {str(a.exponential) for a in frame.angles if a.exponential is not None}
         self._has_powers = any(base is not None for base, _, _ in frame.powers.values())
         self._is_rational = not (frame.angles or frame.roots or self._has_powers)
         self._concerned: dict[str, bool] = {}
@@ -88,15 +89,10 @@ class Candidates:
     def pool(self, value: Factored) -> list[Factored]:
         """The value in the terms of other functions of its angles and roots, which are looked for
         once for all values that differ in other factors only."""
-        if self._active is None:
-            self._active = self._active_columns()
-        if not self._active:
-            return [value]
-        core, rest = dict[str, tuple[Any, int]](), dict[str, tuple[Any, int]]()
-        for key, factor in value.factors.items():
-            (core if self._concerns(key, factor[0]) else rest)[key] = factor
+        core = self._core(value)
         if not core:
             return [value]
+        rest = {key: f for key, f in value.factors.items() if key not in core}
         name = frozenset([(key, n) for key, (_, n) in core.items()])
         found = self._pools.get(name)
         if found is None:
@@ -105,6 +101,11 @@ class Candidates:
             return found
         other = Factored(value.unit, rest)
         return [self.frame.ring.mul(other, v) for v in found]
+
+    def _core(self, value: Factored) -> dict[str, tuple[Any, int]]:
+        """The factors that identities are about: a power of e by itself is not one."""
+        core = {key: f for key, f in value.factors.items() if self._concerns(key, f[0])}
+        return core if core.keys() - self._alone else {}
 
     def _concerns(self, key: str, base: Any) -> bool:
         """Whether a factor has functions of angles, roots, or what these are of."""
@@ -171,12 +172,10 @@ class Candidates:
         connects, each is written once, and powers are not linear; a product as it stands; and a
         sum of two terms can be divided by little."""
         rough = self.writer.rough(value)
-        if self._has_powers:
+        if self._has_powers or self._core(value):
             return rough // 2 - 1
         sums, high, used = 0, False, set[int]()
         for key, (base, n) in value.factors.items():
-            if self._concerns(key, base):
-                return rough // 2 - 1
             sums += len(base) - 1
             columns, power = self._used(key, base)
             high = high or power or n not in (1, -1) or not used.isdisjoint(columns)
@@ -313,7 +312,8 @@ class Candidates:
             if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
                 continue
             try:
-                if not (self.frame.angles or any(self._is_quotient(t) for _, t in terms(base))):
+                value = self.frame.value(base)
+                if not (self._core(value) or any(self._is_quotient(t) for _, t in terms(base))):
                     continue  # polynomials are written as such
                 rest = ring.const(unit)
                 for i, (b, x) in enumerate(parts):
@@ -321,7 +321,7 @@ class Candidates:
                         rest = ring.mul(rest, self.frame.value(ir.power(b, x)))
             except (OutOfBudgetError, KeyError):
                 continue
-            inner = self.best(self.frame.value(base))
+            inner = self.best(value)
             total = self.sum_of(terms(base), self.costs.length(inner))
             if total is not None:
                 inner = self.costs.best([total, inner])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas, factors
+
+MANY = 1000
+"""Operations that what nobody writes counts as."""
 
 
 class Budget:
@@ -28,8 +31,14 @@ class Costs:
     of functions that he did not, differences that he wrote the other way round, and powers of one
     base that were not joined, length."""
 
-    def __init__(self, given: Iterable[Expr] = (), literals: Sequence[Fraction] = ()) -> None:
+    def __init__(
+        self,
+        given: Iterable[Expr] = (),
+        literals: Sequence[Fraction] = (),
+        strange: Container[ir.Op] = (),
+    ) -> None:
         self.formulas = Formulas(literals)
+        self.strange = strange
         nodes = set(given)
         self.given = {e.op for e in nodes} | {ir.ADD, ir.SUB, ir.CONST}
         self.functions = {e for e in nodes if e.op not in ir.ARITHMETIC}
@@ -39,7 +48,10 @@ class Costs:
 
     def length(self, e: Expr) -> int:
         """The operations of its text: what counts first."""
-        return self.formulas.length(e)
+        length = self.formulas.length(e)
+        if self.strange and any(n.op in self.strange for n in ir.topological((e,))):
+            return length + MANY
+        return length
 
     def of(self, e: Expr) -> tuple[Any, ...]:
         """What is compared."""

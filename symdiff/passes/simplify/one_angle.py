@@ -1,7 +1,7 @@
 """Functions of one angle, written by each of the others.
 
 Before:  (1 - c)/s**2, with c = cos(x), s = sin(x)
-After:   1/(c + 1), 1/(2*ch**2) with ch = cos(x/2), ...
+After:   1/(c + 1), (t**2 + 1)/2 with t = tan(x/2), ...
 
 Everything is rational in h, the tangent of half the angle: exact arithmetic there cancels what
 `s**2 + c**2 = 1` hides. What comes back is written by sine and cosine, by one of them where the
@@ -13,7 +13,6 @@ All of it is one operation: symbols of a polynomial replaced by quotients of one
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import Any
 
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with
@@ -75,7 +74,6 @@ class _Forms:
             h2 = self.sign * a.h * a.h
             half = self._replaced(value, ((a.s, 2 * a.h), (a.c, 1 - h2)), 1 + h2)
         yield half
-        yield from self._of_halves(half, a.h, a.sh, a.ch, a.c)
         plain = self._by_both(half, a.h, a.s, a.c)
         yield from plain
         if a.exponential is not None:  # s = E - c
@@ -177,27 +175,6 @@ class _Forms:
                 return
             yield ring.mul(rest, made)
 
-    def _of_halves(
-        self, half: Factored, h: Any, sine: Any, cosine: Any, whole: Any
-    ) -> Iterator[Factored]:
-        """By sine and cosine of half the angle, where its tangent is in products only."""
-        i, ring, result = self.frame.index[str(h)], self.ring, self.ring.const(half.unit)
-        square = ring.pow(ring.of(cosine), -2)
-        known = (
-            (h, ring.div(ring.of(sine), ring.of(cosine))),
-            (1 + self.sign * h * h, square),
-            (1 - self.sign * h * h, ring.mul(ring.of(whole), square)),
-        )
-        for key, (base, n) in half.factors.items():
-            made = Factored(Fraction(1), {key: (base, 1)})
-            if base.degrees()[i]:
-                found = [v if base == p else ring.neg(v) for p, v in known if base in (p, -p)]
-                if not found:
-                    return
-                made = found[0]
-            result = ring.mul(result, ring.pow(made, n))
-        yield result
-
     # --------------------------------------------------------------- the tangent
     def _by_tangent(self, value: Factored) -> Iterator[Factored]:
         """What is written by sine and cosine, by the tangent, and by the double angle, if it
@@ -217,7 +194,6 @@ class _Forms:
             yield ring.div(tangent, ring.mul(square, cosine))
             return
         yield tangent
-        yield from self._of_halves(tangent, a.t, a.s, a.c, a.c2)
         yield from self._beside(tangent)
         yield from self._by_both(tangent, a.t, a.s2, a.c2)
 

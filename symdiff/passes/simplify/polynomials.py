@@ -9,7 +9,6 @@ common factor of some terms taken out (Horner).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -83,32 +82,15 @@ class Polynomials(Products):
             others = [(self.poly(q), int(k)) for q, k in parts]
             candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
-            candidates += self._split(p, min(map(self.costs.length, candidates)))
+            candidates += self._split(p)
             candidates += self._by_known(p)
         return self.costs.best(candidates)
 
     def factors(self, p: Any, key: str) -> tuple[Any, list[tuple[Any, int]]]:
         """The irreducible factors of a polynomial that no symbol divides, with a number."""
-        found = self._factors_of.get(key)
-        if found is None:
-            found = (1, [(p, 1)]) if self._is_irreducible(p, key) else p.factor()
-            self._factors_of[key] = found
-        return found
-
-    def _is_irreducible(self, p: Any, key: str) -> bool:
-        """Whether that is seen at once: of degree one in a symbol that only one term has, or all
-        but one."""
-        rows = self.rows(p, key)
-        uses: dict[int, int] = {}
-        high: set[int] = set()
-        for powers, _ in rows:
-            for i, n in powers.items():
-                uses[i] = uses.get(i, 0) + 1
-                if n > 1:
-                    high.add(i)
-        if len(rows) in uses.values():
-            return False
-        return any(n in (1, len(rows) - 1) for i, n in uses.items() if i not in high)
+        if key not in self._factors_of:
+            self._factors_of[key] = p.factor()
+        return self._factors_of[key]
 
     def _expanded(self, p: Any) -> Expr:
         total = ZERO
@@ -132,14 +114,8 @@ class Polynomials(Products):
                 found.append(e if ratio == 1 else negated(e))
         return found
 
-    def _once(self, rows: Iterable[tuple[int, ...]]) -> int:
-        """Operations that a polynomial has at least: each symbol is written once."""
-        used = {i for m in rows for i, n in enumerate(m) if n}
-        return sum(self.length_of(i) for i in used) + max(len(used) - 1, 0)
-
-    def _split(self, p: Any, limit: int) -> list[Expr]:
-        """A common factor of some terms taken out of them, where that may be no longer than the
-        limit."""
+    def _split(self, p: Any) -> list[Expr]:
+        """A common factor of some terms taken out of them."""
         rows = [(tuple(map(int, m)), c) for m, c in p.terms()]
         uses: dict[int, int] = {}
         for monomial, _ in rows:
@@ -155,8 +131,6 @@ class Polynomials(Products):
         for i in chosen:
             with_it = {m: c for m, c in rows if m[i]}
             without = {m: c for m, c in rows if not m[i]}
-            if self._once(with_it) + self._once(without) + 1 > limit:
-                continue
             if not self.budget.spend():
                 break
             inner, outer = self._dict(with_it), self._dict(without)

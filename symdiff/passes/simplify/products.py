@@ -6,7 +6,7 @@ After:   x**2/(2*(x + 1))
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -102,18 +102,6 @@ class Products:
                 over += unit.numerator not in (1, -1)
                 under += unit.denominator != 1
         return count + under + (over - 1 if over else 0)
-
-    def around(self, factors: Iterable[tuple[Expr, int]]) -> Around:
-        """Formulas to some powers as a part of a product: their operations, how many are above
-        the line, and how many below it."""
-        count = over = under = 0
-        for e, n in factors:
-            count += self.costs.length(e) + (n not in (1, -1))
-            if n > 0:
-                over += 1
-            else:
-                under += 1
-        return count, over, under
 
     def _side(self, i: int, n: int) -> tuple[int, bool]:
         """The operations of a power of a symbol, and whether it is written below the line."""

@@ -21,6 +21,7 @@ from symdiff.passes.analysis.signs import NEGATIVE, POSITIVE, ZERO_, Signs
 
 MAX_QUANTITIES = 4
 TOTAL = frozenset((ir.ADD, SUB, NEG, ir.MUL, ir.VAR, ir.CONST, ABS, ir.SIGN, *EXTREMES)) | {
+    ir.WHERE,
     SIN, COS, TANH, ATAN, FLOOR, EXP
 }  # fmt: skip
 """Operations that are defined for all numbers."""
@@ -58,7 +59,7 @@ def _states(quantities: list[Expr]) -> list[_State]:
     ranges: list[list[int | None]] = []
     for q in quantities:
         found: list[int | None] = [s for bit, s in _SIGNS if signs.of(q) & bit]
-        ranges.append(found if _all_total((q,)) else [*found, None])
+        ranges.append(found if all_total((q,)) else [*found, None])
     states = [dict(zip(quantities, state, strict=True)) for state in product(*ranges)]
     for q in quantities:
         for u in (q.args[0], ir.neg(q.args[0])) if q.op is ABS else ():
@@ -90,12 +91,8 @@ def _shorter(quantities: list[Expr]) -> Iterator[Expr]:
         yield from (join(*pair) for pair in combinations(atoms, 2))
 
 
-def is_total(condition: Expr) -> bool:
-    """Whether what a condition compares is defined for all numbers."""
-    return _all_total((condition,))
-
-
-def _all_total(outputs: tuple[Expr, ...]) -> bool:
+def all_total(outputs: tuple[Expr, ...]) -> bool:
+    """Whether formulas and conditions are defined for all numbers."""
     return all(
         n.op.boolean or n.op in TOTAL or (n.op is ir.POW and (ir.integer(n.args[1]) or 0) > 0)
         for n in ir.topological(outputs)
