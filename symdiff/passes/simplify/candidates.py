@@ -15,7 +15,7 @@ from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import key_of
+from symdiff.passes.simplify.pieces import key_of, once
 from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 10
@@ -51,27 +51,17 @@ class Candidates:
 
     def best(self, value: Factored) -> Expr:
         """The shortest form found for a value."""
-        key = key_of(value)
-        found = self._best.get(key)
-        if found is None:
-            found = self._best[key] = self.costs.best(self.all_of(value))
-        return found
+        return once(self._best, key_of(value), lambda: self.costs.best(self.all_of(value)))
 
     def all_of(self, value: Factored) -> list[Expr]:
         """The shortest formula for each form of a value; those that look long are left out."""
-        key = key_of(value)
-        found = self._all.get(key)
-        if found is None:
-            found = self._all[key] = self._forms(value)
-        return found
+        return once(self._all, key_of(value), lambda: self._forms(value))
 
     def waves(self, value: Factored) -> list[Expr]:
         """Products of sines and cosines as sums of them."""
-        key = key_of(value)
-        found = self._waves.get(key)
-        if found is None:
-            found = self._waves[key] = [*waves.forms(self.frame, value, self.writer)]
-        return found
+        return once(
+            self._waves, key_of(value), lambda: [*waves.forms(self.frame, value, self.writer)]
+        )
 
     def _forms(self, value: Factored) -> list[Expr]:
         made: dict[Expr, None] = {}

@@ -217,7 +217,8 @@ class Frame:
         sine, cosine, tangent = (SIN, COS, TAN) if kind == CIRCULAR else (SINH, COSH, TANH)
         half, double = (times(q, of, self.formulas) for q in (Fraction(1, 2), Fraction(2)))
         made = (sine(of), cosine(of), tangent(of), tangent(half), sine(double), cosine(double))
-        angle = Angle(of, kind, *(self._symbol(in_phase(e)) for e in made), exponential)
+        s, c, t, h, s2, c2 = (self._symbol(in_phase(e)) for e in made)
+        angle = Angle(of, kind, s, c, t, h, s2, c2, exponential)
         self.angles.append(angle)
         return angle
 

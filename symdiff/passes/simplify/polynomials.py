@@ -35,7 +35,7 @@ class Polynomials(Products):
         super().__init__(frame, costs, budget, cautious)
         self._polys: dict[str, Expr] = {}
         self._busy: set[str] = set()
-        self._factors_of: dict[str, Any] = {}
+        self._factors_of: dict[str, tuple[Any, list[tuple[Any, int]]]] = {}
 
     def write(self, value: Factored) -> Expr:
         """The shortest formula found for a value."""
@@ -82,7 +82,7 @@ class Polynomials(Products):
             others = [(self.poly(q), int(k)) for q, k in parts]
             candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
-            candidates += self._split(p)
+            candidates += self._split(p, min(map(self.costs.length, candidates)))
             candidates += self._by_known(p)
         return self.costs.best(candidates)
 
@@ -114,8 +114,9 @@ class Polynomials(Products):
                 found.append(e if ratio == 1 else negated(e))
         return found
 
-    def _split(self, p: Any) -> list[Expr]:
-        """A common factor of some terms taken out of them."""
+    def _split(self, p: Any, limit: int) -> list[Expr]:
+        """A common factor of some terms taken out of them, where that may be no longer than the
+        limit: each symbol is written once."""
         rows = [(tuple(map(int, m)), c) for m, c in p.terms()]
         uses: dict[int, int] = {}
         for monomial, _ in rows:
@@ -131,8 +132,10 @@ class Polynomials(Products):
         for i in chosen:
             with_it = {m: c for m, c in rows if m[i]}
             without = {m: c for m, c in rows if not m[i]}
-            if not self.budget.spend():
-                break
+            used = [{j for m in part for j, n in enumerate(m) if n} for part in (with_it, without)]
+            least = sum(self.length_of(j) + 1 for symbols in used for j in symbols) - 1
+            if least + 1 - all(used) > limit or not self.budget.spend():
+                continue
             inner, outer = self._dict(with_it), self._dict(without)
             found.append(ir.add(self.poly(inner), self.poly(outer)))
             negative = -inner

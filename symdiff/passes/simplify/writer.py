@@ -25,7 +25,7 @@ from symdiff.ir.functions import PI
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import key_of, negated, primitive
+from symdiff.passes.simplify.pieces import key_of, negated, once, primitive
 from symdiff.passes.simplify.polynomials import MAX_SPLIT, MAX_TERMS, Polynomials
 from symdiff.passes.simplify.products import Rows
 
@@ -66,11 +66,7 @@ class Writer(Polynomials):
         """The shortest formula found for a value."""
         if value.unit == 0:
             return ZERO
-        key = key_of(value)
-        found = self._values.get(key)
-        if found is None:
-            found = self._values[key] = self._write(value)
-        return found
+        return once(self._values, key_of(value), lambda: self._write(value))
 
     def _write(self, value: Factored) -> Expr:
         parts = self._parts(value)
