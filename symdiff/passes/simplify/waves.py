@@ -193,8 +193,9 @@ def _written(
     if not parts:
         return ZERO
     common = functools.reduce(lambda p, q: p.gcd(q), [c for c, _ in parts])
-    unit = common_measure([primitive(c / common)[1] for c, _ in parts])
-    common = common * fmpq(unit.numerator, unit.denominator)
+    if all((c / common).is_constant() for c, _ in parts):
+        unit = common_measure([primitive(c / common)[1] for c, _ in parts])
+        common = common * fmpq(unit.numerator, unit.denominator)
     total = ZERO
     for c, node in parts:
         total = ir.add(total, ir.mul(writer.poly(c / common), node))
