@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Literal
 
 from flint import arb, fmpq
@@ -95,12 +96,11 @@ def compare(
             if verdict == "undefined" or verdict is False:
                 return None
             seen += verdict is True and not edge
-        if (
-            seen
-            and not nonzero
-            and not _defined_on_surfaces(tape, params, rng, _divisors(own), strict)
-        ):
-            return None
+        for below in _divisors(own)[:MAX_DIVISORS] if seen and not nonzero else ():
+            # the second is defined where the first is, where a sum that it divides by is zero
+            for point in islice(_at_zeros(below, params, rng, (2,)), 1):
+                if _verdict(tape, point, True, strict) in (False, "undefined"):
+                    return None
         if seen and not _defined_at_poles(tape, len(params), before, after):
             return None
     return tuple(nonzero) if seen else None
@@ -131,46 +131,32 @@ def _exposed(nodes: Iterable[Expr], own: Iterable[Expr]) -> set[Expr]:
     return set(ir.variables(below))
 
 
-def _defined_on_surfaces(
-    tape: Tape, params: Sequence[Expr], rng: random.Random, divisors: list[Expr], strict: bool
-) -> bool:
-    """Whether the second is defined where the first is, where a sum that the second divides by
-    is zero."""
-    for below in divisors[:MAX_DIVISORS]:
-        own = Tape(params, (below,))
-        for v in ir.variables((below,)):
-            at = params.index(v)
-            point = [arb(rng.randrange(2, 40)) / 8 for _ in params]
+def _at_zeros(
+    h: Expr, params: Sequence[Expr], rng: random.Random, lows: Sequence[int]
+) -> Iterator[list[arb]]:
+    """Points where a formula is zero, for each of its variables; positive ones, or any."""
+    own = Tape(params, (h,))
+    for v in ir.variables((h,)):
+        at = params.index(v)
+        for low in lows:
+            point = [arb(rng.randrange(low, 40)) / 8 for _ in params]
             root = _zero(own, point, at)
             if root is not None:
                 point[at] = root
-                if _verdict(tape, point, True, strict) in (False, "undefined"):
-                    return False
-                break
-    return True
+                yield point
 
 
 def is_defined(formula: Expr, h: Expr) -> bool:
     """Whether a formula is known to have values where another is zero."""
     params = ir.variables((formula, h))
-    rng = random.Random(len(params))
     try:
-        tape, own = Tape(params, (formula,)), Tape(params, (h,))
+        tape = Tape(params, (formula,))
+        with exclusive():
+            points = _at_zeros(h, params, random.Random(len(params)), (2, 2, -40, -40))
+            found = [_is_finite(tape.run(p, PRECISION)[tape.roots[0]]) for p in points]
     except (UnsupportedError, ValueError, NotImplementedError):
         return False
-    seen = 0
-    with exclusive():
-        for v in ir.variables((h,)):
-            at = params.index(v)
-            for low in (2, 2, -40, -40):
-                point = [arb(rng.randrange(low, 40)) / 8 for _ in params]
-                root = _zero(own, point, at)
-                if root is not None:
-                    point[at] = root
-                    if not _is_finite(tape.run(point, PRECISION)[tape.roots[0]]):
-                        return False
-                    seen += 1
-    return seen > 0
+    return bool(found) and all(found)
 
 
 def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas, factors
+
+MANY = 1000
+"""Operations that what nobody writes counts as."""
 
 
 class Budget:
@@ -28,8 +31,14 @@ class Costs:
     of functions that he did not, differences that he wrote the other way round, and powers of one
     base that were not joined, length."""
 
-    def __init__(self, given: Iterable[Expr] = (), literals: Sequence[Fraction] = ()) -> None:
+    def __init__(
+        self,
+        given: Iterable[Expr] = (),
+        literals: Sequence[Fraction] = (),
+        strange: Container[ir.Op] = (),
+    ) -> None:
         self.formulas = Formulas(literals)
+        self.strange = strange
         nodes = set(given)
         self.given = {e.op for e in nodes} | {ir.ADD, ir.SUB, ir.CONST}
         self.functions = {e for e in nodes if e.op not in ir.ARITHMETIC}
@@ -39,7 +48,10 @@ class Costs:
 
     def length(self, e: Expr) -> int:
         """The operations of its text: what counts first."""
-        return self.formulas.length(e)
+        length = self.formulas.length(e)
+        if self.strange and any(n.op in self.strange for n in ir.topological((e,))):
+            return length + MANY
+        return length
 
     def of(self, e: Expr) -> tuple[Any, ...]:
         """What is compared."""
@@ -72,44 +84,25 @@ class Costs:
 
     def best(self, candidates: Iterable[Expr]) -> Expr:
         """The shortest of some formulas."""
-        given = [*dict.fromkeys(candidates)]
-        if len(given) == 1:
-            return given[0]
-        least = min(map(self.length, given))
-        given = [e for e in given if self.length(e) == least]
-        if len(given) > 1:
-            first = min(map(self.rank, given))
-            given = [e for e in given if self.rank(e) == first]
-        return given[0] if len(given) == 1 else min(given, key=self.of)
+        return next(self.ranked(candidates))
 
-    def ranked(self, candidates: Iterable[Expr]) -> list[Expr]:
+    def ranked(self, candidates: Iterable[Expr]) -> Iterator[Expr]:
         """Some formulas, the shortest first; texts are made for those alone that are alike."""
-        found: list[Expr] = []
-        for alike in _groups(candidates, self.length):
-            if len(alike) == 1:
-                found += alike
-                continue
-            for equal in _groups(alike, self.rank):
-                found += equal if len(equal) == 1 else sorted(equal, key=self.of)
-        return found
+        for alike in _groups(dict.fromkeys(candidates), self.length):
+            for equal in _groups(alike, self.rank) if len(alike) > 1 else (alike,):
+                yield from equal if len(equal) == 1 else sorted(equal, key=self.of)
 
     def shorter(self, e: Expr, other: Expr) -> bool:
         """Whether the first is the shorter one."""
-        if e is other:
-            return False
-        m, n = self.length(e), self.length(other)
-        if m != n:
-            return m < n
-        ranks = self.rank(e), self.rank(other)
-        return ranks[0] < ranks[1] if ranks[0] != ranks[1] else self.of(e) < self.of(other)
+        return e is not other and self.best((other, e)) is e
 
 
-def _groups(candidates: Iterable[Expr], key: Callable[[Expr], Any]) -> list[list[Expr]]:
+def _groups(candidates: Iterable[Expr], key: Callable[[Expr], Any]) -> Iterator[list[Expr]]:
     """Some formulas by what they have alike, the least first."""
     groups: dict[Any, list[Expr]] = {}
     for e in candidates:
         groups.setdefault(key(e), []).append(e)
-    return [groups[k] for k in sorted(groups)]
+    yield from (groups[k] for k in sorted(groups))
 
 
 def _has_apart(e: Expr) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, ONE, POW, SUB, ZERO, Expr
-from symdiff.ir.formula_text import factors, of_factors, terms
+from symdiff.ir import ADD, DIV, MUL, ONE, POW, SUB, Expr
+from symdiff.ir.formula_text import factors, of_factors, of_terms, terms
 from symdiff.ir.functions import EXP, GAMMA, LGAMMA, LOG, XLOG1PY, XLOGY
 
 
@@ -40,10 +40,7 @@ def logarithms_apart(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         found = list(_bases(made.args[0], ONE))
         if sum(base.op in (ADD, SUB) for base, _ in found) < 2:
             return made
-        total: Expr = ZERO
-        for base, exponent in found:
-            total = ir.add(total, ir.mul(exponent, LOG(base)))
-        return total
+        return of_terms((1, ir.mul(exponent, LOG(base))) for base, exponent in found)
 
     return ir.transform(outputs, rule)
 
@@ -59,16 +56,16 @@ def _bases(e: Expr, scale: Expr) -> Iterator[tuple[Expr, Expr]]:
 
 
 def _powers(e: Expr) -> Expr:
-    made, rest = ONE, ZERO
+    made, rest = ONE, list[tuple[int, Expr]]()
     for sign, term in terms(e.args[0]):
         power = _power(term)
         if power is None:
-            rest = ir.add(rest, term) if sign > 0 else ir.sub(rest, term)
+            rest.append((sign, term))
         else:
             made = ir.mul(made, power) if sign > 0 else ir.div(made, power)
     if made is ONE:
         return e
-    return made if rest is ZERO else ir.mul(made, EXP(rest))
+    return ir.mul(made, EXP(of_terms(rest))) if rest else made
 
 
 def _power(e: Expr) -> Expr | None:
@@ -89,24 +86,17 @@ def _power(e: Expr) -> Expr | None:
 def _one_root(e: Expr) -> Expr:
     """A product with the roots of the same degree in it as one."""
     unit, found = factors(e)
-    roots = dict[Fraction, list[tuple[Expr, int]]]()
+    roots, rest = dict[Fraction, list[tuple[Expr, Expr]]](), list[tuple[Expr, Expr]]()
     for base, x in found:
         q = ir.rational(x)
         if q is not None and q.denominator == 2 and ir.variables((base,)):
-            roots.setdefault(abs(q), []).append((base, 1 if q > 0 else -1))
+            roots.setdefault(abs(q), []).append((base, x))
+        else:
+            rest.append((base, x))
     if all(len(members) < 2 for members in roots.values()):
         return e
-    made = ir.const(unit)
-    for base, x in found:
-        q = ir.rational(x)
-        members = roots.get(abs(q), []) if q is not None else []
-        if len(members) < 2 or (base, 1 if q is not None and q > 0 else -1) not in members:
-            made = ir.mul(made, ir.power(base, x))
-    for q, members in roots.items():
-        if len(members) > 1:
-            side = members[0][1]
-            radicand = ONE
-            for base, n in members:
-                radicand = ir.mul(radicand, base) if n == side else ir.div(radicand, base)
-            made = ir.mul(made, ir.power(radicand, ir.const(side * q)))
-    return made
+    for members in roots.values():
+        first = members[0][1]
+        sides = [(base, ONE if x is first else ir.const(-1)) for base, x in members]
+        rest.append((of_factors(Fraction(1), sides), first))
+    return of_factors(unit, rest)

@@ -3,13 +3,12 @@
 Before:  6*x**2 - 6*x + 1, x**2 + 2*x*y + y**2 + z
 After:   6*x*(x - 1) + 1, (x + y)**2 + z
 
-A polynomial is written as it stands, by its factors, by the sums that its user wrote, with a
-common factor of some terms taken out (Horner), or as a completed square.
+A polynomial is written as it stands, by its factors, by the sums that its user wrote or with a
+common factor of some terms taken out (Horner).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +35,7 @@ class Polynomials(Products):
         super().__init__(frame, costs, budget, cautious)
         self._polys: dict[str, Expr] = {}
         self._busy: set[str] = set()
-        self._factors_of: dict[str, Any] = {}
+        self._factors_of: dict[str, tuple[Any, list[tuple[Any, int]]]] = {}
 
     def write(self, value: Factored) -> Expr:
         """The shortest formula found for a value."""
@@ -84,32 +83,14 @@ class Polynomials(Products):
             candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
             candidates += self._split(p, min(map(self.costs.length, candidates)))
-            candidates += self._squares(p)
             candidates += self._by_known(p)
         return self.costs.best(candidates)
 
     def factors(self, p: Any, key: str) -> tuple[Any, list[tuple[Any, int]]]:
         """The irreducible factors of a polynomial that no symbol divides, with a number."""
-        found = self._factors_of.get(key)
-        if found is None:
-            found = (1, [(p, 1)]) if self._is_irreducible(p, key) else p.factor()
-            self._factors_of[key] = found
-        return found
-
-    def _is_irreducible(self, p: Any, key: str) -> bool:
-        """Whether that is seen at once: of degree one in a symbol that only one term has, or all
-        but one."""
-        rows = self.rows(p, key)
-        uses: dict[int, int] = {}
-        high: set[int] = set()
-        for powers, _ in rows:
-            for i, n in powers.items():
-                uses[i] = uses.get(i, 0) + 1
-                if n > 1:
-                    high.add(i)
-        if len(rows) in uses.values():
-            return False
-        return any(n in (1, len(rows) - 1) for i, n in uses.items() if i not in high)
+        if key not in self._factors_of:
+            self._factors_of[key] = p.factor()
+        return self._factors_of[key]
 
     def _expanded(self, p: Any) -> Expr:
         total = ZERO
@@ -133,14 +114,9 @@ class Polynomials(Products):
                 found.append(e if ratio == 1 else negated(e))
         return found
 
-    def _once(self, rows: Iterable[tuple[int, ...]]) -> int:
-        """Operations that a polynomial has at least: each symbol is written once."""
-        used = {i for m in rows for i, n in enumerate(m) if n}
-        return sum(self.length_of(i) for i in used) + max(len(used) - 1, 0)
-
     def _split(self, p: Any, limit: int) -> list[Expr]:
         """A common factor of some terms taken out of them, where that may be no longer than the
-        limit."""
+        limit: each symbol is written once."""
         rows = [(tuple(map(int, m)), c) for m, c in p.terms()]
         uses: dict[int, int] = {}
         for monomial, _ in rows:
@@ -156,10 +132,10 @@ class Polynomials(Products):
         for i in chosen:
             with_it = {m: c for m, c in rows if m[i]}
             without = {m: c for m, c in rows if not m[i]}
-            if self._once(with_it) + self._once(without) + 1 > limit:
+            used = [{j for m in part for j, n in enumerate(m) if n} for part in (with_it, without)]
+            least = sum(self.length_of(j) + 1 for symbols in used for j in symbols) - 1
+            if least + 1 - all(used) > limit or not self.budget.spend():
                 continue
-            if not self.budget.spend():
-                break
             inner, outer = self._dict(with_it), self._dict(without)
             found.append(ir.add(self.poly(inner), self.poly(outer)))
             negative = -inner
@@ -170,33 +146,6 @@ class Polynomials(Products):
 
     def _dict(self, rows: dict[tuple[int, ...], Any]) -> Any:
         return self.ring.context.from_dict(rows)
-
-    def _squares(self, p: Any) -> list[Expr]:
-        """Completed squares: `x**2 + 2*x + 2` as `(x + 1)**2 + 1`."""
-        found: list[Expr] = []
-        if sum(d > 0 for d in p.degrees()) < 2:
-            return []
-        for i, d in enumerate(p.degrees()):
-            if d != 2:
-                continue
-            rows: list[dict[tuple[int, ...], Any]] = [{}, {}, {}]
-            for m, c in p.terms():
-                k = int(m[i])
-                rows[k][tuple(0 if j == i else int(n) for j, n in enumerate(m))] = c
-            a, b, c0 = (self._dict(rows[k]) for k in (2, 1, 0))
-            if not a.is_constant() or b.is_zero():
-                continue
-            lead = a.leading_coefficient()
-            shifted = self.frame.gens[i] + b / (2 * lead)
-            rest = c0 - b * b / (4 * lead)
-            if len(rest) >= len(c0) + 1 or len(shifted) + len(rest) > len(p):
-                continue
-            if not self.budget.spend():
-                break
-            whole, scale = primitive(shifted)
-            square = self.assembled(fraction(lead) * scale**2, {}, [(self.poly(whole), 2)])
-            found.append(ir.add(square, self.poly(rest)) if not rest.is_zero() else square)
-        return found
 
     def _by_known(self, p: Any) -> list[Expr]:
         """Divided by a sum that its user wrote: `q*s + r`."""

@@ -6,7 +6,7 @@ After:   x**2/(2*(x + 1))
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,14 @@ from symdiff.passes.cancel.rational import Factored, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import gathered, times
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import is_number, joined, multiplied, negated, roots_of_numbers
+from symdiff.passes.simplify.pieces import (
+    is_number,
+    joined,
+    multiplied,
+    negated,
+    once,
+    roots_of_numbers,
+)
 
 Around = tuple[int, int, int]
 """Operations of some factors, how many are above the line, how many below."""
@@ -46,13 +53,13 @@ class Products:
 
     def rows(self, p: Any, key: str | None = None) -> Rows:
         """The terms of a polynomial: powers of symbols, and coefficients."""
-        key = str(p) if key is None else key
-        found = self._rows.get(key)
-        if found is None:
-            found = self._rows[key] = [
+        return once(
+            self._rows,
+            str(p) if key is None else key,
+            lambda: [
                 ({i: int(n) for i, n in enumerate(m) if n}, fraction(c)) for m, c in p.terms()
-            ]
-        return found
+            ],
+        )
 
     def rough(self, value: Factored) -> int:
         """About how many operations a value has, without writing it: its sums as they stand."""
@@ -103,18 +110,6 @@ class Products:
                 under += unit.denominator != 1
         return count + under + (over - 1 if over else 0)
 
-    def around(self, factors: Iterable[tuple[Expr, int]]) -> Around:
-        """Formulas to some powers as a part of a product: their operations, how many are above
-        the line, and how many below it."""
-        count = over = under = 0
-        for e, n in factors:
-            count += self.costs.length(e) + (n not in (1, -1))
-            if n > 0:
-                over += 1
-            else:
-                under += 1
-        return count, over, under
-
     def _side(self, i: int, n: int) -> tuple[int, bool]:
         """The operations of a power of a symbol, and whether it is written below the line."""
         found = self._sides.get((i, n))
@@ -135,11 +130,11 @@ class Products:
         """The product of a number, powers of symbols and powers of formulas."""
         if others:
             return self._assembled(unit, singles, others)
-        key = unit.numerator, unit.denominator, *sorted(singles.items())
-        found = self._made.get(key)
-        if found is None:
-            found = self._made[key] = self._assembled(unit, singles, others)
-        return found
+        return once(
+            self._made,
+            (unit.numerator, unit.denominator, *sorted(singles.items())),
+            lambda: self._assembled(unit, singles, others),
+        )
 
     def _assembled(
         self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
@@ -199,17 +194,11 @@ class Products:
         return exponents, symbolic, natural
 
     def _gathered(self, u: Expr) -> Expr:
-        found = self._sums.get(u)
-        if found is None:
-            found = self._sums[u] = gathered(u, self.costs.formulas)
-        return found
+        return once(self._sums, u, lambda: gathered(u, self.costs.formulas))
 
     def _exponent(self, q: Fraction, m: Expr) -> Expr:
         """A multiple of a direction."""
-        found = self._exponents.get((q, m))
-        if found is None:
-            found = self._exponents[q, m] = times(q, m, self.costs.formulas)
-        return found
+        return once(self._exponents, (q, m), lambda: times(q, m, self.costs.formulas))
 
     def _column(self, i: int) -> tuple[Expr, Fraction | int]:
         """A symbol of the ring as a base and its exponent."""

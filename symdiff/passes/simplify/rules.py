@@ -97,6 +97,8 @@ IDENTITIES: tuple[Identity, ...] = (
     Identity("sinh-asinh", SINH(ASINH(U)), plain(U)),
     Identity("tanh-asinh", TANH(ASINH(U)), plain(U / ir.sqrt(U**2 + ONE))),
     Identity("sinh-acosh", SINH(ACOSH(U)), plain(ir.sqrt(U - ONE) * ir.sqrt(U + ONE))),
+    Identity("sinh+cosh", SINH(U) + COSH(U), plain(EXP(U))),
+    Identity("cosh-sinh", COSH(U) - SINH(U), plain(EXP(ir.neg(U)))),
     Identity("1-erf", ONE - ERF(U), plain(ERFC(U))),
     Identity("1-erfc", ONE - ERFC(U), plain(ERF(U))),
     Identity("hypot", HYPOT(U, V), plain(ir.sqrt(U**2 + V**2))),

@@ -4,190 +4,96 @@ Before:  (k <= 0 or abs(k) >= 0) and x > 0, k > 0 or k == 0
 After:   x > 0, k >= 0
 
 A condition compares a few quantities with 0. All combinations of their signs are looked at, and of
-their being undefined, where they can be: then no comparison holds.
+their being undefined, where they can be: then no comparison holds. The first of what is always
+true or false, of one comparison, and of two that holds for the same combinations is taken.
 """
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator
+from itertools import combinations, product
 
 from symdiff import ir
 from symdiff.ir import ABS, AND, EQ, LE, LT, NEG, NOT, OR, SUB, Expr
+from symdiff.ir.formula_text import text_of
 from symdiff.ir.functions import ATAN, COS, EXP, EXTREMES, FLOOR, SIN, TANH
 from symdiff.passes.analysis.signs import NEGATIVE, POSITIVE, ZERO_, Signs
 
 MAX_QUANTITIES = 4
 TOTAL = frozenset((ir.ADD, SUB, NEG, ir.MUL, ir.VAR, ir.CONST, ABS, ir.SIGN, *EXTREMES)) | {
+    ir.WHERE,
     SIN, COS, TANH, ATAN, FLOOR, EXP
 }  # fmt: skip
 """Operations that are defined for all numbers."""
 
 _HOLDS = {LT: lambda s: s > 0, LE: lambda s: s >= 0, EQ: lambda s: s == 0}
 _SIGNS = ((NEGATIVE, -1), (ZERO_, 0), (POSITIVE, 1))
-_State = tuple[int | None, ...]
+_State = dict[Expr, int | None]
 
 
 def tidied(condition: Expr) -> Expr:
     """The condition without what is always true or false, and comparisons of one quantity as one."""
-    work = _Conditions(condition)
-    if not 0 < len(work.quantities) <= MAX_QUANTITIES:
+    nodes = ir.topological((condition,))
+    quantities = list(dict.fromkeys(_quantity(e)[0] for e in nodes if e.op in _HOLDS))
+    known = all(e.op in _HOLDS or e.op in (AND, OR, NOT, ir.BOOL) for e in nodes if e.op.boolean)
+    if not (known and 0 < len(quantities) <= MAX_QUANTITIES):
         return condition
-    return work.shortest(_once(condition))
+    states = _states(quantities)
+    wanted = [_holds(condition, state) for state in states]
+    for made in _shorter(quantities):
+        if [_holds(made, state) for state in states] == wanted:
+            return made if len(text_of(made)) < len(text_of(condition)) else condition
+    return condition
 
 
-class _Conditions:
-    def __init__(self, condition: Expr) -> None:
-        self.quantities: dict[Expr, int] = {}
-        self.atoms: dict[Expr, tuple[int, int]] = {}
-        for node in ir.topological((condition,)):
-            if node.op in _HOLDS:
-                q, sign = _quantity(ir.sub(node.args[1], node.args[0]))
-                if q not in self.quantities and ir.neg(q) in self.quantities:
-                    q, sign = ir.neg(q), -sign
-                self.atoms[node] = self.quantities.setdefault(q, len(self.quantities)), sign
-        self.states = self._states() if len(self.quantities) <= MAX_QUANTITIES else []
-
-    def _states(self) -> list[_State]:
-        signs = Signs()
-        ranges: list[list[int | None]] = []
-        for q in self.quantities:
-            found: list[int | None] = [s for bit, s in _SIGNS if signs.of(q) & bit]
-            if any(not _total(n) for n in ir.topological((q,))):
-                found.append(None)
-            ranges.append(found)
-        pairs = [
-            (i, j)
-            for q, i in self.quantities.items()
-            if q.op is ABS
-            for u, j in self.quantities.items()
-            if u is q.args[0] or u is ir.neg(q.args[0])
-        ]
-        return [
-            state
-            for state in product(*ranges)
-            if all(state[i] == (None if (s := state[j]) is None else abs(s)) for i, j in pairs)
-        ]
-
-    def table(self, condition: Expr) -> list[bool]:
-        """Whether the condition holds, for each combination of signs."""
-        return [self._holds(condition, state) for state in self.states]
-
-    def _holds(self, e: Expr, state: _State) -> bool:
-        if e.op is ir.BOOL:
-            return bool(e.value)
-        if e.op is NOT:
-            return not self._holds(e.args[0], state)
-        if e.op is AND:
-            return all(self._holds(a, state) for a in e.args)
-        if e.op is OR:
-            return any(self._holds(a, state) for a in e.args)
-        at, sign = self.atoms[e]
-        found = state[at]
-        return found is not None and _HOLDS[e.op](sign * found)
-
-    def shortest(self, condition: Expr) -> Expr:
-        """The condition with as many of its parts left out as can be."""
-        if any(n.op.boolean and not self._known(n) for n in _parts(condition)):
-            return condition
-        wanted = self.table(condition)
-        for value in (True, False):
-            if all(held is value for held in wanted):
-                return ir.boolean(value)
-        changed = True
-        while changed:
-            changed = False
-            for part in _parts(condition):
-                for other in (ir.TRUE, ir.FALSE, self._joined(part)):
-                    if other is None or other is part:
-                        continue
-                    made = _replaced(condition, part, other)
-                    if _size(made) < _size(condition) and self.table(made) == wanted:
-                        condition, changed = made, True
-                        break
-                if changed:
-                    break
-        return condition
-
-    def _known(self, e: Expr) -> bool:
-        return e in self.atoms or e.op in (AND, OR, NOT, ir.BOOL)
-
-    def _joined(self, e: Expr) -> Expr | None:
-        """Comparisons of one quantity as one comparison."""
-        used = {self.atoms[n][0] for n in _parts(e) if n in self.atoms}
-        if e.op not in (AND, OR) or len(used) != 1:
-            return None
-        (at,) = used
-        held = {state[at] for state, h in zip(self.states, self.table(e), strict=True) if h}
-        if None in held:
-            return None
-        q = next(q for q, i in self.quantities.items() if i == at)
-        left, right = q.args if q.op is SUB else (q, ir.ZERO)
-        all_signs = {state[at] for state in self.states}
-        for signs, made in (
-            ({-1}, ir.lt(left, right)), ({-1, 0}, ir.le(left, right)), ({0}, ir.eq(left, right)),
-            ({0, 1}, ir.le(right, left)), ({1}, ir.lt(right, left)), ({-1, 1}, ir.ne(left, right)),
-        ):  # fmt: skip
-            if signs & all_signs == held and None not in all_signs:
-                atom = made.args[0] if made.op is NOT else made
-                self.atoms[atom] = at, -1 if signs <= {-1, 0} and signs != {0} else 1
-                return made
-        return None
+def _quantity(comparison: Expr) -> tuple[Expr, int]:
+    """What is compared with 0, and with which sign; of a quantity and its negative one of them."""
+    q = ir.sub(comparison.args[1], comparison.args[0])
+    other = ir.neg(q)
+    plain = q.op is not NEG and (other.op is NEG or text_of(q) <= text_of(other))
+    return (q, 1) if plain else (other, -1)
 
 
-def _quantity(q: Expr) -> tuple[Expr, int]:
-    return (q.args[0], -1) if q.op is NEG else (q, 1)
+def _states(quantities: list[Expr]) -> list[_State]:
+    signs = Signs()
+    ranges: list[list[int | None]] = []
+    for q in quantities:
+        found: list[int | None] = [s for bit, s in _SIGNS if signs.of(q) & bit]
+        ranges.append(found if all_total((q,)) else [*found, None])
+    states = [dict(zip(quantities, state, strict=True)) for state in product(*ranges)]
+    for q in quantities:
+        for u in (q.args[0], ir.neg(q.args[0])) if q.op is ABS else ():
+            states = [s for s in states if u not in s or s[q] == (s[u] and abs(s[u] or 0))]
+    return states
 
 
-def is_total(condition: Expr) -> bool:
-    """Whether what a condition compares is defined for all numbers."""
-    return all(n.op.boolean or _total(n) for n in ir.topological((condition,)))
-
-
-def _total(e: Expr) -> bool:
-    if e.op is ir.POW:
-        n = ir.integer(e.args[1])
-        return n is not None and n > 0
-    return e.op in TOTAL
-
-
-def _parts(e: Expr) -> list[Expr]:
-    """The conditions that a condition is made of, the largest first."""
-    found = {e: None}
-    for part in found.copy() if e.op not in (AND, OR, NOT) else e.args:
-        if part is not e:
-            found |= dict.fromkeys(_parts(part))
-    return list(found)
-
-
-def _once(e: Expr) -> Expr:
-    """The same without repeated members of conjunctions and of alternatives."""
+def _holds(e: Expr, state: _State) -> bool:
+    if e.op is ir.BOOL:
+        return bool(e.value)
     if e.op is NOT:
-        return ir.rebuild(e, (_once(e.args[0]),))
-    if e.op not in (AND, OR):
-        return e
-    members: dict[Expr, None] = {}
-    stack = [e]
-    while stack:
-        node = stack.pop()
-        if node.op is e.op:
-            stack += node.args[::-1]
-        else:
-            members[_once(node)] = None
-    first, *rest = members
-    for member in rest:
-        first = ir.apply(e.op, first, member)
-    return first
+        return not _holds(e.args[0], state)
+    if e.op in (AND, OR):
+        return (all if e.op is AND else any)(_holds(a, state) for a in e.args)
+    q, sign = _quantity(e)
+    found = state[q]
+    return found is not None and _HOLDS[e.op](sign * found)
 
 
-def _replaced(e: Expr, part: Expr, other: Expr) -> Expr:
-    if e is part:
-        return other
-    if e.op not in (AND, OR, NOT):
-        return e
-    return ir.rebuild(e, tuple(_replaced(a, part, other) for a in e.args))
+def _shorter(quantities: list[Expr]) -> Iterator[Expr]:
+    """Conditions about some quantities, the shortest first."""
+    yield from (ir.TRUE, ir.FALSE)
+    atoms = list[Expr]()
+    for q in quantities:
+        a, b = q.args if q.op is SUB else (q, ir.ZERO)
+        atoms += (ir.lt(a, b), ir.le(a, b), ir.eq(a, b), ir.le(b, a), ir.lt(b, a), ir.ne(a, b))
+    yield from atoms
+    for join in (ir.and_, ir.or_):
+        yield from (join(*pair) for pair in combinations(atoms, 2))
 
 
-def _size(e: Expr) -> int:
-    return (
-        1 + sum(_size(a) for a in e.args) if e.op in (AND, OR, NOT) else 2 * (e.op is not ir.BOOL)
+def all_total(outputs: tuple[Expr, ...]) -> bool:
+    """Whether formulas and conditions are defined for all numbers."""
+    return all(
+        n.op.boolean or n.op in TOTAL or (n.op is ir.POW and (ir.integer(n.args[1]) or 0) > 0)
+        for n in ir.topological(outputs)
     )
