@@ -10,6 +10,7 @@ import numpy as np
 
 from symdiff.frontend.library import polynomial_names, rare_arguments, rearranged
 from symdiff.frontend.library.numpy.linear_algebra import EIGH, SLOGDET, SVD
+from symdiff.frontend.library.primitives import Row, rows
 from symdiff.frontend.trace.values import SymArray, is_number
 
 ArrayLike = Any
@@ -434,55 +435,31 @@ def whole_deviation_of_list(data: Any) -> Any:
     return math.sqrt(whole_variance_of_list(data))
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    "numpy.quantile": (quantile, 1),
-    "scipy.optimize.rosen": (rosen, 1),
-    "numpy.percentile": (percentile, 1),
-    "numpy.histogram": (histogram, 1),
-    "numpy.partition": (partition, 1),
-    "numpy.argpartition": (argpartition, 1),
-    "numpy.median": (median, 1),
-    "numpy.nanmax": (nanmax, 1),
-    "numpy.nanmin": (nanmin, 1),
-    "numpy.nanprod": (without_nan(np.prod, 1.0), 1),
-    "numpy.nancumsum": (without_nan(np.cumsum, 0.0), 1),
-    "numpy.nanmean": (nanmean, 1),
-    "numpy.nanvar": (nanvar, 1),
-    "numpy.nanstd": (nanstd, 1),
-    "numpy.cov": (cov, 2),
-    "numpy.corrcoef": (corrcoef, 2),
+TABLE: dict[str, Row] = {
+    **rows(
+        "numpy", 1, quantile, percentile, histogram, partition, argpartition, median, nanmax, nanmin,
+        nanmean, nanvar, nanstd, nanprod=without_nan(np.prod, 1.0), nancumsum=without_nan(np.cumsum, 0.0),
+        nancumprod=without_nan(np.cumprod, 1.0),
+    ),
+    **rows("numpy", 2, cov, corrcoef, vecdot, matvec, vecmat),
     "numpy.bincount": (bincount, 2, 0),
-    "numpy.nancumprod": (without_nan(np.cumprod, 1.0), 1),
-    "numpy.linalg.diagonal": (linalg_diagonal, 1),
-    "scipy.linalg.pinv": (scipy_pseudoinverse, 1),
-    "scipy.linalg.circulant": (circulant, 1),
-    "statistics.mean": (mean_of_list, 1),
-    "statistics.fmean": (mean_of_list, 1),
-    "statistics.median": (median_of_list, 1),
-    "statistics.median_low": (low_median_of_list, 1),
-    "statistics.median_high": (high_median_of_list, 1),
-    "statistics.variance": (variance_of_list, 1),
-    "statistics.pvariance": (whole_variance_of_list, 1),
-    "statistics.stdev": (deviation_of_list, 1),
-    "statistics.pstdev": (whole_deviation_of_list, 1),
-    "numpy.linalg.lstsq": (lstsq, 2),
-    "numpy.linalg.qr": (qr, 1),
-    "numpy.linalg.svdvals": (svdvals, 1),
-    "numpy.linalg.cond": (cond, 1),
-    "scipy.linalg.solve_triangular": (solve_triangular, 2),
-    "scipy.linalg.cho_factor": (cho_factor, 1),
-    "scipy.linalg.cho_solve": (cho_solve, 2),
-    "scipy.linalg.cholesky": (scipy_cholesky, 1),
-    "scipy.linalg.svdvals": (svdvals, 1),
-    "numpy.vecdot": (vecdot, 2),
-    "numpy.linalg.vecdot": (vecdot, 2),
-    "numpy.matvec": (matvec, 2),
-    "numpy.vecmat": (vecmat, 2),
-    "numpy.linalg.matrix_norm": (matrix_norm, 1),
-    "numpy.linalg.trace": (matrix_trace, 1),
+    **rows(
+        "numpy.linalg", 1, qr, svdvals, cond, matrix_norm, diagonal=linalg_diagonal, trace=matrix_trace
+    ),
+    **rows("numpy.linalg", 2, lstsq, vecdot),
+    **rows(
+        "scipy.linalg", 1, circulant, cho_factor, svdvals, cholesky=scipy_cholesky, pinv=scipy_pseudoinverse
+    ),
+    **rows("scipy.linalg", 2, solve_triangular, cho_solve),
+    **rows("scipy.optimize", 1, rosen),
+    **rows(
+        "statistics", 1, mean=mean_of_list, fmean=mean_of_list, median=median_of_list,
+        median_low=low_median_of_list, median_high=high_median_of_list, variance=variance_of_list,
+        pvariance=whole_variance_of_list, stdev=deviation_of_list, pstdev=whole_deviation_of_list,
+    ),
     **rearranged.TABLE,
     **polynomial_names.TABLE,
-}
+}  # fmt: skip
 """By the dotted name of what is implemented: the function, how many of its first arguments are
 arrays, and the number of one that is an array of integers."""
 

@@ -1,39 +1,26 @@
-"""Functions of `scipy.special` of an order that is known, in terms of others: orthogonal polynomials and
-associated Legendre functions by their recurrences (DLMF 18.9, 14.10), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is
-traced like a user's, as in `composed`."""
+"""Functions of `scipy.special` of an order that is known, with several results or with arguments that may be
+left out, in terms of others: orthogonal polynomials and associated Legendre functions by their recurrences (DLMF
+18.9, 14.10), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is traced like a user's,
+as in `composed`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from symdiff.ir import Expr
-from symdiff.ir.functions import IV, JV, KV, YV
+from symdiff.frontend.library.primitives import exact, rows
+from symdiff.ir import functions
 
-
-def bessel_j(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-def bessel_y(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-def bessel_i(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-def bessel_k(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {
-    bessel_j: lambda v, z: JV(v, z), bessel_y: lambda v, z: YV(v, z),
-    bessel_i: lambda v, z: IV(v, z), bessel_k: lambda v, z: KV(v, z),
-}  # fmt: skip
-"""What these functions are, as formulas."""
+bessel_j = exact(lambda v, z: functions.JV(v, z))
+bessel_y = exact(lambda v, z: functions.YV(v, z))
+bessel_i = exact(lambda v, z: functions.IV(v, z))
+bessel_k = exact(lambda v, z: functions.KV(v, z))
+airy_ai, airy_ai_slope = exact(functions.AIRY_AI), exact(functions.AIRY_AI_SLOPE)
+airy_bi, airy_bi_slope = exact(functions.AIRY_BI), exact(functions.AIRY_BI_SLOPE)
+sine_integral, cosine_integral = exact(functions.SI), exact(functions.CI)
+sinh_integral, cosh_integral = exact(functions.SHI), exact(functions.CHI)
+riemann_zeta, hurwitz_zeta = exact(functions.riemann), exact(functions.hurwitz)
 
 
 def eval_legendre(n: int, x: Any) -> Any:
@@ -155,12 +142,27 @@ def lpmv(m: int, v: int, x: Any) -> Any:
     return now
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    f"scipy.special.{f.__name__}": (f, 0)
-    for f in (
-        eval_legendre, eval_chebyt, eval_chebyu, eval_hermite, eval_hermitenorm, eval_laguerre,
-        eval_genlaguerre, eval_gegenbauer, eval_jacobi, eval_sh_legendre, eval_sh_chebyt,
-        eval_sh_chebyu, jvp, yvp, ivp, kvp, lpmv,
-    )
-}  # fmt: skip
+# ------------------------------------------- several results, arguments that may be left out
+def airy(z: Any) -> Any:
+    return airy_ai(z), airy_ai_slope(z), airy_bi(z), airy_bi_slope(z)
+
+
+def sici(x: Any) -> Any:
+    return sine_integral(x), cosine_integral(x)
+
+
+def shichi(x: Any) -> Any:
+    return sinh_integral(x), cosh_integral(x)
+
+
+def zeta(x: Any, q: Any = None) -> Any:
+    return riemann_zeta(x) if q is None else hurwitz_zeta(x, q)
+
+
+TABLE = rows(
+    "scipy.special", 0,
+    eval_legendre, eval_chebyt, eval_chebyu, eval_hermite, eval_hermitenorm, eval_laguerre,
+    eval_genlaguerre, eval_gegenbauer, eval_jacobi, eval_sh_legendre, eval_sh_chebyt,
+    eval_sh_chebyu, jvp, yvp, ivp, kvp, lpmv, airy, sici, shichi, zeta,
+)  # fmt: skip
 """As `composed.TABLE`."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.library.implicit import ALL
+from symdiff.frontend.library.primitives import traced
 from symdiff.frontend.trace.tracer import Tracer
 
 ArrayLike = Any
@@ -20,18 +21,11 @@ ROOM = 2.0**-36
 """By how much NumPy's results may differ, of the largest argument: its transforms have other roundings."""
 
 
-def rounded_otherwise(found: Any) -> Any:
+@traced
+def rounded_otherwise(t: Tracer, found: Any) -> Any:
     """A result that plain Python computes by other steps."""
-    return found
-
-
-def _trace_rounded(t: Tracer, found: Any) -> Any:
     t.solved(ALL, ROOM)
     return found
-
-
-TRACED = {rounded_otherwise: _trace_rounded}
-"""What is told to the tracer."""
 
 
 def _roots(rows: int, columns: int, n: int, sign: float) -> Any:
