@@ -93,17 +93,6 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
     return np.take(np.ravel(a) if axis is None else a, which, axis=0 if axis is None else axis)
 
 
-def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    i, j = axes
-    if k % 4 == 0:
-        return m * 1
-    if k % 4 == 1:
-        return np.swapaxes(np.flip(m, j), i, j)
-    if k % 4 == 2:
-        return np.flip(np.flip(m, i), j)
-    return np.flip(np.swapaxes(m, i, j), j)
-
-
 def dstack(arrays: Any) -> Any:
     parts = [a[None, :, None] if np.ndim(a) == 1 else a[:, :, None] if np.ndim(a) == 2 else a for a in arrays]  # fmt: skip
     return np.concatenate(parts, axis=2)
@@ -298,14 +287,6 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
     return np.split(ary, indices_or_sections, 2)
 
 
-def atleast_3d(a: ArrayLike) -> Any:
-    if np.ndim(a) == 0:
-        return np.reshape(a, (1, 1, 1))
-    if np.ndim(a) == 1:
-        return a[None, :, None]
-    return a[:, :, None] if np.ndim(a) == 2 else a
-
-
 def ediff1d(ary: ArrayLike, to_end: Any = None, to_begin: Any = None) -> Any:
     found = np.diff(np.ravel(ary))
     if to_begin is not None:
@@ -323,11 +304,6 @@ def diag_indices(n: int, ndim: int = 2) -> Any:
 
 def diag_indices_from(arr: ArrayLike) -> Any:
     return (np.arange(arr.shape[0]),) * np.ndim(arr)
-
-
-def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
-    k, n = axis % np.ndim(a), start + np.ndim(a) if start < 0 else start
-    return np.moveaxis(a, k, n - 1 if k < n else n)
 
 
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Any:
@@ -502,9 +478,9 @@ TABLE: dict[str, Row] = {
         unravel_index, ravel_multi_index, diag_indices, logspace, geomspace,
     ),
     **rows(
-        "numpy", 1, unwrap, unique, gradient, rot90, dstack, tril_indices_from, triu_indices_from, delete,
-        insert, argwhere, block, array_split, hsplit, vsplit, dsplit, atleast_3d, ediff1d, diagflat,
-        diag_indices_from, rollaxis, cumulative_sum=cumulative(np.cumsum, 0.0),
+        "numpy", 1, unwrap, unique, gradient, dstack, tril_indices_from, triu_indices_from, delete,
+        insert, argwhere, block, array_split, hsplit, vsplit, dsplit, ediff1d, diagflat,
+        diag_indices_from, cumulative_sum=cumulative(np.cumsum, 0.0),
         cumulative_prod=cumulative(np.cumprod, 1.0),
     ),
     **rows("numpy", 2, correlate, digitize, isin, compress, putmask, choose),

@@ -29,11 +29,9 @@ from symdiff.frontend.library.numpy.shapes import (
     expanded,
     flattened,
     moved,
-    permuted,
     ravel,
     taken_along,
-    widened,
-    with_moved_axis,
+    transpose,
 )
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements
@@ -100,7 +98,7 @@ def _vdot(t: Tracer, a: Any, b: Any) -> Any:
 
 def _outer(t: Tracer, a: Any, b: Any) -> Any:
     x, y = (flattened(t, v) for v in arrays_of(t, a, b))
-    return arrays.elementwise(arrays.multiply, widened(t, x, 1), y)
+    return arrays.elementwise(arrays.multiply, expanded(t, x, 1), y)
 
 
 def _trace(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
@@ -253,7 +251,7 @@ def _cross(t: Tracer, a: Any, b: Any, axis: Any = -1) -> Any:
     x, y = arrays_of(t, a, b)
     if isinstance(x, SmallArray) and not _are_threes(x, y, axis):
         raise Refused(f"np.cross() of arrays of shapes {x.items.shape} and {y.items.shape}")
-    x, y = (with_moved_axis(t, v, axis, 0) for v in (x, y))
+    x, y = (moved(t, v, axis, 0) for v in (x, y))
     for v in (x, y):
         n = sizes_of(v)[0]
         if n is not ir.const(3):
@@ -383,7 +381,7 @@ def _eigh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
 
 def _eigvalsh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
     a = _square(t, value, "np.linalg.eigvalsh()")
-    return _eigh(t, a if UPLO in ("L", "l") else permuted(a, (1, 0)))[0]
+    return _eigh(t, a if UPLO in ("L", "l") else transpose(t, a))[0]
 
 
 def _matrix(t: Tracer, value: Any, what: str) -> SymArray:
