@@ -258,26 +258,22 @@ def _matrices(a: ArrayLike) -> Any:
     return np.reshape(a, (-1, a.shape[-2], a.shape[-1]))
 
 
-def each_matrix(f: Any) -> Any:
-    """A function of a matrix, for every matrix of a stack."""
+def each_matrix(f: Any, made: Any = None, count: int = 0) -> Any:
+    """A function of a matrix, for every matrix of a stack: of so many results what is made of them."""
 
     def found(a: ArrayLike, *args: Any) -> Any:
-        parts = np.array([f(m, *args) for m in _matrices(a)])
-        return np.reshape(parts, (*a.shape[:-2], *parts.shape[1:]))
+        if made is None:
+            return _stack([f(m, *args) for m in _matrices(a)], a)
+        parts = [_stack([f(m, *args)[k] for m in _matrices(a)], a) for k in range(count)]
+        return made(*parts)
 
     return found
 
 
-def log_determinants(a: ArrayLike) -> Any:
-    signs = np.array([np.linalg.slogdet(m)[0] for m in _matrices(a)])
-    sizes = np.array([np.linalg.slogdet(m)[1] for m in _matrices(a)])
-    return SLOGDET(np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2]))
-
-
-def eigenvectors(a: ArrayLike, UPLO: Any = "L") -> Any:
-    values = np.array([np.linalg.eigh(m, UPLO)[0] for m in _matrices(a)])
-    vectors = np.array([np.linalg.eigh(m, UPLO)[1] for m in _matrices(a)])
-    return EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
+def _stack(parts: Any, a: ArrayLike) -> Any:
+    """Results for the matrices of a stack, in its shape."""
+    found = np.array(parts)
+    return np.reshape(found, (*a.shape[:-2], *found.shape[1:]))
 
 
 def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
@@ -492,8 +488,8 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
         f"numpy.linalg.{f.__name__}": (each_matrix(f), _stacked)
         for f in (np.linalg.inv, np.linalg.det, np.linalg.cholesky, np.linalg.eigvalsh, np.linalg.pinv)
     },
-    "numpy.linalg.slogdet": (log_determinants, _stacked),
-    "numpy.linalg.eigh": (eigenvectors, _stacked),
+    "numpy.linalg.slogdet": (each_matrix(np.linalg.slogdet, SLOGDET, 2), _stacked),
+    "numpy.linalg.eigh": (each_matrix(np.linalg.eigh, EIGH, 2), _stacked),
     "numpy.linalg.svd": (decompositions, _stacked),
     "numpy.linalg.norm": (spectral_norms, _of_spectra),
     "numpy.linalg.solve": (solutions, _stacked),

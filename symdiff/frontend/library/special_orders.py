@@ -99,28 +99,15 @@ def eval_sh_chebyu(n: int, x: Any) -> Any:
     return eval_chebyu(n, 2 * x - 1)
 
 
-def jvp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_j(v, z)
-    return (jvp(v - 1, z, n - 1) - jvp(v + 1, z, n - 1)) / 2
+def slope(bessel: Any, sign: int, of_both: int = 1) -> Any:
+    """The derivative of a Bessel function: half the difference of its neighbours, or their sum."""
 
+    def found(v: Any, z: Any, n: int = 1) -> Any:
+        if n == 0:
+            return bessel(v, z)
+        return of_both * (found(v - 1, z, n - 1) + sign * found(v + 1, z, n - 1)) / 2
 
-def yvp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_y(v, z)
-    return (yvp(v - 1, z, n - 1) - yvp(v + 1, z, n - 1)) / 2
-
-
-def ivp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_i(v, z)
-    return (ivp(v - 1, z, n - 1) + ivp(v + 1, z, n - 1)) / 2
-
-
-def kvp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_k(v, z)
-    return -(kvp(v - 1, z, n - 1) + kvp(v + 1, z, n - 1)) / 2
+    return found
 
 
 def lpmv(m: int, v: int, x: Any) -> Any:
@@ -163,6 +150,7 @@ TABLE = rows(
     "scipy.special", 0,
     eval_legendre, eval_chebyt, eval_chebyu, eval_hermite, eval_hermitenorm, eval_laguerre,
     eval_genlaguerre, eval_gegenbauer, eval_jacobi, eval_sh_legendre, eval_sh_chebyt,
-    eval_sh_chebyu, jvp, yvp, ivp, kvp, lpmv, airy, sici, shichi, zeta,
+    eval_sh_chebyu, lpmv, airy, sici, shichi, zeta, jvp=slope(bessel_j, -1), yvp=slope(bessel_y, -1),
+    ivp=slope(bessel_i, 1), kvp=slope(bessel_k, 1, -1),
 )  # fmt: skip
 """As `composed.TABLE`."""
