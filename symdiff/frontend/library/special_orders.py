@@ -23,36 +23,32 @@ sinh_integral, cosh_integral = exact(functions.SHI), exact(functions.CHI)
 riemann_zeta, hurwitz_zeta = exact(functions.riemann), exact(functions.hurwitz)
 
 
+def _recurrence(n: int, x: Any, now: Any, step: Any) -> Any:
+    """The polynomial of degree n, by that of degree 1 and a step from two to the next."""
+    before = 1 + 0 * x
+    for k in range(1, n + 1):
+        before, now = now, step(k, now, before)
+    return before
+
+
 def eval_legendre(n: int, x: Any) -> Any:
     return eval_jacobi(n, 0, 0, x)
 
 
 def eval_chebyt(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, x
-    for _ in range(n):
-        before, now = now, 2 * x * now - before
-    return before
+    return _recurrence(n, x, x, lambda k, p, q: 2 * x * p - q)
 
 
 def eval_chebyu(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, 2 * x
-    for _ in range(n):
-        before, now = now, 2 * x * now - before
-    return before
+    return _recurrence(n, x, 2 * x, lambda k, p, q: 2 * x * p - q)
 
 
 def eval_hermite(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, 2 * x
-    for k in range(1, n + 1):
-        before, now = now, 2 * x * now - 2 * k * before
-    return before
+    return _recurrence(n, x, 2 * x, lambda k, p, q: 2 * x * p - 2 * k * q)
 
 
 def eval_hermitenorm(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, x
-    for k in range(1, n + 1):
-        before, now = now, x * now - k * before
-    return before
+    return _recurrence(n, x, x, lambda k, p, q: x * p - k * q)
 
 
 def eval_laguerre(n: int, x: Any) -> Any:
@@ -60,20 +56,21 @@ def eval_laguerre(n: int, x: Any) -> Any:
 
 
 def eval_genlaguerre(n: int, alpha: Any, x: Any) -> Any:
-    before, now = 1 + 0 * x, 1 + alpha - x
-    for k in range(1, n + 1):
-        before, now = now, ((2 * k + 1 + alpha - x) * now - (k + alpha) * before) / (k + 1)
-    return before
+    return _recurrence(
+        n,
+        x,
+        1 + alpha - x,
+        lambda k, p, q: ((2 * k + 1 + alpha - x) * p - (k + alpha) * q) / (k + 1),
+    )
 
 
 def eval_gegenbauer(n: int, alpha: Any, x: Any) -> Any:
-    before, now = 1 + 0 * x, 2 * alpha * x
-    for k in range(1, n + 1):
-        before, now = (
-            now,
-            (2 * (k + alpha) * x * now - (k + 2 * alpha - 1) * before) / (k + 1),
-        )
-    return before
+    return _recurrence(
+        n,
+        x,
+        2 * alpha * x,
+        lambda k, p, q: (2 * (k + alpha) * x * p - (k + 2 * alpha - 1) * q) / (k + 1),
+    )
 
 
 def eval_jacobi(n: int, alpha: Any, beta: Any, x: Any) -> Any:

@@ -310,11 +310,12 @@ def _flatten(t: Tracer, value: Any) -> Any:
 
 
 # -------------------------------------------------------------------------- views
-def viewed(a: SymArray, f: Function, args: Any = (), kwargs: Any = {}, ones: Any = ()) -> SymArray:  # noqa: B006
+def viewed(a: SymArray, f: Function, args: Any, kwargs: Any, ones: Any = ()) -> SymArray:
     """The view that a function of NumPy's makes of an array. It is called with one whose strides are names of
     its axes, and says in those of the result where each axis of it is from; `ones` are axes of size 1."""
     rank = len(a.shape)
-    for k in _leaves((*args, *kwargs.values())):
+    given = _leaves((*args, *kwargs.values()))
+    for k in given:
         if not isinstance(k, int):
             raise Refused(f"axis {shown(k)} of an array of {dimensions(rank)}")
     sizes = [1 if n is ONE or k in ones else 2 for k, n in enumerate(a.shape)]
@@ -325,7 +326,9 @@ def viewed(a: SymArray, f: Function, args: Any = (), kwargs: Any = {}, ones: Any
     except np.exceptions.AxisError as error:
         raise Refused(f"axis {error.axis} of an array of {dimensions(error.ndim or 0)}") from None
     except ValueError as error:
-        raise Refused(str(error)) from None
+        far = [k for k in given if not -rank <= k < rank]
+        text = f"axis {far[0]} of an array of {dimensions(rank)}" if far else str(error)
+        raise Refused(text) from None
     if found is model:
         return a
     at, shape = [ZERO] * rank, []
@@ -367,7 +370,7 @@ def _squeeze(t: Tracer, value: Any, axis: Any = None) -> Any:
         for k in gone:
             if a.shape[k] is not ONE:
                 t.require(ir.eq(a.shape[k], ONE), "value", "an axis that is squeezed is not 1")
-    found = viewed(a, np.squeeze, (tuple(gone),), ones=gone)
+    found = viewed(a, np.squeeze, (tuple(gone),), {}, ones=gone)
     return found if found.shape else symbolic.element(found, ())
 
 
