@@ -331,6 +331,8 @@ def viewed(a: SymArray, f: Function, args: Any, kwargs: Any, ones: Any = ()) -> 
         raise Refused(text) from None
     if found is model:
         return a
+    if found.ndim > symbolic.MAX_RANK:
+        raise Refused(f"an array of more than {dimensions(symbolic.MAX_RANK)}")
     at, shape = [ZERO] * rank, []
     for slot, stride in zip(SLOTS, found.strides, strict=False):
         k = strides.index(abs(stride)) if abs(stride) in strides else None
