@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symdiff.api.solutions import argmin, integral, ode, root
     from symdiff.api.transforms import grad, hessian, jacobian, jvp, symgrad, value_and_grad, vjp
     from symdiff.frontend import Array
-    from symdiff.frontend.library.detached import stop_gradient
+    from symdiff.frontend.library.primitives import stop_gradient
     from symdiff.interop.lambdify import lambdify
     from symdiff.pipeline.validation.settings import options
     from symdiff.process.progress import show_progress
@@ -47,7 +47,7 @@ _MODULES = {
     "lambdify": "symdiff.interop.lambdify",
     "options": "symdiff.pipeline.validation.settings",
     "show_progress": "symdiff.process.progress",
-    "stop_gradient": "symdiff.frontend.library.detached",
+    "stop_gradient": "symdiff.frontend.library.primitives",
 }
 """Where the public names are; imported when they are first used, as the command line needs few."""
 

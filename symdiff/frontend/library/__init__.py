@@ -13,6 +13,7 @@
 `complex_numbers/`    complex numbers as pairs of real ones
 `foreign`             other libraries' names of NumPy's and SciPy's
 `of_numba`            what Numba compiles, seen through to its Python
+`primitives`          what traced Python calls and the tracer computes; rows of tables
 `composed`            NumPy's and SciPy's in terms of others
 `rare_arguments`      their calls with arguments that are seldom given
 `rearranged`          those that rearrange arrays, in terms of others
@@ -21,10 +22,8 @@
 `distributions`       methods of `scipy.stats`
 `densities`           distributions of `scipy.stats` in standard form
 `located`             their methods, with location and scale, and frozen ones
-`special_orders`      orthogonal polynomials and derivatives of Bessel functions
-`several_results`     special functions with several results or optional arguments
+`special_orders`      special functions of known orders, or with several results
 `implicit`            roots and integrals of functions
-`detached`            numbers of which no derivative is taken
 `minima`              systems of equations and minima
 `ode`                 initial value problems
 `riccati`            equations of Sylvester, Lyapunov and Riccati; generalised eigenvalues

@@ -548,40 +548,15 @@ def _callable(t: Tracer, value: Any) -> bool:
     return not isinstance(value, (Scalar, SmallArray, Masked, Stream)) and callable(value)
 
 
-TABLE: dict[str, Callable[..., Any]] = {
-    "builtins.abs": absolute,
-    "builtins.sum": total,
-    "builtins.max": maximum,
-    "builtins.min": minimum,
-    "builtins.round": _round,
-    "builtins.pow": _pow,
-    "builtins.divmod": _divmod,
-    "builtins.int": to_int,
-    "builtins.float": _float,
-    "builtins.bool": _bool,
-    "builtins.isinstance": is_instance,
-    "builtins.len": _len,
-    "builtins.range": _range,
-    "builtins.enumerate": _enumerate,
-    "builtins.zip": _zip,
-    "builtins.map": _map,
-    "builtins.filter": _filter,
-    "builtins.reversed": _reversed,
-    "builtins.iter": _iter,
-    "builtins.next": _next,
-    "builtins.list": _list,
-    "builtins.tuple": _tuple,
-    "builtins.set": _set,
-    "builtins.frozenset": lambda t, *a: frozenset(_set(t, *a)),
-    "builtins.dict": dictionary,
-    "builtins.any": _any,
-    "builtins.all": _all,
-    "builtins.str": _str,
-    "builtins.repr": lambda t, v: text_of(repr, v),
-    "builtins.getattr": _getattr,
-    "builtins.hasattr": _hasattr,
-    "builtins.setattr": _setattr,
-    "builtins.callable": _callable,
-    "builtins.slice": lambda t, *ends: slice(*ends),
-}
+_NAMES: dict[str, Callable[..., Any]] = {
+    "abs": absolute, "sum": total, "max": maximum, "min": minimum, "round": _round, "pow": _pow,
+    "divmod": _divmod, "int": to_int, "float": _float, "bool": _bool, "isinstance": is_instance,
+    "len": _len, "range": _range, "enumerate": _enumerate, "zip": _zip, "map": _map,
+    "filter": _filter, "reversed": _reversed, "iter": _iter, "next": _next, "list": _list,
+    "tuple": _tuple, "set": _set, "frozenset": lambda t, *a: frozenset(_set(t, *a)),
+    "dict": dictionary, "any": _any, "all": _all, "str": _str,
+    "repr": lambda t, v: text_of(repr, v), "getattr": _getattr, "hasattr": _hasattr,
+    "setattr": _setattr, "callable": _callable, "slice": lambda t, *ends: slice(*ends),
+}  # fmt: skip
+TABLE = {f"builtins.{name}": implementation for name, implementation in _NAMES.items()}
 """Traced versions, by the dotted name of what they implement."""

@@ -36,8 +36,8 @@ def _counter(t: Tracer, counted: Any = None, /, **kwargs: Any) -> Any:
     return t.own(collections.Counter(plain(v) for v in elements(t, counted)))
 
 
-def _changing(change: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that changes its owner."""
+def changing(change: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that changes its owner; positions and keys must be known."""
 
     def implementation(t: Tracer, owner: Any, *args: Any) -> Any:
         t.mutate(owner)
@@ -71,16 +71,16 @@ TABLE: dict[str, Callable[..., Any]] = {
 """Traced versions, by the dotted name of what they implement."""
 
 METHODS: dict[tuple[type, str], Callable[..., Any]] = {
-    (Deque, "appendleft"): _changing(lambda t, o, v: o.extend_left([v])),
-    (Deque, "extendleft"): _changing(lambda t, o, v: o.extend_left(elements(t, v))),
-    (Deque, "popleft"): _changing(lambda t, o: t.wrap(o.pop(0))),
-    (Deque, "pop"): _changing(lambda t, o: t.wrap(o.pop())),
-    (Deque, "insert"): _changing(_insert),
-    (Deque, "rotate"): _changing(_rotate),
+    (Deque, "appendleft"): changing(lambda t, o, v: o.extend_left([v])),
+    (Deque, "extendleft"): changing(lambda t, o, v: o.extend_left(elements(t, v))),
+    (Deque, "popleft"): changing(lambda t, o: t.wrap(o.pop(0))),
+    (Deque, "pop"): changing(lambda t, o: t.wrap(o.pop())),
+    (Deque, "insert"): changing(_insert),
+    (Deque, "rotate"): changing(_rotate),
     (Deque, "copy"): lambda t, o: t.own(o.copy()),
     (DefaultDict, "copy"): lambda t, o: t.own(o.copy()),
     (collections.OrderedDict, "copy"): lambda t, o: t.own(o.copy()),
-    (collections.OrderedDict, "move_to_end"): _changing(_moved_to_end),
+    (collections.OrderedDict, "move_to_end"): changing(_moved_to_end),
 }
 """Methods that lists and dicts do not have, or that differ from theirs."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from symdiff.frontend.library import polynomial_names, rare_arguments, rearranged
 from symdiff.frontend.library.numpy.linear_algebra import EIGH, SLOGDET, SVD
+from symdiff.frontend.library.primitives import Row, rows
 from symdiff.frontend.trace.values import SymArray, is_number
 
 ArrayLike = Any
@@ -257,26 +258,22 @@ def _matrices(a: ArrayLike) -> Any:
     return np.reshape(a, (-1, a.shape[-2], a.shape[-1]))
 
 
-def each_matrix(f: Any) -> Any:
-    """A function of a matrix, for every matrix of a stack."""
+def each_matrix(f: Any, made: Any = None, count: int = 0) -> Any:
+    """A function of a matrix, for every matrix of a stack: of so many results what is made of them."""
 
     def found(a: ArrayLike, *args: Any) -> Any:
-        parts = np.array([f(m, *args) for m in _matrices(a)])
-        return np.reshape(parts, (*a.shape[:-2], *parts.shape[1:]))
+        if made is None:
+            return _stack([f(m, *args) for m in _matrices(a)], a)
+        parts = [_stack([f(m, *args)[k] for m in _matrices(a)], a) for k in range(count)]
+        return made(*parts)
 
     return found
 
 
-def log_determinants(a: ArrayLike) -> Any:
-    signs = np.array([np.linalg.slogdet(m)[0] for m in _matrices(a)])
-    sizes = np.array([np.linalg.slogdet(m)[1] for m in _matrices(a)])
-    return SLOGDET(np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2]))
-
-
-def eigenvectors(a: ArrayLike, UPLO: Any = "L") -> Any:
-    values = np.array([np.linalg.eigh(m, UPLO)[0] for m in _matrices(a)])
-    vectors = np.array([np.linalg.eigh(m, UPLO)[1] for m in _matrices(a)])
-    return EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
+def _stack(parts: Any, a: ArrayLike) -> Any:
+    """Results for the matrices of a stack, in its shape."""
+    found = np.array(parts)
+    return np.reshape(found, (*a.shape[:-2], *found.shape[1:]))
 
 
 def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
@@ -434,55 +431,31 @@ def whole_deviation_of_list(data: Any) -> Any:
     return math.sqrt(whole_variance_of_list(data))
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    "numpy.quantile": (quantile, 1),
-    "scipy.optimize.rosen": (rosen, 1),
-    "numpy.percentile": (percentile, 1),
-    "numpy.histogram": (histogram, 1),
-    "numpy.partition": (partition, 1),
-    "numpy.argpartition": (argpartition, 1),
-    "numpy.median": (median, 1),
-    "numpy.nanmax": (nanmax, 1),
-    "numpy.nanmin": (nanmin, 1),
-    "numpy.nanprod": (without_nan(np.prod, 1.0), 1),
-    "numpy.nancumsum": (without_nan(np.cumsum, 0.0), 1),
-    "numpy.nanmean": (nanmean, 1),
-    "numpy.nanvar": (nanvar, 1),
-    "numpy.nanstd": (nanstd, 1),
-    "numpy.cov": (cov, 2),
-    "numpy.corrcoef": (corrcoef, 2),
+TABLE: dict[str, Row] = {
+    **rows(
+        "numpy", 1, quantile, percentile, histogram, partition, argpartition, median, nanmax, nanmin,
+        nanmean, nanvar, nanstd, nanprod=without_nan(np.prod, 1.0), nancumsum=without_nan(np.cumsum, 0.0),
+        nancumprod=without_nan(np.cumprod, 1.0),
+    ),
+    **rows("numpy", 2, cov, corrcoef, vecdot, matvec, vecmat),
     "numpy.bincount": (bincount, 2, 0),
-    "numpy.nancumprod": (without_nan(np.cumprod, 1.0), 1),
-    "numpy.linalg.diagonal": (linalg_diagonal, 1),
-    "scipy.linalg.pinv": (scipy_pseudoinverse, 1),
-    "scipy.linalg.circulant": (circulant, 1),
-    "statistics.mean": (mean_of_list, 1),
-    "statistics.fmean": (mean_of_list, 1),
-    "statistics.median": (median_of_list, 1),
-    "statistics.median_low": (low_median_of_list, 1),
-    "statistics.median_high": (high_median_of_list, 1),
-    "statistics.variance": (variance_of_list, 1),
-    "statistics.pvariance": (whole_variance_of_list, 1),
-    "statistics.stdev": (deviation_of_list, 1),
-    "statistics.pstdev": (whole_deviation_of_list, 1),
-    "numpy.linalg.lstsq": (lstsq, 2),
-    "numpy.linalg.qr": (qr, 1),
-    "numpy.linalg.svdvals": (svdvals, 1),
-    "numpy.linalg.cond": (cond, 1),
-    "scipy.linalg.solve_triangular": (solve_triangular, 2),
-    "scipy.linalg.cho_factor": (cho_factor, 1),
-    "scipy.linalg.cho_solve": (cho_solve, 2),
-    "scipy.linalg.cholesky": (scipy_cholesky, 1),
-    "scipy.linalg.svdvals": (svdvals, 1),
-    "numpy.vecdot": (vecdot, 2),
-    "numpy.linalg.vecdot": (vecdot, 2),
-    "numpy.matvec": (matvec, 2),
-    "numpy.vecmat": (vecmat, 2),
-    "numpy.linalg.matrix_norm": (matrix_norm, 1),
-    "numpy.linalg.trace": (matrix_trace, 1),
+    **rows(
+        "numpy.linalg", 1, qr, svdvals, cond, matrix_norm, diagonal=linalg_diagonal, trace=matrix_trace
+    ),
+    **rows("numpy.linalg", 2, lstsq, vecdot),
+    **rows(
+        "scipy.linalg", 1, circulant, cho_factor, svdvals, cholesky=scipy_cholesky, pinv=scipy_pseudoinverse
+    ),
+    **rows("scipy.linalg", 2, solve_triangular, cho_solve),
+    **rows("scipy.optimize", 1, rosen),
+    **rows(
+        "statistics", 1, mean=mean_of_list, fmean=mean_of_list, median=median_of_list,
+        median_low=low_median_of_list, median_high=high_median_of_list, variance=variance_of_list,
+        pvariance=whole_variance_of_list, stdev=deviation_of_list, pstdev=whole_deviation_of_list,
+    ),
     **rearranged.TABLE,
     **polynomial_names.TABLE,
-}
+}  # fmt: skip
 """By the dotted name of what is implemented: the function, how many of its first arguments are
 arrays, and the number of one that is an array of integers."""
 
@@ -515,8 +488,8 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
         f"numpy.linalg.{f.__name__}": (each_matrix(f), _stacked)
         for f in (np.linalg.inv, np.linalg.det, np.linalg.cholesky, np.linalg.eigvalsh, np.linalg.pinv)
     },
-    "numpy.linalg.slogdet": (log_determinants, _stacked),
-    "numpy.linalg.eigh": (eigenvectors, _stacked),
+    "numpy.linalg.slogdet": (each_matrix(np.linalg.slogdet, SLOGDET, 2), _stacked),
+    "numpy.linalg.eigh": (each_matrix(np.linalg.eigh, EIGH, 2), _stacked),
     "numpy.linalg.svd": (decompositions, _stacked),
     "numpy.linalg.norm": (spectral_norms, _of_spectra),
     "numpy.linalg.solve": (solutions, _stacked),

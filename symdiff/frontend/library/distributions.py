@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir
-from symdiff.ir import Expr, const, sqrt
+from symdiff.frontend.library.primitives import exact
+from symdiff.ir import const, sqrt
 from symdiff.ir.functions import (
     ATAN,
     BETAINC,
@@ -38,135 +38,48 @@ Number = Any
 
 
 # ----------------------------------------------------------- with constants that are exact
-def density(z: Number) -> Number:
-    """The normal density."""
-    raise NotImplementedError
-
-
-def below(z: Number) -> Number:
-    """The normal distribution function."""
-    raise NotImplementedError
-
-
-def log_pi(v: Number) -> Number:
-    """log(pi*v)."""
-    raise NotImplementedError
-
-
-def bell(z: Number) -> Number:
-    """The logistic density."""
-    raise NotImplementedError
-
-
-def xlogy(x: Number, y: Number) -> Number:
-    """x*log(y), 0 for x = 0."""
-    raise NotImplementedError
-
-
-def xlog1py(x: Number, y: Number) -> Number:
-    """x*log(1 + y), 0 for x = 0."""
-    raise NotImplementedError
-
-
-def log_gamma(x: Number) -> Number:
-    """The logarithm of the gamma function."""
-    raise NotImplementedError
-
-
-def gamma_share(a: Number, z: Number) -> Number:
-    """The share of the gamma function below z."""
-    raise NotImplementedError
-
-
-def gamma_rest(a: Number, z: Number) -> Number:
-    """The share above z."""
-    raise NotImplementedError
-
-
-def beta_share(a: Number, b: Number, z: Number) -> Number:
-    """The share of the beta function below z."""
-    raise NotImplementedError
-
-
-def student_share(df: Number, z: Number) -> Number:
-    """The share of Student's distribution below z."""
-    raise NotImplementedError
-
-
-def owen(h: Number, a: Number) -> Number:
-    """Owen's T function."""
-    raise NotImplementedError
-
-
-def rice_share(b: Number, z: Number) -> Number:
-    """The share of the distribution of Rice below z."""
-    raise NotImplementedError
-
-
-def rice_rest(b: Number, z: Number) -> Number:
-    """The share above z."""
-    raise NotImplementedError
-
-
-def arc_share(kappa: Number, z: Number) -> Number:
-    """The share of von Mises's distribution between -pi and z."""
-    raise NotImplementedError
-
-
-def hypergeometric(a: Number, b: Number, c: Number, z: Number) -> Number:
-    """2F1(a, b; c; z)."""
-    raise NotImplementedError
-
-
-def quantile(p: Number) -> Number:
-    """Of the normal distribution."""
-    raise NotImplementedError
-
-
-def turns(z: Number) -> Number:
-    """atan(z)/pi."""
-    raise NotImplementedError
-
-
-def tangent(p: Number) -> Number:
-    """tan(pi*p)."""
-    raise NotImplementedError
-
-
-def principal_branch(z: Number) -> Number:
-    """Lambert's W from -1/e on, at least -1."""
-    raise NotImplementedError
-
-
-def lower_branch(z: Number) -> Number:
-    """The other real branch, at most -1."""
-    raise NotImplementedError
-
-
-EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {
-    density: lambda z: EXP(-(z**2) / const(2)) / sqrt(const(2) * PI()),
-    below: normal_below,
-    log_pi: lambda v: LOG(PI() * v),
-    bell: lambda z: ir.ONE / (const(4) * COSH(z / const(2)) ** 2),
-    xlogy: lambda x, y: XLOGY(x, y),
-    xlog1py: lambda x, y: XLOG1PY(x, y),
-    log_gamma: lambda x: LGAMMA(x),
-    gamma_share: lambda a, z: GAMMAINC(a, z),
-    gamma_rest: lambda a, z: GAMMAINCC(a, z),
-    beta_share: lambda a, b, z: BETAINC(a, b, z),
-    student_share: lambda df, z: STUDENT(df, z),
-    owen: lambda h, a: OWENS_T(h, a),
-    rice_share: lambda b, z: MARCUM_BELOW(b, z),
-    rice_rest: lambda b, z: MARCUM_ABOVE(b, z),
-    arc_share: von_mises_share,
-    hypergeometric: lambda a, b, c, z: HYP2F1(a, b, c, z),
-    quantile: normal_quantile,
-    turns: lambda z: ATAN(z) / PI(),
-    tangent: lambda p: TAN(PI() * p),
-    principal_branch: lambda z: LAMBERTW(z),
-    lower_branch: lambda z: LAMBERTW_LOWER(z),
-}
-"""What these functions are, as formulas."""
+density = exact(lambda z: EXP(-(z**2) / const(2)) / sqrt(const(2) * PI()))
+"""The normal density."""
+below = exact(normal_below)
+"""The normal distribution function."""
+log_pi = exact(lambda v: LOG(PI() * v))
+"""log(pi*v)."""
+bell = exact(lambda z: ir.ONE / (const(4) * COSH(z / const(2)) ** 2))
+"""The logistic density."""
+xlogy = exact(lambda x, y: XLOGY(x, y))
+"""x*log(y), 0 for x = 0."""
+xlog1py = exact(lambda x, y: XLOG1PY(x, y))
+"""x*log(1 + y), 0 for x = 0."""
+log_gamma = exact(LGAMMA)
+"""The logarithm of the gamma function."""
+gamma_share = exact(lambda a, z: GAMMAINC(a, z))
+"""The share of the gamma function below z."""
+gamma_rest = exact(lambda a, z: GAMMAINCC(a, z))
+"""The share above z."""
+beta_share = exact(lambda a, b, z: BETAINC(a, b, z))
+"""The share of the beta function below z."""
+student_share = exact(lambda df, z: STUDENT(df, z))
+"""The share of Student's distribution below z."""
+owen = exact(lambda h, a: OWENS_T(h, a))
+"""Owen's T function."""
+rice_share = exact(lambda b, z: MARCUM_BELOW(b, z))
+"""The share of the distribution of Rice below z."""
+rice_rest = exact(lambda b, z: MARCUM_ABOVE(b, z))
+"""The share above z."""
+arc_share = exact(von_mises_share)
+"""The share of von Mises's distribution between -pi and z."""
+hypergeometric = exact(lambda a, b, c, z: HYP2F1(a, b, c, z))
+"""2F1(a, b; c; z)."""
+quantile = exact(normal_quantile)
+"""Of the normal distribution."""
+turns = exact(lambda z: ATAN(z) / PI())
+"""atan(z)/pi."""
+tangent = exact(lambda p: TAN(PI() * p))
+"""tan(pi*p)."""
+principal_branch = exact(LAMBERTW)
+"""Lambert's W from -1/e on, at least -1."""
+lower_branch = exact(LAMBERTW_LOWER)
+"""The other real branch, at most -1."""
 
 
 def positive(value: Number, *numbers: Number) -> Number:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library.primitives import rows
+
 ArrayLike = Any
 
 
@@ -139,19 +141,13 @@ def uniform_filter(
     return found
 
 
-TABLE: dict[str, tuple[Any, int]] = {
-    "numpy.hanning": (hann, 0),
-    **{f"numpy.{f.__name__}": (f, 0) for f in (hamming, blackman, bartlett, kaiser)},
-    **{
-        f"scipy.signal.windows.{f.__name__}": (f, 0)
-        for f in (hann, hamming, blackman, bartlett, kaiser)
-    },
-    "scipy.signal.get_window": (get_window, 0),
-    **{
-        f"scipy.ndimage.{f.__name__}": (f, 1)
-        for f in (
-            correlate1d, convolve1d, uniform_filter1d, gaussian_filter1d, gaussian_filter, uniform_filter,
-        )
-    },
-}  # fmt: skip
+TABLE = (
+    rows("numpy", 0, hamming, blackman, bartlett, kaiser, hanning=hann)
+    | rows("scipy.signal.windows", 0, hann, hamming, blackman, bartlett, kaiser)
+    | rows("scipy.signal", 0, get_window)
+    | rows(
+        "scipy.ndimage", 1, correlate1d, convolve1d, uniform_filter1d, gaussian_filter1d,
+        gaussian_filter, uniform_filter,
+    )
+)  # fmt: skip
 """As `composed.TABLE`."""

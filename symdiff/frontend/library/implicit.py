@@ -13,13 +13,14 @@ derivatives, which are sums of the same form: Leibniz' rule, with the ends among
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from symdiff import ir
+from symdiff.frontend.library.primitives import rows, traced
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, Unusable, is_number
 from symdiff.ir import VAR, Expr, loop_program
@@ -56,13 +57,9 @@ class Root(NamedTuple):
 _BRACKETS = ("brentq", "brenth", "bisect", "ridder", "toms748")
 
 
-def newton_steps(f: Callable[..., Any], x: Any, args: Any) -> Any:
+@traced
+def newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
     """Two Newton steps from a root."""
-    raise NotImplementedError("it is traced: see `trace_newton_steps`")
-
-
-def trace_newton_steps(t: Tracer, f: Any, x: Any, args: Any) -> Any:
-    """The same of traced numbers: the root is the result of a loop."""
     if not isinstance(x, Real):
         raise Refused(
             "a root that depends on no parameter", "compute it before the function is called"
@@ -266,29 +263,14 @@ def _infinite(x: Any) -> int:
     return 0 if not isinstance(x, float) else 1 if x == math.inf else -1 if x == -math.inf else 0
 
 
-def approximate(x: Any) -> Any:
+@traced
+def approximate(t: Tracer, x: Any) -> Any:
     """An integral that plain Python computes to a tolerance, with an estimate of its error that is its own."""
-    raise NotImplementedError("it is traced: see `trace_approximate`")
-
-
-def trace_approximate(t: Tracer, x: Any) -> Any:
     t.solved(ALL, ROOM)
     return x, Unusable("the error that quad() estimates", "use the integral only, as quad(...)[0]")
 
 
-TABLE: dict[str, tuple[Any, int]] = {
-    "scipy.integrate.quad": (quad, 0),
-    "scipy.optimize.bisect": (brentq, 0),
-    "scipy.optimize.brenth": (brentq, 0),
-    "scipy.optimize.brentq": (brentq, 0),
-    "scipy.optimize.newton": (newton, 0),
-    "scipy.optimize.ridder": (brentq, 0),
-    "scipy.optimize.root_scalar": (root_scalar, 0),
-}
+TABLE = rows("scipy.integrate", 0, quad) | rows(
+    "scipy.optimize", 0, newton, root_scalar, **dict.fromkeys(("brentq", "brenth", "bisect", "ridder"), brentq)
+)  # fmt: skip
 """As `composed.TABLE`."""
-
-TRACED: dict[Any, Callable[..., Any]] = {
-    newton_steps: trace_newton_steps,
-    approximate: trace_approximate,
-}
-"""What is told to the tracer."""

@@ -23,10 +23,6 @@ METHODS = (*KINDS, "ppf", "isf")
 
 
 # ------------------------------------------------- plain Python, traced like a user's
-def standardised(x: Number, loc: Number, scale: Number) -> Number:
-    return (x - loc) / scale
-
-
 def inside(
     value: Number, z: Number, low: Number, high: Number, scale: Number, outside: Number
 ) -> Number:
@@ -43,37 +39,9 @@ def share(
     return positive(np.where(z < low, least, np.where(z >= high, most, value)), scale)
 
 
-def shifted(value: Number, scale: Number) -> Number:
-    return value - np.log(scale)
-
-
-def scaled(value: Number, scale: Number) -> Number:
-    return np.exp(value) / scale
-
-
-def over(value: Number, scale: Number) -> Number:
-    return value / scale
-
-
 def placed(value: Number, q: Number, loc: Number, scale: Number) -> Number:
     """A quantile, where q is a probability."""
     return positive(np.where((q >= 0) & (q <= 1), loc + scale * value, np.nan), scale)
-
-
-def exponential(value: Number) -> Number:
-    return np.exp(value)
-
-
-def logarithm(value: Number) -> Number:
-    return np.log(value)
-
-
-def rest(value: Number) -> Number:
-    return 1 - value
-
-
-def floored(x: Number, loc: Number) -> Number:
-    return np.floor(x - loc)
 
 
 # -------------------------------------------------------------------------- tracing
@@ -108,18 +76,24 @@ def _value(t: Tracer, kind: str, of: Standard, x: Any, bound: list[Any]) -> Any:
             value = _inline(t, of.density, k, *shapes)
         else:
             log = _inline(t, of.log, k, *shapes)
-            value = log if kind == "logpmf" else _inline(t, exponential, log)
+            value = log if kind == "logpmf" else t.call(np.exp, (log,), {})
         return _inline(t, counted, value, k, low, high, -np.inf if kind == "logpmf" else 0.0)
     if of.whole:
-        z = _inline(t, floored, x, loc)
+        z = _inline(t, lambda x, loc: np.floor(x - loc), x, loc)
     else:
-        z = _inline(t, standardised, x, loc, scale)
+        z = _inline(t, lambda x, loc, scale: (x - loc) / scale, x, loc, scale)
     if kind in ("pdf", "logpdf"):
-        change, outside = (shifted, -np.inf) if kind == "logpdf" else (scaled, 0.0)
+        outside = -np.inf if kind == "logpdf" else 0.0
         if kind == "pdf" and of.density is not None:
-            value = _inline(t, over, _inline(t, of.density, z, *shapes), scale)
+            value = _inline(
+                t, lambda v, scale: v / scale, _inline(t, of.density, z, *shapes), scale
+            )
         else:
-            value = _inline(t, change, _inline(t, of.log, z, *shapes), scale)
+            value = _inline(t, of.log, z, *shapes)
+            if kind == "logpdf":
+                value = _inline(t, lambda v, scale: v - np.log(scale), value, scale)
+            else:
+                value = _inline(t, lambda v, scale: np.exp(v) / scale, value, scale)
         return _inline(t, inside, value, z, low, high, scale, outside)
     is_log, upper = kind.startswith("log"), kind.endswith("sf")
     own, other = (of.above, of.below) if upper else (of.below, of.above)
@@ -128,10 +102,9 @@ def _value(t: Tracer, kind: str, of: Standard, x: Any, bound: list[Any]) -> Any:
         value = _inline(t, direct, z, *shapes)
     else:
         assert own is not None or other is not None
-        value = (
-            _inline(t, own, z, *shapes) if own else _inline(t, rest, _inline(t, other, z, *shapes))
-        )
-        value = _inline(t, logarithm, value) if is_log else value
+        value = _inline(t, own or other, z, *shapes)
+        value = value if own else _inline(t, lambda v: 1 - v, value)
+        value = t.call(np.log, (value,), {}) if is_log else value
     least, most = (-np.inf, 0.0) if is_log else (0.0, 1.0)
     ends = (most, least) if upper else (least, most)
     return _inline(t, share, value, z, low, high, scale, *ends)
@@ -144,7 +117,7 @@ def _quantile(t: Tracer, kind: str, of: Standard, q: Any, shapes: list[Any]) -> 
     if own is not None:
         return _inline(t, own, q, *shapes)
     assert other is not None
-    return _inline(t, other, _inline(t, rest, q), *shapes)
+    return _inline(t, other, _inline(t, lambda v: 1 - v, q), *shapes)
 
 
 def method(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library.primitives import rows
 from symdiff.frontend.library.riccati import solve_sylvester
 
 ArrayLike = Any
@@ -100,10 +101,5 @@ def matrix_rank(A: ArrayLike, tol: Any = None, *, rtol: Any = None) -> Any:
     return np.sum(np.where(sizes > least, 1, 0))
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    "scipy.linalg.sqrtm": (sqrtm, 1),
-    "scipy.linalg.logm": (logm, 1),
-    "scipy.linalg.lu": (lu, 1),
-    "numpy.linalg.matrix_rank": (matrix_rank, 1),
-}
+TABLE = rows("scipy.linalg", 1, sqrtm, logm, lu) | rows("numpy.linalg", 1, matrix_rank)
 """As `composed.TABLE`."""

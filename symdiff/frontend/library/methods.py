@@ -8,21 +8,12 @@ from typing import Any
 
 from symdiff.frontend.library import collections_names
 from symdiff.frontend.library.builtin_functions import dictionary
+from symdiff.frontend.library.collections_names import changing
 from symdiff.frontend.library.ordering import sorted_list
 from symdiff.frontend.syntax.containers import elements, plain, position, text_of
 from symdiff.frontend.syntax.operators import compare, truth
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Cond, Refused
-
-
-def _changing(change: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that changes its owner; positions and keys must be known."""
-
-    def implementation(t: Tracer, owner: Any, *args: Any) -> Any:
-        t.mutate(owner)
-        return change(t, owner, *args)
-
-    return implementation
 
 
 def _setdefault(t: Tracer, owner: Any, k: Any, default: Any = None) -> Any:
@@ -89,12 +80,12 @@ def _set_method(name: str) -> Callable[..., Any]:
 
 METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     **collections_names.METHODS,
-    (list, "append"): _changing(lambda t, o, v: o.append(v)),
-    (list, "extend"): _changing(lambda t, o, v: o.extend(elements(t, v))),
-    (list, "insert"): _changing(lambda t, o, i, v: o.insert(position(i), v)),
-    (list, "pop"): _changing(lambda t, o, i=-1: t.wrap(o.pop(position(i)))),
-    (list, "clear"): _changing(lambda t, o: o.clear()),
-    (list, "reverse"): _changing(lambda t, o: o.reverse()),
+    (list, "append"): changing(lambda t, o, v: o.append(v)),
+    (list, "extend"): changing(lambda t, o, v: o.extend(elements(t, v))),
+    (list, "insert"): changing(lambda t, o, i, v: o.insert(position(i), v)),
+    (list, "pop"): changing(lambda t, o, i=-1: t.wrap(o.pop(position(i)))),
+    (list, "clear"): changing(lambda t, o: o.clear()),
+    (list, "reverse"): changing(lambda t, o: o.reverse()),
     (list, "sort"): _list_sort,
     (list, "copy"): lambda t, o: t.own(list(o)),
     (list, "index"): _index,
@@ -106,13 +97,13 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     (dict, "values"): lambda t, o: o.values(),
     (dict, "items"): lambda t, o: o.items(),
     (dict, "copy"): lambda t, o: t.own(dict(o)),
-    (dict, "pop"): _changing(_dict_pop),
-    (dict, "setdefault"): _changing(_setdefault),
+    (dict, "pop"): changing(_dict_pop),
+    (dict, "setdefault"): changing(_setdefault),
     (dict, "update"): _update,
-    (dict, "clear"): _changing(lambda t, o: o.clear()),
+    (dict, "clear"): changing(lambda t, o: o.clear()),
     (str, "format"): _format,
-    (set, "add"): _changing(lambda t, o, v: o.add(plain(v))),
-    (set, "discard"): _changing(lambda t, o, v: o.discard(plain(v))),
+    (set, "add"): changing(lambda t, o, v: o.add(plain(v))),
+    (set, "discard"): changing(lambda t, o, v: o.discard(plain(v))),
     **{
         (kind, name): _set_method(name)
         for kind in (set, frozenset)

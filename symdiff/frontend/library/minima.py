@@ -10,15 +10,15 @@ implicit function theorem, as in `implicit`. Systems have few unknowns, whose nu
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays.selecting import subscript
-from symdiff.frontend.library.detached import stop_gradient
 from symdiff.frontend.library.implicit import MINIMA, ORDERS, ROOM, STEPS, must_be_formulas
+from symdiff.frontend.library.primitives import rows, stop_gradient, traced
 from symdiff.frontend.trace.closures import Closure
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, SmallArray, SymArray, Unusable, is_number
@@ -53,31 +53,6 @@ class Fit(NamedTuple):
 
 
 # ------------------------------------------------------------------ what the tracer does
-def newton_step(f: Any, x: Any, args: Any) -> Any:
-    """f at x, and what Newton's method subtracts from x."""
-    raise NotImplementedError("it is traced: see `trace_newton_step`")
-
-
-def refined(f: Any, x: Any, args: Any) -> Any:
-    """A root of f with the derivatives of the implicit function theorem."""
-    raise NotImplementedError("it is traced: see `trace_refined`")
-
-
-def gradient(f: Any, x: Any, args: Any) -> Any:
-    """The gradient of f."""
-    raise NotImplementedError("it is traced: see `trace_gradient`")
-
-
-def hessian(f: Any, x: Any, args: Any) -> Any:
-    """The value, the gradient and the second derivatives of f."""
-    raise NotImplementedError("it is traced: see `trace_hessian`")
-
-
-def room_of_minima() -> None:
-    """Plain Python's minimum may be off by more than its roots."""
-    raise NotImplementedError("it is traced: see `trace_room_of_minima`")
-
-
 def _at_unknowns(t: Tracer, f: Any, x: Any, args: Any) -> tuple[list[Expr], dict[Expr, Expr]]:
     """The values of f as formulas of its unknowns, and what these are."""
     x = _one_by_one(t, x)
@@ -162,13 +137,17 @@ def _determinant(rows: list[list[Expr]]) -> Expr:
     return total
 
 
-def trace_newton_step(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+@traced
+def newton_step(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    """f at x, and what Newton's method subtracts from x."""
     values, at = _at_unknowns(t, f, x, args)
     now, rows = _substituted(values, _jacobian(values, at), at)
     return _array(now), _array(_solved(t, rows, now))
 
 
-def trace_refined(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+@traced
+def refined(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    """A root of f with the derivatives of the implicit function theorem."""
     t.solved(ORDERS, ROOM)
     values, at = _at_unknowns(t, f, x, args)
     at = {n: DETACHED(e) for n, e in at.items()}
@@ -180,20 +159,26 @@ def trace_refined(t: Tracer, f: Any, x: Any, args: Any) -> Any:
     return _array(list(at.values()))
 
 
-def trace_gradient(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+@traced
+def gradient(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    """The gradient of f."""
     values, at = _at_unknowns(t, f, x, args)
     (slopes,) = _jacobian(values, at)
     return _array(list(ir.substitute(slopes, at)))
 
 
-def trace_hessian(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+@traced
+def hessian(t: Tracer, f: Any, x: Any, args: Any) -> Any:
+    """The value, the gradient and the second derivatives of f."""
     values, at = _at_unknowns(t, f, x, args)
     (slopes,) = _jacobian(values, at)
     now, rows = _substituted(slopes, _jacobian(slopes, at), at)
     return Real(ir.substitute(values, at)[0]), _array(now), _array(rows)
 
 
-def trace_damped(t: Tracer, curves: Any, slopes: Any, damping: Any) -> Any:
+@traced
+def _damped(t: Tracer, curves: Any, slopes: Any, damping: Any) -> Any:
+    """The step of the Levenberg-Marquardt method."""
     curves, slopes = _one_by_one(t, curves), _one_by_one(t, slopes)
     rows = [[_formula(t, v) for v in row] for row in curves.items]
     more = _formula(t, damping)
@@ -201,7 +186,9 @@ def trace_damped(t: Tracer, curves: Any, slopes: Any, damping: Any) -> Any:
     return _array(_solved(t, matrix, [_formula(t, v) for v in slopes.items]))
 
 
-def trace_room_of_minima(t: Tracer) -> None:
+@traced
+def room_of_minima(t: Tracer) -> None:
+    """Plain Python's minimum may be off by more than its roots."""
     t.solved(ORDERS, MINIMA)
 
 
@@ -251,11 +238,6 @@ def root(
 
 
 # ------------------------------------------------------------------------- minima
-def _damped(curves: Any, slopes: Any, damping: Any) -> Any:
-    """The step of the Levenberg-Marquardt method."""
-    raise NotImplementedError("it is traced: see `trace_damped`")
-
-
 def _argmin(f: Any, x0: Any, args: Any) -> Any:
     x = _descended(lambda x: hessian(f, x, args), lambda x: f(x, *args), x0)
     return refined(lambda x, *more: gradient(f, x, more), x, args)
@@ -375,12 +357,9 @@ def _squares(f: Any, p: Any, points: Any) -> Any:
     return value, slopes, curves
 
 
-def parameters_of(f: Any) -> int:
+@traced
+def parameters_of(t: Tracer, f: Any) -> int:
     """How many parameters a function has."""
-    raise NotImplementedError("it is traced: see `trace_parameters_of`")
-
-
-def trace_parameters_of(t: Tracer, f: Any) -> int:
     if isinstance(f, Closure):
         a = f.node.args
         if a.vararg is None:
@@ -392,31 +371,13 @@ def trace_parameters_of(t: Tracer, f: Any) -> int:
     raise Refused("how many parameters curve_fit() has to find is not known", "give a start: p0")
 
 
-def covariances() -> Any:
+@traced
+def covariances(t: Tracer) -> Any:
     """What SciPy estimates of parameters that it fits."""
-    raise NotImplementedError("it is traced: see `trace_covariances`")
-
-
-def trace_covariances(t: Tracer) -> Any:
     return Unusable(
         "the covariances of curve_fit()", "use the parameters only, as curve_fit(...)[0]"
     )
 
 
-TABLE: dict[str, tuple[Any, int]] = {
-    f"scipy.optimize.{f.__name__}": (f, 0)
-    for f in (fsolve, root, minimize, minimize_scalar, least_squares, curve_fit)
-}
+TABLE = rows("scipy.optimize", 0, fsolve, root, minimize, minimize_scalar, least_squares, curve_fit)
 """As `composed.TABLE`."""
-
-TRACED: dict[Any, Callable[..., Any]] = {
-    newton_step: trace_newton_step,
-    refined: trace_refined,
-    gradient: trace_gradient,
-    hessian: trace_hessian,
-    _damped: trace_damped,
-    room_of_minima: trace_room_of_minima,
-    parameters_of: trace_parameters_of,
-    covariances: trace_covariances,
-}
-"""What is told to the tracer."""

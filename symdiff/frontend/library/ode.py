@@ -14,13 +14,12 @@ Differential Equations I, section II.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdiff.frontend.library.detached import trace_stop_gradient
 from symdiff.frontend.library.implicit import ALL, MINIMA
+from symdiff.frontend.library.primitives import rows, trace_stop_gradient, traced
 from symdiff.frontend.trace.tracer import Tracer
 
 NEXT = 10 * 2.0**-52
@@ -90,12 +89,9 @@ RK23 = Method(
 )
 
 
-def constant(x: Any) -> Any:
+@traced
+def constant(t: Tracer, x: Any) -> Any:
     """A number of which no derivative is taken."""
-    raise NotImplementedError("it is traced: see `trace_constant`")
-
-
-def trace_constant(t: Tracer, x: Any) -> Any:
     t.solved(ALL, MINIMA)
     return trace_stop_gradient(t, x)
 
@@ -256,11 +252,5 @@ def _between(time: Any, before: Any, after: Any, start: Any, powers: Any) -> Any
     return total
 
 
-TABLE: dict[str, tuple[Any, int]] = {
-    "scipy.integrate.odeint": (odeint, 0),
-    "scipy.integrate.solve_ivp": (solve_ivp, 0),
-}
+TABLE = rows("scipy.integrate", 0, odeint, solve_ivp)
 """As `composed.TABLE`."""
-
-TRACED: dict[Any, Callable[..., Any]] = {constant: trace_constant}
-"""What is told to the tracer."""

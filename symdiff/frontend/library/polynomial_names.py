@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library.primitives import rows
+
 ArrayLike = Any
 
 
@@ -135,25 +137,18 @@ def lagval(x: Any, c: ArrayLike) -> Any:
     return first + (1 - t) * b - 0.5 * before
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    "numpy.vander": (vander, 1),
-    "numpy.polyder": (polyder, 1),
-    "numpy.polyint": (polyint, 1),
-    "numpy.polyfit": (polyfit, 2),
-    "numpy.polymul": (polymul, 2),
-    "numpy.polyadd": (polyadd, 2),
-    "numpy.polysub": (polysub, 2),
-    "numpy.polynomial.polynomial.polyval": (polynomial_value, 0),
-    "numpy.polynomial.polynomial.polyder": (rising_derivative, 1),
-    "numpy.polynomial.polynomial.polyint": (rising_integral, 1),
-    "numpy.polynomial.polynomial.polyadd": (rising_sum, 2),
-    "numpy.polynomial.polynomial.polysub": (rising_difference, 2),
-    "numpy.polynomial.polynomial.polymul": (polymul, 2),
-    "numpy.polynomial.polynomial.polyvander": (powers, 0),
-    "numpy.polynomial.chebyshev.chebval": (chebval, 0),
-    "numpy.polynomial.legendre.legval": (legval, 0),
-    "numpy.polynomial.hermite.hermval": (hermval, 0),
-    "numpy.polynomial.hermite_e.hermeval": (hermeval, 0),
-    "numpy.polynomial.laguerre.lagval": (lagval, 0),
-}
+TABLE = (
+    rows("numpy", 1, vander, polyder, polyint)
+    | rows("numpy", 2, polyfit, polymul, polyadd, polysub)
+    | rows(
+        "numpy.polynomial.polynomial", 2, polymul, polyadd=rising_sum, polysub=rising_difference,
+    )
+    | rows("numpy.polynomial.polynomial", 1, polyder=rising_derivative, polyint=rising_integral)
+    | rows("numpy.polynomial.polynomial", 0, polyval=polynomial_value, polyvander=powers)
+    | rows("numpy.polynomial.chebyshev", 0, chebval)
+    | rows("numpy.polynomial.legendre", 0, legval)
+    | rows("numpy.polynomial.hermite", 0, hermval)
+    | rows("numpy.polynomial.hermite_e", 0, hermeval)
+    | rows("numpy.polynomial.laguerre", 0, lagval)
+)  # fmt: skip
 """As `composed.TABLE`."""

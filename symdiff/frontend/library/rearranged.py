@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.library import rare_arguments
+from symdiff.frontend.library.primitives import Row, rows
 
 ArrayLike = Any
 
@@ -90,17 +91,6 @@ def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
     ends = np.cumsum(repeats)
     which = np.searchsorted(ends, np.arange(np.sum(repeats)), side="right")
     return np.take(np.ravel(a) if axis is None else a, which, axis=0 if axis is None else axis)
-
-
-def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    i, j = axes
-    if k % 4 == 0:
-        return m * 1
-    if k % 4 == 1:
-        return np.swapaxes(np.flip(m, j), i, j)
-    if k % 4 == 2:
-        return np.flip(np.flip(m, i), j)
-    return np.flip(np.swapaxes(m, i, j), j)
 
 
 def dstack(arrays: Any) -> Any:
@@ -297,14 +287,6 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
     return np.split(ary, indices_or_sections, 2)
 
 
-def atleast_3d(a: ArrayLike) -> Any:
-    if np.ndim(a) == 0:
-        return np.reshape(a, (1, 1, 1))
-    if np.ndim(a) == 1:
-        return a[None, :, None]
-    return a[:, :, None] if np.ndim(a) == 2 else a
-
-
 def ediff1d(ary: ArrayLike, to_end: Any = None, to_begin: Any = None) -> Any:
     found = np.diff(np.ravel(ary))
     if to_begin is not None:
@@ -322,11 +304,6 @@ def diag_indices(n: int, ndim: int = 2) -> Any:
 
 def diag_indices_from(arr: ArrayLike) -> Any:
     return (np.arange(arr.shape[0]),) * np.ndim(arr)
-
-
-def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
-    k, n = axis % np.ndim(a), start + np.ndim(a) if start < 0 else start
-    return np.moveaxis(a, k, n - 1 if k < n else n)
 
 
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Any:
@@ -495,57 +472,24 @@ def _unique_with(ar: ArrayLike, index: bool, inverse: bool, counts: bool) -> Any
     return tuple(found)
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    "numpy.unwrap": (unwrap, 1),
-    "numpy.unique": (unique, 1),
-    "numpy.modf": (modf, 0),
-    "numpy.ldexp": (ldexp, 0),
-    "numpy.isneginf": (isneginf, 0),
-    "numpy.isposinf": (isposinf, 0),
-    "numpy.cumulative_sum": (cumulative(np.cumsum, 0.0), 1),
-    "numpy.cumulative_prod": (cumulative(np.cumprod, 1.0), 1),
-    "numpy.fromiter": (fromiter, 0),
-    "numpy.correlate": (correlate, 2),
-    "numpy.gradient": (gradient, 1),
-    "numpy.digitize": (digitize, 2),
-    "bisect.bisect_left": (bisect_left, 1),
-    "bisect.bisect_right": (bisect_right, 1),
-    "numpy.rot90": (rot90, 1),
-    "numpy.dstack": (dstack, 1),
-    "numpy.tri": (tri, 0),
-    "numpy.tril_indices": (tril_indices, 0),
-    "numpy.triu_indices": (triu_indices, 0),
-    "numpy.tril_indices_from": (tril_indices_from, 1),
-    "numpy.triu_indices_from": (triu_indices_from, 1),
-    "numpy.lib.stride_tricks.sliding_window_view": (sliding_window_view, 1),
-    "numpy.delete": (delete, 1),
-    "numpy.insert": (insert, 1),
-    "numpy.apply_along_axis": (apply_along_axis, 3),
-    "numpy.isin": (isin, 2),
-    "numpy.argwhere": (argwhere, 1),
-    "numpy.indices": (indices, 0),
-    "numpy.unravel_index": (unravel_index, 0),
-    "numpy.ravel_multi_index": (ravel_multi_index, 0),
-    "numpy.ix_": (ix_, 9),
-    "numpy.block": (block, 1),
-    "numpy.array_split": (array_split, 1),
-    "numpy.hsplit": (hsplit, 1),
-    "numpy.vsplit": (vsplit, 1),
-    "numpy.dsplit": (dsplit, 1),
-    "numpy.atleast_3d": (atleast_3d, 1),
-    "numpy.ediff1d": (ediff1d, 1),
-    "numpy.diagflat": (diagflat, 1),
-    "numpy.diag_indices": (diag_indices, 0),
-    "numpy.diag_indices_from": (diag_indices_from, 1),
-    "numpy.rollaxis": (rollaxis, 1),
-    "numpy.logspace": (logspace, 0),
-    "numpy.geomspace": (geomspace, 0),
-    "numpy.compress": (compress, 2),
+TABLE: dict[str, Row] = {
+    **rows(
+        "numpy", 0, modf, ldexp, isneginf, isposinf, fromiter, tri, tril_indices, triu_indices, indices,
+        unravel_index, ravel_multi_index, diag_indices, logspace, geomspace,
+    ),
+    **rows(
+        "numpy", 1, unwrap, unique, gradient, dstack, tril_indices_from, triu_indices_from, delete,
+        insert, argwhere, block, array_split, hsplit, vsplit, dsplit, ediff1d, diagflat,
+        diag_indices_from, cumulative_sum=cumulative(np.cumsum, 0.0),
+        cumulative_prod=cumulative(np.cumprod, 1.0),
+    ),
+    **rows("numpy", 2, correlate, digitize, isin, compress, putmask, choose),
+    **rows("numpy", 3, apply_along_axis),
+    **rows("numpy", 9, ix_, broadcast_arrays),
     "numpy.put": (put, 2, 1),
-    "numpy.putmask": (putmask, 2),
-    "numpy.choose": (choose, 2),
-    "numpy.broadcast_arrays": (broadcast_arrays, 9),
-    "scipy.linalg.block_diag": (block_diag, 9),
-    "scipy.linalg.toeplitz": (toeplitz, 2),
-}
+    **rows("numpy.lib.stride_tricks", 1, sliding_window_view),
+    **rows("bisect", 1, bisect_left, bisect_right),
+    **rows("scipy.linalg", 9, block_diag),
+    **rows("scipy.linalg", 2, toeplitz),
+}  # fmt: skip
 """As `composed.TABLE`."""

@@ -18,8 +18,6 @@ from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import (
     collections_names,
     composed,
-    detached,
-    distributions,
     filters,
     implicit,
     matrix_functions,
@@ -28,10 +26,10 @@ from symdiff.frontend.library import (
     ode,
     ordering,
     output,
+    primitives,
     record_copies,
     riccati,
     scientific,
-    several_results,
     sparse_matrices,
     special_orders,
     splines,
@@ -40,6 +38,7 @@ from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.complex_numbers import complex_calls, fourier, holomorphic
 from symdiff.frontend.library.numpy import elementwise, keywords, truth_values
 from symdiff.frontend.library.numpy import names as array_names
+from symdiff.frontend.library.primitives import no_keywords, shorthand
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.counted_truth import of_truth
@@ -51,7 +50,7 @@ from symdiff.frontend.trace.values import (
     is_single,
     of_whole_kind,
 )
-from symdiff.ir import Expr, Op, functions
+from symdiff.ir import Op, functions
 
 Implementation = Callable[..., Any]
 """Called with the tracer, then with what the user's call passes."""
@@ -163,19 +162,7 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             if truth_values.concerned(function):
                 usual = truth_values.of(function, usual)
             table[id(function)] = function, _extended(known, usual)
-    for fun, build in (distributions.EXACT | special_orders.EXACT | several_results.EXACT).items():
-        table[id(fun)] = fun, _shorthand(build)
-    table |= {
-        id(fun): (fun, traced)
-        for fun, traced in (
-            complex_calls.TRACED
-            | detached.TRACED
-            | implicit.TRACED
-            | riccati.TRACED
-            | minima.TRACED
-            | ode.TRACED
-        ).items()
-    }
+    table |= {id(fun): (fun, traced) for fun, traced in primitives.TABLE.items()}
     return table
 
 
@@ -184,7 +171,7 @@ def _entries() -> dict[str, Implementation]:
     entries: dict[str, Implementation] = {}
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
-    entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
+    entries |= {name: shorthand(f) for name, f in functions.COMPOSITES.items()}
     written = holomorphic.CMATH | fourier.TRANSFORMS
     entries |= {name: _composed(f, 0) for name, f in written.items()}
     entries |= (
@@ -209,7 +196,6 @@ def _written() -> dict[str, Any]:
         | sparse_matrices.TABLE
         | special_orders.TABLE
         | splines.TABLE
-        | several_results.TABLE
         | implicit.TABLE
         | minima.TABLE
         | ode.TABLE
@@ -229,14 +215,6 @@ def _elementary(op: Op) -> Implementation:
         if len(args) == 1 and is_number(args[0]):
             return scalars.apply(op, args[0])
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
-
-    return implementation
-
-
-def _shorthand(build: Callable[..., Expr]) -> Implementation:
-    def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
-        no_keywords(kwargs)
-        return arrays.elementwise(lambda *v: scalars.compose(build, v), *args)
 
     return implementation
 
@@ -261,12 +239,6 @@ def _power(usual: Implementation) -> Implementation:
         return usual(t, *args, **kwargs)
 
     return implementation
-
-
-def no_keywords(kwargs: Mapping[str, Any]) -> None:
-    """Refuse keyword arguments."""
-    for name in kwargs:
-        raise Refused(f"the keyword argument '{name}' is not supported here")
 
 
 def method(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

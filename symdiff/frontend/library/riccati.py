@@ -7,13 +7,12 @@ which each doubles how many derivatives are right.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.library.detached import trace_stop_gradient
 from symdiff.frontend.library.implicit import MINIMA
+from symdiff.frontend.library.primitives import rows, trace_stop_gradient, traced
 from symdiff.frontend.trace.tracer import Tracer
 
 ArrayLike = Any
@@ -115,12 +114,9 @@ def _stabilising(start: ArrayLike, x: ArrayLike, is_open: Any) -> Any:
     return (x + x.T) / 2
 
 
-def detached(x: Any) -> Any:
+@traced
+def detached(t: Tracer, x: Any) -> Any:
     """A matrix of which no derivative is taken."""
-    raise NotImplementedError("it is traced: see `trace_detached`")
-
-
-def trace_detached(t: Tracer, x: Any) -> Any:
     t.solved(ORDERS, MINIMA)
     return trace_stop_gradient(t, x)
 
@@ -172,17 +168,10 @@ def eigvalsh(
     )  # fmt: skip
 
 
-TABLE: dict[str, tuple[Any, int]] = {
-    "scipy.linalg.solve_sylvester": (solve_sylvester, 3),
-    "scipy.linalg.solve_continuous_lyapunov": (solve_continuous_lyapunov, 2),
-    "scipy.linalg.solve_lyapunov": (solve_continuous_lyapunov, 2),
-    "scipy.linalg.solve_discrete_lyapunov": (solve_discrete_lyapunov, 2),
-    "scipy.linalg.solve_continuous_are": (solve_continuous_are, 4),
-    "scipy.linalg.solve_discrete_are": (solve_discrete_are, 4),
-    "scipy.linalg.eigh": (eigh, 1),
-    "scipy.linalg.eigvalsh": (eigvalsh, 1),
-}
+TABLE = (
+    rows("scipy.linalg", 1, eigh, eigvalsh)
+    | rows("scipy.linalg", 2, solve_continuous_lyapunov, solve_discrete_lyapunov, solve_lyapunov=solve_continuous_lyapunov)
+    | rows("scipy.linalg", 3, solve_sylvester)
+    | rows("scipy.linalg", 4, solve_continuous_are, solve_discrete_are)
+)  # fmt: skip
 """As `composed.TABLE`."""
-
-TRACED: dict[Any, Callable[..., Any]] = {detached: trace_detached}
-"""What is told to the tracer."""

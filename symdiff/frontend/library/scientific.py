@@ -16,6 +16,7 @@ from symdiff.frontend.library.distributions import (
     principal_branch,
     xlogy,
 )
+from symdiff.frontend.library.primitives import rows
 
 ArrayLike = Any
 
@@ -310,26 +311,19 @@ def expm(A: ArrayLike) -> Any:
     return found
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    "scipy.stats.gmean": (gmean, 1),
-    "scipy.stats.hmean": (hmean, 1),
-    "scipy.stats.pmean": (pmean, 1),
-    "scipy.integrate.simpson": (simpson, 1),
-    "scipy.integrate.cumulative_trapezoid": (cumulative_trapezoid, 1),
-    "scipy.spatial.distance.cdist": (cdist, 2),
-    "scipy.spatial.distance.pdist": (pdist, 1),
-    "scipy.signal.convolve2d": (convolve, 2),
-    "scipy.signal.lfilter": (lfilter, 0),
-    "scipy.linalg.expm": (expm, 1),
-    "scipy.signal.convolve": (convolve, 2),
-    "scipy.signal.fftconvolve": (fftconvolve, 2),
-    "numpy.fft.fftshift": (fftshift, 1),
-    "numpy.fft.ifftshift": (ifftshift, 1),
-    "scipy.linalg.solve": (solve, 2),
-    "scipy.linalg.solve_banded": (solve_banded, 3),
-    "scipy.special.lambertw": (lambertw, 0),
-    "scipy.special.multigammaln": (multigammaln, 0),
-}
+TABLE = (
+    rows("scipy.stats", 1, gmean, hmean, pmean)
+    | rows("scipy.integrate", 1, simpson, cumulative_trapezoid)
+    | rows("scipy.spatial.distance", 1, pdist)
+    | rows("scipy.spatial.distance", 2, cdist)
+    | rows("scipy.signal", 2, convolve, fftconvolve, convolve2d=convolve)
+    | rows("scipy.signal", 0, lfilter)
+    | rows("scipy.linalg", 1, expm)
+    | rows("scipy.linalg", 2, solve)
+    | rows("scipy.linalg", 3, solve_banded)
+    | rows("numpy.fft", 1, fftshift, ifftshift)
+    | rows("scipy.special", 0, lambertw, multigammaln)
+)
 """As `composed.TABLE`."""
 
 

@@ -6,7 +6,6 @@ After:   an object of `splines.CubicSpline`, whose methods are inlined as those 
 
 from __future__ import annotations
 
-import functools
 import sys
 from typing import Any
 
@@ -23,24 +22,8 @@ def find(function: Any) -> type | None:
     module = getattr(function, "__module__", None) or type(function).__module__
     if not (isinstance(module, str) and module.startswith("scipy.")):
         return None
-    loaded = tuple(m for m in _modules() if m in sys.modules)
-    known, made = _by_identity(loaded).get(id(function), (None, None))
-    return made if known is function else None
-
-
-@functools.lru_cache(maxsize=1)
-def _modules() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.rpartition(".")[0] for name in CLASSES))
-
-
-@functools.lru_cache(maxsize=16)
-def _by_identity(loaded: tuple[str, ...]) -> dict[int, tuple[Any, type]]:
-    found: dict[int, tuple[Any, type]] = {}
     for name, made in CLASSES.items():
-        module, _, attribute = name.rpartition(".")
-        if (
-            module in loaded
-            and (known := getattr(sys.modules[module], attribute, None)) is not None
-        ):
-            found[id(known)] = known, made
-    return found
+        owner, _, attribute = name.rpartition(".")
+        if getattr(sys.modules.get(owner), attribute, None) is function:
+            return made
+    return None

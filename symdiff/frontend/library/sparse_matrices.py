@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library.primitives import rows
+
 ArrayLike = Any
 
 
@@ -207,12 +209,9 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
     return np.linalg.solve(A.toarray(), np.asarray(b))
 
 
-TABLE: dict[str, tuple[Any, int]] = {
-    **{
-        f"scipy.sparse.{f.__name__}": (f, 0) for f in (eye, eye_array, identity, diags, diags_array)
-    },
-    "scipy.sparse.linalg.spsolve": (spsolve, 0),
-}
+TABLE = rows("scipy.sparse", 0, eye, eye_array, identity, diags, diags_array) | rows(
+    "scipy.sparse.linalg", 0, spsolve
+)
 """As `composed.TABLE`."""
 
 CLASSES: dict[str, type] = {

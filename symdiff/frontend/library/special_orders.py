@@ -1,39 +1,34 @@
-"""Functions of `scipy.special` of an order that is known, in terms of others: orthogonal polynomials and
-associated Legendre functions by their recurrences (DLMF 18.9, 14.10), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is
-traced like a user's, as in `composed`."""
+"""Functions of `scipy.special` of an order that is known, with several results or with arguments that may be
+left out, in terms of others: orthogonal polynomials and associated Legendre functions by their recurrences (DLMF
+18.9, 14.10), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is traced like a user's,
+as in `composed`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from symdiff.ir import Expr
-from symdiff.ir.functions import IV, JV, KV, YV
+from symdiff.frontend.library.primitives import exact, rows
+from symdiff.ir import functions
+
+bessel_j = exact(lambda v, z: functions.JV(v, z))
+bessel_y = exact(lambda v, z: functions.YV(v, z))
+bessel_i = exact(lambda v, z: functions.IV(v, z))
+bessel_k = exact(lambda v, z: functions.KV(v, z))
+airy_ai, airy_ai_slope = exact(functions.AIRY_AI), exact(functions.AIRY_AI_SLOPE)
+airy_bi, airy_bi_slope = exact(functions.AIRY_BI), exact(functions.AIRY_BI_SLOPE)
+sine_integral, cosine_integral = exact(functions.SI), exact(functions.CI)
+sinh_integral, cosh_integral = exact(functions.SHI), exact(functions.CHI)
+riemann_zeta, hurwitz_zeta = exact(functions.riemann), exact(functions.hurwitz)
 
 
-def bessel_j(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-def bessel_y(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-def bessel_i(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-def bessel_k(v: Any, z: Any) -> Any:
-    raise NotImplementedError
-
-
-EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {
-    bessel_j: lambda v, z: JV(v, z), bessel_y: lambda v, z: YV(v, z),
-    bessel_i: lambda v, z: IV(v, z), bessel_k: lambda v, z: KV(v, z),
-}  # fmt: skip
-"""What these functions are, as formulas."""
+def _recurrence(n: int, x: Any, now: Any, step: Any) -> Any:
+    """The polynomial of degree n, by that of degree 1 and a step from two to the next."""
+    before = 1 + 0 * x
+    for k in range(1, n + 1):
+        before, now = now, step(k, now, before)
+    return before
 
 
 def eval_legendre(n: int, x: Any) -> Any:
@@ -41,31 +36,19 @@ def eval_legendre(n: int, x: Any) -> Any:
 
 
 def eval_chebyt(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, x
-    for _ in range(n):
-        before, now = now, 2 * x * now - before
-    return before
+    return _recurrence(n, x, x, lambda k, p, q: 2 * x * p - q)
 
 
 def eval_chebyu(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, 2 * x
-    for _ in range(n):
-        before, now = now, 2 * x * now - before
-    return before
+    return _recurrence(n, x, 2 * x, lambda k, p, q: 2 * x * p - q)
 
 
 def eval_hermite(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, 2 * x
-    for k in range(1, n + 1):
-        before, now = now, 2 * x * now - 2 * k * before
-    return before
+    return _recurrence(n, x, 2 * x, lambda k, p, q: 2 * x * p - 2 * k * q)
 
 
 def eval_hermitenorm(n: int, x: Any) -> Any:
-    before, now = 1 + 0 * x, x
-    for k in range(1, n + 1):
-        before, now = now, x * now - k * before
-    return before
+    return _recurrence(n, x, x, lambda k, p, q: x * p - k * q)
 
 
 def eval_laguerre(n: int, x: Any) -> Any:
@@ -73,20 +56,21 @@ def eval_laguerre(n: int, x: Any) -> Any:
 
 
 def eval_genlaguerre(n: int, alpha: Any, x: Any) -> Any:
-    before, now = 1 + 0 * x, 1 + alpha - x
-    for k in range(1, n + 1):
-        before, now = now, ((2 * k + 1 + alpha - x) * now - (k + alpha) * before) / (k + 1)
-    return before
+    return _recurrence(
+        n,
+        x,
+        1 + alpha - x,
+        lambda k, p, q: ((2 * k + 1 + alpha - x) * p - (k + alpha) * q) / (k + 1),
+    )
 
 
 def eval_gegenbauer(n: int, alpha: Any, x: Any) -> Any:
-    before, now = 1 + 0 * x, 2 * alpha * x
-    for k in range(1, n + 1):
-        before, now = (
-            now,
-            (2 * (k + alpha) * x * now - (k + 2 * alpha - 1) * before) / (k + 1),
-        )
-    return before
+    return _recurrence(
+        n,
+        x,
+        2 * alpha * x,
+        lambda k, p, q: (2 * (k + alpha) * x * p - (k + 2 * alpha - 1) * q) / (k + 1),
+    )
 
 
 def eval_jacobi(n: int, alpha: Any, beta: Any, x: Any) -> Any:
@@ -112,28 +96,15 @@ def eval_sh_chebyu(n: int, x: Any) -> Any:
     return eval_chebyu(n, 2 * x - 1)
 
 
-def jvp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_j(v, z)
-    return (jvp(v - 1, z, n - 1) - jvp(v + 1, z, n - 1)) / 2
+def slope(bessel: Any, sign: int, of_both: int = 1) -> Any:
+    """The derivative of a Bessel function: half the difference of its neighbours, or their sum."""
 
+    def found(v: Any, z: Any, n: int = 1) -> Any:
+        if n == 0:
+            return bessel(v, z)
+        return of_both * (found(v - 1, z, n - 1) + sign * found(v + 1, z, n - 1)) / 2
 
-def yvp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_y(v, z)
-    return (yvp(v - 1, z, n - 1) - yvp(v + 1, z, n - 1)) / 2
-
-
-def ivp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_i(v, z)
-    return (ivp(v - 1, z, n - 1) + ivp(v + 1, z, n - 1)) / 2
-
-
-def kvp(v: Any, z: Any, n: int = 1) -> Any:
-    if n == 0:
-        return bessel_k(v, z)
-    return -(kvp(v - 1, z, n - 1) + kvp(v + 1, z, n - 1)) / 2
+    return found
 
 
 def lpmv(m: int, v: int, x: Any) -> Any:
@@ -155,12 +126,28 @@ def lpmv(m: int, v: int, x: Any) -> Any:
     return now
 
 
-TABLE: dict[str, tuple[Any, ...]] = {
-    f"scipy.special.{f.__name__}": (f, 0)
-    for f in (
-        eval_legendre, eval_chebyt, eval_chebyu, eval_hermite, eval_hermitenorm, eval_laguerre,
-        eval_genlaguerre, eval_gegenbauer, eval_jacobi, eval_sh_legendre, eval_sh_chebyt,
-        eval_sh_chebyu, jvp, yvp, ivp, kvp, lpmv,
-    )
-}  # fmt: skip
+# ------------------------------------------- several results, arguments that may be left out
+def airy(z: Any) -> Any:
+    return airy_ai(z), airy_ai_slope(z), airy_bi(z), airy_bi_slope(z)
+
+
+def sici(x: Any) -> Any:
+    return sine_integral(x), cosine_integral(x)
+
+
+def shichi(x: Any) -> Any:
+    return sinh_integral(x), cosh_integral(x)
+
+
+def zeta(x: Any, q: Any = None) -> Any:
+    return riemann_zeta(x) if q is None else hurwitz_zeta(x, q)
+
+
+TABLE = rows(
+    "scipy.special", 0,
+    eval_legendre, eval_chebyt, eval_chebyu, eval_hermite, eval_hermitenorm, eval_laguerre,
+    eval_genlaguerre, eval_gegenbauer, eval_jacobi, eval_sh_legendre, eval_sh_chebyt,
+    eval_sh_chebyu, lpmv, airy, sici, shichi, zeta, jvp=slope(bessel_j, -1), yvp=slope(bessel_y, -1),
+    ivp=slope(bessel_i, 1), kvp=slope(bessel_k, 1, -1),
+)  # fmt: skip
 """As `composed.TABLE`."""

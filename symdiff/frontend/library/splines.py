@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.library.primitives import rows
+
 ArrayLike = Any
 
 
@@ -350,12 +352,10 @@ def bisplev(x: Any, y: Any, tck: Any, dx: int = 0, dy: int = 0) -> Any:
     return _de_boor(x, a, rows, k)
 
 
-TABLE: dict[str, tuple[Any, int]] = {
-    "scipy.interpolate.splev": (splev, 0),
-    "scipy.interpolate.bisplev": (bisplev, 0),
-    "scipy.interpolate.make_interp_spline": (make_interp_spline, 0),
-    "scipy.interpolate.InterpolatedUnivariateSpline": (interpolating_spline, 0),
-}
+TABLE = rows(
+    "scipy.interpolate", 0, splev, bisplev, make_interp_spline,
+    InterpolatedUnivariateSpline=interpolating_spline,
+)  # fmt: skip
 """As `composed.TABLE`."""
 
 CLASSES: dict[str, type] = {

@@ -247,18 +247,10 @@ def _from_iterable(t: Tracer, values: Any) -> Any:
     return t.stream(lambda: [v for part in elements(t, values) for v in elements(t, part)])
 
 
-def _operator(op: type[ast.operator]) -> Callable[..., Any]:
-    def implementation(t: Tracer, a: Any, b: Any) -> Any:
-        return binary(t, op, a, b)
-
-    return implementation
-
-
-def _comparison(op: type[ast.cmpop]) -> Callable[..., Any]:
-    def implementation(t: Tracer, a: Any, b: Any) -> Any:
-        return compare(t, op, a, b)
-
-    return implementation
+def _operator(op: type[ast.AST]) -> Callable[..., Any]:
+    """What an operator does, as a function of two numbers."""
+    how: Any = compare if issubclass(op, ast.cmpop) else binary
+    return lambda t, a, b: how(t, op, a, b)
 
 
 def _fsum(t: Tracer, values: Any) -> Any:
@@ -299,72 +291,45 @@ def _items(t: Tracer, keys: tuple[Any, ...], value: Any) -> Any:
     return found if len(found) > 1 else found[0]
 
 
+def _remainder(t: Tracer, x: Any, y: Any) -> Any:
+    times = scalars.apply(functions.ROUND, scalars.binary(ast.Div, x, y))
+    return scalars.binary(ast.Sub, x, scalars.binary(ast.Mult, y, times))
+
+
+_OPERATORS: dict[str, type[ast.AST]] = {
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "pow": ast.Pow,
+    "floordiv": ast.FloorDiv, "mod": ast.Mod, "matmul": ast.MatMult, "lt": ast.Lt, "le": ast.LtE,
+    "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq, "concat": ast.Add,
+}  # fmt: skip
+
 TABLE: dict[str, Callable[..., Any]] = {
-    "math.floor": _rounding(functions.FLOOR),
-    "math.ceil": _rounding(functions.CEIL),
-    "math.trunc": _rounding(functions.TRUNC),
-    "math.hypot": lambda t, *values: arrays.hypotenuse(values),
-    "math.log": _log,
-    "math.prod": _prod,
-    "math.fsum": _fsum,
-    "math.dist": _dist,
-    "math.sumprod": _sumprod,
-    "math.fma": _fma,
-    "math.ldexp": _ldexp,
-    "math.isclose": _math_isclose,
-    "math.isfinite": lambda t, x: finiteness.finite(x),
-    "math.isnan": lambda t, x: finiteness.undefined(x),
-    "math.remainder": lambda t, x, y: scalars.binary(
-        ast.Sub,
-        x,
-        scalars.binary(ast.Mult, y, scalars.apply(functions.ROUND, scalars.binary(ast.Div, x, y))),
-    ),
-    "math.isinf": lambda t, x: finiteness.infinite(x),
-    "math.comb": _integers(math.comb),
-    "math.perm": _integers(math.perm),
-    "math.factorial": _integers(math.factorial),
-    "math.gcd": _integers(math.gcd),
-    "math.lcm": _integers(math.lcm),
-    "math.isqrt": _integers(math.isqrt),
-    "functools.reduce": _reduce,
-    "functools.partial": _partial,
-    "itertools.accumulate": _accumulate,
-    "itertools.product": _product,
-    "itertools.chain": _shuffle(itertools.chain),
-    "itertools.repeat": _repeat,
-    "itertools.count": _count,
-    "itertools.cycle": _cycle,
-    "itertools.islice": _islice,
-    "itertools.pairwise": _pairwise,
-    "itertools.combinations": _shuffle(itertools.combinations),
-    "itertools.permutations": _shuffle(itertools.permutations),
-    "itertools.zip_longest": _shuffle(itertools.zip_longest),
-    "operator.add": _operator(ast.Add),
-    "operator.sub": _operator(ast.Sub),
-    "operator.mul": _operator(ast.Mult),
-    "operator.truediv": _operator(ast.Div),
-    "operator.pow": _operator(ast.Pow),
-    "operator.floordiv": _operator(ast.FloorDiv),
-    "operator.mod": _operator(ast.Mod),
-    "operator.matmul": _operator(ast.MatMult),
-    "operator.lt": _comparison(ast.Lt),
-    "operator.le": _comparison(ast.LtE),
-    "operator.gt": _comparison(ast.Gt),
-    "operator.ge": _comparison(ast.GtE),
-    "operator.eq": _comparison(ast.Eq),
-    "operator.ne": _comparison(ast.NotEq),
-    "operator.getitem": lambda t, a, key: subscript(t, a, key),
-    "operator.itemgetter": lambda t, *keys: Method(_items, keys, "itemgetter"),
-    "operator.not_": lambda t, x: scalars.negate(truth(t, x)),
-    "operator.truth": truth,
-    "operator.abs": lambda t, x: t.call(abs, (x,), {}),
-    "operator.pos": lambda t, x: t.call(np.positive, (x,), {}),
-    "operator.concat": _operator(ast.Add),
-    "operator.contains": lambda t, a, b: compare(t, ast.In, b, a),
-    "math.modf": _modf,
-    "itertools.starmap": _starmap,
+    "math.floor": _rounding(functions.FLOOR), "math.ceil": _rounding(functions.CEIL),
+    "math.trunc": _rounding(functions.TRUNC), "math.hypot": lambda t, *values: arrays.hypotenuse(values),
+    "math.log": _log, "math.prod": _prod, "math.fsum": _fsum, "math.dist": _dist,
+    "math.sumprod": _sumprod, "math.fma": _fma, "math.ldexp": _ldexp, "math.isclose": _math_isclose,
+    "math.isfinite": lambda t, x: finiteness.finite(x), "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.isinf": lambda t, x: finiteness.infinite(x), "math.remainder": _remainder, "math.modf": _modf,
+    **{
+        f"math.{f.__name__}": _integers(f)
+        for f in (math.comb, math.perm, math.factorial, math.gcd, math.lcm, math.isqrt)
+    },
+    "functools.reduce": _reduce, "functools.partial": _partial,
+    **{
+        f"itertools.{f.__name__}": _shuffle(f)
+        for f in (itertools.chain, itertools.combinations, itertools.permutations, itertools.zip_longest)
+    },
+    "itertools.accumulate": _accumulate, "itertools.product": _product, "itertools.repeat": _repeat,
+    "itertools.count": _count, "itertools.cycle": _cycle, "itertools.islice": _islice,
+    "itertools.pairwise": _pairwise, "itertools.starmap": _starmap,
     "itertools.takewhile": lambda t, f, values: t.stream(lambda: _while(t, f, values, True)),
     "itertools.dropwhile": lambda t, f, values: t.stream(lambda: _while(t, f, values, False)),
+    **{f"operator.{name}": _operator(op) for name, op in _OPERATORS.items()},
+    "operator.getitem": lambda t, a, key: subscript(t, a, key),
+    "operator.itemgetter": lambda t, *keys: Method(_items, keys, "itemgetter"),
+    "operator.not_": lambda t, x: scalars.negate(truth(t, x)), "operator.truth": truth,
+    "operator.abs": lambda t, x: t.call(abs, (x,), {}),
+    "operator.pos": lambda t, x: t.call(np.positive, (x,), {}),
     "operator.neg": lambda t, x: arrays.elementwise(scalars.negative, x),
-}
+    "operator.contains": lambda t, a, b: compare(t, ast.In, b, a),
+}  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

@@ -34,6 +34,7 @@ from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.library.numpy import ufuncs
+from symdiff.frontend.library.primitives import no_keywords
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.syntax import generators, inlining, records, special_methods
 from symdiff.frontend.syntax.containers import plain
@@ -165,7 +166,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if kind in (FunctionType, MethodType) and hasattr(function, _RUNS):
         return _executed(t, function, args, kwargs)
     if (op := getattr(function, "__symdiff_op__", None)) is not None:
-        known.no_keywords(kwargs)
+        no_keywords(kwargs)
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
     if (made := known_numbers.called(t, function, args, kwargs)) is not NotImplemented:
         return made

@@ -14,6 +14,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import fourier, holomorphic, of_operators
+from symdiff.frontend.library.primitives import traced_as
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.complex_pairs import of_numbers, promoted
 from symdiff.frontend.trace.frames import tuple_like
@@ -41,6 +42,7 @@ _TYPES = (complex, np.complex128)
 
 
 # ----------------------------------------------------------------------- making
+@traced_as(of_operators.pair)
 def pair(t: Tracer, real: Any, imag: Any) -> Any:
     """`of_operators.pair`."""
     if is_number(real) and is_number(imag):
@@ -337,6 +339,7 @@ def check(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 # ------------------------------------------------------------- what is told to the tracer
+@traced_as(of_operators.small_integer)
 def _small_integer(t: Tracer, value: Any) -> Any:
     if is_complex(value):
         if ir.rational(as_real(parts_of(value)[1]).expr) != 0 or is_array_pair(value):
@@ -348,12 +351,7 @@ def _small_integer(t: Tracer, value: Any) -> Any:
     return int(q) if q is not None and q.denominator == 1 and abs(q) <= 100 else None
 
 
-TRACED: dict[Any, Callable[..., Any]] = {
-    **fourier.TRACED,
-    of_operators.pair: pair,
-    of_operators.small_integer: _small_integer,
-    is_complex: lambda t, value: is_complex(value),
-}
-"""Functions that traced Python calls here."""
+traced_as(is_complex)(lambda t, value: is_complex(value))
+
 NAMES: dict[str, Callable[..., Any]] = {"builtins.complex": _complex, "numpy.complex128": _complex}
 """Traced versions, by the dotted name."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.library.implicit import ALL
+from symdiff.frontend.library.primitives import traced
 from symdiff.frontend.trace.tracer import Tracer
 
 ArrayLike = Any
@@ -20,18 +21,11 @@ ROOM = 2.0**-36
 """By how much NumPy's results may differ, of the largest argument: its transforms have other roundings."""
 
 
-def rounded_otherwise(found: Any) -> Any:
+@traced
+def rounded_otherwise(t: Tracer, found: Any) -> Any:
     """A result that plain Python computes by other steps."""
-    return found
-
-
-def _trace_rounded(t: Tracer, found: Any) -> Any:
     t.solved(ALL, ROOM)
     return found
-
-
-TRACED = {rounded_otherwise: _trace_rounded}
-"""What is told to the tracer."""
 
 
 def _roots(rows: int, columns: int, n: int, sign: float) -> Any:
@@ -72,16 +66,14 @@ def _transformed(
     return np.moveaxis(rounded_otherwise(found) * _scale(size, norm, inverse), -1, axis)
 
 
-def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    return _transformed(a, n, axis, norm, False)
+def _of_axis(inverse: bool, half: bool = False) -> Any:
+    def found(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+        return _transformed(a, n, axis, norm, inverse, half)
+
+    return found
 
 
-def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    return _transformed(a, n, axis, norm, True)
-
-
-def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    return _transformed(a, n, axis, norm, False, half=True)
+fft, ifft, rfft = _of_axis(False), _of_axis(True), _of_axis(False, half=True)
 
 
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -96,26 +88,14 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     return np.moveaxis(rounded_otherwise(found) * _scale(size, norm, True), -1, axis)
 
 
-def fft2(a: ArrayLike, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
-    return _over(fft, a, s, axes, norm)
+def _of_axes(transform: Any, usual: Any = None) -> Any:
+    def found(a: ArrayLike, s: Any = None, axes: Any = usual, norm: str | None = None) -> Any:
+        axes = tuple(range(-np.ndim(a), 0)) if axes is None and usual is None else axes
+        for k in range(len(axes)):
+            a = transform(a, None if s is None else s[k], axes[k], norm)
+        return a
 
-
-def ifft2(a: ArrayLike, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Any:
-    return _over(ifft, a, s, axes, norm)
-
-
-def fftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
-    return _over(fft, a, s, tuple(range(-np.ndim(a), 0)) if axes is None else axes, norm)
-
-
-def ifftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = None) -> Any:
-    return _over(ifft, a, s, tuple(range(-np.ndim(a), 0)) if axes is None else axes, norm)
-
-
-def _over(transform: Any, a: ArrayLike, s: Any, axes: Any, norm: str | None) -> Any:
-    for k in range(len(axes)):
-        a = transform(a, None if s is None else s[k], axes[k], norm)
-    return a
+    return found
 
 
 def fftfreq(n: int, d: Any = 1.0) -> Any:
@@ -127,7 +107,11 @@ def rfftfreq(n: int, d: Any = 1.0) -> Any:
     return np.arange(n // 2 + 1) * (1.0 / (n * d))
 
 
-_FUNCTIONS = (fft, ifft, rfft, irfft, fft2, ifft2, fftn, ifftn, fftfreq, rfftfreq)
-NUMPY = {f"numpy.fft.{f.__name__}": f for f in _FUNCTIONS}
-TRANSFORMS = NUMPY | {f"scipy.fft.{f.__name__}": f for f in _FUNCTIONS}
+_FUNCTIONS = {
+    "fft": fft, "ifft": ifft, "rfft": rfft, "irfft": irfft, "fft2": _of_axes(fft, (-2, -1)),
+    "ifft2": _of_axes(ifft, (-2, -1)), "fftn": _of_axes(fft), "ifftn": _of_axes(ifft),
+    "fftfreq": fftfreq, "rfftfreq": rfftfreq,
+}  # fmt: skip
+NUMPY = {f"numpy.fft.{name}": f for name, f in _FUNCTIONS.items()}
+TRANSFORMS = NUMPY | {f"scipy.fft.{name}": f for name, f in _FUNCTIONS.items()}
 """By their dotted names."""

@@ -197,24 +197,14 @@ def vdot(a: Any, b: Any) -> Any:
     return np.dot(left, np.ravel(b))
 
 
-def dot(a: Any, b: Any) -> Any:
-    return products(np.dot, a, b)
+def bilinear(function: Any) -> Any:
+    def found(a: Any, b: Any) -> Any:
+        return products(function, a, b)
+
+    return found
 
 
-def inner(a: Any, b: Any) -> Any:
-    return products(np.inner, a, b)
-
-
-def outer(a: Any, b: Any) -> Any:
-    return products(np.outer, a, b)
-
-
-def kron(a: Any, b: Any) -> Any:
-    return products(np.kron, a, b)
-
-
-def matmul(a: Any, b: Any) -> Any:
-    return products(np.matmul, a, b)
+dot, inner, outer, kron, matmul = map(bilinear, (np.dot, np.inner, np.outer, np.kron, np.matmul))
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:

@@ -57,27 +57,32 @@ def sliced(t: Tracer, a: Array, axis: int, start: Any, stop: Any) -> Any:
 
 
 # ------------------------------------------------------------------- rearrangements
+def _by_class(few: Function, own: Function) -> Function:
+    """A function that is `own` where a `SymArray` is among what it is called with, else `few`."""
+
+    @functools.wraps(own)
+    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
+        large = sequences.involved((value, *args, *kwargs.values()))
+        return (own if large else few)(t, value, *args, **kwargs)
+
+    return implementation
+
+
 def rearranged(f: Function, own: Function) -> Function:
     """A function that only rearranges the elements of one array, in new memory or as a view: `f`
     is NumPy's, `own` that of a `SymArray`."""
 
-    @functools.wraps(own)
-    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if sequences.involved((value, *args, *kwargs.values())):
-            return own(t, value, *args, **kwargs)
+    def few(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
         a = asarray(value)
         return copy_or_view(unpack(f(a.items, *args, **kwargs), a.kind), a)
 
-    return implementation
+    return _by_class(few, own)
 
 
 def parted(f: Function, own: Function) -> Function:
     """A function that gives a list of views."""
 
-    @functools.wraps(own)
-    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if sequences.involved((value, *args, *kwargs.values())):
-            return own(t, value, *args, **kwargs)
+    def few(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
         a = asarray(value)
         try:
             parts = f(a.items, *map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
@@ -85,18 +90,14 @@ def parted(f: Function, own: Function) -> Function:
             raise Refused(str(error)) from None
         return t.own([SmallArray(p, a.kind) for p in parts])
 
-    return implementation
+    return _by_class(few, own)
 
 
 def joined(f: Function, own: Function) -> Function:
     """A function that joins several arrays into a new one."""
 
-    @functools.wraps(own)
-    def implementation(t: Tracer, values: Any, *args: Any, **kwargs: Any) -> Any:
-        if sequences.involved((values, *args, *kwargs.values())):
-            return own(t, values, *args, **kwargs)
-        parts = [asarray(v).items for v in elements(t, values)]
-        result = f(parts, *args, **kwargs)
+    def few(t: Tracer, values: Any, *args: Any, **kwargs: Any) -> Any:
+        result = f([asarray(v).items for v in elements(t, values)], *args, **kwargs)
         return t.own(array_of(list(result.ravel()), result.shape))
 
-    return implementation
+    return _by_class(few, own)

@@ -14,7 +14,8 @@ from symdiff.frontend.arrays.symbolic import SLOTS, lazy, needs, placed
 from symdiff.frontend.library.numpy.either import joined as together
 from symdiff.frontend.library.numpy.either import parted, sliced
 from symdiff.frontend.library.numpy.shapes import (
-    at_least,
+    at_least_1d,
+    at_least_2d,
     axis_of,
     divided,
     expanded,
@@ -115,7 +116,7 @@ def _hstack(t: Tracer, values: Any) -> Any:
     if (rows := _rows(t, values)) is not None:
         rank = len(rows.shape)
         return rows if rank == 1 else _merged(t, rows, 0 if rank == 2 else 1)
-    parts = [at_least(1)(t, p) for p in parts_of(t, values)]
+    parts = [at_least_1d(t, p) for p in parts_of(t, values)]
     return joined(t, parts, 0 if len(parts[0].shape) == 1 else 1)
 
 
@@ -123,7 +124,7 @@ def _vstack(t: Tracer, values: Any) -> Any:
     if (rows := _rows(t, values)) is not None:
         rank = len(rows.shape)
         return expanded(t, rows, 1) if rank == 1 else rows if rank == 2 else _merged(t, rows, 0)
-    return joined(t, [at_least(2)(t, p) for p in parts_of(t, values)], 0)
+    return joined(t, [at_least_2d(t, p) for p in parts_of(t, values)], 0)
 
 
 def _column_stack(t: Tracer, values: Any) -> Any:
@@ -132,12 +133,12 @@ def _column_stack(t: Tracer, values: Any) -> Any:
         if rank > 2:
             return _merged(t, rows, 1)
         return expanded(t, rows, 0) if rank == 1 else moved(t, rows, 0, 1)
-    parts = [at_least(1)(t, p) for p in parts_of(t, values)]
+    parts = [at_least_1d(t, p) for p in parts_of(t, values)]
     return joined(t, [expanded(t, p, 1) if len(p.shape) == 1 else p for p in parts], 1)
 
 
 def _append(t: Tracer, value: Any, more: Any, axis: Any = None) -> Any:
-    return _concatenate(t, [value, at_least(1)(t, more)], axis)
+    return _concatenate(t, [value, at_least_1d(t, symbolic.symbolic(t, more))], axis)
 
 
 def _split(t: Tracer, value: Any, sections: Any, axis: Any = 0) -> Any:

@@ -29,11 +29,9 @@ from symdiff.frontend.library.numpy.shapes import (
     expanded,
     flattened,
     moved,
-    permuted,
     ravel,
     taken_along,
-    widened,
-    with_moved_axis,
+    transpose,
 )
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements
@@ -100,7 +98,7 @@ def _vdot(t: Tracer, a: Any, b: Any) -> Any:
 
 def _outer(t: Tracer, a: Any, b: Any) -> Any:
     x, y = (flattened(t, v) for v in arrays_of(t, a, b))
-    return arrays.elementwise(arrays.multiply, widened(t, x, 1), y)
+    return arrays.elementwise(arrays.multiply, expanded(t, x, 1), y)
 
 
 def _trace(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
@@ -253,7 +251,7 @@ def _cross(t: Tracer, a: Any, b: Any, axis: Any = -1) -> Any:
     x, y = arrays_of(t, a, b)
     if isinstance(x, SmallArray) and not _are_threes(x, y, axis):
         raise Refused(f"np.cross() of arrays of shapes {x.items.shape} and {y.items.shape}")
-    x, y = (with_moved_axis(t, v, axis, 0) for v in (x, y))
+    x, y = (moved(t, v, axis, 0) for v in (x, y))
     for v in (x, y):
         n = sizes_of(v)[0]
         if n is not ir.const(3):
@@ -318,10 +316,15 @@ def _polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
 
 
 # ------------------------------------------------------------------ linear algebra
-def _square(t: Tracer, value: Any, what: str) -> SymArray:
+def _matrix(t: Tracer, value: Any, what: str) -> SymArray:
     a = reals(symbolic.symbolic(t, value))
     if len(a.shape) != 2:
         raise Refused(f"{what} of an array of {dimensions(len(a.shape))}", "use one matrix")
+    return a
+
+
+def _square(t: Tracer, value: Any, what: str) -> SymArray:
+    a = _matrix(t, value, what)
     same_size(t, a.shape[0], a.shape[1])
     if t.path is ir.TRUE:
         return a
@@ -344,14 +347,17 @@ def _solve(t: Tracer, a: Any, b: Any) -> Any:
     return routine(t, "solve", [(right.shape, "f")], matrix, right)[0]
 
 
-def _inverse(t: Tracer, value: Any) -> Any:
-    a = _square(t, value, "np.linalg.inv()")
-    return routine(t, "inv", [(a.shape, "f")], a)[0]
+def _of_square(name: str, is_number: bool = False) -> Function:
+    """A routine that makes a matrix of a square one, or a number."""
+
+    def implementation(t: Tracer, value: Any) -> Any:
+        a = _square(t, value, f"np.linalg.{name}()")
+        return routine(t, name, [(() if is_number else a.shape, "f")], a)[0]
+
+    return implementation
 
 
-def _determinant(t: Tracer, value: Any) -> Any:
-    a = _square(t, value, "np.linalg.det()")
-    return routine(t, "det", [((), "f")], a)[0]
+_inverse = _of_square("inv")
 
 
 SLOGDET: Any
@@ -368,11 +374,6 @@ def _slogdet(t: Tracer, value: Any) -> Any:
     return SLOGDET(*routine(t, "slogdet", [((), "f"), ((), "f")], a))
 
 
-def _cholesky(t: Tracer, value: Any) -> Any:
-    a = _square(t, value, "np.linalg.cholesky()")
-    return routine(t, "cholesky", [(a.shape, "f")], a)[0]
-
-
 def _eigh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
     a = _square(t, value, "np.linalg.eigh()")
     if UPLO not in ("L", "l"):
@@ -383,14 +384,7 @@ def _eigh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
 
 def _eigvalsh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
     a = _square(t, value, "np.linalg.eigvalsh()")
-    return _eigh(t, a if UPLO in ("L", "l") else permuted(a, (1, 0)))[0]
-
-
-def _matrix(t: Tracer, value: Any, what: str) -> SymArray:
-    a = reals(symbolic.symbolic(t, value))
-    if len(a.shape) != 2:
-        raise Refused(f"{what} of an array of {dimensions(len(a.shape))}", "use one matrix")
-    return a
+    return _eigh(t, a if UPLO in ("L", "l") else transpose(t, a))[0]
 
 
 def _least(n: Expr, m: Expr) -> Expr:
@@ -477,8 +471,8 @@ TABLE: dict[str, Function] = {
     "numpy.matmul": matmul, "numpy.trace": _trace, "numpy.einsum": _einsum,
     "numpy.tensordot": _tensordot, "numpy.kron": _kron, "numpy.cross": _cross,
     "numpy.convolve": _convolve, "numpy.polyval": _polyval,
-    "numpy.linalg.solve": _solve, "numpy.linalg.inv": _inverse, "numpy.linalg.det": _determinant,
-    "numpy.linalg.slogdet": _slogdet, "numpy.linalg.cholesky": _cholesky,
+    "numpy.linalg.solve": _solve, "numpy.linalg.inv": _inverse, "numpy.linalg.det": _of_square("det", True),
+    "numpy.linalg.slogdet": _slogdet, "numpy.linalg.cholesky": _of_square("cholesky"),
     "numpy.linalg.eigh": _eigh, "numpy.linalg.eigvalsh": _eigvalsh,
     "numpy.linalg.pinv": _pinv, "numpy.linalg.svd": _svd, "numpy.linalg.matrix_power": _matrix_power,
     "numpy.linalg.multi_dot": _multi_dot,

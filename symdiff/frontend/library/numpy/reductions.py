@@ -219,7 +219,7 @@ def _average(
         if len(own) != 1 or len(axes) != 1:
             raise Refused("weights of another shape than the array", "give each element its weight")
         same_size(t, own[0], sizes[axes[0]])
-        w = shape_like(w, a, axes[0])
+        w = shape_like(t, w, a, axes[0])
     else:
         for m, n in zip(own, sizes, strict=True):
             same_size(t, m, n)
@@ -436,7 +436,7 @@ def trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1, axis: int = -1) -> 
         vector = rank_of(step) == 1
         step = difference(t, step, 1, -1 if vector and rank_of(a) > 1 else k)
         if vector:
-            step = shape_like(step, a, k)
+            step = shape_like(t, step, a, k)
     areas = arrays.elementwise(
         lambda h, u, v: arrays.multiply(h, scalars.binary(ast.Div, arrays.add(u, v), 2)),
         step, upper, lower,

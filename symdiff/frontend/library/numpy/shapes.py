@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -309,42 +310,54 @@ def _flatten(t: Tracer, value: Any) -> Any:
 
 
 # -------------------------------------------------------------------------- views
-def permuted(a: SymArray, order: Sequence[int]) -> SymArray:
-    """A view with its axes in another order."""
-    at = [ZERO] * len(a.shape)
-    for new, old in enumerate(order):
-        at[old] = SLOTS[new]
-    return symbolic.viewed(a, tuple(a.shape[k] for k in order), at)
-
-
-def transpose(t: Tracer, value: Any, *places: Any, axes: Any = None) -> Any:
-    a = symbolic.symbolic(t, value)
+def viewed(a: SymArray, f: Function, args: Any, kwargs: Any, ones: Any = ()) -> SymArray:
+    """The view that a function of NumPy's makes of an array. It is called with one whose strides are names of
+    its axes, and says in those of the result where each axis of it is from; `ones` are axes of size 1."""
     rank = len(a.shape)
-    places = places or (axes,)
-    order = places[0] if len(places) == 1 and isinstance(places[0], (tuple, list)) else places
-    if not order or order[0] is None:
-        return permuted(a, range(rank)[::-1])
-    return permuted(a, [axis_of(rank, k) for k in order])
+    given = _leaves((*args, *kwargs.values()))
+    for k in given:
+        if not isinstance(k, int):
+            raise Refused(f"axis {shown(k)} of an array of {dimensions(rank)}")
+    sizes = [1 if n is ONE or k in ones else 2 for k, n in enumerate(a.shape)]
+    strides = [16 ** (k + 1) for k in range(rank)]
+    model = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), sizes, strides)
+    try:
+        found = f(model, *args, **kwargs)
+    except np.exceptions.AxisError as error:
+        raise Refused(f"axis {error.axis} of an array of {dimensions(error.ndim or 0)}") from None
+    except ValueError as error:
+        far = [k for k in given if not -rank <= k < rank]
+        text = f"axis {far[0]} of an array of {dimensions(rank)}" if far else str(error)
+        raise Refused(text) from None
+    if found is model:
+        return a
+    if found.ndim > symbolic.MAX_RANK:
+        raise Refused(f"an array of more than {dimensions(symbolic.MAX_RANK)}")
+    at, shape = [ZERO] * rank, []
+    for slot, stride in zip(SLOTS, found.strides, strict=False):
+        k = strides.index(abs(stride)) if abs(stride) in strides else None
+        shape.append(ONE if k is None else a.shape[k])
+        if k is not None:
+            at[k] = slot if stride > 0 else ir.sub(ir.sub(a.shape[k], ONE), slot)
+    return symbolic.viewed(a, shape, at)
 
 
-def _swapaxes(t: Tracer, value: Any, first: Any, second: Any) -> Any:
-    a = symbolic.symbolic(t, value)
-    order = list(range(len(a.shape)))
-    i, j = axis_of(len(order), first), axis_of(len(order), second)
-    order[i], order[j] = order[j], order[i]
-    return permuted(a, order)
+def _leaves(values: Any) -> list[Any]:
+    """The numbers that are said of axes."""
+    nested = (_leaves(v) if isinstance(v, (tuple, list)) else [v] for v in values if v is not None)
+    return [k for part in nested for k in part]
 
 
-def moved(t: Tracer, value: Any, source: Any, destination: Any) -> SymArray:
-    """`np.moveaxis`."""
-    a = symbolic.symbolic(t, value)
-    rank = len(a.shape)
-    old = [axis_of(rank, k) for k in (source if isinstance(source, tuple) else (source,))]
-    new = [axis_of(rank, k) for k in (destination if isinstance(destination, tuple) else (destination,))]  # fmt: skip
-    order = [k for k in range(rank) if k not in old]
-    for n, o in sorted(zip(new, old, strict=True)):
-        order.insert(n, o)
-    return permuted(a, order)
+def _viewing(f: Function) -> Function:
+    """A function that makes a view, of arrays of either class."""
+
+    def own(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> SymArray:
+        return viewed(symbolic.symbolic(t, value), f, args, kwargs)
+
+    first, *others = inspect.signature(f).parameters.values()
+    named: Any = own
+    named.__signature__ = inspect.Signature([first.replace(name="t"), first, *others])
+    return rearranged(f, own)
 
 
 def _squeeze(t: Tracer, value: Any, axis: Any = None) -> Any:
@@ -359,41 +372,13 @@ def _squeeze(t: Tracer, value: Any, axis: Any = None) -> Any:
         for k in gone:
             if a.shape[k] is not ONE:
                 t.require(ir.eq(a.shape[k], ONE), "value", "an axis that is squeezed is not 1")
-    at, shape = [], list[Expr]()
-    for k, n in enumerate(a.shape):
-        at.append(ZERO if k in gone else SLOTS[len(shape)])
-        if k not in gone:
-            shape.append(n)
-    return symbolic.viewed(a, shape, at) if shape else symbolic.element(a, at)
+    found = viewed(a, np.squeeze, (tuple(gone),), {}, ones=gone)
+    return found if found.shape else symbolic.element(found, ())
 
 
-def expanded(t: Tracer, value: Any, axis: Any) -> SymArray:
-    """`np.expand_dims`."""
-    a = symbolic.symbolic(t, value)
-    given = axis if isinstance(axis, tuple) else (axis,)
-    new = {axis_of(len(a.shape) + len(given), k) for k in given}
-    old = iter(a.shape)
-    shape = [ONE if k in new else next(old) for k in range(len(a.shape) + len(given))]
-    return symbolic.viewed(a, shape, [SLOTS[k] for k in range(len(shape)) if k not in new])
-
-
-def shape_like(a: Array, model: Array, axis: int) -> Array:
+def shape_like(t: Tracer, a: Array, model: Array, axis: int) -> Any:
     """A vector along one axis of a model."""
-    if isinstance(a, SmallArray):
-        sizes = [-1 if k == axis else 1 for k in range(rank_of(model))]
-        return SmallArray(a.items.reshape(sizes), a.kind)
-    assert isinstance(model, SymArray)
-    shape = [a.shape[0] if k == axis else ONE for k in range(len(model.shape))]
-    return symbolic.viewed(a, shape, [SLOTS[axis]])
-
-
-def at_least(rank: int) -> Function:
-    def implementation(t: Tracer, value: Any) -> Any:
-        a = symbolic.symbolic(t, value)
-        missing = rank - len(a.shape)
-        return expanded(t, a, tuple(range(missing))) if missing > 0 else a
-
-    return implementation
+    return expanded(t, a, tuple(k for k in range(rank_of(model)) if k != axis))
 
 
 def _broadcast_to(t: Tracer, value: Any, shape: Any) -> Any:
@@ -408,20 +393,6 @@ def _broadcast_to(t: Tracer, value: Any, shape: Any) -> Any:
         for k, n in enumerate(a.shape)
     ]
     return symbolic.viewed(a, wanted, at)
-
-
-def _flipped(*fixed: int) -> Function:
-    def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
-        a = symbolic.symbolic(t, value)
-        given = fixed or (range(len(a.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,))  # fmt: skip
-        axes = {axis_of(len(a.shape), k) for k in given}
-        at = [
-            ir.sub(ir.sub(n, ONE), SLOTS[k]) if k in axes else SLOTS[k]
-            for k, n in enumerate(a.shape)
-        ]
-        return symbolic.viewed(a, a.shape, at)
-
-    return implementation
 
 
 # ------------------------------------------------------------------------- copies
@@ -566,20 +537,20 @@ def _transposed_items(items: Any, *places: Any, axes: Any = None) -> Any:
     return items.transpose(*(places or (axes,)))
 
 
-def _matrix_transposed(t: Tracer, value: Any) -> Any:
-    return _swapaxes(t, value, -1, -2)
-
+_VIEWS: dict[str, Function] = {
+    "transpose": _transposed_items, "permute_dims": _transposed_items,
+    "matrix_transpose": lambda x: np.swapaxes(x, -1, -2), "swapaxes": np.swapaxes,
+    "moveaxis": np.moveaxis, "rollaxis": np.rollaxis, "expand_dims": np.expand_dims,
+    "flip": np.flip, "flipud": lambda m: np.flip(m, 0), "fliplr": lambda m: np.flip(m, 1),
+    "rot90": np.rot90, "atleast_1d": lambda a: np.atleast_1d(a),
+    "atleast_2d": lambda a: np.atleast_2d(a), "atleast_3d": lambda a: np.atleast_3d(a),
+}  # fmt: skip
+"""Functions that make views by the strides of an array alone."""
 
 _REARRANGING: tuple[tuple[str, Function, Function], ...] = (
-    ("reshape", _reshaped_items, _reshape), ("ravel", np.ravel, ravel),
-    ("transpose", _transposed_items, transpose), ("permute_dims", _transposed_items, transpose),
-    ("matrix_transpose", lambda items: np.swapaxes(items, -1, -2), _matrix_transposed),
-    ("swapaxes", np.swapaxes, _swapaxes), ("moveaxis", np.moveaxis, moved),
-    ("squeeze", np.squeeze, _squeeze), ("expand_dims", np.expand_dims, expanded),
-    ("broadcast_to", np.broadcast_to, _broadcast_to), ("flip", np.flip, _flipped()),
-    ("flipud", np.flipud, _flipped(0)), ("fliplr", np.fliplr, _flipped(1)),
-    ("roll", np.roll, _rolled), ("tile", np.tile, _tiled), ("repeat", np.repeat, _repeated),
-    ("atleast_1d", np.atleast_1d, at_least(1)), ("atleast_2d", np.atleast_2d, at_least(2)),
+    ("reshape", _reshaped_items, _reshape), ("ravel", np.ravel, ravel), ("squeeze", np.squeeze, _squeeze),
+    ("broadcast_to", np.broadcast_to, _broadcast_to), ("roll", np.roll, _rolled),
+    ("tile", np.tile, _tiled), ("repeat", np.repeat, _repeated),
     ("diag", np.diag, _diag), ("diagonal", np.diagonal, diagonal),
 )  # fmt: skip
 """Names with NumPy's own function, for a `SmallArray`, and ours."""
@@ -589,9 +560,12 @@ TABLE: dict[str, Function] = {
     "numpy.fill_diagonal": _fill_diagonal,
     "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
     **{f"numpy.{name}": rearranged(f, own) for name, f, own in _REARRANGING},
+    **{f"numpy.{name}": _viewing(f) for name, f in _VIEWS.items()},
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""
 
-flattened, widened, squeezed, with_moved_axis, diagonals = (
-    TABLE[f"numpy.{name}"] for name in ("ravel", "expand_dims", "squeeze", "moveaxis", "diagonal")
+flattened, squeezed, diagonals, expanded, moved, transpose = (
+    TABLE[f"numpy.{name}"]
+    for name in ("ravel", "squeeze", "diagonal", "expand_dims", "moveaxis", "transpose")
 )
+at_least_1d, at_least_2d = TABLE["numpy.atleast_1d"], TABLE["numpy.atleast_2d"]
