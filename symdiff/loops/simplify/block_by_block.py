@@ -26,7 +26,6 @@ from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.chosen_rows import of_chosen
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.loops.simplify.deltas import contracted
-from symdiff.loops.simplify.exponents import scaled
 from symdiff.loops.simplify.fixed_points import from_fixed_points, values_only
 from symdiff.loops.simplify.forwarding import rewritten
 from symdiff.loops.simplify.fuse import fused
@@ -37,6 +36,7 @@ from symdiff.loops.simplify.promote import promoted
 from symdiff.loops.simplify.repeated import shared
 from symdiff.loops.simplify.rows_together import rows_together
 from symdiff.loops.simplify.running_norms import marked
+from symdiff.loops.simplify.scaled_sums import scaled_exponentials
 from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
@@ -317,7 +317,7 @@ EARLY: tuple[Pass[Code, Around], ...] = (
         "sums of squares under roots are marked `squares`", suspicion=1,
     ),
     Pass(
-        "exponents", lambda p, around: scaled(*p, around.names, _early), _BEFORE,
+        "exponents", lambda p, around: scaled_exponentials(*p, around.names, _early), _BEFORE,
         "sums of exponentials in logarithms and quotients are scaled", suspicion=1,
     ),
     Pass(
