@@ -42,51 +42,24 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import (
-    ADD,
-    DIV,
-    EQ,
-    HALF,
-    MUL,
-    ONE,
-    POW,
-    SUB,
-    ZERO,
-    Expr,
-    const,
-    power,
-    substitute,
-    topological,
-    var,
-    where,
-)
+from symdiff.ir import ADD, DIV, EQ, HALF, MUL, ONE, POW, SUB, ZERO, Expr, substitute, topological
 from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import element, elements
-from symdiff.ir.functions import (
-    DETACHED,
-    EXP,
-    LN2,
-    LN10,
-    LOG,
-    LOG1P,
-    LOG2,
-    LOG10,
-    ROOT_SLOPE,
-    SQUARES,
-)
+from symdiff.ir.functions import DETACHED, EXP, LN2, LN10, LOG, LOG1P, LOG2, LOG10, SQUARES
+from symdiff.ir.functions.marks import ROOT_SLOPE
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import LoopSum, nests
 
 Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 
-TWO = const(2)
+TWO = ir.const(2)
 SUMS = (ADD, SUB, ir.NEG)
 SCALES = {"float64": (480, 600), "float32": (45, 90)}
 """Sums of squares whose largest term is beyond two to the first, or its reciprocal, are scaled by two to
 the second."""
-_LOGARITHMS = (LOG, LOG1P, LOG2, LOG10)
 _UNITS = {LOG: ONE, LOG2: LN2(), LOG10: LN10()}
 """What a logarithm of exp(1) is the inverse of."""
+_LOGARITHMS = (*_UNITS, LOG1P)
 
 
 # ------------------------------------------------------------------- both kinds of sums
@@ -142,15 +115,15 @@ def _put(
 def _finite(x: Expr, common: Expr = ZERO) -> Expr:
     """The scale of exponentials: 0 where it is infinite, as of no terms; nan where what was taken out is
     infinite, as what is subtracted from itself there is nan."""
-    finite = where(ir.lt(ir.abs_(x), ir.INF), x, ZERO)
-    return finite if common is ZERO else where(ir.lt(ir.abs_(common), ir.INF), finite, ir.NAN)
+    finite = ir.where(ir.lt(ir.abs_(x), ir.INF), x, ZERO)
+    return finite if common is ZERO else ir.where(ir.lt(ir.abs_(common), ir.INF), finite, ir.NAN)
 
 
 def _unit(m: Expr, level: int, scale: int) -> Expr:
     """One over the scale of squares: 1 but for a large or a small one."""
-    big, small = const(2**scale), const(Fraction(1, 2**scale))
-    low = ir.lt(m, const(Fraction(1, 2**level)))
-    return where(ir.lt(const(2**level), m), big, where(low, small, ONE))
+    big, small = ir.const(2**scale), ir.const(Fraction(1, 2**scale))
+    low = ir.lt(m, ir.const(Fraction(1, 2**level)))
+    return ir.where(ir.lt(ir.const(2**level), m), big, ir.where(low, small, ONE))
 
 
 # --------------------------------------------------------------------- exponentials
@@ -328,8 +301,7 @@ def _each(e: Expr, name: Expr, apart: _Apart) -> dict[Expr, Expr]:
 
 def _leaves(e: Expr) -> set[Expr]:
     """The numbers and arrays of an expression."""
-    nodes = topological((e,))
-    return {n for n in nodes if n.op is ir.VAR} | {n.args[0] for n in nodes if n.op is lp.LOAD}
+    return {n for n in lp.leaves((e,)) if n.op is not lp.INDEX}
 
 
 def _split(u: Expr, i: set[Expr]) -> tuple[Expr, Expr]:
@@ -386,9 +358,9 @@ def _product(e: Expr) -> Expr | None:
     exponent = _sum([(k * s, t) for f, k in factors if f.op is EXP for s, t in _terms(f.args[0])])
     if exponent is None:
         return None
-    above = [f for f, k in factors if k > 0 and f.op is not EXP]
-    below = [f for f, k in factors if k < 0 and f.op is not EXP]
-    over, under = (functools.reduce(ir.mul, part, ONE) for part in (above, below))
+    over, under = (
+        ir.product(f for f, k in factors if k == side and f.op is not EXP) for side in (1, -1)
+    )
     return over * EXP(exponent) / under
 
 
@@ -456,7 +428,7 @@ class _Lengths:
                 self.builds[lp.array(s.name)] = s
             elif isinstance(s, lp.Loop):
                 for r in s.restores:
-                    self.restored[var(r.name)] = r.tape
+                    self.restored[ir.var(r.name)] = r.tape
                 for v in s.saves:
                     self.saved.setdefault(v.tape, []).append(v.value)
         self.tapes: set[str] = set()
@@ -495,7 +467,7 @@ class _Lengths:
                 )  # fmt: skip
                 first, unit, second = squares.split(nest, self.names)
                 self.loops[second.trips] = first, second
-                self.roots[s] = power(s, HALF) * unit
+                self.roots[s] = ir.power(s, HALF) * unit
         return s in self.roots
 
     # --------------------------------------------------------------------- rewriting
@@ -505,13 +477,13 @@ class _Lengths:
         for n in topological((e,)):
             below = n.args[0] if n.args else n
             if (root := self.root(n)) is not None:
-                mapping[n] = power(root, TWO)
+                mapping[n] = ir.power(root, TWO)
             elif (root := self.root(below)) is None:
                 continue
             elif n.op is POW:
-                mapping[n] = power(root, TWO * n.args[1])
+                mapping[n] = ir.power(root, TWO * n.args[1])
             elif n.op is ROOT_SLOPE:
-                mapping[n] = where(ir.eq(root, ZERO), ZERO, ONE / (TWO * root))
+                mapping[n] = ir.where(ir.eq(root, ZERO), ZERO, ONE / (TWO * root))
             elif n.op is EQ and n.args[1] is ZERO:
                 mapping[n] = ir.eq(root, ZERO)
         return substitute((e,), mapping)[0] if mapping else e
@@ -540,7 +512,7 @@ def _squared(e: Expr, unit: Expr = ONE) -> tuple[list[Expr], Expr]:
     """What is squared in each term of a sum, and the sum with each of that divided by a unit; nothing if
     a term has no square as a factor."""
     if (e.op is POW and e.args[1] is TWO) or (e.op is MUL and e.args[0] is e.args[1]):
-        return [e.args[0]], power(e.args[0] / unit, TWO)
+        return [e.args[0]], ir.power(e.args[0] / unit, TWO)
     if e.op is ADD:
         (a, b), (x, y) = zip(*(_squared(n, unit) for n in e.args), strict=True)
         return (a + b, x + y) if a and b else ([], e)
