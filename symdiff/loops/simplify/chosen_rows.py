@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from symdiff.ir import ADD, DIV, MUL, NEG, SUB, WHERE, ZERO, Expr, neg, not_, substitute, where
 from symdiff.ir import loop_program as lp
+from symdiff.ir.blocks import nested
 from symdiff.ir.names import Names, is_adjoint
 
 
@@ -121,29 +122,15 @@ def _factor(e: Expr, chosen: Mapping[str, lp.Build], row: Expr) -> Expr | None:
 def _loops(sums: Sequence[_Sum], names: Names) -> lp.Loop:
     """Loops over the rows and their elements that add the terms in place."""
     first = sums[0].build
-    places, deepest = tuple(map(lp.index, first.indices)), len(first.indices) - 1
-    states = [[x.carried for x in sums]]
-    states += [[names.fresh(x.carried) for x in sums] for _ in first.indices]
-    ends = [names.fresh(x.build.name) for x in sums]
-    body: lp.Block = tuple(
-        lp.Update(end, state, x.build.type, places, x.term, add=True)
-        for x, state, end in zip(sums, states[-1], ends, strict=True)
-    )
-    for depth in range(deepest, -1, -1):
-        results = [names.fresh(x.build.name) if depth else x.build.name for x in sums]
-        carried = tuple(
-            lp.Carried(state, t, lp.array(start, t.kind), lp.array(end, t.kind), result)
-            for t, state, start, end, result in zip(
-                (x.build.type for x in sums),
-                states[depth + 1],
-                states[depth],
-                ends,
-                results,
-                strict=True,
-            )
-        )
-        n = first.type.shape[depth]
-        count = where(sums[0].choice, n, ZERO) if depth == 1 else n
-        made = lp.Loop(first.indices[depth], count, carried, body, names.fresh("trips"))
-        body, ends = (made,), results
-    return made
+    places = tuple(map(lp.index, first.indices))
+    body: list[lp.Statement] = []
+    carried: list[lp.Carried] = []
+    for x in sums:
+        t, name = x.build.type, x.build.name
+        state, end = names.fresh(x.carried), names.fresh(name)
+        body.append(lp.Update(end, state, t, places, x.term, add=True))
+        start, last = (lp.array(n, t.kind) for n in (x.carried, end))
+        carried.append(lp.Carried(state, t, start, last, name))
+    axes = list(zip(first.indices, first.type.shape, strict=True))
+    axes[1] = axes[1][0], where(sums[0].choice, axes[1][1], ZERO)
+    return nested(axes, carried, tuple(body), lambda n, _: names.fresh(n))
