@@ -12,6 +12,7 @@
 `loop_program`    programs with arrays and loops: blocks of statements over the DAG
 `names`           names of what a program defines
 `inductive`       what holds of names by induction over what they are made of
+`effects`         what statements change, read and check
 `blocks`          blocks of statements, rewritten inside
 `integers`        what can be said of indices and sizes that are not known when compiling
 `linalg/`         routines of linear algebra

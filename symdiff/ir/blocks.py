@@ -7,7 +7,19 @@ from dataclasses import replace
 from typing import TypeVar
 
 from symdiff.ir import Expr, substitute, topological
-from symdiff.ir.loop_program import LOAD, Block, Build, Check, Loop, Statement, index, name_of
+from symdiff.ir.loop_program import (
+    INTEGER,
+    LOAD,
+    Block,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Type,
+    index,
+    name_of,
+)
 
 S = TypeVar("S", bound=Statement)
 Rewrite = Callable[[Block, tuple[Expr, ...]], tuple[Block, tuple[Expr, ...]]]
@@ -53,6 +65,35 @@ def bottom_up(block: Block, rule: Callable[[Statement], Iterable[Statement]]) ->
     return tuple(made)
 
 
+def nested(
+    axes: Sequence[tuple[str, Expr]],
+    carried: Sequence[Carried],
+    body: Block,
+    fresh: Callable[[str, Type], str],
+) -> Loop:
+    """Loops over axes, which are indices and their counts, around a body.
+
+    Parameters
+    ----------
+    carried : what the innermost loop changes, with its value before the outermost and its name after
+        that, or "" for a new one.
+    fresh : gives new names of a type.
+    """
+    starts, ends = [c.leaf for c in carried], [c.next for c in carried]
+    for depth in reversed(range(len(axes))):
+        outer = [c.type.leaf(fresh(c.name, c.type)) if depth else c.init for c in carried]
+        results = [("" if depth else c.result) or fresh(c.name, c.type) for c in carried]
+        passed = tuple(
+            Carried(name_of(start), c.type, init, end, result)
+            for c, start, init, end, result in zip(
+                carried, starts, outer, ends, results, strict=True
+            )
+        )
+        loop = Loop(*axes[depth], passed, body, fresh("trips", INTEGER))
+        body, starts, ends = (loop,), outer, [c.after for c in passed]
+    return loop
+
+
 def unchecked(block: Block, error: str | None = None) -> Block:
     """The block without its checks, or those that raise one error."""
 
@@ -62,4 +103,4 @@ def unchecked(block: Block, error: str | None = None) -> Block:
     return bottom_up(block, rule)
 
 
-__all__ = ["bottom_up", "element", "elements", "unchecked", "with_inside"]
+__all__ = ["bottom_up", "element", "elements", "nested", "unchecked", "with_inside"]

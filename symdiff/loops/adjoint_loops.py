@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symdiff.ir import Expr
-from symdiff.ir.loop_program import INTEGER, Block, Carried, Loop, Type, name_of
+from symdiff.ir import Expr, blocks
+from symdiff.ir.loop_program import Block, Carried, Type
 from symdiff.loops.context import Context
 
 
@@ -42,18 +42,10 @@ def nested(
     inits : the adjoints before the loops.
     """
 
-    def leaf(a: Accumulator) -> Expr:
-        return context.leaf(context.fresh(a.start, a.type))
-
-    ends = [a.end for a in added]
-    starts = [a.start for a in added]
-    for depth, (axis, size) in reversed(list(enumerate(axes))):
-        outer = list(inits) if depth == 0 else list(map(leaf, added))
-        results = list(map(leaf, added))
-        carried = tuple(
-            Carried(start, a.type, init, end, name_of(result))
-            for a, start, init, end, result in zip(added, starts, outer, ends, results, strict=True)
-        )
-        body = (Loop(axis, size, carried, body, context.fresh("trips", INTEGER)),)
-        ends, starts = results, [name_of(e) for e in outer if depth]
-    return body, ends
+    if not axes:
+        return body, [a.end for a in added]
+    carried = [
+        Carried(a.start, a.type, init, a.end, "") for a, init in zip(added, inits, strict=True)
+    ]
+    loop = blocks.nested(axes, carried, body, context.fresh)
+    return (loop,), [context.leaf(c.result) for c in loop.carried]

@@ -16,6 +16,7 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.ir import ONE, ZERO, Expr, transform
 from symdiff.ir import loop_program as lp
+from symdiff.ir.blocks import nested
 from symdiff.ir.names import Names
 
 
@@ -88,16 +89,13 @@ def _stored(
     value = lp.load(e, *map(lp.index, letters)) if letters else e
     if t.kind == "b" and value.op.boolean:
         value = ir.where(value, ONE, ZERO)
-    states = [start, *(names.fresh("out") for _ in letters)]
-    after = names.fresh("out")
-    place = (row, *map(lp.index, letters))
-    block: tuple[lp.Statement, ...] = (lp.Update(after, states[-1], t, place, value),)
-    for k in reversed(range(len(letters))):
-        done = names.fresh("out")
-        state = lp.Carried(
-            states[k + 1], t, lp.array(states[k], t.kind), lp.array(after, t.kind), done
-        )
-        block = (lp.Loop(letters[k], t.shape[k + 1], (state,), block, names.fresh("trips")),)
-        after = done
-    body += block
-    return lp.array(after, t.kind)
+    state = names.fresh("out") if letters else start
+    after, done = names.fresh("out"), names.fresh("out")
+    update = lp.Update(after, state, t, (row, *map(lp.index, letters)), value)
+    if not letters:
+        body.append(update)
+        return lp.array(after, t.kind)
+    passed = lp.Carried(state, t, lp.array(start, t.kind), lp.array(after, t.kind), done)
+    axes = list(zip(letters, t.shape[1:], strict=True))
+    body.append(nested(axes, [passed], (update,), lambda n, _: names.fresh(n)))
+    return lp.array(done, t.kind)

@@ -18,7 +18,7 @@ from symdiff.loops.rows import rows
 from symdiff.loops.simplify import (
     guarded_points,
     norm_slopes,
-    scaled_norms,
+    scaled_sums,
     undefined_ties,
 )
 from symdiff.passes.accuracy import (
@@ -156,7 +156,7 @@ def _over_rows(program: LoopProgram) -> LoopProgram:
 
 
 PROGRAMS: dict[str, Callable[[LoopProgram, LoopProgram], LoopProgram]] = {
-    "scaled_norms": lambda p, _: scaled_norms.scaled(p, "float64"),
+    "scaled_norms": lambda p, _: scaled_sums.scaled_norms(p, "float64"),
     "undefined_ties": undefined_ties.with_undefined_ties,
     "guarded_points": _told,
     "settled": lambda p, _: _settled(p),

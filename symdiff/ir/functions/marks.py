@@ -55,7 +55,7 @@ DETACHED = Op(
     expand=lambda x: x, sympy=lambda sp, x: x,
 )  # fmt: skip
 """A number of which no derivative is taken, as what it is used for does not depend on it;
-made by `loops.simplify.exponents`."""
+made by `loops.simplify.scaled_sums`."""
 
 PINNED: Op = Op(
     "pinned", 3, partials=lambda h, value, closed: (None, None, ONE),

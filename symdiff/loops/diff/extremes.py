@@ -19,20 +19,9 @@ from dataclasses import dataclass, replace
 
 from symdiff import ir
 from symdiff.ir import ONE, TRUE, ZERO, Expr, var
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import element
 from symdiff.ir.functions.selection import EXTREMES, HELD, LARGER, MAXIMA, SMALLER, TAKEN
-from symdiff.ir.loop_program import (
-    INTEGER,
-    LOAD,
-    REAL,
-    Carried,
-    Loop,
-    Statement,
-    expressions_in,
-    index,
-    leaves,
-    name_of,
-)
 from symdiff.loops.context import Context
 
 
@@ -74,7 +63,7 @@ class Step:
     begins: bool = False
 
 
-def step_of(s: Loop, c: Carried) -> Step | None:
+def step_of(s: lp.Loop, c: lp.Carried) -> Step | None:
     """None for a number that is not kept so. A first term with which it begins is not met again."""
     made, guard = c.next, TRUE
     if made.op is ir.WHERE and c.leaf in made.args[1:]:
@@ -82,45 +71,45 @@ def step_of(s: Loop, c: Carried) -> Step | None:
         guard = made.args[0] if at == 1 else ir.not_(made.args[0])
         made = made.args[at]
     own = [a for a in made.args if a is not c.leaf]
-    if made.op not in EXTREMES or len(own) != 1 or c.leaf in leaves((*own, guard)):
+    if made.op not in EXTREMES or len(own) != 1 or c.leaf in lp.leaves((*own, guard)):
         return None
     if guard is TRUE and not s.reverse:
-        (first,) = ir.substitute((own[0],), {index(s.index): ZERO})
+        (first,) = ir.substitute((own[0],), {lp.index(s.index): ZERO})
         if first is c.init:
-            return Step(made.op, own[0], ir.lt(ZERO, index(s.index)), begins=True)
+            return Step(made.op, own[0], ir.lt(ZERO, lp.index(s.index)), begins=True)
     return Step(made.op, own[0], guard)
 
 
-def kept(s: Loop) -> Iterator[tuple[Carried, ir.Op]]:
+def kept(s: lp.Loop) -> Iterator[tuple[lp.Carried, ir.Op]]:
     """The carried numbers that are the largest or the least so far, and read by nothing else in a loop."""
     for c in s.carried:
-        if c.type == REAL and (op := _op_of(s, c)) is not None:
+        if c.type == lp.REAL and (op := _op_of(s, c)) is not None:
             yield c, op
 
 
-def _op_of(s: Loop, c: Carried) -> ir.Op | None:
+def _op_of(s: lp.Loop, c: lp.Carried) -> ir.Op | None:
     nested = _within(s, c)
     others = [other.next for other in s.carried if other is not c]
     body = tuple(t for t in s.body if nested is None or t is not nested[0])
     read = [*others, s.condition, *(v.value for v in s.saves)]
-    read += expressions_in(body)
+    read += lp.expressions_in(body)
     if nested is None:
         step = step_of(s, c)
-        return None if step is None or c.leaf in leaves(read) else step.op
+        return None if step is None or c.leaf in lp.leaves(read) else step.op
     loop, inner = nested
     read += [e for o in loop.carried for e in (o.init, o.next) if o is not inner]
     read.append(inner.next)
     read += [] if loop.count is None else [loop.count]
-    read += expressions_in(loop.body)
-    if not {c.leaf, inner.after}.isdisjoint(leaves(read)):
+    read += lp.expressions_in(loop.body)
+    if not {c.leaf, inner.after}.isdisjoint(lp.leaves(read)):
         return None
     return _op_of(loop, inner)
 
 
-def _within(s: Loop, c: Carried) -> tuple[Loop, Carried] | None:
+def _within(s: lp.Loop, c: lp.Carried) -> tuple[lp.Loop, lp.Carried] | None:
     """The inner loop that goes on with a carried number."""
     for t in s.body:
-        if not isinstance(t, Loop):
+        if not isinstance(t, lp.Loop):
             continue
         for o in t.carried:
             if o.after is c.next and o.init is c.leaf:
@@ -129,11 +118,11 @@ def _within(s: Loop, c: Carried) -> tuple[Loop, Carried] | None:
 
 
 def with_seconds(
-    context: Context, s: Loop, extremes: Iterable[tuple[Carried, ir.Op]]
-) -> tuple[Loop, list[Statement], dict[str, Extreme]]:
+    context: Context, s: lp.Loop, extremes: Iterable[tuple[lp.Carried, ir.Op]]
+) -> tuple[lp.Loop, list[lp.Statement], dict[str, Extreme]]:
     """The loop with the second values of what it keeps, loops after it that count, and the slopes that those give."""
     found: dict[str, Extreme] = {}
-    counts: list[Statement] = []
+    counts: list[lp.Statement] = []
     for c, op in extremes:
         worst = ir.neg(ir.INF) if op in MAXIMA else ir.INF
         if _are_apart(context, s, c):
@@ -157,32 +146,35 @@ def with_seconds(
     return s, counts, found
 
 
-def _count(context: Context, s: Loop, c: Carried, worst: Expr) -> Loop | None:
+def _count(context: Context, s: lp.Loop, c: lp.Carried, worst: Expr) -> lp.Loop | None:
     """A loop that counts the terms that are equal to the last value, if terms are elements of arrays."""
     step = step_of(s, c)
     if (
         step is None
-        or step.term.op is not LOAD
+        or step.term.op is not lp.LOAD
         or s.body
         or s.count is None
         or s.condition is not TRUE
     ):
         return None
     alike: Callable[[Expr], Expr] = lambda term: ir.where(ir.eq(term, c.after), ONE, ZERO)
-    now, i = var(context.fresh(f"{c.name}_equal", REAL)), index(context.fresh(s.index, INTEGER))
-    term, guard = ir.substitute((step.term, step.guard), {index(s.index): i})
+    now, i = (
+        var(context.fresh(f"{c.name}_equal", lp.REAL)),
+        lp.index(context.fresh(s.index, lp.INTEGER)),
+    )
+    term, guard = ir.substitute((step.term, step.guard), {lp.index(s.index): i})
     one = alike(term) if step.begins else ir.where(guard, alike(term), ZERO)
     start = ZERO if step.begins or c.init is worst else alike(c.init)
-    result = context.fresh(f"{c.result}_equal", REAL)
-    counted = Carried(name_of(now), REAL, start, now + one, result)
-    return Loop(name_of(i), s.count, (counted,), (), context.fresh(s.trips, INTEGER))
+    result = context.fresh(f"{c.result}_equal", lp.REAL)
+    counted = lp.Carried(lp.name_of(now), lp.REAL, start, now + one, result)
+    return lp.Loop(lp.name_of(i), s.count, (counted,), (), context.fresh(s.trips, lp.INTEGER))
 
 
 def _with_one_more(
-    context: Context, s: Loop, c: Carried, op: ir.Op, stem: str, start: Expr
-) -> tuple[Loop, Expr]:
+    context: Context, s: lp.Loop, c: lp.Carried, op: ir.Op, stem: str, start: Expr
+) -> tuple[lp.Loop, Expr]:
     """The loop with one more number, and that after it: the "second" value, or how many terms are "equal"."""
-    now = var(context.fresh(f"{c.name}_{stem}", REAL))
+    now = var(context.fresh(f"{c.name}_{stem}", lp.REAL))
     body, nested = s.body, _within(s, c)
     if nested is None:
         step = step_of(s, c)
@@ -198,20 +190,20 @@ def _with_one_more(
         loop, inner = nested
         new_loop, end = _with_one_more(context, loop, inner, op, stem, now)
         body = tuple(new_loop if t is loop else t for t in body)
-    result = context.fresh(f"{c.result}_{stem}", REAL)
-    added = Carried(name_of(now), REAL, start, end, result)
+    result = context.fresh(f"{c.result}_{stem}", lp.REAL)
+    added = lp.Carried(lp.name_of(now), lp.REAL, start, end, result)
     return replace(s, carried=(*s.carried, added), body=body), var(result)
 
 
-def _are_apart(context: Context, s: Loop, c: Carried) -> bool:
+def _are_apart(context: Context, s: lp.Loop, c: lp.Carried) -> bool:
     """Whether no two terms depend on the same number: each reads what it depends on with all the indices."""
     init = c.init
-    indices, step = {index(s.index)}, step_of(s, c)
+    indices, step = {lp.index(s.index)}, step_of(s, c)
     while step is None:
         nested = _within(s, c)
         assert nested is not None
         s, c = nested
-        indices.add(index(s.index))
+        indices.add(lp.index(s.index))
         step = step_of(s, c)
     read: dict[Expr, set[tuple[Expr, ...]]] = {}
     for source, place in _reads(context, step.term):
@@ -226,9 +218,9 @@ def _reads(context: Context, e: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]
     for n in ir.topological((e,)):
         if n.op is ir.VAR and context.active(n):
             yield n, ()
-        if n.op is not LOAD or not context.active(n):
+        if n.op is not lp.LOAD or not context.active(n):
             continue
-        name, place = name_of(n.args[0]), n.args[1:]
+        name, place = lp.name_of(n.args[0]), n.args[1:]
         if name in context.inputs:
             yield n.args[0], place
         elif (made := context.builds.get(name)) is None:
@@ -237,7 +229,7 @@ def _reads(context: Context, e: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]
             yield from _reads(context, element(made, place))
 
 
-def nested_in(s: Loop, c: Carried) -> str | None:
+def nested_in(s: lp.Loop, c: lp.Carried) -> str | None:
     """The name of the value after the inner loop that goes on with a carried number."""
     found = _within(s, c)
     return None if found is None else found[1].result

@@ -21,6 +21,5 @@
 `undefined_ties`     slopes at ties, where slopes are multiplied
 `guarded_points`     points of numbers that are treated apart, told at run time
 `vanishing`          what is 0 at all arguments
-`scaled_norms`       norms that neither overflow nor vanish
-`exponents`          sums of exponentials, scaled likewise
+`scaled_sums`        sums of exponentials and of squares, with their scales taken out
 """

@@ -17,22 +17,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from symdiff.ir import ZERO, Expr, rebuild, substitute, topmost, topological, transform, var, where
+from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES, UNIT
-from symdiff.ir.loop_program import (
-    LEAVES,
-    LOAD,
-    Block,
-    Build,
-    Loop,
-    Statement,
-    Type,
-    expressions,
-    free,
-    kind_of,
-    mapped_block,
-    own_names,
-    walk,
-)
 from symdiff.ir.names import Names
 from symdiff.ir.pass_lists import Log, Pass, through
 from symdiff.ir.prune import pruned
@@ -40,7 +26,6 @@ from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.chosen_rows import of_chosen
 from symdiff.loops.simplify.copies import without_copies
 from symdiff.loops.simplify.deltas import contracted
-from symdiff.loops.simplify.exponents import scaled
 from symdiff.loops.simplify.fixed_points import from_fixed_points, values_only
 from symdiff.loops.simplify.forwarding import rewritten
 from symdiff.loops.simplify.fuse import fused
@@ -51,6 +36,7 @@ from symdiff.loops.simplify.promote import promoted
 from symdiff.loops.simplify.repeated import shared
 from symdiff.loops.simplify.rows_together import rows_together
 from symdiff.loops.simplify.running_norms import marked
+from symdiff.loops.simplify.scaled_sums import scaled_exponentials
 from symdiff.loops.simplify.sums_of_squares import Sums
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
@@ -64,7 +50,7 @@ from symdiff.passes.guards.guards import guards
 from symdiff.passes.margins import inside_margins, with_margins
 from symdiff.passes.stabilise import stabilise
 
-Code = tuple[Block, tuple[Expr, ...]]
+Code = tuple[lp.Block, tuple[Expr, ...]]
 """A block and the expressions after it."""
 
 
@@ -82,18 +68,18 @@ class Around:
 
     names: Names
     tapes: Iterable[str] = ()
-    types: Mapping[str, Type] = field(default_factory=dict)
+    types: Mapping[str, lp.Type] = field(default_factory=dict)
     late: bool = False
 
 
 def simplified(
-    block: Block,
+    block: lp.Block,
     roots: Sequence[Expr],
     names: Names,
     *,
     late: bool = False,
     tapes: Iterable[str] = (),
-    types: Mapping[str, Type] | None = None,
+    types: Mapping[str, lp.Type] | None = None,
     without: Container[str] = (),
     log: Log[Code] | None = None,
 ) -> Code:
@@ -109,29 +95,29 @@ def simplified(
     return through(LATE if late else EARLY, (block, tuple(roots)), around, without, log)
 
 
-def opened(block: Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
+def opened(block: lp.Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
     """A block and the expressions after it, before slopes of norms in them are differentiated."""
     return through(OPEN, (block, tuple(roots)), None, log=log)
 
 
-def final(block: Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
+def final(block: lp.Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
     """The form to be emitted, when nothing is to be differentiated any more: completed
     operations are written out, and sums and quotients keep their digits."""
     return through(FINISH, (block, tuple(roots)), None, log=log)
 
 
-def closed(block: Block, roots: Sequence[Expr]) -> Code:
+def closed(block: lp.Block, roots: Sequence[Expr]) -> Code:
     """The same with completed operations in closed form, undefined at their points."""
     return _with_passes(*values_only(block, roots), _closed)
 
 
-def exact(block: Block, roots: Sequence[Expr]) -> Code:
+def exact(block: lp.Block, roots: Sequence[Expr]) -> Code:
     """The closed forms, with their values at completed points."""
     return _with_passes(*values_only(block, roots), _pinned)
 
 
 def _with_passes(
-    block: Block,
+    block: lp.Block,
     roots: tuple[Expr, ...],
     passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]],
     of_integers: Callable[[tuple[Expr, ...]], tuple[Expr, ...]] | None = None,
@@ -141,7 +127,7 @@ def _with_passes(
         todo = tuple(dict.fromkeys(e for e in group if e not in new and _is_real(e)))
         new.update(zip(todo, passes(todo), strict=True))
         rest = tuple(
-            dict.fromkeys(e for e in group if e not in new and e.args and e.op is not LOAD)
+            dict.fromkeys(e for e in group if e not in new and e.args and e.op is not lp.LOAD)
         )
         if of_integers is not None:
             new.update(zip(rest, of_integers(rest), strict=True))
@@ -149,35 +135,35 @@ def _with_passes(
     def one(e: Expr) -> Expr:
         return new.get(e, e)
 
-    return mapped_block(block, one), tuple(map(one, roots))
+    return lp.mapped_block(block, one), tuple(map(one, roots))
 
 
-def _groups(block: Block, roots: Iterable[Expr]) -> Iterator[list[Expr]]:
+def _groups(block: lp.Block, roots: Iterable[Expr]) -> Iterator[list[Expr]]:
     """The expressions of each block, with those after it that belong to it."""
     yield [*(e for s in block for e in _outside(s)), *roots]
     for s in block:
-        if isinstance(s, (Build, Loop)):
+        if isinstance(s, (lp.Build, lp.Loop)):
             yield from _groups(s.body, _inside(s))
 
 
-def _outside(s: Statement) -> tuple[Expr, ...]:
+def _outside(s: lp.Statement) -> tuple[Expr, ...]:
     """The expressions of a statement that are evaluated outside of its block."""
     match s:
-        case Build():
+        case lp.Build():
             return ()
-        case Loop():
+        case lp.Loop():
             return tuple(c.init for c in s.carried)
-    return expressions(s)
+    return lp.expressions(s)
 
 
-def _inside(s: Build | Loop) -> list[Expr]:
+def _inside(s: lp.Build | lp.Loop) -> list[Expr]:
     """The expressions of a statement that are evaluated in its block."""
     outside = set(_outside(s))
-    return [e for e in expressions(s) if e not in outside]
+    return [e for e in lp.expressions(s) if e not in outside]
 
 
 def _is_real(e: Expr) -> bool:
-    return bool(e.args) and e.op is not LOAD and kind_of(e) != "i"
+    return bool(e.args) and e.op is not lp.LOAD and lp.kind_of(e) != "i"
 
 
 # ------------------------------------------------------------------------ passes
@@ -191,14 +177,14 @@ def _early(outputs: tuple[Expr, ...], sums: tuple[tuple[Expr, Expr], ...] = ()) 
     values = [e for _, e in sums]
     names = _abstraction((*outputs, *(s for s, _ in sums), *values))
     made = zip(substitute([s for s, _ in sums], names), substitute(values, names), strict=True)
-    integers = frozenset(v for e, v in names.items() if kind_of(e) == "i")
+    integers = frozenset(v for e, v in names.items() if lp.kind_of(e) == "i")
     outputs = decided_by_branches(substitute(outputs, names))
     outputs = guards(outputs, (), None, False, dict(made), integers)
     outputs = complete(stabilise(cancel(outputs), early=True))
     return substitute(outputs, _inverse(names))
 
 
-def _without_slopes(block: Block, roots: tuple[Expr, ...]) -> Code:
+def _without_slopes(block: lp.Block, roots: tuple[Expr, ...]) -> Code:
     """A block and the expressions after it with slopes of norms as functions of the norms."""
     known = Vanishing.of(block)
 
@@ -217,7 +203,7 @@ def _without_slopes(block: Block, roots: tuple[Expr, ...]) -> Code:
     return _with_passes(block, roots, passes)
 
 
-def _marked(block: Block, roots: tuple[Expr, ...]) -> Code:
+def _marked(block: lp.Block, roots: tuple[Expr, ...]) -> Code:
     """A block and the expressions after it, whose operations say where they are defined."""
     signed = Signed(never_negative(block))
     return _with_passes(block, roots, lambda outputs: with_margins(outputs, signed.may_be_negative))
@@ -248,14 +234,14 @@ _pinned = _over_leaves(pinned_forms)
 
 def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
     """Variables for the topmost elements of arrays and for integers."""
-    return {e: var(f"leaf {k}") for k, e in enumerate(topmost(outputs, LEAVES))}
+    return {e: var(f"leaf {k}") for k, e in enumerate(topmost(outputs, lp.LEAVES))}
 
 
 def _inverse(names: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
     return {v: e for e, v in names.items()}
 
 
-def _in_rows(block: Block, roots: tuple[Expr, ...]) -> Code:
+def _in_rows(block: lp.Block, roots: tuple[Expr, ...]) -> Code:
     """A block and the expressions after it, with loops that go through the same rows together."""
     names = _names_of(block, roots)
     made, roots = rows_together(block, roots, names)
@@ -265,11 +251,11 @@ def _in_rows(block: Block, roots: tuple[Expr, ...]) -> Code:
     return pruned(made, roots), roots
 
 
-def _names_of(block: Block, roots: tuple[Expr, ...]) -> Names:
+def _names_of(block: lp.Block, roots: tuple[Expr, ...]) -> Names:
     """Names that a block, and the expressions after it, do not have yet."""
-    own = own_names(block)
-    tapes = {v.tape for s in walk(block) if isinstance(s, Loop) for v in s.saves}
-    return Names(own | free(block, roots) | tapes)
+    own = lp.own_names(block)
+    tapes = {v.tape for s in lp.walk(block) if isinstance(s, lp.Loop) for v in s.saves}
+    return Names(own | lp.free(block, roots) | tapes)
 
 
 # ----------------------------------------------------------------- the lists of passes
@@ -331,7 +317,7 @@ EARLY: tuple[Pass[Code, Around], ...] = (
         "sums of squares under roots are marked `squares`", suspicion=1,
     ),
     Pass(
-        "exponents", lambda p, around: scaled(*p, around.names, _early), _BEFORE,
+        "exponents", lambda p, around: scaled_exponentials(*p, around.names, _early), _BEFORE,
         "sums of exponentials in logarithms and quotients are scaled", suspicion=1,
     ),
     Pass(

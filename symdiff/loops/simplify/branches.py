@@ -30,54 +30,40 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import with_inside
-from symdiff.ir.loop_program import (
-    INDEX,
-    REAL,
-    Block,
-    Check,
-    Loop,
-    Statement,
-    expressions,
-    index,
-    leaves,
-    name_of,
-    own_names,
-    plain_loop,
-    renamed,
-    replaced,
-    walk,
-)
+from symdiff.ir.effects import has_checks
 from symdiff.ir.names import Names
-from symdiff.lowering.loops.collected import reduction
+from symdiff.lowering.loops.collected import added
 
 
-def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tuple[Expr, ...]]:
+def of_sums(
+    block: lp.Block, roots: Sequence[Expr], names: Names
+) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block and the expressions after it."""
-    done: list[Statement] = []
-    sums: dict[Expr, Loop] = {}
+    done: list[lp.Statement] = []
+    sums: dict[Expr, lp.Loop] = {}
     for s in block:
         s = with_inside(s, lambda b, ends: of_sums(b, ends, names))
-        mapping = _mapping(expressions(s), sums, done, names, own_names((s,)))
-        (s,) = replaced((s,), mapping) if mapping else (s,)
+        mapping = _mapping(lp.expressions(s), sums, done, names, lp.own_names((s,)))
+        (s,) = lp.replaced((s,), mapping) if mapping else (s,)
         done.append(s)
-        if isinstance(s, Loop) and _term(s) is not None:
+        if isinstance(s, lp.Loop) and _term(s) is not None:
             sums[s.carried[0].after] = s
     mapping = _mapping(roots, sums, done, names)
     return tuple(done), substitute(tuple(roots), mapping) if mapping else tuple(roots)
 
 
-def _term(s: Statement) -> Expr | None:
+def _term(s: lp.Statement) -> Expr | None:
     """What a loop adds up from 0 that does nothing else for later statements."""
-    if not isinstance(s, Loop) or len(s.carried) != 1 or not plain_loop(s):
+    if not isinstance(s, lp.Loop) or len(s.carried) != 1 or not lp.plain_loop(s):
         return None
     (c,) = s.carried
-    found = reduction(c) if c.type == REAL and c.init is ZERO else None
-    return found.term if found is not None and found.kind == "add" else None
+    return added(c) if c.init is ZERO else None
 
 
 def _mapping(
-    roots: Iterable[Expr], sums: Mapping[Expr, Loop], done: list[Statement], names: Names,
+    roots: Iterable[Expr], sums: Mapping[Expr, lp.Loop], done: list[lp.Statement], names: Names,
     own: Container[str] = (),
 ) -> dict[Expr, Expr]:  # fmt: skip
     """Branches between sums in expressions, and what is in their place; the sums of both sides are added
@@ -87,7 +73,7 @@ def _mapping(
         if e.op is not WHERE:
             continue
         condition, *sides = e.args
-        if any(name_of(n) in own for n in leaves((condition,))):
+        if any(lp.name_of(n) in own for n in lp.leaves((condition,))):
             continue
         found = [_sums_in(side, sums) for side in sides]
         if any(len(f) != 1 for f in found):
@@ -112,25 +98,26 @@ def _given(e: Expr | None, condition: Expr, value: Expr) -> Expr | None:
     return None if e is None else substitute((e,), {condition: value})[0]
 
 
-def _may_run_always(condition: Expr, loops: tuple[Loop, ...]) -> bool:
+def _may_run_always(condition: Expr, loops: tuple[lp.Loop, ...]) -> bool:
     """Whether loops that run on a condition can run without: no index hangs on it, and none is checked."""
-    checked = any(isinstance(s, Check) for s in walk(loops))
-    return not checked and not any(n.op is INDEX for n in topological((condition,)))
+    return not has_checks(*loops) and not any(n.op is lp.INDEX for n in topological((condition,)))
 
 
-def _sums_in(e: Expr, sums: Mapping[Expr, Loop]) -> list[Expr]:
+def _sums_in(e: Expr, sums: Mapping[Expr, lp.Loop]) -> list[Expr]:
     return [n for n in topological((e,)) if n.op is VAR and n in sums]
 
 
-def _joined(condition: Expr, one: Loop, two: Loop, done: list[Statement], names: Names) -> Expr:
+def _joined(
+    condition: Expr, one: lp.Loop, two: lp.Loop, done: list[lp.Statement], names: Names
+) -> Expr:
     """The sum of the terms of one loop or the other."""
-    (first,), _ = renamed((one,), names)
-    (second,), _ = renamed((two,), names)
-    assert isinstance(first, Loop) and isinstance(second, Loop)
-    (second,) = replaced(
-        (replace(second, index=first.index),), {index(second.index): index(first.index)}
+    (first,), _ = lp.renamed((one,), names)
+    (second,), _ = lp.renamed((two,), names)
+    assert isinstance(first, lp.Loop) and isinstance(second, lp.Loop)
+    (second,) = lp.replaced(
+        (replace(second, index=first.index),), {lp.index(second.index): lp.index(first.index)}
     )
-    assert isinstance(second, Loop)
+    assert isinstance(second, lp.Loop)
     (c,) = first.carried
     mine, other = _term(first), _term(second)
     assert mine is not None and other is not None

@@ -15,38 +15,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symdiff.ir import ADD, DIV, MUL, NEG, SUB, WHERE, ZERO, Expr, neg, not_, substitute, where
-from symdiff.ir.loop_program import (
-    LOAD,
-    Block,
-    Build,
-    Carried,
-    Loop,
-    Statement,
-    Update,
-    array,
-    free,
-    index,
-    load,
-    name_of,
-)
+from symdiff.ir import loop_program as lp
+from symdiff.ir.blocks import nested
 from symdiff.ir.names import Names, is_adjoint
 
 
-def of_chosen(block: Block, names: Names, carried: Mapping[str, Carried] | None = None) -> Block:
+def of_chosen(
+    block: lp.Block, names: Names, carried: Mapping[str, lp.Carried] | None = None
+) -> lp.Block:
     """The block with sums over what is chosen.
 
     Parameters
     ----------
     carried : what the loop around the block passes on, by its name at the end of an iteration.
     """
-    chosen = {s.name: s for s in block if isinstance(s, Build) and _choice(s) is not None}
-    made: list[Statement] = []
+    chosen = {s.name: s for s in block if isinstance(s, lp.Build) and _choice(s) is not None}
+    made: list[lp.Statement] = []
     sums: list[_Sum] = []
     for s in block:
-        if isinstance(s, Loop):
-            own = {name_of(c.next): c for c in s.carried if c.type.shape}
+        if isinstance(s, lp.Loop):
+            own = {lp.name_of(c.next): c for c in s.carried if c.type.shape}
             s = replace(s, body=of_chosen(s.body, names, own))
-        elif isinstance(s, Build):
+        elif isinstance(s, lp.Build):
             s = replace(s, body=of_chosen(s.body, names))
             found = _sum(s, (carried or {}).get(s.name), chosen)
             if found is not None:
@@ -67,14 +57,14 @@ class _Sum:
     """A build that adds a term to each element of an array which a loop carries, by its name in the loop;
     `choice` is whether it may be other than 0 in a row."""
 
-    build: Build
+    build: lp.Build
     carried: str
     term: Expr
     choice: Expr
 
     def at(self, indices: Sequence[str]) -> _Sum:
         """The same with other names of indices."""
-        here = dict(zip(map(index, self.build.indices), map(index, indices), strict=True))
+        here = dict(zip(map(lp.index, self.build.indices), map(lp.index, indices), strict=True))
         term, choice = substitute((self.term, self.choice), here)
         return _Sum(replace(self.build, indices=tuple(indices)), self.carried, term, choice)
 
@@ -83,10 +73,10 @@ class _Sum:
         if other.build.type.shape != self.build.type.shape:
             return False
         other = other.at(self.build.indices)
-        return other.choice is self.choice and self.build.name not in free((), (other.term,))
+        return other.choice is self.choice and self.build.name not in lp.free((), (other.term,))
 
 
-def _choice(s: Build) -> tuple[Expr, Expr] | None:
+def _choice(s: lp.Build) -> tuple[Expr, Expr] | None:
     """When an element is not 0, and what it is then, by the index of the build."""
     if s.body or s.value.op is not WHERE or len(s.indices) != 1 or not is_adjoint(s.name):
         return None
@@ -94,67 +84,53 @@ def _choice(s: Build) -> tuple[Expr, Expr] | None:
     return (c, a) if b is ZERO else (not_(c), b) if a is ZERO else None
 
 
-def _sum(s: Build, c: Carried | None, chosen: Mapping[str, Build]) -> _Sum | None:
+def _sum(s: lp.Build, c: lp.Carried | None, chosen: Mapping[str, lp.Build]) -> _Sum | None:
     """What a build adds to a carried array, if it is nothing for elements that are not chosen."""
     if c is None or s.body or len(s.indices) < 2:
         return None
     if s.value.op not in (ADD, SUB):
         return None
     a, b = s.value.args
-    before = load(c.leaf, *map(index, s.indices))
+    before = lp.load(c.leaf, *map(lp.index, s.indices))
     if a is not before and s.value.op is ADD:
         a, b = b, a
     if a is not before:
         return None
     term = neg(b) if s.value.op is SUB else b
-    row = index(s.indices[0])
+    row = lp.index(s.indices[0])
     factor = _factor(term, chosen, row)
-    found = None if factor is None else _choice(chosen[name_of(factor.args[0])])
+    found = None if factor is None else _choice(chosen[lp.name_of(factor.args[0])])
     if factor is None or found is None:
         return None
-    here = {index(chosen[name_of(factor.args[0])].indices[0]): row}
+    here = {lp.index(chosen[lp.name_of(factor.args[0])].indices[0]): row}
     choice, value = substitute(found, here)
     (term,) = substitute((term,), {factor: value})
     return _Sum(s, c.name, term, choice)
 
 
-def _factor(e: Expr, chosen: Mapping[str, Build], row: Expr) -> Expr | None:
+def _factor(e: Expr, chosen: Mapping[str, lp.Build], row: Expr) -> Expr | None:
     """The element of the row of a chosen array that is a factor of a term."""
     stack = [e]
     while stack:
         n = stack.pop()
-        if n.op is LOAD and n.args[1:] == (row,) and name_of(n.args[0]) in chosen:
+        if n.op is lp.LOAD and n.args[1:] == (row,) and lp.name_of(n.args[0]) in chosen:
             return n
         stack += n.args if n.op in (MUL, NEG) else n.args[:1] if n.op is DIV else ()
     return None
 
 
-def _loops(sums: Sequence[_Sum], names: Names) -> Loop:
+def _loops(sums: Sequence[_Sum], names: Names) -> lp.Loop:
     """Loops over the rows and their elements that add the terms in place."""
     first = sums[0].build
-    places, deepest = tuple(map(index, first.indices)), len(first.indices) - 1
-    states = [[x.carried for x in sums]]
-    states += [[names.fresh(x.carried) for x in sums] for _ in first.indices]
-    ends = [names.fresh(x.build.name) for x in sums]
-    body: Block = tuple(
-        Update(end, state, x.build.type, places, x.term, add=True)
-        for x, state, end in zip(sums, states[-1], ends, strict=True)
-    )
-    for depth in range(deepest, -1, -1):
-        results = [names.fresh(x.build.name) if depth else x.build.name for x in sums]
-        carried = tuple(
-            Carried(state, t, array(start, t.kind), array(end, t.kind), result)
-            for t, state, start, end, result in zip(
-                (x.build.type for x in sums),
-                states[depth + 1],
-                states[depth],
-                ends,
-                results,
-                strict=True,
-            )
-        )
-        n = first.type.shape[depth]
-        count = where(sums[0].choice, n, ZERO) if depth == 1 else n
-        made = Loop(first.indices[depth], count, carried, body, names.fresh("trips"))
-        body, ends = (made,), results
-    return made
+    places = tuple(map(lp.index, first.indices))
+    body: list[lp.Statement] = []
+    carried: list[lp.Carried] = []
+    for x in sums:
+        t, name = x.build.type, x.build.name
+        state, end = names.fresh(x.carried), names.fresh(name)
+        body.append(lp.Update(end, state, t, places, x.term, add=True))
+        start, last = (lp.array(n, t.kind) for n in (x.carried, end))
+        carried.append(lp.Carried(state, t, start, last, name))
+    axes = list(zip(first.indices, first.type.shape, strict=True))
+    axes[1] = axes[1][0], where(sums[0].choice, axes[1][1], ZERO)
+    return nested(axes, carried, tuple(body), lambda n, _: names.fresh(n))

@@ -101,15 +101,10 @@ def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | N
 
 
 # -------------------------------------------------------------------------- loops
-def _inside(s: lp.Loop) -> set[str]:
-    own = {n for n, _ in lp.inner(s)}
-    return own | lp.own_names(s.body)
-
-
 def _term(e: Expr, s: lp.Loop) -> Expr | None:
     """What a term is in the one iteration where it is not zero."""
     found = _delta(e)
-    i, hidden = lp.index(s.index), _inside(s)
+    i, hidden = lp.index(s.index), lp.own_names((s,))
     if found is None or s.count is None or (at := _solved(found[0], i, hidden)) is None:
         return None
     place, rest = at
@@ -203,6 +198,6 @@ def _change(b: lp.Update, s: lp.Loop) -> Expr | None:
     """The iteration in which an update changes anything."""
     if not b.add or (found := _delta(distributed(b.value))) is None:
         return None
-    hidden = _inside(s)
+    hidden = lp.own_names((s,))
     at = _solved(found[0], lp.index(s.index), hidden)
     return None if at is None else at[0]

@@ -33,7 +33,7 @@ from symdiff.ir import (
 )
 from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import element
-from symdiff.loops.simplify.repeated import changed
+from symdiff.ir.effects import changed, ranges
 
 MAX_ROUNDS = 6
 MAX_THROUGH = 12
@@ -95,11 +95,7 @@ class _Rewriter:
         """A statement with its block rewritten first."""
         if isinstance(s, lp.Loop):
             s = self._without_constants(s)
-            if s.count is not None:
-                self.counts[lp.index(s.index)] = self.expression(s.count)
-        if isinstance(s, lp.Build):
-            sizes = map(self.expression, s.type.shape)
-            self.counts.update(zip(map(lp.index, s.indices), sizes, strict=True))
+        self.counts.update({i: self.expression(n) for i, n in ranges(s).items()})
         body = self.block(s.body) if isinstance(s, lp.Build | lp.Loop) else ()
         s = lp.mapped(s, self.expression, lambda _: body)
         if isinstance(s, lp.Check):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from symdiff import ir
-from symdiff.ir import ADD, EQ, FALSE, LE, LT, MUL, NEG, SUB, TRUE, ZERO, Expr, topological
+from symdiff.ir import ADD, EQ, FALSE, LE, LT, MUL, NEG, SUB, TRUE, ZERO, Expr, effects, topological
 from symdiff.ir import loop_program as lp
 from symdiff.ir.integers import least, linear, never_negative
 
@@ -80,18 +80,10 @@ class _Settled:
         """The statements inside of loops with these ranges, the outermost first."""
         made: list[lp.Statement] = []
         for s in block:
-            inside = ranges
-            if isinstance(s, lp.Build):
-                inside = {
-                    **ranges,
-                    **dict(zip(map(lp.index, s.indices), s.type.shape, strict=True)),
-                }
-            elif isinstance(s, lp.Loop) and s.count is not None:
-                inside = {**ranges, lp.index(s.index): s.count}
             if isinstance(s, lp.Check):
                 made += self._check(s, ranges)
-                continue
-            made.append(self._statement(s, ranges, inside))
+            else:
+                made.append(self._statement(s, ranges, {**ranges, **effects.ranges(s)}))
         return tuple(made)
 
     def _statement(

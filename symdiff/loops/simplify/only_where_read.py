@@ -16,7 +16,7 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.ir import ADD, WHERE, ZERO, Expr, raw
 from symdiff.ir import loop_program as lp
-from symdiff.lowering.loops.collected import reduction
+from symdiff.lowering.loops.collected import added
 from symdiff.passes.analysis.roots import loci
 
 Taken = frozenset[tuple[Expr, bool]]
@@ -66,10 +66,10 @@ def _restricted(s: lp.Statement, under: Sequence[tuple[Expr, bool]]) -> lp.State
 
 
 def _sum(r: lp.Carried, c: Expr, holds: bool) -> lp.Carried:
-    found = reduction(r) if r.type == lp.REAL else None
-    if found is None or found.kind != "add" or not _may_be_singular(found.term, c):
+    term = added(r)
+    if term is None or not _may_be_singular(term, c):
         return r
-    return replace(r, next=raw(ADD, (ir.var(r.name), _chosen(c, holds, found.term))))
+    return replace(r, next=raw(ADD, (r.leaf, _chosen(c, holds, term))))
 
 
 def _chosen(c: Expr, holds: bool, value: Expr) -> Expr:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.ir import TRUE, ZERO, Expr, substitute, var
 from symdiff.ir import loop_program as lp
+from symdiff.ir.effects import ranges
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.chains import chain
 
@@ -32,12 +33,9 @@ def promoted(block: lp.Block, names: Names, sizes: Mapping[Expr, Expr] | None = 
     result: list[lp.Statement] = []
     for s in block:
         after: list[lp.Statement] = []
-        if isinstance(s, lp.Build):
-            axes = dict(zip(map(lp.index, s.indices), s.type.shape, strict=True))
-            s = replace(s, body=promoted(s.body, names, {**sizes, **axes}))
+        if isinstance(s, lp.Build | lp.Loop):
+            s = replace(s, body=promoted(s.body, names, {**sizes, **ranges(s)}))
         if isinstance(s, lp.Loop):
-            own = {} if s.count is None else {lp.index(s.index): s.count}
-            s = replace(s, body=promoted(s.body, names, {**sizes, **own}))
             while (found := _candidate(s)) is not None:
                 c, place = found
                 s, update = _Promotion(names, c.type, place).outermost(s, c, sizes)
@@ -63,9 +61,7 @@ def _place(s: lp.Loop, c: lp.Carried) -> tuple[Expr, ...] | None:
     if len(places) != 1:
         return None
     (place,) = places
-    own = {n for n, _ in lp.inner(s)}
-    own |= lp.own_names(s.body)
-    return None if any(lp.names_in(e) & own for e in place) else place
+    return None if lp.names_in(*place) & lp.own_names((s,)) else place
 
 
 class _Promotion:
@@ -147,10 +143,7 @@ class _Promotion:
         return replace(c, init=init, next=after)
 
     def _replaced(self, s: lp.Statement) -> lp.Statement:
-        def one(e: Expr) -> Expr:
-            return substitute((e,), self.known)[0]
-
-        return lp.mapped(s, one, lambda b: lp.mapped_block(b, one))
+        return lp.replaced((s,), self.known)[0]
 
 
 def _carrying(s: lp.Loop, state: str) -> lp.Carried | None:

@@ -14,45 +14,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symdiff.ir import Expr, substitute, topological
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import with_inside
-from symdiff.ir.loop_program import (
-    Block,
-    Build,
-    Call,
-    Loop,
-    Statement,
-    Update,
-    defined,
-    name_of,
-    renamed,
-    replaced,
-    walk,
-)
+from symdiff.ir.effects import changed, has_tapes
 from symdiff.ir.names import Names
 
 
-def shared(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+def shared(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block and the expressions after it, without statements that repeat others."""
     return _shared(block, tuple(roots), {}, changed(block))
-
-
-def changed(block: Block) -> set[str]:
-    """The arrays that statements change in place, and those that loops begin with and change."""
-    found = {s.source for s in walk(block) if isinstance(s, Update)}
-    begin = {
-        c.name: name_of(c.init)
-        for s in walk(block)
-        if isinstance(s, Loop)
-        for c in s.carried
-        if c.type.shape
-    }
-    left = [begin[n] for n in found if n in begin]
-    while left:
-        name = left.pop()
-        found.add(name)
-        if name in begin and begin[name] not in found:
-            left.append(begin[name])
-    return found
 
 
 class _Numbers(Names):
@@ -68,17 +38,20 @@ class _Numbers(Names):
 
 
 def _shared(
-    block: Block, roots: tuple[Expr, ...], known: Mapping[Block, Statement], apart: set[str]
-) -> tuple[Block, tuple[Expr, ...]]:
+    block: lp.Block,
+    roots: tuple[Expr, ...],
+    known: Mapping[lp.Block, lp.Statement],
+    apart: set[str],
+) -> tuple[lp.Block, tuple[Expr, ...]]:
     seen = dict(known)
-    done: list[Statement] = []
+    done: list[lp.Statement] = []
     now: dict[Expr, Expr] = {}
     for s in block:
-        (s,) = replaced((s,), now) if now else (s,)
-        key = renamed((s,), _Numbers())[0] if _worth(s, apart) else None
+        (s,) = lp.replaced((s,), now) if now else (s,)
+        key = lp.renamed((s,), _Numbers())[0] if _worth(s, apart) else None
         same = None if key is None else seen.get(key)
         if same is not None:
-            pairs = zip(defined(s), defined(same), strict=True)
+            pairs = zip(lp.defined(s), lp.defined(same), strict=True)
             now |= {t.leaf(name): t.leaf(other) for (name, t), (other, _) in pairs}
             continue
         if key is not None:
@@ -87,13 +60,11 @@ def _shared(
     return tuple(done), substitute(roots, now)
 
 
-def _worth(s: Statement, apart: set[str]) -> bool:
+def _worth(s: lp.Statement, apart: set[str]) -> bool:
     """Whether a statement may be left out, and costs more than to load what it makes."""
-    if any(name in apart for name, _ in defined(s)):
+    if any(name in apart for name, _ in lp.defined(s)) or has_tapes(s):
         return False
-    if any(isinstance(b, Loop) and (b.saves or b.restores) for b in walk((s,))):
-        return False
-    if isinstance(s, Build):
+    if isinstance(s, lp.Build):
         costly = any(n.op.libm is not None for n in topological((s.value,)))
         return bool(s.body) or costly
-    return isinstance(s, (Call, Loop))
+    return isinstance(s, (lp.Call, lp.Loop))

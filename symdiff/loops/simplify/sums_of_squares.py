@@ -18,6 +18,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.ir import ADD, MUL, POW, TRUE, VAR, WHERE, Expr, substitute
 from symdiff.ir import loop_program as lp
+from symdiff.ir.effects import dependent
 from symdiff.ir.functions import SQUARES
 from symdiff.ir.inductive import inductive, made_of
 from symdiff.loops.simplify.vanishing import Vanishing
@@ -148,22 +149,8 @@ class Sums:
         if not arrays:
             return frozenset()
         own = set(map(lp.name_of, arrays))
-        touched, made = self._dependent(own), made_of(self.block, lambda t: t.kind == "f")
+        touched, made = dependent(self.block, own), made_of(self.block, lambda t: t.kind == "f")
         return frozenset(own | inductive(made, lambda e, found: _vanishes(e, own | found, touched)))
-
-    def _dependent(self, arrays: set[str]) -> set[str]:
-        """The names that depend on arrays."""
-        found = set(arrays)
-        before = 0
-        while len(found) != before:
-            before = len(found)
-            for s in lp.walk(self.block):
-                used = lp.uses(s)
-                if isinstance(s, lp.Loop):
-                    used = used | lp.names_in(*lp.expressions(s))
-                if used & found:
-                    found |= {n for n, _ in (*lp.defined(s), *lp.inner(s))}
-        return found
 
 
 def _bases(e: Expr) -> tuple[Expr, ...]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.ir import ADD, SUB, TRUE, ZERO, Expr, substitute, topological, var
 from symdiff.ir import loop_program as lp
+from symdiff.ir.effects import has_checks, has_tapes
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.chains import Chain, Site, chain
@@ -45,9 +46,7 @@ def gathered(block: lp.Block, names: Names) -> lp.Block:
 
 def _builds(s: lp.Loop, names: Names) -> list[lp.Build] | None:
     """The arrays that a nest of loops makes."""
-    if not lp.plain_loop(s) or any(
-        isinstance(b, lp.Check) or _has_tapes(b) for b in lp.walk(s.body)
-    ):
+    if not lp.plain_loop(s) or has_checks(s) or has_tapes(s):
         return None
     found, factor = [], MAX_FOR_ONE if len(s.carried) == 1 else MAX_REPEATED
     for c in s.carried:
@@ -122,7 +121,7 @@ class _Gather:
     def _axes(self, site: Site) -> list[_Axis] | None:
         """The loops whose indices are the place of an update: the outermost ones."""
         loops = {b.index: b for b in site.path}
-        inner_names = {n for b in site.path for n, _ in _all_inside(b)}
+        inner_names = lp.own_names(site.path)
         axes = []
         for e in site.update.index:
             i, shift = _shifted(e)
@@ -168,7 +167,7 @@ class _Gather:
         if any(n in made for b in needed for n, _ in lp.defined(b)):
             return None  # once for a row, not for each of its elements
         here = {lp.index(a.loop.index): k - a.shift for a, k in zip(axes, self.at, strict=True)}
-        own = {n for n, _ in _all_inside(self.s)} - {lp.name_of(i) for i in here}
+        own = lp.own_names((self.s,)) - {lp.name_of(i) for i in here}
         if lp.free(needed, roots) & own:
             return None
         copy, new = lp.renamed(needed, self.names)
@@ -209,14 +208,6 @@ def _invariants(loops: Sequence[lp.Loop]) -> dict[Expr, Expr]:
             if not c.type.shape and c.next is c.leaf:
                 known[c.next] = substitute((c.init,), known)[0]
     return known
-
-
-def _has_tapes(s: lp.Statement) -> bool:
-    return isinstance(s, lp.Loop) and bool(s.saves or s.restores)
-
-
-def _all_inside(s: lp.Loop) -> list[tuple[str, object]]:
-    return [*lp.inner(s), *(d for b in lp.walk(s.body) for d in (*lp.defined(b), *lp.inner(b)))]
 
 
 def _shifted(e: Expr) -> tuple[str | None, Expr]:

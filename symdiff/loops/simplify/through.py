@@ -13,16 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symdiff.ir import DIV, WHERE, Expr, rebuild, substitute, topological, transform
+from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import element, elements
 from symdiff.ir.functions import EXP, EXTENDED, FILLED, LOG
-from symdiff.ir.loop_program import (
-    LOAD,
-    Block,
-    Build,
-    mapped_block,
-    name_of,
-    walk,
-)
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.analysis.zeros import divisors
 from symdiff.passes.complete.removable import meaning
@@ -35,11 +28,13 @@ Pass = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 
 
 def looked_through(
-    block: Block, roots: Sequence[Expr], simplify: Pass
-) -> tuple[Block, tuple[Expr, ...]]:
+    block: lp.Block, roots: Sequence[Expr], simplify: Pass
+) -> tuple[lp.Block, tuple[Expr, ...]]:
     """The block and the expressions after it; `simplify` is what completes them later."""
     builds = {
-        s.name: s for s in walk(block) if isinstance(s, Build) and not s.body and s.type.kind == "f"
+        s.name: s
+        for s in lp.walk(block)
+        if isinstance(s, lp.Build) and not s.body and s.type.kind == "f"
     }
     if not builds:
         return block, tuple(roots)
@@ -50,10 +45,10 @@ def looked_through(
             known[e] = _through(e, builds, simplify)
         return known[e]
 
-    return mapped_block(block, one), tuple(map(one, roots))
+    return lp.mapped_block(block, one), tuple(map(one, roots))
 
 
-def _through(e: Expr, builds: dict[str, Build], simplify: Pass) -> Expr:
+def _through(e: Expr, builds: dict[str, lp.Build], simplify: Pass) -> Expr:
     e = _logarithms(e, builds)
     whole = e
     for _ in range(MAX_DEPTH):
@@ -88,14 +83,14 @@ def _with_poles(e: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
     return transform((e,), rule)[0]
 
 
-def _logarithms(e: Expr, builds: dict[str, Build]) -> Expr:
+def _logarithms(e: Expr, builds: dict[str, lp.Build]) -> Expr:
     """With the formulas of exponentials that logarithms are taken of: where one of those
     vanishes as an element of an array, its logarithm is lost."""
     found: dict[Expr, Expr] = {}
     for n in topological((e,)):
         if n.op is LOG:
             for x in topological(n.args):
-                if x.op is LOAD and (build := builds.get(name_of(x.args[0]))) is not None:
+                if x.op is lp.LOAD and (build := builds.get(lp.name_of(x.args[0]))) is not None:
                     if build.value.op is EXP:
                         found[x] = element(build, x.args[1:])
     return substitute((e,), found)[0]

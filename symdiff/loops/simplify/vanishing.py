@@ -59,10 +59,7 @@ class Vanishing:
         for r in s.restores:
             if (found := self._restored(r.tape, around)) is not FALSE:
                 self.numbers[r.name] = found
-        own = {
-            s.index,
-            *(n for t in (s, *lp.walk(s.body)) for n, _ in (*lp.defined(t), *lp.inner(t))),
-        }
+        own = lp.own_names((s,))
         sums = [c for c in s.carried if c.type.kind == "f" and not c.type.shape]
         assumed = {c.name: self.where(c.init) for c in sums}
         first = {} if s.reverse else {

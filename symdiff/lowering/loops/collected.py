@@ -40,6 +40,12 @@ def reduction(c: lp.Carried) -> Reduction | None:
     return None
 
 
+def added(c: lp.Carried) -> Expr | None:
+    """The term that a carried real number adds up, if it does nothing else."""
+    found = reduction(c) if c.type == lp.REAL else None
+    return found.term if found is not None and found.kind == "add" else None
+
+
 @dataclass(frozen=True, slots=True)
 class LoopSum:
     """A number that a nest of loops adds up from 0.
@@ -124,8 +130,7 @@ def long_sums(s: lp.Loop, outermost: bool) -> tuple[lp.Carried, ...]:
     found = [
         c
         for c in s.carried
-        if not c.type.shape and c.type.kind == "f" and (outermost or c.init.op is ir.CONST)
-        and (r := reduction(c)) is not None and r.kind == "add" and r.term is not ZERO
+        if (outermost or c.init.op is ir.CONST) and added(c) not in (None, ZERO)
     ]  # fmt: skip
     for c in found[:]:
         leaf = lp.scalar(c.name, "f")

@@ -19,6 +19,7 @@ from symdiff import ir
 from symdiff.ir import FALSE, TRUE, Expr, topological
 from symdiff.ir import loop_program as lp
 from symdiff.ir.blocks import bottom_up
+from symdiff.ir.effects import has_checks
 from symdiff.ir.integers import linear
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.chains import Chain, chain
@@ -54,7 +55,7 @@ def in_columns(block: lp.Block, names: Names, used: Set[Expr]) -> lp.Block:
 
 def _may_be_twice(s: lp.Loop) -> bool:
     """Whether two copies of a loop are none too many: not of its checks, which have places in the source."""
-    return not any(isinstance(b, lp.Check) for b in lp.walk((s,)))
+    return not has_checks(s)
 
 
 def _either(s: lp.Loop, better: Expr, names: Names) -> list[lp.Statement]:

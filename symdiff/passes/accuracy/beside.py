@@ -19,7 +19,8 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import FALSE, VAR, ZERO, Expr, raw
 from symdiff.ir import loop_program as lp
-from symdiff.ir.blocks import bottom_up
+from symdiff.ir.blocks import bottom_up, nested
+from symdiff.ir.effects import ranges
 from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.ir.names import Names
 from symdiff.ir.prune import pruned
@@ -274,32 +275,23 @@ class Beside(ABC):
     def nest(self, s: lp.Build) -> list[lp.Statement]:
         """Loops that fill an array and those beside it."""
         outside = len(self.filled_here)
-        self.ranges.update(zip(map(lp.index, s.indices), s.type.shape, strict=True))
+        self.ranges.update(ranges(s))
         body = self.block(s.body)
         (values,) = self.real(s.value)
-        ends = (s.name, *self.named(s.name))
-        starts = [self.names.fresh(n) for n in ends]
-        made: list[lp.Statement] = [self.filled(n, s.type, ZERO) for n in starts]
+        made: list[lp.Statement] = []
+        updates: list[lp.Statement] = []
+        carried: list[lp.Carried] = []
         at = tuple(map(lp.index, s.indices))
-        before = starts
-        levels: list[tuple[str, Expr, list[str], list[str], list[str]]] = []
-        for k, (i, count) in enumerate(zip(s.indices, s.type.shape, strict=True)):
-            inside = [self.names.fresh(n) for n in ends]
-            after = list(ends) if k == 0 else [self.names.fresh(n) for n in ends]
-            levels.append((i, count, before, inside, after))
-            before = inside
-        last = [self.names.fresh(n) for n in ends]
-        updates = zip(last, before, values, strict=True)
-        block: lp.Block = (*body, *(lp.Update(n, b, s.type, at, v) for n, b, v in updates))
-        for i, count, outer, inside, after in reversed(levels):
-            carried = tuple(
-                lp.Carried(inner, s.type, lp.array(o), lp.array(e), r)
-                for inner, o, e, r in zip(inside, outer, last, after, strict=True)
-            )
-            block = (lp.Loop(i, count, carried, block, self.names.fresh("trips")),)
-            last = after
+        for end, value in zip((s.name, *self.named(s.name)), values, strict=True):
+            before, start, last = (self.names.fresh(end) for _ in range(3))
+            made.append(self.filled(before, s.type, ZERO))
+            updates.append(lp.Update(last, start, s.type, at, value))
+            carried.append(lp.Carried(start, s.type, lp.array(before), lp.array(last), end))
+        axes = list(zip(s.indices, s.type.shape, strict=True))
+        fresh: Callable[[str, lp.Type], str] = lambda n, _: self.names.fresh(n)
+        loop = nested(axes, carried, (*body, *updates), fresh)
         self.leave(outside)
-        return [*made, *block]
+        return [*made, loop]
 
     def update(self, s: lp.Update) -> list[lp.Statement]:
         place = tuple(map(self.whole, s.index))

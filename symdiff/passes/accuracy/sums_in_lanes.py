@@ -18,10 +18,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from symdiff import ir
-from symdiff.ir import TRUE, ZERO, Expr, const, raw, substitute, var
+from symdiff.ir import ZERO, Expr, const, raw, substitute, var
 from symdiff.ir import loop_program as lp
+from symdiff.ir.effects import has_tapes
 from symdiff.ir.names import Names
-from symdiff.lowering.loops.collected import reduction
+from symdiff.lowering.loops.collected import added
 from symdiff.passes.accuracy.beside import with_loops
 
 WIDTH, FEW = 8, 64
@@ -56,27 +57,18 @@ def _lies_in_lanes(s: lp.Loop) -> bool:
     if any(c.type == lp.REAL for c in s.carried):
         return False
     sums = [b for b in lp.walk(s.body) if not isinstance(b, lp.Update)]
-    return all(
-        isinstance(b, lp.Loop)
-        and not b.saves
-        and not b.restores
-        and all(c.type == lp.REAL for c in b.carried)
-        for b in sums
+    return not has_tapes(*sums) and all(
+        isinstance(b, lp.Loop) and all(c.type == lp.REAL for c in b.carried) for b in sums
     )
 
 
 def _terms(s: lp.Loop) -> list[Expr] | None:
     """What each of the numbers that a loop carries collects; None if it does anything else."""
-    if s.body or s.saves or s.restores or s.condition is not TRUE or s.count is None:
+    if s.body or not lp.plain_loop(s) or s.count is None or s.count.op is ir.CONST:
         return None
-    if s.count.op is ir.CONST or any(c.type != lp.REAL for c in s.carried):
-        return None
-    found = [reduction(c) for c in s.carried]
+    terms = [t for c in s.carried if (t := added(c)) is not None]
     own = {c.name for c in s.carried}
-    if any(r is None or r.kind != "add" for r in found):
-        return None
-    terms = [r.term for r in found if r is not None]
-    return None if any(lp.name_of(e) in own for e in lp.leaves(terms)) else terms
+    return None if len(terms) < len(own) or own & lp.names_in(*terms) else terms
 
 
 def _divided(s: lp.Loop, terms: list[Expr], names: Names) -> list[lp.Statement]:

@@ -35,7 +35,7 @@ class LoweredProgram:
     source : the program, whose completed operations are not written out.
     accuracy : "high", "strict" or "certified".
     reads_flags : whether the processor tells of overflow and underflow. Then norms are only
-        scaled (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
+        scaled (`symdiff.loops.simplify.scaled_sums`) in kernels with tests, which it calls for.
     by_rows : whether it computes rows that do not depend on each other.
     of_numbers : whether it is a function that gives numbers alone, or a derivative of one: elements
         of what it gives may depend on all arguments, also on how many these are.
@@ -66,14 +66,14 @@ class LoweredProgram:
         """The program with its error tests, as `symdiff.passes.accuracy.loop_tiers.with_error_tests` has
         them."""
         from symdiff.codegen.llvm.jit import has_flags
-        from symdiff.loops.simplify.scaled_norms import scaled
+        from symdiff.loops.simplify.scaled_sums import scaled_norms
         from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
         from symdiff.passes.accuracy.loop_tiers import with_error_tests
 
         program = self.source
         flags = self.reads_flags and has_flags()
         how = self.accuracy, tests, self._known
-        if not flags or (other := scaled(program, dtype)) is program:
+        if not flags or (other := scaled_norms(program, dtype)) is program:
             return with_error_tests(program, dtype, *how)
         if tests:
             return with_error_tests(other, dtype, *how)

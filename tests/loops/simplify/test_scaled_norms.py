@@ -13,7 +13,7 @@ from symdiff import symgrad
 from symdiff.frontend import capture
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.verify import loops as verify_loops
-from symdiff.loops.simplify.scaled_norms import scaled
+from symdiff.loops.simplify.scaled_sums import scaled_norms
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.lowered.loops import LoweredProgram
 from tests.loops.programs import close, outputs
@@ -143,7 +143,7 @@ def program(fun: Callable[..., Any]) -> LoopProgram:
 @pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
 def test_programs_are_valid(fun) -> None:
     before = program(fun)
-    after = scaled(before, "float64")
+    after = scaled_norms(before, "float64")
     assert after is not before
     assert verify_loops.faults(after) == []
 
@@ -152,7 +152,7 @@ def test_programs_are_valid(fun) -> None:
 def test_programs_mean_the_same(fun) -> None:
     """In high precision; kernels that were wrong here would be corrected by the next tier."""
     before, x = program(fun), 1e200 * np.array([3.0, -1.5, 2.0, 0.5, -4.0, 1.0])
-    pairs = zip(outputs(scaled(before, "float64"), [x]), outputs(before, [x]), strict=True)
+    pairs = zip(outputs(scaled_norms(before, "float64"), [x]), outputs(before, [x]), strict=True)
     assert all(close(a, b) for a, b in pairs)
 
 
@@ -173,4 +173,4 @@ def test_other_sums_stay() -> None:
 
     for fun in (products, squares):
         before = program(fun)
-        assert scaled(before, "float64") is before
+        assert scaled_norms(before, "float64") is before

@@ -18,6 +18,7 @@ from symdiff.codegen.cuda.loops.language import Language
 from symdiff.codegen.cuda.loops.scoped import Scope, Stored
 from symdiff.codegen.cuda.loops.steps import THREADS, Argument, Kernel, Word
 from symdiff.ir import Expr
+from symdiff.ir.effects import has_checks
 from symdiff.ir.loop_program import Build, Carried, Check, Loop, Type, Update, name_of, walk
 
 
@@ -225,7 +226,7 @@ class Grid(Thread):
             ]  # fmt: skip
             self.iteration(last, places)
 
-        checked = any(isinstance(b, Check) for b in walk(last.body))
+        checked = has_checks(*last.body)
         apart = bool(p.collected) and checked
         self.stays = apart and not self.language.leaves
         if self.stays and any(isinstance(b, Loop) and b.count is None for b in walk(last.body)):

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.codegen.cuda.loops.independence import parallel
 from symdiff.ir import CONST, ONE, TRUE, ZERO, Expr, substitute, topological, var
+from symdiff.ir.effects import has_checks
 from symdiff.ir.integers import degree, in_range, linear
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -29,7 +30,6 @@ from symdiff.ir.loop_program import (
     Block,
     Build,
     Carried,
-    Check,
     Loop,
     Statement,
     Update,
@@ -137,7 +137,7 @@ class _Terms:
             ):
                 self.loop(s, loops, (*before, block[:k]))
             else:
-                self.fine &= not any(isinstance(b, Check) for b in walk((s,)))
+                self.fine &= not has_checks(s)
                 self.fine &= not any(isinstance(b, Loop) and b.saves for b in walk((s,)))
                 self.reads(expressions_in((s,)))
 
