@@ -209,7 +209,7 @@ def alternatives_with_names(x, n):
     ("f", "args", "says"),
     [
         (of_a_truth_value, (1.0,), "a truth value that is not known"),
-        (alternatives_with_names, (1.0, 2.0), "an alternative that gives names"),
+        (alternatives_with_names, (1.0, 2.0), "an alternative that binds names"),
     ],
 )
 def test_what_cannot_be_known_is_refused(f: Callable[..., Any], args: Any, says: str) -> None:

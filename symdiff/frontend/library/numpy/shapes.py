@@ -334,8 +334,10 @@ def viewed(a: SymArray, f: Function, args: Any, kwargs: Any, ones: Any = ()) -> 
     if found.ndim > symbolic.MAX_RANK:
         raise Refused(f"an array of more than {dimensions(symbolic.MAX_RANK)}")
     at, shape = [ZERO] * rank, []
-    for slot, stride in zip(SLOTS, found.strides, strict=False):
-        k = strides.index(abs(stride)) if abs(stride) in strides else None
+    for slot, size, stride in zip(SLOTS, found.shape, found.strides, strict=False):
+        k = (
+            None if size == 1 else strides.index(abs(stride))
+        )  # an axis of size 1 may have any stride
         shape.append(ONE if k is None else a.shape[k])
         if k is not None:
             at[k] = slot if stride > 0 else ir.sub(ir.sub(a.shape[k], ONE), slot)
