@@ -98,7 +98,7 @@ class UnsupportedError(SymdiffError):
 
 
 class SizesDecideError(UnsupportedError):
-    """What is refused hangs on sizes of the arguments: it is traced again with those known.
+    """What is refused depends on sizes of the arguments: it is traced again with known sizes.
 
     Attributes
     ----------

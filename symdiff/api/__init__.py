@@ -1,7 +1,7 @@
 """What users call.
 
 `transforms`      `symgrad` and its functional twins: `grad`, `jacobian`, `hessian`, `jvp`, ...
-`compositions`    functions made of others: holomorphic derivatives, auxiliary results
+`compositions`    functions built from others: holomorphic derivatives, auxiliary results
 `function`        `SymbolicFunction`: calling, derivatives, inspection, composition
 `typed`           what type checkers know of a function's calls
 `bound`           functions as methods of objects

@@ -86,7 +86,7 @@ def kept(
 
 
 def served(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> Sizes | None:
-    """The sizes of which compiled entries may serve calls like this one; None if all."""
+    """The sizes for which compiled entries may serve calls like this one; None: all."""
     found = _progress(self, real, static_key(static))
     return None if found is None else found[1]
 
@@ -124,7 +124,7 @@ def serve(
     entry: Callable[..., None], raw: Program | LoopProgram, *about: Any,
 ) -> None:  # fmt: skip
     """Let a compiled entry serve calls like this one, at once or when it has been compared. `entry`
-    and what it is told about the captured program: see `api.entries`."""
+    and what it receives about the captured program: see `api.entries`."""
     waiting = partial(entry, self, raw, real, static, *about)
     if is_settled(self, real, static):
         waiting()
@@ -263,7 +263,7 @@ class _Call:
             return self.function._run(tuple(values), self.static, None)
 
     def _smooth(self, values: Sequence[Any]) -> Program | None:
-        """The program that the guards of the captured one stand for, if that is another one."""
+        """The captured program with its guards replaced by limits, if that is another program."""
         source, static = self.source, self.static
         shapes = source.shapes(static, values)
         program = source.raw(static, shapes)

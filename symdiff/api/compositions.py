@@ -1,4 +1,4 @@
-"""Derivatives of functions that are made of the user's: of holomorphic functions, and beside auxiliary results.
+"""Derivatives of functions built from the user's: of holomorphic functions, and with auxiliary results.
 
 They are plain Python, which is traced like a user's own. By the equations of Cauchy and Riemann, the
 derivative of a holomorphic function u + 1j*v is du/dx - 1j*du/dy, the gradient of its real part.
@@ -87,7 +87,7 @@ HINTS = {
 
 
 def differentiated(f: SymbolicFunction, holomorphic: bool, has_aux: bool) -> SymbolicFunction:
-    """The function of one real result whose gradient is asked for."""
+    """The function with one real result whose gradient is requested."""
     found = first_result(f) if has_aux else f
     return real_part(found) if holomorphic else found
 

@@ -130,9 +130,7 @@ class Product(SymbolicFunction):
         single = len(by) == 1 and not pytrees.alike(nodes[real.index(by[0])], vector)
         entries = [vector] if len(by) == 1 else list(vector)
         if single and isinstance(vector, tuple) and len(vector) == 1:
-            entries = list(
-                vector
-            )  # a tuple with an entry for each parameter, of which there is one
+            entries = list(vector)  # a tuple with an entry for the only parameter
         if len(entries) != len(by):
             raise SymdiffError(
                 f"{self.__name__} takes a vector of {len(by)} entries, not {len(entries)}"
@@ -179,7 +177,7 @@ class Product(SymbolicFunction):
         return self._inlined(values, static)
 
     def _fitting_when_traced(self, real: Sequence[Any], entries: Sequence[Any]) -> None:
-        """The same for traced arrays, of which only the numbers of axes are known."""
+        """The same for traced arrays, where only the number of axes is known."""
         ones = dict(zip(self._source.parameters.real, map(_ones, real), strict=True))
         for name, v in zip(self._source.path[-1][1], entries, strict=True):
             if not _may_spread(v, ones[name]):
@@ -280,7 +278,7 @@ class CotangentProduct(Product, step="vjp"):
     def _open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
         arguments = (1 << len(self._source.parameters.real)) - 1
         if isinstance(kind, tuple) and kind[2] & arguments != arguments:
-            return  # numbers beside arrays, which broadcast
+            return  # numbers with arrays, which broadcast
         super()._open(kind, entry, static)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:

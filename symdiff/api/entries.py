@@ -248,7 +248,7 @@ class Served:
         return call(*real)
 
     def _sorted(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """A call of which some arguments are left out, or in another order."""
+        """A call with omitted or reordered arguments."""
         source = self._source
         if "out" in kwargs or source.fresh() != self._epoch:  # a default may have changed
             return self._general(*args, **kwargs)
@@ -269,7 +269,7 @@ class Served:
 
 Selection = tuple[tuple[type, Any], ...]
 _SELECTING = (bool, int, str, float, type(None))
-"""Types of static arguments that are the same if they are equal, but for 0.0, which is equal to -0.0."""
+"""Types of static arguments that are identical if equal, except 0.0, which equals -0.0."""
 MOST_SELECTIONS = 64
 """Values of static parameters up to which calls go straight to compiled entries."""
 

@@ -36,7 +36,7 @@ def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
 
     Raises
     ------
-    UnsupportedError : for functions of numbers with "fast", of which nothing is estimated.
+    UnsupportedError : for functions of numbers with "fast", which estimates no errors.
     """
     real, static = self._source.parameters.bind(args, kwargs)
     real = self._plain(real)

@@ -275,7 +275,7 @@ class SymbolicFunction(Called[P, R_co]):
             self._enter(self._served.call)
 
     def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, of which none would lose what it is more than an array."""
+        """The arguments, if none would lose its mask, labels or units."""
         if all(type(v) in elementwise.NUMERIC for v in real):
             return real
         named = zip(self._source.parameters.real, real, strict=True)
@@ -435,7 +435,7 @@ class SymbolicFunction(Called[P, R_co]):
 
         Returns
         -------
-        replacements : pairs of a symbol and the expression that it stands for, in order.
+        replacements : pairs of a symbol and the expression it replaces, in order.
         expressions : nested as `.expr` is, in terms of them.
         """
         return inspection.cse(self)
@@ -529,7 +529,7 @@ class SymbolicFunction(Called[P, R_co]):
 
     # ------------------------------------------------------------- composition
     def __symdiff_plain__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The Python function that stands for this one where it is called with numbers, if there is one."""
+        """The Python function that replaces this one in calls with numbers, if there is one."""
         o, plain = self._options, not self._source.path and self._expression is None
         if not plain or o.domain or o.dtype or self._source.parameters.arrays:
             return None

@@ -54,7 +54,7 @@ def expression(f: Any) -> Any:
 
 
 def _formulas(f: Any) -> tuple[Any, ...]:
-    """The outputs of a function of numbers for people, with the limits that its guards stand for."""
+    """The outputs of a function of numbers for people, with limits in place of its guards."""
     from symdiff.pipeline.readable_formulas import drops_guards, readable_forms
 
     program, raw = f.program, f._source.scalar(f._default_static())

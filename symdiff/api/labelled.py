@@ -1,4 +1,4 @@
-"""Arrays that are more than arrays, where NumPy's protocol says what becomes of that.
+"""Arrays with labels or units, where NumPy's protocol defines what becomes of these.
 
 Objects with an `__array_ufunc__` of their own (data frames, arrays with named axes, arrays in blocks)
 say how a function of elements is applied to them: they take off their labels, call it with plain

@@ -4,7 +4,7 @@ Kernels compute in the dtype of the arguments. Where a program makes float64 of 
 (`np.asarray(x, dtype=float)`, a sum with an array of float64, `float(x[0])`), the plain function is
 run once for each kind and shape of arguments, which says the dtype of each result. Unless kernels
 make the same of these arguments, all is computed in float64, and narrower results are rounded to
-theirs. Derivatives have the dtype of the arguments, and so has the value beside them.
+theirs. Derivatives, and the value returned with them, have the dtype of the arguments.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _involved(self: Function, real: Sequence[Any]) -> bool:
 
 
 def _result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any], key: Any) -> Any:
-    """What a call returns of which a result has another dtype than kernels give it."""
+    """What a call returns if a result has another dtype than kernels give it."""
     kinds = key, tuple(map(_kind, real))
     dtypes = self._dtypes.get(kinds)
     if dtypes is None:

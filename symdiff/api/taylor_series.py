@@ -20,7 +20,7 @@ from symdiff.pipeline.single_passes import PRECISION, REASONS
 from symdiff.series import Failure, taylor_coefficients
 
 CLOSE = 2.0**-40
-"""By how much a value may differ from the limit of what is beside it."""
+"""How much a value may differ from the limit of its neighbourhood."""
 
 
 def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs: Any) -> Any:
@@ -43,7 +43,7 @@ def taylor(self: Any, /, *args: Any, order: int, direction: Any = None, **kwargs
     Raises
     ------
     SymdiffError : where there is no such series: at a kink, a jump or a pole, outside of the domain, and
-        where the value is not that of the formula beside the point.
+        where the value is not the limit of the formula near the point.
     UnsupportedError : for functions with arrays or loops, and for derivatives.
 
     Examples

@@ -91,7 +91,7 @@ def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shape
 
 
 def _marked(shapes: Shapes, whole: Iterable[bool]) -> Shapes:
-    """The shapes of arguments, of which those that are whole are traced as such."""
+    """The shapes of arguments; whole numbers are traced as integers."""
     return {
         n: (s[0], "t" if s[1] == "b" else "n", *s[2:]) if w else s
         for (n, s), w in zip(shapes.items(), whole, strict=True)
@@ -101,7 +101,7 @@ def _marked(shapes: Shapes, whole: Iterable[bool]) -> Shapes:
 def must_not_round_kinds(
     self: Function, shapes: Shapes, kinds: Sequence[str], static: Mapping[str, Any]
 ) -> None:
-    """The same as `must_not_round`, for arguments of which the kinds are known only ("f", "i", "b")."""
+    """The same as `must_not_round`, for arguments of known kinds ("f", "i", "b")."""
     whole = [k != "f" for k in kinds]
     if self._source.path or self._expression is not None or not any(whole):
         return
@@ -163,7 +163,7 @@ def floats_of_these(self: Function, real: Sequence[Any], static: Mapping[str, An
 
 
 def _has_domain(raw: Any) -> bool:
-    """Whether a captured program says what its arguments must satisfy."""
+    """Whether a captured program has conditions on its arguments."""
     if isinstance(raw, LoopProgram):
         return any(isinstance(s, Check) and s.error == "domain" for s in walk(raw.block))
     return bool(raw.assumptions)
@@ -203,7 +203,7 @@ def _joined(each: Sequence[Any], shape: tuple[int, ...]) -> Any:
 
 
 def leaves_of_result(value: Any) -> Iterator[Any]:
-    """The numbers and arrays that a result is made of."""
+    """The numbers and arrays in a result."""
     keys = _keys(value)
     if keys is None:
         yield value

@@ -40,7 +40,7 @@ _MOST = 2**31
 def must_fit(
     self: Function, real: Sequence[Any], static: Mapping[str, Any], mapped: Sequence[bool] = ()
 ) -> None:
-    """Refuses arguments of 32 bits of which the function may compute more.
+    """Refuses 32-bit arguments if the function may compute larger integers from them.
 
     Raises
     ------

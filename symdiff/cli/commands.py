@@ -566,7 +566,7 @@ def _sharing_most(shorts: Sequence[Short]) -> Sequence[Short]:
 
 
 def _program_text(program: Program) -> str:
-    """A program as it stands, with names for shared nodes."""
+    """A program without rewriting, with names for shared nodes."""
     from symdiff.codegen.common.temporaries import statements
     from symdiff.codegen.sympy.text import TextWriter
 

@@ -76,7 +76,7 @@ def plot(
 
     Parameters
     ----------
-    function : of which value and derivative are drawn.
+    function : whose value and derivative are drawn.
     output : a `.png` or `.svg` file.
     wrt : the variables to differentiate by; None: as the function has it.
     at : "x=1,y=2": the point to look at instead, along the variable named first.
@@ -84,7 +84,7 @@ def plot(
 
     Returns
     -------
-    One line that says what is drawn.
+    One line that describes the picture.
 
     Raises
     ------

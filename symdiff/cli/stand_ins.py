@@ -42,7 +42,7 @@ def _parents(name: str) -> list[str]:
 
 
 class _StandIn(ModuleType):
-    """A module of which the functions that are known are objects, and all else is refused in use."""
+    """A module whose known functions are objects; everything else is refused when used."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

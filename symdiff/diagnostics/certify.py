@@ -2,7 +2,7 @@
 
 `measure` compares a callable with ball arithmetic on points of three kinds:
 `bit-uniform` (any finite float), `ordinary` (magnitudes people compute with), and
-`near-singular` (at and beside the zeros of denominators, branch points, kinks).
+`near-singular` (at and near the zeros of denominators, branch points, kinks).
 `accuracy` does so for value and first derivatives of a `SymbolicFunction`; the
 report shows it. Points, and so results, depend on the function only; a time limit
 merely cuts off functions that are very slow.
@@ -165,7 +165,7 @@ def answers_of(function: Measurable) -> tuple[Answers, str]:
 
 def reference(program: Program, notes: GuardNotes | None = None) -> Program:
     """The program that counts as the truth: as captured, but guards whose value is the
-    limit stand for the smooth extension, and zeros that the rounding of literals alone
+    limit denote the smooth extension, and zeros that the rounding of literals alone
     misses are zeros."""
     return replace(program, outputs=guards(program.outputs, program.assumptions, notes))
 

@@ -146,7 +146,7 @@ class _Blame:
         return [a for a in e.args if not a.op.boolean]
 
     def _place(self, e: Expr) -> Location | None:
-        """Where an operation, or what it is the derivative of, stands in the source."""
+        """The source location of an operation, or of what it is the derivative of."""
         if (found := self._own_place(e)) is not None:
             return found[1]
         if e.op is DIV and (found := self._own_place(e.args[1])) is not None:

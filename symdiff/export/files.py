@@ -62,7 +62,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _replace(path: str, data: bytes, mode: int | None) -> None:
-    """Put a new file in its place; a mode of None is that of new files."""
+    """Move a new file to its place; a mode of None is that of new files."""
     temporary = f"{os.path.join(os.path.dirname(path), '.symdiff-')}{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666)

@@ -119,7 +119,7 @@ def printed(
 
 
 def program_text(program: LoopProgram) -> str:
-    """A program as it stands, in index notation."""
+    """A program without rewriting, in index notation."""
     params = [
         f"{p.name}[{', '.join(map(format_expr, p.type.shape))}]" if p.type.shape else p.name
         for p in program.params

@@ -72,12 +72,12 @@ class Summed:
         """The gradient by each argument in `wrt`, nested as the argument is.
 
         Gradients by arrays in several blocks are arrays in the same blocks; others are sums over all
-        blocks, whose rounding errors are added up beside them. With one argument in `wrt` it is that gradient, else a tuple.
+        blocks, and their rounding errors separately. With one argument in `wrt` it is that gradient, else a tuple.
         """
         return self._computed(args, kwargs, True)[1]
 
     def value_and_grad(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """The sum and the gradient, of which each block is computed once."""
+        """The sum and the gradient; each block is computed once."""
         return self._computed(args, kwargs, True)
 
     def _computed(self, args: Any, kwargs: Any, derived: bool) -> tuple[Any, Any]:
@@ -273,7 +273,7 @@ def _first(part: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _sum(parts: Any, axis: Any, keepdims: bool, last: bool = False) -> Any:
-    """The sums of several blocks. The rounding errors of additions are added beside them."""
+    """The sums of several blocks, with the sums of their rounding errors."""
     blocks = list(_flattened(parts))
     sums = blocks[0].item()
     for block in blocks[1:]:

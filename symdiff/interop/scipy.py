@@ -1,6 +1,6 @@
 """SciPy's functions with the derivatives filled in, and functions that SciPy calls without Python.
 
-`from symdiff.interop.scipy import minimize` stands for `from scipy.optimize import minimize`. A function
+`from symdiff.interop.scipy import minimize` replaces `from scipy.optimize import minimize`. A function
 may take further arguments (`args=`): it is differentiated by the one that SciPy solves for, and the
 others are data. Derivatives that are given by the caller are passed on as they are.
 """
@@ -24,7 +24,7 @@ SECOND = {
     "newton-cg": "hessp", "trust-ncg": "hessp", "trust-krylov": "hessp", "trust-constr": "hessp",
     "dogleg": "hess", "trust-exact": "hess",
 }  # fmt: skip
-"""What each method of `minimize` asks for beside the gradient: products with the Hessian where those
+"""What each method of `minimize` needs in addition to the gradient: products with the Hessian where those
 suffice."""
 FIRST = {"cg", "bfgs", "l-bfgs-b", "tnc", "slsqp", *SECOND}
 """The methods of `minimize` that take a gradient."""

@@ -3,10 +3,10 @@
 `protocol`           what the two pipelines have in common: stages, and the log of them
 `scalar`             functions of numbers: capture, assume, guards, cancel, complete, differentiate, ...
 `loops`              loop programs: simplify, differentiate, select tapes, ...
-`readable_formulas`  short forms for people, with the limits that guards stand for
+`readable_formulas`  short forms for people, with the limits that guards replace
 `single_passes`      single passes on a formula, for people
 `argument_shapes`    what a program depends on in the shapes of its arguments
-`shared_memory`      arguments that are one array, of which the function changes one
+`shared_memory`      arguments that share an array, one of which the function changes
 `tracing`            from a Python function to where its programs come from
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
 `on_disk`            optimized programs, as they are kept on disk

@@ -1,6 +1,6 @@
 """What a program depends on in the arguments of a call: dimensions, kinds, and sizes of 1.
 
-One program serves all sizes, but for an axis that NumPy repeats because it happens to have
+One program serves all sizes, except for an axis that NumPy repeats because it happens to have
 size 1: where the sizes of two axes that meet differ, and one of them is 1, there is a
 program for that size.
 """

@@ -110,7 +110,7 @@ class Source:
         return replace(self, checkpoint=checkpoint, programs={})
 
     def fresh(self) -> int:
-        """Forget what was made of values that have changed since; returns how often that was."""
+        """Drop what depends on captured values that have changed since; returns how often that happened."""
         if not self.captures.hold():
             with self.once:
                 if not self.captures.hold():

@@ -1,6 +1,6 @@
 """Formulas for people: short, with literals as they were written, and with the values at guarded points.
 
-Before:  f(x) = where(x == 0, 1, expm1(x)/x), and its derivative as kernels are made of it
+Before:  f(x) = where(x == 0, 1, expm1(x)/x), and its derivative as kernels compute it
 After:   where(x == 0, 1/2, (x*exp(x) - expm1(x))/x**2)
 
 Requires: a captured program of numbers.
@@ -53,7 +53,7 @@ def short_derivative(
     literals: Sequence[Fraction] = (),
 ) -> list[Short]:
     """The mixed partial derivative by each name in turn, of every output, for people to read:
-    from what kernels are made of, and from the chain rule of the program as it was written.
+    from the formulas of kernels, and from the chain rule of the program as it was written.
     Not conditional: only forms that hold wherever the function is defined. Literals are numbers
     that were written as decimals."""
     notes = Notes()
@@ -81,7 +81,7 @@ def _short(
     program: Program, made: Program, notes: Notes, chain: Callable[[Sequence[Expr]], Sequence[Expr]],
     conditional: bool, literals: Sequence[Fraction],
 ) -> list[Short]:  # fmt: skip
-    """Short forms of what was made of a program, of which notes were taken.
+    """Short forms of a derived program, given the notes of its passes.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _short(
     if not drops_guards(program, notes):
         written = chain(program.outputs)
         return short_forms(closed, written, program.outputs, conditional, literals)
-    assert notes.guarded is not None  # in which what guards stand for has its own derivatives
+    assert notes.guarded is not None  # with the derivatives of what guards replace
     written = closed_for_people(chain(notes.guarded))
     shorts = short_forms(closed, written, program.outputs, conditional, literals)
     guarded = _with_limits(made.outputs, [s.formula for s in shorts], literals)

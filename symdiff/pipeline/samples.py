@@ -36,7 +36,7 @@ MANY_FLIPS, MAX_FLIPS = 2000, 16
 """Changes of sign, and minima of the size, that are followed of all expressions on one line, and where
 there are more, of each expression."""
 OFFSETS = tuple(range(1, 17))
-"""Points at 10**-k beside a singular point, for these k."""
+"""Points at distance 10**-k from a singular point, for these k."""
 TRIES = 4096
 SINKING = 20
 """Steps towards a minimum after which it is left, if its size is not half of its surroundings."""
@@ -196,7 +196,7 @@ class Lines:
     Parameters
     ----------
     params : names of the variables.
-    places : expressions whose zeros are looked for.
+    places : expressions whose zeros are searched for.
     """
 
     def __init__(self, params: Sequence[str], places: Sequence[Expr]) -> None:
@@ -346,7 +346,7 @@ def near_singular(
     count: int,
     seed: int = SEED,
 ) -> Array:
-    """Points at and beside the breaks of a formula, on lines through some points."""
+    """Points at and near the breaks of a formula, on lines through some points."""
     places = list(breaks(outputs))
     lines, rng = Lines(params, places), random.Random(seed)
     found: dict[Point, None] = {}

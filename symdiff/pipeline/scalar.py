@@ -77,7 +77,7 @@ class Notes:
     log: Log[Program] | None = None
 
     def add(self, other: Notes) -> None:
-        """What was done besides, before differentiation."""
+        """Add the notes of passes that ran before differentiation."""
         self.cancel.cancelled += other.cancel.cancelled
         self.cancel.over_budget += other.cancel.over_budget
         self.complete.add(other.complete)
@@ -161,8 +161,8 @@ def _guarded(p: Program, notes: Notes) -> Program:
 
 
 def unguarded(p: Program, notes: Notes) -> tuple[Expr, ...]:
-    """The outputs without guards that are not needed. That does not hang on the stages that follow, so it
-    is found out once, though a fault is looked for with each of these switched off."""
+    """The outputs without guards that are not needed. They do not depend on later stages, so they are computed
+    once, even when a search for a fault switches these off one by one."""
     key = p.outputs, p.assumptions
     return _once(_asked, key, lambda own: guards(p.outputs, p.assumptions, own.guards), notes)
 
@@ -242,7 +242,7 @@ class Derivation:
 
 
 def _sided(p: Program, what: Derivation) -> Program:
-    """The program with the sides of kinks told apart."""
+    """The program with the sides of kinks distinguished."""
     found = squares_of_signs(p.outputs, but=what.steps)
     if not what.last:
         return _with(p, found)
@@ -260,7 +260,7 @@ def _cornered(p: Program, what: Derivation) -> Program:
 
 
 def _has_slopes(program: Program) -> bool:
-    """Whether slopes of kinks are in it, as it is made of derivatives."""
+    """Whether a program contains slopes of kinks, as derivatives do."""
     order = ir.topological(program.outputs)
     signs = {place(e.args[0])[0] for e in order if e.op is ir.SIGN}
     known = {place(u)[0] for u in program.slopes}
@@ -527,7 +527,7 @@ FINISH: tuple[Pass[Program, Notes], ...] = (
 
 STAGES = switches((*SIMPLIFY, *DERIVE, *FINISH))
 """What may be switched off for a function, by `Notes.without`; values and derivatives mean
-the same without them, but for the points that only `complete` fills."""
+the same without them, except at points that only `complete` fills."""
 
 
 # --------------------------------------------------------------------- the protocol

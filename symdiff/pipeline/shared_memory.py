@@ -4,7 +4,7 @@ Before:  def f(a, b): a[0] = 5.0; return np.sum(a*b)     called as f(x, x)
 After:   a program that is captured with both names bound to one array
 
 What shares memory otherwise (views that overlap, an array that the function has captured) is refused.
-Functions that change no argument are not concerned: nothing is looked at.
+Functions that change no argument are not checked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def shared_in_call(
     Parameters
     ----------
     changed : the arguments that it changes.
-    mapped : those of which a row is passed.
+    mapped : the parameters that receive a row.
     captures : what the function was captured with.
     derived : whether a derivative is called.
 
@@ -94,7 +94,7 @@ def must_not_be_captured(
 
 
 def each_once(values: Sequence[Any], made: Callable[[Any], Any]) -> list[Any]:
-    """What is made of each value; arrays of the same elements stay arrays of the same elements."""
+    """Maps each value; arrays with the same elements remain arrays with the same elements."""
     found: list[Any] = []
     for k, value in enumerate(values):
         arrays = isinstance(value, np.ndarray)

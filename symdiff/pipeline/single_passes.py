@@ -21,7 +21,7 @@ from symdiff.series import Failure, first_terms, number
 from symdiff.series.coefficients import Undefined, is_generic
 
 PRECISION = 320
-"""Bits of the balls that stand for constants without a name."""
+"""Bits of the balls that replace constants without a name."""
 
 REASONS = {
     "outside": "it is not defined there",

@@ -54,7 +54,7 @@ SIMPLE = (*ir.ARITHMETIC, *ir.COMPARISONS, ABS, AND, NOT, OR)
 BOTH = ("value_and_gradient", "jvp", "vjp")
 """Derivations whose outputs begin with the values."""
 BUDGET = 50_000
-"""Operations for one point at infinite arguments: limits are not looked for."""
+"""Operations for one point at infinite arguments; limits are not searched for."""
 FIRST = ("gradient", "value_and_gradient", "jacobian")
 """Derivations whose outputs are derivatives by one parameter after the other."""
 
@@ -233,7 +233,7 @@ class Written:
 
 
 def made_of(program: Program, path: Sequence[Step]) -> list[set[int]] | None:
-    """Of which outputs of a captured program those of a derivative are made; None if that is not known."""
+    """The captured outputs that each output of a derivative depends on; None if that is not known."""
     rows = terms(path, [(p, ()) for p in program.params], [()] * len(program.outputs))
     if rows is None or not all(a[()] for a in rows):
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Later:
-    """Stands for a module of a name."""
+    """Replaces a module of a given name until it is used."""
 
     def __init__(self, name: str) -> None:
         self._name = name

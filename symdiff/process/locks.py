@@ -127,7 +127,7 @@ _taken: list[Any] = []
 
 
 _IMPORTED = ("symdiff", "numpy", "llvmlite", "flint", "numba", "sympy", "scipy")
-"""Packages of which modules are imported when they are needed first."""
+"""Packages whose modules are imported when first needed."""
 
 
 def _before() -> None:

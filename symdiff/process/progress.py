@@ -239,7 +239,7 @@ def reached(frame: FrameType | None, before: int) -> int:
 
 
 def runs(frame: FrameType | None, running: tuple[str, ...]) -> bool:
-    """Whether a thread is in these modules and in no stage of the pipeline besides."""
+    """Whether a thread is in these modules and in no stage of the pipeline."""
     names = _modules(frame)
     stages = [m for _, modules in STAGES for m in modules if m not in running]
     return any(_within(n, running) for n in names) and not any(_within(n, stages) for n in names)

@@ -59,7 +59,7 @@ class Outcome:
             self.used.value = 1
 
     def finish(self) -> None:
-        """After a call: say what was left, raise what went wrong."""
+        """After a call: report what remains flagged, raise what went wrong."""
         me = caller()
         with self._lock:
             error, left = self._errors.pop(me, None), self._left.pop(me, 0)

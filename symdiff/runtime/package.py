@@ -21,7 +21,7 @@ from symdiff.version import STARTED
 _ROOT = Path(__file__).resolve().parent.parent
 _STANDS_ON = ("numpy", "llvmlite", "flint", "numba", "sympy")
 _VERSIONED = ("__init__.py", "_version.py", "version.py", "release.py")
-"""The files, one of which says a library's version."""
+"""The files, including one with the version of a library."""
 
 _SETTLED = 2 * 10**9
 """Nanoseconds after which a file that changes again has another time, on any file system."""
@@ -65,7 +65,7 @@ class Files(NamedTuple):
 
 
 def files() -> Files | None:
-    """The files as they are now; None where the package is not made of files."""
+    """The files as they are now; None if the package does not consist of files."""
     found: dict[str, tuple[str, os.stat_result]] = {}
     try:
         _collect(str(_ROOT), "", found)

@@ -1,4 +1,4 @@
-"""What kernels ask of the functions that they are made of: one tier of arithmetic at a time.
+"""The interface between kernels and the functions they compile: one tier of arithmetic at a time.
 
 `symdiff.pipeline.lowered` answers."""
 

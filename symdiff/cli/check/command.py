@@ -38,7 +38,7 @@ from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, insid
 SECONDS = 2.0
 """Time for one function."""
 ALL_SECONDS = 10.0
-"""Time for one function where numbers of all sizes are looked at."""
+"""Time for one function where numbers of all sizes are examined."""
 PER_RUN = 64
 """Points measured of each stretch that may be bad."""
 PATIENCE = 8
@@ -54,7 +54,7 @@ STEPS = 14
 MAX_INTEGER = 2.0**40
 """Integers of functions with arrays are not larger."""
 ELSEWHERE = (0.7, 2.3, 1.9)
-"""Where else on the line of a first range a point is looked at."""
+"""Where else on the line of a first range a point is examined."""
 EXTREME = 1e300
 """Faults only of larger numbers, or of those below its inverse, are left out."""
 
@@ -360,7 +360,7 @@ class _Search:
         return sorted(done)
 
     def _faults(self, base: Point, axis: int, x: float) -> tuple[Fault | None, ...]:
-        """What is bad at a point of a line, but for what would not be a new finding."""
+        """What is bad at a point of a line, except known findings."""
         point = (*base[:axis], x, *base[axis + 1 :])
         got = enumerate(self.examiner.computed(point))
         every = [i for i, y in got if math.isfinite(y) or not self._is_known(i, axis, point)]
@@ -426,7 +426,7 @@ class _Search:
         )  # fmt: skip
 
     def _between(self, bad: float, good: float) -> bool:
-        """Whether the end of a range, between two numbers of a line, is looked for."""
+        """Whether the end of a range, between two numbers of a line, is searched for."""
         return self.extreme or (bad != 0 and good != 0)
 
     def _reached(self, point: Point, axis: int) -> bool:

@@ -3,7 +3,7 @@
 A point is bad if the true value (ball arithmetic) is finite but the plain chain rule
 in double arithmetic gives inf or nan, or loses more than half its digits. Loss that is
 not the formula's fault is excused unless asked for: where a change of the arguments by
-a few ulps changes the result as much (beside any root, sin(x*x) for large x),
+a few ulps changes the result as much (near any root, sin(x*x) for large x),
 underflow to zero, and in place of a derivative that is 0, where the value is far larger.
 """
 
@@ -40,7 +40,7 @@ UNDERFLOW = 2.0**-511
 ROUNDED = 2.0**-30
 """Relative errors up to this are less than half of the digits."""
 LOST = HALF_THE_DIGITS * 2.0**-53
-"""Half of the digits of a number, beside it."""
+"""Half of the digits of a number, relative to it."""
 EXCUSED = "excused"
 """The kind of faults that are not the formula's."""
 
@@ -65,7 +65,7 @@ class Examiner:
     Attributes
     ----------
     labels : names of the outputs, values first.
-    of_arrays : whether the function is one of elements of arrays: losses count beside the largest
+    of_arrays : whether the function is one of elements of arrays: losses count relative to the largest
         of all values, or of all derivatives.
     """
 
@@ -146,7 +146,7 @@ class Examiner:
         return proven
 
     def _largest(self, i: int, truth: Mapping[int, Answer]) -> float:
-        """What a loss of an output counts beside."""
+        """What the loss of an output is relative to."""
         if not self.of_arrays or self.everything:
             return 0.0
         values = len(self.program.outputs)

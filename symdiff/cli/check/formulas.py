@@ -5,7 +5,7 @@ that it reads, of what the loop carries, and of integers. So `symdiff check` exa
 formulas as it does functions of numbers.
 
 Before:  for i in range(n): s = s + (exp(x[i]) - 1)/x[i]
-After:   term(x_i) = (exp(x_i) - 1)/x_i, where x_i stands for x[i]
+After:   term(x_i) = (exp(x_i) - 1)/x_i, where x_i is x[i]
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Formula:
     Attributes
     ----------
     program : the formula, of parameters with names that Python allows.
-    names : what the parameters stand for, as people read it.
+    names : what the parameters denote, for people.
     whole : the parameters that are integers.
     wrt : the parameters to differentiate by.
     outputs : what its outputs are called, as people read it, if they have another name.

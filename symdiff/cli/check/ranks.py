@@ -30,9 +30,9 @@ ERROR, WARNING, NOTE = LEVELS
 SMALL, LARGE = 1e-6, 1e6
 """People compute with 0 and numbers of these sizes, unless they declare other bounds."""
 ROOTS = 1e9
-"""Singular points are looked at up to this size, and from its inverse on."""
+"""Singular points are examined from the inverse of this size up to it."""
 SEEN = 2.0**-27
-"""A wrong result is an error if it is wrong by more than this, beside 1."""
+"""A wrong result is an error if it is wrong by more than this, relative to 1."""
 
 
 class Reach:

@@ -1,4 +1,4 @@
-"""Decisions that rounding makes: comparisons with `==`, and integers made of rounded numbers.
+"""Decisions that rounding makes: comparisons with `==`, and integers computed from rounded numbers.
 
 Before:  int(T/dt), at T = 0.3 and dt = 0.1
 After:   2, where the decimals that people write have the quotient 3

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code hosts show beside the lines.
+"""Findings as SARIF 2.1.0, which code hosts show at the lines.
 
 Reference: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 """

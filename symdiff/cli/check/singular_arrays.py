@@ -81,6 +81,6 @@ def _ranks(params: Sequence[str], arrays: Mapping[str, str]) -> dict[str, float]
 
 
 def _joins(node: Expr, arrays: Mapping[str, str]) -> bool:
-    """Whether what makes an operation infinite is made of several elements of one array."""
+    """Whether an operation becomes infinite by several elements of one array."""
     counts = (Counter(arrays.get(str(v.value), "") for v in ir.variables((e,))) for e in loci(node))
     return any(n > 1 for c in counts for array, n in c.items() if array)

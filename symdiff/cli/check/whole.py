@@ -4,7 +4,7 @@
 do to each other: sums that cancel, and quotients of sums.
 
 Before:  v / np.sqrt(np.sum(v * v))
-After:   v_0/sqrt(v_0**2 + v_1**2 + v_2**2), where v_0 stands for v[0], and the same for v_1
+After:   v_0/sqrt(v_0**2 + v_1**2 + v_2**2), where v_0 is v[0], and likewise for v_1
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ELEMENTS = 27
 """Elements of one argument, at most."""
 SEED = 5
 OFFSET = 1e5
-"""A mean far from 0, beside differences of the order of 1."""
+"""A mean far from 0, with differences of order 1."""
 
 
 def whole(

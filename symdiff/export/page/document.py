@@ -1,4 +1,4 @@
-"""What stands on the page of a report."""
+"""The contents of the page of a report."""
 
 from __future__ import annotations
 

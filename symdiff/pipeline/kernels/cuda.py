@@ -1,4 +1,4 @@
-"""Kernels on CUDA devices: of which functions, for which calls, with which tiers."""
+"""Kernels on CUDA devices: for which functions and calls, and with which tiers."""
 
 from __future__ import annotations
 

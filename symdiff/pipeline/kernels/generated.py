@@ -158,7 +158,7 @@ class _Code:
     def run(
         self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
     ) -> list[Any]:
-        """The outputs of arguments that have been looked at."""
+        """The outputs for arguments that have been checked."""
         try:
             with np.errstate(all="ignore"):
                 found = self.function(*map(self._given, self.program.params, values))

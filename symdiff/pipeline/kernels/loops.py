@@ -209,7 +209,7 @@ class ArrayKernels:
         return self._made_once(self._kernels, raw, make)
 
     def _made_once(self, made: dict[int, T], raw: LoopProgram, make: Callable[[], T]) -> T:
-        """What is made of a captured program, by the first thread that asks for it."""
+        """What is derived from a captured program, by the first thread that needs it."""
         if id(raw) not in made:
             with self._once(raw):
                 if id(raw) not in made:

@@ -65,7 +65,7 @@ def unsound(name: str, kernel: Tiered, trial: Callable[[], Any]) -> str | None:
     from symdiff.pipeline.validation.machine import accept, fault_in, new_code
     from symdiff.pipeline.validation.stages import warn
 
-    if kernel.always:  # every result is that of ball arithmetic
+    if kernel.always:  # ball arithmetic computes every result
         return None
     fresh = new_code(kernel.kernel, kernel.known)
     truth = trial() if fresh else None

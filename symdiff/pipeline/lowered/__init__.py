@@ -5,5 +5,5 @@
 `row_formulas`  rows of a few numbers, as functions of these
 `modules`    functions of numbers in generated source
 
-Passes run when a tier is asked for, which is when its code is compiled.
+Passes run when a tier is requested, which is when its code is compiled.
 """

@@ -14,9 +14,9 @@ was found is kept on disk with the kernel. `settings` says how thoroughly.
 
 `broken_off`    Plain Python that is broken off after so many steps, in the user's code alone
 `chain`         The chain rule as a textbook has it: the derivatives that kernels are co...
-`differences`   The chain rule beside differences of the captured values
+`differences`   Compares the chain rule with differences of the captured values
 `enclosures`    The captured program in balls as wide as plain arithmetic errs
-`firstcall`     A call of a function beside plain Python
+`firstcall`     Compares a call of a function with plain Python
 `kinds`         What a comparison is named by: the function and the kinds of its arguments
 `loops`         Programs with arrays and loops at small sizes
 `lost`          Values that were lost: a kernel is undefined where the captured program ...

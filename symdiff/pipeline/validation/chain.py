@@ -6,7 +6,7 @@ After:   one expression for each output, from the captured formulas alone
 Requires: a program of numbers; the operations' own partial derivatives.
 Ensures: nothing is cancelled, completed or rewritten, and no code is shared with the passes
 but the table of functions: forward mode, one variable after the other, where the compiler
-differentiates in reverse. An output is derived when it is asked for.
+differentiates in reverse. An output is derived when it is needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The chain rule beside differences of the captured values, which share no table with it."""
+"""Compares the chain rule with differences of the captured values, which share no table with it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rule_fault(trial: Trial) -> Fault | None:
     try:
         with exclusive():
             tape = Tape([ir.var(p) for p in captured.params], captured.outputs)
-    except UnsupportedError:  # a user's own function, of which the derivative is known
+    except UnsupportedError:  # a user's own function with a known derivative
         return None
     asked = 0
     for seen in trial.seen():

@@ -249,7 +249,7 @@ def _deciding_in_single(program: Program | LoopProgram) -> Program | LoopProgram
 
 
 def enclosed(program: Program | LoopProgram, values: Sequence[Any], unit: float) -> Ours:
-    """The captured program in balls; `unit` is that of the format that is computed in."""
+    """The captured program in balls; `unit` is the unit roundoff of the format used."""
     numbers = Range.of(unit)
     if unit == UNITS[np.dtype("float32")]:
         program = _deciding_in_single(program)

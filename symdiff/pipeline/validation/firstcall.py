@@ -1,4 +1,4 @@
-"""A call of a function beside plain Python: is it the same function at all?
+"""Compares a call of a function with plain Python: is it the same function at all?
 
 `stages` proves that what is compiled is what was captured; here is checked that what was
 captured is what Python runs. The plain function is called with copies of the same arguments,
@@ -58,9 +58,9 @@ SLACK = 16
 not correctly rounded, and Python adds up in an order of its own."""
 TINY = 2.0**-1000
 SHORT = 2.0**-8
-"""What rounding to float16 may change results by, beside numbers of the size of 1."""
+"""How much rounding to float16 may change results, relative to numbers of size 1."""
 ROUNDED = 2.0**-46
-"""What rounding of constants may change results by, beside numbers of the size of 1."""
+"""How much rounding of constants may change results, relative to numbers of size 1."""
 
 Smooth = Callable[[Sequence[Any]], Program | None]
 Call = Callable[[Sequence[Any]], Any]
@@ -307,7 +307,7 @@ class _Comparison:
         Raises
         ------
         VerificationError : if they differ.
-        Open : if that cannot be told, as plain Python overflows or underflows on its way.
+        Open : if that is undecided, as plain Python overflows or underflows in between.
         """
         try:
             _same(self.name, given, plain, ours, got, self.unit)
@@ -489,7 +489,7 @@ def _same_leaf(
 
 
 def _is_close(x: float, ball: Any, unit: float, more: float = 0.0) -> bool:
-    """Whether a number is that of a ball, but for rounding and a room."""
+    """Whether a number equals that of a ball, up to rounding and a tolerance."""
     if not ball.is_finite() or not math.isfinite(x):
         return True
     middle, radius = ball.mid(), float(ball.rad()) * unit

@@ -1,4 +1,4 @@
-"""What a comparison is named by: what the function is made of, and the kinds of its arguments."""
+"""The key of a comparison: what the function consists of, and the kinds of its arguments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def kind(value: Any) -> Any:
 
 
 def is_whole(kind: Any) -> bool:
-    """Whether a kind is that of an integer, a truth value or an array of them."""
+    """Whether a kind denotes an integer, a truth value or an array of these."""
     name = kind[0] if type(kind) is tuple else kind
     return name in ("int", "bool") or (name[:1] in "<>|=" and name[1:2] in "biu")
 
@@ -77,7 +77,7 @@ class _Reading:
         self._alive: list[Any] = []
 
     def read(self, value: Any) -> Iterator[Any]:
-        """What is told of a value, piece by piece."""
+        """What the key contains of a value, piece by piece."""
         stack = [value]
         while stack and len(self._alive) < NAMES:
             v = stack.pop()
@@ -94,7 +94,7 @@ class _Reading:
 
 
 def _parts(value: Any) -> tuple[Any, list[Any]]:
-    """What is told of a value, and the values in it that count."""
+    """What the key contains of a value, and the nested values that count."""
     while hasattr(type(value), "__symdiff_trace__") and "__wrapped__" in vars(value):
         value = value.__wrapped__
     if isinstance(value, MethodType):

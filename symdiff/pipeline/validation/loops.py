@@ -1,4 +1,4 @@
-"""Programs with arrays and loops at small sizes: kernels beside the captured program.
+"""Programs with arrays and loops at small sizes: compares kernels with the captured program.
 
 The captured program is run statement by statement with many digits (`interpret.loops`), and
 its derivatives are differences of that along a random direction, which share nothing with the
@@ -86,9 +86,9 @@ def compare(
     Parameters
     ----------
     path : the derivations; of the value, and of first derivatives.
-    values : arguments of the call that is going on, of which sizes and kinds are taken.
+    values : arguments of the current call; their sizes and kinds are used.
     kernel : values -> the outputs as a flat list.
-    derived : what the kernel was made of.
+    derived : the program of the kernel.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def _agree(
 
 
 class _Errors:
-    """By how much rounding may move the outputs of a program, found when it is asked for."""
+    """How much rounding may change the outputs of a program, computed when needed."""
 
     def __init__(self, derived: LoopProgram, given: Sequence[Any]) -> None:
         self.derived, self.given = derived, given

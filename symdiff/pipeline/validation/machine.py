@@ -1,6 +1,6 @@
 """Machine code against the truth: every piece that is compiled, before its first result counts.
 
-The formulas of a kernel are validated already (`stages.checked`); what is left to go wrong is
+The formulas of a kernel are validated already (`stages.checked`); the remaining source of faults is
 rounding, the bound of it that decides what is computed again, double-double arithmetic, and
 code generation. So the numbers that a piece of code does not itself flagged are compared with
 the proven ones.

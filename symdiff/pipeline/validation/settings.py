@@ -32,7 +32,7 @@ class options:  # noqa: N801
         is handed out. True or "quick": at points chosen to hurt, for at most a few
         milliseconds or about 15 % of compiling; "full": a hundred times as thoroughly, for
         tests; False or "off": not at all. The environment variable `SYMDIFF_VALIDATE` ("full",
-        "quick", "off") says what holds where this was not called.
+        "quick", "off") is the default if this function is not called.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which stage is at fault: switch one off after the other until what is left is right.
+"""Which stage is at fault: switch one off after the other until the result is right.
 
 `checked` does so for the formulas of an optimized program, from guards to bands; `sound_tiers` for
 the compiled code of its tiers, from first-order compensation to double-double arithmetic.
@@ -22,7 +22,7 @@ from symdiff.process.callers import outside
 
 REPORT = "please report it at the project's issue tracker, with the function"
 CAPTURED = "captured"
-"""Stands for all stages: the chain rule of the captured program is compiled as it is."""
+"""Denotes all stages: the chain rule of the captured program is compiled as it is."""
 _EVERYTHING = "simplifying and differentiating"
 
 Emit = Callable[[frozenset[str]], tuple[OptimizedProgram, Notes]]

@@ -20,7 +20,7 @@ WORK, CALLS = 50_000, 64
 TRIES = 3
 """Calls that are compared for a side at which nothing is concluded."""
 LOOKED_AT = 64
-"""Elements of arrays of which the branches are looked at, in one call."""
+"""Elements of arrays whose branches are examined in one call."""
 
 Side = tuple[int, bool]
 """A branch of the program and whether its condition holds."""

@@ -106,7 +106,7 @@ class Region:
 
 
 def dense(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], owner: Any = None) -> Region:
-    """A region of which nothing is left out, the last dimension fastest."""
+    """A contiguous region, the last dimension fastest."""
     strides, step = [], dtype.itemsize
     for n in reversed(shape):
         strides.append(step)

@@ -79,7 +79,7 @@ def device_function(
     safe = name if name.isidentifier() else "function"
     given = ", ".join(params)
     inside: dict[str, Any] = {"call": call}
-    # The text is made of the names of parameters only.
+    # The text contains only the names of parameters.
     exec(f"def {safe}(typingctx, {given}): return call([{given}])", inside)
     return intrinsic(inside[safe])
 

@@ -88,7 +88,7 @@ class Argument(NamedTuple):
     ----------
     rank : how many axes it has; 0 for a number.
     kind : "f", "i" or "b".
-    plain : whether it is made of doubles or of integers of 64 bits.
+    plain : whether its elements are doubles or 64-bit integers.
     """
 
     rank: int
@@ -119,7 +119,7 @@ class Result(NamedTuple):
 
 
 def together(changes: Sequence[int], args: Sequence[Argument]) -> list[tuple[int, int]]:
-    """The pairs of arrays among the arguments of which one is changed."""
+    """The pairs of array arguments in which one is changed."""
     arrays = [k for k, a in enumerate(args) if a.rank]
     return [(i, k) for k in arrays for i in arrays if i < k and {i, k} & {*changes}]
 
@@ -175,7 +175,7 @@ def implementation(made: ArrayProgram, args: Sequence[Argument]) -> Callable[...
 def in_python(
     name: str, function: Callable[..., Any], tree: Tree, params: int, results: int
 ) -> Callable[..., Any]:
-    """The same for a function of numbers that compiled code cannot compute: Python is asked."""
+    """The same for a function of numbers that compiled code cannot compute: it calls Python."""
     made = [Result("f", 0)] * results
     return _function(name, _in_python(function, tree, made), params, made)
 
@@ -215,7 +215,7 @@ def _function(
         ] or ["        pass"]
     lines += ["    else:", "        raise Pending(refusal)", f"return ({', '.join(names)},)"]
     text = f"def call({given}):\n" + "\n".join("    " + line for line in lines)
-    exec(text, scope)  # made of numbers and the names above only
+    exec(text, scope)  # contains only numbers and the names above
     return scope["call"]  # type: ignore[no-any-return]
 
 
@@ -266,7 +266,7 @@ def _in_64_bits(value: Any) -> Any:
 
 
 def _direct_code(made: ArrayProgram, args: Sequence[Argument]) -> Code | None:
-    """The kernel, if a call without Python can be told from those that need it."""
+    """The kernel, if a call without Python can be distinguished from calls that need it."""
     raw, program = made.raw, made.kernel.program
     if not made.direct or raw.by_rows or raw.stretches.single:
         return None

@@ -79,7 +79,7 @@ def dispatcher(
     Parameters
     ----------
     name, params : what the function and its parameters are called.
-    program : what is computed for arguments of given ranks and kinds, and what each is made of.
+    program : what is computed for arguments of given ranks and kinds, and the structure of each.
     defaults : values of parameters that may be left out; those that are numbers count.
 
     Returns
@@ -252,7 +252,7 @@ def _types() -> Any:
 
 
 def _nested(tree: Tree, values: str, arrays: Collection[int] = ()) -> str:
-    """The result, of a tuple of the outputs, of which some are arrays."""
+    """The result, from a tuple of outputs, some of which are arrays."""
     if _has_dict(tree):
         raise TargetError(
             "a result that is a dict, in a function that Numba compiles",

@@ -3,7 +3,7 @@
 `kernel`        compiled when first called
 `arguments`     arguments as what is computed with, and sizes
 `call`          one call, from an argument frame to results
-`entry`         the builtin that calls where nothing unusual is asked
+`entry`         the builtin for ordinary calls
 `fallback`      elements whose error bound exceeds the tolerance, in double-double or balls
 `probe`         whether a call lost digits, measured by rounding up and down
 `recomputed`    calls whose results lost digits, in double-double or balls

@@ -29,7 +29,7 @@ from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
 MOST = 30_000
 """Operations of the formulas of one call."""
 FEW = 16
-"""The most infinite elements that are looked at."""
+"""The largest number of infinite elements that are examined."""
 SAMPLED = 6
 """Derivatives after which it is asked whether all of them would be found in twice the budget."""
 WORK = 40_000_000
@@ -54,7 +54,7 @@ class Points:
     met : the kernel of the conditions under which all derivatives are computed here; None for none.
     places : where those stand in the source.
     written : the kernel without regard to them.
-    ties : whether nan stands for what is not known where second derivatives meet a tie.
+    ties : whether unknown second derivatives at a tie are nan.
     compiled : makes a kernel of conditions; None where points are not tried.
     """
 
@@ -220,7 +220,7 @@ def _roots(outputs: Sequence[Any]) -> list[Any]:
 
 
 def _has_kinks(program: LoopProgram) -> bool:
-    """Whether a program is made of what is not smooth."""
+    """Whether a program contains operations that are not smooth."""
     every = expressions_in(program.block)
     order = ir.topological((*every, *program.outputs))
     return any(

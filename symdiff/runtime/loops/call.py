@@ -239,7 +239,7 @@ class Code:
         return other.invoke(memory, at)
 
     def reported(self, status: int) -> int:
-        """The return code, once what went wrong with flagged values is told."""
+        """The return code, after reporting what went wrong with flagged values."""
         if self.outcome.used.value:
             self.outcome.finish()
         return status
@@ -324,7 +324,7 @@ class Code:
                 _NUMBERS[kind].from_address(place).value = value
 
     def word(self, kind: str, at: int) -> tuple[Any, int]:
-        """A number or an array in a record, and where the next stands."""
+        """A number or an array in a record, and the position of the next."""
         rank = int(kind[1:])
         if not rank:
             return _NUMBERS[kind].from_address(at).value, at + 8

@@ -1,4 +1,4 @@
-"""The builtin that calls a kernel with arrays and loops, where nothing unusual is asked."""
+"""The builtin for ordinary calls of a kernel with arrays and loops."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Again:
 
     Parameters
     ----------
-    outcome : where errors, and what is spent, are told.
+    outcome : receives errors, and the work spent.
     tested : gives the program with its references, when it is needed first.
     tiers : of the kernel.
     linked : the kernel's code.
@@ -56,7 +56,7 @@ class Again:
         )(self.callback)
 
     def callback(self, which: int, stage: int, leaves: int, result: int) -> None:
-        """Put the value of a number into the result, if it can be told."""
+        """Store the value of a number in the result, if it can be determined."""
         if self.outcome.failed:
             return
         try:

@@ -61,7 +61,7 @@ class LoopKernel:
     points : what computes derivatives at points that the program treats apart, and those that are nan.
     """
 
-    library = True  # whether corrected programs may call routines of which only this package knows
+    library = True  # whether corrected programs may call routines that only this package has
 
     def __init__(
         self,
@@ -415,7 +415,7 @@ class LoopKernel:
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None
     ) -> list[Any] | None:
-        """The outputs for arguments of which none need be converted; None for others."""
+        """The outputs for arguments that need no conversion; None for others."""
         if not self._plain(args):
             return None
         if out is not None and len(out) != len(self.program.outputs):

@@ -106,7 +106,7 @@ class Recomputed:
                     if formula is not None:
                         wrong = self._proven(formula, dtype, values, found, result, undefined)
                 strict = self.kernel.accuracy == "strict"
-                # no two tiers tell what is left, but arithmetic alone does come to 0
+                # no two tiers determine the remainder, but arithmetic alone gives 0
                 vanished = wrong and self._close == CLOSE and any(map(_vanished, wide))
                 if (
                     formula is None
@@ -373,7 +373,7 @@ def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:
         return value
     with np.errstate(all="ignore"):
         near = np.abs(plain - value) <= ulps * np.finfo(value.dtype).eps * np.abs(value)
-        near &= np.isfinite(value)  # beside an infinite value, all differences are alike
+        near &= np.isfinite(value)  # all differences to an infinite value are equal
     return np.where(near, plain, value)
 
 

@@ -72,7 +72,7 @@ def one_by_one(
 
 
 def stacked(compute: Compute, count: int, parallel: bool | str) -> list[Array]:
-    """The results of all rows, of which there is one at least."""
+    """The results of all rows (at least one)."""
     first = [np.asarray(v) for v in compute(0, 1, None)]
     found = [np.empty((count, *v.shape[1:]), v.dtype) for v in first]
     for place, v in zip(found, first, strict=True):

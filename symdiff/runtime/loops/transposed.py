@@ -27,7 +27,7 @@ class Transposed:
     ----------
     kernel : of the elements of a row.
     shapes : of the results of a row.
-    others : the kernel for rows of which numbers are flagged, and those in other precisions.
+    others : the kernel for rows with flagged numbers, and the kernels in other precisions.
     """
 
     def __init__(self, kernel: Kernel, shapes: Sequence[tuple[int, ...]], others: Any) -> None:

@@ -55,7 +55,7 @@ class Spec:
     cache : whether object code is kept on disk.
     fuses : whether sums are rounded together with a product in them.
     arrays : whether it is for arrays.
-    lean : whether the processor's flags are looked at as well.
+    lean : whether the processor's flags are read as well.
     wide : makes the double-double tier; None for others.
     """
 

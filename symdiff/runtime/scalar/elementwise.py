@@ -130,7 +130,7 @@ def prepare(name: str, value: Any) -> float | Array:
 
 
 def _integers(name: str, given: Array) -> Array:
-    """An array of integers, each of which a double holds."""
+    """An array of integers that doubles represent exactly."""
     if given.dtype.kind == "u" or given.dtype.itemsize < 4:
         raise ArgumentError(
             f"argument {name} is of dtype {given.dtype}, whose arithmetic wraps around; symdiff "

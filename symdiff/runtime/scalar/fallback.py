@@ -101,7 +101,7 @@ class Tiered:
     ----------
     validated : how many pieces of code were compiled when all of them were found right.
     known : the keys of those.
-    without : what is left out, as it was found wrong; see `symdiff.pipeline.kernels.scalar`.
+    without : the tiers omitted because they were found wrong; see `symdiff.pipeline.kernels.scalar`.
     written : what results are at points that a kernel does not know, by the definition.
     """
 
