@@ -28,7 +28,7 @@ Path = tuple[Expr, ...]
 
 MAX_NORM_TERMS = 64
 MAX_CLAMPS = 4
-"""Clamps in a norm that are told apart."""
+"""Clamps in a norm that are distinguished."""
 
 
 def gradient(output: Expr, wrt: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -115,7 +115,7 @@ def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
 
 
 Clamp = tuple[Expr, Expr]
-"""The absolute value of a clamp, and the condition that it is met, beside which that is 0, too."""
+"""The absolute value of a clamp, and the condition that it is active; elsewhere the value is 0 too."""
 
 
 def _apart(n: Expr, made: Expr) -> Expr:
@@ -130,7 +130,7 @@ def _apart(n: Expr, made: Expr) -> Expr:
 
 
 def _clamps(n: Expr) -> list[Clamp] | None:
-    """The clamps that a norm is made of; None if there is anything else in it."""
+    """The clamps in a norm; None if it has other terms."""
     terms = [(Fraction(1), a, 2) for a in n.args] if n.op is HYPOT else None
     if n.op is POW and ir.rational(n.args[1]) == Fraction(1, 2):
         terms = squares(n.args[0])
@@ -178,7 +178,7 @@ def accumulate(pending: dict[Expr, dict[Path, Expr]], node: Expr, path: Path, te
 def combine(paths: dict[Path, Expr]) -> tuple[Path, Expr]:
     """One path and adjoint for a node that is reached along several.
 
-    The two sides of a branch join into one `where`; what is left over is gated
+    The two sides of a branch join into one `where`; the rest is gated
     term by term and executed if any of the paths is.
     """
     while len(paths) > 1:

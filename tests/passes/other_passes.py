@@ -36,7 +36,7 @@ from symdiff.passes.accuracy import (
     whole_program,
     widen,
 )
-from symdiff.passes.accuracy.beside import with_loops
+from symdiff.passes.accuracy.other_parts import with_loops
 from symdiff.passes.cancel import branch_sides, like_powers, literals, shared_exponential, sides
 from symdiff.passes.cancel.cancel import _lowest
 from symdiff.passes.complete import regroup, removable, surfaces

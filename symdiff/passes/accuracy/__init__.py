@@ -16,7 +16,7 @@
 `solver_corrections`  what is to be added to the results of linear solvers, by their residuals
 `spectral_corrections`  the same of eigenvalues, singular values and their vectors
 `pseudoinverse_corrections`  the same of pseudoinverses
-`beside`             the other parts of real numbers, carried beside them through statements
+`other_parts`        further parts of real numbers, carried with them through statements
 `eliminations`       linear solvers as loops, for those
 `elements`           sums and largest values over the elements of an array
 `corrected_program`  a program with arrays and loops together with its rounding errors

@@ -35,7 +35,7 @@ TESTS = 12
 MAX_PRICE, MAX_NODES = 32, 200
 """Longer sums stay as they are: they tend to share their errors with other factors."""
 MAX_PROGRAM = 1000
-"""Nodes of a program that is looked at."""
+"""Largest number of nodes of a program."""
 
 LONG = 8
 """Powers of inputs from this on are compensated, which costs few operations."""
@@ -88,7 +88,7 @@ def _outermost(outputs: tuple[Expr, ...], work: ErrorTest) -> list[Expr]:
 
 
 def _is_first_order(e: Expr, roots: bool) -> bool:
-    """Whether no two errors that may be large beside their values are multiplied; only
+    """Whether no two errors that may be large relative to their values are multiplied; only
     then is what remains of the errors in proportion to them."""
     nodes = ir.topological((e,))
     if len(nodes) > MAX_NODES:

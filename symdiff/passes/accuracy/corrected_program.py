@@ -7,12 +7,12 @@ After:   for i: p = x[i]*y[i]; s' = s + p; rest = rest + fma(x[i], y[i], -p) + (
 Requires: a program in closed forms, whose functions have corrections
 (`lowering.compensated.functions`).
 Ensures: the same outputs, each with its correction added, and one more: how many real numbers
-among them may not be accurate. Every real name has its rounding error beside it, as it is, with
+among them may not be accurate. Every real name carries its rounding error, as it is, with
 its sign, not a bound: of what other operations make of it nothing is estimated, and long
 recurrences have no more of it than there is. Adjoints and tapes too.
 
 The errors are of first order: products take in those of both factors, arguments of functions are
-rounded to a double first, so that what is left out is of the size of the square of a rounding. Where
+rounded to a double first, so that the omitted terms are of the size of the square of a rounding. Where
 values and errors both cancel that would be all there is: so they are not known there (nan). Those
 of functions are known to 2**-63 of the value. So a result is accepted whose correction is not
 above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and
@@ -79,10 +79,10 @@ from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensab
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.lowering.target import FMA
-from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.elements import over_elements
 from symdiff.passes.accuracy.one_signed import Signed, never_negative
+from symdiff.passes.accuracy.other_parts import Parts, WithOtherParts
 from symdiff.passes.accuracy.solver_corrections import (
     BY_PIVOTS,
     by_pivots,
@@ -118,9 +118,9 @@ SMOOTH = (
 DECISIONS = (*ir.COMPARISONS, *EXTREMES)
 """Operations whose results do not show that an argument is not known."""
 LEFT = Fraction(1, 2**50)
-"""Of results of solvers: what may be lost beside their errors, of bounds."""
+"""Of results of solvers: what may be lost in addition to their errors, relative to bounds."""
 FUNCTION, FADED = Fraction(1, 2**63), Fraction(1, 2**51)
-"""What functions are off beside their errors, of their value; exponentials that fade."""
+"""Errors of functions in addition to carried ones, relative to the value; exponentials that fade."""
 FADES = -600
 """Exponentials of less are so small that their own errors, of a unit or two, are left out."""
 
@@ -138,7 +138,7 @@ def corrected_program(
     return Correcting(program, tests=tests, library=library).whole_program()
 
 
-class Correcting(Beside):
+class Correcting(WithOtherParts):
     """Numbers are a double and its error.
 
     Attributes
@@ -149,7 +149,7 @@ class Correcting(Beside):
         corrections cancelled. To look at each sum takes as long as all the rest.
     signed : which names are never negative: sums of terms of one sign do not cancel.
     roots : the expressions of those.
-    adds_exposed : whether sums in the array that is added to are to be looked at.
+    adds_exposed : whether sums in the array that is added to are to be tested.
     solves : whether it calls linear solvers.
     bounded : whether those amplify nothing that functions are off, so that what is left of that is carried, too.
     tests : whether numbers also have what they lost beside their errors: by underflow (see `underflow_losses`), and of
@@ -235,14 +235,14 @@ class Correcting(Beside):
         return CORRECTED[n.op].inside(known[n.args[0]][0]) if n.op in CORRECTED else TRUE
 
     def of_function(self, n: Expr, known: Known) -> Expr:
-        """What the value of a function may be off beside its error."""
+        """The error of a function in addition to the carried one."""
         size, off = raw(ir.ABS, (known[n][0],)), const(FUNCTION)
         if n.op is EXP:
             off = raw(WHERE, (raw(LT, (known[n.args[0]][0], const(FADES))), const(FADED), off))
         return raw(MUL, (off, size))
 
     def looked_at(self, forms: Sequence[Expr], watched: Sequence[bool]) -> set[Expr]:
-        """The nodes of which sums are looked at."""
+        """The nodes whose sums are tested."""
         ends = [e for e, is_watched in zip(forms, watched, strict=True) if is_watched]
         below = (a for n in ir.topological(forms) for a in _watched(n, self.kinds))
         return set(ir.topological((*ends, *below)))
@@ -280,17 +280,17 @@ class Correcting(Beside):
 
     def call(self, s: Call) -> list[Statement]:
         self.calls = True
-        rests = {n: found[0] for n, found in self.beside.items()}
-        losses = {n: found[1] for n, found in self.beside.items() if len(found) > 1}
+        rests = {n: found[0] for n, found in self.other_parts.items()}
+        losses = {n: found[1] for n, found in self.other_parts.items() if len(found) > 1}
         known = {n: self.sized(self.known[n]) for n in map(name_of, s.args)}
         s = replace(s, results=tuple((n, self.sized(t)) for n, t in s.results))
         carried = losses if self.tests else None
         if s.routine in BY_PIVOTS:
             first, last, found = by_pivots(s, rests, known, self.names, carried)
-            self.beside.update(found)
+            self.other_parts.update(found)
             return [*first, *self.block(tuple(last))]
         made, found = with_correction(s, rests, known, self.names, carried)
-        self.beside.update(found)
+        self.other_parts.update(found)
         return made
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
@@ -361,7 +361,7 @@ class Correcting(Beside):
 
     @property
     def left(self) -> Fraction:
-        """What of a result may be lost beside its error."""
+        """What may be lost of a result in addition to its error."""
         return LEFT if self.solves else RELATIVE
 
     def of_each(self, t: Type) -> Expr:
@@ -388,11 +388,11 @@ class Correcting(Beside):
             wrong.append(is_wrong(const(self.accepted), value, rest))
             return together(value, rest)
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
-        if t.kind != "f" or name not in self.beside:
+        if t.kind != "f" or name not in self.other_parts:
             return e
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        value, rest, *lost = (load(array(n), *at) for n in (name, *self.beside[name]))
+        value, rest, *lost = (load(array(n), *at) for n in (name, *self.other_parts[name]))
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
         each = [is_wrong(self.of_each(t), value, rest), *size]
         each += [is_lost(value, x, self.left) for x in lost]
@@ -407,7 +407,7 @@ class Correcting(Beside):
         """An array with its corrections."""
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
-        total = together(load(e, *at), load(array(self.beside[name_of(e)][0]), *at))
+        total = together(load(e, *at), load(array(self.other_parts[name_of(e)][0]), *at))
         sums = self.names.fresh(name_of(e))
         checks.append(Build(sums, t, tuple(places), total))
         return array(sums)
@@ -422,7 +422,7 @@ def _one_number(value: Expr, rest: Expr) -> Expr:
 
 
 def _watched(n: Expr, kinds: dict[Expr, str]) -> tuple[Expr, ...]:
-    """The arguments of a node of which it matters how much is left by cancelling."""
+    """The arguments of a node for which the amount of cancellation matters."""
     if n.op is DIV:
         return n.args[1:]
     if n.op in ir.COMPARISONS:
@@ -433,7 +433,7 @@ def _watched(n: Expr, kinds: dict[Expr, str]) -> tuple[Expr, ...]:
 
 
 def _deciding(nodes: Sequence[Expr]) -> set[Expr]:
-    """What decisions hang on: there an error that is not known would not be seen."""
+    """What decisions depend on: an unknown error would not be visible there."""
     ends = (a for n in nodes if n.op in DECISIONS for a in n.args)
     return set(ir.topological(tuple(ends)))
 

@@ -119,7 +119,7 @@ def _minors(s: Call, n: int, names: Names) -> Statement:
 
 
 def _triangle(s: Call, n: Expr, names: Names) -> list[Statement]:
-    """The factor of Cholesky, a column at a time, of the lower triangle: what is left of the matrix stands
+    """The factor of Cholesky, a column at a time, of the lower triangle: the rest of the matrix stands
     right of the columns that are done."""
     ((name, t),), (a,) = s.results, s.args
     i, j = (index(names.fresh(c)) for c in "ij")
@@ -144,7 +144,7 @@ def _triangle(s: Call, n: Expr, names: Names) -> list[Statement]:
 def _reduced(
     s: Call, known: Mapping[str, Type], n: Expr, names: Names
 ) -> tuple[list[Statement], Expr, Expr]:
-    """What brings a matrix, with the right-hand sides beside it, to its diagonal; that; and whether
+    """What brings a matrix, augmented by the right-hand sides, to its diagonal; that; and whether
     an odd number of rows was exchanged, as a sign."""
     a, width = s.args[0], n
     i, j = (index(names.fresh(c)) for c in "ij")

@@ -86,7 +86,7 @@ AGAIN, LONGEST = 2400, 100
 
 
 class Reference(NamedTuple):
-    """A tested value in closed form, over variables that stand for its leaves."""
+    """A tested value in closed form, with variables for its leaves."""
 
     params: tuple[str, ...]
     output: Expr
@@ -102,7 +102,7 @@ class ProgramWithTests(NamedTuple):
 
     Attributes
     ----------
-    flags : those of the processor that must be looked at; if any was raised the program is
+    flags : flags of the processor that must be read; if any was raised the program is
         to be computed with tests for it.
     """
 
@@ -121,7 +121,7 @@ def with_error_tests(
     ----------
     dtype : "float64" or "float32", what it is computed in.
     accuracy : "high" or "strict"; with "certified" every value is flagged.
-    tests : what is tested for besides cancellation: 0 for nothing, 1 for underflow, 2 for
+    tests : what is tested for in addition to cancellation: 0 for nothing, 1 for underflow, 2 for
         overflow and invalid operations as well. The others are left to the flags.
     known : what was found of single expressions, of this program or one like it with other tests;
         more is added.

@@ -38,7 +38,7 @@ class Signed:
         return bool(self.over({v: n for n, v in named.items()}, (e,)).of(e) & NEGATIVE)
 
     def over(self, leaves: Mapping[Expr, Expr], outputs: tuple[Expr, ...]) -> Signs:
-        """The signs of expressions over variables, of which some stand for elements."""
+        """The signs of expressions over variables, some of which denote elements."""
         inside = ir.variables(outputs)
         return Signs(ir.le(ZERO, v) for v in inside if self._is(leaves.get(v, v)))
 

@@ -16,7 +16,7 @@ overflowed in sums and products; for others the inputs are bounded as there.
 
 Where few products may underflow before the last operation, that one did is a shorter condition,
 and often the same for many elements: that of `(a*b)*x[i]` is that `a*b` is not a normal number.
-So underflow has two conditions, of which the second counts only where the first holds.
+So underflow has two conditions; the second counts only where the first holds.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SMALLEST = {"float64": (1074, 1021), "float32": (149, 125)}
 """The smallest number is two to the minus the first; times two to the second, a number is
 measured in smallest numbers per unit of its last place."""
 FEW = 2
-"""Products of which it is tested by itself whether they underflowed."""
+"""Products with a separate test of underflow."""
 ALONG = 4
 """Products in place of one, where errors are computed along."""
 _SHOWN = (ADD, SUB, MUL, NEG, ABS)

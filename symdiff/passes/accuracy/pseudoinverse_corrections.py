@@ -4,7 +4,7 @@ Before:  p = pinv(a); r = y - a x
 After:   p, p_rest = corrected_pinv(a, a_rest); r_rest = y - a x - r, computed with twice the digits
 
 Requires: the errors of the arguments, of each result of a call.
-Ensures: what is to be added to each result, and what is left of higher order. The former is a routine
+Ensures: the correction of each result, and the remainder of higher order. The former is a routine
 (`ir.linalg.corrected_pseudoinverse`), as the statements would take long to compile.
 """
 

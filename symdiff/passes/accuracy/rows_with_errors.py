@@ -29,7 +29,6 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
-from symdiff.passes.accuracy.beside import added_up
 from symdiff.passes.accuracy.corrected_program import (
     ARITHMETIC,
     EACH,
@@ -38,6 +37,7 @@ from symdiff.passes.accuracy.corrected_program import (
     together,
 )
 from symdiff.passes.accuracy.elements import over_elements
+from symdiff.passes.accuracy.other_parts import added_up
 from symdiff.passes.accuracy.underflow_losses import is_lost
 
 
@@ -100,11 +100,11 @@ class _Rows(Correcting):
         """An array of results; what counts the numbers in a row that are not accurate goes to its account."""
         assert e.op is ARRAY
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
-        if t.kind != "f" or name not in self.beside:
+        if t.kind != "f" or name not in self.other_parts:
             return e
         places = [self.names.fresh("i") for _ in t.shape[1:]]
         at = [index(self.row), *map(index, places)]
-        value, rest, *lost = (load(array(n), *at) for n in (name, *self.beside[name]))
+        value, rest, *lost = (load(array(n), *at) for n in (name, *self.other_parts[name]))
         each = [is_wrong(const(EACH if self.functions else ARITHMETIC), value, rest)]
         each += [is_lost(value, x) for x in lost]
         counts, block = over_elements(

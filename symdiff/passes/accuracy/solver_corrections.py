@@ -10,7 +10,7 @@ for arguments that are a little different; how different is computed with twice 
 derivative of the routine says what that makes of the result, in its own arithmetic. So a solver
 costs a product of matrices in sums of two numbers, which runs in vectors, and one or two further
 calls, where elimination in such arithmetic takes a hundred times as long as the library.
-What is left, of second order, is estimated by the correction of the correction. Where that is more than a
+The remainder, of second order, is estimated by the correction of the correction. Where that is more than a
 rounding of an element, its correction is unknown (nan), or that is what it lost, where losses are carried.
 Products of matrices have no second order but that of the errors of both factors, which is computed.
 
@@ -246,7 +246,7 @@ def _inverse(w: Writer, s: lp.Call, errors: list[Expr]) -> Rests:
 
 
 def _of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> tuple[Expr, Callable[..., Expr]]:
-    """The errors of an inverse, and what is left."""
+    """The errors of an inverse, and the remainder."""
     one = lambda i, j: ir.where(ir.eq(i, j), ONE, ZERO)
     left = residual(w, w.shape(a), one, lambda i, k: lp.load(a, i, k), lambda k, j: lp.load(c, k, j),
                     w.shape(a)[0])  # fmt: skip
@@ -257,12 +257,12 @@ def _of_inverse(w: Writer, a: Expr, c: Expr, da: Expr) -> tuple[Expr, Callable[.
 
 
 def _further(again: Expr, *i: Expr) -> Expr:
-    """What is left of an element, by the correction of its correction, which is as far off as that."""
+    """The remainder of an element, by the correction of its correction, which has an error of that size."""
     return raw(ir.MUL, (const(4), raw(ir.ABS, (lp.load(again, *i),))))
 
 
 def _factor(w: Writer, s: lp.Call, errors: list[Expr]) -> Rests:
-    """With the correction as L E, what is left is of the size of L E E': small rows of L have large parts of that."""
+    """With the correction as L E, the remainder is of the size of L E E': small rows of L have large parts of it."""
     (a,), factor, (da,) = s.args, result_of(s), errors
     n = w.shape(a)[0]
     turned = w.transposed(factor)
@@ -281,7 +281,7 @@ _RULES = {
 }  # fmt: skip
 
 
-# --------------------------------------------------------------------- what is left
+# ---------------------------------------------------------------------- remainders
 def _known(
     w: Writer, names: Names, x: Expr, rest: Expr, left: Callable[..., Expr], carried: bool
 ) -> tuple[Expr, Callable[..., Expr]]:

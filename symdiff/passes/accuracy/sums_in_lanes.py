@@ -1,10 +1,10 @@
-"""Sums in loops as several sums at a time, of which each takes every eighth term.
+"""Sums in loops as eight sums at a time, each of every eighth term.
 
 Before:  for i in range(n): s = s + x[i]*y[i]
 After:   t[w] = {for k in range(n // 8): x[8*k + w]*y[8*k + w]} for 8 values of w; s = s + t[w];
-         and what is left, one by one
+         and the rest, one by one
 
-A sum that is computed with its rounding error waits for each term: the error hangs on the sum before it. Sums
+A sum that is computed with its rounding error waits for each term: the error depends on the sum before it. Sums
 that do not depend on each other are computed side by side in the lanes of a register.
 
 Requires: a valid program.
@@ -23,7 +23,7 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.effects import has_tapes
 from symdiff.ir.names import Names
 from symdiff.lowering.loops.collected import added
-from symdiff.passes.accuracy.beside import with_loops
+from symdiff.passes.accuracy.other_parts import with_loops
 
 WIDTH, FEW = 8, 64
 """Sums at a time, and terms of a sum that is not divided."""
@@ -32,7 +32,7 @@ WIDTH, FEW = 8, 64
 def in_lanes(
     program: lp.LoopProgram, keeps: Callable[[lp.Call], bool] = lambda s: False
 ) -> lp.LoopProgram:
-    """The program with its products of matrices as loops, and sums divided; but for calls to keep."""
+    """The program with its products of matrices as loops, and sums divided; except for calls to keep."""
     names = lp.names_of(program)
     block = with_loops(program, names, keeps)
     used = {lp.name_of(e) for s in lp.walk(block) for e in lp.leaves(lp.expressions(s))}

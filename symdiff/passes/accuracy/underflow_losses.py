@@ -4,7 +4,7 @@ Before:  p = x*y, and its error fma(x, y, -p)
 After:   and |x|*(what y lost) + |y|*(what x lost) + (2**-1072 if p is tiny)
 
 Requires: a value and its error of first order (`lowering.compensated.evaluate`).
-Ensures: a bound of what is lost beside that error, to first order; of a condition where it hangs on that.
+Ensures: a bound of the loss in addition to that error, to first order; for a condition, of what it depends on.
 Errors of products, quotients and roots may not be doubles where those are small: they are lost as well. What
 is not known is infinite or nan.
 """
@@ -37,7 +37,7 @@ from symdiff.ir.functions import EXP, EXTREMES
 from symdiff.ir.plain import decides_plainly, is_decided
 from symdiff.lowering.compensated.evaluate import Known, ordered
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.passes.accuracy.beside import added_up
+from symdiff.passes.accuracy.other_parts import added_up
 
 ONCE = Fraction(1, 2**1072)
 """What one operation loses that underflows, with the operations of its error."""

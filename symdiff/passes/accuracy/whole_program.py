@@ -6,7 +6,7 @@ After:   for i: s, s_low = (s, s_low) + x[i]*y[i]; s_error = s_error + 4*|s|
 
 Requires: a program in closed forms, whose functions have rules (`widen.has_rules`).
 Ensures: the same outputs, and one more: how many real numbers among them are not known to be
-within 2**-50 of themselves. Every real name stands for the high part of a pair, beside which are the low part and
+within 2**-50 of themselves. Every real name is the high part of a pair; further names are the low part and
 the bound of `passes.accuracy.widen`; what is given is exact. Adjoints and tapes too.
 """
 
@@ -22,8 +22,8 @@ from symdiff.ir import FALSE, INF, ONE, ZERO, Expr, const, raw
 from symdiff.ir import loop_program as lp
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import UNIT
-from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.elements import over_elements
+from symdiff.passes.accuracy.other_parts import Parts, WithOtherParts
 from symdiff.passes.accuracy.widen import Choice, Wide, add, has_rules, widen_over
 from symdiff.passes.stabilise import stabilise
 
@@ -55,7 +55,7 @@ def stable_forms(program: lp.LoopProgram) -> lp.LoopProgram:
     return replace(program, block=lp.mapped_block(program.block, one), outputs=outputs)
 
 
-class _Widening(Beside):
+class _Widening(WithOtherParts):
     """Numbers are the high part of a pair, the low part and the bound of the error."""
 
     suffixes = ("low", "error")
@@ -102,11 +102,11 @@ class _Widening(Beside):
                 wrong.append(_wrong(hi, error))
             return hi
         t = self.sized(lp.types(self.program)[lp.name_of(e)])
-        if t.kind != "f" or lp.name_of(e) not in self.beside:
+        if t.kind != "f" or lp.name_of(e) not in self.other_parts:
             return e
         places = [self.names.fresh("i") for _ in t.shape]
         at = [lp.index(i) for i in places]
-        off = lp.load(lp.array(self.beside[lp.name_of(e)][1]), *at)
+        off = lp.load(lp.array(self.other_parts[lp.name_of(e)][1]), *at)
         (value,), block = over_elements(
             self.names, places, t, [_wrong(lp.load(e, *at), off)], [False]
         )

@@ -377,7 +377,7 @@ def _sqrt(a: Wide) -> Wide:
 
 
 def _power(a: Wide, q: Fraction) -> Wide | None:
-    """A rational power made of products, roots and quotients, if it is one."""
+    """A rational power by products, roots and quotients, if it is one."""
     n, d = abs(q.numerator), q.denominator
     if d not in (1, 2, 3) or n > LARGEST_POWER:
         return None

@@ -53,7 +53,7 @@ class Generator:
 
 
 class Algebra(Protocol):
-    """What `represent` needs of the values that stand for nodes."""
+    """What `represent` needs of the values that represent nodes."""
 
     def const(self, q: Fraction) -> Any: ...
     def gen(self, g: Generator) -> Any: ...
@@ -91,7 +91,7 @@ def linear(u: Expr) -> dict[Expr, Fraction] | None:
 
 
 def common_measure(values: Iterable[Fraction]) -> Fraction:
-    """The largest positive rational of which all the values are integer multiples."""
+    """The largest positive rational that divides all the values."""
     values = list(values)
     numerator = math.gcd(*(v.numerator for v in values))
     return Fraction(numerator, math.lcm(*(v.denominator for v in values)))

@@ -4,7 +4,7 @@ Before:  where(x < 0, -log1p(abs(x)), log1p(abs(x))), where(0 < x, x, expm1(min(
 After:   where(x < 0, -log1p(-x), log1p(x)), where(0 < x, x, expm1(x))
 
 Requires: any DAG.
-Ensures: the same values, also of nan, but for the sign of a zero that nothing divides by. The branch that
+Ensures: the same values, also of nan, except for the sign of a zero that nothing divides by. The branch that
 is taken counts at its edge too, in derivatives: of the first example, the slope at 0 is 1, that of both
 sides, where the kink of abs(x) would have made it 0; of the second it is 1 where a tie of the minimum, which
 only keeps the other side from being computed, would have made it 1/2. A maximum that the condition says
@@ -43,9 +43,9 @@ _DECIDED = (ABS, *EXTREMES)
 _TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)
 """Operations of numbers that give numbers."""
 MAX_NODES = 4000
-"""Nodes of outputs that are looked at."""
+"""Largest number of nodes of outputs."""
 MAX_DEPTH = 8
-"""Products in products that are looked at."""
+"""Largest depth of nested products."""
 MAX_WORK = 40_000
 """Nodes of branches that are walked over."""
 
@@ -116,7 +116,7 @@ class _Branches:
         return ir.where(below, *branches)
 
     def _in_sizes(self, of: Expr, e: Expr) -> bool:
-        """Whether the absolute value of what a step is made of, or of a multiple, is in this."""
+        """Whether this contains the absolute value of the argument of a step, or of a multiple."""
         base = ir.scaled(of)[1]
         inside = ir.topological((e,))
         self.work -= len(inside)

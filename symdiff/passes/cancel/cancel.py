@@ -31,7 +31,7 @@ from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
 from symdiff.passes.cancel.shared_exponential import relate
 
 MAX_WINDOW = 200
-"""Rational operations looked at together; what is deeper is opaque."""
+"""Rational operations that are treated together; deeper ones are opaque."""
 MAX_GENERATORS = 24
 MAX_WORK = 500_000
 """Terms of polynomials that are made for one program."""
@@ -113,7 +113,7 @@ def _size(e: Expr, shared: Container[Expr] = ()) -> int:
 
 def _fewer_functions(after: Expr, e: Expr) -> bool:
     """Whether an expression evaluates some of the functions of another, and no others."""
-    if _opaque(after) == _opaque(e):  # nothing below need be looked at
+    if _opaque(after) == _opaque(e):  # nothing below can change
         return False
     return _functions(after) < _functions(e)
 

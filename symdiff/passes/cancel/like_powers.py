@@ -59,7 +59,7 @@ def _together(e: Expr) -> Expr:
 
 
 def _sum(exponents: list[Expr]) -> Expr:
-    """Their sum, of which terms may cancel."""
+    """Their sum, whose terms may cancel."""
     total = functools.reduce(ir.add, exponents)
     terms = linear(total)
     if terms is None or (len(terms) > 1 and len(terms) == sum(map(_count, exponents))):

@@ -5,7 +5,7 @@ After:   (x**2 - 9/100)/(x - 3/10), which is x + 3/10
 
 Requires: any DAG.
 Ensures: the function is changed only where a zero of a denominator would be one
-of the numerator too, but for less than 2**-50 of the numerator's terms. Then the
+of the numerator too, up to 2**-50 of the numerator's terms. Then the
 literals of that quotient are read as the decimals that they print as, in the
 whole function; if that does not help, the constant of the numerator is moved by
 what is missing, or what is missing is subtracted (`passes.cancel.residues`). So it is with literals of pi

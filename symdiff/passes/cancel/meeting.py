@@ -1,6 +1,6 @@
 """Where several kinks meet: which sides of them there are.
 
-Beside a point at which some u_i vanish, not every choice of their signs occurs: where x > y and
+Near a point at which some u_i vanish, not every choice of their signs occurs: where x > y and
 y > z, x > z. Of linear forms that is decided exactly, by eliminating one unknown after the other
 (Fourier and Motzkin). Of others nothing is decided here; see `passes.cancel.sides`.
 """

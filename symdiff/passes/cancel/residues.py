@@ -25,12 +25,12 @@ from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.shape import bottleneck
 
 MAX_ORDER = 4
-"""Order of a zero up to which residues are looked at."""
+"""Order of a zero up to which residues are computed."""
 
 QUANTITY = ir.var("the quantity that vanishes")
 
 Negligible = Callable[[Expr, dict[Expr, Fraction]], bool]
-"""Whether the value of a formula at a point is none, but for rounded literals."""
+"""Whether a formula has no value at a point only because of rounded literals."""
 
 
 @dataclass(frozen=True, slots=True)

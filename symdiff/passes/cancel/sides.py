@@ -1,15 +1,15 @@
 """Products of one-sided slopes in derivatives are those of one side, at the kink too.
 
-Before:  taken(x, 0)*taken(x, 0), of which each is 1/2 at x = 0
+Before:  taken(x, 0)*taken(x, 0), where each factor is 1/2 at x = 0
 After:   where(x == 0, (1*1 + 0*0)/2, taken(x, 0)*taken(x, 0))
 
-Requires: derivatives, of which each is linear in the slopes of one kink by itself.
+Requires: derivatives, each linear in the slopes of any single kink.
 Ensures: equal values but where a kink is met whose slopes are multiplied. There the result is the
 mean of what it is on the sides that there are, as for a single slope: so where all sides agree it
 is that, as the second derivative of max(x, 0)**2 + min(x, 0)**2 is 2 and not 1. Kinks of kinks
-count, max(x, 0) - abs(max(x, 0)) is 0; and kinks that meet: beside x = y = z there are six sides,
+count, max(x, 0) - abs(max(x, 0)) is 0; and kinks that meet: near x = y = z there are six sides,
 not eight (`passes.cancel.meeting`). Kinks at one place along different formulas, as abs(x) and
-abs(sin(x)), are told apart by their gradients. Where these say nothing (abs(1 - cos(x)) at 0), or
+abs(sin(x)), are distinguished by their gradients. Where these say nothing (abs(1 - cos(x)) at 0), or
 where the budget ends, second derivatives are that of all sides if they agree, and nan if not.
 """
 
@@ -51,11 +51,11 @@ from symdiff.passes.cancel.signsquares import place
 from symdiff.passes.differentiate import all_of, gradient
 
 MAX_CHOICES = 32
-"""Kinks that are told apart in one output, with those that meet there."""
+"""Kinks that are distinguished in one output, with those that meet there."""
 MAX_DEPTH = 4
-"""Kinks that are told apart where they meet, if no more choices are needed for that."""
+"""Kinks that are distinguished where they meet, if no more choices are needed for that."""
 MAX_NODES = 4000
-"""Nodes of outputs that are looked at."""
+"""Largest number of nodes of outputs."""
 MAX_WORK = 20_000
 """Nodes that are walked over for one output."""
 MAX_VARIABLES = 6
@@ -175,7 +175,7 @@ class _Choices:
         return e
 
     def _bound(self, u: Expr, known: tuple[Side, ...]) -> bool:
-        """Whether the sign of u may hang on those of known sides."""
+        """Whether the sign of u may depend on those of known sides."""
         mine = set(ir.variables((u,)))
         near = [w for w, _ in known if mine & set(ir.variables((w,)))]
         if not near:
@@ -215,7 +215,7 @@ class _Choices:
                 return self.of(e, known, done)
 
     def _where_flat(self, u: Expr, plus: Expr, minus: Expr) -> tuple[Expr, Expr]:
-        """Where the gradient of u is 0 beside u, and the output there."""
+        """Where u and its gradient are both 0, and the output there."""
         names = ir.variables((u,))
         if len(names) > MAX_VARIABLES:
             return TRUE, self._agreed(plus, minus)
@@ -259,7 +259,7 @@ class _Choices:
         return ir.where(near, mean, NAN) if self.second else mean
 
     def _degree(self, e: Expr, loci: set[Expr]) -> int:
-        """How many slopes of these kinks are multiplied; 2 stands for more."""
+        """How many slopes of these kinks are multiplied; 2 denotes two or more."""
         known: dict[Expr, int] = {}
         order = ir.topological((e,))
         self.work -= len(order)
@@ -332,7 +332,7 @@ def _inside(args: tuple[Expr, ...]) -> tuple[int, dict[Expr, None]]:
 
 
 def _sides(u: Expr, known: tuple[Side, ...]) -> list[int]:
-    """The signs that u may have beside a point at which it and those that are known vanish."""
+    """The signs that u may have near a point at which u and the known kinks vanish."""
     both = [1] if _is_even_power(u) else [1, -1]
     if not independent_unknowns((u, *(w for w, _ in known))):
         return both
@@ -341,7 +341,7 @@ def _sides(u: Expr, known: tuple[Side, ...]) -> list[int]:
 
 def _triangular(loci: Iterable[Expr]) -> bool:
     """Whether each has a term in a variable that those before it do not depend on, so that any
-    signs go together, whatever sides of other kinks they are made of."""
+    signs go together, whatever sides of other kinks they contain."""
     seen: set[Expr] = set()
     for u in loci:
         own = ir.variables((u,))
@@ -352,7 +352,7 @@ def _triangular(loci: Iterable[Expr]) -> bool:
 
 
 def _dependent_on(u: Expr, loci: Sequence[Expr], known: Sequence[Expr]) -> list[Expr]:
-    """The other kinks whose sides may hang on those of u, beside those that are known."""
+    """The other kinks, except known ones, whose sides may depend on those of u."""
     mine = set(ir.variables((u,)))
     near = [w for w in loci if w is not u and mine & set(ir.variables((w,)))]
     straight = [w for w in near if independent_unknowns((u, w))]
@@ -372,7 +372,7 @@ def _by_sign(e: Expr, plus: Expr, minus: Expr, else_: Expr) -> Expr:
 
 
 def _has_one_side(u: Expr) -> bool:
-    """Whether it is never negative, or never positive: that is a kink of what it is made of."""
+    """Whether it is never negative, or never positive: the kink then belongs to its arguments."""
     if u.op in EXTREMES:
         return any(
             (q := ir.rational(a)) is not None and (q >= 0 if u.op in MAXIMA else q <= 0)

@@ -21,7 +21,7 @@ from symdiff.ir import ABS, ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, TRUE, VAR, 
 from symdiff.ir.functions import IVE, domain
 
 MAX_SIGNS = 8
-"""Signs that are looked at in one program."""
+"""Largest number of signs in one program."""
 
 MAX_DEPTH = 24
 """Operations down to the branches into which a sign is taken."""
@@ -31,7 +31,7 @@ Split = tuple[Expr, Expr]
 
 
 Place = tuple[Expr, int]
-"""What vanishes at a kink, and whether that has the sign of what it was made of, or the other."""
+"""What vanishes at a kink, and whether it has the sign of the original argument or the opposite."""
 
 
 def squares_of_signs(
@@ -108,7 +108,7 @@ def place(a: Expr, b: Expr = ZERO) -> Place:
 
 
 def _turned(u: Expr) -> Expr | None:
-    """-u, if that is the one of the two that stands for both."""
+    """-u, if it is the representative of the two."""
     if u.op is not SUB:
         return None
     other = u.args[1] - u.args[0]

@@ -68,7 +68,7 @@ CANDIDATES = 800
 ALTOGETHER, LEAST = 2400, 60
 """For all formulas of a call, and for each of them even then."""
 AGAIN = 2
-"""How often what was found is looked at again."""
+"""How often a result is simplified again."""
 WORSE = 2
 """Operations by which an intermediate formula may be longer."""
 MOST_TRIED = 12
@@ -229,7 +229,7 @@ def _is_shorter(short: Short, best: Short, costs: Costs) -> bool:
 
 
 def _functions(e: Expr) -> set[Expr]:
-    """What windows of a formula have as generators beside variables and exponentials; of powers the base."""
+    """The generators of windows other than variables and exponentials; for powers, the base."""
     whole = (n for n in ir.topological((e,)) if n.args and n.op is not EXP)
     other = (n for n in whole if n.op not in RATIONAL_OPS and ir.integer(n.args[-1]) is None)
     return {n.args[0] if n.op is POW else n for n in other}

@@ -35,7 +35,7 @@ ones are: equal somewhere, they are equal."""
 EDGES = (0, 1, -1)
 """Each variable takes these values in turn, while the others are positive, and are anything."""
 MAX_DIVISORS = 8
-"""Sums in denominators whose zeros are looked at."""
+"""Sums in denominators whose zeros are examined."""
 PRECISION = 128
 TINY = arb(2) ** -80
 _ENTIRE = frozenset((
@@ -107,7 +107,7 @@ def compare(
 
 
 def _is_meromorphic(e: Expr) -> bool:
-    """Whether an operation keeps formulas analytic on the complex numbers but for isolated ones."""
+    """Whether an operation keeps formulas analytic on the complex numbers except at isolated points."""
     return e.op in _ENTIRE or e.op is ir.DIV or e.op is TAN or e.op is TANH or _is_whole(e)
 
 

@@ -53,7 +53,7 @@ _ROWS: tuple[tuple[Expr, Expr], ...] = (
 
 
 def readable(e: Expr) -> Expr:
-    """Functions that are made for accuracy by what they stand for; numbers that are none."""
+    """Replaces functions that serve accuracy by their plain formulas, and numbers that are none."""
 
     closed: set[Expr] = set()
 

@@ -6,7 +6,7 @@ After:   1/(c + 1), (t**2 + 1)/2 with t = tan(x/2), ...
 Everything is rational in h, the tangent of half the angle: exact arithmetic there cancels what
 `s**2 + c**2 = 1` hides. What comes back is written by sine and cosine, by one of them where the
 parity allows, by the tangent where the period is half a turn, by the double and by half the angle.
-The same with the signs of hyperbolic functions, of which an exponential is `(1 + h)/(1 - h)`.
+The same with the signs of hyperbolic functions, for which an exponential is `(1 + h)/(1 - h)`.
 All of it is one operation: symbols of a polynomial replaced by quotients of one denominator.
 """
 
@@ -20,7 +20,7 @@ from symdiff.passes.simplify.frame import CIRCULAR, Angle, Frame
 from symdiff.passes.simplify.pieces import by_powers, key_of
 
 MAX_DEGREE = 12
-"""Powers of sine and cosine, or of an exponential, that are looked at."""
+"""Largest power of sine and cosine, or of an exponential, that is rewritten."""
 MAX_TERMS = 200
 
 

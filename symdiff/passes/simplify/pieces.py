@@ -68,7 +68,7 @@ def primitive(p: Any) -> tuple[Any, Fraction]:
 
 
 def by_powers(p: Any, columns: Iterable[int]) -> dict[tuple[int, ...], Any]:
-    """A polynomial by the powers of some symbols: what stands beside them."""
+    """A polynomial by the powers of some symbols: their coefficients."""
     chosen = tuple(columns)
     rows: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
     for m, q in p.terms():

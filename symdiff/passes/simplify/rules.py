@@ -128,7 +128,7 @@ MAX_SHIFT = 3
 
 def shifted(e: Expr) -> Expr:
     """With gamma functions whose arguments differ by integers as one: `gamma(x + 1)` as
-    `x*gamma(x)` beside `gamma(x)` (DLMF 5.5.1, 5.5.2)."""
+    `x*gamma(x)` together with `gamma(x)` (DLMF 5.5.1, 5.5.2)."""
     nodes = [n for n in ir.topological((e,)) if n.op in SHIFTED]
     groups: dict[frozenset[tuple[Expr, Fraction]], list[tuple[Fraction, Expr]]] = {}
     for n in nodes:

@@ -3,7 +3,7 @@
 Before:  (k <= 0 or abs(k) >= 0) and x > 0, k > 0 or k == 0
 After:   x > 0, k >= 0
 
-A condition compares a few quantities with 0. All combinations of their signs are looked at, and of
+A condition compares a few quantities with 0. All combinations of their signs are enumerated, and of
 their being undefined, where they can be: then no comparison holds. The first of what is always
 true or false, of one comparison, and of two that holds for the same combinations is taken.
 """

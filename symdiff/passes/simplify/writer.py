@@ -116,7 +116,7 @@ class Writer(Polynomials):
                 continue
             try:
                 factor = self.frame.value(base)
-            except (KeyError, OutOfBudgetError):  # made of other generators
+            except (KeyError, OutOfBudgetError):  # has other generators
                 continue
             times = [
                 Fraction(value.factors[key][1], m)

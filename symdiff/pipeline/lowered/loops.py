@@ -134,7 +134,7 @@ class LoweredProgram:
         ------
         UnsupportedError : if it calls a routine that has no such form.
         """
-        from symdiff.passes.accuracy.beside import with_loops
+        from symdiff.passes.accuracy.other_parts import with_loops
         from symdiff.passes.accuracy.whole_program import stable_forms
 
         block = unchecked(with_loops(self.exact, names_of(self.exact)))

@@ -1,10 +1,10 @@
-"""Carry parts of each real name of a program with arrays and loops beside it.
+"""Carry further parts of each real name of a program with arrays and loops.
 
 Before:  for i: s = s + x[i]*y[i]
 After:   for i: s, s_low = (s, s_low) + x[i]*y[i]
 
 Requires: an arithmetic (a subclass): what expressions over numbers of several parts become.
-Ensures: every real name that is not exact stands for the first part of a number, and `beside` names
+Ensures: every real name that is not exact is the first part of a number, and `other_parts` names
 the others, in numbers, arrays, elements that are replaced or added to, loops and tapes. Products
 of matrices are sums.
 """
@@ -35,7 +35,7 @@ Parts = tuple[Expr, ...]
 def with_loops(
     program: lp.LoopProgram, names: Names, keeps: Callable[[lp.Call], bool] = lambda s: False
 ) -> lp.Block:
-    """The statements with products of matrices as sums, and solvers as eliminations, but for calls to keep.
+    """The statements with products of matrices as sums, and solvers as eliminations, except for calls to keep.
 
     Raises
     ------
@@ -78,13 +78,13 @@ def added_up(terms: Iterable[Expr]) -> Expr:
     return total
 
 
-class Beside(ABC):
+class WithOtherParts(ABC):
     """What becomes of the names of a program.
 
     Attributes
     ----------
     suffixes : of the names of the other parts.
-    beside : the names of the other parts by that of the first; what has none is exact.
+    other_parts : the names of the other parts by that of the first; what has none is exact.
     tapes : the same of tapes.
     filled_here : exact arrays whose other parts were filled with zeros, which are known up to the end of
         the block where they were.
@@ -96,7 +96,7 @@ class Beside(ABC):
     def __init__(self, program: lp.LoopProgram) -> None:
         self.program = program
         self.names = lp.names_of(program)
-        self.beside: dict[str, tuple[str, ...]] = {}
+        self.other_parts: dict[str, tuple[str, ...]] = {}
         self.tapes: dict[str, tuple[str, ...]] = {}
         self.filled_here: list[str] = []
         self.kinds: dict[Expr, str] = {}
@@ -105,7 +105,7 @@ class Beside(ABC):
     # ------------------------------------------------------------------- arithmetic
     @abstractmethod
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
-        """Real expressions over variables, of which some have several parts."""
+        """Real expressions over variables, some of which have several parts."""
 
     @abstractmethod
     def conditions(
@@ -137,12 +137,15 @@ class Beside(ABC):
         """A number by its name, an element, or an integer."""
         none = (ZERO,) * len(self.suffixes)
         if n.op is VAR:
-            names = self.beside.get(lp.name_of(n))
+            names = self.other_parts.get(lp.name_of(n))
             return (n, *(map(ir.var, names) if names else none))
         if lp.kind_of(n, self.kinds) == "i" or n.op is lp.REAL_OF:
             whole = self.whole(n.args[0] if n.op is lp.REAL_OF else n)
             return (raw(lp.REAL_OF, (whole,)), *none)
-        names, places = self.beside.get(lp.name_of(n.args[0])), tuple(map(self.whole, n.args[1:]))
+        names, places = (
+            self.other_parts.get(lp.name_of(n.args[0])),
+            tuple(map(self.whole, n.args[1:])),
+        )
         others = (lp.load(lp.array(m), *places) for m in names) if names else none
         return (lp.load(n.args[0], *places), *others)
 
@@ -171,12 +174,12 @@ class Beside(ABC):
         """The names of an array, or a number."""
         if not t.shape:
             return self.real(e)[0]
-        return (e, *map(lp.array, self.beside[lp.name_of(e)]))
+        return (e, *map(lp.array, self.other_parts[lp.name_of(e)]))
 
     def named(self, name: str) -> tuple[str, ...]:
-        """New names beside a name."""
-        self.beside[name] = tuple(self.names.fresh(f"{name}_{s}") for s in self.suffixes)
-        return self.beside[name]
+        """New names for the other parts of a name."""
+        self.other_parts[name] = tuple(self.names.fresh(f"{name}_{s}") for s in self.suffixes)
+        return self.other_parts[name]
 
     # ------------------------------------------------------------------- statements
     @abstractmethod
@@ -216,7 +219,7 @@ class Beside(ABC):
         return tuple(made)
 
     def keeps(self, s: lp.Call) -> bool:
-        """Whether a routine is called, with other parts beside its results."""
+        """Whether a routine is called, with other parts of its results."""
         return False
 
     def call(self, s: lp.Call) -> list[lp.Statement]:
@@ -224,7 +227,7 @@ class Beside(ABC):
         raise UnsupportedError(f"{s.routine} has no version with more digits")
 
     def sized(self, t: lp.Type) -> lp.Type:
-        """A type whose sizes may hang on decisions on real values, such as that of `p` or `np.zeros(2)`."""
+        """A type whose sizes may depend on decisions on real values, such as that of `p` or `np.zeros(2)`."""
         return lp.Type(tuple(map(self.whole, t.shape)), t.kind) if t.shape else t
 
     def with_sizes(self, s: lp.Statement) -> lp.Statement:
@@ -244,7 +247,7 @@ class Beside(ABC):
 
     def inexact(self, name: str, t: lp.Type) -> list[lp.Statement]:
         """The other parts of an array that is exact."""
-        if name in self.beside:
+        if name in self.other_parts:
             return []
         self.filled_here.append(name)
         return [self.filled(n, t, ZERO) for n in self.named(name)]
@@ -252,7 +255,7 @@ class Beside(ABC):
     def leave(self, outside: int) -> None:
         """A block ends: what was filled in it, all after the first `outside`, is exact again."""
         for name in self.filled_here[outside:]:
-            del self.beside[name]
+            del self.other_parts[name]
         del self.filled_here[outside:]
 
     def build(self, s: lp.Build) -> list[lp.Statement]:
@@ -273,7 +276,7 @@ class Beside(ABC):
         return made
 
     def nest(self, s: lp.Build) -> list[lp.Statement]:
-        """Loops that fill an array and those beside it."""
+        """Loops that fill an array and its other parts."""
         outside = len(self.filled_here)
         self.ranges.update(ranges(s))
         body = self.block(s.body)
@@ -299,8 +302,8 @@ class Beside(ABC):
         if s.type.kind != "f":
             return [replace(s, index=place, guard=guard, value=self.whole(s.value))]
         (values,) = self.real(s.value)
-        beside = self.beside.get(s.source)
-        if beside is None and not s.add and unsure is FALSE and all(e is ZERO for e in values[1:]):
+        others = self.other_parts.get(s.source)
+        if others is None and not s.add and unsure is FALSE and all(e is ZERO for e in values[1:]):
             return [replace(s, index=place, guard=guard, value=values[0])]
         made: list[lp.Statement] = list(self.inexact(s.source, s.type))
         if s.add:  # to the nearest element, as that is the adjoint of reading
@@ -309,10 +312,10 @@ class Beside(ABC):
                 else ir.where(ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, n - 1))
                 for i, n in zip(place, s.type.shape, strict=True)
             )  # fmt: skip
-            here = (s.source, *self.beside[s.source])
+            here = (s.source, *self.other_parts[s.source])
             values = self.added(tuple(lp.load(lp.array(n), *place) for n in here), values)
         values = self.unsure(values, unsure)
-        sources = (s.source, *self.beside[s.source])
+        sources = (s.source, *self.other_parts[s.source])
         both = guard if unsure is FALSE else ir.or_(guard, unsure)
         whens = (guard, *(guard for _ in self.suffixes[1:]), both)
         for name, source, value, when in zip(
@@ -374,7 +377,11 @@ class Beside(ABC):
             final, begin = nexts[c.name], inits[c.name]
             carried.append(replace(c, init=begin[0], next=final[0]))
             for name, start, end, result in zip(
-                self.beside[c.name], begin[1:], final[1:], self.beside[c.result], strict=True
+                self.other_parts[c.name],
+                begin[1:],
+                final[1:],
+                self.other_parts[c.result],
+                strict=True,
             ):
                 carried.append(lp.Carried(name, c.type, start, end, result))
         made = replace(
@@ -386,7 +393,7 @@ class Beside(ABC):
 
 
 def _next(c: lp.Carried) -> Expr:
-    """The next value of a number; a maximum hangs on no decision."""
+    """The next value of a number; a maximum depends on no decision."""
     found = reduction(c)
     if found is None or found.kind not in ("max", "min"):
         return c.next
