@@ -15,7 +15,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `special_points`  where formulas of derivatives are not those of the definition
 `secants`      points at which quantities are zero
 `in_doubles`   formulas of numbers in doubles, at many points
-`terms`        what derivations are made of: partial derivatives and weights
+`terms`        the parts of derivations: partial derivatives and weights
 `deep`         values where functions are farther from their limits than any precision reaches
 `extended`     what IEEE infinities make of the formula, for poles
 `ball_values`  values of functions that only ball arithmetic has

@@ -18,7 +18,7 @@ Second derivatives are those of the first along t -> p + t e_j, with the first t
 infinitesimal, smaller than all powers of t that count.
 
 Requires: expressions of real parameters as captured, with plain nodes in what decides (`ir.plain`): at p these are
-doubles, beside p the reals that they stand for. Callers hold `interpret.exclusive`.
+doubles, and near p the reals that they denote. Callers hold `interpret.exclusive`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ INNER = 6
 CANCELLED = 100
 """Bits to which one-sided derivatives are known."""
 POWERS = 1 << 62
-"""The depth at which powers of t are told apart whose exponents differ in the last bits of a double."""
+"""The depth that distinguishes powers of t whose exponents differ in the last bits of a double."""
 MOST_BITS = 24_000
 GROWING = 1.01
 """How much larger a slope is over half the distance where it is infinite."""
@@ -147,7 +147,7 @@ class Point:
 
     def over_short(self, by: int) -> Sequence[float]:
         """The mean slopes of the outputs over a short distance on both sides of the point, which are their derivatives
-        by a parameter, but for jumps that are as small; nan where slopes are not steady, and in thin bands,
+        by a parameter, except for jumps that are as small; nan where slopes are not steady, and in thin bands,
         which end farther away."""
         if self._is_in_band:
             return [math.nan] * len(self.tape.roots)
@@ -311,7 +311,7 @@ class Point:
         return Limit("finite", arb(0)) if slope < 1 else Limit("infinite", sign)
 
     def _aside_of(self, line: Line, limit: Callable[[int], Limit]) -> Limit:
-        """A limit on a line; where the formula is undefined on all of it, that of curves beside it."""
+        """A limit on a line; where the formula is undefined on all of it, that on curves near it."""
         try:
             return limit(0)
         except Stopped as stopped:
@@ -356,7 +356,7 @@ class Point:
         if math.isnan(first.value):
             return first
         found = self._second_along(output, by, then)
-        if first.kink and by != then and found.known:  # which may be steeper beside the point
+        if first.kink and by != then and found.known:  # which may be steeper near the point
             other = self._second_along(output, then, by)
             return other if math.isnan(other.value) else found
         return found

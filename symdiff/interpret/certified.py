@@ -33,7 +33,7 @@ else:
 Status = Literal["exact", "limit", "pole", "domain", "budget"]
 
 FAR = 64
-"""Limits where coordinates are infinite are looked for so many powers of two beyond the others."""
+"""Limits at infinite coordinates are taken so many powers of two beyond the others."""
 ALL_ORDERS = 4
 """Of so many coordinates that grow, every order of their sizes is tried."""
 PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
@@ -442,7 +442,7 @@ def _orders(places: Sequence[int]) -> list[dict[int, int]]:
 
 
 def _trend(near: Value, last: Value) -> float:
-    """What values tend to of which the last is much farther out."""
+    """What values tend to, if the last is much farther out."""
     grown = arb(2) ** (FAR // 2)
     if last.abs_lower() > grown * near.abs_upper():
         return math.inf if last > 0 else -math.inf

@@ -1,9 +1,9 @@
 """Values where functions are farther from their limits than any precision reaches.
 
 At x = 1e50, (1 - cos(exp(-x*x)))/exp(-2*x*x) is 1/2, but the balls of the formula as it is
-written tell nothing: what is left of the difference stands 10**100 digits behind the point.
+written show nothing: the remainder of the difference is 10**100 digits behind the point.
 First the formula is written in terms that keep their digits (`identities`). If that is not
-enough, what grows or decays without end is looked at nearer to 0: the arguments of all
+enough, what grows or decays without end is evaluated nearer to 0: the arguments of all
 exponentials, hyperbolic and error functions that are far out are multiplied by one factor,
 so that they are of size 2**-D and 2**-2D. Relations among them, as exp(2*u) = exp(u)**2,
 stay. A value counts if it is the same for both, or vanishes: then it is the limit, from
@@ -32,7 +32,7 @@ ORDER: Mapping[Op, int] = {
 KEPT = frozenset({"expm1", "1-exp", "1-cos", "cos-1", "1-erf", "1+erf", "1-erfc", "log1p", "log1m"})
 """Identities that are used."""
 FAR = 2.0**13
-"""What is farther out than this (or its square root) is looked at nearer to 0."""
+"""What is farther out than this (or its square root) is evaluated nearer to 0."""
 SPREAD = 2.0**6
 """All that is must be within this factor."""
 NEAREST = 2048

@@ -42,13 +42,13 @@ _REASONS: tuple[Trouble | None, ...] = ("undecided", "domain", "singular", None)
 
 
 def _has_rule(e: Expr) -> bool:
-    """Whether this is an operation that has no balls, but a formula that it stands for."""
+    """Whether this operation has no balls, but a formula."""
     op = e.op
     return op.ball is None and op.expand is not None and op.arity != 0 and op not in CORE
 
 
 def _with_rules(e: Expr, args: tuple[Expr, ...]) -> Expr:
-    """Replace an operation that has no balls by the formula it stands for."""
+    """Replace an operation that has no balls by its formula."""
     if e.op.expand is not None and _has_rule(e):
         return e.op.expand(*args)
     return ir.rebuild(e, args)
@@ -195,7 +195,7 @@ class Tape:
         return sorted(k for i, k in self.slots if self.nodes[i] in below)
 
     def first_lost(self, v: Sequence[Value]) -> int:
-        """The place of the first number of which no bit is known; the end, if there is none."""
+        """The place of the first number without a known bit; the end, if there is none."""
         for i, value in enumerate(v):
             if isinstance(value, arb) and (not value.is_finite() or value.rel_accuracy_bits() < 0):
                 return i

@@ -15,7 +15,7 @@ from symdiff.ir.loop_program import REAL_OF, name_of
 
 
 class Program:
-    """The values of formulas, and of all that they are made of, at points.
+    """The values of formulas, and of all their nodes, at points.
 
     Parameters
     ----------

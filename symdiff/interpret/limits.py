@@ -4,15 +4,13 @@ Where a formula is undefined at a point it is evaluated at the points
 p + c*t**e for extreme t = 2**-k, along straight and curved paths (c, e) into p,
 in balls that are wide enough to resolve any cancellation. A limit counts only
 if it is seen on every path that stays in the function's domain, to more digits
-than a double has: poles, jumps and oscillations do not pass. In several variables
-values beside it are looked for, too, that are far from it: on paths of other shapes,
-as x*y/s has on s = x*y, or x*log(y) on y = exp(-1/x), beside zeros of divisors, as
-(x**3 + y**3)/(x - y) has, beside those of arguments of logarithms, as x*log(x + y) has, and where
-a quotient of zeros has another value, as acos(x/y) has.
+than a double has: poles, jumps and oscillations do not pass. In several variables it is also
+refuted by values near the point that are far from it: on paths of other shapes (x*y/s on s = x*y, or
+x*log(y) on y = exp(-1/x)), near zeros of divisors ((x**3 + y**3)/(x - y)), near zeros of arguments of
+logarithms (x*log(x + y)), and where a quotient of zeros has another value (acos(x/y)).
 
-Conditions that are decided at the point keep that decision, so the branch taken
-there is the one that counts; paths on which that is outside of its domain do not, where a
-condition that is not decided asks for its value. An operation that jumps at the point (sign, floor,
+Branches are fixed at the point, then followed along each path. Paths on which the branch is
+outside of its domain do not count where an undecided condition needs its value. An operation that jumps at the point (sign, floor,
 the unit vector of a norm) is first taken along the path; if the one-sided limits
 then differ but are finite, it is a kink, and the value at the point stands.
 """
@@ -56,22 +54,22 @@ AGREE = 66
 VANISHED = 1200
 """A number below 2**-VANISHED rounds to zero in every format."""
 STEADY = arb(2) ** -30
-"""How exactly values must grow as a logarithm does while they are not large beside where they began."""
+"""How exactly values must grow like a logarithm while they are not large relative to where they began."""
 NODES = 14
 """Depths from which a slow limit is extrapolated."""
 REFUTING = 400_000
 """Work for finding counterexamples to one limit."""
 NEAR = 64
-"""Depth at which counterexamples are looked for, beside a point of the size of 1."""
+"""Depth at which counterexamples are searched for, near a point of size 1."""
 DIVISORS, DIRECTIONS, STEPS, PRECISION = 4, 8, 40, 4096
-"""Divisors of which a zero beside the point is looked for, how many directions for a change of
+"""Divisors for which a zero near the point is searched, how many directions for a change of
 sign, how many steps from there to a zero, and the bits for that."""
 SIGN = 512
-"""The bits that tell the sign of most values, beside those of a high power of the distance."""
+"""The bits that determine the sign of most values, in addition to those of a high power of the distance."""
 OUTSIDE = 6
 """So many times as many directions are tried, if some leave the domain."""
 RATIOS, RATIO_STEPS = (Fraction(5, 8), Fraction(-5, 8), Fraction(63, 64), Fraction(-63, 64)), 90
-"""Values that quotients of zeros are given beside the point, of which many functions exist up to 1,
+"""Values that quotients of zeros are given near the point (many functions exist up to 1),
 and how many steps to those."""
 
 
@@ -155,7 +153,7 @@ class Approach:
         return kept if kept.kind == "finite" else free
 
     def _is_unbounded(self, root: int) -> bool:
-        """Whether there is no bound for the values beside the point, of what is taken there: a mean of slopes that
+        """Whether the values of the branch taken are unbounded near the point: a mean of slopes that
         are infinite at a kink is none."""
         nodes, values = self.tape.nodes, self.values
         meet = [
@@ -228,7 +226,7 @@ class Approach:
 
     @cached_property
     def _near(self) -> int:
-        """The depth at which counterexamples are looked for."""
+        """The depth at which counterexamples are searched for."""
         return NEAR + exponent(self.tape, self.point)
 
     @cached_property
@@ -408,7 +406,7 @@ class Approach:
         return self.tape.run(self._inputs(way), prec, self.fixed)
 
     def _start(self, number: int) -> tuple[list[Value], list[Value]]:
-        """One of the directions in which a change of sign is looked for, and all values there."""
+        """One of the directions in which a change of sign is searched for, and all values there."""
         while number >= len(self._starts):
             signs = ((self._ways.choice((-1, 1)), self._ways.uniform(0.5, 1)) for _ in self._moving)
             way = [arb(s * c) for s, c in signs]
@@ -444,7 +442,7 @@ class Approach:
             self._met[key] = prec, v, known
 
     def _is_outside(self, v: Sequence[Value]) -> bool:
-        """Whether what must be defined beside the point is not."""
+        """Whether something that must be defined near the point is undefined."""
         asked = {self.tape.index[a] for i in self.asked for a in self.tape.nodes[i].args}
         return any(self.tape.trouble(i, v) == "domain" for i in asked)
 
@@ -477,7 +475,7 @@ def tendency(at: Callable[[int], Value], k: int) -> Limit:
     if close(a, b):
         if a != b and abs(at(far * 4 // 3) - b) > abs(
             b - a
-        ):  # as a logarithm beside a large number
+        ):  # as a logarithm next to a large number
             return _growth(at, k)
         return Limit("finite", b)
     drop = VANISHED if vanished(b) else size(a) - size(b)

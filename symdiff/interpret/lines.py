@@ -29,7 +29,7 @@ Choice = Mapping[int, int]
 ASIDE = 4
 """The power of t by which a line is left where the formula is undefined on all of it."""
 UP = 2
-"""The way beside a line on which all parameters grow; others are 1 and -1."""
+"""The side of a line on which all parameters grow; others are 1 and -1."""
 ALIKE, BAND = 40, 24
 """Bits to which a value at a puncture is the limit of both sides, and that in a very thin band."""
 THIN, VERY_THIN = 1e-3, 1e-6
@@ -153,7 +153,7 @@ class Place:
     Attributes
     ----------
     point : the parameters; here : the values of all nodes there.
-    depth : -log2 of the distance at which its sides are looked at.
+    depth : -log2 of the distance at which its sides are examined.
     aside : a direction in which lines are left.
     """
 
@@ -289,7 +289,7 @@ class Line:
         return not v[root].is_finite()
 
     def inputs(self, side: int, k: int, aside: int, prec: int) -> Inputs:
-        """The parameters at t = side*2**-k, or beside that."""
+        """The parameters at t = side*2**-k, or near that."""
         ctx.prec = prec
         found = [arb(x) for x in self.at.point]
         found[self.by] += side * no_double(-k)

@@ -165,7 +165,7 @@ class Proven(Precise):
 
         Raises
         ------
-        Undecided : if a condition hangs on what a ball does not tell, or all is spent.
+        Undecided : if a condition depends on what a ball does not decide, or the budget is spent.
         """
         self.left -= 1
         if op.ball is None and op.expand is not None:
@@ -176,7 +176,7 @@ class Proven(Precise):
         return value if isinstance(value, arb) else bool(value)
 
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
-        """Routines that put numbers in order, of which all is known."""
+        """Routines that put known numbers in order."""
         self.left -= sum(np.size(a) for a in args)
         exact = all(
             isinstance(x, int | np.integer) or x.is_exact() for a in args for x in np.ravel(a)
@@ -248,7 +248,7 @@ def evaluate(e: Expr, numbers: Numbers, scope: Mapping[str, Any]) -> Number:
 def evaluated(
     roots: tuple[Expr, ...], numbers: Numbers, scope: Mapping[str, Any]
 ) -> dict[Expr, Number]:
-    """The values of scalar expressions and of all that they are made of."""
+    """The values of scalar expressions and of all their nodes."""
     values: dict[Expr, Any] = {}
     for n in _order(roots):
         values[n] = _node(n, [values[a] for a in n.args], numbers, scope)

@@ -1,4 +1,4 @@
-"""Ways into a point, along which limits are looked for.
+"""Paths into a point, along which limits are taken.
 
 Before:  two parameters
 After:   ((0.9, 1), (-0.7, 2)): steps of 0.9*t and -0.7*t**2
@@ -22,7 +22,7 @@ EXTRA_PATHS = 32
 SHAPES, EXPONENTS = 40, (1, 2, 3, 4, 6)
 """Paths of other shapes that are tried, and the exponents of their steps."""
 FLAT = (0, -1, -3, -7)
-"""In place of an exponent e: steps c*exp(-1/t**(1 - e)), of which logarithms are as large as powers
+"""In place of an exponent e: steps c*exp(-1/t**(1 - e)), whose logarithms are as large as powers
 of the others."""
 FLAT_SHAPES = 24
 

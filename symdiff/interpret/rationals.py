@@ -75,7 +75,7 @@ class Rationals:
         return self.known.get(root)
 
     def _below(self, root: int) -> list[int]:
-        """The places of nodes that were not looked at, children first."""
+        """The places of nodes that were not visited, children first."""
         stack, seen = [root], set[int]()
         while stack:
             i = stack.pop()

@@ -20,7 +20,7 @@ from symdiff.ir import Expr, topological
 SOLVING = 40
 """Steps of the secant method."""
 ROUNDED = 1e-15
-"""What rounding leaves of a zero, of the values beside it."""
+"""What rounding leaves of a zero, relative to values near it."""
 RATIONAL: dict[ir.Op, Callable[..., Fraction]] = {
     ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
     ir.NEG: operator.neg, ir.ABS: abs,

@@ -10,7 +10,7 @@ alone and in pairs, and the formulas are compared with derivatives along lines (
 
 Requires: formulas of numbers as captured, and what computes their derivatives.
 Ensures: a condition in the doubles that the program compares; it is false at all points where formulas are right in
-the tries. What cannot be tried within the budget is left to the formulas, but for guards.
+the tries. What cannot be tried within the budget is left to the formulas, except for guards.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ JUMP = (
     "the value at a guard is not the limit there; derivatives are those of the guard's own formula"
 )
 LOGIC = (ir.AND, ir.OR, ir.NOT)
-"""What conditions are made of comparisons by."""
+"""The operations that combine comparisons to conditions."""
 EDGES = (ATAN2, ACOS, ASIN)
-"""Functions without a derivative at the edges of their domains, though what is made of them may have one."""
+"""Functions without a derivative at the edges of their domains, though functions of them may have one."""
 DIGITS = 2**11
 """One over the unit of the coordinates of general points,"""
 POWERS = (0.125, 8.0)
 """and those of one coordinate of each."""
 BESIDE, SMOOTH = 1e-5, 1e-3
-"""How far beside a thin band a formula is looked at, and by how much it may change."""
+"""How far from a thin band a formula is evaluated, and by how much it may change."""
 SIZES = (0.25, 1.75)
 """The sizes of the coordinates of general points, or ten times as much."""
 
@@ -168,7 +168,7 @@ def special_points(
 
 
 def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
-    """Pairs of places, those first of which one is computed from the other."""
+    """Pairs of places; first those where one is computed from the other."""
     found = list(itertools.combinations(places, 2))
     below = {p: set(topological((p.at,))) for p in places}
     found.sort(key=lambda pair: not (pair[0].at in below[pair[1]] or pair[1].at in below[pair[0]]))
@@ -245,7 +245,7 @@ def _places(outputs: Sequence[Expr]) -> Iterator[Place]:
 
 
 def _guards(e: Expr) -> Iterator[Place]:
-    """The points and thin bands of which the condition of a branch asks."""
+    """The points and thin bands that the condition of a branch tests for."""
     points = [p for a in atoms_of(e.args[0]) if (p := _point(a, e)) is not None]
     yield from points
     if len(points) > 1:
@@ -511,7 +511,7 @@ class _Trial:
             yield Place(and_(place.condition, alike), (*place.zeros, a - b), e, place.asks)
 
     def _sides(self, place: Place) -> Iterator[tuple[Expr, Expr, Expr]]:
-        """The nodes that differ at a place from what is beside it, their values and those beside it."""
+        """The nodes that differ at a place from its neighbourhood, their values there and near it."""
         if not place.asks:
             for e in self.outputs:
                 (other,) = ir.substitute((e,), {place.at: place.at + ir.ONE})

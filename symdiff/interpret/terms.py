@@ -1,4 +1,4 @@
-"""What the outputs of a derivation are made of: partial derivatives of the captured outputs.
+"""The parts of the outputs of a derivation: partial derivatives of the captured outputs.
 
 Before:  a captured program, and a path of derivations, such as a gradient, then a Jacobian
 After:   each element of each output as a sum of terms weight * d f_o/(dx_i dx_j)

@@ -179,7 +179,7 @@ class Formulas(Numbers):
 
 
 class FormulasAt(Formulas):
-    """Arithmetic of expressions of which what decides is decided at a point: how often loops run,
+    """Arithmetic of expressions with decisions taken at a point: how often loops run,
     and which elements are taken.
 
     Parameters
@@ -343,7 +343,7 @@ def unrolled(
     Parameters
     ----------
     shapes : of the real parameters.
-    given : the arguments, of which integers count.
+    given : the arguments; only integers count.
     most : operations of the formulas, at most.
 
     Raises

@@ -52,7 +52,7 @@ class Columns(NamedTuple):
 
 
 class _Unchecked(Formulas):
-    """Formulas of which nothing has been checked."""
+    """Formulas that have not been checked."""
 
     def holds(self, condition: Any) -> bool:
         return self.decided(condition)

@@ -22,7 +22,7 @@ from symdiff.passes.analysis.signs import NEGATIVE, Signs
 Outputs = tuple[Expr, ...]
 Margins = dict[Expr, None]
 DEPTH = 6
-"""Products in products whose factors are looked at."""
+"""Largest depth of nested products whose factors are examined."""
 
 
 def margin(e: Expr) -> Expr | None:

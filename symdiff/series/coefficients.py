@@ -299,7 +299,7 @@ def _term(m: Monomial, q: fmpq) -> Expr:
 
 # --------------------------------------------------------------------- functions
 def generator(g: Expr) -> Number:
-    """A constant that is looked at no further."""
+    """A constant that is not taken apart."""
     return Number({frozenset({(g, Fraction(1))}): fmpq(1)})
 
 

@@ -164,7 +164,7 @@ class Expansion:
             raise Failure("undecided") from None
 
     def _missing(self, e: Expr) -> Iterator[Expr]:
-        """The nodes below e that were not looked at, children first."""
+        """The nodes below e that were not visited, children first."""
         order: list[Expr] = []
         done: set[Expr] = set()
         stack: list[tuple[Expr, bool]] = [(e, False)]
@@ -217,7 +217,7 @@ class Expansion:
         if e.op is WHERE:
             self._alias(e, e.args[1] if self._truth(e.args[0]) else e.args[2])
             return
-        if is_plain(e):  # beside the point it is what it rounds
+        if is_plain(e):  # near the point it is what it rounds
             self._alias(e, *exactly((e,)))
             return
         if not e.args:

@@ -192,7 +192,7 @@ class Germs:
         return {e.args[1] if t else e.args[2] for t in truths}
 
     def _is_guard(self, e: Expr) -> bool:
-        """Whether a branch is taken at the point that is not taken beside it."""
+        """Whether a branch is taken at the point that is not taken near it."""
         taken = self.at.condition(e.args[0])
         return taken is not None and any(x.truth.get(e.args[0]) is not taken for x in self.sides)
 
@@ -230,7 +230,7 @@ def _shape(a: Stream, ramification: int, order: int) -> tuple[str, int]:
 
 
 def order_of(nodes: Iterable[Expr]) -> int:
-    """Up to which order coefficients of nodes are looked at, given children first."""
+    """Up to which order coefficients of nodes are computed, given children first."""
     return min(BASE_ORDER + _degree(nodes), MAX_ORDER)
 
 

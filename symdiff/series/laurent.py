@@ -24,7 +24,7 @@ from symdiff.series.coefficients import (
 )
 
 MAX_VALUATION = 40
-"""Leading coefficients that are looked at for one that is not zero."""
+"""Leading coefficients that are searched for one that is not zero."""
 
 
 class OutOfBudget(ArithmeticError):  # noqa: N818

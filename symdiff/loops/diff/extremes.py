@@ -41,7 +41,7 @@ class Extreme:
     slope: Expr
 
     def is_last(self, term: Expr) -> Expr:
-        """Whether a term is the last value; for what is nan beside nan, whether it may be."""
+        """Whether a term is the last value; if both are nan, whether it may be."""
         if self.op in (LARGER, SMALLER):
             return ir.eq(term, self.last)
         return ir.not_(better(self.op, self.last, term))

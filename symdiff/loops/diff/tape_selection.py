@@ -241,7 +241,7 @@ def _all_expressions(block: Block) -> Iterator[Expr]:
 
 
 def _open(roots: Iterable[Expr], given: set[Expr]) -> Iterator[Expr]:
-    """The leaves of expressions, but for what is given."""
+    """The leaves of expressions, except given ones."""
     for e in topological(roots, given):
         if e.op in (VAR, INDEX, ARRAY):
             yield e

@@ -19,7 +19,7 @@
 `running_norms`      roots of sums of squares that loops add up
 `norm_slopes`        slopes of norms that are differentiated again
 `undefined_ties`     slopes at ties, where slopes are multiplied
-`guarded_points`     points of numbers that are treated apart, told at run time
+`guarded_points`     points of numbers that are treated apart, reported at run time
 `vanishing`          what is 0 at all arguments
 `scaled_sums`        sums of exponentials and of squares, with their scales taken out
 """

@@ -6,7 +6,7 @@ After:   for i in range(n): s = s + completed(x[i])
 Requires: a valid program.
 Ensures: the same values wherever the program was defined. The real expressions of one
 block are simplified together, as the outputs of a scalar program are: elements of
-arrays and integers stand for variables. Integer expressions stay as they are. What
+arrays and integers are variables. Integer expressions stay as they are. What
 nothing depends on any more is left out.
 """
 

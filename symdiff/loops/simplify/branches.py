@@ -4,7 +4,7 @@ Before:  for i in range(n): s = s + expm1(k*x[i])/k
          for j in range(n): t = t + x[j]                      where(k == 0, t, s)
 After:   for i in range(n): u = u + where(k == 0, x[i], expm1(k*x[i])/k)        u
 
-and likewise for what is made of one sum on each side, such as means.
+and likewise for functions of one sum on each side, such as means.
 
 Requires: a valid program.
 Ensures: equal values: the condition does not change within the loops, and both sums have as many terms.
@@ -99,7 +99,7 @@ def _given(e: Expr | None, condition: Expr, value: Expr) -> Expr | None:
 
 
 def _may_run_always(condition: Expr, loops: tuple[lp.Loop, ...]) -> bool:
-    """Whether loops that run on a condition can run without: no index hangs on it, and none is checked."""
+    """Whether loops that run on a condition can run without: no index depends on it, and none is checked."""
     return not has_checks(*loops) and not any(n.op is lp.INDEX for n in topological((condition,)))
 
 

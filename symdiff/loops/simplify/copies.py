@@ -50,7 +50,7 @@ def _without(
 def _copied(
     s: lp.Loop, c: lp.Carried, zeros: set[str], known: Mapping[str, lp.Type]
 ) -> Expr | None:
-    """The array of which a loop makes a copy."""
+    """The array that a loop copies."""
     if c.type.kind != "f" or not c.type.shape or c.init.op is not lp.ARRAY:
         return None
     found = chain(s, c)

@@ -1,4 +1,4 @@
-"""Distances of affine recurrences from their fixed points, carried beside them.
+"""Distances of affine recurrences from their fixed points, carried with them.
 
 Before:  for i in range(n): e = (1 - e)*d[i] + e                       1 - e
 After:   for i in range(n): e = (1 - e)*d[i] + e; r = (1 - d[i])*r     r
@@ -31,7 +31,7 @@ from symdiff.passes.cancel.algebra import linear
 Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 _SUMS = (ADD, SUB, NEG)
 MAX_NODES = 200
-"""A larger formula of the next value is not looked at."""
+"""Largest formula of the next value."""
 
 
 def from_fixed_points(

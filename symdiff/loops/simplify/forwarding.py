@@ -59,7 +59,7 @@ class _Rewriter:
     ----------
     made : the statement that made an array.
     here : the arrays that the present block has made.
-    leaves : what stands for a name now.
+    leaves : what replaces a name now.
     loaded, used : the arrays that are loaded from, and how often each is used otherwise.
     changed : arrays that some statement changes in place.
     counts : how many values an index takes, from 0.

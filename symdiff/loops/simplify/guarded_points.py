@@ -1,4 +1,4 @@
-"""Points that a program treats apart, and whose derivatives are looked at when it is called there.
+"""Points that a program treats apart; their derivatives are computed when it is called there.
 
 Before:  return where(k == 0, sum(x), (product(1 + k*x) - 1)/k)
 After:   the same, and a check "accuracy" that k == 0 does not hold
@@ -127,7 +127,7 @@ def places(program: lp.LoopProgram, found: GuardedPoints) -> list[Location | Non
 
 
 def _is_computed(c: Expr) -> bool:
-    """Whether this is an equality of real numbers that are made of elements or names, or a small bound."""
+    """Whether this is an equality of real numbers that depend on elements or names, or a small bound."""
     if c.op is not EQ and not 0 < _radius(c) <= WIDEST and not _is_zero_of_size(c):
         return False
     return all(lp.kind_of(a) == "f" or ir.rational(a) is not None for a in c.args) and any(
@@ -178,7 +178,7 @@ def told(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
 
 
 def _conditions(program: lp.LoopProgram) -> list[Expr]:
-    """Comparisons that derivatives count with, but for those that only say where there is no value."""
+    """Comparisons that affect derivatives, except those that only say where there is no value."""
     every = (
         e for s in lp.walk(program.block) if not isinstance(s, lp.Check) for e in lp.expressions(s)
     )

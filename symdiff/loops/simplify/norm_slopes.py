@@ -4,12 +4,12 @@ Before:  exp(-d)*d*root_slope(s), with d = sqrt(squares(s)), which is 0 at d = 0
 After:   exp(-d)/2
 
 Requires: expressions that are to be differentiated, and are no results themselves.
-Ensures: the same values but where a norm is 0. A gradient has factors g'(d)/d there, each beside a
-derivative of the squares, which is 0 there as well: so 0 stands for them in the gradient, but
+Ensures: the same values except where a norm is 0. A gradient has factors g'(d)/d there, each times a
+derivative of the squares, which is 0 there as well: so 0 replaces them in the gradient, but
 its derivatives need their limits. What is rational in d is cancelled, and what is analytic in d is
-completed, as d*tanh(d) is, though it need not be so in d**2. What is left has a pole at d = 0,
+completed, as d*tanh(d) is, though it need not be so in d**2. The rest has a pole at d = 0,
 and no value that arithmetic makes up; but where d is 0 whatever the arguments are, as on the diagonal
-of a matrix of distances, it is no function of them, and 0 stands for the pole.
+of a matrix of distances, it is no function of them, and 0 replaces the pole.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tupl
 
 def settled(e: Expr, given: Container[str] = ()) -> Expr:
     """An expression as it is computed: nan where a norm is 0, of which it has a slope and by which it
-    divides, or whose slope is a factor beside what is not finite.
+    divides, or whose slope is multiplied by what is not finite.
 
-    The slope is 0 there by convention, and stands for no limit: its product with a pole is not 0
+    The slope is 0 there by convention, and is no limit: its product with a pole is not 0
     either, as limits of the other factors alone would have it.
 
     Parameters
@@ -136,7 +136,7 @@ def settled(e: Expr, given: Container[str] = ()) -> Expr:
 
 
 def _made(factors: Iterable[Expr], slope: Expr, given: Container[str]) -> list[Expr]:
-    """The factors beside a slope that are made of what is neither given nor 0 with the norm."""
+    """The cofactors of a slope that are neither given nor 0 with the norm."""
     own = leaves((slope,))
     return [
         f for f in factors

@@ -4,7 +4,7 @@ Before:  for j in range(m): e[i] = e[i]/2 + d[i, j]/2
 After:   t = e[i];  for j in range(m): t = t/2 + d[i, j]/2;  e[i] = t
 
 Requires: a valid program.
-Ensures: the same values. An array that a loop carries, and of which it changes and loads
+Ensures: the same values. An array that a loop carries, where it changes and loads
 one element only, whose place does not depend on the loop, is carried as that number.
 """
 
@@ -45,7 +45,7 @@ def promoted(block: lp.Block, names: Names, sizes: Mapping[Expr, Expr] | None = 
 
 
 def _candidate(s: lp.Loop) -> tuple[lp.Carried, tuple[Expr, ...]] | None:
-    """An array of which a loop changes one element only, and which."""
+    """An array in which a loop changes only one element, and that element."""
     for c in s.carried:
         if c.type.shape and (place := _place(s, c)) is not None:
             return c, place

@@ -1,4 +1,4 @@
-"""One loop in place of two, of which each iteration of the second reads the row that the first wrote.
+"""One loop in place of two, if each iteration of the second reads the row that the first wrote.
 
 Before:  for i: for j: w[i, j] += ...
          for i: for k: s[k] += w[i, k]*x[i]
@@ -109,7 +109,7 @@ def _row_by_row(first: lp.Loop, c: lp.Carried, second: lp.Loop) -> bool:
 
 
 def _in_rows(s: lp.Loop, c: lp.Carried) -> Chain | None:
-    """How a loop changes an array, if only row i in iteration i, of which it reads no other."""
+    """How a loop changes an array, if iteration i changes only row i and reads no other."""
     if len(c.type.shape) < 2 or s.count is not c.type.shape[0]:
         return None
     found, own = chain(s, c), lp.index(s.index)

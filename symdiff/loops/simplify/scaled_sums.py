@@ -13,7 +13,7 @@ largest of, the scale, and the scaled terms. Only sums are scaled whose loops do
 (`lowering.loops.collected.nests`).
 
 **Exponentials.** Requires: a valid program, not differentiated yet. Ensures: equal values. m is a
-number of which no derivative is taken (`functions.DETACHED`): what the sum is does not depend on it. Only
+detached number (`functions.DETACHED`): the value of the sum does not depend on it. Only
 sums are scaled that end up in a logarithm or below a fraction bar, and arrays of such sums. What the
 user shifted exponents by (`k + log(sum(exp(x - k)))`, mostly the largest of x) is taken out if nothing
 depends on it:
@@ -22,11 +22,11 @@ Before:  for i in range(n): s = s + exp(x[i] - k)                      k + log(s
 After:   for i in range(n): s = s + exp(x[i])                          log(s)
 
 **Squares.** Requires: a program that is ready for error tests: `loops.simplify.running_norms` has marked
-the sums. Ensures: equal values, of which none overflows or vanishes before the norm does. Sums that are
+the sums. Ensures: equal values; none overflows or vanishes before the norm does. Sums that are
 saved on tapes, or are the elements of an array, are saved as their roots. It takes a second loop over what
 is added up. So the kernel that is called first does without, and the processor's flags tell whether it has to
 be called again; see `pipeline.lowered.loops`. The constants are those of a simple form of Blue's algorithm
-(ACM Transactions on Mathematical Software 4, 1978): what is too small beside the largest term does
+(ACM Transactions on Mathematical Software 4, 1978): what is too small relative to the largest term does
 not count.
 
 `_finite` and `_unit` say what is taken out where the largest term is infinite or 0, or there are no terms:
@@ -64,7 +64,7 @@ _LOGARITHMS = (*_UNITS, LOG1P)
 
 # ------------------------------------------------------------------- both kinds of sums
 class Family(NamedTuple):
-    """One kind of sums, of which a scale is taken out.
+    """One kind of sums with an extracted scale.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Family(NamedTuple):
     term: Callable[[Expr], Expr]
 
     def split(self, nest: LoopSum, names: Names) -> tuple[lp.Loop, Expr, lp.Loop]:
-        """Loops that find the scale, the scale, and loops that add up what is left."""
+        """Loops that find the scale, the scale, and loops that add up the scaled terms."""
         first, largest = nest.largest(self.sizes, self.least, names)
         scale = self.scale(largest)
         return first, scale, nest.with_terms(self.term(scale))
@@ -120,7 +120,7 @@ def _finite(x: Expr, common: Expr = ZERO) -> Expr:
 
 
 def _unit(m: Expr, level: int, scale: int) -> Expr:
-    """One over the scale of squares: 1 but for a large or a small one."""
+    """One over the scale of squares: 1 unless it is large or small."""
     big, small = ir.const(2**scale), ir.const(Fraction(1, 2**scale))
     low = ir.lt(m, ir.const(Fraction(1, 2**level)))
     return ir.where(ir.lt(ir.const(2**level), m), big, ir.where(low, small, ONE))
@@ -365,7 +365,7 @@ def _product(e: Expr) -> Expr | None:
 
 
 def _logarithm(e: Expr) -> Expr:
-    """The logarithm of a product, with the exponents of its exponentials beside it."""
+    """The logarithm of a product, with the exponents of its exponentials apart."""
     factors = list(ir.factors(e.args[0]))
     exponents = [ir.const(k) * f.args[0] for f, k in factors if f.op is EXP]
     if not exponents:
@@ -406,7 +406,7 @@ def scaled_norms(program: lp.LoopProgram, dtype: str) -> lp.LoopProgram:
 
 
 class _Lengths:
-    """Which numbers are kept as their roots, and what stands for them.
+    """Which numbers are kept as their roots, and what replaces them.
 
     Attributes
     ----------
@@ -489,7 +489,7 @@ class _Lengths:
         return substitute((e,), mapping)[0] if mapping else e
 
     def root(self, n: Expr) -> Expr | None:
-        """The root that stands for a number or an element, if it is kept so."""
+        """The root that replaces a number or an element, if it is kept so."""
         if n.op is SQUARES:
             (n,) = n.args
         if n.op is lp.LOAD:

@@ -1,10 +1,10 @@
 """What is 0 where a sum of squares that loops add up is 0: the elements that are squared.
 
 Before:  for i in range(n): s = s + w[i]**2        where(sqrt(s) < eps, 0, w[0]*sin(sqrt(s))/sqrt(s))
-After:   s stands for w[0]**2 + rest**2 where it is asked whether 0 is the limit of the other side
+After:   s is w[0]**2 + rest**2 in the question whether 0 is the limit of the other side
 
 Requires: a valid program, not differentiated yet.
-Ensures: formulas whose values include all that the sum can be, with what else stands beside it. Elements
+Ensures: formulas whose values include all that the sum can be, with the other terms next to it. Elements
 that are in the sum are no greater than its root, and so are, up to a factor, numbers and arrays that are
 sums of products with these; of elements that may be the same one, the mean counts.
 """
@@ -68,7 +68,7 @@ class Sums:
                 self._add(s)
 
     def _add(self, s: lp.Build) -> None:
-        """An array each of whose elements is made of one sum."""
+        """An array each of whose elements depends on one sum."""
         order = ir.topological((s.value,))
         sums = {n: known for n in order if (known := self._sum(n)) is not None}
         if len(sums) == 1:
@@ -77,7 +77,7 @@ class Sums:
             self.built[lp.array(s.name)] = s.indices, about, made
 
     def of(self, outputs: Iterable[Expr]) -> tuple[tuple[Expr, Expr], ...]:
-        """What the sums in outputs stand for, and numbers that are 0 with them, where there are both."""
+        """What the sums in outputs denote, and numbers that are 0 with them, where there are both."""
         order = ir.topological(outputs)
         sums = {n: made for n in order if (made := self._sum(n)) is not None}
         if not 0 < len(sums) <= MOST_SUMS or not any(n.op is WHERE for n in order):
@@ -108,7 +108,7 @@ class Sums:
         return tuple(dict(reversed(found)).items())
 
     def _sum(self, n: Expr) -> tuple[_Sum, Expr] | None:
-        """The sum that is a number, or that an element of an array is made of; and how, of `SUM`."""
+        """The sum that is a number, or in an element of an array; and how, in terms of `SUM`."""
         if n in self.known:
             return self.known[n], SUM
         if n.op is not lp.LOAD or n.args[0] not in self.built:

@@ -4,7 +4,7 @@ Before:  for i in range(n): for j in range(m): a[i] += x[i, j]
 After:   a = [a[i] + sum of x[i, j] for all j, for all i]
 
 Requires: a valid program.
-Ensures: the same values, but for the order of sums. A nest of loops is replaced if all
+Ensures: the same values, except for the order of sums. A nest of loops is replaced if all
 that it does is to change arrays, at places that are the indices of its outer loops, up
 to constants, and if what it adds there depends on no other iteration of these loops.
 It is left alone where the arrays share work that would be done several times.

@@ -5,7 +5,7 @@ After:   the same with where(m == x[i], nan, taken(m, x[i])) and so on
 
 Requires: a program of second derivatives, not to be differentiated any more.
 Ensures: the same values but where there is a tie, at which slopes are means: what `sides_of_kinks`
-has not told apart, as it looks at one block at a time, is nan there. `runtime.loops.ties` has the values.
+has not distinguished, as it treats one block at a time, is nan there. `runtime.loops.ties` has the values.
 """
 
 from __future__ import annotations

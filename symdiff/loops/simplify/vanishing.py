@@ -1,4 +1,4 @@
-"""Where numbers of a program are 0 by what they are made of, whatever its arguments are.
+"""Where numbers of a program are 0 by their formulas, whatever its arguments are.
 
 Before:  s[i, j] = sum((x[i, k] - x[j, k])**2, k = 0..m - 1)
 After:   s is 0 where i == j

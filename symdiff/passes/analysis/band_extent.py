@@ -27,11 +27,11 @@ FURTHER = 9
 MARGIN = 76
 """The terms that a series across a surface leaves out are below 2**-MARGIN of its sum."""
 NEGLIGIBLE = Fraction(1, 2**40)
-"""What is compared with less than this share of something is negligible beside it."""
+"""Less than this share of something is negligible relative to it."""
 PIECES = 128
 """Intervals into which a band is divided."""
 MAX_BANDS = 8
-"""Conditions of bands that are looked at in one program."""
+"""Largest number of conditions of bands in one program."""
 USEFUL = 64.0
 """A larger bound is none."""
 

@@ -1,6 +1,6 @@
-"""Which variables the nodes of a DAG depend on, each node looked at once.
+"""Which variables the nodes of a DAG depend on; each node is visited once.
 
-Requires: nothing. Ensures: what is asked of all nodes of a DAG takes time linear in it.
+Requires: nothing. Ensures: queries of all nodes of a DAG take time linear in it.
 """
 
 from __future__ import annotations

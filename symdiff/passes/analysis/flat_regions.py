@@ -22,7 +22,7 @@ from symdiff.ir.plain import exactly
 MOST = 3
 """Kinks of one formula whose sides are all put together."""
 LARGEST = 400
-"""Nodes of a formula that is looked at."""
+"""Largest number of nodes of a formula."""
 STEPS = (FLOOR, CEIL, TRUNC, ROUND)
 SIDED = (ir.WHERE, ir.ABS, *EXTREMES)
 

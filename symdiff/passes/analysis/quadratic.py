@@ -15,7 +15,7 @@ from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, ZERO, Expr
 
 MAX_TERMS = 64
-"""Terms of a form, and of what it is made of."""
+"""Largest number of terms of a form, and of its parts."""
 
 Polynomial = dict[tuple[Expr, ...], Fraction]
 """A factor for each product of unknowns, which are in one order; none of them 0."""

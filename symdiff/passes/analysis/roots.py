@@ -28,13 +28,13 @@ MAX_DEGREE = 24
 MAX_TRIALS = 16
 MAX_STEPS = 200
 TRIED = (Fraction(0), Fraction(1), Fraction(-1), Fraction(2))
-"""Arguments at which a function may have a value that is looked for."""
+"""Arguments at which a function may have a given value."""
 
 _templates: WeakKeyDictionary[Op, tuple[Expr, ...]] = WeakKeyDictionary()
 
 
 def _slots(count: int) -> list[Expr]:
-    """Variables that stand for the arguments of a function."""
+    """Variables that denote the arguments of a function."""
     return [ir.var(f"argument {i}") for i in range(count)]
 
 
@@ -173,7 +173,7 @@ def symbolic_roots(e: Expr, v: Expr, below: Dependence | None = None) -> list[Ex
 def _undone(
     e: Expr, target: Expr, v: Expr | None, below: Dependence
 ) -> list[tuple[Expr, Expr]] | None:
-    """(child, value) pairs of which one must hold for e to have the target value;
+    """(child, value) pairs, at least one of which must hold for e to have the target value;
     what does not depend on v (None: on any variable) counts as a constant."""
     op, args = e.op, e.args
     if op is NEG:

@@ -124,7 +124,7 @@ class Signs:
         return {"positive": POSITIVE, "nonnegative": POSITIVE | ZERO_}.get(op.sign, ANY)
 
     def _minus_one(self, e: Expr) -> int:
-        """The signs of u**q - 1 and exp(u) - 1, which hang on those of u - 1 and u."""
+        """The signs of u**q - 1 and exp(u) - 1, which depend on those of u - 1 and u."""
         factor, side = ir.ONE, 1
         if e.op is SUB and e.args[1] is ir.ONE:
             factor = e.args[0]

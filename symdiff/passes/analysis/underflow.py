@@ -142,7 +142,7 @@ class Underflow:
         return UNKNOWN
 
     def trusted(self, outputs: Sequence[Expr]) -> tuple[list[Expr], list[Expr]] | None:
-        """The comparisons on which outputs depend, and what must hold besides; None if some
+        """The comparisons on which outputs depend, and further conditions; None if some
         error is not bounded."""
         comparisons, demands, seen = [], [], set()
         stack = list(outputs)

@@ -9,7 +9,7 @@ are operations again, and are written out at the end.
 
 Requires: what `passes.complete.surfaces` has found: a series of the closed form in h.
 Ensures: whether h is small enough is decided where it is evaluated, from the last terms
-of the series of the derivative that is asked for, which fall, and are below 2**-`MARGIN` of the
+of the series of the requested derivative, which fall, and are below 2**-`MARGIN` of the
 first ones; and no kink lies between.
 """
 

@@ -52,7 +52,7 @@ SAMPLED = tuple(Fraction(k, 16) for k in (16, 15, 13, 10, 6, 2))
 PIECES = 24
 """Intervals, each half the last, on which what is next to a radius is to have a sign."""
 CLOSEST, CLOSE, AT_ONCE, LOOKED_AT = -1000, -64, 12, (-997, -601, -301, -65)
-"""Kinks are looked for up to 2**CLOSEST from the point; up to 2**CLOSE only those that have no
+"""Kinks are searched for up to 2**CLOSEST from the point; up to 2**CLOSE only those that have no
 sign on all of what is nearer, in as many octaves at once as they have one in."""
 
 

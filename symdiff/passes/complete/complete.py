@@ -49,14 +49,14 @@ from symdiff.series import Coefficient, Germs, OutOfBudget
 from symdiff.series.coefficients import is_zero, to_fraction
 
 PRECISION = 320
-"""Bits of the balls that stand for constants without a name."""
+"""Bits of the balls that replace constants without a name."""
 MAX_REGION = 200
-"""Nodes of a formula whose series is looked at."""
+"""Largest number of nodes of a formula whose series is computed."""
 MAX_FORMULA = 60
 """Nodes of a formula that is completed as a whole, though only a part need be."""
 MAX_DEPTH = 60
 MAX_POINTS = 32
-"""Singular points that are looked at in one program."""
+"""Largest number of singular points in one program."""
 EVEN_ORDER = 16
 """Odd coefficients up to this tell whether a function is even."""
 
@@ -96,7 +96,7 @@ class Completions:
     over_budget: list[Expr] = field(default_factory=list)
 
     def add(self, other: Completions) -> None:
-        """What was done besides."""
+        """Add the notes of another pass."""
         self.filled += other.filled
         self.singular += other.singular
         self.surfaces += other.surfaces
@@ -127,7 +127,7 @@ def complete(
 
 
 def _with_roots(outputs: Sequence[Expr], norms: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs with norms as roots of sums of squares, of which functions are smooth."""
+    """The outputs with norms as roots of sums of squares; functions of the sums are smooth."""
     norms = set(norms)
     squares: dict[Expr, Expr] = {}
 

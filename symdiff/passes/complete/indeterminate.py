@@ -5,7 +5,7 @@ After:   where(k == 0 and 1 + k*y == 1, nan, (1 + k*y)**(1/k))
 
 Requires: any DAG.
 Ensures: the same values, but nan for 1**inf, which IEEE arithmetic takes for 1, where an exponent has a pole: what
-is nan is looked at again, and is the limit if there is one.
+is nan is computed again, and is the limit if there is one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from symdiff.ir import CONST, NAN, ONE, POW, VAR, ZERO, Expr
 from symdiff.passes.analysis.roots import loci
 
 MAX_POLES = 4
-"""Poles of an exponent that are looked at."""
+"""Largest number of poles of an exponent."""
 
 
 def indeterminate_powers(outputs: Iterable[Expr]) -> tuple[Expr, ...]:

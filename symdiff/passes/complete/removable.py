@@ -42,7 +42,7 @@ from symdiff.series import Coefficient, Germs
 from symdiff.series.coefficients import to_ball, to_expr
 
 PRECISION = 320
-"""Bits of the balls that stand for constants without a name."""
+"""Bits of the balls that replace constants without a name."""
 
 MAX_DIFFERENTIATED = 100
 """Nodes of a derivative that is differentiated again; beyond, the next one is written anew."""
@@ -265,7 +265,7 @@ class Removable:
 
 
 def _lower(order: int) -> Expr:
-    """What stands for a lower derivative."""
+    """The operation of a lower derivative."""
     return ir.var(f"completed derivative {order}")
 
 
@@ -344,7 +344,7 @@ def _replaced(
     kept: Container[Op] = (),
 ) -> tuple[Expr, ...]:
     """`form(function, order, arguments)` in place of each completed function, and what derived
-    operations stand for in place of these, but for those that are kept."""
+    operations denote in place of these, except for those that are kept."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op in DERIVED and e.op not in kept:
@@ -381,8 +381,8 @@ def differentiable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, with its values at the completed
-    points: a limit there would take long beside costly functions. What is detached stays so: its error
-    does not count. Slopes of norms stay: they jump at 0, and limits are found beside it."""
+    points: a limit there would take long with costly functions. What is detached stays so: its error
+    does not count. Slopes of norms stay: they jump at 0, and limits are found near it."""
     return _in_closed_form(outputs, "plain_form", pinned=True)
 
 
@@ -397,7 +397,7 @@ def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The closed form in place of each completed function, for people to read, as a branch beside
+    """The closed form in place of each completed function, for people to read, as a branch next to
     those of its completed points."""
 
     def form(function: Completed, order: Any, args: Sequence[Expr]) -> Expr:

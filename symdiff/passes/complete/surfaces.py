@@ -62,7 +62,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The first coefficients of the series beside a surface, by how many; None if there are not so many."""
+    """The given number of coefficients of the series at a surface; None if there are not so many."""
 
     surface: Surface
 

@@ -1,7 +1,7 @@
 """Clamps and epsilons: quantities that are kept away from 0.
 
 Before:  copysign(max(abs(u), 1e-8), u)
-After:   it is u, but for abs(u) < 1e-8, where it is copysign(1e-8, u)
+After:   it is u, except for abs(u) < 1e-8, where it is copysign(1e-8, u)
 
 Requires: any DAG. Ensures: only reads it; a node that is no clamp for sure is none.
 """

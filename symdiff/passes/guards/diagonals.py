@@ -4,7 +4,7 @@ Before:  abs(sin(b) - sin(a)) < 1e-12                      b - a is 0, but so is
 After:   that, and abs(b - a) <= (1 + abs(a))/1000
 
 Requires: any DAG. Ensures: only reads it. A comparison alone says nothing of the shape of the region where
-it holds unless it is algebraic; beside the set where what it compares surely vanishes it does.
+it holds unless it is algebraic; near the set where what it compares surely vanishes it does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_OPERATIONS = 300
 
 
 def beside(e: Expr) -> Expr | None:
-    """A condition under which a comparison of several variables holds only beside one set where what it
+    """A condition under which a comparison of several variables holds only near one set where what it
     compares vanishes; None if that is open, `TRUE` if it holds nowhere else."""
     d = _compared(e)
     if d is None or len(ir.variables((d,))) < 2 or len(ir.topological((d,))) > MAX_OPERATIONS:

@@ -1,4 +1,4 @@
-"""How far a guarded value is from the function that it stands for.
+"""How far a guarded value is from the function that it replaces.
 
 Before:  where(k == 0, e + abs(x), e + x + k), with the verdict that it is right for some x
 After:   whether abs(x) and x, or their slopes by x, differ
@@ -31,7 +31,7 @@ def differs(small: Expr, other: Expr, v: Verdict) -> Expr:
     `pipeline.written` says what there is where it has none. A regular function is nan only where it is not defined.
     What was found at some points says nothing of others where a shortcut and the function only cross: they have
     other slopes by other variables."""
-    if small is ZERO and not (v.partly or v.regular):  # of which nothing is a small part
+    if small is ZERO and not (v.partly or v.regular):  # has no small part
         return FALSE
     near = (EQUAL if v.regular else Fraction(CLOSE)) * ir.abs_(small)
     if v.partly or v.regular:  # no arithmetic tells that a limit is exactly 0

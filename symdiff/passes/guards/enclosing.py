@@ -28,7 +28,7 @@ from symdiff.passes.guards.shape import is_small
 MAX_COPIES = 1000
 """Nodes rebuilt for branches, beyond twice the size of the DAG."""
 MAX_CHAIN = 8
-"""Branches one after the other that are looked at together."""
+"""Largest number of consecutive branches that are judged together."""
 MAX_GROWTH = 16
 """A DAG that would grow by more nodes is left as it is."""
 

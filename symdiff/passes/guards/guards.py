@@ -60,16 +60,16 @@ from symdiff.passes.guards.users import Users, is_reached
 from symdiff.passes.guards.verdicts import BEST, Kind, Solved, Verdict, worth
 
 MAX_QUESTIONS = 200
-"""Branches, clamps and epsilons looked at in one function."""
+"""Largest number of branches, clamps and epsilons in one function."""
 MAX_ANCESTORS = 12
 MAX_AROUND = 4
-"""Conditions that are looked at as guards of a whole output."""
+"""Largest number of conditions tried as guards of a whole output."""
 MAX_SUMS = 3
-"""Sums with a mask that are looked at as well, from the inside out."""
+"""Largest number of sums with a mask, from the inside out."""
 MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
 MAX_ROUNDS = 4
-"""How often guards are looked at, as those that cut out the same may be one."""
+"""How often guards are examined, as those that cut out the same set may be one."""
 
 
 def guards(
@@ -295,7 +295,7 @@ class _Repairs:
         if not easy and not any(self._may_act_nearby(positive(p)) for p in parts):
             return False, None
         if small.op in EXTREMES and other in small.args:
-            return False, None  # singular where the other side is: what Python's max is beside nan
+            return False, None  # singular where the other side is: the nan branch of Python's max
         plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
         if not parts or not (
             self._may_be_singular(plain) or self._are_shortcuts(parts, small, plain)
@@ -530,7 +530,7 @@ class _Repairs:
             if verdict is None:
                 verdict = self._ask(condition, small, other, plain, "epsilon")
                 if verdict is not None and not verdict.truth and abs(verdict.got) <= epsilon:
-                    continue  # zero but for less than what the epsilon itself adds
+                    continue  # zero up to less than the epsilon
             if verdict is None:
                 continue
             settled.add(e)

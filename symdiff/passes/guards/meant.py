@@ -1,7 +1,7 @@
-"""Questions about guards in variables that stand for formulas, or are integers.
+"""Questions about guards in variables that denote formulas, or are integers.
 
 Before:  where(s < eps, 0, w*sin(sqrt(s))/sqrt(s)), s standing for w**2 + rest**2
-After:   the same in w and the rest is asked; an answer names s, too
+After:   the question in w and the rest; the answer names s too
 
 Requires: formulas whose values include all that the variables can be.
 Ensures: what is right or wrong of the formulas; places say what the variables are there. A guard is right only if
@@ -26,11 +26,11 @@ MOST_CASES = 12
 
 
 class Meant:
-    """A prover that is asked about variables by what they stand for.
+    """A prover for variables that denote formulas.
 
     Parameters
     ----------
-    values : what variables stand for.
+    values : what variables denote.
     integers : the variables that are integers.
     """
 

@@ -10,7 +10,7 @@ from symdiff.ir import FALSE, Expr
 
 @dataclass(slots=True)
 class Side:
-    """What is known of one side of a branch while its conditions are looked at.
+    """What is known of one side of a branch while its conditions are examined.
 
     Attributes
     ----------

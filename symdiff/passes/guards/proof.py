@@ -8,7 +8,7 @@ Ensures: "right" only if the condition cuts out nothing but singular points of
 the other side at which that is analytic, and points near them, and the small
 side is the limit within 2 ulp and the other side's value within 4 ulp at all
 sampled points of the band; or the small side is a Taylor polynomial of the other (the limit
-itself, if it is constant across the band, but for what stands in the other side, too) that differs
+itself, if it is constant across the band, except for terms of the other side) that differs
 little from it there ("coarse" if by more than single precision). Values and limits come from ball arithmetic, being
 analytic from exact power series where the formula depends on one quantity.
 """
@@ -61,7 +61,7 @@ NARROW = 0.1
 close to the limit, is a branch and no guard."""
 CLOSE = 1e-3
 FINE = 2.0**-23
-"""Within this of it, the first terms of the series stand for the whole band."""
+"""Within this of it, the first terms of the series represent the whole band."""
 HOPELESS = ("pole", "logarithm", "outside", "jump", "kink")
 """What has no limit at the point."""
 VISIBLE = 2.0**-20
@@ -571,7 +571,7 @@ def _is_undefined(program: Certified, reach: Mapping[tuple[float, ...], float]) 
 
 
 def _across(solved: Solution) -> Iterator[Expr]:
-    """Variables along each of which one leaves the singular set."""
+    """Variables along which one leaves the singular set."""
     for v, e in solved.items():
         yield v
         yield from ir.variables((e,))

@@ -37,7 +37,7 @@ MOST_ANGLE = Fraction(3, 2)
 MAX_DISJUNCTS = 4
 MAX_NODES = 1500
 MAX_PARTS = 256
-"""Conditions of which a domain is made."""
+"""The conditions of a domain."""
 
 ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, *EXTREMES)
 """Operations of conditions whose regions can be trusted to have a simple shape."""
@@ -75,7 +75,7 @@ def differentiated(e: Expr) -> Expr:
 
 
 def without_detached(outputs: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Expr]]:
-    """With variables for what no derivative is taken of, and what these stand for."""
+    """With variables for detached values, and what these denote."""
     outputs = tuple(outputs)
     detached = [e for e in ir.topological(outputs) if e.op is DETACHED]
     variables = {e: ir.var(f"detached {k}") for k, e in enumerate(detached)}
@@ -83,7 +83,7 @@ def without_detached(outputs: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Ex
 
 
 def outside_of_conditions(outputs: Iterable[Expr]) -> list[Expr]:
-    """The nodes whose values outputs are made of, children first: not those that only conditions have."""
+    """The nodes whose values reach outputs, children first; not those in conditions only."""
     return ir.topological(outputs, ir.CONDITIONS)
 
 
@@ -108,7 +108,7 @@ def rounded_to_zero(
     outputs: tuple[Expr, ...], origin: dict[Expr, Expr] | None = None
 ) -> tuple[Expr, ...]:
     """The outputs with `round(u) == 0` as what it says: that u is between -1/2 and 1/2, as half is rounded to
-    even. Origin: for new conditions, those they were made of; it grows."""
+    even. Origin: for new conditions, the old ones; it grows."""
     if not any(n.op is ROUND for n in ir.topological(outputs)):
         return outputs
 
@@ -135,7 +135,7 @@ def has_slopes(e: Expr, about: Expr) -> Expr:
 
 
 def disjuncts(condition: Expr) -> list[Expr]:
-    """Conditions of which one must hold, each a conjunction; none if too many."""
+    """Conjunctions, at least one of which must hold; none if too many."""
     done: list[Expr] = []
     stack = [condition]
     while stack:

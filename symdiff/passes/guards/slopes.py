@@ -3,7 +3,7 @@
 Before:  capacity of a sphere where a == c, else sqrt(a*a - c*c)/acos(c/a), at a = c
 After:   a guard's slope of 1 by a, for 2/3
 
-Requires: a guard, moved so that its point is 0. Ensures: says what is seen of values beside the point, in
+Requires: a guard, moved so that its point is 0. Ensures: compares one-sided difference quotients near the point, in
 balls; nothing is proved by it, and nothing rewritten: it is said in a warning.
 """
 
@@ -20,7 +20,7 @@ STEPS = (2.0**-20, 2.0**-30)
 CONVERGED = 1e-3
 """Slopes over two steps, or on both sides, that differ by less than this part of them, are one."""
 SEEN = 1e-6
-"""The least difference of slopes, relative to the values, that is told."""
+"""The least difference of slopes, relative to the values, that is reported."""
 WORK = 200_000
 
 

@@ -1,7 +1,7 @@
-"""Tolerances that are parameters: a guard is asked about for small values of them.
+"""Tolerances that are parameters: a guard is judged for small values of them.
 
 Before:  def f(x, tol=1e-8):                            where(abs(x) < tol, 1, sin(x)/x)
-After:   abs(x) < 1/1000, of which abs(x) < tol is a part where tol is between 0 and 1/1000
+After:   abs(x) < 1/1000, which contains abs(x) < tol where tol is between 0 and 1/1000
 
 Requires: any DAG. Ensures: only reads it. A variable is a tolerance if it occurs in conditions only, and
 the guard acts in a larger region the larger it is: then what is true of the guard at one value of it

@@ -1,7 +1,7 @@
 """What is found out about a guard.
 
 Requires: a verdict in stand-ins for variables and quantities.
-Ensures: the same verdict in what they stand for.
+Ensures: the same verdict in the original variables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ QUANTITY = ir.var("the guarded quantity")
 BEST = 3
 """What the verdict on a guard is worth that is right for all other variables."""
 Kind = Literal["guard", "clamp", "epsilon"]
-"""What is asked about: a branch; a clamp, which stands for the value at the end of its band; or what is always
+"""The kind of guard: a branch; a clamp, which has the value at the end of its band; or what is always
 added."""
 Place = tuple[tuple[Expr, Fraction], ...]
 """A point, or the value of a quantity on which alone the guard depends."""
@@ -63,7 +63,7 @@ class Verdict:
     regular: bool = False
 
     def named(self, names: Mapping[Expr, Expr]) -> Verdict:
-        """The verdict in terms of what variables stand for."""
+        """The verdict in terms of what variables denote."""
         return replace(
             self,
             where=tuple((names.get(e, e), x) for e, x in self.where),
