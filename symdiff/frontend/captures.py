@@ -1,7 +1,7 @@
 """What a function was captured with: globals, closure cells, attributes, and what is in them.
 
 Their values are constants of the program. So each is noted with the place that it was read
-from, and before a call all places are looked at again: where one has another value, the function
+from, and before a call all places are checked again: where one has another value, the function
 is captured again. The notes are a table of machine words too, which a compiled call goes through
 (`symdiff.codegen.llvm.entry.dispatch`) without any Python.
 """
@@ -28,7 +28,7 @@ ITEM : the dict a has c under the key b; 0 if it has none.
 BYTES : c bytes where the word at a points to are those at b.
 ATTRIBUTE : the attribute b of a is c.
 CALL : a() is True.
-VERSION : the word at a is b, or the next c rows must be looked at; b becomes what it is.
+VERSION : the word at a is b, or the next c rows must be checked; b becomes what it is.
 """
 ROW = 4
 HEADER = ("rows", "count", "epoch")

@@ -44,7 +44,7 @@ SMALL = 16
 """Elements of an array that is traced one by one where there are larger arrays."""
 
 WRITTEN = -1
-"""The limit where arrays made of lists of numbers are in memory too."""
+"""The limit where arrays created from lists of numbers are in memory too."""
 
 UNROLL = 32
 """Iterations that are traced one by one there."""

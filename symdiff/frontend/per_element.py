@@ -23,11 +23,11 @@ from symdiff.ir.loop_program import Type
 from symdiff.ir.program import Made, Tree, fields_of
 
 Numbers = tuple[list[Scalar], Tree, dict[Expr, Expr]]
-"""The outputs as numbers, how they nest, and what stands for each element that is read."""
+"""The outputs as numbers, how they nest, and the variable of each element that is read."""
 
 
 def of_numbers(t: Tracer, value: Any, arrays: Mapping[str, Type]) -> Numbers | None:
-    """What a function returns, as numbers that are made of one element of each array; None
+    """What a function returns, as numbers that depend on one element of each array; None
     if it is not elementwise."""
     found: list[SymArray] = []
     tree = _nested(value, found)

@@ -212,7 +212,7 @@ def traced_pair(real: Any, imag: Any) -> Record:
 
 
 def class_of(value: Record) -> type | None:
-    """What a traced object is made of in a tree of results; None if it cannot be returned."""
+    """The parts of a traced object in a tree of results; None if it cannot be returned."""
     if is_complex(value):
         return complex
     return value.made_of if dataclasses.is_dataclass(value.made_of) else None

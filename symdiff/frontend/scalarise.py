@@ -9,7 +9,7 @@ Before:  def f(x: n):                           After:  def f(x):
 Requires: a program as captured, whose sizes that must agree have one name
 Ensures: each element of a result is what the new program makes of the same element of the
 arguments, broadcast against each other. Nothing it computes reads a size or an index of an
-element, so that the proof is what is left: a program of numbers.
+element, so that the proof is the result: a program of numbers.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Mixed(Exception):  # noqa: N818
 
 @dataclass(slots=True)
 class _Elements:
-    """What stands for the elements of arrays of the arguments' sizes.
+    """The variables for the elements of arrays of the arguments' sizes.
 
     Attributes
     ----------

@@ -150,7 +150,7 @@ class Parameters:
     Parameters
     ----------
     fun : what `capture` takes.
-    static : names of parameters to specialise on, besides those that are static
+    static : names of parameters to specialise on, in addition to those that are static
         by their annotation (int, bool, str) or default (bool, str, None, functions; whole numbers that
         are sizes or counts).
     wrt : names and places of parameters to differentiate by: those are real with the default None, too.

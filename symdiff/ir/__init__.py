@@ -11,7 +11,7 @@
 `complex_values`  complex numbers in results, of their parts
 `loop_program`    programs with arrays and loops: blocks of statements over the DAG
 `names`           names of what a program defines
-`inductive`       what holds of names by induction over what they are made of
+`inductive`       properties of names by induction over their definitions
 `effects`         what statements change, read and check
 `blocks`          blocks of statements, rewritten inside
 `integers`        what can be said of indices and sizes that are not known when compiling

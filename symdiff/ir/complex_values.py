@@ -1,4 +1,4 @@
-"""Complex numbers and arrays, made of their real and imaginary parts where results are nested."""
+"""Complex numbers and arrays, assembled from their real and imaginary parts where results are nested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ else:
 
 
 class Conjugate:
-    """What p - 1j*q of the fields p and q is made of: a slope by x + 1j*y, of slopes by x and y."""
+    """The fields p and q of p - 1j*q: a slope by x + 1j*y from slopes by x and y."""
 
 
 def complex_of(real: Any, imag: Any) -> Any:

@@ -32,7 +32,7 @@ from symdiff.ir.functions import (
 )
 
 U, V, W = ir.var("?u"), ir.var("?v"), ir.var("?w")
-"""Stand for any expression in the left side of a rule."""
+"""Match any expression in the left side of a rule."""
 
 Bindings = dict[Expr, Expr]
 

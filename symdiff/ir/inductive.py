@@ -1,4 +1,4 @@
-"""What holds of names by induction: of all values that a name has, if it holds of those that they are made of.
+"""Properties of names by induction: they hold for a name if they hold for all names in its definition.
 
 Before:  s = 0; for i in range(n): s = s + x[i]**2
 After:   s is a sum of squares, as 0 is one and `s + x[i]**2` is one where s is
@@ -20,7 +20,7 @@ def made_of(
     Parameters
     ----------
     typed : which types of values count.
-    calls : whether results of routines do, which are made of their arguments.
+    calls : whether results of routines do, which depend on their arguments.
     """
     made: dict[str, list[Expr]] = {}
     for s in walk(block):
@@ -45,7 +45,7 @@ def made_of(
 
 
 def inductive(made: dict[str, list[Expr]], holds: Callable[[Expr, set[str]], bool]) -> set[str]:
-    """The names of which something holds: of all that they are made of, if it does of these names."""
+    """The names with a property that holds for a definition if it holds for the names in it."""
     found = set(made)
     while wrong := {n for n in found if not all(holds(e, found) for e in made[n])}:
         found -= wrong

@@ -221,7 +221,7 @@ def shortest(e: Expr) -> Expr:
 
 
 def _far(roots: Sequence[Expr]) -> int | None:
-    """The size from which on what is made of one size by sums, choices and comparisons is linear in it; None
+    """The size from which on an expression of one size by sums, choices and comparisons is linear in it; None
     of others, and if it is above `FAR`."""
     offsets: dict[Expr, int] = {}
     far = 0

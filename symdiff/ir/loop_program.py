@@ -347,7 +347,7 @@ class LoopProgram:
     by_rows : whether arguments must lie row by row, as of others something is copied that is a view.
     kinds : what each output is in Python, "f", "i" or "b", or "lf" for a list of floats that is an array here; or ().
     changes : parameters whose arrays it changes, or asks the identity of.
-    by_element : whether each element of its arrays is made of that of the arguments that are read.
+    by_element : whether each element of its arrays depends only on that of the arguments read.
     of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
     orders, room : of solutions that plain Python computes to a tolerance, which derivatives are right, None
         for all; and by how much it may err, of the value and 1.

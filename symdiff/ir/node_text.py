@@ -17,7 +17,7 @@ which they are needed, children first. Leaves stand where they are used: reals b
 
 Records are the dataclasses of programs and statements: their fields are written in order, those that
 have their default are left out. So a new field needs no code here, and an operation is known by its name in
-the table. What a pass made for one program (`Op.remake`) is declared by what it is made of, as in
+the table. An operation that a pass made for one program (`Op.remake`) is declared by its arguments, as in
 `!0 = completed(%3, (0), 1)`; its maker is in `MAKERS`.
 
 `program_text`   a program as text

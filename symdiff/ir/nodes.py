@@ -68,11 +68,11 @@ class Op:
     python : how a generated module writes it, such as `math.exp({0})`.
     helper : source of a Python function that `python` calls, for a user's own rule.
     expand : `(*args) -> the function in terms of others`, for targets without it.
-    written : whether that stands for it before errors are bounded: near its roots it loses digits.
+    written : whether that replaces it before errors are bounded: near its roots it loses digits.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
     edges : `(*floats) -> float, or None` where the balls of those say the value: what an argument
         that is not finite gives, and poles. Given for functions that no library has right: kernels
-        call `libm`, which rounds what `ball` says; nothing else is made of them.
+        call `libm`, which rounds the value of `ball`; no rule rewrites them.
     monotone : whether it only rises, or only falls, on its domain.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
@@ -416,7 +416,7 @@ MANY: tuple[Expr, ...] = (ZERO,)
 
 
 def leaves(roots: Iterable[Expr]) -> list[Expr]:
-    """The nodes without children below the roots, but for constants, in the order in which
+    """The nodes without children below the roots, except constants, in the order in which
     `topological` meets them.
 
     A node remembers its own, so that questions about one node after the other walk over what is

@@ -1,7 +1,7 @@
 """Passes as data: the lists that a pipeline runs, that `symdiff show` prints, and of which validation
 switches off what is at fault.
 
-A pass takes a program, or a part of one, and what its pipeline knows besides; it gives the same, changed.
+A pass takes a program, or a part of one, and the context of its pipeline, and returns the changed program.
 Both are of any type: `pipeline.scalar` runs passes on programs, `loops.simplify.block_by_block` on blocks.
 """
 
@@ -91,7 +91,7 @@ def through(
 
     Parameters
     ----------
-    context : what the passes know of besides.
+    context : further data for the passes.
     without : stages that are switched off.
     log : what ran; what runs instead of a pass that is switched off has its name.
     """

@@ -191,7 +191,7 @@ def plain(op: Op, *args: Expr) -> Expr:
 
 
 _folded_from: dict[Expr, Expr] = {}
-"""From constants that plain functions of constants are to the formulas of reals that they stand for."""
+"""Maps constants that plain functions of constants produced to their formulas over the reals."""
 LONG = 40
 """The least bits of a constant that is read as a formula: shorter ones are numbers of their own."""
 LARGEST = 2**1023
@@ -199,7 +199,7 @@ LARGEST = 2**1023
 
 
 def _note_folded(found: Expr, op: Op, args: tuple[Expr, ...]) -> None:
-    """Remember what a constant stands for, if that is no rational number."""
+    """Remember the formula of a constant, if it is no rational number."""
     if not isinstance(found.value, Fraction) or found.value.numerator.bit_length() < LONG:
         return
     stands = apply(op, *(_folded_from.get(a, a) for a in args))
@@ -274,11 +274,11 @@ def _rounded(n: Expr) -> Expr:
 
 _read: dict[Expr, Expr] = {}
 MOST_READ = 1 << 16
-"""Formulas that are remembered with what they stand for."""
+"""Largest number of formulas that are remembered."""
 
 
 def exactly(roots: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The formulas of reals that plain nodes stand for, for what reads conditions and prints."""
+    """The formulas over the reals of plain nodes, for passes that read conditions and for printing."""
     global _read
     if len(_read) > MOST_READ:
         _read = {}

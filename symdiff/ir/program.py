@@ -228,7 +228,7 @@ def with_corners(program: Program, joined: Callable[[Expr, Expr, Expr], Expr] = 
 
 @dataclass(frozen=True, slots=True)
 class OptimizedProgram:
-    """What a kernel is made of.
+    """The contents of a kernel.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ def map_objects(
     array: Callable[[Any], Any] = lambda a: a,
 ) -> Any:
     """`map_tree` for leaves that NumPy should keep as objects; `make` makes tuples, lists and
-    objects, and `array` what stands for an array, of an array of objects."""
+    objects, and `array` a container, of an array of objects."""
 
     def objects(t: Any) -> Any:
         result = np.empty(t.shape, object)

@@ -1,6 +1,6 @@
 """Preparation for machines, DAG to DAG; nothing here prints.
 
-`target`           operations of processors beside those of the DAG
+`target`           operations of processors in addition to those of the DAG
 `lower`            + - * / neg sqrt, comparisons, select, libm
 `newton`           one Newton correction where a library's function errs by several units
 `quotients`      the integer of `x // y`

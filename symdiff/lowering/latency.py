@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from symdiff.ir import ABS, DIV, HALF, NEG, POW, WHERE, Expr, topological
 
 LEAST, MOST = 128, 1000
-"""Operations of kernels that are looked at: of shorter ones, a processor sees several turns of
+"""Fewest and most operations of kernels that are examined: of shorter ones, a processor sees several turns of
 the loop at once, and longer ones would take twice as long to compile."""
 _USUAL = 4, 0.5
 _CYCLES = {NEG: (0, 0.0), ABS: (1, 0.5), WHERE: (2, 0.5), DIV: (24, 16.0), POW: (32, 24.0)}

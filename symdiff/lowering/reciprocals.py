@@ -4,11 +4,11 @@ Before:  a/x, b/x, c/(x*x)
 After:   i = 1/x; q = a*i, and q + i*(a - q*x) instead of a/x; c*(i*i), corrected likewise
 
 A division takes as long as thirty multiplications in SIMD registers. The remainder of a
-quotient is exact with one `fma`; so the corrected quotient is the exact one rounded, but for
+quotient is exact with one `fma`; so the corrected quotient is the exact one rounded, except for
 about 2**-100 of it (P. Markstein, IA-64 and Elementary Functions, 2000, chapter 8). What is
 computed for tests only, where bounds are rough, is not corrected.
 
-A logistic function, 1/(1 + exp(x)), beside exp(-|x|) is computed of that: it is less than 1,
+A logistic function, 1/(1 + exp(x)), together with exp(-|x|) is computed from it: it is less than 1,
 and one exponential serves both.
 
 Requires: lowered nodes, of which so many first ones are results.

@@ -1,10 +1,10 @@
-"""What processors have beside the operations of the DAG: a few operations more, and doubles.
+"""What processors have in addition to the operations of the DAG: further operations, and doubles.
 
 Before:  a*b + c
 After:   fma(a, b, c), which is rounded once
 
 Requires: nothing. Ensures: `lowering.lower` makes these operations, or of `compensated` and the like
-what `lowering.compensated.evaluate` says; nothing else in a program is made of them.
+what `lowering.compensated.evaluate` says; nothing else in a program uses them.
 """
 
 from __future__ import annotations

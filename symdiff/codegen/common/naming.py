@@ -5,7 +5,7 @@ After:   t = sqrt(x**2 + y**2 + z**2); x/t, y/t, z/t
 
 Requires: formulas as they are to be printed.
 Ensures: definitions in order, each in terms of those before it; the formulas with the names put
-back are those that came in, but for the order of terms and factors. Sums and products share parts
+back are those that came in, up to the order of terms and factors. Sums and products share parts
 in whatever order they were written (`shared_parts`).
 """
 
@@ -30,7 +30,7 @@ MOST, SEVERAL, MOST_OF_ALL = 8, 3, 20
 TRIED = 5
 """Parts that are tried for each name, those that save most."""
 NAME, DEFINITION = 2, 6
-"""Characters of a name, and of what a definition takes beside its text."""
+"""Characters of a name, and of a definition in addition to its text."""
 MAX_OPERATIONS = 20_000
 """Where formulas have more operations as trees, everything that is shared gets a name."""
 

@@ -20,7 +20,7 @@ from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, ZERO, Expr
 from symdiff.ir.formula_text import Formulas, factors, terms
 
 MAX_PAIRS = 4000
-"""Pairs of sums, or of products, whose common part is looked at."""
+"""Largest number of pairs of sums, or of products, whose common part is searched for."""
 
 _SUMS = (ADD, SUB)
 _PRODUCTS = (MUL, DIV, NEG, POW)

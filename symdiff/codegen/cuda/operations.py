@@ -1,4 +1,4 @@
-"""Operations as CUDA C++: what both the kernels of numbers and those of arrays are made of."""
+"""Operations as CUDA C++, for the kernels of numbers and those of arrays."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ the inner index, each term added with one rounding where the processor can. So a
 not depend on how rows are divided among threads. B is copied panel by panel: `depth` inner
 indices of the columns of one tile, which lie in the nearest cache while the rows of A go by.
 A is read where it is, whatever its strides, and C is written under a mask where a tile is wider
-than what is left of it. (The scheme of Goto and van de Geijn, ACM
+than the rest of it. (The scheme of Goto and van de Geijn, ACM
 Transactions on Mathematical Software 34, 2008, without their copy of A.) What is too small
 for that, or finds no memory, is computed by three loops.
 """

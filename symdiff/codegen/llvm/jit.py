@@ -247,7 +247,7 @@ class Linked:
 
     `externals` are the C functions that the code calls; after a `?`, those that it
     may call, if the processor has no instruction for an intrinsic. `attached` and `helpers`
-    are other code that it has been told the address of, and that lives as long.
+    are other code whose address it received, and that lives as long.
     """
 
     attached: Linked | None = None

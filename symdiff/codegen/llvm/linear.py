@@ -109,7 +109,7 @@ def _triangle(p: _Printer) -> str:
 
 
 def _eliminate(p: _Printer) -> str:
-    """Make a matrix of n columns upper triangular, with rows of b beside its own; the sign of the
+    """Make a matrix of n columns upper triangular, augmented by rows of b; the sign of the
     exchanges, or 0 if a pivot is 0."""
     sign = p.variable(p.real, "1.0")
     best, place = p.variable(p.real, "0.0"), p.variable("i64", "0")
@@ -180,7 +180,7 @@ def _square(p: _Printer, most: int | None = SMALL) -> None:
 
 
 def _factored(p: _Printer, b: str, width: str) -> tuple[str, str]:
-    """A copy of the matrix, made upper triangular with what stands beside it, and the sign."""
+    """A copy of the augmented matrix, made upper triangular, and the sign."""
     room = p.emit(f"alloca [{SMALL * SMALL} x {p.real}], align 64")
     p.copy(room, "%a", p.whole("mul", "%rows", "%rows"))
     sign = p.emit(f"call {p.real} @linear.eliminate(ptr {room}, i64 %rows, ptr {b}, i64 {width})")

@@ -99,7 +99,7 @@ class Printer:
 
 def _angle(p: Printer, x: str) -> tuple[str, str, str]:
     """The nearest multiple of pi/2 as an integer, and the rest as a sum: its first part is
-    exact but for a rounding, as the multiple has few bits."""
+    exact up to a rounding, as the multiple has few bits."""
     head, middle, low = _HALF_PI_PARTS
     shifted = p.fma(x, p.number(1 / nearest(HALF_PI)), p.number(_MAGIC))
     n = p.real("fsub", shifted, p.number(_MAGIC))

@@ -26,7 +26,7 @@ ROUNDED = Op("rounded_product", 2)
 """A product that is rounded before it is used."""
 
 TAKEN = frozenset(("cuda", "libdevice", "config", "types", "i"))
-"""Names that the text needs itself, beside those of the CPU's."""
+"""Names that the text needs itself, in addition to those of the CPU's."""
 
 
 class CudaWriter(PythonWriter):

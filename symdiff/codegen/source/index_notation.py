@@ -65,7 +65,7 @@ def loop_lines(program: LoopProgram) -> tuple[list[str], list[str]]:
 def formula_lines(
     program: LoopProgram, labels: Sequence[str], shorten: Callable[[Expr], Expr]
 ) -> tuple[list[str], list[str]]:
-    """A derivative for people: the statements, and what is left to say of the outputs.
+    """A derivative for people: the statements, and the remaining lines on the outputs.
 
     Parameters
     ----------

@@ -495,7 +495,7 @@ class Printer:
         return text
 
     def whole(self, e: Expr) -> str | None:
-        """An integer made of integers only, as text; None if a real number decides."""
+        """An integer computed from integers only, as text; None if a real number decides."""
         text: dict[Expr, str] = {}
         for n in topological((e,), _below_loads(e)):
             args = [text.get(a, "") for a in n.args]

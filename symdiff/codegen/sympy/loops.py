@@ -178,7 +178,7 @@ class _Translator:
         return self.sympy.IndexedBase(name_of(e), real=True) if known is None else known
 
     def number(self, e: Expr) -> Any:
-        """An expression, with what names stand for."""
+        """An expression, with definitions for names."""
         leaves = self.leaves(e)
         stand_ins = {n: ir.var(f"leaf {k}") for k, n in enumerate(leaves)}
         (made,) = to_sympy(ir.substitute((e,), stand_ins))

@@ -84,7 +84,7 @@ def shared(
     outputs: Sequence[Expr], symbols: Mapping[str, Any]
 ) -> tuple[list[tuple[Any, Any]], list[Any]]:
     """The outputs as SymPy expressions in terms of shared subexpressions, as `sympy.cse` gives
-    them: pairs of a symbol and what it stands for, and the outputs."""
+    them: pairs of a symbol and its definition, and the outputs."""
     import sympy
 
     outputs = exactly(outputs)
@@ -128,7 +128,7 @@ def _is_short_decimal(q: Fraction) -> bool:
 
 
 def _double(q: Fraction) -> float:
-    """The nearest double; 0.0 stands for what has none, as it equals no such q."""
+    """The nearest double; 0.0 if there is none, as it equals no such q."""
     try:
         return float(q)
     except OverflowError:

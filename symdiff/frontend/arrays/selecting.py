@@ -298,7 +298,7 @@ def _array_key(t: Tracer, k: Any) -> Any:
 
 
 def as_integers(t: Tracer, value: Any) -> None:
-    """Trace again with a parameter as an array of integers, if the value is made of one."""
+    """Trace again with a parameter as an array of integers, if the value depends on one."""
     if isinstance(value, SymArray) and value.kind == "f":
         demands.retrace_integers(t, formula(value))
 

@@ -184,7 +184,7 @@ def dtype_kind(dtype: Any) -> str | None:
 
 
 def converted(array: SmallArray, kind: str | None, dtype: Any = None) -> SmallArray:
-    """The array as one of another kind, which a dtype says that is asked for."""
+    """The array with the kind of a given dtype."""
     if kind is None or kind == array.kind:
         return array
     if kind == "i" and array.kind == "f":
@@ -254,7 +254,7 @@ def load(array: SmallArray, index: Any) -> Any:
 
 
 def copy_or_view(found: Any, array: SmallArray) -> Any:
-    """What was made of an array: new memory may be changed; of a view that is so if it is of the array."""
+    """A result of an array: new memory may be changed; a view may be changed if the array may."""
     is_new = isinstance(found, SmallArray) and found.owner() is not array.owner()
     return active.get().own(found) if is_new else found
 

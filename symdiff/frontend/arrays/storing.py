@@ -159,7 +159,7 @@ def _held(t: Tracer, value: SymArray, kind: str) -> SymArray:
 
 
 def _reads_elsewhere(roots: Iterable[Expr], leaf: Expr, target: SymArray) -> bool:
-    """Whether storing one element may change what another one is made of."""
+    """Whether storing one element may change the operands of another."""
     loads = [n for n in ir.topological(tuple(roots)) if n.args and n.args[0] is leaf]
     if all(n.args[1:] == target.where for n in loads):
         return bool(loads) and not one_to_one(target)

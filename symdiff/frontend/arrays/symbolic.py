@@ -207,7 +207,7 @@ def from_formula(shape: Sequence[Expr], value: Any) -> SymArray:
 
 
 def in_memory(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:
-    """The array that a name of the block stands for."""
+    """The array that a name of the block denotes."""
     memory = Memory(tuple(shape), kind, leaf)
     return SymArray(memory.shape, kind, memory, SLOTS[: len(memory.shape)])
 
@@ -281,7 +281,7 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
 
 
 def must_have_rows(t: Tracer, a: SymArray) -> None:
-    """Refuse to show the second axis of an array that is made of a list without elements."""
+    """Refuse to show the second axis of an array created from a list without elements."""
     for n in a.shape if len(a.shape) > 1 else ():
         if n in t.rows_of_lists:
             must_be_some(t, n)
@@ -295,7 +295,7 @@ def with_rows(t: Tracer, value: Any) -> SymArray:
 
 
 def must_be_some(t: Tracer, count: Expr) -> None:
-    """Refuse a list without elements where an array is made of it."""
+    """Refuse a list without elements where an array is created from it."""
     if not positive(t, count):
         what = "a list without elements becomes an array, whose shape it does not say"
         t.require(ir.ne(count, ZERO), "value", what)
@@ -517,7 +517,7 @@ def elementwise(t: Tracer, f: Callable[..., Any], *values: Any) -> Any:
 
 
 def _must_fit_rows(t: Tracer, arrays: Sequence[SymArray]) -> None:
-    """Refuse lists without elements beside arrays that do not come of the same lists: their
+    """Refuse lists without elements together with arrays that do not come from the same lists: their
     second axis would have to fit, and there is none."""
     for a in arrays:
         rows = [n for n in a.shape[:-1] if n in t.rows_of_lists]

@@ -112,7 +112,7 @@ class _Parser:
         self.domain: list[Expr] = []
         self.locations: dict[Expr, Location] = {}
         self.params: dict[str, None] = {}
-        self.named: dict[str, ast.expr] = {}  # what `with t = ...:` stands for
+        self.named: dict[str, ast.expr] = {}  # the definitions of `with t = ...:`
         self.busy: set[str] = set()
 
     def program(self, name: str) -> Program:

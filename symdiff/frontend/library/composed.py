@@ -259,7 +259,7 @@ def _matrices(a: ArrayLike) -> Any:
 
 
 def each_matrix(f: Any, made: Any = None, count: int = 0) -> Any:
-    """A function of a matrix, for every matrix of a stack: of so many results what is made of them."""
+    """A function of a matrix, for every matrix of a stack, with the given number of results."""
 
     def found(a: ArrayLike, *args: Any) -> Any:
         if made is None:

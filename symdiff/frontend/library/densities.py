@@ -46,7 +46,7 @@ class Standard:
 
     Attributes
     ----------
-    shapes : names of its parameters beside location and scale.
+    shapes : names of its parameters other than location and scale.
     log : the logarithm of the density, or of the probability of a count.
     below, above : the distribution function, and 1 less it; one may be None.
     log_below, log_above : their logarithms, where these are simpler.

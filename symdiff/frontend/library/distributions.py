@@ -1,4 +1,4 @@
-"""What distributions are made of: functions whose constants are exact, named for plain Python that is traced."""
+"""Building blocks of distributions: functions whose constants are exact, named for plain Python that is traced."""
 
 from __future__ import annotations
 

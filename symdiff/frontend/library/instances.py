@@ -1,4 +1,4 @@
-"""`isinstance` of what is traced, where Python's numbers and NumPy's are not told apart."""
+"""`isinstance` of traced values, where Python's numbers and NumPy's are not distinguished."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ NOISE = 1e-14
 FEW = 3
 """Unknowns of a system that is solved by Cramer's rule."""
 CLOSE, MOST = 1e-10, 200
-"""Of steps, beside the size of the unknowns, where Newton's method ends; and how many there may be."""
+"""The relative size of steps at which Newton's method ends, and the largest number of steps."""
 
 
 class Result(NamedTuple):

@@ -1,4 +1,4 @@
-"""What Numba makes of Python functions, and its own functions: the Python that stands for them.
+"""Functions that Numba compiled, and its own functions: the Python that replaces them.
 
 Numba is never imported: its objects are known once the user's module has it.
 """
@@ -29,7 +29,7 @@ class Compiled:
 
 
 def find(function: Any) -> Compiled | None:
-    """What stands for a function of Numba's; None if it is none.
+    """What replaces a function of Numba's; None if it is none.
 
     Raises
     ------

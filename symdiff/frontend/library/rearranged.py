@@ -47,7 +47,7 @@ _SLOPES = type(np.gradient(np.zeros((2, 2))))
 
 
 def gradient(f: ArrayLike, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Second-order differences inside, those of the order that is asked for at the ends."""
+    """Second-order differences inside, those of the given order at the ends."""
     axes = range(np.ndim(f)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1,) * len(axes)
     found = [_slopes(f, h, k, edge_order) for h, k in zip(steps, axes, strict=True)]
@@ -167,7 +167,7 @@ def added_in_parts(a: ArrayLike, indices: Any) -> Any:
 
 
 def extreme_or(f: Any) -> Any:
-    """`np.max` or `np.min` beside a first element, of what a condition selects."""
+    """`np.max` or `np.min` with an initial element, of what a condition selects."""
 
     def found(
         a: ArrayLike, axis: int | None = None, *, initial: Any, keepdims: bool = False,
@@ -452,7 +452,7 @@ def unique(
 
 
 def _unique_with(ar: ArrayLike, index: bool, inverse: bool, counts: bool) -> Any:
-    """The same beside where values are first, which of them each element is, and how often they are."""
+    """The same with the first index of each value, the value of each element, and the counts."""
     x = np.sort(np.ravel(ar))
     n = x.shape[0]
     places = np.arange(n)

@@ -203,7 +203,7 @@ def _written() -> dict[str, Any]:
 
 
 def implementations() -> dict[str, Implementation]:
-    """By dotted name: a function whose signature says what the traced version takes beside the tracer."""
+    """By dotted name: a function whose signature lists what the traced version takes in addition to the tracer."""
     written = {name: entry[0] for name, entry in _written().items()}
     found = _entries() | written
     return found | {name: found[known] for name, known in composed.ALIASES.items()}

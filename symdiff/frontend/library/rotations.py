@@ -109,4 +109,4 @@ class Rotation:
 
 
 CLASSES: dict[str, type] = {"scipy.spatial.transform.Rotation": Rotation}
-"""By the dotted name of the class that each stands for."""
+"""By the dotted name of the class that each replaces."""

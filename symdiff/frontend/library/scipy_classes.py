@@ -18,7 +18,7 @@ CLASSES: dict[str, type] = (
 
 
 def find(function: Any) -> type | None:
-    """The class that stands for one of SciPy's, or for a distribution that is called; None for all else."""
+    """The class that replaces one of SciPy's, or a distribution that is called; None for all else."""
     module = getattr(function, "__module__", None) or type(function).__module__
     if not (isinstance(module, str) and module.startswith("scipy.")):
         return None

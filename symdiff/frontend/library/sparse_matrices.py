@@ -222,4 +222,4 @@ CLASSES: dict[str, type] = {
     "scipy.sparse.csr_array": ArrayByRows,
     "scipy.sparse.csc_array": ArrayByColumns,
 }
-"""By the dotted name of the class that each stands for."""
+"""By the dotted name of the class that each replaces."""

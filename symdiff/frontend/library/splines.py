@@ -338,7 +338,7 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
 
 
 def bisplev(x: Any, y: Any, tck: Any, dx: int = 0, dy: int = 0) -> Any:
-    """A tensor product of B-splines at a point; beside its knots that at the closest point."""
+    """A tensor product of B-splines at a point; outside its knots that at the closest point."""
     a, b, c, k, m = tck
     if np.ndim(x) or np.ndim(y) or dx or dy:
         raise TypeError(
@@ -362,4 +362,4 @@ CLASSES: dict[str, type] = {
     f"scipy.interpolate.{c.__name__}": c
     for c in (CubicHermiteSpline, CubicSpline, PchipInterpolator, Akima1DInterpolator, interp1d)
 }
-"""By the dotted name of the class that each stands for."""
+"""By the dotted name of the class that each replaces."""

@@ -1,7 +1,7 @@
 """Loops that stay loops: over ranges that are not known when traced, over the rows of
 arrays, and `while` on values.
 
-The body is traced on names that stand for the values at the start of an iteration. Which
+The body is traced on names that denote the values at the start of an iteration. Which
 names change, and into what, is found by tracing it until nothing new turns up; what was
 recorded by all but the last of these traces is dropped. A `break` or `return` becomes a
 flag that ends the loop.

@@ -65,7 +65,7 @@ class FromSympy:
     Attributes
     ----------
     function : a plain Python function of the parameters, with its source.
-    symbols : what each of its parameters stands for.
+    symbols : the symbol of each of its parameters.
     """
 
     function: FunctionType
@@ -120,7 +120,7 @@ class _Scope:
 
 
 class _Writer:
-    """Writes one function. Objects are told apart by identity: comparing equal but distinct
+    """Writes one function. Objects are distinguished by identity: comparing equal but distinct
     SymPy trees with shared nodes takes exponential time."""
 
     def __init__(self, name: str) -> None:

@@ -5,7 +5,7 @@
 `try_except`       `try`: handlers run where plain Python raises, and `finally`
 `match_case`       `match`, as branches
 `expressions`      evaluating expressions
-`generators`       generators: all their elements where the first is asked for
+`generators`       generators: all their elements are computed with the first
 `comprehensions`   comprehensions and generator expressions
 `operators`        operators on any two values
 `attributes`       attribute access

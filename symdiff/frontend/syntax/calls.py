@@ -490,7 +490,7 @@ def _is_of_integers(value: Any) -> bool:
 
 
 def _of_integers(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the Python function that stands for an object makes of arrays of integers; NotImplemented
+    """The result of the Python function that replaces an object for arrays of integers; NotImplemented
     if there is none, or where it does not take arrays."""
     if not hasattr(type(function), "__symdiff_plain__"):
         return NotImplemented

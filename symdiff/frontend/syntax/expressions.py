@@ -118,7 +118,7 @@ def load(t: Tracer, node: ast.Name) -> Any:
 
 
 def undecided(t: Tracer, node: ast.expr) -> Any:
-    """The value of an expression where None is told from others: of a name or a call it may be a `Choice`,
+    """The value of an expression where None is distinguished from others: of a name or a call it may be a `Choice`,
     which other places refuse."""
     match node:
         case ast.Name():

@@ -1,4 +1,4 @@
-"""Generators: the elements that the statements of a function yield, all of them where the first is asked for.
+"""Generators: the elements that the statements of a function yield, all computed with the first.
 
 Before:  def halves(x):
              for _ in range(3):
@@ -7,7 +7,7 @@ Before:  def halves(x):
          sum(halves(x))
 After:   sum([x, x/2, x/4])
 
-Python runs the statements between two elements when the second is asked for. That makes no difference as
+Python runs the statements between two elements when the second is requested. That makes no difference as
 long as nobody changes in the meantime what the generator reads, and it does not change what it yielded: both
 are refused (`Unchanged`). So is `yield` under a condition or in a loop that is kept.
 """

@@ -53,7 +53,7 @@ class Placed:
 
 def inline(t: Tracer, placed: Placed, floats: Set[Expr] = frozenset()) -> Any:
     """The traced value of a program for these arguments, of which some are floats whatever
-    their expressions are made of, such as float(k)."""
+    their expressions contain, such as float(k)."""
     t.of_derivatives |= placed.of_derivatives
     if isinstance(placed.program, LoopProgram):
         if (orders := placed.program.orders) is not None:

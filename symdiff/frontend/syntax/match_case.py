@@ -1,4 +1,4 @@
-"""`match`, as the branches that it stands for.
+"""`match`, as the equivalent branches.
 
 Before:  match n:
              case 0 | 1: y = x
@@ -150,7 +150,7 @@ def _any_of(t: Tracer, patterns: Sequence[ast.pattern], value: Any) -> Found:
 
 
 def _all_of(t: Tracer, pairs: Sequence[tuple[ast.pattern, Any]]) -> Found:
-    """Whether several values fit a pattern each; after one that does not, none is looked at."""
+    """Whether several values fit a pattern each; after one that does not, none is tested."""
     found: Cond | bool = True
     names: list[tuple[str, Any]] = []
     for p, v in pairs:

@@ -81,7 +81,7 @@ def _truth_of_array() -> Refused:
 
 
 _TYPES = (type, UnionType, type(None))
-"""What a union of types is made of."""
+"""The types in a union."""
 
 
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:

@@ -1,7 +1,7 @@
 """Special methods of the user's classes: what operators, statements and Python's functions make of objects.
 
 An object is a record, made while tracing, or one that was captured; its class says what is called, by
-Python's rules, and that is inlined. NotImplemented stands for a class without such a method.
+Python's rules, and that is inlined. NotImplemented denotes a class without such a method.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def class_of(value: Any) -> type | None:
 
 
 def _found(cls: type | None, name: str) -> Any:
-    """What a class has under a name, but for what every class has."""
+    """The attribute of a class under a name, except what every class has."""
     for base in () if cls is None else cls.__mro__[:-1]:
         if name in vars(base):
             return vars(base)[name]

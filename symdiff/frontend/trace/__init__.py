@@ -3,7 +3,7 @@
 `values`         what a traced function computes with
 `array_memory`   memory of arrays of unknown size, and what else may be the same
 `outside`        values of the user's world
-`complex_pairs`  complex numbers beside real ones, where they are merged
+`complex_pairs`  complex and real numbers, where they are merged
 `scalars`        operations on real numbers and truth values, with the conditions they need
 `domains`        where values are defined
 `implied`        what follows from conditions that hold
@@ -21,7 +21,7 @@
 `extents`        sizes and indices that are not known when traced, and their checks
 `unify`          sizes that must agree get one name
 `counted_truth`  truth values as numbers, as Python and as NumPy have them
-`closeness`      whether numbers agree but for a tolerance
+`closeness`      whether numbers agree up to a tolerance
 `rounded_digits`  numbers rounded to decimal digits
 `finiteness`     what `isfinite`, `isnan` and `isinf` say
 `raised`         errors of arithmetic that Python raises in what is tried

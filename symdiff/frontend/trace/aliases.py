@@ -28,7 +28,7 @@ from symdiff.frontend.trace.values import (
 )
 
 MOST = 2000
-"""Containers among which references are looked for; with more, any may be shared."""
+"""Largest number of containers that are searched for references; with more, any may be shared."""
 
 
 def containers(value: Any) -> Iterator[Any]:

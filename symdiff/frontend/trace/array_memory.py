@@ -12,7 +12,7 @@ from symdiff.ir.loop_program import index
 
 MAX_RANK = 8
 SLOTS = tuple(index(f"#{k}") for k in range(MAX_RANK))
-"""Stand for the indices in formulas."""
+"""Denote the indices in formulas."""
 
 births = itertools.count()
 

@@ -42,7 +42,7 @@ class Closure:
 
 @functools.lru_cache(maxsize=1024)
 def assigned_names(node: FunctionNode) -> tuple[str, ...]:
-    """The local names of a function: its parameters and what its body assigns, but for those that
+    """The local names of a function: its parameters and what its body assigns, except those that
     it says are another function's."""
     a = node.args
     parameters = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)

@@ -1,4 +1,4 @@
-"""What a use says of a parameter: that it is an array in the call, or made of integers. The
+"""What a use implies for a parameter: that it is an array in the call, or of integers. The
 function is then traced again (`Retrace`)."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GIVEN = frozenset((loop_program.INDEX, loop_program.LOAD))
 
 def integer_hint(value: Any, otherwise: str) -> str:
     """What to do about a number that is used where an integer must be known; `otherwise` if no
-    parameter can be named, and beside it if that is no integer."""
+    parameter can be named, and with it if that is no integer."""
     if isinstance(value, Ratio):
         return f"{otherwise}: divide by '//'"
     nodes = ir.topological((value.expr,)) if isinstance(value, Real) else ()
@@ -67,7 +67,7 @@ REDUCED = "it is reduced"
 
 
 def used_as_array(value: Any, what: str, rank: int = 1) -> None:
-    """Trace again with a parameter as an array, if a number that was made of it is used
+    """Trace again with a parameter as an array, if a number computed from it is used
     as one."""
     given, value = value, number_of(value)
     if not isinstance(value, Scalar):
@@ -87,7 +87,7 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
 
 
 def _may_be_an_array(value: Any, what: str) -> None:
-    """What was made of an array need not show it, such as `x - x` or `np.ones_like(x)`: where
+    """A result of an array need not show that, such as `x - x` or `np.ones_like(x)`: where
     there are arrays in the call that are traced as numbers, they are traced as arrays."""
     t = active.get()
     if t.shapes is None or not isinstance(value, (Scalar, SmallArray)):
@@ -100,7 +100,7 @@ def _may_be_an_array(value: Any, what: str) -> None:
 
 
 def array_in_call(value: Any, what: str) -> None:
-    """Trace again with a parameter as an array, if a number is made of one that is an
+    """Trace again with a parameter as an array, if a number depends on one that is an
     array in the call."""
     t, given, value = active.get(), value, number_of(value)
     if isinstance(given, SmallArray):

@@ -124,7 +124,7 @@ class Conditions(Recorder):
         raise Refused(f"{name} is {kinds} depending on whether {self.text(value.condition)}", hint)
 
     def left_open(self, value: Any, given: Expr = TRUE) -> Any:
-        """What is left of a `Choice` here: one value, or a `Choice` of those that the path leaves open."""
+        """The remainder of a `Choice` here: one value, or a `Choice` of those that the path leaves open."""
         while isinstance(value, Choice):
             side = self.known(Cond(value.condition))
             if side is None:

@@ -88,7 +88,7 @@ def follows(condition: Expr, facts: Collection[Expr], strictly: bool = False) ->
 
 
 def _opposite(c: Expr) -> Expr:
-    """The negation that a comparison stands for over the reals."""
+    """The negation of a comparison over the reals."""
     return ir.not_((ir.lt if c.op is ir.LE else ir.le)(c.args[1], c.args[0]))
 
 

@@ -3,7 +3,7 @@
 Before:  0.0 if abs(d) < 1e-9 else v/(L/tan(d))        of which the formula is v*tan(d)/L
 After:   where(abs(d) < 1e-9, 0, filled(v*tan(d)/L, tan(d)))
 
-Requires: conditions and values as they are traced. Ensures: a side of a branch beside a point at which a
+Requires: conditions and values as they are traced. Ensures: a side of a branch next to a point at which a
 denominator vanishes says so, where nothing in its formula does: the branch may be a guard. Values are the same.
 """
 
@@ -28,7 +28,7 @@ MOST = 64
 LARGEST = 400
 """of so many nodes at most, as conditions and sides are."""
 FEW, SHORT = 8, 60
-"""Quantities of one condition that are looked at, the first ones; and nodes of those whose zeros are solved for."""
+"""Largest number of quantities of one condition, and of nodes of those whose zeros are solved for."""
 LITTLE = Fraction(1, 10**9)
 """What a tolerance is."""
 
@@ -57,7 +57,7 @@ def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
     points = [s for d in quantities for s in ({d: ZERO}, *_zeros(d))]
     for at in points:
         (taken,) = ir.substitute((condition,), at)
-        if taken.op is not ir.BOOL:  # what is left are tolerances
+        if taken.op is not ir.BOOL:  # the rest are tolerances
             (taken,) = ir.substitute((taken,), dict.fromkeys(ir.leaves((taken,)), ir.const(LITTLE)))
         if taken.op is not ir.BOOL:
             continue

@@ -307,7 +307,7 @@ class Recorder(Interface):
         return Stream(compute, self._place())
 
     def spoil(self, since: int) -> None:
-        """What is left in iterators that were used since then depends on the arguments: they are not used again."""
+        """The rest of iterators that were used since then depends on the arguments: they are not used again."""
         for stream, *_ in self.spent[since:]:
             stream.region = object()
 

@@ -519,7 +519,7 @@ _templates: dict[Callable[..., Expr], tuple[int, Expr, Expr]] = {}
 
 def _template(build: Callable[..., Expr]) -> tuple[int, Expr, Expr]:
     """The number of arguments of a shorthand, where it is defined, and its formula, in terms of
-    placeholders: the operations it is made of before any simplification."""
+    placeholders: its operations before any simplification."""
     found = _templates.get(build)
     if found is None:
         names = [f"#{i}" for i in range(len(inspect.signature(build).parameters))]

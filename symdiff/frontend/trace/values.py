@@ -126,7 +126,7 @@ class Logical(Cond):
 
 
 class Undecided(Cond):
-    """A truth value if the numbers that it is made of are NumPy's, the integer 0 or 1 if they are
+    """A truth value if the numbers in it are NumPy's, the integer 0 or 1 if they are
     Python's: a product of truth values."""
 
     __slots__ = ()
@@ -299,7 +299,7 @@ class Record:
 
 
 class ComplexNumber:
-    """What the record of a complex number, or of an array of them, is made of: of the fields "real"
+    """The parts of the record of a complex number, or of an array of them: the fields "real"
     and "imag", which are numbers, or arrays of one shape. No record of it is changed; arrays are."""
 
 
@@ -365,7 +365,7 @@ class Choice:
 
 
 class Text:
-    """Text made of values that are not known when traced: for messages only."""
+    """Text with values that are not known when traced: for messages only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def _of_data(values: np.ndarray) -> Range:
 
 
 def _seen(typed: Iterable[tuple[Type, Expr]]) -> tuple[Expr, ...]:
-    """Values of types, but for literals of real ones, which are doubles there."""
+    """Values of types, except literals of real ones, which are doubles there."""
     return tuple(e for t, e in typed if t.kind != "f" or e.op is not ir.CONST)
 
 
@@ -156,7 +156,7 @@ class _Checker:
         return found[e]
 
     def either(self, n: Expr) -> Range:
-        """Bounds of a choice, given what its condition says of what it is made of."""
+        """Bounds of a choice, given what its condition implies for its sides."""
         test, yes, no = n.args
         sides = (yes, test), (no, ir.not_(test))
         a, b = (self.range(side, self.facts(c)) for side, c in sides)

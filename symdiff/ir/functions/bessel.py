@@ -103,7 +103,7 @@ def _is_whole(v: float) -> bool:
 
 
 def _from_zero(v: float) -> float:
-    """The sign of x**v/gamma(v + 1) beside x = 0, for an order below zero."""
+    """The sign of x**v/gamma(v + 1) near x = 0, for an order below zero."""
     return -math.inf if v < -1 and math.floor(-v) % 2 else math.inf
 
 
@@ -113,7 +113,7 @@ BEYOND = 800.0
 
 def _leading(v: float, x: float) -> float:
     """The logarithm of (x/2)**v/gamma(v + 1) for a large order, by Stirling's formula: J and I are
-    less, but for exp(x*x/(4*v + 4)); Y and K are more than its inverse over 8*v, but for exp(-x)."""
+    less, up to exp(x*x/(4*v + 4)); Y and K are more than its inverse over 8*v, up to exp(-x)."""
     return v * (1 + math.log(x) - math.log(2 * v)) if v > 1 and x > 0 else 0.0
 
 

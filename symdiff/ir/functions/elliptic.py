@@ -103,7 +103,7 @@ FAR = 1e12
 
 def _up_to(n: int, phi: Any, m: Any, first: Fraction) -> Any:
     """The derivative of order n of the integral from 0 to phi of (1 - m sin(t)**2)**-first: over whole
-    half-turns, and over what is left."""
+    half-turns, and over the rest."""
     library = flint()
     arb, acb = library.arb, library.acb
     half_turns = (phi.mid() / arb.pi() + 0.5).mid().floor().unique_fmpz()

@@ -1,5 +1,5 @@
 """Incomplete gamma and beta functions, as shares of the whole ones (DLMF 8.2, 8.17), and Student's
-distribution, which is made of them."""
+distribution, which uses them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from symdiff.ir.functions.named_numbers import PI
 ENOUGH = 40
 """Bits of a ball with which a precision was worth its while."""
 BEYOND, NEXT_TO_ONE = 800.0, 50.0
-"""Powers of e that are no doubles, and that change nothing beside one."""
+"""Powers of e that are no doubles, and that change nothing when added to 1."""
 LARGEST = 1e150
 FAR = 2.0**40
 """Parameters beyond which the function is a step for every argument but few."""
@@ -62,7 +62,7 @@ def _lower(a: Any, x: Any) -> Any:
         if k > 40 * library.ctx.prec:
             return library.arb("nan")
         term = term * x / (a + k)
-    ratio = x / (a + k)  # what is left is less than a geometric series
+    ratio = x / (a + k)  # the remainder is less than a geometric series
     left = (term / (1 - ratio)).upper()
     return total + library.arb(0.5, 0.5) * left if ratio < 1 else library.arb("nan")
 
@@ -271,8 +271,8 @@ def _below(df: Any, t: Any) -> Any:
 
 
 def _but_for_a_constant(df: Any, t: Any) -> Any:
-    """The same but for a constant, which would cost its derivative by df digits; which one must
-    not hang on df."""
+    """The same up to a constant, which would cost its derivative by df digits; the constant must
+    not depend on df."""
     if not (t < 0 or t > 0):
         return flint().arb("nan")
     found = _side(df, t, bool(abs(t) < 1))

@@ -46,7 +46,7 @@ ROOT_SLOPE: Op = Op(
     sympy=lambda sp, s: 1 / (2 * sp.sqrt(s)), ball=lambda s: s if s.is_zero() else 1 / (2 * s.sqrt()),
     kink=lambda s: s, kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
 )  # fmt: skip
-"""The slope of the root of a sum of squares: 0 where that is 0, which stands for no limit. Before it
+"""The slope of the root of a sum of squares: 0 where that is 0, which is no limit. Before it
 is differentiated, `loops.simplify.norm_slopes` has the quotient that it is in its place."""
 
 DETACHED = Op(
@@ -63,7 +63,7 @@ PINNED: Op = Op(
     sympy=lambda sp, h, value, closed: closed,
 )  # fmt: skip
 """A formula with the value that it is given where h = 0. That is the value of a point: no
-branch, which would count beside it as well; made by `passes.complete.removable`."""
+branch, which would count near it as well; made by `passes.complete.removable`."""
 
 
 def pinned(condition: Expr, value: Expr, closed: Expr) -> Expr:

@@ -39,7 +39,7 @@ from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.trigonometric import COS, SIN
 from symdiff.process.lazy_modules import Later
 
-_plain = Later("symdiff.ir.plain")  # plain operations are made of these
+_plain = Later("symdiff.ir.plain")  # plain operations use these
 
 FLOOR: Op = Op(
     "floor", 1,
@@ -118,7 +118,7 @@ FLOOR_QUOTIENT: Op = Op(
 
 
 def _floor_quotient(x: Expr, y: Expr) -> Expr:
-    """What Python computes for `x // y`: fmod is exact, and the quotient of what is left nearly so."""
+    """What Python computes for `x // y`: fmod is exact, and the remaining quotient nearly so."""
     plain: Callable[..., Expr] = _plain.plain
     rest = plain(FMOD, x, y)
     other = where(lt(y, ZERO), lt(ZERO, rest), lt(rest, ZERO))
@@ -166,9 +166,9 @@ def _slope(name: str, elsewhere: Callable[[Expr, Expr], Expr]) -> Op:
 
 
 TAKEN: Op = _slope("taken", lambda a, b: where(lt(b, a), ONE, NAN))
-"""That of `np.maximum`, nan beside nan."""
+"""The operation of `np.maximum`: nan if an argument is nan."""
 HELD: Op = _slope("held", lambda a, b: ONE)
-"""That of Python's `max`, which is a beside nan."""
+"""The operation of Python's `max`: the first argument if one is nan."""
 SLOPES = (TAKEN, HELD)
 """Slopes of what has the value of one of two arguments."""
 
@@ -184,7 +184,7 @@ def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
 
 
 def _one_of(name: str, sign: int, slope: Op, expand: Callable[..., Expr], *names: str) -> Op:
-    """The larger (for `sign` 1) or smaller (-1) of two numbers; `expand` says what it is beside nan, and
+    """The larger (for `sign` 1) or smaller (-1) of two numbers; `expand` is its formula for nan, and
     `slope` what its slopes are: no argument is out that is not on the other side."""
 
     def live(a: Expr, b: Expr) -> tuple[Expr, Expr]:

@@ -18,11 +18,11 @@ from symdiff.ir.functions.normal import ERF
 from symdiff.ir.functions.trigonometric import COS
 
 FARTHEST = 40.0
-"""A normal share beyond this is no double, and not what is left of 1."""
+"""A normal share beyond this is no double, and not the complement to 1."""
 LARGEST, MOST_TERMS = 300.0, 200_000
 """Parameters beyond which Marcum's function is not computed, and the terms of its series."""
 CHECKED = 8
-"""Terms of a series from one look at what is left to the next."""
+"""Terms of a series between two bounds of the remainder."""
 LEAST_EXPONENT = 800.0
 """A power of e that is no double."""
 LARGEST_CONCENTRATION, FARTHEST_ANGLE = 1e4, 1e9
@@ -98,7 +98,7 @@ def _ordered(u: Any, v: Any, strictly: bool) -> Any:
             total += one * below
         k += 1
         one, other = one * u / k, other * v / k
-        if k > end:  # what is left is less than a geometric series
+        if k > end:  # the remainder is less than a geometric series
             left = (one / (1 - u / (k + 1))).upper()
             if left <= total * small or k > MOST_TERMS:
                 return total + arb(0.5, 0.5) * left

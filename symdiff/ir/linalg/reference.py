@@ -116,7 +116,7 @@ def _signs(vectors: Matrix, library: Callable[[Any], Any], a: Matrix) -> Any:
 
 
 def difference(y: Matrix, a: Matrix, x: Matrix) -> tuple[Any]:
-    """What is left of a matrix without a product."""
+    """The remainder of a matrix after subtracting a product."""
     return (y - matmul(a, x)[0],)
 
 

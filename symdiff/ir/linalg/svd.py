@@ -158,7 +158,7 @@ DIFFERENCE = Routine(
     _difference_vjp,
     "{0} - {1} @ {2}",
 )
-"""What is left of a matrix without a product: a routine, as that may be nothing but what was rounded."""
+"""The remainder of a matrix after subtracting a product: a routine, as it may consist of roundings only."""
 SVD = Routine(
     lambda a: tuple(np.linalg.svd(a, full_matrices=False)), algebra.svd, _svd_jvp, _svd_vjp,
     "np.linalg.svd({0}, False)",

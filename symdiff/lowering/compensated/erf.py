@@ -44,7 +44,7 @@ from symdiff.lowering.double_double.functions import (
 )
 
 ERF_REACH = Fraction(13, 2)
-"""Beyond this, erf is 1 but for 2**-64."""
+"""Beyond this, erf is 1 up to 2**-64."""
 _ERF_TERMS, _ERFCX_TERMS = 23, 20
 _MIDDLE = Fraction(11, 4)
 

@@ -56,7 +56,7 @@ Corrected = tuple[Expr, Expr]
 class Known(dict[Expr, Corrected]):
     """The nodes of a program that have been built; `light` where functions have fewer bits,
     `single` in single precision, `calls` where functions are calls (see `called`), `second` where
-    errors need not be small beside their values: so are their products, and divisors, powers
+    errors need not be small relative to their values: so are their products, and divisors, powers
     and arguments of functions are rounded first."""
 
     def __init__(
@@ -90,7 +90,7 @@ def is_compensable(e: Expr) -> bool:
 
 
 def is_plain_sum(e: Expr) -> bool:
-    """Whether a node is made of sums, products, roots and powers alone, and
+    """Whether a node consists of sums, products, roots and powers alone, and
     choices between them by comparing inputs."""
     return all(
         n.op in (ir.VAR, ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.WHERE, ir.BOOL, ir.AND, ir.OR, ir.NOT)
@@ -133,7 +133,7 @@ def corrected(e: Expr, known: Known) -> Corrected:
 
 
 def _rounded_once(e: Expr, known: Known) -> Corrected:
-    """A sum, whose own rounding is small beside it, and the correction of its terms."""
+    """A sum, whose own rounding is relatively small, and the correction of its terms."""
     at = next((i for i, a in enumerate(e.args) if _is_product(a)), None)
     minus = [False, e.op is ir.SUB]
     if at is None:
@@ -415,4 +415,4 @@ BUILDS: dict[object, Callable[[Expr, Known], Expr]] = {
     COMPENSATED_EXP: _exp,
     COMPENSATED_EXPM1: _expm1,
 }
-"""How the operations on compensated values are made of others."""
+"""The operations on compensated values, in terms of others."""

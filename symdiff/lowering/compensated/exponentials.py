@@ -5,7 +5,7 @@ After:   v, the double next to it or nearly, and e with v + e = exp(x) to 2**-63
 
 Requires: an argument where `lowering.compensated.functions` says that it may be.
 Ensures: what stands there; if `light`, to fewer bits in fewer operations: only the terms of a
-polynomial that are large beside the value are computed with their errors.
+polynomial that are large relative to the value are computed with their errors.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def log_to(base: Op | None) -> Builder:
 
 
 def _log1p_pair(d: Pair, light: bool) -> Pair:
-    """log(1 + d), unnormalised; d.lo counts as far as it is small beside 1."""
+    """log(1 + d), unnormalised; d.lo counts as far as it is small relative to 1."""
     whole = two_sum(ONE, d.hi)
     k, down, m = _split(whole.hi)
     rest = whole.lo if d.lo is ZERO else plus(whole.lo, d.lo)
@@ -200,7 +200,7 @@ def log1p(x: Expr, light: bool) -> Unnormalised:
 
 # ------------------------------------------------------------------------ hyperbolic
 _FLAT = 23
-"""Beyond this, the hyperbolic tangent is 1 but for 2**-65."""
+"""Beyond this, the hyperbolic tangent is 1 up to 2**-65."""
 
 
 def tanh(x: Expr, light: bool) -> Unnormalised:

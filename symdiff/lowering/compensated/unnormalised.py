@@ -3,7 +3,7 @@
 Before:  the coefficients of a polynomial
 After:   its value at a pair as a value and what is to be added to it
 
-Requires: doubles and pairs of them, `value + error`, where the error is small beside the value.
+Requires: doubles and pairs of them, `value + error`, where the error is relatively small.
 Ensures: a few units of 2**-53 of the error, which is 2**-53 or so of the value itself.
 """
 

@@ -402,7 +402,7 @@ def _constantly(x: Expr) -> Expr:
 ERF_NEAR = 1
 """Below this, the power series of erf serves."""
 _ERF_REACH, _ERF_MIDDLE = Fraction(17, 2), Fraction(11, 4)
-"""Beyond the one, erf is 1 but for 2**-107; the other is t = 0 of `erfcx_polynomial`."""
+"""Beyond the first, erf is 1 up to 2**-107; the second is t = 0 of `erfcx_polynomial`."""
 _ERFC_REACH, _ERFC_MIDDLE = Fraction(53, 2), Fraction(14)
 """The same of erfc beyond that, up to where it is subnormal, and its square is out of range."""
 _ERF_TERMS, _ERFCX_TERMS = 32, 44

@@ -68,7 +68,7 @@ def _made(e: Expr, args: Sequence[Value]) -> Value:
 
 
 def _double(x: Scaled) -> Expr:
-    """The double nearest to a number; of one made of a double, that."""
+    """The double nearest to a number; for one converted from a double, that double."""
     node = dd.one(x)
     known = dd.CALLED.get(node.op)
     return node.args[0] if known and known.name == "number" else scaled.double(x)
@@ -84,7 +84,7 @@ def _condition(e: Expr, args: Sequence[Value]) -> Expr:
 
 
 def _power(x: Scaled, q: Fraction) -> Scaled | None:
-    """A rational power made of products, roots and quotients, if it is one."""
+    """A rational power by products, roots and quotients, if it is one."""
     n, roots = abs(q.numerator), {1: lambda x: x, 2: scaled.sqrt, 3: scaled.cbrt}
     if q.denominator not in roots or not 0 < n <= LARGEST_POWER:
         return None

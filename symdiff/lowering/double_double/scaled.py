@@ -5,7 +5,7 @@ After:   mul(x, y), which is the pair 1 with the exponent 1500
 
 Requires: nothing; an infinite number, 0 and nan have the exponent 0.
 Ensures: the exponent is 0 where the pair is within 2**-300 and 2**300; else the pair is within 1 and 2.
-The rules are made of those of pairs; `as_calls` (see `arithmetic`) writes each as a call.
+The rules use those of pairs; `as_calls` (see `arithmetic`) writes each as a call.
 """
 
 from __future__ import annotations

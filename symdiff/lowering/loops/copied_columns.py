@@ -140,7 +140,7 @@ class _Copies:
 
 
 def _is_sum(s: Build) -> bool:
-    """Whether elements are made of others, or sums over all iterations of a loop."""
+    """Whether elements depend on others, or are sums over all iterations of a loop."""
     if s.type.kind != "f" or len(s.body) > 1:
         return False
     return all(

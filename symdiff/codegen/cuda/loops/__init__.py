@@ -10,6 +10,6 @@
 `tapes`           what iterations do with tapes
 `warp_sums`       sums of rows, a warp each
 `matmul`          products of matrices and calls, as loops
-`language`        how the languages of kernels spell what they are made of
+`language`        how the languages of kernels spell their statements
 `listing`         the steps as lines for people
 """

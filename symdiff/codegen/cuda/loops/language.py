@@ -1,4 +1,4 @@
-"""How the languages of CUDA kernels spell what kernels of programs with arrays are made of.
+"""How the languages of CUDA kernels spell the statements of kernels of programs with arrays.
 
 The printers of `cudavalues`, `cudathread` and `cudagrid` say what a kernel does, a `Language`
 how that is written: `Cplusplus` here, which NVIDIA's run-time compiler takes, and Python for

@@ -106,7 +106,7 @@ _ATTRIBUTES = "\nattributes #0 = { nounwind }\n"
 
 
 def _answer(f: Function) -> None:
-    """Say which version of the interface is meant, if that is asked."""
+    """Return the version of the interface, if a call requests it."""
     extension = f.variable("ptr", f.field("%frame", _FRAME["extension"], "ptr"))
     f.label("extension")
     this = f.read("ptr", extension)

@@ -26,7 +26,7 @@ RECORD = (*(f"entry{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)
 
 entry0 ... : the builtins, in the order in which they are asked. entries : how many.
 pair0 ... : 1 if the tuple of results is to become its first and the tuple of the others.
-placed0 ... : what is asked instead if the only keyword is `out`; it takes that as its last
+placed0 ... : called instead if the only keyword is `out`; it takes that as its last
     argument, after `inputs` others, and the result of the call is that argument.
 general : what is called in the end.
 out : the name, interned.

@@ -51,7 +51,7 @@ MAKE = ("place", "kind", "descr", "rank", "axes", "served")
 
 MOST_WORDS, MOST_AXES = 4096, 64
 SAMPLE = 64
-"""Elements of an array of which the exponents are looked at."""
+"""Largest number of elements of an array whose exponents are read."""
 MOST_CHANGED = 63
 """Arguments among which those that are changed have bits."""
 MOST_REFUSED = 4

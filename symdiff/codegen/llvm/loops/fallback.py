@@ -9,7 +9,7 @@ The test is one branch that is predicted well: whether any lane is flagged. The 
 it is a function of its own, so that nothing of it stands in the loop: lane by lane, it calls
 the function that stands in the table `again.table` under the number of the value, or, where
 there is none yet or where that flags it as well, `%again`: a function of the runtime, the
-last of the kernel's fixed words, which puts one there when it is asked first.
+last of the kernel's fixed words, which puts one there when it is first called.
 
     i8 table[which](ptr leaves, ptr result)                     whether it flags it itself
     void again(i64 which, i64 stage, ptr leaves, ptr result)    0: none was there; 1: it did

@@ -400,7 +400,7 @@ def print_kernel(
     lanes : the registers and their functions; of width 1 for scalar code.
     accuracy : as for `Kernel` of scalar programs.
     tested : how many tested values it has.
-    flags : those of the processor's flags that are to be looked at.
+    flags : those of the processor's flags that are to be read.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
     probed : whether it is run with other directions of rounding, too.
     kinds : of the outputs, which callers read; an integer among real numbers is stored as one.

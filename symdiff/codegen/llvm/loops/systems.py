@@ -1,6 +1,6 @@
 """Routines of linear algebra in a kernel: what is small or triangular is computed there.
 
-The library is asked for what `symdiff.codegen.llvm.linear` leaves to it.
+The library computes what `symdiff.codegen.llvm.linear` leaves to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the functions that kernels call are defined: last in a module, or in a file beside it.
+"""Where the functions that kernels call are defined: last in a module, or in a file in its folder.
 
 Before:  {"_exp"}
 After:   their texts, or `from symdiff_pairs import _exp` and the text of `symdiff_pairs.py`

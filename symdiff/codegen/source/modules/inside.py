@@ -54,7 +54,7 @@ def inside_source(
     ----------
     columns : which results of what is called it returns; tree : how they nest.
     function : of numbers; again : whether it computes what is flagged again, or tells it.
-    slopes : whether it is asked for slopes.
+    slopes : whether it returns slopes.
     """
     used = [function, "_only_numbers", "_real", "_single"]
     every = public_names(all_names(face, params), used)

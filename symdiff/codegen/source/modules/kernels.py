@@ -175,7 +175,7 @@ def _staged(
     shape: Sequence[int],
     returned: _Returned,
 ) -> list[str]:
-    """The statements of stages, of which each returns what is found so far if no more is asked for."""
+    """The statements of stages; each returns the results so far if no more are needed."""
     made, texts = statements(roots, writer, taken)
     names = {*taken, *(a.name for a in made)}
     tests = len(roots) - sum(shape)  # one for each stage, or none

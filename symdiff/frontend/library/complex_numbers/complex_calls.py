@@ -338,7 +338,7 @@ def check(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         raise Refused(f"{function.__name__}() of complex numbers is not supported")
 
 
-# ------------------------------------------------------------- what is told to the tracer
+# --------------------------------------------------------------- entries for the tracer
 @traced_as(of_operators.small_integer)
 def _small_integer(t: Tracer, value: Any) -> Any:
     if is_complex(value):

@@ -117,7 +117,7 @@ def _divmod(t: Tracer, a: Any, b: Any) -> Any:
 
 
 def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
-    """Large numbers stand for infinities unless others are given. The choice for nan stands right
+    """Large numbers replace infinities unless others are given. The choice for nan stands right
     around the value, where it is seen to be a guard of a removable point."""
     high = number(sys.float_info.max) if posinf is None else posinf
     low = number(-sys.float_info.max) if neginf is None else neginf

@@ -85,7 +85,7 @@ def _elementwise(
 
 
 def _is_new(t: Tracer, target: Any) -> bool:
-    """Whether a number stands for an array that is made in the call itself, such as
+    """Whether a number denotes an array that the call itself creates, such as
     `out=np.zeros_like(x)`: nothing else sees what is stored in it."""
     if not isinstance(number_of(target), Scalar) or not isinstance(t.at, ast.Call):
         return False

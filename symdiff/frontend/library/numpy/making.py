@@ -47,7 +47,7 @@ Function = Callable[..., Any]
 
 
 def converted(a: SymArray, kind: str | None, dtype: Any = None) -> SymArray:
-    """The array as one of another kind, which a dtype says that is asked for."""
+    """The array with the kind of a given dtype."""
     if kind is None or kind == a.kind:
         return a
     if kind == "i" and a.kind == "f":
@@ -192,7 +192,7 @@ def _of_decided_length(t: Tracer, start: Any, stop: Any, step: Any) -> Any:
 
 
 def _is_size(e: Expr) -> bool:
-    """Whether a real number is an integer made of sizes, such as `len(x) + 1.0`."""
+    """Whether a real number is an integer computed from sizes, such as `len(x) + 1.0`."""
     return loop_program.kind_of(e) == "i" and all(
         n.op is loop_program.INDEX for n in loop_program.leaves((e,))
     )

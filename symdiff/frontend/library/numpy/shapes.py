@@ -263,7 +263,7 @@ def ravel(t: Tracer, value: Any) -> SymArray:
         known = memory.reshaped = memory.argument or _as_arguments(t, memory)
     if steps and (known or found.shape[0] is ONE):
         return found
-    if known:  # a copy, but of one element, or beside axes of one
+    if known:  # a copy, except of one element, or next to axes of one
         sizes = (found.shape[0], *memory.shape)
         known = t.parameter_sizes.issuperset(loop_program.leaves(sizes))
         for n in sizes if known else ():
