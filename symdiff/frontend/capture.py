@@ -389,7 +389,7 @@ def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopP
 
 
 def _of_what_is_read(program: LoopProgram) -> LoopProgram:
-    """The program without the arrays of which it reads nothing."""
+    """The program without the arrays that it does not read."""
     used = loop_program.free(program.block, program.outputs)
     return replace(program, params=tuple(p for p in program.params if p.name in used))
 

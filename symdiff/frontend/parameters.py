@@ -62,7 +62,7 @@ class Arrays:
     lazy : whether arrays are formulas that are not written down, to see whether the function
         is elementwise.
     numbers : why, and where, the function takes elements of arrays only; None if it does not.
-    single : those arrays of which one would be taken as it is if it had a single element.
+    single : those arrays that would be taken as they are if they had a single element.
     integers : numbers that are used as indices.
     floats : the places where lists of integers are made in which floats are stored later.
     """

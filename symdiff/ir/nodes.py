@@ -56,7 +56,7 @@ class Op:
         that is stored while the arguments would have to be computed again.
     live : `(*args) -> condition under which each argument counts`; for max and
         min, where an argument that is not taken must not leak into the derivative.
-    domain : `(*args) -> closed condition` outside of which the value is nan.
+    domain : `(*args) -> closed condition`; the value is nan where it does not hold.
     pole : `(*args) -> where` the value is not finite though the arguments are, on that domain.
     simplify : `(*args) -> an equal node, or None`, tried at construction.
     fold : `(*Fractions) -> exact Fraction, or None`.

@@ -1,4 +1,4 @@
-"""Passes as data: the lists that a pipeline runs, that `symdiff show` prints, and of which validation
+"""Passes as data: the lists that a pipeline runs, that `symdiff show` prints, and from which validation
 switches off what is at fault.
 
 A pass takes a program, or a part of one, and the context of its pipeline, and returns the changed program.

@@ -112,7 +112,7 @@ def plain_named(name: str) -> Op:
 
 
 def _single_op(op: Op) -> Op:
-    """A plain operation of which the result is rounded to float32."""
+    """A plain operation whose result is rounded to float32."""
     name = PREFIX + SINGLE + _real[op].name
     found = OPS.get(name)
     if found is None:

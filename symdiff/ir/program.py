@@ -459,7 +459,7 @@ def unnesting(entry: Callable[..., Any], inputs: int, tree: Tree, count: int) ->
 
 NONE_OF_KIND = {"i": "i", "b": "?"}
 KINDS_OF_NONE = {"i": "int", "?": "bool"}
-"""The types of indices in the tree of an array without elements, of which no output says what they are."""
+"""The types of indices in the tree of an array without elements, which no output shows."""
 
 
 def map_tree(function: Callable[[int], Any], tree: Tree) -> Any:

@@ -243,7 +243,7 @@ def _moderate(q: Fraction) -> bool:
 
 # ------------------------------------------------------------------------------- pairs
 class _Pairs:
-    """Multisets of factors, of which the most common pair becomes a factor, and so on."""
+    """Multisets of factors, where the most common pair becomes a factor, repeatedly."""
 
     def __init__(self) -> None:
         self.bags: dict[Expr, list[_Factor]] = {}

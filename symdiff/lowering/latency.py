@@ -1,6 +1,6 @@
 """Would a processor wait for results of a kernel longer than it computes?
 
-Before:  sin(cos(exp(x))) with errors: 600 operations, of which 160 follow one another
+Before:  sin(cos(exp(x))) with errors: 600 operations, 160 of them in sequence
 After:   yes; two registers at a time, it takes two thirds of the time for each
 
 A fused multiplication takes four cycles, and two of them begin in each. A processor looks

@@ -11,7 +11,7 @@ computed for tests only, where bounds are rough, is not corrected.
 A logistic function, 1/(1 + exp(x)), together with exp(-|x|) is computed from it: it is less than 1,
 and one exponential serves both.
 
-Requires: lowered nodes, of which so many first ones are results.
+Requires: lowered nodes; the given number of first ones are results.
 Ensures: the same values within one rounding, or a flag of the processor (see
 `codegen.llvm.tiers`): where a denominator is 0 or infinite, or a remainder underflows.
 """

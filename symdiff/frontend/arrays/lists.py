@@ -89,7 +89,7 @@ def duplicate(a: Listed) -> Listed:
 def of_elements(
     t: Tracer, items: SymArray, nest: str, value: Any, leaf: Expr, since: Mark
 ) -> Listed:
-    """The list of which an element, at an index, is a value."""
+    """The list that has a value as an element, and its index."""
     if becomes_floats(t, items.kind):
         items = symbolic.lazy(items.shape, "f", symbolic.formula(items), symbolic.needs(items))
     made = symbolic.listed(items, nest)

@@ -391,7 +391,7 @@ def _table(loaded: tuple[str, ...]) -> dict[int, tuple[Any, Alias]]:
 
 
 def modules() -> tuple[str, ...]:
-    """The modules of which names are known."""
+    """The modules with known names."""
     return _MODULES
 
 

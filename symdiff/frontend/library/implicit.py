@@ -28,7 +28,7 @@ from symdiff.ir.functions.marks import DETACHED
 from symdiff.passes import differentiate
 
 STEPS = 2
-"""Newton steps from a root, each of which doubles the number of derivatives that are right."""
+"""Newton steps from a root; each doubles the number of right derivatives."""
 ORDERS, ALL = 2**STEPS - 1, 99
 """The orders of derivatives that are right: of roots, of integrals."""
 

@@ -91,7 +91,7 @@ RK23 = Method(
 
 @traced
 def constant(t: Tracer, x: Any) -> Any:
-    """A number of which no derivative is taken."""
+    """A number without derivatives."""
     t.solved(ALL, MINIMA)
     return trace_stop_gradient(t, x)
 

@@ -38,7 +38,7 @@ _LEVELS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 
 
 def _filter(t: Tracer, action: Any, *args: Any, **kwargs: Any) -> None:
-    """What is done with warnings, of which kernels have none."""
+    """What is done with warnings, which kernels do not have."""
     if action == "error":
         raise Refused("warnings are made errors", "test for what is wrong and raise an error")
 

@@ -1,5 +1,5 @@
 """What plain Python that is traced calls and the tracer computes: formulas whose constants are exact, and what
-Python has no word for, such as a number of which no derivative is taken.
+Python has no word for, such as a number without derivatives.
 
 Before:  turns = exact(lambda z: ATAN(z) / PI())
 After:   turns(z), in a function that is traced, is that formula of z
@@ -65,7 +65,7 @@ def no_keywords(kwargs: dict[str, Any]) -> None:
 
 
 def stop_gradient(x: Any) -> Any:
-    """A number or array of which no derivative is taken: itself, as a constant.
+    """A number or array without derivatives: itself, as a constant.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Equations of Sylvester, Lyapunov and Riccati, and generalised eigenvalues, in terms of NumPy's functions:
 plain Python that is traced like a user's, as in `composed`.
 
-Riccati equations are solved by iterations of which no derivative is taken, and then by Newton's steps, of
+Riccati equations are solved by iterations without derivatives, and then by Newton's steps, of
 which each doubles how many derivatives are right.
 """
 
@@ -116,7 +116,7 @@ def _stabilising(start: ArrayLike, x: ArrayLike, is_open: Any) -> Any:
 
 @traced
 def detached(t: Tracer, x: Any) -> Any:
-    """A matrix of which no derivative is taken."""
+    """A matrix without derivatives."""
     t.solved(ORDERS, MINIMA)
     return trace_stop_gradient(t, x)
 

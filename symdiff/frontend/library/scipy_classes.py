@@ -1,4 +1,4 @@
-"""Classes of SciPy's of which objects are made where a function is traced: our own in their place.
+"""Replacements of classes of SciPy's whose objects a traced function creates.
 
 Before:  CubicSpline(x, y)(q), where y is traced
 After:   an object of `splines.CubicSpline`, whose methods are inlined as those of a user's class are

@@ -210,7 +210,7 @@ def _memory(t: Tracer, g: Growing, count: Expr, first: Sequence[Any]) -> Listed 
 
 
 def _add(t: Tracer, all: Listed, place: Expr, value: Any) -> None:
-    """Store an element of which the place is within the memory."""
+    """Store an element whose place is within the memory."""
     a = all.storage
     if all.table is not None:
         lists.append(t, all, place, value)

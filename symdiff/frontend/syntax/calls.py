@@ -82,7 +82,7 @@ class Inlined:
     Attributes
     ----------
     tree : an `Expr`, or a nested tuple, list or NumPy object array of them.
-    domain : conditions outside of which the values are nan.
+    domain : conditions without which the values are nan.
     assumptions : conditions that the arguments must satisfy.
     slopes : where signs in them jump that are slopes of absolute values.
     of_derivatives : whether they are derivatives.

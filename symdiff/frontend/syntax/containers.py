@@ -269,7 +269,7 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
 
 
 def _known_slices(index: Any) -> Any:
-    """Slices of which all parts are known when traced."""
+    """Slices whose parts are all known when traced."""
     if isinstance(index, tuple):
         return tuple(map(_known_slices, index))
     if not isinstance(index, slice):

@@ -95,7 +95,7 @@ def _elements(t: Tracer, inlined: Placed) -> Any:
 
 
 def _diagonal(t: Tracer, slopes: Any, arguments: Sequence[Any]) -> Any:
-    """The Jacobian by arrays of a function of their elements, of which these are the slopes."""
+    """The Jacobian by arrays of a function of their elements, given its slopes."""
     a = symbolic.symbolic(t, slopes)
     shape, rank, same = list(a.shape), len(a.shape), ir.TRUE
     for v in arguments:

@@ -170,7 +170,7 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
 
 
 def _of_texts(op: type[ast.operator], a: Any, b: Any) -> Any:
-    """`a op b` of which one is text: joined, repeated, or with values put in."""
+    """`a op b`, one of which is text: joined, repeated, or with values put in."""
     if op is ast.Mod and isinstance(a, (str, Text)):
         return text_of(lambda v: a % v, b) if isinstance(a, str) else a
     pair = {type(a), type(b)}
@@ -337,7 +337,7 @@ def _among(t: Tracer, item: Any, values: Sequence[Any]) -> Cond | bool:
 
 
 def _of_arrays(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
-    """`a op b` of which one is an array."""
+    """`a op b`, one of which is an array."""
     for v, other in ((a, b), (b, a)):
         if isinstance(v, Listed) and not isinstance(other, (SymArray, SmallArray, Selected)):
             raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(v)}", "make an array of it")

@@ -196,7 +196,7 @@ def _outside_of_journals(t: Tracer) -> Iterator[None]:
 
 
 def _check(t: Tracer, node: ast.Try, handlers: list[Handler], seen: Journal) -> None:
-    """Refuse a statement of which the errors are not all known."""
+    """Refuse a statement whose errors are not all known."""
     kinds = [k for caught, _ in handlers for k in caught]
     wide = not all(issubclass(k, (ArithmeticError, *_OF_TYPES)) for k in kinds)
     caught = [e for e in seen.errors if _caught(e[0], handlers) is not None]

@@ -31,7 +31,7 @@ def promoted(value: Any) -> Any:
 
 
 def alike(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two values of which one may be a complex number and the other a real one: both complex then."""
+    """Two values, both complex if one of them is."""
     for v, other in ((a, b), (b, a)):
         if is_complex(v) and is_number(other) and not is_array_pair(v):
             return promoted(a), promoted(b)

@@ -15,7 +15,7 @@ from symdiff.ir import TRUE, ZERO, Expr
 
 
 def missing(e: Expr, defined: Expr, known: Collection[Expr] = ()) -> list[Expr]:
-    """The conditions outside of which a value is nan but its expression may not be."""
+    """The conditions without which a value is nan although its expression may not be."""
     if defined is TRUE:
         return []
     wanted = [c for c in implied.conjuncts(defined) if not _holds(c, known)]

@@ -24,7 +24,7 @@ def canonical(condition: Expr) -> Expr:
 
 
 def _unsigned(c: Expr) -> Expr:
-    """A comparison of which no side that is not a constant has a sign before it."""
+    """A comparison whose sides have no sign before them, except constants."""
     if c.op not in ir.COMPARISONS or all(a.op is not ir.NEG for a in c.args):
         return c
     if not all(a.op is ir.NEG or ir.rational(a) is not None for a in c.args):

@@ -1,6 +1,6 @@
 """Denominators that a formula had as it was written.
 
-Before:  0.0 if abs(d) < 1e-9 else v/(L/tan(d))        of which the formula is v*tan(d)/L
+Before:  0.0 if abs(d) < 1e-9 else v/(L/tan(d))        with the formula v*tan(d)/L
 After:   where(abs(d) < 1e-9, 0, filled(v*tan(d)/L, tan(d)))
 
 Requires: conditions and values as they are traced. Ensures: a side of a branch next to a point at which a
@@ -33,7 +33,7 @@ LITTLE = Fraction(1, 10**9)
 """What a tolerance is."""
 
 denominators: ContextVar[dict[Expr, None] | None] = ContextVar("divided by", default=None)
-"""What a trace divided by, of which the quotients do not show it."""
+"""The divisors of a trace that its quotients do not show."""
 
 
 def divided(by: Expr, found: Expr) -> None:

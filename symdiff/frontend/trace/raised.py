@@ -86,7 +86,7 @@ _HARMLESS = (
 )  # fmt: skip
 """Functions that raise no error which depends on numbers."""
 _ROUNDINGS = (int, round, math.floor, math.ceil, math.trunc)
-"""Functions that make integers of numbers, of which nan and infinity have none."""
+"""Functions that convert numbers to integers, which nan and infinity have none of."""
 
 
 def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None:

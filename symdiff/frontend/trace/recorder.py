@@ -350,7 +350,7 @@ class Recorder(Interface):
                 self.executions.append(held)
 
     def solved(self, orders: int, room: float) -> None:
-        """Note that plain Python computes a solution to a tolerance, of which so many derivatives are right."""
+        """Note that plain Python computes a solution to a tolerance, and how many of its derivatives are right."""
         self.orders = orders if self.orders is None else min(self.orders, orders)
         self.room = max(self.room, room)
 
@@ -377,7 +377,7 @@ class Recorder(Interface):
         self.facts = self.facts.union(implied.consequences(fact))
 
     def stretch(self, a: Expr, b: Expr) -> None:
-        """Note that two sizes meet of which one may be 1."""
+        """Note that two sizes meet, one of which may be 1."""
         if all(e in self.parameter_sizes for e in loop_program.leaves((a, b))):
             self.stretches.setdefault((a, b))
 

@@ -310,7 +310,7 @@ _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
     ast.FloorDiv: lambda a, b: ir.apply(FLOORDIV, a, b),
     ast.Mod: lambda a, b: ir.apply(MOD, a, b),
 }
-"""Operations on integers of which one is not known when traced."""
+"""Operations on integers, at least one of which is not known when traced."""
 
 
 def _low_bits(e: Expr, mask: int) -> Any:
@@ -469,7 +469,7 @@ _COMPOSED_OF_INTEGERS = frozenset(
         "mod", "remainder", "pow", "conj", "conjugate", "real", "imag",
     )
 )  # fmt: skip
-"""Those of which NumPy has a version for integers."""
+"""Those that NumPy also has for integers."""
 
 
 def apply(op: Op, *values: Any) -> Any:

@@ -174,7 +174,7 @@ class Tracer(Conditions):
         return self.shapes is not None and bool(leaves) and self.parameter_sizes.issuperset(leaves)
 
     def _must_be_alike(self, condition: Expr, a: Any, b: Any) -> None:
-        """Refuse arrays of two kinds, of which sizes say which one is returned."""
+        """Refuse arrays of two kinds if sizes decide which one is returned."""
         if self.frame.caller is None and self.of_sizes(condition):
             kinds = {getattr(v, "kind", "") for v in (a, b)}
             if len(kinds) > 1 and "" not in kinds:
@@ -351,7 +351,7 @@ class Tracer(Conditions):
         return Choice(c, a, b)
 
     def _merge_arrays(self, c: Expr, a: Any, b: Any) -> Any:
-        """One of two arrays, of which one at least has a size that is not known."""
+        """One of two arrays, at least one of which has an unknown size."""
         if isinstance(a, SmallArray) or isinstance(b, SmallArray):
             raise Retrace(what="an array has elements traced one by one on one side only")
         found = self.one_of_arrays(c, a, b) if type(a) is type(b) else None

@@ -180,7 +180,7 @@ class SymArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selected:
-    """Elements of an array of which only those count whose condition holds: `a[a > 0]`.
+    """Elements of an array, where only those with a true condition count: `a[a > 0]`.
 
     The condition is one on the first axes of the array, which become one axis.
 
@@ -278,7 +278,7 @@ class SmallArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masked:
-    """Elements of which only those count whose condition holds: `a[a > 0]`."""
+    """Elements, where only those with a true condition count: `a[a > 0]`."""
 
     items: tuple[Any, ...]
     present: tuple[Any, ...]

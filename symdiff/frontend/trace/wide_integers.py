@@ -432,7 +432,7 @@ class _Checker:
 
     def bounds(self, s: Loop, whole: Sequence[Carried]) -> tuple[dict[str, Step], set[str]]:
         """Find bounds of what a loop carries, at the start of its iterations; returns what is
-        added to some in each iteration, and the names of which there are no bounds."""
+        added to some in each iteration, and the names without bounds."""
         inits = {c.name: _clipped(self.range(c.init)) for c in whole}
         steps: dict[str, Step] = {}
         loose: set[str] = set()

@@ -84,7 +84,7 @@ TABLE: tuple[Op, ...] = (
 
 
 def domain(op: Op, args: tuple[Expr, ...]) -> Expr:
-    """The closed condition outside of which `op(*args)` is nan over the reals."""
+    """The closed condition without which `op(*args)` is nan over the reals."""
     if op.domain is not None:
         return op.domain(*args)
     if op is POW and integer(args[1]) is None:

@@ -78,7 +78,7 @@ LARGEST_PARAMETER = 300.0
 def slope_by(
     place: int, value: Callable[..., Any], complex_value: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The ball of the derivative of a function by an argument of which it is analytic.
+    """The ball of the derivative of a function by an argument in which it is analytic.
 
     With |f| <= M in a disc of radius R, the difference quotient over h on both sides is off by at
     most M h**2/(R**3 - R*h**2), and the derivative changes by at most 2*M*r/(R - r)**2 within r

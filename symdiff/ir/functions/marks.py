@@ -54,7 +54,7 @@ DETACHED = Op(
     partials=lambda x: (None,), simplify=lambda x: x if x.op is CONST else None,
     expand=lambda x: x, sympy=lambda sp, x: x,
 )  # fmt: skip
-"""A number of which no derivative is taken, as what it is used for does not depend on it;
+"""A number without derivatives, as what it is used for does not depend on it;
 made by `loops.simplify.scaled_sums`."""
 
 PINNED: Op = Op(

@@ -30,7 +30,7 @@ from symdiff.ir.functions.columns import at_zero, even, flint, odd
 from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.roots_and_norms import HYPOT
 
-_TURNS = {  # of which fractions of pi sine is rational (Niven's theorem)
+_TURNS = {  # the fractions of pi whose sine is rational (Niven's theorem)
     Fraction(0): ZERO, Fraction(1, 6): HALF, Fraction(1, 2): ONE, Fraction(5, 6): HALF,
     Fraction(1): ZERO, Fraction(7, 6): neg(HALF), Fraction(3, 2): neg(ONE),
     Fraction(11, 6): neg(HALF),

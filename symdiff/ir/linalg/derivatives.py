@@ -105,7 +105,7 @@ class Writer:
         return self.total(n, lambda i: load(product, i, i))
 
     def symmetric(self, a: Expr) -> Expr:
-        """The symmetric matrix of which `a` has the lower triangle."""
+        """The symmetric matrix with the lower triangle of `a`."""
         at = lambda i, j: where(le(j, i), load(a, i, j), load(a, j, i))
         return a if a is ZERO else self.build(self.shape(a), at)
 

@@ -5,7 +5,7 @@ After:   y = [x[i] if i < 1 else x[i - 1] for all i < n]
 
 Requires: a valid program.
 Ensures: the same values and errors. Comparisons of integers are decided where they are the same
-in all iterations of the loops around them, for all sizes of which these have iterations and
+in all iterations of the loops around them, for all sizes for which these have iterations and
 that pass the checks outside of loops. A check goes only where it holds by the others, so each
 error is raised as before.
 """

@@ -1,4 +1,4 @@
-"""Unnormalised pairs of doubles, of which functions with their rounding errors are made.
+"""Unnormalised pairs of doubles, for functions with their rounding errors.
 
 Before:  the coefficients of a polynomial
 After:   its value at a pair as a value and what is to be added to it
@@ -40,7 +40,7 @@ class Unnormalised(NamedTuple):
 
 
 def polynomial(z: Pair, coefficients: Sequence[Fraction], full: int) -> Pair:
-    """The sum of c[k] * z**k, of which the first `full` steps of Horner's rule are
+    """The sum of c[k] * z**k, where the first `full` steps of Horner's rule are
     computed with their errors; their constants must be larger than what they are added to."""
     tail = const(Fraction(nearest(coefficients[-1])))
     for c in reversed(coefficients[full:-1]):

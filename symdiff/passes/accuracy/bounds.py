@@ -101,7 +101,7 @@ class Bounds:
     values : what holds of functions whose values are taken without their errors.
     compensated, corrected : the nodes that are computed with their errors, and those of them
         whose errors are added.
-    results : those of which the value is a result.
+    results : those whose value is a result.
     """
 
     dtype: str = "float64"
@@ -293,7 +293,7 @@ class Bounds:
         return [(t, self.bounds[t].k + extra) for t, extra in terms]
 
     def _term_by_term(self, e: Expr) -> Bound:
-        """The error of a node of which every operation is rounded by itself."""
+        """The error of a node if every operation is rounded by itself."""
         if self.apart is None:
             self.apart = Bounds(
                 self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean, series=self.series

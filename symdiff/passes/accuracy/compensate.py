@@ -37,7 +37,7 @@ MAX_REFINED, MOSTLY = 80, 0.5
 MOST_OF = 0.9
 """Functions to fewer bits must save more operations than this leaves."""
 MAX_SAMPLED = 600
-"""Nodes of a program of which that share is estimated."""
+"""Largest number of nodes of a program for which that share is estimated."""
 
 
 def compensate(outputs: Iterable[Expr], light: bool = False) -> tuple[Expr, ...]:

@@ -70,7 +70,7 @@ class ResidualBounds:
     slopes : of a function by its arguments, at most.
     light : whether functions have fewer bits.
     errorless : whether values are taken without their errors; then only functions have
-        conditions, outside of which their values are anything.
+        conditions, without which their values are arbitrary.
     parts : of the bound of a node that are left.
     series : units of error that come of series in bands.
     safe : conditions for a node, all of which must hold.
@@ -146,7 +146,7 @@ class ResidualBounds:
         return sum(below, ZERO)
 
     def _squared(self, n: Expr) -> list[tuple[Expr, Expr]]:
-        """The arguments of which the error of one must be small, and beside what."""
+        """The arguments, one of whose errors must be small, and relative to what."""
         args = n.args
         if n.op in CORRECTED:
             loose = [a for a in args if (k := self.worst[a]) is None or k > FEW]
@@ -203,7 +203,7 @@ _COMBINE: dict[ir.Op, Callable[[list[Fraction]], Fraction]] = {
 
 
 def plainly(condition: Expr, nodes: set[Expr]) -> Expr:
-    """An expression over what is computed with its errors, of which it takes the values."""
+    """An expression over compensated values, which uses the values alone."""
 
     def is_value(e: Expr) -> bool:
         return e in nodes and bool(e.args) and not e.op.boolean

@@ -194,7 +194,7 @@ def _compared(condition: Expr) -> Expr | None:
 
 
 def _where_signs_of_zeros_count(order: Iterable[Expr], signs: Signs) -> set[Expr]:
-    """The nodes of which it may matter what sign a zero has: those below a divisor that may be 0,
+    """The nodes for which the sign of a zero may matter: those below a divisor that may be 0,
     a power that is not positive, a pole, or a function of several that may jump."""
     found: set[Expr] = set()
     for e in reversed(list(order)):

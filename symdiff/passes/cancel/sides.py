@@ -250,7 +250,7 @@ class _Choices:
         return found
 
     def _agreed(self, a: Expr, b: Expr) -> Expr:
-        """What two sides are, of which one may not be there: if they agree. Else nan; of first
+        """The common value of two sides, one of which may be missing. Else nan; of first
         derivatives the mean, which is between those of the sides."""
         if a is b:
             return a
@@ -318,7 +318,7 @@ class _Choices:
         return self.seen[e]
 
     def _counts(self, u: Expr) -> bool:
-        """Whether u has two sides, or one, of which its slopes are not at 0."""
+        """Whether u has two sides, or one whose slopes are not at 0."""
         if self.second and _is_even_power(u):
             return not any(e.op in (ABS, *EXTREMES, WHERE) for e in ir.topological((u,)))
         return not _has_one_side(u)

@@ -81,7 +81,7 @@ def plain(name: str, value: Any) -> Any:
 
 
 def must_lie_by_rows(names: Sequence[str], values: Sequence[Any]) -> None:
-    """Refuse arrays that lie otherwise in memory, of which a function changes another shape.
+    """Refuse arrays that are not C-contiguous if a function changes them in another shape.
 
     Raises
     ------

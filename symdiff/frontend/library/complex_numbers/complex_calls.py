@@ -92,7 +92,7 @@ def inline(t: Tracer, function: Any, *args: Any) -> Any:
 
 
 def binary(t: Tracer, op: type[ast.AST], a: Any, b: Any) -> Any:
-    """`a op b` of which one is complex."""
+    """`a op b`, one of which is complex."""
     function = of_operators.OPERATORS.get(op)
     if function is None:
         symbol = scalars.SYMBOLS.get(op, "this operator")

@@ -39,7 +39,7 @@ def _roots(rows: int, columns: int, n: int, sign: float) -> Any:
 
 
 def _fitted(a: ArrayLike, n: int) -> Any:
-    """An array of which the last axis is cut, or filled with zeros, to a size."""
+    """An array whose last axis is cut, or padded with zeros, to a size."""
     if n <= a.shape[-1]:
         return a[..., :n]
     missing = np.zeros((*a.shape[:-1], n - a.shape[-1]))
@@ -77,7 +77,7 @@ fft, ifft, rfft = _of_axis(False), _of_axis(True), _of_axis(False, half=True)
 
 
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """The signal of which the transform has these values up to the middle, and their conjugates beyond."""
+    """The signal whose transform has these values up to the middle, and their conjugates beyond."""
     a = np.moveaxis(np.asarray(a), axis, -1)
     size = 2 * (a.shape[-1] - 1) if n is None else n
     a = _fitted(a, size // 2 + 1)

@@ -16,7 +16,7 @@ from symdiff.frontend.trace.values import is_complex
 
 
 def pair(real: Any, imag: Any) -> Any:
-    """The complex numbers of these parts, of which one may have fewer axes."""
+    """The complex numbers with these parts, one of which may have fewer axes."""
     return real + 1j * imag
 
 
