@@ -181,7 +181,7 @@ def _formula(label: str, e: Expr) -> Formula:
 
 # --------------------------------------------------------------------------- pictures
 def _error_pictures(function: Any, program: Program) -> list[Picture]:
-    """Errors beside the points that were filled, along the variable that was; if none was, beside
+    """Errors near the points that were filled, along the variable that was; if none was, near
     those where something vanishes."""
     found = []
     for axis, point in _centers(function, program):
@@ -254,7 +254,7 @@ def _picture(function: Any, program: Program, axis: int, point: tuple[float, ...
     center = point[axis]
     beside = name if center == 0 else f"{name} {'−' if center > 0 else '+'} {abs(center):g}"
     others = [f"{n} = {v:g}" for n, v in zip(program.params, point, strict=True) if n != name]
-    caption = ", ".join([f"beside {name} = {center:g}", *others])
+    caption = ", ".join([f"near {name} = {center:g}", *others])
     return Picture(caption, errors(series, beside, SMALLEST, LARGEST))
 
 

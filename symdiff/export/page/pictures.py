@@ -1,5 +1,5 @@
 """Pictures of a report, as SVG in the colours of the page: errors of the plain chain rule and of
-symdiff beside a point, and the graph of what a kernel computes."""
+symdiff near a point, and the graph of what a kernel computes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def errors(series: Sequence[Series], variable: str, smallest: float, largest: fl
 
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" class="plot">',
-        f"<title>Errors beside {escape(variable)}</title>",
+        f"<title>Errors near {escape(variable)}</title>",
     ]
     for value, label in (
         (1.0, "1"),
