@@ -149,7 +149,7 @@ def _room(tape, needed):
 
 
 def _given(name, value, kind, shape):
-    """An argument as an array of so many axes, or a number; None stands for any size."""
+    """An argument as an array of so many axes, or a number; None: any size."""
     found = np.asarray(value, kind)
     if found.ndim != len(shape):
         what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
