@@ -1,12 +1,12 @@
-"""Derivatives are nan outside of the domain of what is differentiated, where their formulas are not.
+"""Derivatives are nan outside of the domain of the function, even where their formulas are not.
 
 Before:  log(x), whose derivative is 1/x for negative x too
 After:   within(log(x), x), whose derivative is within(1, x)/x, nan for negative x
 
 Requires: any DAG.
-Ensures: `with_margins` changes no value, and `inside_margins` none but on the way to nan: formulas are simplified
-as if they were defined everywhere, and what says where they are stands around the result, if no
-operation in that does. Each branch of a formula has its own.
+Ensures: `with_margins` changes no value, and `inside_margins` only makes values nan. Formulas are
+simplified as if they were defined everywhere; then the result is marked with its domain, unless one
+of its operations implies that. Each branch of a formula has its own domain.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ SHARED = (
 SAME_FORM = "it must have the same type and size in every iteration"
 ARRAY_FORM = "start with an array of its size, such as np.zeros(n)"
 FORMS = (SAME_FORM, ARRAY_FORM)
-"""Hints of refusals that a first iteration by itself may avoid, as it gives names the form that they keep."""
+"""Hints of refusals that peeling the first iteration may avoid, as it gives names their final type."""
 
 
 @dataclass(slots=True)
