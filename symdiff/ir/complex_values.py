@@ -1,4 +1,4 @@
-"""Complex numbers and arrays, made of their real and imaginary parts where results are nested."""
+"""Complex numbers and arrays in nested results, built from their real and imaginary parts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ else:
 
 
 class Conjugate:
-    """What p - 1j*q of the fields p and q is made of: a slope by x + 1j*y, of slopes by x and y."""
+    """Marks the fields p and q of p - 1j*q: the slope by x + 1j*y, from the slopes by x and y."""
 
 
 def complex_of(real: Any, imag: Any) -> Any:
-    """real + 1j*imag, in which signs of zeros, infinities and nan stay; of containers that nest
-    alike, of each of their parts."""
+    """real + 1j*imag, which keeps signs of zeros, infinities and nan; for containers that nest
+    alike, the same of each pair of their parts."""
     if isinstance(real, dict):
         return {k: complex_of(v, imag[k]) for k, v in real.items()}
     if isinstance(real, (tuple, list)):
@@ -49,4 +49,4 @@ def conjugate_of(real: Any, imag: Any) -> Any:
 
 
 PAIRS: dict[type, Callable[[Any, Any], Any]] = {complex: complex_of, Conjugate: conjugate_of}
-"""What an object in a tree of results is, of its two parts."""
+"""Constructs an object in a tree of results from its two parts."""

@@ -1,4 +1,4 @@
-"""Constructors of conditions, and of values that hang on one."""
+"""Constructors of conditions, and of values that depend on a condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds of names by induction: of all values that a name has, if it holds of those that they are made of.
+"""Properties of names by induction: a value has the property if the names in it have it.
 
 Before:  s = 0; for i in range(n): s = s + x[i]**2
 After:   s is a sum of squares, as 0 is one and `s + x[i]**2` is one where s is
@@ -15,12 +15,13 @@ from symdiff.ir.loop_program import Block, Build, Call, Loop, Type, Update, arra
 def made_of(
     block: Block, typed: Callable[[Type], bool] = lambda t: True, calls: bool = False
 ) -> dict[str, list[Expr]]:
-    """Of each name the expressions of its values; of a tape, and of what comes off it, of what is saved.
+    """The expressions of the values of each name; those of a tape, and of names restored from it,
+    are the saved ones.
 
     Parameters
     ----------
     typed : which types of values count.
-    calls : whether results of routines do, which are made of their arguments.
+    calls : whether results of routines count, whose expressions are their arguments.
     """
     made: dict[str, list[Expr]] = {}
     for s in walk(block):
@@ -45,7 +46,7 @@ def made_of(
 
 
 def inductive(made: dict[str, list[Expr]], holds: Callable[[Expr, set[str]], bool]) -> set[str]:
-    """The names of which something holds: of all that they are made of, if it does of these names."""
+    """The names with a property: each of their values has it, given that these names have it."""
     found = set(made)
     while wrong := {n for n in found if not all(holds(e, found) for e in made[n])}:
         found -= wrong

@@ -31,7 +31,7 @@ from symdiff.ir.functions.trigonometric import SIN
 
 
 def _derivative(n: int, m: Any, first: Fraction) -> Any:
-    """That of order n of 2F1(first, 1/2; 1; m)*pi/2 (DLMF 15.5.2)."""
+    """The derivative of order n of 2F1(first, 1/2; 1; m)*pi/2 (DLMF 15.5.2)."""
     arb, size = flint().arb, Fraction(1)
     for j in range(n):
         size *= (first + j) * (Fraction(1, 2) + j) / (1 + j)
@@ -102,8 +102,8 @@ FAR = 1e12
 
 
 def _up_to(n: int, phi: Any, m: Any, first: Fraction) -> Any:
-    """The derivative of order n of the integral from 0 to phi of (1 - m sin(t)**2)**-first: over whole
-    half-turns, and over what is left."""
+    """The derivative of order n of the integral from 0 to phi of (1 - m sin(t)**2)**-first: over
+    whole half-turns, and over the remainder."""
     library = flint()
     arb, acb = library.arb, library.acb
     half_turns = (phi.mid() / arb.pi() + 0.5).mid().floor().unique_fmpz()

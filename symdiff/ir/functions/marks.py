@@ -1,4 +1,4 @@
-"""What passes put into formulas: operations that nobody calls."""
+"""Operations that passes put into formulas and that nobody calls."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ EXTENDED = Op(
     simplify=lambda value, smooth: value if smooth is value or smooth.op is CONST else None,
     expand=lambda value, smooth: value, sympy=lambda sp, value, smooth: value,
 )  # fmt: skip
-"""The value that a guard puts near a singularity, with the derivatives of the smooth
-extension; made by `passes.guards.guards`."""
+"""The value of a guard near a singularity, with the derivatives of the smooth extension; made by
+`passes.guards.guards`."""
 
 SQUARES: Op = Op(
     "squares", 1, sign="nonnegative", partials=lambda s: (ONE,),
@@ -46,15 +46,15 @@ ROOT_SLOPE: Op = Op(
     sympy=lambda sp, s: 1 / (2 * sp.sqrt(s)), ball=lambda s: s if s.is_zero() else 1 / (2 * s.sqrt()),
     kink=lambda s: s, kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
 )  # fmt: skip
-"""The slope of the root of a sum of squares: 0 where that is 0, which stands for no limit. Before it
-is differentiated, `loops.simplify.norm_slopes` has the quotient that it is in its place."""
+"""The slope of the root of a sum of squares: by convention 0 where the sum is 0. Before the slope
+is differentiated, `loops.simplify.norm_slopes` replaces it by the quotient that it is."""
 
 DETACHED = Op(
     "detached", 1,
     partials=lambda x: (None,), simplify=lambda x: x if x.op is CONST else None,
     expand=lambda x: x, sympy=lambda sp, x: x,
 )  # fmt: skip
-"""A number of which no derivative is taken, as what it is used for does not depend on it;
+"""A number whose derivative is not taken, because the result does not depend on it;
 made by `loops.simplify.scaled_sums`."""
 
 PINNED: Op = Op(
@@ -62,12 +62,12 @@ PINNED: Op = Op(
     expand=lambda h, value, closed: where(eq(h, ZERO), value, closed),
     sympy=lambda sp, h, value, closed: closed,
 )  # fmt: skip
-"""A formula with the value that it is given where h = 0. That is the value of a point: no
-branch, which would count beside it as well; made by `passes.complete.removable`."""
+"""A formula with a given value where h = 0. It is the value at a point and not a branch, which
+would also count near the point; made by `passes.complete.removable`."""
 
 
 def pinned(condition: Expr, value: Expr, closed: Expr) -> Expr:
-    """A formula with the value that it is given where all of several equations hold."""
+    """A formula with a given value where all of several equations hold."""
     distance, equations = ZERO, [condition]
     while equations:
         e = equations.pop()
@@ -93,8 +93,8 @@ FILLED = Op(
     simplify=lambda value, u: value if u.op is CONST else None,
     expand=lambda value, u: value, sympy=lambda sp, value, u: value,
 )  # fmt: skip
-"""A value that was singular where u = 0, as it was written, though its formula is not; made by
-`frontend.trace.poles`, for `passes.guards`."""
+"""A value that was singular where u = 0 in the user's formula, though its own formula is not; made
+by `frontend.trace.poles`, for `passes.guards`."""
 
 STEP: Op = Op(
     "step", 6,
@@ -103,12 +103,12 @@ STEP: Op = Op(
     ),
     expand=lambda value, *_: value, sympy=lambda sp, value, *_: value,
 )  # fmt: skip
-"""factor*x + rest*point as it was written, where rest is 1 - factor and distance is point - x: the
+"""factor*x + rest*point as the user wrote it, with rest = 1 - factor and distance = point - x: the
 derivatives by these keep the digits that such differences would lose; made by
 `loops.simplify.fixed_points`."""
 
 
 MARKS = (DETACHED, EXTENDED, FILLED, SQUARES, STEP, WITHIN)
-"""What says something of its first argument, whose value it has: only derivatives are its own."""
+"""Marks with the value of their first argument; only their derivatives are their own."""
 DERIVED = (*MARKS, *SLOPES, ROOT_SLOPE)
-"""What only derivatives ask for: written out before anything is computed."""
+"""Operations that only derivatives need: they are expanded before anything is computed."""

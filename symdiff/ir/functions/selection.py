@@ -39,7 +39,7 @@ from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.trigonometric import COS, SIN
 from symdiff.process.lazy_modules import Later
 
-_plain = Later("symdiff.ir.plain")  # plain operations are made of these
+_plain = Later("symdiff.ir.plain")  # plain operations are built from these
 
 FLOOR: Op = Op(
     "floor", 1,
@@ -118,7 +118,7 @@ FLOOR_QUOTIENT: Op = Op(
 
 
 def _floor_quotient(x: Expr, y: Expr) -> Expr:
-    """What Python computes for `x // y`: fmod is exact, and the quotient of what is left nearly so."""
+    """The value of `x // y` in Python: fmod is exact, and the quotient of the rest nearly so."""
     plain: Callable[..., Expr] = _plain.plain
     rest = plain(FMOD, x, y)
     other = where(lt(y, ZERO), lt(ZERO, rest), lt(rest, ZERO))
@@ -166,11 +166,11 @@ def _slope(name: str, elsewhere: Callable[[Expr, Expr], Expr]) -> Op:
 
 
 TAKEN: Op = _slope("taken", lambda a, b: where(lt(b, a), ONE, NAN))
-"""That of `np.maximum`, nan beside nan."""
+"""The slope of `np.maximum`, which is nan if b is nan."""
 HELD: Op = _slope("held", lambda a, b: ONE)
-"""That of Python's `max`, which is a beside nan."""
+"""The slope of Python's `max`, which is a if b is nan."""
 SLOPES = (TAKEN, HELD)
-"""Slopes of what has the value of one of two arguments."""
+"""Slopes of operations whose value is one of two arguments."""
 
 
 def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
@@ -184,8 +184,8 @@ def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
 
 
 def _one_of(name: str, sign: int, slope: Op, expand: Callable[..., Expr], *names: str) -> Op:
-    """The larger (for `sign` 1) or smaller (-1) of two numbers; `expand` says what it is beside nan, and
-    `slope` what its slopes are: no argument is out that is not on the other side."""
+    """The larger (for `sign` 1) or smaller (-1) of two numbers; `expand` defines the value at nan,
+    and `slope` the slopes: an argument counts unless the comparison excludes it."""
 
     def live(a: Expr, b: Expr) -> tuple[Expr, Expr]:
         x, y = (a, b)[::sign]
@@ -221,7 +221,7 @@ SMALLER = _one_of("smaller", -1, HELD, lambda a, b: where(lt(b, a), b, a))
 """Python's `max(a, b)` and `min(a, b)`, which are a where b is nan, and nan where a is."""
 MAXIMA, MINIMA = (MAXIMUM, LARGER), (MINIMUM, SMALLER)
 EXTREMES = (*MAXIMA, *MINIMA)
-"""What has the value of one of two arguments."""
+"""Operations whose value is one of two arguments."""
 
 ENTRIES: tuple[Op, ...] = (
     FLOOR, CEIL, TRUNC, ROUND, FLOOR_QUOTIENT, FMOD, COPYSIGN, *EXTREMES,

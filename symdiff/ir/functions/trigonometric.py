@@ -1,4 +1,4 @@
-"""Sine and its kin."""
+"""Sine and related functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from symdiff.ir.functions.columns import at_zero, even, flint, odd
 from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.roots_and_norms import HYPOT
 
-_TURNS = {  # of which fractions of pi sine is rational (Niven's theorem)
+_TURNS = {  # the fractions of pi whose sine is rational (Niven's theorem)
     Fraction(0): ZERO, Fraction(1, 6): HALF, Fraction(1, 2): ONE, Fraction(5, 6): HALF,
     Fraction(1): ZERO, Fraction(7, 6): neg(HALF), Fraction(3, 2): neg(ONE),
     Fraction(11, 6): neg(HALF),
@@ -60,7 +60,7 @@ _ANGLES = {  # the multiples of pi whose sines and tangents are rational
 
 
 def _angle_of(name: str, x: Expr) -> Expr | None:
-    """The angle with a sine or tangent that is a number, where that is a multiple of pi."""
+    """The angle whose sine or tangent is a given number, if it is a multiple of pi."""
     if (q := rational(x)) is None or (part := _ANGLES[name].get(abs(q))) is None:
         return None
     return mul(const(part if q > 0 else -part), PI())
@@ -80,7 +80,7 @@ def _acos_simplify(x: Expr) -> Expr | None:
 
 
 def _atan2_simplify(y: Expr, x: Expr) -> Expr | None:
-    """The angle of an axis."""
+    """The angle of a vector on an axis."""
     up, right = rational(y), rational(x)
     if up is None or right is None or (up and right) or up == right:
         return None

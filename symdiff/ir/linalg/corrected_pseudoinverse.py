@@ -1,11 +1,12 @@
-"""Pseudoinverses with their rounding errors, which corrections ask for.
+"""Pseudoinverses with their rounding errors, for corrected kernels.
 
-With V the right singular vectors over the singular values and B = A V, computed with twice the digits, the columns
-of B are orthonormal but for what the library rounded: so E = I - B'B is small, and what V is off does not matter. Of as many
-columns as the rank, the pseudoinverse is V (I + E + E E + ...) B'. Matrices with more columns than rows are transposed. Of
-lower rank, with G = A' - A'A P, Q = I - P A, H = Q A' and D = P P' G, it differs from P by D - D A P + H P' P - Q Q P, to
-first order: the last terms are what P has beside the rows and columns of A. The singular values that the library counts
-as 0 count as 0.
+With V the right singular vectors over the singular values and B = A V, computed with twice the
+digits, the columns of B are orthonormal up to the rounding errors of the library: so E = I - B'B is
+small, and the error of V does not matter. With as many columns as the rank, the pseudoinverse is
+V (I + E + E E + ...) B'. Matrices with more columns than rows are transposed. For lower rank, with
+G = A' - A'A P, Q = I - P A, H = Q A' and D = P P' G, it differs from P by D - D A P + H P' P - Q Q
+P, to first order: the last terms are the part of P outside of the rows and columns of A. Singular
+values that the library counts as 0 count as 0.
 
 Reference: A. Bjorck, Numerical Methods for Least Squares Problems (1996), sections 2.9 and 6.6.
 """
@@ -26,7 +27,8 @@ SPLIT = 2.0**27 + 1
 
 
 def corrected_pseudoinverse(a: Matrix, least: Matrix, da: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-    """The pseudoinverse, what is to be added to it, where `a` is off by `da`, and what is left of that."""
+    """The pseudoinverse, its correction where `a` has the error `da`, and the error that
+    remains."""
     p = np.linalg.pinv(a, least[0])
     with np.errstate(all="ignore"):
         if a.shape[0] < a.shape[1]:
