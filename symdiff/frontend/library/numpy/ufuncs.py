@@ -135,7 +135,7 @@ def method(function: np.ufunc, name: str) -> Function | None:
 
 
 def _of_slice(t: Tracer, part: slice) -> Any:
-    """The numbers that a slice in `np.r_` stands for."""
+    """The numbers that a slice in `np.r_` denotes."""
     if isinstance(part.step, complex):
         raise Refused("a number of points in np.r_[] or np.c_[]", "use np.linspace")
     start, step = 0 if part.start is None else part.start, 1 if part.step is None else part.step
