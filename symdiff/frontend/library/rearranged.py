@@ -43,11 +43,11 @@ def _thin(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 _SLOPES = type(np.gradient(np.zeros((2, 2))))
-"""What `np.gradient` returns several arrays in: a tuple, before NumPy 2 a list."""
+"""The container of several arrays from `np.gradient`: a tuple, before NumPy 2 a list."""
 
 
 def gradient(f: ArrayLike, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Second-order differences inside, those of the order that is asked for at the ends."""
+    """Second-order differences inside, and of order `edge_order` at the ends."""
     axes = range(np.ndim(f)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1,) * len(axes)
     found = [_slopes(f, h, k, edge_order) for h, k in zip(steps, axes, strict=True)]
@@ -141,7 +141,7 @@ def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
 
 
 def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
-    """What `np.ufunc.at` does: one index after the other."""
+    """`np.ufunc.at`: one index after the other."""
     if isinstance(indices, tuple):
         i, j = indices
         more = [np.broadcast_to(v, i.shape) for v in values]
@@ -167,7 +167,7 @@ def added_in_parts(a: ArrayLike, indices: Any) -> Any:
 
 
 def extreme_or(f: Any) -> Any:
-    """`np.max` or `np.min` beside a first element, of what a condition selects."""
+    """`np.max` or `np.min` with an initial element, of the elements that a condition selects."""
 
     def found(
         a: ArrayLike, axis: int | None = None, *, initial: Any, keepdims: bool = False,
@@ -179,7 +179,7 @@ def extreme_or(f: Any) -> Any:
 
 
 def _beside(a: ArrayLike, axis: int | None, initial: Any, where: Any) -> Any:
-    """An array with one more element along an axis, as there may be none."""
+    """An array with one more element along an axis, in case there is none."""
     if np.ndim(initial) or isinstance(axis, tuple) or np.ndim(a) == 0:
         raise ValueError("initial= of an extreme of arrays along one axis, or all, is a number")
     a = np.asarray(a)
@@ -192,7 +192,7 @@ def _beside(a: ArrayLike, axis: int | None, initial: Any, where: Any) -> Any:
 
 
 def vectorized(pyfunc: Any, *args: ArrayLike) -> Any:
-    """What `np.vectorize(pyfunc)` does."""
+    """`np.vectorize(pyfunc)`."""
     if max([np.ndim(a) for a in args]) == 0:
         return pyfunc(*args)
     shape = np.shape(sum([a * 0 for a in args]))
@@ -387,7 +387,8 @@ def isposinf(x: ArrayLike) -> Any:
 
 
 def cumulative(f: Any, first: Any) -> Any:
-    """`np.cumulative_sum` by `np.cumsum`, or that of products: with the value of nothing before it."""
+    """`np.cumulative_sum` by `np.cumsum`, or that of products; `first` is the value before all
+    elements."""
 
     def found(x: ArrayLike, *, axis: int | None = None, include_initial: bool = False) -> Any:
         values = f(x, axis=axis)
@@ -404,7 +405,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 
 
 def taken(a: ArrayLike, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
-    """`np.take` of places beyond the ends."""
+    """`np.take` with places beyond the ends."""
     n = np.size(a) if axis is None else np.shape(a)[axis]
     places = np.asarray(indices)
     if mode == "raise":
@@ -443,7 +444,7 @@ def unique(
     ar: ArrayLike, return_index: bool = False, return_inverse: bool = False,
     return_counts: bool = False,
 ) -> Any:  # fmt: skip
-    """Sorted, each value once; the gradient of equal ones goes to the first of them."""
+    """The sorted values, each once; the gradient of equal ones goes to the first of them."""
     if return_index or return_inverse or return_counts:
         return _unique_with(np.asarray(ar), return_index, return_inverse, return_counts)
     x = np.sort(np.ravel(ar))
@@ -452,12 +453,12 @@ def unique(
 
 
 def _unique_with(ar: ArrayLike, index: bool, inverse: bool, counts: bool) -> Any:
-    """The same beside where values are first, which of them each element is, and how often they are."""
+    """The same with the first place of each value, the inverse indices, and the counts."""
     x = np.sort(np.ravel(ar))
     n = x.shape[0]
     places = np.arange(n)
     before = x[np.maximum(places - 1, 0)]
-    lost = np.isnan(x * 1.0) & np.isnan(before * 1.0)  # all that are nan are one value
+    lost = np.isnan(x * 1.0) & np.isnan(before * 1.0)  # all nan count as one value
     first = ((x != before) & ~lost) | (places == 0)
     starts = places[first]
     found = [x[first]]
@@ -492,4 +493,4 @@ TABLE: dict[str, Row] = {
     **rows("scipy.linalg", 9, block_diag),
     **rows("scipy.linalg", 2, toeplitz),
 }  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

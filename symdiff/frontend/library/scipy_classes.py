@@ -1,7 +1,7 @@
-"""Classes of SciPy's of which objects are made where a function is traced: our own in their place.
+"""Replacements of SciPy's classes whose objects a traced function makes.
 
 Before:  CubicSpline(x, y)(q), where y is traced
-After:   an object of `splines.CubicSpline`, whose methods are inlined as those of a user's class are
+After:   an object of `splines.CubicSpline`, whose methods are inlined like those of a user's class
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from symdiff.frontend.library import rotations, scientific, sparse_matrices, spl
 CLASSES: dict[str, type] = (
     splines.CLASSES | rotations.CLASSES | sparse_matrices.CLASSES | scientific.CLASSES
 )
-"""By the dotted name of what is called to make an object."""
+"""The replacements, by the dotted name of SciPy's class."""
 
 
 def find(function: Any) -> type | None:
-    """The class that stands for one of SciPy's, or for a distribution that is called; None for all else."""
+    """The replacement of a class of SciPy's, or of a distribution that is called; else None."""
     module = getattr(function, "__module__", None) or type(function).__module__
     if not (isinstance(module, str) and module.startswith("scipy.")):
         return None

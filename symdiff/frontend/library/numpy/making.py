@@ -333,9 +333,7 @@ def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
         slope = ir.div(ir.sub(y1, y0), ir.sub(x1, x0))
         line = ir.add(y0, ir.mul(slope, ir.sub(e, x0)))
         first, end = (placed(formula(heights), [m]) for m in (ZERO, last))
-        beyond = ir.le(
-            placed(symbolic.plainly(grid), [last]), written(as_real(p))
-        )  # false for nan
+        beyond = ir.le(placed(symbolic.plainly(grid), [last]), written(as_real(p)))  # false for nan
         return Real(ir.where(ir.eq(i, ZERO), first, ir.where(beyond, end, line)))
 
     return symbolic.elementwise(t, value, points, places)
