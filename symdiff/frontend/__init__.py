@@ -1,22 +1,22 @@
 """From Python source, SymPy or text to a program: reading, tracing, refusing.
 
 `signature`      parameters: which are real, which static
-`parameters`     which are arrays
+`parameters`     which parameters are arrays
 `source`         the syntax tree of a function, with exact places in the user's file
 `typed_in`       the text of functions that are in no file
-`capture`        a function is traced: the pipeline's first stage
+`capture`        traces a function: the pipeline's first stage
 `interpreter`    the tracer that knows all of Python that can be traced
 `syntax/`        a handler for each node of Python's syntax
 `trace/`         the state of a trace
 `arrays/`        arrays
-`loops/`         loops that stay loops
-`library/`       functions that are known
+`loops/`         loops that are kept as loops
+`library/`       functions that the tracer knows
 `formula/`       formulas given as text
 `sympy/`         SymPy expressions
-`captures`       What a function was captured with: globals, closure cells, attributes, a...
+`captures`       globals, closure cells and attributes that a capture read
 `per_element`    whether a traced function of arrays is elementwise
 `pytrees`        nested arguments
-`scalarise`      the function of numbers that an elementwise program is
+`scalarise`      from an elementwise program to a function of numbers
 """
 
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ _MODULES = {
     "runs_when_traced": "symdiff.frontend.syntax.calls",
     "sizes_must_be_known": "symdiff.frontend.trace.extents",
 }
-"""Imported when they are first used: formulas need none of them."""
+"""Imported at first use: formulas need none of them."""
 
 
 public_names(__name__, _MODULES)

@@ -1,8 +1,8 @@
 """Capture: a plain Python function of real numbers becomes a `Program`.
 
 The tracer walks the function's syntax tree with real Python values where it can and
-symbols where it must. A condition on symbols runs both sides and merges them; loops
-over what is known are unrolled; calls are inlined.
+symbols where it must. For a condition on symbols it runs both sides and merges them; loops
+over known values are unrolled; calls are inlined.
 
 Before: `def f(x): y = 2*x if x > 0 else 0.0; return y + 1`
 After: outputs `where(0 < x, 2*x, 0) + 1` of the one parameter `x`
@@ -63,10 +63,10 @@ from symdiff.ir.program import NONE_OF_KIND, Made, Program, Tree, fields_of, nes
 from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
-"""How arrays are taken by a function that is proved to be so."""
+"""How a function that is proved elementwise takes arrays."""
 
 SINGLE = "an array of one element has a truth in Python; pass a number, or use np.where"
-"""What is said where the shape or kind of a result depends on that."""
+"""The message where the shape or kind of a result depends on that."""
 
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
@@ -86,18 +86,18 @@ def capture(
     fun : a Python function whose source can be read; or a `functools.partial` of one, a
         bound method, an object with a Python `__call__`.
     static : values of its static parameters; those left out keep their default.
-    shapes : dimensions and kinds of the real arguments of the call, and sizes of axes that
-        are known. They say what each parameter is. If None, that is guessed from annotations
+    shapes : dimensions and kinds of the real arguments of the call, and known sizes of axes.
+        They decide the type of each parameter. If None, that is guessed from annotations
         and from how parameters are used.
-    trees : of parameters that are containers, how they nest and what their leaves are called;
+    trees : for parameters that are containers, how they nest and the names of their leaves;
         `shapes` are then those of the leaves.
-    wrt : parameters to differentiate by, which are real with the default None, too.
+    wrt : parameters to differentiate by, which are real even with the default None.
 
     Returns
     -------
-    The function as a DAG of exact real operations, specialised on `static`: of numbers, or of
-    arrays if it is elementwise, or takes elements of arrays only. Otherwise, with arrays or
-    loops, a `LoopProgram` program, whatever the sizes.
+    The function as a DAG of exact real operations, specialised on `static`: a function of numbers,
+    also if it is elementwise in arrays, or uses elements of arrays only. Otherwise, with arrays or
+    loops, a `LoopProgram` program for all sizes.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def capture(
 
 
 def leaves(parameters: Parameters, trees: Trees) -> tuple[str, ...]:
-    """The numbers and arrays that are passed, in order: parameters, or leaves of them."""
+    """The numbers and arrays that a call passes, in order: parameters, or leaves of them."""
     return tuple(
         leaf for name in parameters.real for leaf in (trees[name][1] if name in trees else (name,))
     )
@@ -252,13 +252,13 @@ def _no_short_integers(t: Tracer, kinds: Iterable[str]) -> None:
 
 
 def _kinds(t: Tracer, found: Iterable[str]) -> tuple[str, ...]:
-    """What results are of arguments that are traced as integers; with an integer more where Python
-    has to say whether a power of one is an error."""
+    """The kinds of results of arguments that are traced as integers; plus an integer where only
+    Python can decide whether a power of integers is an error."""
     return (*found, "i") if t.integer_powers else tuple(found)
 
 
 def _located(t: Tracer, run: Callable[[], Any]) -> Any:
-    """Run the function; whatever goes wrong names the user's line."""
+    """Run the function; any error names the user's line."""
     try:
         return run()
     except (SymdiffError, Retrace):
@@ -276,7 +276,7 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
 
 # -------------------------------------------------------------------- the program
 def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tree:
-    """Number the real values of what the function returns, and note what they are in Python."""
+    """Number the real values in the result of the function, and record their kinds in Python."""
     value = t.resolve(t.wrap(value), "what it returns")
     if isinstance(value, SymArray) and not value.shape:
         value = symbolic.element(value, ())
@@ -341,7 +341,7 @@ def _loop_program(
 
 
 def _asserts(s: loop_program.Statement) -> bool:
-    """Whether a statement is an assertion, which a program of numbers has as an assumption."""
+    """Whether a statement is an assertion; programs of numbers have assumptions instead."""
     return isinstance(s, loop_program.Check) and s.error == "domain"
 
 
@@ -371,7 +371,7 @@ def _elements(
 
 
 def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopProgram:
-    """The program of numbers that an elementwise one is; any other as it is."""
+    """The program of numbers of an elementwise program; any other program unchanged."""
     if _has_arrays(found.tree) or nested(found.kinds):
         return found
     if not per_element.only_stretches(t, plan.arrays.values()):
@@ -420,7 +420,7 @@ def _program(
 
 
 def _of_reals(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Division of integers that are computed as real numbers: a // b by the quotient."""
+    """Division of integers that are computed as real numbers: a // b as a quotient."""
     if not any(e.op in _QUOTIENTS for e in ir.topological(roots)):
         return roots
 
@@ -440,7 +440,7 @@ _ANY = loop_program.index("#")
 
 
 def _at_any_index(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
-    """The nodes with one name for all integers: elements of arrays are made at some indices,
+    """The nodes with one name for all integers: elements of arrays are traced at some indices,
     and computed at others."""
     found: dict[Expr, Expr] = {}
 
@@ -466,9 +466,9 @@ def _locate(
     roots: tuple[Expr, ...],
     general: Callable[[tuple[Expr, ...]], Mapping[Expr, Expr]] = lambda _: {},
 ) -> dict[Expr, Location]:
-    """First places of the nodes; a node made inside of another has its place. What they are
-    noted as, `general` says. Constants that are no doubles, which Python has computed otherwise,
-    are kept whether they are left or not."""
+    """First places of the nodes; a node made inside of another has its place. `general` maps nodes
+    to those that were recorded. Constants that are not doubles, which Python computes with
+    rounding, are kept even if they no longer occur."""
     known = general(roots)
     places: dict[int, Location] = {}
     inherited: dict[Expr, tuple[Source, Any]] = {}

@@ -1,4 +1,4 @@
-"""What a function was captured with: globals, closure cells, attributes, and what is in them.
+"""The values that a function was captured with: globals, closure cells, attributes, and contents.
 
 Their values are constants of the program. So each is noted with the place that it was read
 from, and before a call all places are checked again: where one has another value, the function
@@ -32,15 +32,15 @@ VERSION : the word at a is b, or the next c rows must be checked; b becomes what
 """
 ROW = 4
 HEADER = ("rows", "count", "epoch")
-"""The words that a dispatch stub finds: the address of the table, how many rows it has, and how often the
-function was captured again."""
+"""The words that a dispatch stub reads: the address of the table, its number of rows, and how often
+the function was captured again."""
 CONTENTS, LIST_SIZE, LIST_ITEMS, TAG, DATA = 16, 16, 24, 24, 16
 """Where CPython keeps the value of a cell, the size and the items of a list, the version of a dict,
 and NumPy the data of an array."""
 KEPT = 16
-"""Tables that calls in other threads may still go through."""
+"""Tables that calls in other threads may still read."""
 LARGE = 10_000
-"""Entries of a list or a dict up to which it is compared entry by entry."""
+"""The most entries of a list or a dict that are compared one by one."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _FIXED = ("numpy", "scipy", "math", "cmath", "builtins", "symdiff", "operator", "functools")
 _MISSING: Any = object()
@@ -48,17 +48,17 @@ _MISSING: Any = object()
 _active: ContextVar[Captures | None] = ContextVar("captures", default=None)
 
 Note = tuple[str, Any, Any]
-"""Where a value was read: how, of what, and under which name."""
+"""Where a value was read: how, from which object, and under which name."""
 
 
 class Captures:
-    """What a function and its derivatives were captured with.
+    """The values that a function and its derivatives were captured with.
 
     Attributes
     ----------
     epoch : how often they were captured again.
-    foreign : names of other libraries that the function calls, whose arithmetic it is not compared
-        with.
+    foreign : names of other libraries that the function calls; it is not compared with their
+        arithmetic.
     prints : whether the function calls `symdiff.debug`.
     """
 
@@ -76,17 +76,17 @@ class Captures:
 
     @property
     def address(self) -> int:
-        """Of the header, for compiled calls."""
+        """The address of the header, for compiled calls."""
         return ctypes.addressof(self.header)
 
     # ------------------------------------------------------------------ noting
     def note(self, how: str, holder: Any, key: Any, value: Any) -> None:
-        """Note a value and what is in it."""
+        """Record a value and its contents."""
         self.notes[how, id(holder), key] = (how, holder, key), value
         self.contents(value)
 
     def contents(self, value: Any) -> None:
-        """Note what is in a value, if that can change."""
+        """Record the contents of a value, if they can change."""
         stack, seen = [value], set[int]()
         while stack:
             v = stack.pop()
@@ -110,18 +110,18 @@ class Captures:
                 self.notes["equal", id(v), None] = ("equal", v, None), v.copy()
 
     def include(self, other: Captures) -> None:
-        """What another function was captured with, which is part of this one."""
+        """Add the captures of another function, which is part of this one."""
         self.notes.update(other.notes)
         self.foreign |= other.foreign
         self.prints |= other.prints
 
     def arrays(self) -> list[np.ndarray[Any, Any]]:
-        """The arrays among what was noted."""
+        """The arrays among the recorded values."""
         return [holder for (how, holder, _), _ in self.notes.values() if how == "array"]
 
     # ----------------------------------------------------------------- looking
     def hold(self) -> bool:
-        """Whether all is as it was; plain values that are equal are taken for what they were."""
+        """Whether nothing has changed; equal plain values count as unchanged."""
         renewed = False
         for key, (note, value) in list(self.notes.items()):
             now = _now(note, value)
@@ -139,13 +139,13 @@ class Captures:
         return True
 
     def renew(self) -> None:
-        """Forget all: the function is captured again."""
+        """Forget everything: the function is captured again."""
         self.notes = {}
         self.header[HEADER.index("epoch")] += 1
         self._build()
 
     def ready(self) -> None:
-        """Have the table say all that has been noted."""
+        """Bring the table up to date with the record."""
         if self._built != len(self.notes):
             self._build()
 
@@ -187,14 +187,14 @@ class Captures:
                 rows.append((VERSION, at + TAG, tag, len(items)))
             rows += items
         table = (ctypes.c_int64 * (ROW * max(1, len(rows))))(*(w for row in rows for w in row))
-        # calls in other threads may still go through the old table
+        # calls in other threads may still read the old table
         self._alive.append((table, alive))
         self.header[0], self.header[1] = ctypes.addressof(table), len(rows)
         self._built = len(self.notes)
 
 
 class _Unchanged:
-    """Says whether something is as it was, to compiled code."""
+    """Tells compiled code whether something is unchanged."""
 
     def __init__(self, note: Note, value: Any) -> None:
         self.note, self.value = note, value
@@ -204,7 +204,7 @@ class _Unchanged:
 
 
 def _now(note: Note, value: Any) -> Any:
-    """What stands in a place now; the value itself if that is as it was."""
+    """The current value of a place; the recorded value itself if that is unchanged."""
     how, holder, key = note
     match how:
         case "cell":
@@ -234,7 +234,7 @@ def _is(a: Any, b: Any) -> bool:
 # --------------------------------------------------------------------- what the tracer reads
 @contextmanager
 def noting(captures: Captures) -> Iterator[None]:
-    """What is read from outside of the function goes there."""
+    """Record reads from outside of the function in these captures."""
     token = _active.set(captures)
     try:
         yield
@@ -243,19 +243,19 @@ def noting(captures: Captures) -> Iterator[None]:
 
 
 def cell(holder: CellType, value: Any) -> None:
-    """A closure cell was read."""
+    """Record the read of a closure cell."""
     if (found := _active.get()) is not None:
         found.note("cell", holder, None, value)
 
 
 def item(holder: Mapping[str, Any], key: str, value: Any) -> None:
-    """A name of a module was read; `MISSING` if it has none."""
+    """Record the read of a name of a module; `MISSING` if it has none."""
     if (found := _active.get()) is not None and type(holder) is dict:
         found.note("item", holder, key, value)
 
 
 def attribute(owner: Any, name: str, value: Any) -> None:
-    """An attribute was read."""
+    """Record the read of an attribute."""
     found = _active.get()
     if found is None:
         return
@@ -278,7 +278,7 @@ def attribute(owner: Any, name: str, value: Any) -> None:
 
 
 def defaults(function: Any) -> None:
-    """The defaults of a function count."""
+    """Record the defaults of a function."""
     found = _active.get()
     if found is not None and function.__defaults__:
         found.note("attribute", function, "__defaults__", function.__defaults__)
@@ -287,7 +287,7 @@ def defaults(function: Any) -> None:
 
 
 def of_function(fun: Any, inner: Any) -> None:
-    """What is captured is a function, or something that calls it."""
+    """Record that the captured object is a function, or something that calls it."""
     defaults(inner)
     found = _active.get()
     while found is not None and isinstance(fun, functools.partial):
@@ -296,19 +296,19 @@ def of_function(fun: Any, inner: Any) -> None:
 
 
 def include(captures: Captures) -> None:
-    """A function that is part of this one was captured with this."""
+    """Add the captures of a function that is part of this one."""
     if (found := _active.get()) is not None and found is not captures:
         found.include(captures)
 
 
 def foreign(name: str) -> None:
-    """A function of another library was called."""
+    """Record a call of a function of another library."""
     if (found := _active.get()) is not None:
         found.foreign.add(name)
 
 
 def prints() -> None:
-    """`symdiff.debug` was called."""
+    """Record a call of `symdiff.debug`."""
     if (found := _active.get()) is not None:
         found.prints = True
 

@@ -1,4 +1,4 @@
-"""The tracer that knows all of Python that can be traced: it answers what `Interface` asks."""
+"""The tracer of all of Python that can be traced: it implements `Interface`."""
 
 from __future__ import annotations
 

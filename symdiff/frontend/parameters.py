@@ -1,14 +1,14 @@
-"""How parameters are taken: as the call passes them.
+"""How a function takes its parameters: as the call passes them.
 
 Where a call is known, each real parameter is a number or an array of as many dimensions as the
-argument has. Arrays are traced as formulas first, nothing of which is written down: then the
-trace shows whether the function is elementwise (`symdiff.frontend.per_element`). If it is not,
-it is traced again as a program with arrays. Where plain Python cannot take an array (`if` on it,
-`math.sin` of it), the trace begins again with numbers for its elements, as np.vectorize has it.
+argument has. Arrays are traced as formulas first, without statements: then the trace shows
+whether the function is elementwise (`symdiff.frontend.per_element`). If it is not, it is traced
+again as a program with arrays. Where plain Python cannot take an array (`if` on it, `math.sin` of
+it), the trace begins again with numbers for its elements, as in np.vectorize.
 
-Before any call a guess must do: annotations say what is an array; every other parameter is a
-number until one is indexed, reduced or asked for its shape, and then the trace is dropped and
-begins again with that parameter an array.
+Before any call symdiff guesses: annotations mark arrays; every other parameter is a number until
+it is indexed, reduced, or its shape is read; then the trace begins again with that parameter as an
+array.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from symdiff.ir.program import Program
 Sizes = tuple[tuple[int, int], ...]
 
 Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes] | tuple[int, str, Sizes, str]]
-"""The number of dimensions and the kind ("f", "i", "b"; "n" for integers and "t" for truth values
-that are traced as such, to see what they make of the results; "0" for arrays without dimensions) of
-arguments, by their names, "r" for numbers that are known to be floats; and the axes of which the size is known, with it; and
-"=" or "~" with the name of the argument that is the same array, or another one of the same memory."""
+"""The number of dimensions and the kind of arguments, by their names ("f", "i", "b"; "n" for
+integers and "t" for truth values that are traced as such, to find the kinds of the results; "0" for
+arrays without dimensions; "r" for numbers that are known to be floats); with it, the known sizes of
+axes; and "=" or "~" with the name of an argument that is the same array, or shares its memory."""
 
 SMALL = 16
-"""Elements of an array that is traced one by one where there are larger arrays."""
+"""The most elements of an array that is traced one by one, if there are larger arrays."""
 
 WRITTEN = -1
 """The limit where arrays created from lists of numbers are in memory too."""
 
 UNROLL = 32
-"""Iterations that are traced one by one there."""
+"""The most iterations that are traced one by one there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class Arrays:
     ----------
     arrays : their types.
     shapes : of the arguments of the call, or None.
-    limit : elements of an array that is traced one by one.
-    lazy : whether arrays are formulas that are not written down, to see whether the function
+    limit : the most elements of an array that is traced one by one.
+    lazy : whether arrays are formulas without statements, to see whether the function
         is elementwise.
     numbers : why, and where, the function takes elements of arrays only; None if it does not.
     single : those arrays that would be taken as they are if they had a single element.
     integers : numbers that are used as indices.
-    floats : the places where lists of integers are made in which floats are stored later.
+    floats : the places of lists of integers in which floats are stored later.
     """
 
     arrays: Mapping[str, Type] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Arrays:
     def of_call(
         cls, parameters: Parameters, shapes: Shapes | None, names: tuple[str, ...]
     ) -> Arrays:
-        """What the annotations and the arguments say of numbers and arrays of these names."""
+        """The numbers and arrays of these names, by the annotations and the arguments."""
         found = cls({}, shapes)
         for name in names:
             shape = parameters.arrays.get(name)
@@ -95,8 +95,8 @@ class Arrays:
     def of_numbers(
         self, parameters: Parameters, why: str, place: Location | None, truth: bool
     ) -> Arrays | None:
-        """Elements in place of arrays, as `np.vectorize` passes them, and why; None where an
-        array is what is annotated. `truth`: Python takes arrays of a single element there."""
+        """Elements in place of arrays, as `np.vectorize` passes them, and why; None if the
+        annotation is an array. `truth`: Python takes arrays of a single element there."""
         if self.shapes is None or self.numbers is not None or not self.arrays:
             return None
         if parameters.arrays:
@@ -118,7 +118,7 @@ class Arrays:
         return usual if self.shapes is None or name not in self.shapes else self.shapes[name][0]
 
     def _whole(self, name: str) -> bool:
-        """Whether an argument is traced as the integers that it is."""
+        """Whether an argument is traced as integers."""
         traced = self.shapes is not None and self.shapes.get(name, (0, ""))[1] == "n"
         return traced or name in self.integers
 
@@ -138,7 +138,7 @@ class Arrays:
         return replace(self, arrays=arrays, limit=min(self.limit, SMALL))
 
     def after(self, found: Retrace) -> Arrays:
-        """What is known after a trace came to a use of an array, or of a list."""
+        """The updated knowledge after a trace met a use of an array, or of a list."""
         if found.floats is not None:
             return replace(self, floats=self.floats | {found.floats})
         if self.lazy:
@@ -179,12 +179,12 @@ class Arrays:
 
     @property
     def of_integers(self) -> bool:
-        """Whether arguments are traced as the integers that they are: only to see what is an integer
-        then, as arithmetic on real numbers is what is compiled."""
+        """Whether arguments are traced as integers: only to find which results are integers, since
+        the compiled program computes with real numbers."""
         return self.shapes is not None and any(s[1] in ("n", "t") for s in self.shapes.values())
 
     def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
-        """Tell a tracer the names of the sizes, and what to trace one by one."""
+        """Give a tracer the names of the sizes, and the arrays to trace one by one."""
         t.size_limit = self.limit
         t.lazy, t.one_by_one = self.lazy, self.numbers is not None
         t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
@@ -198,7 +198,7 @@ class Arrays:
             t.names.fresh(str(n.value))
 
     def value(self, name: str) -> Any:
-        """A real parameter as the trace has it."""
+        """A real parameter as a traced value."""
         type = self.arrays.get(name)
         if type is None:
             return Whole(loop_program.index(name)) if self._whole(name) else Real(ir.var(name))
@@ -211,7 +211,7 @@ class Arrays:
         return found
 
     def values(self, names: Iterable[str]) -> dict[str, Any]:
-        """Parameters as the trace has them; one array of those that are the same in the call."""
+        """Parameters as traced values; arguments that are the same array share one."""
         made: dict[str, Any] = {}
         for name in names:
             known: tuple[Any, ...] = () if self.shapes is None else self.shapes.get(name, ())
@@ -225,7 +225,7 @@ class Arrays:
         return made
 
     def _guessed(self) -> frozenset[str]:
-        """The arrays whose number of dimensions neither a call nor an annotation says."""
+        """The arrays whose number of dimensions is given neither by a call nor by an annotation."""
         if self.shapes is not None:
             return frozenset()
         own = {
@@ -235,7 +235,7 @@ class Arrays:
         return frozenset(n for n, a in self.arrays.items() if a.shape and a.shape[0] in own[n])
 
     def axes(self) -> dict[str, tuple[tuple[str, int], ...]]:
-        """The axes whose sizes have names, by them."""
+        """The axes of each name of a size."""
         found: dict[str, tuple[tuple[str, int], ...]] = {}
         for name, type in self.arrays.items():
             for axis, n in enumerate(type.shape):

@@ -2,7 +2,7 @@
 
 Before: outputs `sin(load(x, i)) + load(y, i)` of the size that x and y have together
 After: outputs `sin(x) + y` of numbers x and y
-Requires: a trace in which nothing was written down, so that outputs are formulas of the slots
+Requires: a trace without statements, so that outputs are formulas of the slots
 Ensures: each element of the result is the program's value at the same element of the arguments,
 which are broadcast against each other; nothing else is read, neither a size nor an index
 """
@@ -57,7 +57,7 @@ def of_numbers(t: Tracer, value: Any, arrays: Mapping[str, Type]) -> Numbers | N
 
 
 def _nested(value: Any, found: list[SymArray]) -> Tree | None:
-    """How arrays nest; None if there is anything else."""
+    """How arrays nest; None if the value has other parts."""
     if isinstance(value, SymArray) and value.shape:
         found.append(value)
         return len(found) - 1
@@ -78,8 +78,8 @@ def _nested(value: Any, found: list[SymArray]) -> Tree | None:
 
 
 def only_stretches(t: Tracer, types: Collection[Type]) -> bool:
-    """Whether the sizes need nothing but to agree, as they do in any broadcast: those of the same
-    axis of arguments, neither known ones nor those of two axes of one array."""
+    """Whether the only condition on sizes is that those of the same axis of arguments agree, as in
+    any broadcast: none on known sizes, or on two axes of one array."""
 
     def places(n: Expr) -> set[int]:
         return {
@@ -109,7 +109,7 @@ class _Together:
 
 
 def _is_full(a: SymArray, types: Iterable[Type], rank: int, together: _Together) -> bool:
-    """Whether an array has the shape of all arguments together."""
+    """Whether an array has the broadcast shape of all arguments."""
     if len(a.shape) != rank:
         return False
     for k, n in enumerate(a.shape):

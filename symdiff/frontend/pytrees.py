@@ -3,9 +3,9 @@
 Before:  f({"w": w, "b": [b, 2.0]})
 After:   f_(w, b, 2.0), traced with p = {"w": p_w, "b": [p_b_0, p_b_1]}
 
-Lists, tuples, named tuples, dicts and dataclasses are nodes, and so are complex numbers and arrays of
-them, whose leaves are their parts, in doubles. None, strings and, in them, truth values
-are fixed: another one is another tree. Everything else is a leaf.
+Lists, tuples, named tuples, dicts and dataclasses are nodes. So are complex numbers and arrays of
+them, whose leaves are their parts, in doubles. None, strings, and truth values in containers are
+fixed: another value makes another tree. Everything else is a leaf.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Node:
     Attributes
     ----------
     kind : "leaf", "fixed", "list", "tuple", "dict", "named", "data" or "complex".
-    made_of : the class of a named tuple or dataclass, or of what is fixed.
+    made_of : the class of a named tuple or dataclass, or of a fixed value.
     keys : of a dict, or the fields of a dataclass.
-    children : what it holds, in order.
-    value : what is fixed.
+    children : its parts, in order.
+    value : the fixed value.
     """
 
     kind: str = "leaf"
@@ -51,15 +51,15 @@ class Node:
 LEAF = Node()
 COMPLEX = Node("complex", None, ("real", "imag"), (LEAF, LEAF))
 Trees = Mapping[str, tuple[Node, tuple[str, ...]]]
-"""Of parameters that are containers: how they nest, and what their leaves are called."""
+"""For parameters that are containers, how they nest and the names of their leaves."""
 
 
 _ARRAYS = ("__array__", "__array_interface__", "__cuda_array_interface__", "__dlpack__")
-"""What says that an object is an array, however it is made."""
+"""The attributes that mark an object as an array, whatever its class."""
 
 
 def is_container(value: Any) -> bool:
-    """Whether an argument is a tree that is no leaf."""
+    """Whether an argument is a tree and not a leaf."""
     kind = type(value)
     if kind is np.ndarray:
         return value.dtype.char in "FD"
@@ -75,16 +75,16 @@ def is_container(value: Any) -> bool:
 
 
 def has_parts(value: Any) -> bool:
-    """Whether an argument, traced or not, is a complex number or an array of them; those of more
-    digits than two doubles are not taken."""
+    """Whether an argument, traced or not, is a complex number or an array of them; those with more
+    digits than two doubles are refused."""
     if type(value) in (np.ndarray, np.memmap):
         return value.dtype.char in "FD"
     return isinstance(value, (complex, np.complex64)) or is_complex(value)
 
 
 def parts_of(value: Any) -> tuple[Any, Any]:
-    """The real and the imaginary part of a complex number or array, in doubles; of an array of such, in
-    its memory."""
+    """The real and the imaginary part of a complex number or array, in doubles; the parts of an
+    array are views of it."""
     if is_complex(value):
         return value.fields["real"], value.fields["imag"]
     if isinstance(value, (np.ndarray, np.generic)):
@@ -94,7 +94,7 @@ def parts_of(value: Any) -> tuple[Any, Any]:
 
 
 def flatten(value: Any, name: str, names: list[str], leaves: list[Any]) -> Node:
-    """How a value nests; its leaves, and what they are called, are added to the lists."""
+    """How a value nests; its leaves and their names are appended to the lists."""
     if value is None or isinstance(value, (str, bool)):
         return Node("fixed", type(value), value=value)
     if not is_container(value):
@@ -145,7 +145,7 @@ def _word(key: Any, position: int) -> str:
 
 
 def leaves_of(node: Node, value: Any, what: str) -> list[Any]:
-    """The leaves of a value that must nest as a node does; a real number is a complex one too."""
+    """The leaves of a value that must nest like a node; a real number counts as a complex one."""
     if node.kind == "complex" and not is_container(value):
         return [value, np.zeros(value.shape) if isinstance(value, np.ndarray) else 0.0]
     names: list[str] = []
@@ -156,7 +156,7 @@ def leaves_of(node: Node, value: Any, what: str) -> list[Any]:
 
 
 def alike(node: Node, value: Any) -> bool:
-    """Whether a value nests as a node does."""
+    """Whether a value nests like a node."""
     try:
         leaves_of(node, value, "")
     except SymdiffError:
@@ -165,7 +165,7 @@ def alike(node: Node, value: Any) -> bool:
 
 
 def within(node: Node) -> Iterator[Node]:
-    """A node and all in it."""
+    """A node and all nodes in it."""
     yield node
     for child in node.children:
         yield from within(child)
@@ -177,16 +177,16 @@ def count(node: Node) -> int:
 
 
 def has_complex(node: Node) -> bool:
-    """Whether a complex number or array is among what nests so."""
+    """Whether a node contains a complex number or array."""
     return node.kind == "complex" or any(map(has_complex, node.children))
 
 
 Pair = Callable[[Any, Any], Any]
-"""What makes a complex number of its parts."""
+"""Makes a complex number from its parts."""
 
 
 def unflatten(node: Node, leaves: Iterator[Any], pair: Pair = PAIRS[complex]) -> Any:
-    """The tree of these leaves, as Python has it; `pair` makes complex numbers of their parts."""
+    """The tree of these leaves in Python; `pair` makes complex numbers from their parts."""
     match node.kind:
         case "leaf":
             return next(leaves)
@@ -207,7 +207,7 @@ def unflatten(node: Node, leaves: Iterator[Any], pair: Pair = PAIRS[complex]) ->
 
 
 def traced_pair(real: Any, imag: Any) -> Record:
-    """A complex number, as the tracer has it."""
+    """A complex number as a traced value."""
     return Record(ComplexNumber, {"real": real, "imag": imag})
 
 
@@ -219,7 +219,7 @@ def class_of(value: Record) -> type | None:
 
 
 def as_traced(tree: Tree, parts: Iterable[Any]) -> Any:
-    """What the tracer has where a tuple, list or object of trees stands in a result."""
+    """The traced value of a tuple, list or object of trees in a result."""
     if isinstance(tree, Made) and tree.made_of is complex:
         return traced_pair(*parts)
     if isinstance(tree, Made) and not issubclass(tree.made_of, tuple):
@@ -228,7 +228,7 @@ def as_traced(tree: Tree, parts: Iterable[Any]) -> Any:
 
 
 def traced(node: Node, leaves: Iterator[Any]) -> Any:
-    """The tree of these leaves, as the tracer has it."""
+    """The tree of these leaves as traced values."""
     if node.kind == "data":
         assert node.made_of is not None
         parts = [traced(c, leaves) for c in node.children]

@@ -1,4 +1,4 @@
-"""The function of numbers that an elementwise program with arrays and loops is.
+"""From an elementwise program with arrays and loops to a function of numbers.
 
 Before:  def f(x: n):                           After:  def f(x):
              y[i] = x[i]                                    for k in range(200):
@@ -7,7 +7,7 @@ Before:  def f(x: n):                           After:  def f(x):
                  z[i] = cos(y[i])
              return y
 Requires: a program as captured, whose sizes that must agree have one name
-Ensures: each element of a result is what the new program makes of the same element of the
+Ensures: each element of a result is the new program's value at the same element of the
 arguments, broadcast against each other. Nothing it computes reads a size or an index of an
 element, so that the proof is the result: a program of numbers.
 """
@@ -61,7 +61,7 @@ def scalarise(program: LoopProgram) -> LoopProgram | None:
 
 
 class _Mixed(Exception):  # noqa: N818
-    """An element depends on others, or on where it stands."""
+    """An element depends on others, or on its index."""
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class _Elements:
         return all(n is ONE or n is self.axes[k + offset] for k, n in enumerate(shape))
 
     def number(self, e: Expr, indices: Sequence[str] = ()) -> Expr:
-        """An expression, with what is read of the arrays at one element in its place."""
+        """An expression, with reads of the arrays at one element replaced by numbers."""
         at = [loop_program.index(i) for i in indices]
         reads: dict[Expr, Expr] = {}
         for n in ir.topological((e,)):
@@ -120,7 +120,7 @@ class _Elements:
         return found
 
     def output(self, e: Expr) -> Expr:
-        """A result, which must have the shape of all arguments together."""
+        """A result, which must have the broadcast shape of all arguments."""
         if e.op is not ARRAY or e.value[1] != "f" or loop_program.name_of(e) not in self.known:
             raise _Mixed
         shape, value = self.known[loop_program.name_of(e)]

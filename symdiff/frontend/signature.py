@@ -22,7 +22,7 @@ _STATIC_NAMES = {t.__name__ for t in STATIC_TYPES}
 @dataclass(frozen=True, slots=True)
 class Array:
     """Annotation of an array parameter: `Array["n"]`, `Array["n", 3]`; for type checkers, which take
-    what stands in brackets for types, `Annotated[np.ndarray, Array["n", 3]]`."""
+    the text in brackets for types, `Annotated[np.ndarray, Array["n", 3]]`."""
 
     shape: tuple[str | int, ...] = ()
 
@@ -42,15 +42,15 @@ _OF_ARRAY = re.compile(r"[\"']?(\w+\.)*(Annotated\[.*,\s*(\w+\.)*)?Array\b")
 
 
 def _bare(annotation: Any) -> Any:
-    """What an annotation says to symdiff: of `Annotated[T, Array["n"]]` the `Array` in it."""
+    """The part of an annotation for symdiff: the `Array` in `Annotated[T, Array["n"]]`."""
     if get_origin(annotation) is not Annotated:
         return annotation
     return next((m for m in get_args(annotation)[1:] if is_array(m)), annotation)
 
 
 def _named(annotation: Any, names: Mapping[str, Any]) -> Any:
-    """What an annotation that is kept as text (`from __future__ import annotations`) names, if it
-    is a name, such as that of an `Array` for several parameters."""
+    """The object that an annotation kept as text (`from __future__ import annotations`) names, if
+    it is a name, such as that of an `Array` for several parameters."""
     if not isinstance(annotation, str) or not _NAME.fullmatch(annotation):
         return annotation
     first, *rest = annotation.split(".")
@@ -65,7 +65,7 @@ _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def _shape(annotation: Any) -> tuple[str | int, ...]:
-    """The shape of an annotation; () if it does not say."""
+    """The shape of an annotation; () if it has none."""
     if isinstance(annotation, str):
         _, _, after = annotation.rpartition("Array")
         found = re.match(r"\s*\[([^\]]*)\]", after)
@@ -75,8 +75,8 @@ def _shape(annotation: Any) -> tuple[str | int, ...]:
 
 
 def _is_static(parameter: inspect.Parameter, wrt: bool) -> bool:
-    """Whether a parameter is static by itself; one without a value is real if it is one of those
-    to differentiate by."""
+    """Whether a parameter is static by itself; one with the default None is real if it is among
+    those to differentiate by."""
     note, default = parameter.annotation, parameter.default
     named = isinstance(note, str) and note.strip("'\"") in _STATIC_NAMES
     fixed = isinstance(default, (bool, str)) or _is_function(default)
@@ -104,7 +104,7 @@ _SIZED = ("arange", "empty", "eye", "identity", "ones", "zeros")
 
 
 def _sizes_in(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call that say how often, how many, or along which axis."""
+    """The arguments of a call that give a number of times, a size, or an axis."""
     named = [k.value for k in call.keywords if k.arg in ("axis", "axes", "num")]
     if isinstance(call.func, ast.Name):
         return [*(call.args if call.func.id == "range" else []), *named]
@@ -116,8 +116,8 @@ def _sizes_in(call: ast.Call) -> list[ast.expr]:
 
 
 def _counts(fun: FunctionType, parameters: Iterable[inspect.Parameter]) -> set[str]:
-    """The parameters with a whole number as default, and no annotation, that `range` is called with,
-    or NumPy's functions for a size: how often a loop runs is no real number."""
+    """The parameters with a whole number as default, and no annotation, that the function passes to
+    `range`, or as a size to NumPy: a number of iterations is not real."""
     whole = {
         p.name for p in parameters
         if p.annotation is p.empty and isinstance(p.default, int) and not isinstance(p.default, bool)
@@ -136,7 +136,7 @@ def _counts(fun: FunctionType, parameters: Iterable[inspect.Parameter]) -> set[s
         n = stack.pop()
         if isinstance(n, ast.Name):
             found.add(n.id)
-        elif not isinstance(n, ast.Call):  # a call may give another number
+        elif not isinstance(n, ast.Call):  # a call may return another number
             stack.extend(ast.iter_child_nodes(n))
     stored = {
         n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
@@ -145,7 +145,7 @@ def _counts(fun: FunctionType, parameters: Iterable[inspect.Parameter]) -> set[s
 
 
 class Parameters:
-    """What `fun` is called with, and how a call's arguments are sorted.
+    """The parameters of `fun`, and how a call's arguments are sorted.
 
     Parameters
     ----------
@@ -153,7 +153,8 @@ class Parameters:
     static : names of parameters to specialise on, in addition to those that are static
         by their annotation (int, bool, str) or default (bool, str, None, functions; whole numbers that
         are sizes or counts).
-    wrt : names and places of parameters to differentiate by: those are real with the default None, too.
+    wrt : names and places of parameters to differentiate by: they are real even with the default
+        None.
 
     Attributes
     ----------
@@ -164,8 +165,8 @@ class Parameters:
     numbers : the parameters that are annotated `float`.
     defaults : the values of the parameters that have one.
     either_way : whether each may be given by its place and by its name.
-    direct : whether these are the parameters of the Python function that runs itself,
-        and not of something that calls it.
+    direct : whether these are the parameters of the Python function that runs, and not of
+        an object that calls it.
     """
 
     __slots__ = (
@@ -183,7 +184,7 @@ class Parameters:
         signature = _signature(fun)
         self.direct = inner is fun
         if any(p.kind in _STARRED for p in signature.parameters.values()):
-            followed = inspect.signature(fun)  # that of what functools.wraps names
+            followed = inspect.signature(fun)  # of the function that functools.wraps names
             if not any(p.kind in _STARRED for p in followed.parameters.values()):
                 signature, self.direct = followed, False
         wanted = (static,) if isinstance(static, str) else tuple(static or ())
@@ -204,7 +205,7 @@ class Parameters:
         floats = set()
         for name, p in signature.parameters.items():
             p = p.replace(annotation=_bare(_named(p.annotation, inner.__globals__)))
-            if p.kind in _STARRED:  # a tuple, or a dict, of what a call passes
+            if p.kind in _STARRED:  # a tuple, or a dict, of the other arguments
                 real.append(name)
                 continue
             if is_array(p.annotation) and name not in wanted:
@@ -227,7 +228,7 @@ class Parameters:
         self._arrange(signature, real, fixed)
 
     def again(self) -> None:
-        """Look at the function again: its defaults may have changed."""
+        """Read the function again: its defaults may have changed."""
         if self._made_of is not None:
             type(self).__init__(self, *self._made_of)
 
@@ -243,7 +244,8 @@ class Parameters:
         return self
 
     def flattened(self, leaves: Sequence[str]) -> Parameters:
-        """With leaves in place of the real parameters, followed by the static ones by name."""
+        """The parameters with leaves in place of the real ones, followed by the static ones by
+        name."""
         found = Parameters.__new__(Parameters)
         kind = inspect.Parameter
         real = [kind(n, kind.POSITIONAL_OR_KEYWORD) for n in leaves]
@@ -303,7 +305,7 @@ class Parameters:
         return tuple(values[i] for i in real), {name: values[i] for name, i in static}
 
     def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """The arguments of a call by place; None if some cannot be passed so, or do not fit."""
+        """The arguments of a call by position; None if some cannot be passed so, or do not fit."""
         return self._named(args, kwargs) if self.either_way else None
 
     def _named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -346,7 +348,7 @@ class Parameters:
     def _misfit(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], usual: TypeError
     ) -> CallError:
-        """What Python says of such a call: a function of this signature is made and called."""
+        """Python's message for such a call, by a call of a function with this signature."""
         parameters = [
             p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
             for p in self._signature.parameters.values()
@@ -392,12 +394,12 @@ def python_function(value: Any) -> FunctionType:
 
 
 def _is_partial(value: Any) -> bool:
-    """Whether something is called with arguments that are known already."""
+    """Whether an object is a function with some arguments already bound."""
     return isinstance(value, functools.partial)
 
 
 def _signature(value: Callable[..., Any]) -> inspect.Signature:
-    """How a callable itself is called, as far as Python knows."""
+    """The signature of a callable itself, as far as Python knows it."""
     try:
         return inspect.signature(value, follow_wrapped=False)
     except ValueError:  # functools.cache
@@ -405,7 +407,7 @@ def _signature(value: Callable[..., Any]) -> inspect.Signature:
 
 
 def _name(value: Any) -> str:
-    """What a callable is called."""
+    """The name of a callable."""
     while _is_partial(value):
         value = value.func
     return str(getattr(value, "__name__", type(value).__name__))

@@ -122,7 +122,7 @@ def _changed(fun: FunctionType) -> UnsupportedError:
 
 
 def first_line(node: FunctionNode) -> int:
-    """The line that a code object calls its first: that of the first decorator."""
+    """The first line in a code object: that of the first decorator."""
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
     return decorators[0].lineno if decorators else node.lineno
 
@@ -162,15 +162,15 @@ def _span(node: FunctionNode) -> tuple[Position, Position]:
 
 
 def _spans(node: FunctionNode, code: CodeType) -> bool:
-    """Whether all instructions of the code lie within the body of this function; if they
-    do for two, one function is inside of the other, and theirs is the inner one."""
+    """Whether all instructions of the code lie within the body of this function; if that holds for
+    two functions, one is inside of the other, and the code is that of the inner one."""
     start, end = _span(node)
     known = 0
     for line, last, column, last_column in code.co_positions():
         if line is None or last is None or column is None or last_column is None:
             continue
         if (line, column) == (last, last_column):
-            continue  # an instruction without a text, such as that which begins
+            continue  # an instruction without source, such as the first one
         known += 1
         if (line, column) < start or end < (last, last_column):
             return False

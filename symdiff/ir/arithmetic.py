@@ -1,4 +1,4 @@
-"""Constructors of arithmetic: exact constants are folded, and only local identities applied that
+"""Constructors of arithmetic: they fold exact constants, and apply only local identities that
 hold wherever their left side is defined (over the reals)."""
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def scaled(e: Expr) -> tuple[Fraction, Expr]:
 
 
 def _nonfinite(op: Op, a: Expr, b: Expr) -> Expr | None:
-    """An operation on two constants of which one is inf, -inf or nan, as IEEE has it, and what is nan
-    whatever the other operand is."""
+    """An operation on two constants, one of them inf, -inf or nan, by the rules of IEEE; and nan
+    where the other operand does not matter."""
     if op is not POW and (a is NAN or b is NAN):
         return NAN
     if a.op is not CONST or b.op is not CONST:
@@ -99,7 +99,7 @@ def _nonfinite(op: Op, a: Expr, b: Expr) -> Expr | None:
 
 
 def _clamped(value: float | Fraction) -> float:
-    """A constant as a double; one that is finite stays finite and keeps its sign."""
+    """A constant as a double; a finite one stays finite and keeps its sign."""
     if isinstance(value, float):
         return value
     bounded = min(max(value, -_LARGEST), _LARGEST)
@@ -346,7 +346,7 @@ def power(a: Expr | Number, b: Expr | Number) -> Expr:
 
 
 def _stays(c: Expr, n: int) -> bool:
-    """Whether a node is a constant whose power a double holds."""
+    """Whether a node is a constant whose power fits in a double."""
     q = rational(c)
     if q is None:
         return False
@@ -419,7 +419,7 @@ def abs_(a: Expr | Number) -> Expr:
 
 
 def factors(e: Expr) -> Iterator[tuple[Expr, int]]:
-    """The factors of a product and 1, those of what it is divided by and -1."""
+    """The factors of a product with exponent 1, and those of its divisors with exponent -1."""
     stack = [(e, 1)]
     while stack:
         n, side = stack.pop()

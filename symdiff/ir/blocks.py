@@ -1,4 +1,4 @@
-"""Blocks of statements with the blocks inside of them rewritten, and elements of arrays written out."""
+"""Rewriting of blocks of statements, nested blocks included, and elements of arrays written out."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from symdiff.ir.loop_program import (
 
 S = TypeVar("S", bound=Statement)
 Rewrite = Callable[[Block, tuple[Expr, ...]], tuple[Block, tuple[Expr, ...]]]
-"""From a block and the expressions at its end to others."""
+"""Maps a block and the expressions at its end to others."""
 
 
 def with_inside(s: S, rewrite: Rewrite) -> S:
-    """The statement with its own block rewritten, and the expressions at the end of that: the value
-    of a build; the condition of a loop, what it passes on and what it saves."""
+    """The statement with its own block rewritten, and with it the expressions at the end of the
+    block: the value of a build; the condition of a loop, its carried values and its saves."""
     if isinstance(s, Build):
         body, (value,) = rewrite(s.body, (s.value,))
         return replace(s, body=body, value=value)
@@ -45,18 +45,18 @@ def with_inside(s: S, rewrite: Rewrite) -> S:
 
 
 def element(made: Build, at: Sequence[Expr]) -> Expr:
-    """What an element of an array is."""
+    """The expression of one element of an array."""
     return substitute((made.value,), dict(zip(map(index, made.indices), at, strict=True)))[0]
 
 
 def elements(e: Expr, builds: Mapping[str, Build]) -> dict[Expr, Expr]:
-    """What those elements are that an expression loads of arrays."""
+    """The expressions of those array elements that an expression loads."""
     loads = (n for n in topological((e,)) if n.op is LOAD and name_of(n.args[0]) in builds)
     return {n: element(builds[name_of(n.args[0])], n.args[1:]) for n in loads}
 
 
 def bottom_up(block: Block, rule: Callable[[Statement], Iterable[Statement]]) -> Block:
-    """What a rule makes of each statement, of those inside of others first."""
+    """The block with a rule applied to each statement, inner statements first."""
     made: list[Statement] = []
     for s in block:
         if isinstance(s, (Build, Loop)):
@@ -75,8 +75,8 @@ def nested(
 
     Parameters
     ----------
-    carried : what the innermost loop changes, with its value before the outermost and its name after
-        that, or "" for a new one.
+    carried : the values that the innermost loop changes, each with its value before the outermost
+        loop and its name after it ("" for a new name).
     fresh : gives new names of a type.
     """
     starts, ends = [c.leaf for c in carried], [c.next for c in carried]

@@ -19,8 +19,8 @@ class Conjugate:
 
 
 def complex_of(real: Any, imag: Any) -> Any:
-    """real + 1j*imag, in which signs of zeros, infinities and nan stay; of containers that nest
-    alike, of each of their parts."""
+    """real + 1j*imag, which keeps signs of zeros, infinities and nan; for containers that nest
+    alike, the same of each pair of their parts."""
     if isinstance(real, dict):
         return {k: complex_of(v, imag[k]) for k, v in real.items()}
     if isinstance(real, (tuple, list)):
@@ -49,4 +49,4 @@ def conjugate_of(real: Any, imag: Any) -> Any:
 
 
 PAIRS: dict[type, Callable[[Any, Any], Any]] = {complex: complex_of, Conjugate: conjugate_of}
-"""What an object in a tree of results is, of its two parts."""
+"""Constructs an object in a tree of results from its two parts."""

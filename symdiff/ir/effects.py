@@ -34,7 +34,7 @@ def changed(block: lp.Block) -> set[str]:
 
 
 def dependent(block: lp.Block, names: Iterable[str]) -> set[str]:
-    """The names, and those that statements make of them."""
+    """The names, and those that statements compute from them."""
     found, before = set(names), 0
     while len(found) != before:
         before = len(found)
@@ -53,18 +53,18 @@ def loads(roots: Iterable[Expr], arrays: Container[Expr]) -> list[Expr]:
 
 
 def has_checks(*block: lp.Statement) -> bool:
-    """Whether statements check, also inside of them."""
+    """Whether statements, or statements inside of them, check."""
     return any(isinstance(s, lp.Check) for s in lp.walk(block))
 
 
 def has_tapes(*block: lp.Statement) -> bool:
-    """Whether statements save on tapes or restore from them, also inside of them."""
+    """Whether statements, or statements inside of them, save on tapes or restore from them."""
     return any(isinstance(s, lp.Loop) and (s.saves or s.restores) for s in lp.walk(block))
 
 
 def ranges(s: lp.Statement) -> dict[Expr, Expr]:
-    """The indices of a statement, and how many values each has, from 0; without that of a loop
-    that ends by a condition only."""
+    """The indices of a statement, and how many values each has, from 0; without the index of a
+    loop that only a condition ends."""
     if isinstance(s, lp.Build):
         return dict(zip(map(lp.index, s.indices), s.type.shape, strict=True))
     if isinstance(s, lp.Loop) and s.count is not None:

@@ -4,9 +4,9 @@ Before:  add(mul(-1, y), x), div(mul(2, x), y)
 After:   x - y, 2*x/y
 
 Requires: any DAG.
-Ensures: the text is in the grammar of the command line and has the value of the node: sums and
-products are put in order and signs where a person puts them, nothing else changes. `length`
-counts the operations of the text: binary operations, signs and calls.
+Ensures: the text is in the grammar of the command line and has the value of the node: only sums,
+products and signs are put in the order in which a person writes them. `length` counts the
+operations of the text: binary operations, signs and calls.
 
 The order is that of polynomials: terms by falling powers of the first symbol, then of the
 next; in products numbers, symbols, sums, functions.
@@ -50,22 +50,22 @@ SUM, PRODUCT, POWER, ATOM = range(4)
 """How tightly a text binds."""
 
 NAMES: dict[str, str] = {op.name: "max" if op in MAXIMA else "min" for op in EXTREMES}
-"""Functions that the grammar calls otherwise than their operation."""
+"""Functions whose name in the grammar differs from that of their operation."""
 
 _RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!=")}
 """A comparison, the same with its sides exchanged, and its opposite."""
 
 FEW, DECIMALS = 10, 10**9
-"""Quotients with larger denominators, of which the second is a multiple, are written as decimals:
-nobody else has denominators such as 20 or 500."""
+"""Quotients with a denominator above the first that divides the second are written as decimals:
+only decimals have denominators such as 20 or 500."""
 DEEP = 100
 """Formulas that are nested deeper are measured without recursion."""
 HALVES = (2, 4, 8)
 """Quotients with these denominators are decimals where such a decimal was given: 1.5."""
 LONG = 14
-"""Longer decimals are written as quotients of shorter ones, if they are given."""
+"""Longer decimals are written as quotients of shorter ones, if those were given."""
 FRACTION = 12
-"""Digits of quotients that are written as such and are no doubles."""
+"""Digits of a quotient that is written as a quotient and is not a double."""
 SHORT = 1000
 """Quotients with larger denominators are written as doubles, if they are doubles."""
 
@@ -96,7 +96,7 @@ class Form(NamedTuple):
 
 
 Size = tuple[int, bool, bool]
-"""Operations without the sign, whether that is a minus, and whether a sum begins with one."""
+"""Operations without the sign, whether the sign is a minus, and whether a sum begins with one."""
 Factors = list[tuple[Expr, Expr]]
 """Bases and exponents."""
 _UNIT: Fraction = ONE.value
@@ -155,7 +155,7 @@ def of_factors(unit: Fraction, found: Iterable[tuple[Expr, Expr]]) -> Expr:
 
 
 def tree_sizes(outputs: Iterable[Expr]) -> dict[Expr, int]:
-    """The number of operations of each node, written out as a tree; counted to 10**9."""
+    """The number of operations of each node, written out as a tree; it is capped at 10**9."""
     size: dict[Expr, int] = {}
     for e in ir.topological(outputs):
         size[e] = min(sum(size[a] for a in e.args) + (1 if e.args else 0), 10**9)
@@ -163,8 +163,8 @@ def tree_sizes(outputs: Iterable[Expr]) -> dict[Expr, int]:
 
 
 class Formulas:
-    """The texts of nodes, each made once. A text is as long as the node is as a tree, which may
-    be exponential in the number of nodes: ask `tree_sizes` first where it is not known."""
+    """The texts of nodes, each made once. A text is as long as the node as a tree, which may
+    be exponential in the number of nodes: call `tree_sizes` first if the size is unknown."""
 
     def __init__(self, literals: Sequence[Fraction] = ()) -> None:
         self.literals = literals  # decimals: with any, numbers are written as decimals
@@ -179,14 +179,14 @@ class Formulas:
         return self.of(e).signed
 
     def length(self, e: Expr) -> int:
-        """How many operations its text has; no text is made for that."""
+        """How many operations its text has, computed without the text."""
         found = self._sizes.get(e)
         if found is None:
             found = self._measured(e)
         return found[0] + found[1]
 
     def size(self, e: Expr) -> int:
-        """How many operations its text has, a sign in front of a product not counted."""
+        """How many operations its text has, without a sign in front of a product."""
         found = self._sizes.get(e)
         return (self._measured(e) if found is None else found)[0]
 
@@ -201,7 +201,7 @@ class Formulas:
         return found[1] or found[2]
 
     def of(self, e: Expr) -> Form:
-        """The text of a node, and what it takes to use it in others."""
+        """The text of a node, and what its use in other texts needs."""
         found = self.known.get(e)
         if found is None:
             if self._depth >= DEEP:  # made from below, not by recursion
@@ -347,7 +347,7 @@ class Formulas:
         return over, under
 
     def _inverse(self, exponent: Expr) -> Expr | None:
-        """The exponent of what is written below the line; None if it is above."""
+        """The exponent of a factor in the denominator; None if it belongs to the numerator."""
         if exponent is ONE:
             return None
         if exponent is _MINUS:
@@ -372,7 +372,7 @@ class Formulas:
 
     # ---------------------------------------------------------------- lengths
     def _measured(self, e: Expr) -> Size:
-        """What `_form` says of lengths, without texts and their order."""
+        """The lengths that `_form` gives, without texts and their order."""
         if self._depth >= DEEP:  # measured from below, not by recursion
             for node in ir.topological((e,), self._sizes):
                 if node not in self._sizes:
@@ -503,7 +503,7 @@ def _arguments(e: Expr) -> Sequence[Expr]:
 
 
 def _gathered(found: Factors) -> Factors:
-    """With the integer powers of a base on the same side of the line as one."""
+    """With the integer powers of a base in the numerator, or in the denominator, as one factor."""
     if len({base for base, _ in found}) == len(found):
         return found
     integers: dict[tuple[Expr, bool], int] = {}
@@ -547,7 +547,7 @@ def text_of(e: Expr) -> str:
 
 
 def assignments(outputs: Sequence[Expr]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Names and texts of what outputs share, in order, and the texts of the outputs."""
+    """Names and texts of shared subexpressions, in order, and the texts of the outputs."""
     order = ir.topological(outputs)
     used = Counter(a for e in order for a in e.args)
     used.update(outputs)

@@ -39,7 +39,7 @@ Bindings = dict[Expr, Expr]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`before` becomes `after(bindings)`, unless that is None: not worth it here.
+    """`before` becomes `after(bindings)`; None means that the rewrite is not worth it here.
 
     `positive` names the unknowns that are positive where the left side is defined.
     `early` rules also give better derivatives, and apply before differentiation.

@@ -15,7 +15,8 @@ from symdiff.ir.loop_program import Block, Build, Call, Loop, Type, Update, arra
 def made_of(
     block: Block, typed: Callable[[Type], bool] = lambda t: True, calls: bool = False
 ) -> dict[str, list[Expr]]:
-    """Of each name the expressions of its values; of a tape, and of what comes off it, of what is saved.
+    """The expressions of the values of each name; those of a tape, and of names restored from it,
+    are the saved ones.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What can be said of integers that are not known when compiling: indices and sizes.
+"""Bounds on integers that are unknown at compile time: indices and sizes.
 
-An index is in range if it is so at both ends of the loops that it depends on, which is a
-matter of sums in which like terms are collected.
+An index is in range if it is in range at both ends of the loops that it depends on, which is
+decided on sums with like terms collected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symdiff.ir.loop_program import FLOORDIV, INDEX, MOD, index, kind_of
 
 
 class Sizes(set[Expr]):
-    """Integers that are not negative, and which of them a program has checked to be equal.
+    """Integers that are not negative, and those that checks of the program prove equal.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Sizes(set[Expr]):
         self.equal: list[tuple[Expr, Expr, tuple[Expr, ...]]] = []
 
     def check(self, condition: Expr) -> None:
-        """Note what a check of the program says of them from there on."""
+        """Record what a check of the program implies for the statements after it."""
         parts = [c for c in ir.reached((condition,), ir.through(ir.OR)) if c.op is not ir.OR]
         for c in parts:
             if c.op is ir.EQ and all(a in self for a in c.args):
@@ -37,7 +37,7 @@ class Sizes(set[Expr]):
                 self.equal.append((c.args[0], c.args[1], unless))
 
     def alike(self, ranges: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
-        """For sizes that equal others inside of loops with these ranges, those."""
+        """Maps sizes to those that they equal inside of loops with these ranges."""
         found: dict[Expr, Expr] = {}
         for a, b, unless in self.equal:
             if all(self._fails(c, ranges) for c in unless):
@@ -46,7 +46,7 @@ class Sizes(set[Expr]):
         return found
 
     def _fails(self, c: Expr, ranges: Mapping[Expr, Expr]) -> bool:
-        """Whether a condition does not hold where loops run: their counts are not below 1."""
+        """Whether a condition is false where loops run, as their counts are at least 1."""
         if c.op is not ir.LT:
             return False
         gap = c.args[0] - c.args[1]
@@ -57,7 +57,7 @@ class Sizes(set[Expr]):
 
 @lru_cache(maxsize=4096)
 def linear(e: Expr) -> Expr:
-    """A sum of terms with like ones collected, if it is one; so that differences cancel."""
+    """A sum with like terms collected, so that differences cancel; other expressions unchanged."""
     return _sum(_terms(e))
 
 
@@ -96,19 +96,19 @@ def _sum(terms: Mapping[Expr, Fraction]) -> Expr:
 
 
 SHORT = 2**20
-"""The largest denominator of a number that is short in binary: sums and products of a few are
-exact in floating point."""
+"""The largest denominator of a number that is short in binary: sums and products of a few such
+numbers are exact in floating point."""
 
 
 def axis_of(parameter: str, axis: int) -> Expr:
-    """What stands for an axis of a parameter where places are kept: where its size must be what it
-    is."""
+    """A symbol for the size of an axis of a parameter, used to record the axes whose size
+    matters."""
     return index(f"{parameter} {axis}")
 
 
 def quotient(e: Expr) -> tuple[Expr, int] | None:
-    """(n, k) where a number is visibly n/k, of an integer and a positive power of 2; None of
-    others."""
+    """(n, k) where a number is visibly n/k, with an integer n and a positive power of 2 k; else
+    None."""
     terms = _terms(e)
     if any(n is not ONE and kind_of(n) != "i" for n in terms):
         return None
@@ -119,8 +119,8 @@ def quotient(e: Expr) -> tuple[Expr, int] | None:
 
 
 def least(e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
-    """The least value of an integer over loops, given the number of iterations of each
-    index, the outermost first; itself where it is not linear in them."""
+    """The least value of an integer over loops, given the number of iterations of each index,
+    outermost first; the expression itself where it is not linear in the indices."""
     for leaf, count in reversed(list(ranges.items())):
         if count.op is WHERE and ir.ZERO in count.args[1:]:
             count = count.args[2] if count.args[1] is ir.ZERO else count.args[1]  # or no iteration
@@ -160,13 +160,12 @@ def degree(e: Expr, leaf: Expr) -> float:
 
 
 def nonnegative(e: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
-    """Whether an integer is visibly not negative, inside of loops and given that sizes
-    are not."""
+    """Whether an integer is visibly not negative, inside of loops and for nonnegative sizes."""
     return never_negative(least(linear(e), ranges), ranges, sizes)
 
 
 def never_negative(low: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
-    """The same of a least value."""
+    """The same, for an integer given by its least value."""
     stack = [linear(low)]
     while stack:
         n = stack.pop()
@@ -185,12 +184,12 @@ def never_negative(low: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Exp
 
 
 FAR = 256
-"""The largest size up to which `always` tries."""
+"""The largest size that `always` tries."""
 
 
 def always(condition: Expr) -> bool:
-    """Whether a condition visibly holds for all sizes, if it is one on a single one: sums and
-    choices of it, which comparisons divide into few pieces, in each of which they are linear."""
+    """Whether a condition on a single size visibly holds for all sizes: it consists of sums and
+    choices, which comparisons divide into few pieces, linear in the size."""
     far = _far((condition,))
     sizes = [n for n in ir.topological((condition,)) if n.op is INDEX]
     if far is None or len(sizes) > 1:
@@ -202,8 +201,8 @@ def always(condition: Expr) -> bool:
 
 
 def shortest(e: Expr) -> Expr:
-    """The sum that choices among sums of a single size are for all sizes, if they are one; else the
-    expression."""
+    """The one sum that an expression with choices of sums of a single size equals for all sizes;
+    the expression itself if there is none."""
     nodes = ir.topological((e,))
     sizes = [n for n in nodes if n.op is INDEX]
     if len(sizes) != 1 or not any(n.op is WHERE for n in nodes):

@@ -1,10 +1,11 @@
 """Programs with arrays and loops: blocks of definitions over the expression DAG.
 
-A scalar is an `Expr`, an array is a name. Arrays are immutable: what changes an element defines a new
-array, and the emitter works in place where the old one is not used any more. So an element of an array is an expression
-like any other (`load`), and an array that the user overwrites has one name for each of its states.
+A scalar is an `Expr`, an array is a name. Arrays are immutable: a change of an element defines a
+new array, and the emitter works in place where the old one is no longer used. So an element of an
+array is an expression like any other (`load`), and an array that the user overwrites has one name
+for each of its states.
 
-A block is a sequence of statements; each defines names that later statements and the blocks inside of them see.
+A block is a sequence of statements; each defines names for later statements and their blocks.
 No name is defined twice in a program.
 
     Build    every element of a new array from its indices
@@ -13,10 +14,10 @@ No name is defined twice in a program.
     Call     a routine of a library, such as a linear solver
     Check    an error at run time, unless a condition holds
 
-Reading outside of an array is defined: the index is moved to the nearest end, and so it is
-where something is added to an element, which is the adjoint of reading. What the user may not
-read is checked by a `Check`, so a `load` in a branch that is not taken does no harm. Derivatives of loops keep values on
-tapes: the loop saves them at the end of each iteration, and its reverse, which runs the same iterations
+Reads outside of an array are defined: the index is moved to the nearest end. Additions to an
+element, the adjoints of reads, do the same. A `Check` rejects the reads that the user may not do,
+so a `load` in a branch that is not taken is harmless. Derivatives of loops keep values on tapes:
+the loop saves them at the end of each iteration, and its reverse, which runs the same iterations
 backwards, restores them at the start of each.
 """
 
@@ -80,13 +81,13 @@ LOAD = Op("load", -1)
 
 FLOORDIV = Op("floordiv", 2, fold=_floor_fold, python="{0} // {1}")
 MOD = Op("mod", 2, fold=_mod_fold, python="{0} % {1}")
-"""Of integers, rounded down as Python does."""
+"""The quotient of integers, rounded down as in Python."""
 
 REAL_OF = Op("real_of", 1, python="float({0})")
 """An integer as a real number, so that arithmetic on it cannot wrap."""
 
 LEAVES = (LOAD, INDEX, FLOORDIV, MOD, REAL_OF)
-"""What is a variable to formulas of reals."""
+"""Leaves that formulas of reals treat as variables."""
 LARGEST = 2**63 - 1
 """The largest integer of kernels."""
 _INTEGER = frozenset((ADD, SUB, MUL, NEG, WHERE, FLOORDIV, MOD, ABS))
@@ -118,10 +119,10 @@ def name_of(e: Expr) -> str:
 
 
 def kind_of(e: Expr, known: dict[Expr, str] | None = None) -> str:
-    """What a scalar expression is: "b" a truth value, "i" an integer, "f" a real.
+    """The kind of a scalar expression: "b" a truth value, "i" an integer, "f" a real.
 
-    Integers are leaves of integers combined by + - * // % and choices; a literal that
-    is whole counts as one, and is converted where a real is needed.
+    Integers are leaves of integers combined by + - * // % and choices; a whole literal counts
+    as an integer, and is converted where a real is needed.
     """
     known = {} if known is None else known
     for n in topological((e,), known):
@@ -142,7 +143,7 @@ def kind_of(e: Expr, known: dict[Expr, str] | None = None) -> str:
         elif n.op in _INTEGER:
             parts = n.args[1:] if n.op is WHERE else n.args
             literals = n.op in (WHERE, ABS, NEG) and all(a.op is CONST for a in parts)
-            far = literals and any(abs(a.value) > LARGEST for a in parts)  # a real is meant
+            far = literals and any(abs(a.value) > LARGEST for a in parts)  # must be a real
             known[n] = "i" if not far and all(known[a] == "i" for a in parts) else "f"
         else:
             known[n] = "f"
@@ -152,7 +153,7 @@ def kind_of(e: Expr, known: dict[Expr, str] | None = None) -> str:
 # ------------------------------------------------------------------- statements
 @dataclass(frozen=True, slots=True)
 class Type:
-    """Of a value: its shape, integer expressions, () for a number; and its kind."""
+    """The type of a value: its shape, integer expressions, () for a number; and its kind."""
 
     shape: tuple[Expr, ...] = ()
     kind: str = "f"
@@ -178,7 +179,7 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """`name` is `source` with one element replaced by the value, or added to, if the
+    """`name` is `source` with one element replaced by the value, or increased by it, if the
     guard holds."""
 
     name: str
@@ -192,7 +193,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A value that an iteration passes on to the next.
+    """A value that each iteration passes to the next.
 
     Attributes
     ----------
@@ -245,11 +246,11 @@ class Loop:
     Attributes
     ----------
     index : name of the integer that counts iterations from 0; if `reverse`, down to 0.
-    count : how many there are; None if only the condition ends the loop.
+    count : the number of iterations; None if only the condition ends the loop.
     carried : values that go from one iteration to the next.
     body : statements of one iteration.
     condition : tested before each iteration, on the carried values.
-    trips : name of the number of iterations made, after the loop.
+    trips : name of the number of iterations done, after the loop.
     saves, restores : values put on and taken off tapes.
     """
 
@@ -280,8 +281,8 @@ class Call:
 class Check:
     """Raise an error, "index" or "value", unless the condition holds.
 
-    The error "overflow" says that an integer may not fit in 64 bits; then the program is run with
-    Python's integers instead (`symdiff.runtime.loops.exact_integers`), where there is Python.
+    The error "overflow" means that an integer may not fit in 64 bits; the program is then run with
+    Python's integers (`symdiff.runtime.loops.exact_integers`), if Python is available.
     """
 
     condition: Expr
@@ -298,8 +299,8 @@ Block = tuple[Statement, ...]
 class Parameter:
     """A parameter: its name and type.
 
-    The axes of an array have integer names or constant sizes. A name that several axes
-    share says that they are equal, which is checked when called.
+    The axes of an array have integer names or constant sizes. A name that several axes share
+    means that they are equal, which each call checks.
     """
 
     name: str
@@ -313,18 +314,18 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """Sizes that must agree unless one of them is 1: then NumPy repeats what has it.
+    """Sizes that must agree unless one of them is 1: NumPy then repeats that axis.
 
-    A program holds for sizes that agree; for others it is traced again with the size 1 known.
+    A program holds for sizes that agree; for others it is traced again with size 1 known.
 
     Attributes
     ----------
-    pairs : the sizes that meet, formulas of those of the parameters; with 0, where it makes a
-        difference that a size is 1.
-    axes : the axes of parameters whose sizes the names in them are.
-    single : numbers of elements of arrays, for which it makes a difference that they are 1: an
-        array of one element has a truth.
-    decisive : sizes on which it hangs what is computed: there is a program for each of them.
+    pairs : the sizes that meet, formulas of those of the parameters; paired with 0 where the
+        program depends on whether a size is 1.
+    axes : the axes of parameters that the names in the sizes denote.
+    single : numbers of elements of arrays where it matters whether they are 1: an array of one
+        element has a truth value.
+    decisive : sizes that decide what is computed: there is a program for each of them.
     """
 
     pairs: tuple[tuple[Expr, Expr], ...] = ()
@@ -339,9 +340,11 @@ class LoopProgram:
 
     Attributes
     ----------
-    name, params, block : its parameters are in order; their sizes are names that its statements may use.
-    outputs, tree : what it returns, flattened: scalars, and `ARRAY` leaves; how they nest, as of `Program`.
-    data : arrays known when traced (float64 or int64), by the names that the block has.
+    name, params, block : the parameters are in order; their sizes are names that statements may
+        use.
+    outputs, tree : the results, flattened: scalars, and `ARRAY` leaves; how they nest, as in
+        `Program`.
+    data : arrays known when traced (float64 or int64), by their names in the block.
     locations : first place in the source of each node that has one.
     stretches, taken : where axes of size 1 would be repeated; how arrays are taken by it, in words.
     by_rows : whether arguments must lie row by row, as of others something is copied that is a view.
@@ -400,8 +403,8 @@ REAL = Type((), "f")
 
 
 def expressions(s: Statement) -> tuple[Expr, ...]:
-    """The expressions that stand in a statement itself, not in its block; among them
-    the shapes of what it defines."""
+    """The expressions of a statement itself, without its block; among them the shapes of the
+    names that it defines."""
     shapes = tuple(e for _, t in (*defined(s), *inner(s)) for e in t.shape)
     match s:
         case Build():
@@ -429,19 +432,19 @@ def plain_loop(s: Loop) -> bool:
 
 
 def walk(block: Block) -> Iterator[Statement]:
-    """Every statement, the ones inside of others after them."""
+    """Every statement; the ones inside of a statement follow it."""
     for s in block:
         yield s
         yield from walk(block_of(s))
 
 
 def own_names(block: Block) -> set[str]:
-    """The names that statements define, also inside of them."""
+    """The names that statements, and statements inside of them, define."""
     return {n for s in walk(block) for n, _ in (*defined(s), *inner(s))}
 
 
 def expressions_in(block: Block) -> list[Expr]:
-    """The expressions of statements, also inside of them."""
+    """The expressions of statements, and of statements inside of them."""
     return [e for s in walk(block) for e in expressions(s)]
 
 
@@ -526,28 +529,28 @@ def mapped_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
 
 
 def names_of(program: LoopProgram) -> Names:
-    """Names that a program, its tapes included, does not have yet."""
+    """A source of names that are new to a program and its tapes."""
     tapes = (v.tape for s in walk(program.block) if isinstance(s, Loop) for v in s.saves)
     return Names((*types(program), *tapes))
 
 
 def exchanged(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
     """Leaves replaced by others in expressions that are to be emitted: operations stay as they
-    are, also those that would be simplified if they were built now."""
+    are, even those that constructors would simplify now."""
     return transform(roots, lambda e, args: mapping[e] if e in mapping else with_args(e, args))
 
 
 def replaced(block: Block, mapping: Mapping[Expr, Expr], *, exactly: bool = False) -> Block:
-    """The block with nodes replaced in every expression, `exactly` as of `exchanged`; no
+    """The block with nodes replaced in every expression, `exactly` as in `exchanged`; no
     definition is renamed."""
     put = exchanged if exactly else substitute
     return mapped_block(block, lambda e: put((e,), mapping)[0])
 
 
 def renamed(block: Block, names: Names, *, exactly: bool = False) -> tuple[Block, dict[Expr, Expr]]:
-    """A copy of a block in which every definition has a new name; and what became of
-    the names that later statements see, by their leaves. A tape has a new name too if it
-    is saved and restored in the block. `exactly` as of `exchanged`."""
+    """A copy of a block in which every definition has a new name; and a map from the leaves of
+    names that later statements see to the new ones. A tape has a new name too if it
+    is saved and restored in the block. `exactly` as in `exchanged`."""
     old: dict[str, Type] = {}
     for s in walk(block):
         old.update(defined(s))

@@ -10,10 +10,10 @@
       }
     } outputs=(total)
 
-A line is a node, a record or a closing brace; `#` starts a comment. Nodes are numbered in the order in
-which they are needed, children first. Leaves stand where they are used: reals by their names, integers as
-`$n`, arrays as `@x`, or `@k:i` and `@m:b` by their kinds, constants by their values. `0.1` is the double,
-`1/10` the rational. Names that are no words of ASCII letters are quoted.
+A line is a node, a record or a closing brace; `#` starts a comment. Nodes are numbered in the order
+in which they are needed, children first. Leaves are written where they are used: reals by their
+names, integers as `$n`, arrays as `@x`, or `@k:i` and `@m:b` by their kinds, constants by their
+values. `0.1` is the double, `1/10` the rational. Names that are not ASCII words are quoted.
 
 Records are the dataclasses of programs and statements: their fields are written in order, those that
 have their default are left out. So a new field needs no code here, and an operation is known by its name in
@@ -21,9 +21,9 @@ the table. An operation that a pass made for one program (`Op.remake`) is declar
 `!0 = completed(%3, (0), 1)`; its maker is in `MAKERS`.
 
 `program_text`   a program as text
-`parse_program`  the program that a text is
+`parse_program`  the program of a text
 
-Places in the source (`Location`) are no part of the text.
+Places in the source (`Location`) are not written.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ PROGRAMS: dict[str, type] = {
 STATEMENTS = {c.__name__.lower(): c for c in get_args(loops.Statement)}
 _PARTS: tuple[type, ...] = (loops.Carried, loops.Save, loops.Restore, loops.Parameter, Corner)
 PARTS: dict[str, type] = {c.__name__.lower(): c for c in _PARTS}
-"""Records that stand on lines of their own inside of others."""
+"""Records that have lines of their own inside of others."""
 RECORDS = PROGRAMS | STATEMENTS | PARTS
 _KEYWORDS = {c: k for k, c in RECORDS.items()}
 INSIDE = {
     loops.Build: ("value",), loops.Loop: ("condition",), loops.Carried: ("next",), loops.Save: ("value",),
 }  # fmt: skip
-"""Fields whose expressions are evaluated in the block; of programs all are."""
+"""Fields whose expressions are evaluated in the block; in programs all fields are."""
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TOKENS = re.compile(
     r"""\s*(?:\#.*|(?P<token>
@@ -103,7 +103,7 @@ def _is_block(name: str, hint: Any) -> bool:
 
 
 def _inside(record: Any) -> Collection[str]:
-    """The fields of a record whose nodes stand in its block."""
+    """The fields of a record whose nodes belong to its block."""
     return fields_of(record) if record in PROGRAMS.values() else INSIDE.get(record, ())
 
 
@@ -112,8 +112,7 @@ def program_text(program: Program_) -> str:
     """A program as text.
 
     Raises
-    ------
-    SymdiffError : if it has an operation that no text describes.
+    SymdiffError : if it has an operation that cannot be written as text.
     """
     printer = _Printer()
     printer.record(program, "")
@@ -121,7 +120,7 @@ def program_text(program: Program_) -> str:
 
 
 class _Printer:
-    """Lines of a program; nodes have numbers in the block that shows them first, and in those inside of it."""
+    """Lines of a program; a node gets its number in the block that uses it first."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -167,7 +166,7 @@ class _Printer:
         return " ".join([_KEYWORDS[type(part)], *texts])
 
     def _needed(self, r: Any, pad: str, wanted: Callable[[type, str], bool]) -> None:
-        """Lines for the nodes of those fields of a record, and of its parts, that are wanted."""
+        """Lines for the nodes in the wanted fields of a record and of its parts."""
         for name, (hint, _) in fields_of(type(r)).items():
             value = getattr(r, name)
             if _is_part(hint):
@@ -301,7 +300,7 @@ _RESERVED = {*_CONSTANTS, "array", "made", *RECORDS}
 
 
 def _literal(value: Any) -> str:
-    """A value that has no expressions in it: numbers, texts, and how results nest."""
+    """A value without expressions: numbers, texts, and how results nest."""
     if value is None or isinstance(value, (bool, np.bool_)):
         return str(value).lower()
     if isinstance(value, np.ndarray):
@@ -329,16 +328,16 @@ def _literal(value: Any) -> str:
 
 # ----------------------------------------------------------------------- parsing
 def parse_program(text: str, classes: Mapping[str, type] | None = None) -> Program_:
-    """The program that a text is.
+    """The program of a text.
 
     Parameters
     ----------
-    text : as of `program_text`.
-    classes : the classes of objects that it returns, by their modules and names.
+    text : as `program_text` writes it.
+    classes : the classes of objects that the program returns, by their modules and names.
 
     Raises
     ------
-    ParseError : with the line, if it is none.
+    ParseError : with the line, if the text is not a program.
     """
     reader = _Reader(text, classes or {})
     try:
@@ -360,8 +359,8 @@ def _tokens(line: str) -> list[str]:
 
 
 class _Reader:
-    """A text that is read line by line. A record is made where its block ends, when all nodes are known
-    that it mentions."""
+    """Reads a text line by line. A record is made where its block ends, when all nodes that it
+    mentions are known."""
 
     def __init__(self, text: str, classes: Mapping[str, type]) -> None:
         self._lines = enumerate(text.splitlines(), start=1)
@@ -371,7 +370,7 @@ class _Reader:
         self._left: list[str] = []
 
     def error(self, message: str) -> ParseError:
-        """What is wrong with the line that is read."""
+        """An error at the current line."""
         return ParseError(f"line {self._line}: {message}")
 
     def whole(self) -> Program_:
@@ -411,7 +410,7 @@ class _Reader:
         return self._made(record, head[1:], values)
 
     def _block(self) -> tuple[list[list[str]], list[Any], list[str]]:
-        """The lines of a block: parts, not read yet; statements; and what closes it."""
+        """The lines of a block: parts, not read yet; statements; and the closing line."""
         parts, statements = list[list[str]](), list[Any]()
         while line := self._next():
             if line[0] == "}":
@@ -458,7 +457,7 @@ class _Reader:
             raise ValueError(f"there is no operation {name}") from None
 
     def _made(self, record: type, tokens: list[str], values: dict[str, Any]) -> Any:
-        """The record with these fields, and those that the tokens say."""
+        """The record with these fields, and those of the tokens."""
         self._left, known = tokens[::-1], fields_of(record)
         while self._left:
             name = self._pop()

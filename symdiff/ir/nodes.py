@@ -1,8 +1,8 @@
 """The expression DAG: immutable, hash-consed nodes over exact real numbers.
 
-Two nodes that are built alike are the same object, so a shared subexpression
-is stored, differentiated and evaluated once. Children exist before their
-parents and no walk recurses, so depth is not limited by Python's stack.
+Two nodes that are built alike are the same object, so a shared subexpression is stored,
+differentiated and evaluated once. Children exist before their parents and no walk recurses, so
+Python's stack does not limit the depth.
 
 A node is a constant (an exact `Fraction`, or one of the floats inf, -inf,
 nan), a real variable, a truth value, or an `Op` applied to nodes. The
@@ -28,10 +28,10 @@ Number = int | float | Fraction
 
 
 OPS: dict[str, Op] = {}
-"""Every operation by its name, but those that are made for a program."""
+"""Every operation by its name, except those that are made for a program."""
 _makers: dict[str, dict[str, Any]] = {}
-"""The modules that made them, by their names: one whose import was interrupted (Ctrl-C) is run
-again, and its operations are made anew."""
+"""The modules that made them, by their names: a module whose import was interrupted (Ctrl-C) is
+run again, and makes its operations anew."""
 _made: WeakValueDictionary[str, Op] = WeakValueDictionary()
 _making = Lock()
 _plain = Later("symdiff.ir.plain")
@@ -41,8 +41,8 @@ _plain = Later("symdiff.ir.plain")
 class Op:
     """One operation. Elementary functions are declared in `symdiff.ir.functions`.
 
-    Only `name` and `arity` matter to the DAG; the other columns say what the
-    passes and targets need to know, so that one entry declares a function.
+    Only `name` and `arity` matter to the DAG; the other columns hold the facts that
+    passes and targets need, so that one entry declares a function.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class Op:
     arity : number of arguments; -1 if it varies.
     boolean : whether the result is a truth value.
     partials : `(*args) -> derivative with respect to each argument` (None: none).
-    slope : `(*args) -> cheap upper bounds of the sizes of the partials`; None: those.
-    steepest : what the size of no partial exceeds anywhere; 0 if there is no such number.
+    slope : `(*args) -> cheap upper bounds on the sizes of the partials`; None: the partials.
+    steepest : an upper bound on every partial, for all arguments; 0 if there is no such number.
     by_value : `(value) -> partials` in terms of the function's own value, for a value
         that is stored while the arguments would have to be computed again.
     live : `(*args) -> condition under which each argument counts`; for max and
@@ -79,9 +79,9 @@ class Op:
     kink_rule : the documented value of the derivative there.
     cut : `(*args) -> where`, the node across whose zeros the function may jump, and
     pieces : `(*args) -> the function by branches` that are smooth there.
-    means : what an operation is that is made for a program, such as a derivative of which
-        completed function; None for all others. It lives as long as an expression has it, and
-        is that of its name in any thread. See `made`.
+    means : the meaning of an operation that is made for a program, such as the completed function
+        of which it is a derivative; None for all others. It lives as long as an expression has it,
+        and all threads share the operation of its name. See `made`.
     remake : `(function, arguments)` that make it again in another process.
     """
 
@@ -120,7 +120,7 @@ class Op:
     def __post_init__(self) -> None:
         if self.means is not None:
             return
-        here = sys._getframe(2).f_globals  # behind the constructor of the dataclass
+        here = sys._getframe(2).f_globals  # the caller of the dataclass constructor
         there = _makers.get(self.name)
         if there is not None and (there is here or there["__name__"] != here["__name__"]):
             raise ValueError(f"an operation named {self.name} exists already")
@@ -148,7 +148,7 @@ class Expr:
     op: Op
     args: tuple[Expr, ...]
     value: Any
-    _leaves: tuple[Expr, ...] | None  # those below, once they were asked for
+    _leaves: tuple[Expr, ...] | None  # the leaves below, once they were computed
 
     def __add__(self, other: Expr | Number) -> Expr:
         return apply(ADD, self, other)
@@ -196,7 +196,7 @@ class Expr:
 
 
 class _Entry(ref[Expr]):
-    """A node that lives as long as somebody else holds it, and where it is in the table."""
+    """A weak reference to a node, with its key in the table."""
 
     __slots__ = ("key",)
     key: tuple[Any, ...]
@@ -214,8 +214,8 @@ def _forget(
 
 
 def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
-    """The node as given: nothing folded, no identity applied. It is the same object for all
-    threads, whichever of them asks first."""
+    """The node as given: nothing is folded, no identity applied. It is the same object for all
+    threads, whichever of them builds it first."""
     key = (op, args, value)
     entry = _nodes.get(key)
     found = entry() if entry is not None else None
@@ -243,7 +243,7 @@ FALSE = raw(BOOL, (), False)
 
 
 _small: dict[int, Expr] = {}
-"""Constants that are made all the time: small integers."""
+"""Constants that are made often: small integers."""
 
 
 def const(value: Number) -> Expr:
@@ -301,7 +301,7 @@ def is_far(e: Expr) -> bool:
 
 
 def is_rounded(e: Expr) -> bool:
-    """Whether a node is a constant in the range of doubles that none of them is."""
+    """Whether a node is a constant in the range of doubles that is not a double."""
     q = rational(e)
     return q is not None and abs(q) < LARGEST and Fraction(float(q)) != q
 
@@ -364,19 +364,19 @@ def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
 
 # ---------------------------------------------------------------------- walking
 def with_args(e: Expr, args: tuple[Expr, ...]) -> Expr:
-    """The node over other children, as it stands: nothing is simplified."""
+    """The node over other children, without simplification."""
     return e if args == e.args else raw(e.op, args, e.value)
 
 
 def topological(roots: Iterable[Expr], known: Container[Expr] = ()) -> list[Expr]:
     """All nodes below the roots, children first, in an order that depends only
-    on the structure of the DAG; known nodes and what is below them are left out."""
+    on the structure of the DAG; without known nodes and the nodes below them."""
     order: list[Expr] = []
     done: set[Expr] = set()
     stack: list[Any] = list(roots)[::-1]
     while stack:
         e = stack.pop()
-        if e is None:  # the node below it has its children in the order
+        if e is None:  # the children of the node below it are in the order
             order.append(stack.pop())
         elif e not in done and e not in known:
             done.add(e)
@@ -410,17 +410,17 @@ def substitute(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Exp
 
 
 FEW = 64
-"""So many leaves are remembered of a node,"""
+"""The number of leaves that a node remembers,"""
 MANY: tuple[Expr, ...] = (ZERO,)
-"""and of others that there are more."""
+"""and the mark of nodes that have more."""
 
 
 def leaves(roots: Iterable[Expr]) -> list[Expr]:
     """The nodes without children below the roots, except constants, in the order in which
     `topological` meets them.
 
-    A node remembers its own, so that questions about one node after the other walk over what is
-    new only.
+    Each node remembers its leaves, so that repeated calls on growing expressions walk over the
+    new nodes only.
     """
     found: dict[Expr, None] = {}
     done: set[Expr] = set()
@@ -438,7 +438,7 @@ def leaves(roots: Iterable[Expr]) -> list[Expr]:
 
 
 def _leaves_below(root: Expr, done: set[Expr]) -> dict[Expr, None]:
-    """Those of nodes that were not met before."""
+    """The leaves of nodes that were not visited before."""
     found: dict[Expr, None] = {}
     stack = [root]
     while stack:
@@ -462,7 +462,7 @@ def variables(roots: Iterable[Expr]) -> list[Expr]:
 
 
 def variables_of_values(roots: Iterable[Expr]) -> set[Expr]:
-    """The variables that the roots depend on otherwise than by conditions."""
+    """The variables that the roots depend on other than by conditions."""
     return {e for e in topological(roots, CONDITIONS) if e.op is VAR}
 
 
@@ -508,7 +508,7 @@ Packed = tuple[tuple[tuple[Any, ...], ...], tuple[tuple[Callable[..., Any], tupl
 
 
 def pack(roots: Iterable[Expr]) -> Packed:
-    """Roots for another process: a listing, and how to make the operations that were made for
+    """Roots for another process: a listing, and the makers of operations that were made for
     a program."""
     roots = tuple(roots)
     ops = dict.fromkeys(e.op for e in topological(roots))
@@ -529,8 +529,8 @@ def _rebuild(packed: Packed) -> Expr:
 
 
 def made(name: str, make: Callable[[], Op]) -> Op:
-    """The operation of this name that is made for a program; the same object for all threads,
-    as long as anything has it."""
+    """The operation of this name that is made for a program; all threads share the same object,
+    as long as anything refers to it."""
     found = _made.get(name)
     if found is None:
         with _making:
@@ -548,7 +548,7 @@ class Maker(NamedTuple):
 
 
 MAKERS: dict[str, Maker] = {}
-"""The makers of operations that are made for a program, by what texts call them."""
+"""The makers of operations that are made for a program, by their names in texts."""
 
 
 def op_named(name: str) -> Op:
@@ -559,7 +559,7 @@ def op_named(name: str) -> Op:
     KeyError : if there is none.
     """
     found = OPS.get(name) or _made.get(name)
-    if found is None and name.startswith("plain:"):  # made when first asked for
+    if found is None and name.startswith("plain:"):  # made at first use
         made: Op = _plain.plain_named(name)
         return made
     if found is None:
@@ -595,5 +595,5 @@ def format_expr(e: Expr, limit: int = 2000) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """A text that is no longer than a limit, apart from the dots that say so."""
+    """A text no longer than a limit, plus dots if it is cut."""
     return text if len(text) <= limit else text[:limit] + "..."

@@ -24,11 +24,11 @@ class Pass(Generic[P, C]):
     Attributes
     ----------
     name : unique in its list, unless the same pass runs again.
-    run : what it does.
+    run : the function that it applies.
     requires, ensures : its contract, a line each.
-    stage : what it is switched off by, with others; "" where it is its name.
-    suspicion : how early validation switches it off, from 1; 0 if the result would be another one.
-    instead : what runs where it is switched off; None if nothing has to.
+    stage : the name that switches it off together with others; "" for its own name.
+    suspicion : how early validation switches it off, from 1; 0 if that would change the result.
+    instead : a replacement that runs where it is switched off; None if none is needed.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Pass(Generic[P, C]):
 
 @dataclass(frozen=True, slots=True)
 class Stage(Generic[P]):
-    """A program after a stage of the pipeline, and the seconds that took; `inside` are the passes of which
-    it consists."""
+    """A program after a stage of the pipeline, and the seconds that took; `inside` are the passes
+    of the stage."""
 
     name: str
     program: P
@@ -68,7 +68,7 @@ class Log(Generic[P]):
     stages: list[Stage[P]] = field(default_factory=list)
 
     def run(self, name: str, step: Callable[[], P]) -> P:
-        """The program that a stage gives."""
+        """Run a stage, and record it."""
         start = time.perf_counter()
         program = step()
         self.stages.append(Stage(name, program, time.perf_counter() - start))
@@ -76,7 +76,7 @@ class Log(Generic[P]):
 
 
 def run(log: Log[P] | None, name: str, step: Callable[[], P]) -> P:
-    """The program that a stage gives, noted where anybody asked for a log."""
+    """Run a stage, and record it if there is a log."""
     return step() if log is None else log.run(name, step)
 
 
@@ -93,7 +93,7 @@ def through(
     ----------
     context : further data for the passes.
     without : stages that are switched off.
-    log : what ran; what runs instead of a pass that is switched off has its name.
+    log : the record of the run; the replacement of a pass that is switched off has its name.
     """
     for p in passes:
         step = p.run
@@ -106,7 +106,7 @@ def through(
 
 
 def switches(passes: Sequence[Pass[Any, Any]]) -> tuple[str, ...]:
-    """The stages that may be switched off, those first that are the likeliest to be wrong."""
+    """The stages that may be switched off, the likeliest to be wrong first."""
     return tuple(dict.fromkeys(p.switch for p in sorted(passes, key=_suspicion) if p.optional))
 
 

@@ -1,14 +1,14 @@
-"""Plain operations: IEEE arithmetic in the order written, for what decides.
+"""Plain operations: IEEE arithmetic in the order written, for values that decide.
 
 Before:  int(T/dt), x if a*10 == 1.0 else y
 After:   trunc(plain:div(T, dt)), where(plain:mul(a, 10) == 1, x, y)
 
-What decides (a condition, a count, a rounded number) is computed as the plain function computes
-it, in doubles. Its operands are *plain* nodes: operations of their own, one for each operation on
-reals. No pass rewrites them, as none knows them: nothing is folded exactly, reordered, cancelled or
-fused. Their leaves (arguments, constants, elements of arrays) are those of all formulas. Operations
-that are exact on doubles (`where`, the absolute value, maxima, rounding to integers) have no plain
-form: they are themselves.
+A value that decides (a condition, a count, a rounded number) is computed as the plain function
+computes it, in doubles. Its operands are *plain* nodes: operations of their own, one for each
+operation on reals. No pass knows them, so none rewrites them: nothing is folded exactly, reordered,
+cancelled or fused. Their leaves (arguments, constants, elements of arrays) are those of all
+formulas. Operations that are exact on doubles (`where`, the absolute value, maxima, rounding to
+integers) have no plain form and are used as they are.
 
 A plain value is a double without an error; its derivatives are 0. On balls that are doubles it is
 the double, with the sign of a zero (`as_ball`); on others (points of a path that leads to a limit)
@@ -18,7 +18,7 @@ it is the ball of the exact operation.
 `as_ball`    the ball of a double
 `as_plain`   a formula, read operation by operation (`Reading`: several)
 `in_single`  decisions in float32
-`exactly`    plain nodes as the formulas of reals that they are (`conditions_exactly`: in conditions)
+`exactly`    plain nodes as formulas of reals (`conditions_exactly`: in conditions)
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ EXACT = frozenset((
     WHERE, NEG, ABS, functions.FLOOR, functions.CEIL, functions.TRUNC, functions.ROUND,
     functions.COPYSIGN, functions.FLOOR_QUOTIENT, *functions.EXTREMES,
 ))  # fmt: skip
-"""Operations whose value of doubles is a double, without rounding."""
+"""Operations that map doubles to doubles without rounding."""
 
 _real: dict[Op, Op] = {}
-"""From plain operations to those on reals."""
+"""Plain operations and the operations on reals that they round."""
 _plain: dict[Op, Op] = {}
 _making = Lock()
 
@@ -125,7 +125,7 @@ def _single_op(op: Op) -> Op:
 
 
 def real_op(op: Op) -> Op:
-    """The operation on reals that a plain one is the double of; other operations as they are."""
+    """The operation on reals that a plain one rounds; other operations unchanged."""
     return _real.get(op, op)
 
 
@@ -135,18 +135,19 @@ def is_plain(e: Expr) -> bool:
 
 
 def is_decided(e: Expr) -> bool:
-    """Whether the value of a node is a double in every arithmetic: a plain one, or the integer of `//`."""
+    """Whether a node is a double in every arithmetic: a plain one, or the integer of `//`."""
     return e.op in _real or e.op is functions.FLOOR_QUOTIENT
 
 
 def decides_plainly(comparison: Expr) -> bool:
-    """Whether a comparison is of arguments, constants, elements and plain values: it has no error."""
+    """Whether a comparison is of arguments, constants, elements and plain values, so has no
+    error."""
     return all(not a.args or a.op in LEAVES or is_decided(a) for a in comparison.args)
 
 
 def by_sign(p: Expr, q: Expr) -> tuple[Expr, Expr]:
-    """What is compared, as real arithmetic where rounding decides nothing: a sum or difference of two
-    doubles, and a root of one, is rounded to a double of the same sign."""
+    """The sides of a comparison, as real arithmetic where rounding decides nothing: a sum,
+    difference or root of doubles is rounded to a double of the same sign."""
     for a, b in ((p, q), (q, p)):
         if b is ZERO and a.op in _real:
             op = _real[a.op]
@@ -159,7 +160,8 @@ def by_sign(p: Expr, q: Expr) -> tuple[Expr, Expr]:
 
 
 def _is_double(e: Expr) -> bool:
-    """Whether a node is an argument, an element, a number that a loop carries, or a constant of every precision."""
+    """Whether a node is an argument, an element, a carried number, or a constant of every
+    precision."""
     if e.op is CONST:
         q = rational(e)
         return q is not None and q.denominator == 1 and abs(q) <= 2**24
@@ -168,7 +170,7 @@ def _is_double(e: Expr) -> bool:
 
 # ---------------------------------------------------------------------- building
 def plain(op: Op, *args: Expr) -> Expr:
-    """An operation as plain Python computes it, of plain nodes."""
+    """An operation on plain nodes as plain Python computes it."""
     if op.boolean or op in EXACT:
         return apply(op, *args)
     if (same := _exact_already(op, *args)) is not None:
@@ -176,7 +178,7 @@ def plain(op: Op, *args: Expr) -> Expr:
     if op is POW and (q := rational(args[1])) is not None:
         if q == 1:
             return args[0]
-        if q == 2:  # as NumPy has it; Python's pow rounds it alike
+        if q == 2:  # as in NumPy; Python's pow rounds it alike
             return plain(MUL, args[0], args[0])
         if q == -1:
             return plain(DIV, ONE, args[0])
@@ -193,7 +195,7 @@ def plain(op: Op, *args: Expr) -> Expr:
 _folded_from: dict[Expr, Expr] = {}
 """Maps constants that plain functions of constants produced to their formulas over the reals."""
 LONG = 40
-"""The least bits of a constant that is read as a formula: shorter ones are numbers of their own."""
+"""The least bits of a constant that is read as a formula: shorter ones are just numbers."""
 LARGEST = 2**1023
 """Numbers up to this are doubles."""
 
@@ -210,7 +212,7 @@ def _note_folded(found: Expr, op: Op, args: tuple[Expr, ...]) -> None:
 
 
 def _exact_already(op: Op, *args: Expr) -> Expr | None:
-    """What an operation is that rounds nothing: a sum with 0, a product with 1 or -1."""
+    """The result of an operation that rounds nothing: a sum with 0, a product with 1 or -1."""
     if op in (ADD, SUB, MUL, DIV):
         a, b = args
         if op in (ADD, SUB):
@@ -231,7 +233,7 @@ class Reading:
 
     Attributes
     ----------
-    known : plain forms of nodes, also the plain twins of values that loops carry.
+    known : plain forms of nodes, among them the plain twins of carried values of loops.
     """
 
     def __init__(self) -> None:
@@ -296,7 +298,7 @@ def exactly(roots: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def conditions_exactly(roots: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Expr]]:
     """Formulas with their plain comparisons as formulas of reals, for passes that reason about
-    conditions, and from those to the plain ones. A comparison that another one reads like stays."""
+    conditions, and a map back. A comparison that would read like another one stays plain."""
     roots = tuple(roots)
     order = topological(roots)
     if not any(map(is_plain, order)):
@@ -310,8 +312,8 @@ def conditions_exactly(roots: Iterable[Expr]) -> tuple[tuple[Expr, ...], dict[Ex
 
 
 def _unfolded(order: Sequence[Expr]) -> dict[Expr, Expr]:
-    """For constants that stand in conditions alone what they were folded from, if that is made of functions
-    that formulas have."""
+    """The formulas from which constants in conditions were folded, if formulas elsewhere use their
+    functions; for constants that occur in conditions only."""
     nodes = set(order)
     compared = [a for n in order if n.op in COMPARISONS or is_plain(n) for a in n.args]
     return {
@@ -323,8 +325,8 @@ def _unfolded(order: Sequence[Expr]) -> dict[Expr, Expr]:
 
 
 def _with_constants_of(order: Iterable[Expr], conditions: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Conditions with constants of formulas in place of those that are these but for rounding, as products of
-    constants are rounded where they decide."""
+    """Conditions with constants of formulas in place of those that equal them up to rounding, since
+    products of constants are rounded in conditions."""
     exact = {float(q): e for e in order if (q := _long(e)) is not None}
     if not exact:
         return conditions
@@ -339,7 +341,7 @@ def _with_constants_of(order: Iterable[Expr], conditions: tuple[Expr, ...]) -> t
 
 
 def _long(e: Expr) -> Fraction | None:
-    """A constant that is no double, nor the decimal that one prints as."""
+    """A constant that is neither a double nor the decimal that prints as one."""
     if e.op is not CONST or not isinstance(e.value, Fraction) or abs(e.value) > LARGEST:
         return None
     return None if e.value in (Fraction(x := float(e.value)), Fraction(repr(x))) else e.value
@@ -347,7 +349,7 @@ def _long(e: Expr) -> Fraction | None:
 
 # -------------------------------------------------------------------- evaluating
 def _folded(op: Op, values: tuple[Fraction | None, ...]) -> Fraction | None:
-    """The double of doubles; None if it is not finite, or -0.0, or they are none."""
+    """The double result on doubles; None for other operands, and if it is -0.0 or not finite."""
     numbers = [float(q) for q in values if q is not None]
     if any(Fraction(x) != q for x, q in zip(numbers, values, strict=True)):
         return None
@@ -369,8 +371,8 @@ def _narrowed(ball: Any) -> Any:
 
 
 def in_single(roots: Iterable[Expr]) -> tuple[Expr, ...]:
-    """Formulas whose decisions are those of float32, for arithmetic that is not: plain operations are
-    rounded to it, and constants that decide."""
+    """Formulas whose decisions are made in float32, though the other arithmetic is not: plain
+    operations and deciding constants are rounded to it."""
     roots = tuple(roots)
     new: dict[Expr, Expr] = {}
     for n in topological(roots):
@@ -392,7 +394,7 @@ def as_ball(x: float) -> Any:
 
 
 def negated_ball(ball: Any) -> Any:
-    """A ball with the other sign, a zero too."""
+    """A ball with the other sign, also of a zero."""
     if not ball.is_zero():
         return -ball
     return flint().arb(0) if ball is _negative_zero() else _negative_zero()
@@ -401,7 +403,7 @@ def negated_ball(ball: Any) -> Any:
 @lru_cache(maxsize=1)
 def _negative_zero() -> Any:
     class NegativeZero(flint().arb):  # type: ignore[misc]  # made when the library is loaded
-        """A ball that is known as that of -0.0: balls have no sign of zero."""
+        """A ball that represents -0.0: balls have no sign of zero."""
 
     return NegativeZero(0)
 
@@ -411,7 +413,7 @@ def _is_negative_zero(x: float) -> bool:
 
 
 def _double(ball: Any) -> float | None:
-    """The double that a ball is, or None."""
+    """The double that a ball equals, or None."""
     if ball is _negative_zero():
         return -0.0
     if ball.is_nan():
@@ -457,7 +459,7 @@ def in_doubles(op: Op) -> Callable[..., float]:
 
 
 def _written(op: Op) -> Callable[..., Any] | None:
-    """What a generated module evaluates."""
+    """The function that a generated module calls."""
     if op.python is None or op.edges is not None or op.helper is not None:
         return None
     names = [f"x{i}" for i in range(op.arity)]

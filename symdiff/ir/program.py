@@ -30,7 +30,7 @@ Tree = Any
 tuple, list, dict, `Made` object or NumPy integer array of trees."""
 
 MOST_COMPILED = 200
-"""Outputs up to which it pays to compile how they nest."""
+"""The most outputs for which it pays to compile how they nest."""
 
 
 class Made(tuple[Any, ...]):
@@ -95,7 +95,7 @@ def imaginary_parts(tree: Tree) -> list[int]:
 
 
 HOLOMORPHIC = "of a holomorphic function use symdiff.{}(f, holomorphic=True)"
-"""What is said where a complex function has no single derivative."""
+"""The message for a complex function without a single derivative."""
 
 
 def needs_one_value(program: Any, what: str, returned: str) -> SymdiffError:
@@ -111,7 +111,7 @@ def needs_one_value(program: Any, what: str, returned: str) -> SymdiffError:
 
 
 def made_object(made_of: type, parts: Iterable[Any]) -> Any:
-    """An object with these fields, as it is: what its class does when it is made was done."""
+    """An object with these fields, made without its constructor, whose effects already happened."""
     if made_of in PAIRS:
         return PAIRS[made_of](*parts)
     if issubclass(made_of, tuple):
@@ -130,7 +130,7 @@ def like(tree: Tree, parts: Iterable[Tree]) -> Tree:
 
 
 def holding(tree: Tree, parts: Iterable[Any]) -> Any:
-    """What is returned where a tuple, list or object of trees stands."""
+    """The container of these parts that is returned for a tuple, list or object of trees."""
     if isinstance(tree, Made):
         return made_object(tree.made_of, parts)
     return list(parts) if isinstance(tree, list) else tuple(parts)
@@ -138,7 +138,7 @@ def holding(tree: Tree, parts: Iterable[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Corner:
-    """Where an output has another value than its formula: which output, the condition, the value."""
+    """An output whose value differs from its formula at a point: its index, condition and value."""
 
     output: int
     condition: Expr
@@ -155,21 +155,22 @@ class Program:
     params : names of the real parameters, in order; each is a `VAR` node.
     outputs : the real values that the function returns, flattened.
     tree : how the outputs nest.
-    domain : conditions on the parameters that hold wherever the function is
-        defined (guarded by the branch they stand in); outside the value is nan.
+    domain : conditions on the parameters that hold wherever the function is defined (guarded by
+        the branch that contains them); outside the value is nan.
     assumptions : conditions the user asserted.
     locations : first place in the source of each node that has one.
     stretches : of an elementwise function of arrays, where axes of size 1 are repeated.
-    taken : how arrays are taken by it, in words.
-    kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value;
-        empty if all are floats.
-    corners : where outputs have another value than their formulas, which are undefined there.
-    of_python : whether it is right for Python's numbers only: of NumPy's, truth values add up otherwise.
-    slopes : what vanishes where signs in the outputs jump that are slopes of absolute values: these have
-        sides, as the derivatives have that they stand in; the signs that a user wrote are steps.
-    of_derivatives : whether derivatives of other functions stand in it: their kinks have sides.
-    changes : parameters whose arrays it changes, or asks the identity of.
-    own : of each output, the places in the domain of what it needs; empty if each needs all.
+    taken : how it takes arrays, in words.
+    kinds : the kind of each output in Python: "f" for a float, "i" for an int, "b" for a truth
+        value; empty if all are floats.
+    corners : where outputs have other values than their formulas, which are undefined there.
+    of_python : whether it holds for Python's numbers only: NumPy adds truth values otherwise.
+    slopes : the zeros at which signs from slopes of absolute values jump: these have sides, as have
+        the derivatives that contain them; signs that a user wrote are steps.
+    of_derivatives : whether it contains derivatives of other functions: their kinks have sides.
+    changes : parameters whose arrays it changes, or whose identity it tests.
+    own : for each output, the indices of the domain conditions that it needs; empty if each needs
+        all.
     """
 
     name: str
@@ -197,7 +198,7 @@ class Program:
         return tuple(c for i, c in enumerate(self.domain) if i in needed)
 
     def __str__(self) -> str:
-        """Its outputs, and what holds where it is defined, as assignments: what they share has names."""
+        """Its outputs, and its domain, as assignments: shared subexpressions have names."""
         from symdiff.ir.formula_text import assignments
 
         groups = (self.outputs, self.domain, self.assumptions)
@@ -211,7 +212,7 @@ class Program:
         return "\n".join(lines)
 
     def place(self, e: Expr) -> Location | None:
-        """Where the node, or the nearest node below it, stands in the source."""
+        """The place in the source of the node, or of the nearest node below it."""
         below = (e, *reversed(topological((e,))))
         return next((self.locations[n] for n in below if n in self.locations), None)
 
@@ -232,10 +233,10 @@ class OptimizedProgram:
 
     Attributes
     ----------
-    name, params, tree : as of the program.
-    outputs : to be compiled; completed points are bands of polynomials.
+    name, params, tree : as in the program.
+    outputs : the values to compile; completed points are bands of polynomials.
     reference : the same values in closed form, undefined at completed points.
-    apart : where outputs are derivatives that follow the definition, not the formulas.
+    apart : where outputs are derivatives by the definition, not by the formulas.
     wrong : where formulas of derivatives were found wrong; part of `apart`.
     """
 
@@ -253,7 +254,7 @@ class OptimizedProgram:
 
 
 NESTS = {"l": list, "t": tuple}
-"""What lists and tuples that are computed as arrays are in kinds: "llf" is a list of lists."""
+"""The kinds of lists and tuples that are computed as arrays: "llf" is a list of lists."""
 
 
 def nested(kinds: Sequence[str]) -> bool:
@@ -269,8 +270,8 @@ def _nested(value: Any, nest: str) -> Any:
 
 
 def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:
-    """Results as what plain Python gives: floats, ints or truth values, or arrays of them. What
-    is not finite stays, as there is no such integer, and so do arrays beyond 64 bits."""
+    """Results of the types that plain Python gives: floats, ints or truth values, or arrays of
+    them. Values that are not finite stay floats, and so do arrays beyond 64 bits."""
     if not kinds:
         return list(values)
     return [_in_python(v, kind) for v, kind in zip(values, kinds, strict=True)]
@@ -294,8 +295,8 @@ def folded(
     array: Callable[[Any], Any],
     make: Callable[[Tree, Iterable[Any]], Any] = holding,
 ) -> Any:
-    """What is nested as a tree: `leaf` makes it of an index, `array` of an array of indices, `make` of
-    a tuple, list or object of trees and the parts of it."""
+    """A tree, folded: `leaf` maps an index, `array` an array of indices, and `make` a tuple, list
+    or object of trees together with its parts."""
     if isinstance(tree, np.ndarray):
         return array(tree)
     if isinstance(tree, (tuple, list)):
@@ -324,8 +325,8 @@ def map_objects(
 
 
 def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str]) -> str:
-    """The expression in Python that nests results as a tree: `leaf` is the text of one, `array` of
-    an array of them."""
+    """The Python expression that nests results as a tree: `leaf` is the text of one result, `array`
+    that of an array of them."""
     if isinstance(tree, np.ndarray):
         return array(tree)
     if isinstance(tree, dict):
@@ -347,7 +348,7 @@ def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str
 
 
 def _is_literal(key: Any) -> bool:
-    """Whether the text of a value is an expression that is the value."""
+    """Whether the text of a value is a Python expression of the value."""
     if type(key) is tuple:
         return all(map(_is_literal, key))
     return type(key) in (str, int, bool, type(None)) or (type(key) is float and math.isfinite(key))
@@ -401,7 +402,7 @@ def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:
 
 
 def nesting(tree: Tree, count: int) -> Callable[[Sequence[Any]], Any]:
-    """`map_tree` for the outputs of many calls, as an expression that is compiled once."""
+    """`map_tree` for the outputs of many calls, compiled once as an expression."""
     keys: dict[str, Any] = {}
 
     def text(t: Tree) -> str:
@@ -431,8 +432,8 @@ def nesting(tree: Tree, count: int) -> Callable[[Sequence[Any]], Any]:
 
 
 def unnesting(entry: Callable[..., Any], inputs: int, tree: Tree, count: int) -> Callable[..., Any]:
-    """`entry(*args, *flatten_like(tree, out, ...))` of many calls with so many `args` and `out`
-    behind them, compiled for tuples."""
+    """`entry(*args, *flatten_like(tree, out, ...))` of many calls, with `inputs` arguments before
+    `out`, compiled for tuples."""
 
     def general(*given: Any) -> Any:
         return entry(*given[:-1], *flatten_like(tree, given[-1], count, "out"))

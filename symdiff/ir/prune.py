@@ -1,4 +1,4 @@
-"""Statements of programs with arrays and loops that nothing uses are left out."""
+"""Removes statements of programs with arrays and loops that nothing uses."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from symdiff.ir.loop_program import (
 
 
 def pruned(block: Block, wanted: Iterable[Expr], tapes: Iterable[str] = ()) -> Block:
-    """The block without what nothing that is wanted depends on: statements, carried
-    values, saves to tapes that nobody reads; `tapes` are read elsewhere."""
+    """The block without parts that no wanted expression depends on: statements, carried
+    values, saves to tapes that nothing reads; `tapes` are read elsewhere."""
     elsewhere = set(tapes)
     read = _read(block) | elsewhere
     while True:
@@ -56,7 +56,7 @@ def _pruned(block: Block, needed: set[str], read: set[str]) -> Block:
 
 
 def _acts(block: Block) -> bool:
-    """Whether a block does more than to define values: it checks, or saves on tapes."""
+    """Whether a block does more than define values: it checks, or saves on tapes."""
     return any(isinstance(s, Check) or (isinstance(s, Loop) and s.saves) for s in walk(block))
 
 

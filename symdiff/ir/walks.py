@@ -1,10 +1,10 @@
-"""Walks over parts of a DAG, in which each node is met once.
+"""Walks over parts of a DAG that visit each node once.
 
 Before:  a*b + a*c, through sums and products
 After:   a*b + a*c, a*b, a, b, a*c, c
 
-Requires: what says which nodes are below a node, of those that matter.
-Ensures: no walk recurses. Where everything below a node matters, `nodes.topological` is the walk.
+Requires: a function from a node to the nodes below it that matter.
+Ensures: no walk recurses. For walks over everything below a node, use `nodes.topological`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ T = TypeVar("T", bound=Hashable)
 
 
 def reached(roots: Iterable[T], below: Callable[[T], Sequence[T]]) -> Iterator[T]:
-    """The roots and what is below them, each once and before what is below it; `below` is asked
-    after a node was taken."""
+    """The roots and the nodes below them, each once and before those below it; `below` is called
+    after a node was yielded."""
     stack = list(roots)[::-1]
     seen: set[T] = set()
     while stack:
@@ -34,7 +34,7 @@ def reached(roots: Iterable[T], below: Callable[[T], Sequence[T]]) -> Iterator[T
 def children_first(
     roots: Iterable[T], below: Callable[[T], Sequence[T]], known: Container[T] = ()
 ) -> list[T]:
-    """The same, each after what is below it; without what is known."""
+    """The same nodes, each after those below it; without the known ones."""
     order: list[T] = []
     done: set[T] = set()
     stack = [(e, False) for e in roots][::-1]
@@ -50,18 +50,18 @@ def children_first(
 
 
 def through(*ops: Op) -> Callable[[Expr], tuple[Expr, ...]]:
-    """Below nodes with these operations are their arguments, below others is nothing."""
+    """For nodes with these operations, the arguments; for others, nothing."""
     return lambda e: e.args if e.op in ops else ()
 
 
 def topmost(roots: Iterable[Expr], ops: Container[Op]) -> list[Expr]:
-    """The nodes with one of these operations that are below no other one."""
+    """The nodes with one of these operations that are below no other such node."""
     nodes = reached(roots, lambda e: () if e.op in ops else e.args)
     return [e for e in nodes if e.op in ops]
 
 
 def has_at_most(count: int, roots: Iterable[Expr]) -> bool:
-    """Whether no more nodes than so many are below some, these included."""
+    """Whether at most so many nodes are reachable from the roots, these included."""
     return next(islice(reached(roots, lambda e: e.args), count, None), None) is None
 
 

@@ -1,9 +1,9 @@
-"""What an array of integers or truth values holds after a float was stored in it.
+"""Floats that are stored in arrays of integers or truth values.
 
-NumPy rounds a stored float towards zero, and refuses in-place operations, and `out=`, whose result
-is of a higher kind than the array. In a trace with integers among the arguments the kind of an
-array may follow from an argument, while kernels compute with floats there: such stores are refused
-in that trace, so that the call gives what Python gives.
+NumPy rounds a stored float towards zero, and refuses operations in place, and `out=`, if the
+result is of a higher kind than the array. In a trace with integers among the arguments the kind of
+an array may follow from an argument, while kernels compute with floats there: that trace refuses
+such stores, so that the call gives the result of Python.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from symdiff.frontend.trace.values import (
 )
 
 ROUNDED = "a float is stored in an array whose kind may follow from an argument"
-"""What is said of it where arguments are traced as integers."""
+"""The message where arguments are traced as integers."""
 
 
 def must_not_follow(dtype: Any = None) -> None:
-    """Refuse to round a float where arguments are traced as integers; not if a type such as `int` is asked
-    for, which is no attribute of an array."""
+    """Refuse to round a float where arguments are traced as integers, unless a type such as `int`
+    (not an attribute of an array) is requested."""
     if of_integers.get() and (dtype is None or isinstance(dtype, np.dtype)):
         raise Refused(ROUNDED)
 
 
 def note_store(kind: str) -> None:
-    """Remember that something is stored in integers, where arguments are traced as such."""
+    """Record a store in integers, where arguments are traced as integers."""
     found = unsure.get()
     if found is not None and kind == "i":
         found.add("stored")
 
 
 def held_small(value: Any, kind: str) -> Any:
-    """A number as an element of a small array of a kind: floats are rounded towards zero. Where one is not known,
-    the trace begins again, with the array in memory."""
+    """A number as an element of a small array of a kind: floats are rounded towards zero. For an
+    unknown float, the trace begins again with the array in memory."""
     note_store(kind)
     if kind != "i" or python_kind(value) != "f":
         return cast(value, kind)

@@ -26,7 +26,7 @@ def numbers(a: SymArray) -> Expr:
 
 
 def split(a: SymArray, axes: Sequence[int] | None) -> tuple[list[int], list[int]]:
-    """The axes that stay, and those that are reduced."""
+    """The axes that remain, and those that are reduced."""
     rank = len(a.shape)
     gone = sorted(k % rank for k in (range(rank) if axes is None else axes))
     return [k for k in range(rank) if k not in gone], gone
@@ -54,8 +54,8 @@ def reduce(
     step: nests.Step,
     result: Callable[[Sequence[Expr]], Sequence[Expr]] = lambda found: found,
 ) -> list[Any]:
-    """Numbers carried along axes of an array; what they are at the end, for every element
-    of the axes that stay."""
+    """Numbers carried along axes of an array; their final values, for every element of the
+    remaining axes."""
     kept, gone = split(a, axes)
     outer = [index(n) for n in symbolic.fresh_letters(t, len(kept))]
 
@@ -97,7 +97,7 @@ def _again(
 
 
 def scan(t: Tracer, a: SymArray, axis: int, start: Expr, combine: Combine, name: str) -> SymArray:
-    """The same along one axis, with every value on the way."""
+    """The same along one axis, with every intermediate value."""
     value = numbers(a)
     kind = "i" if a.kind in "ib" else "f"
     own = Type(tuple(extent(t, n) for n in a.shape), kind)
@@ -146,8 +146,8 @@ def extreme_place(t: Tracer, a: SymArray, axis: int, better: Callable[[Expr, Exp
 
 # ---------------------------------------------------------------------- products
 LARGE = 8
-"""Matrices with axes that are known to be no longer are multiplied here; others by a
-library."""
+"""Products along axes known to be at most this long are expanded here; a library computes
+others."""
 
 
 def counts(a: SymArray) -> SymArray:
@@ -161,7 +161,7 @@ def any_of(t: Tracer, number: Any) -> Any:
 
 
 def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
-    """`a @ b`; of more than two dimensions, of the matrices in the last two. Of truth values, a
+    """`a @ b`; for more than two dimensions, of the matrices in the last two. For truth values, a
     truth value: whether any product is true."""
     if a.kind == b.kind == "b":
         return any_of(t, matmul(t, *map(counts, (a, b))))
@@ -185,7 +185,7 @@ def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
 
 
 def _by_library(a: SymArray, b: SymArray) -> bool:
-    """Whether a product is left to a library: not of small matrices."""
+    """Whether a library computes a product: not of small matrices."""
     known = [ir.integer(n) for n in (*a.shape, *b.shape)]
     return all(n is None or n > LARGE for n in known)
 

@@ -1,15 +1,16 @@
-"""Lists whose length is not known when traced: their elements are references.
+"""Lists of unknown length: their elements are references.
 
-Numbers cannot be changed: a list of them is an array. Other elements are objects, the rows of an
-array, and a table says which row each element is:
+Numbers cannot be changed: a list of numbers is an array. Other elements are objects, the rows of an
+array, and a table gives the row of each element:
 
 Before:  a[i], a[p] = a[p], a[i]; a[k] = v
 After:   table[i], table[p] = table[p], table[i]; rows[table[k], :] = v
 
-An element of the list that is stored in it changes the table. Another object takes the place of
-the row that it replaces: names of the replaced object get a copy of it, as nothing else shows it
-then (if several elements are the same object, it takes a row that no element is). The object itself may have other names: what
-shows either is not read after the other was changed. As long as elements are not moved, the table is a formula and costs nothing.
+A store of an element of the list itself changes the table. Another object is copied to the row of
+the object that it replaces: names of the replaced object get a copy of that first (if several
+elements are the same object, the new one takes an unused row). The stored object may have other
+names: reading one of the two is refused after a change of the other. As long as no elements are
+moved, the table is a formula and costs nothing.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ ALIKE = (
 )
 
 KINDS = "bif"
-"""Kinds of elements: each holds the values of those before."""
+"""Kinds of elements: each can hold the values of those before it."""
 
 Mark = tuple[int, int]
-"""A point in time: among the memory and among the containers that are made."""
+"""A point in time: counters of the memory and of the containers made so far."""
 
 
 def now(t: Tracer) -> Mark:
@@ -62,17 +63,17 @@ def subscript(t: Tracer, owner: Listed, index: Any) -> Any:
 
 
 def element(owner: Listed, found: Any) -> Any:
-    """An element of a list as what it is."""
+    """An element of a list as a value of its type."""
     return Listed(found, owner.nest[1:]) if owner.nest[1:] else found
 
 
 def moved(a: Listed) -> bool:
-    """Whether several elements may be the same object, or not in the order of the rows."""
+    """Whether several elements may be the same object, or are not in the order of the rows."""
     return a.table is not None and a.table.memory.leaf is not None
 
 
 def copied(t: Tracer, items: SymArray, *owners: Any, nest: str = "") -> Listed:
-    """Another list of the objects that other ones hold."""
+    """Another list of the objects of other lists."""
     made = symbolic.listed(items, nest or nest_of(owners[0]))
     for owner in owners if len(items.shape) > 1 else ():
         hold(t, made.storage.memory, owner)
@@ -80,7 +81,7 @@ def copied(t: Tracer, items: SymArray, *owners: Any, nest: str = "") -> Listed:
 
 
 def duplicate(a: Listed) -> Listed:
-    """Another list of copies of the objects that a list holds."""
+    """Another list of copies of the objects of a list."""
     made = symbolic.listed(symbolic.snapshot(a.items), a.nest)
     made.storage.memory.alike = ALIKE if moved(a) else a.storage.memory.alike
     return made
@@ -103,20 +104,21 @@ def of_elements(
 
 
 def becomes_floats(t: Tracer, kind: str) -> bool:
-    """Whether floats are stored later in the list of integers that is made here, as an earlier trace found."""
+    """Whether floats are stored later in the list of integers made here, as an earlier trace
+    found."""
     return kind == "i" and t.place()[0] in t.float_lists
 
 
 def _must_hold(t: Tracer, owner: Listed, value: Any) -> None:
-    """An element of a list keeps its type, whatever the others are: where a float is stored among integers, the
-    trace begins again with a list of floats, or the store is refused."""
+    """Keep the type of the elements of a list: if a float is stored among integers, the trace
+    begins again with a list of floats, or refuses the store."""
     memory = owner.storage.memory
     known = python_kind(value) if is_number(value) else getattr(value, "kind", "")
     kind = known or symbolic.symbolic(t, value).kind
     if KINDS.index(kind) <= KINDS.index(memory.kind):
         return
     casting.must_not_follow()
-    numbers = len(owner.storage.shape) == len(owner.nest)  # arrays of integers stay what they are
+    numbers = len(owner.storage.shape) == len(owner.nest)  # arrays of integers stay unchanged
     if numbers and (kind, memory.kind) == ("f", "i") and memory.made not in (None, *t.float_lists):
         raise Retrace(what="floats are stored in a list of integers", floats=memory.made)
     names = {"b": "truth values", "i": "integers", "f": "floats"}
@@ -137,9 +139,9 @@ def _apart(items: SymArray, value: Any, leaf: Expr) -> bool:
 
 
 def hold(t: Tracer, memory: Memory, value: Any, since: Mark | None = None) -> None:
-    """The rows of a list are objects of a value, which may have other names. Of those that are
-    older than an iteration that puts them there, several rows may be the same."""
-    repeated = since is None  # the iteration is repeated: in each there is the same object
+    """Record that the rows of a list are objects of a value, which may have other names. If the
+    objects are older than the iteration that stores them, several rows may be the same."""
+    repeated = since is None  # every iteration stores the same object
     if since is None:
         since = next((m for m in reversed(t.iterations) if memory.birth < m[0]), (0, 0))
     inside = [id(a.memory) for a in slots.arrays(value)] + [id(c) for c in containers(value)]
@@ -148,7 +150,7 @@ def hold(t: Tracer, memory: Memory, value: Any, since: Mark | None = None) -> No
     for a in slots.arrays(value):
         older = a.memory.birth < since[0]
         if a.memory is memory or not (older or repeated):
-            continue  # nothing else shows what an element of a comprehension makes
+            continue  # nothing else shows the elements that a comprehension makes
         if repeated and older:
             memory.alike = memory.alike or ALIKE
         memory.hold(a.memory, ALIKE)
@@ -184,7 +186,7 @@ def store(t: Tracer, owner: Listed, index: Any, value: Any) -> None:
 
 
 def append(t: Tracer, owner: Listed, place: Expr, value: Any) -> None:
-    """`owner.append(value)`: the element at a place is the first one that is not there yet."""
+    """`owner.append(value)`: the place is that of the first element that does not exist yet."""
     _must_hold(t, owner, value)
     _put(t, owner, place, value, appended=True)
 
@@ -201,7 +203,7 @@ def _put(t: Tracer, owner: Listed, place: Expr, value: Any, appended: bool = Fal
         raise Refused("an element of a list becomes one of another number of dimensions")
     for n, m in zip(new.shape, rest, strict=True):
         same_size(t, n, m)
-    sides = list(_sides(new, TRUE))  # before any is stored: what is stored replaces what they show
+    sides = list(_sides(new, TRUE))  # before any store, which replaces what they show
     rows = [(a, guard) for a, guard in sides if _is_row(owner, a)]
     for a, guard in rows:
         _refer(t, owner, place, a.where[0], guard)
@@ -213,7 +215,7 @@ def _put(t: Tracer, owner: Listed, place: Expr, value: Any, appended: bool = Fal
 
 
 def _sides(a: SymArray, guard: Expr) -> Iterator[tuple[SymArray, Expr]]:
-    """The arrays that one may be, as it is now, and under which conditions."""
+    """The arrays that one may be, in their current state, each with its condition."""
     a = symbolic.current(a)
     if a.sides is None:
         yield a, guard
@@ -226,7 +228,7 @@ def _sides(a: SymArray, guard: Expr) -> Iterator[tuple[SymArray, Expr]]:
 def _put_array(
     t: Tracer, owner: Listed, place: Expr, new: SymArray, guard: Expr, appended: bool
 ) -> None:
-    """Another object is the element at a place from here on."""
+    """Make another object the element at a place from here on."""
     memory, rest = owner.storage.memory, owner.storage.memory.shape[1:]
     if memory.fixed is not None:
         raise Refused(*memory.fixed)
@@ -265,7 +267,7 @@ def _whole(e: Expr) -> SymArray:
 
 
 def _refer(t: Tracer, owner: Listed, place: Expr, row: Expr, guard: Expr) -> None:
-    """The element at a place is this row from here on."""
+    """Make this row the element at a place from here on."""
     table, counts = owner.table, owner.counts
     assert table is not None and counts is not None
     if (fixed := owner.storage.memory.fixed) is not None:
@@ -277,8 +279,8 @@ def _refer(t: Tracer, owner: Listed, place: Expr, row: Expr, guard: Expr) -> Non
 
 
 def _free_row(t: Tracer, owner: Listed, place: Expr, guard: Expr) -> Expr:
-    """The row for another object at a place: that of the element there, unless another element
-    is the same."""
+    """The row for another object at a place: that of its current element, unless another element
+    is the same object."""
     table, counts = owner.table, owner.counts
     assert table is not None and counts is not None
     if not moved(owner):
@@ -301,7 +303,7 @@ def _free_row(t: Tracer, owner: Listed, place: Expr, guard: Expr) -> Expr:
 
 
 def together(t: Tracer, parts: Sequence[Any], items: SymArray) -> Listed:
-    """The list of the elements of several lists, one after the other."""
+    """The concatenation of several lists."""
     nests_ = {nest_of(p) for p in parts if not (isinstance(p, list) and not p)}
     if len(nests_) > 1:
         raise Refused("lists of different types of elements are joined")

@@ -1,7 +1,7 @@
 """Rounded real numbers as integers of the program: sizes, ends of slices and ranges, indices.
 
-A program has no operation that makes an integer of a real number. It is found by bisection among
-integers, each compared with the number: ten steps below 1024, 53 otherwise.
+A program has no operation from a real number to an integer. The integer is found by bisection, each
+candidate compared with the number: ten steps below 1024, 53 otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FEW, _ALL = ir.const(2**10), ir.const(2**53)
 
 
 def as_whole(t: Tracer, value: Any, what: str) -> Any:
-    """An integer of the program; `what` a number is that is none.
+    """An integer of the program; `what` names the number in a refusal.
 
     Raises
     ------
@@ -57,12 +57,12 @@ def as_wholes(t: Tracer, a: SymArray) -> SymArray:
 
 
 def _counts(e: Expr) -> Expr:
-    """Whether a number is small enough that all integers up to it are doubles; nan is not."""
+    """Whether all integers up to a number are doubles; false for nan."""
     return ir.lt(ir.abs_(e), _ALL)
 
 
 def _found(t: Tracer, v: SymArray) -> SymArray:
-    """The integers that the elements are."""
+    """The integers that equal the elements."""
     letters = symbolic.fresh_letters(t, len(v.shape))
     value = placed(symbolic.stored(v, "f"), [index(n) for n in letters])
     size = ir.abs_(value)

@@ -1,5 +1,4 @@
-"""Elements of arrays whose size is not known when traced: indices, slices, masks, gathers,
-and storing through them."""
+"""Elements of arrays of unknown size: indices, slices, masks, gathers."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ from symdiff.ir.loop_program import Statement, Type, Update, array, load
 
 
 def is_symbolic(key: Any) -> bool:
-    """Whether an index is not known when traced."""
+    """Whether an index is unknown when traced."""
     parts = key if isinstance(key, tuple) else (key,)
     ends = [e for k in parts for e in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))]
     return any(isinstance(e, (Whole, Integral, SymArray, Listed, Selected)) for e in ends)
@@ -46,7 +45,7 @@ def is_symbolic(key: Any) -> bool:
 
 # ----------------------------------------------------------------------- indices
 def position(t: Tracer, i: Any, n: Expr) -> Expr:
-    """An integer index as one that counts from the start, checked to be in range."""
+    """An integer index, counted from the start and checked to be in range."""
     if isinstance(i, bool) or not scalars.is_whole(i):
         message = f"{describe(i)} is used as an index"
         hint = demands.DICT_HINT if isinstance(i, str) else "an index must be an integer"
@@ -88,7 +87,7 @@ def _whole(value: Any) -> Expr:
 
 
 def _clipped(t: Tracer, value: Any, n: Expr, low: Expr, high: Expr) -> Expr:
-    """An end of a slice, counted from the start of the axis and moved into a range."""
+    """An end of a slice, counted from the start of the axis and clipped to a range."""
     e = _whole(value)
     if isinstance(value, int) and value < 0:
         e = ir.add(n, e)
@@ -100,8 +99,8 @@ def _clipped(t: Tracer, value: Any, n: Expr, low: Expr, high: Expr) -> Expr:
 
 
 def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, Expr, Expr]:
-    """(first, step, count) of a slice of an axis of n elements; a negative count means
-    that there are none."""
+    """(first, step, count) of a slice of an axis of n elements; a negative count means an empty
+    slice."""
     step = 1 if s.step is None else s.step
     if isinstance(step, Scalar) and not scalars.is_whole(step):
         demands.retrace_integers(t, step.expr)
@@ -138,9 +137,9 @@ def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, Expr, Expr]:
 # --------------------------------------------------------------------- selecting
 @dataclass(slots=True)
 class Target:
-    """What an index selects: where the elements are, and whether by index arrays.
+    """The selection of an index: the places of the elements, and whether index arrays select them.
 
-    `mask` is the condition that selects among the first axes of it, if there is one.
+    `mask` is the condition that selects among its first axes, if there is one.
     """
 
     shape: list[Expr]
@@ -166,7 +165,7 @@ def subscript(t: Tracer, a: SymArray, key: Any) -> Any:
 
 
 def select(t: Tracer, a: SymArray, key: Any) -> Target:
-    """Where the elements of `a[key]` are."""
+    """The places of the elements of `a[key]`."""
     keys = [_array_key(t, k) for k in (key if isinstance(key, tuple) else (key,))]
     keys, mask = _without_mask(t, a, keys)
     used = sum(k is not None and k is not Ellipsis for k in keys)
@@ -209,8 +208,8 @@ def _basic(t: Tracer, a: SymArray, keys: Sequence[Any], mask: SymArray | None) -
 
 
 def _advanced(t: Tracer, a: SymArray, keys: Sequence[Any]) -> Target:
-    """Index arrays among the indices: their axes come where the first of them is, or
-    first of all if they are not next to each other; as NumPy has it."""
+    """Index arrays among the indices: as in NumPy, their axes replace the first of them, or come
+    first of all if the arrays are not adjacent."""
     which = [i for i, k in enumerate(keys) if isinstance(k, (SymArray, Whole, Integral, int))]
     grids = [k for k in keys if isinstance(k, SymArray)]
     together = common_shape(t, [g.shape for g in grids])
@@ -239,8 +238,7 @@ def _advanced(t: Tracer, a: SymArray, keys: Sequence[Any]) -> Target:
 
 
 def _without_mask(t: Tracer, a: SymArray, keys: list[Any]) -> tuple[list[Any], SymArray | None]:
-    """A mask that comes first, with slices in its place; any other as the indices of what
-    it selects."""
+    """A leading mask, with slices in its place; any other mask as the indices that it selects."""
     masks = [k for k in keys if isinstance(k, SymArray) and k.kind == "b"]
     if not masks:
         return keys, None
@@ -269,7 +267,7 @@ def checked(t: Tracer, e: Expr, indices: SymArray, n: Expr) -> Expr:
 
 
 def _check_all(t: Tracer, indices: SymArray, n: Expr) -> None:
-    """Every element must be an index of an axis of n elements."""
+    """Check that every element is an index of an axis of n elements."""
 
     def check(at: tuple[Expr, ...], _: Any) -> tuple[list[Statement], list[Expr]]:
         e = placed(formula(indices), at)
@@ -360,8 +358,8 @@ def count_of(t: Tracer, chosen: Selected) -> Expr:
 
 
 def one_of(t: Tracer, values: Sequence[Any], i: Any) -> Any:
-    """The element of a list at an index that is not known when traced: what is stored in
-    it is stored in the one that it is."""
+    """The element of a list at an index that is unknown when traced; stores in it reach the element
+    that the index selects."""
     whole = rounded.as_whole(t, i, f"{describe(i)} is used as an index")
     k = position(t, whole, ir.const(len(values)))
     found = values[-1] if values else None

@@ -64,12 +64,12 @@ def asarray(value: Any) -> SmallArray:
 
 
 def unpack(items: Items, kind: str) -> Any:
-    """An array again, or its element if it has no dimension."""
+    """An array, or its element if it has no dimension."""
     return SmallArray(items, kind) if items.ndim else items.item()
 
 
 def item(value: Any, kind: str) -> Any:
-    """What iteration over an array gives: a view of a row, or an element."""
+    """The result of one step of iteration over an array: a view of a row, or an element."""
     return SmallArray(value, kind) if isinstance(value, np.ndarray) else value
 
 
@@ -96,12 +96,12 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
 
 
 def own_or_item(made: SmallArray) -> Any:
-    """An array that was made just now, which may be changed, or its element if it has no dimension."""
+    """A new array, which may be changed, or its element if it has no dimension."""
     return active.get().own(made) if made.items.ndim else made.items.item()
 
 
 def _kind_of_none(f: Callable[..., Any], values: Sequence[Any]) -> str:
-    """The kind of a result without elements: that of the same for some numbers."""
+    """The kind of a result without elements: that of the result for some numbers."""
     some = []
     for v in values:
         items = asarray(v).items
@@ -115,7 +115,7 @@ def _kind_of_none(f: Callable[..., Any], values: Sequence[Any]) -> str:
 
 
 def _beside_data(values: Sequence[Any]) -> None:
-    """A parameter that meets data is an array itself where it is one in the call."""
+    """Trace a parameter as an array where it meets data, if it is an array in the call."""
     t = active.get()
     if t.shapes is None or not any(isinstance(v, SmallArray) and _is_data(v) for v in values):
         return
@@ -162,7 +162,7 @@ _DTYPES: dict[Any, str] = {
 
 
 _NARROW = (np.int32, "int32", "i4", "i")
-"""Integers that are fine for indices; in results they would be of 64 bits."""
+"""Integers that are fine for indices; in results they would have 64 bits."""
 
 
 def dtype_kind(dtype: Any) -> str | None:
@@ -308,7 +308,7 @@ def choose(c: Any, a: Any, b: Any) -> Any:
 
 
 def chosen(c: Any, a: Any, b: Any) -> Any:
-    """What `np.where` makes of three numbers: of the kind of both that it chooses from."""
+    """The result of `np.where` for three numbers: of the common kind of the last two."""
     found, kinds = choose(c, a, b), {python_kind(a), python_kind(b)}
     if python_kind(found) != "f" and "f" in kinds:
         return as_float(found)
@@ -327,7 +327,7 @@ def multiply(a: Any, b: Any) -> Any:
 
 
 def total(values: Any, start: Any = 0) -> Any:
-    """The sum of scalars; of those that count, if a condition selects them."""
+    """The sum of scalars; of those that a condition selects, if there is one."""
     result = start
     for v in counted(values, 0):
         result = add(result, v)
@@ -342,7 +342,7 @@ def product(values: Any, start: Any = 1) -> Any:
 
 
 def counted(values: Any, neutral: Any) -> Iterator[Any]:
-    """The elements, with a neutral one in place of those that do not count."""
+    """The elements, with a neutral one in place of those that are not selected."""
     if isinstance(values, Masked):
         for c, v in zip(values.present, values.items, strict=True):
             yield choose(c, v, neutral)
@@ -351,7 +351,7 @@ def counted(values: Any, neutral: Any) -> Iterator[Any]:
 
 
 def extreme(pick: Callable[[Any, Any], Any], values: Any) -> Any:
-    """The largest or smallest; undefined where no element counts."""
+    """The largest or smallest; undefined where no element is selected."""
     if not isinstance(values, Masked):
         values = list(values)
         if not values:
@@ -370,7 +370,7 @@ def extreme(pick: Callable[[Any, Any], Any], values: Any) -> Any:
 
 
 def hypotenuse(values: Sequence[Any]) -> Any:
-    """The Euclidean norm; of more than two numbers by pairs."""
+    """The Euclidean norm; for more than two numbers, pair by pair."""
     if not values:
         return number(0)
     if len(values) == 1:
@@ -379,7 +379,7 @@ def hypotenuse(values: Sequence[Any]) -> Any:
 
 
 def every(values: Any) -> Any:
-    """Whether all elements (that count) are true."""
+    """Whether all (selected) elements are true."""
     result: Any = True
     for v in _implications(values, True):
         result = scalars.conjunction(result, v)
@@ -389,7 +389,7 @@ def every(values: Any) -> Any:
 
 
 def some(values: Any) -> Any:
-    """Whether one element (that counts) is true."""
+    """Whether one (selected) element is true."""
     result: Any = False
     for v in _implications(values, False):
         result = scalars.disjunction(result, v)
@@ -432,7 +432,8 @@ def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any 
 
 
 def scan(combine: Callable[[Any, Any], Any], array: SmallArray, axis: int) -> Any:
-    """A running reduction along an axis: every value on the way, of truth values as integers."""
+    """A running reduction along an axis, with every intermediate value; truth values as
+    integers."""
     if array.kind == "b":
         array = elementwise(of_truth, array)
     moved = np.moveaxis(array.items.copy(), axis, 0)
@@ -446,7 +447,7 @@ def scan(combine: Callable[[Any, Any], Any], array: SmallArray, axis: int) -> An
 
 
 def _of_none(f: Callable[[Any], Any], kind: str) -> Callable[[Any], Any]:
-    """A reduction of elements of this kind, whose result has its kind where there are none."""
+    """A reduction of elements of this kind, whose empty result has the right kind."""
 
     def reduced(values: Any) -> Any:
         found = f(values)
@@ -463,7 +464,7 @@ def _kind_of_some(f: Callable[[Any], Any], kind: str) -> str:
 
 
 def _promoted(*values: Any) -> str:
-    """The kind of numbers that arrays are combined to."""
+    """The kind of the combination of arrays."""
     return "f" if any(asarray(v).kind == "f" for v in values) else "i"
 
 

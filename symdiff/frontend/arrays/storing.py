@@ -1,5 +1,4 @@
-"""Storing in arrays whose size is not known when traced: elements, slices, what masks and
-index arrays select."""
+"""Storing in arrays of unknown size: elements, slices, and selections by masks and index arrays."""
 
 from __future__ import annotations
 
@@ -53,7 +52,8 @@ def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
 
 
 def _where_present(t: Tracer, view: SymArray, mask: SymArray, value: Any) -> SymArray | None:
-    """What is stored where a mask selects, if it needs no count of what is selected."""
+    """The array stored where a mask selects, if that does not need the number of selected
+    elements."""
     if isinstance(value, Selected):
         same = formula(value.present) is formula(mask)
         fits = same and len(value.items.shape) == len(view.shape)
@@ -76,7 +76,7 @@ def write(
     t: Tracer, target: SymArray, new: SymArray, guard: Expr = TRUE, add: bool = False, fresh: bool = False
 ) -> None:  # fmt: skip
     """Store a formula in a view under the path and where a guard of the slots holds; `fresh`: as
-    another object, which takes the place of a row of a list."""
+    another object, which replaces a row of a list."""
     target = symbolic.current(target)
     if target.sides is None:
         if not fresh:
@@ -108,7 +108,7 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
         t.set_memory(memory, array(s.name, kind))
         return
     if target.shape and _reads_elsewhere((value, guard), memory.leaf, target):
-        # as NumPy: all is read before anything is stored
+        # as NumPy does: everything is read before anything is stored
         value = formula(symbolic.build(t, target.shape, "f" if kind == "f" else "i", value))
         if _reads_elsewhere((guard,), memory.leaf, target):
             held = symbolic.build(t, target.shape, "b", ir.where(guard, ONE, ZERO))
@@ -167,7 +167,7 @@ def _reads_elsewhere(roots: Iterable[Expr], leaf: Expr, target: SymArray) -> boo
 
 
 def one_to_one(target: SymArray) -> bool:
-    """Whether the elements of a view are visibly at different places."""
+    """Whether the elements of a view visibly have different places."""
     found = set()
     for w in target.where:
         slots = [n for n in ir.topological((w,)) if n in SLOTS]
@@ -181,7 +181,7 @@ def one_to_one(target: SymArray) -> bool:
 
 
 def add_at(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
-    """`np.add.at(a, key, value)`: every element of the value counts."""
+    """`np.add.at(a, key, value)`: repeated places add up."""
     must_hold(t, a, value)
     target = select(t, a, key)
     view = symbolic.viewed(a, target.shape, target.at)

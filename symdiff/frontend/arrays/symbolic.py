@@ -1,8 +1,8 @@
-"""Arrays whose size is not known when traced: formulas of indices, and views of memory.
+"""Arrays of unknown size: formulas of indices, and views of memory.
 
-Elementwise operations and views make no statements: they compose formulas. What is
-stored, reduced or given a name becomes statements of `symdiff.ir.loop_program`. A formula keeps
-the state of the memory that it was made from; a view sees what is stored later, as NumPy's.
+Elementwise operations and views make no statements: they compose formulas. Arrays that are
+stored, reduced or given a name become statements of `symdiff.ir.loop_program`. A formula keeps
+the state of the memory that it was made from; a view sees later stores, as in NumPy.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ REPLACED_ROWS = (
 
 
 def current(a: SymArray) -> SymArray:
-    """A view as it is now: an object of a list that was replaced there is itself still."""
+    """A view in its current state: an object that was replaced in a list is still itself."""
     if a.sides is not None:
         return a
     found = a
@@ -93,7 +93,7 @@ def current(a: SymArray) -> SymArray:
 
 
 def formula(a: SymArray) -> Expr:
-    """The element of an array, as it is now, at the slots."""
+    """The element of an array, in its current state, at the slots."""
     a = current(a)
     if a.sides is not None:
         c, x, y = a.sides
@@ -107,7 +107,7 @@ def formula(a: SymArray) -> Expr:
 
 
 def unlike(a: SymArray) -> Expr | None:
-    """What plain Python computes of the element at the slots; None if that is its formula."""
+    """The plain value of the element at the slots; None if it is that of the formula."""
     if a.sides is not None:
         c, x, y = a.sides
         if a.kind != "f":
@@ -122,7 +122,7 @@ def unlike(a: SymArray) -> Expr | None:
 
 
 def plainly(a: SymArray) -> Expr:
-    """The element at the slots as decisions take it."""
+    """The element at the slots for use in decisions."""
     return _plainly(a, unlike(a))
 
 
@@ -131,7 +131,7 @@ def _plainly(a: SymArray, computed: Expr | None) -> Expr:
 
 
 def needs(a: SymArray) -> Expr:
-    """Where the element at the slots is defined, as far as its formula does not say."""
+    """Where the element at the slots is defined, as far as its formula does not show it."""
     a = current(a)
     if a.sides is not None:
         c, x, y = a.sides
@@ -157,7 +157,7 @@ def as_kind(a: SymArray, kind: str) -> Expr:
 
 
 def stored(a: SymArray, kind: str) -> Expr:
-    """The element at the slots as memory of this kind holds it; nan where undefined."""
+    """The element at the slots converted to this kind for memory; nan where undefined."""
     e = as_kind(a, kind)
     return ir.where(e, ONE, ZERO) if kind == "b" else masked(e, needs(a))
 
@@ -170,7 +170,7 @@ def element(a: SymArray, indices: Sequence[Expr]) -> Any:
 
 
 def _known(e: Expr) -> Expr:
-    """A formula with the numbers that elements of data are, at indices that are known when traced."""
+    """A formula with elements of data replaced by their numbers, at indices known when traced."""
     t = active.get(None)
     data = {} if t is None else t.data  # parameters are made before a trace begins
     found: dict[Expr, Expr] = {}
@@ -218,7 +218,7 @@ def in_memory_now(memory: Memory) -> SymArray:
 
 
 def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
-    """A view of an array, by the indices where the element at the slots is."""
+    """A view of an array, given the indices of the element at the slots."""
     a, sides = current(a), None
     if a.sides is not None:
         c, x, y = a.sides
@@ -227,14 +227,14 @@ def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
 
 
 def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
-    """The same as a formula, which does not see what is stored later."""
+    """The same as a formula, which does not see later stores."""
     plain = unlike(a)
     plain = None if plain is None else placed(plain, at)
     return lazy(shape, a.kind, placed(formula(a), at), placed(needs(a), at), plain)
 
 
 def listed(items: SymArray, nest: str) -> Listed:
-    """The list of the rows of an array that nothing else shows; of numbers, the array."""
+    """The list of the rows of an array that nothing else shows; for numbers, the array."""
     if len(items.shape) == 1 or nest[0] == "t":
         return Listed(items, nest)
     if items.where != SLOTS[: len(items.shape)] or items.sides is not None:
@@ -246,7 +246,7 @@ def listed(items: SymArray, nest: str) -> Listed:
 
 
 def snapshot(a: SymArray) -> SymArray:
-    """The array as it is now."""
+    """The array in its current state."""
     return lazy(a.shape, a.kind, formula(a), needs(a), unlike(a))
 
 
@@ -257,8 +257,8 @@ _VIEWED = (
 
 
 def symbolic(t: Tracer, value: Any) -> SymArray:
-    """Any array, nested sequence or number as a symbolic array. How many rows a list has is remembered: one that
-    has none becomes an array without a second axis."""
+    """Any array, nested sequence or number as a symbolic array. The number of rows of a list is
+    recorded: an empty list becomes an array without a second axis."""
     if isinstance(value, SymArray):
         return value
     if isinstance(value, Listed):
@@ -288,7 +288,7 @@ def must_have_rows(t: Tracer, a: SymArray) -> None:
 
 
 def with_rows(t: Tracer, value: Any) -> SymArray:
-    """Any array whose number of dimensions is seen."""
+    """An array whose number of dimensions may be used."""
     a = symbolic(t, value)
     must_have_rows(t, a)
     return a
@@ -362,7 +362,7 @@ def _plain_element(value: Any, kind: str) -> Expr:
 
 
 def _in_memory(t: Tracer, small: SmallArray) -> SymArray:
-    """A small array in memory: data known when traced, and the elements that are not."""
+    """A small array in memory: its known elements as data, the others stored."""
     data = np.zeros(small.items.shape, float if small.kind == "f" else np.int64)
     rest = []
     for k, v in np.ndenumerate(small.items):
@@ -385,7 +385,7 @@ def _in_memory(t: Tracer, small: SmallArray) -> SymArray:
 
 
 def of_data(t: Tracer, values: np.ndarray[Any, Any], kind: str | None = None) -> SymArray:
-    """Data of the user's that is known when traced."""
+    """The user's data that is known when traced."""
     if values.dtype.kind not in "biuf":
         raise Refused(f"an array of dtype {values.dtype} is used", "use real numbers")
     kind = kind or values.dtype.kind.replace("u", "i")
@@ -409,7 +409,7 @@ def constant(t: Tracer, data: np.ndarray[Any, Any], kind: str) -> Expr:
 def build(
     t: Tracer, shape: Sequence[Expr], kind: str, value: Expr, name: str = "array"
 ) -> SymArray:
-    """A new array in memory whose elements are a formula of the slots, as it holds them."""
+    """A new array in memory whose elements are a formula of the slots, converted to its kind."""
     s = statement(t, shape, kind, value, name)
     t.emit(s)
     return in_memory(array(s.name, kind), shape, kind)
@@ -441,7 +441,7 @@ def write_down(t: Tracer, memory: Memory, name: str = "array") -> None:
 
 
 def leaf_of(t: Tracer, a: SymArray) -> Expr:
-    """The array as a name of the block: itself if it is all of its memory, else a copy."""
+    """The array as a name of the block: its memory if it is all of it, else a copy."""
     if not a.shape:
         raise Refused("an array without dimensions")
     a = current(a)
@@ -458,7 +458,7 @@ def leaf_of(t: Tracer, a: SymArray) -> Expr:
 
 
 def write_down_costly(t: Tracer, a: SymArray, name: str) -> None:
-    """A formula that is given a name is computed once, if it costs more than reading."""
+    """Compute a named formula once, if it costs more than reading."""
     if t.lazy:
         return
     if a.sides is not None:
@@ -477,7 +477,7 @@ def reused(t: Tracer, a: SymArray) -> SymArray:
 _CHEAP = frozenset((
     *ir.ARITHMETIC[:5], ir.WHERE, ir.LT, ir.LE, ir.EQ, ir.NOT, ir.AND, ir.OR, loop_program.LOAD,
 ))  # fmt: skip
-"""What costs less than memory."""
+"""Operations that cost less than a read of memory."""
 
 
 def _costly(e: Expr) -> bool:
@@ -527,7 +527,7 @@ def _must_fit_rows(t: Tracer, arrays: Sequence[SymArray]) -> None:
 
 
 def _on_selected(t: Tracer, f: Callable[..., Any], values: Sequence[Any]) -> Selected | None:
-    """Elements that the same condition selects, combined; None if it is not the same."""
+    """Elements that the same condition selects, combined; None for different conditions."""
     chosen = next((v for v in values if isinstance(v, Selected)), None)
     if chosen is None:
         return None
@@ -543,8 +543,8 @@ def _on_selected(t: Tracer, f: Callable[..., Any], values: Sequence[Any]) -> Sel
 
 
 def merged(condition: Expr, a: SymArray, b: SymArray) -> SymArray | None:
-    """The array that is one or the other; None if their dimensions differ. What is stored
-    in it is stored in the one that it is."""
+    """The array that is one or the other; None if their dimensions differ. Stores in it reach the
+    one that it is."""
     if len(a.shape) != len(b.shape):
         return None
     kind = common_kind((a, b))

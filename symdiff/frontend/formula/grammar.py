@@ -120,8 +120,8 @@ _OF_SYMPY: dict[str, Callable[..., Expr]] = {
     "Gt": gt,
     "Ge": ge,
 }
-"""What SymPy's parser and printers call these functions (definitions: NIST DLMF 4.14, 4.23, 4.28,
-4.37, 5.2, 5.15; for real arguments)."""
+"""The names of these functions in SymPy's parser and printers (definitions: NIST DLMF 4.14, 4.23,
+4.28, 4.37, 5.2, 5.15; for real arguments)."""
 
 FUNCTIONS = _function_table()
 """Every function of the grammar: builder, least and most arguments."""
@@ -131,7 +131,7 @@ ONLY_FUNCTIONS = frozenset(
     for dotted in (*(n for op in TABLE for n in op.names), *COMPOSITES)
     if dotted.startswith(("math.", "builtins.")) and dotted != "math.gamma"
 ) | {"ln", "where", "min", "max", "arcsin", "arccos", "arctan", "arctan2"}
-"""Names that are functions even where they are not called, which is a mistake; the others are
+"""Names that are functions even where they are not called, which is a mistake; other names are
 variables there, such as `beta` and `gamma`."""
 
 CONSTANTS: dict[str, Callable[[], Expr]] = {
@@ -145,10 +145,10 @@ CONSTANTS: dict[str, Callable[[], Expr]] = {
 """Names of exact constants."""
 
 QUALIFIED: dict[str, Callable[[], Expr]] = {**CONSTANTS, "tau": lambda: mul(2, PI())}
-"""Those that are constants after the name of a module, as in `math.tau`."""
+"""Names that are constants after the name of a module only, as in `math.tau`."""
 
 MODULES = {"math", "np", "numpy", "scipy", "special"}
-"""Prefixes that are read over, as in `np.sin(x)`."""
+"""Prefixes that are skipped, as in `np.sin(x)`."""
 
 COMPARISONS: dict[type[ast.cmpop], Callable[[Expr, Expr], Expr]] = {
     ast.Lt: lt, ast.LtE: le, ast.Gt: gt, ast.GtE: ge, ast.Eq: eq, ast.NotEq: ne,
@@ -184,7 +184,7 @@ _MISTAKES: tuple[tuple[str, str, str], ...] = (
     (rf"(?<!\w)({_NAME}) +({_NAME}|\d[\w.]*)",
      "something is missing between two names", "write {0}*{1} for a product, {0}({1}) for a function"),
 )  # fmt: skip
-"""Mistakes that Python reports in its own terms: pattern, message, hint."""
+"""Mistakes that Python reports in terms of Python: pattern, message, hint."""
 
 
 def explain(message: str, source: str, column: int) -> tuple[str, str, int]:

@@ -1,6 +1,6 @@
 """Parse a formula given as text, such as `(x**2 - 4)/(x - 2)`, into a `Program`.
 
-The text is read with Python's expression grammar and walked over whitelisted
+The text is parsed with Python's expression grammar and restricted to whitelisted
 constructs and names; nothing is ever evaluated as Python. Decimals are exact
 (`0.3` is three tenths), `pi` and `e` are the exact constants, functions are those
 of `symdiff.ir.functions`, and every other name is a real variable.
@@ -55,7 +55,7 @@ from symdiff.process.syntax_trees import parsed
 MAX_LENGTH = 100_000
 """Longer texts are refused."""
 MAX_DIGITS = 1000
-"""So are numbers with more digits, or a larger exponent of ten."""
+"""Numbers with more digits, or a larger exponent of ten, are refused."""
 MAX_SHOWN = 200
 """Error messages do not repeat longer texts."""
 
@@ -154,7 +154,7 @@ class _Parser:
         return self._parsed(at, len(self.source))
 
     def _end_of(self, at: int) -> int:
-        """The colon behind a definition."""
+        """The colon after a definition."""
         depth = 0
         for i in range(at, len(self.source)):
             depth += (self.source[i] in "([{") - (self.source[i] in ")]}")
@@ -165,7 +165,7 @@ class _Parser:
         )
 
     def _parsed(self, at: int, end: int) -> ast.expr:
-        """A part of the source; places are those in the whole of it."""
+        """A part of the source, parsed; places are those in the whole source."""
         source = self.source[:end]
         if at:
             source = "(" + " " * (len(self.source[:at].encode()) - 1) + self.source[at:end] + ")"
@@ -343,7 +343,7 @@ class _Parser:
         return result
 
     def _junction(self, node: ast.BoolOp) -> Visit:
-        """Short-circuits: what is not reached cannot be undefined."""
+        """Short-circuits: an operand that is not reached cannot be undefined."""
         outer = self.guard
         conjunction = isinstance(node.op, ast.And)
         result = _condition((yield node.values[0]))

@@ -1,27 +1,27 @@
 """The functions that symdiff knows.
 
-`registry`            all of them, as objects
-`builtin_functions`   Python's own
+`registry`            all known functions, as objects
+`builtin_functions`   Python's builtins
 `instances`           isinstance
 `ordering`            sorted lists
-`output`              what prints or logs
+`output`              functions that print or log
 `standard`            math, functools, itertools, operator
 `record_copies`       dataclasses and copy
 `collections_names`  deques, and dicts with defaults, counts or an order
 `methods`             methods of Python's containers and strings
 `numpy/`              NumPy
 `complex_numbers/`    complex numbers as pairs of real ones
-`foreign`             other libraries' names of NumPy's and SciPy's
-`of_numba`            what Numba compiles, seen through to its Python
-`primitives`          what traced Python calls and the tracer computes; rows of tables
-`composed`            NumPy's and SciPy's in terms of others
+`foreign`             other libraries' names of NumPy's and SciPy's functions
+`of_numba`            the Python code of functions that Numba compiles
+`primitives`          functions that traced Python calls and the tracer computes; rows of tables
+`composed`            NumPy's and SciPy's functions in terms of others
 `rare_arguments`      their calls with arguments that are seldom given
-`rearranged`          those that rearrange arrays, in terms of others
+`rearranged`          functions that rearrange arrays, in terms of others
 `polynomial_names`    NumPy's polynomials, in terms of others
-`known_numbers`       what is called with numbers that are known, as Python calls it
-`distributions`       methods of `scipy.stats`
+`known_numbers`       calls with known numbers only, run by Python
+`distributions`       functions that distributions use
 `densities`           distributions of `scipy.stats` in standard form
-`located`             their methods, with location and scale, and frozen ones
+`located`             their methods, with location and scale, and frozen distributions
 `special_orders`      special functions of known orders, or with several results
 `implicit`            roots and integrals of functions
 `minima`              systems of equations and minima

@@ -70,7 +70,7 @@ def call_back(t: Tracer, function: Any, *args: Any) -> Any:
 
 
 def total(t: Tracer, values: Any, start: Any = 0) -> Any:
-    """`sum(values, start)`, of numbers or of anything that can be added."""
+    """`sum(values, start)`, of numbers or of other values that can be added."""
     try:
         with t.attempt(transparent=True):
             items = countable(t, values)
@@ -130,8 +130,8 @@ def _extreme(
 
 
 def _one_of(op: ir.Op, a: Any, b: Any) -> Any:
-    """Python's maximum or minimum of two numbers: nothing is larger or smaller than nan, which a
-    number outside of its domain is, too."""
+    """Python's maximum or minimum of two numbers: nothing is larger or smaller than nan, nor than
+    a number outside of its domain."""
     of_one_kind(a, b)
     facts = active.get().facts
     if as_real(b).expr is ir.NAN:
@@ -144,7 +144,7 @@ def _one_of(op: ir.Op, a: Any, b: Any) -> Any:
 
 
 def _best(t: Tracer, sign: type[ast.cmpop], items: Any, keys: Any) -> Any:
-    """The first of the items whose key no other one's exceeds."""
+    """The first of the items with the best key."""
     found = items[0], keys[0]
     for pair in zip(items[1:], keys[1:], strict=True):
         found = _better(t, sign, pair, found)
@@ -163,7 +163,7 @@ def _is_array(value: Any) -> bool:
 
 
 def number_of(value: Any, called: str) -> Any:
-    """What a function of numbers is called with: no array."""
+    """The argument of a function of numbers, which is not an array."""
     if isinstance(value, SmallArray) and value.items.size == 1:
         return value.items.item()
     if _is_array(value):
@@ -172,12 +172,12 @@ def number_of(value: Any, called: str) -> Any:
 
 
 def accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -> Any:
-    """What has a length that is not known when traced, one element after the other."""
+    """Fold values of unknown length, one element after the other."""
     return visit(t, values, start, step)
 
 
 def _total_of(t: Tracer, values: Any, start: Any) -> Any:
-    """The sum of what has a length that is not known when traced: of numbers, or of arrays."""
+    """The sum of values of unknown length: of numbers, or of arrays."""
     generator = values.generator if isinstance(values, Stream) else None
     try:
         with t.attempt(transparent=True):
@@ -203,7 +203,7 @@ def _rows_of(t: Tracer, values: Any, generator: Any) -> Any:
 
 
 def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:
-    """Of what has a length that is not known when traced. The first element stays if it is nan."""
+    """The extreme of values of unknown length. The first element stays if it is nan."""
     nothing = "the maximum or minimum of nothing"
     if isinstance(values, Stream) and isinstance(values.generator, Comprehension):
         clauses = values.generator.clauses
@@ -223,7 +223,7 @@ def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:
 
 
 def _next_of(op: ir.Op, state: Any, value: Any) -> tuple[Any, Any]:
-    """The extreme of those that were there and one more; the first of all is taken as it is."""
+    """The extreme of the earlier values and one more; the first value is taken as it is."""
     found, some = state
     return arrays.choose(some, _one_of(op, found, value), value), True
 
@@ -241,7 +241,7 @@ def absolute(t: Tracer, value: Any) -> Any:
 
 
 def whole(value: Any, op: ir.Op) -> Any:
-    """A rounding function: an integer if the number is known, as Python gives it."""
+    """A rounding function: an integer for a known number, as in Python."""
     if isinstance(value, (int, Integral)):
         return value if isinstance(value, Integral) else int(value)
     e = scalars.apply(op, value)
@@ -252,7 +252,7 @@ def whole(value: Any, op: ir.Op) -> Any:
 
 
 def _of_quotient(value: Real, op: ir.Op) -> Any:
-    """A rounding function of an integer divided by another, as an integer; None of others."""
+    """A rounding function of a quotient of integers, as an integer; None for other values."""
     found = (value.n, value.k) if isinstance(value, Ratio) else quotient(value.expr)
     if found is None:
         return None
@@ -270,7 +270,8 @@ def _of_quotient(value: Real, op: ir.Op) -> Any:
 
 
 def round_to(value: Any, digits: int, nearest: Callable[..., Real] | None = None) -> Any:
-    """Rounded to decimal digits as NumPy does: what is scaled is rounded, half to even, by `nearest`."""
+    """A number rounded to decimal digits as in NumPy: scaled, then rounded half to even by
+    `nearest`."""
     if digits >= 0 and python_kind(value) == "i":
         return value
     there, back = (ast.Mult, ast.Div) if digits >= 0 else (ast.Div, ast.Mult)
@@ -341,7 +342,7 @@ def _len(t: Tracer, value: Any) -> Any:
     if isinstance(value, Sequence):
         return scalars.whole(extent(t, value.count))
     if isinstance(value, Listed):
-        value = value.items  # which may be none
+        value = value.items  # possibly empty
     if isinstance(value, Selected):
         value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray) and value.shape:
@@ -396,7 +397,7 @@ def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
         if len({len(v) for v in lists}) > 1:
             raise Refused("zip() of columns of different lengths")
         return t.stream(lambda: list(zip(*lists, strict=True)))
-    ats = [reader(t, c) for c in columns]  # such as names, which no array holds
+    ats = [reader(t, c) for c in columns]  # such as names, which arrays cannot hold
     return t.stream_of(lambda k: tuple([at(k) for at in ats])) if ats else t.stream(list)
 
 
@@ -465,7 +466,7 @@ def _tuple(t: Tracer, values: Any = ()) -> Any:
 
 
 def _listed(t: Tracer, values: Any) -> Any:
-    """A list whose length is not known when traced."""
+    """A list of unknown length."""
     if isinstance(values, Stream) and isinstance(values.generator, Comprehension):
         t.spend_generator(values)
         return values.generator.listed()
@@ -495,7 +496,7 @@ def dictionary(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _truths(t: Tracer, items: Any) -> Any:
-    """Elements as they count for `any` and `all`."""
+    """Elements as truth values for `any` and `all`."""
     if isinstance(items, Masked):
         return items
     return [v if is_number(v) else truth(t, v) for v in items]
@@ -559,4 +560,4 @@ _NAMES: dict[str, Callable[..., Any]] = {
     "setattr": _setattr, "callable": _callable, "slice": lambda t, *ends: slice(*ends),
 }  # fmt: skip
 TABLE = {f"builtins.{name}": implementation for name, implementation in _NAMES.items()}
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

@@ -68,7 +68,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "collections.OrderedDict": _ordered,
     "collections.Counter": _counter,
 }
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""
 
 METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     (Deque, "appendleft"): changing(lambda t, o, v: o.extend_left([v])),
@@ -85,4 +85,4 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
 """Methods that lists and dicts do not have, or that differ from theirs."""
 
 ABSENT = frozenset({(Deque, "sort"), (collections.Counter, "update"), (collections.OrderedDict, "popitem")})  # fmt: skip
-"""Methods of lists and dicts that these have not, or that do something else."""
+"""Methods of lists and dicts that these classes do not have, or that differ there."""

@@ -24,7 +24,8 @@ def quantile(
     a: ArrayLike, q: Any, axis: int | None = None, out: Any = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    """By the methods of NumPy whose places are those of "linear", q*(n - 1); any axis."""
+    """The quantile by those methods of NumPy that use the places of "linear", q*(n - 1); any
+    axis."""
     if method not in ("linear", "lower", "higher", "nearest", "midpoint"):
         raise TypeError(f"quantile() by the method {method} is not supported")
     if axis is None:
@@ -39,7 +40,8 @@ def quantile(
 
 
 def _at_place(ordered: ArrayLike, n: int, place: Any, method: str, kept: int | None) -> Any:
-    """Linear interpolation between the two elements next to the place, which some methods round."""
+    """Linear interpolation between the two elements next to the place; some methods round the
+    place."""
     if method == "midpoint":
         below = _at_place(ordered, n, np.floor(place), "linear", kept)
         return (below + _at_place(ordered, n, np.ceil(place), "linear", kept)) / 2
@@ -58,7 +60,8 @@ def _at_place(ordered: ArrayLike, n: int, place: Any, method: str, kept: int | N
 
 
 def _nan_beside(last: ArrayLike, found: ArrayLike) -> ArrayLike:
-    """What was found, or nan if the last of what was sorted is; so are then the slopes, as those of maxima are."""
+    """The result, or nan if the last sorted element is nan; its slopes then are nan, as for
+    maxima."""
     return np.where(np.isnan(last), np.maximum(last, found), found)
 
 
@@ -73,8 +76,8 @@ def percentile(
 def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any:
     ordered = np.sort(np.ravel(a)) if axis is None else np.moveaxis(np.sort(a, axis=axis), axis, 0)
     n = ordered.shape[0]
-    ordered = ordered * 1.0  # of truth values too
-    found = np.mean(ordered, axis=0)  # of nothing: nan
+    ordered = ordered * 1.0  # also for truth values
+    found = np.mean(ordered, axis=0)  # nan without elements
     if n > 0:
         found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
         found = _nan_beside(ordered[n - 1], found)
@@ -122,7 +125,7 @@ def _observations(m: ArrayLike, y: ArrayLike, rowvar: bool) -> Any:
 
 
 def rosen(x: ArrayLike) -> Any:
-    """The function of Rosenbrock."""
+    """Rosenbrock's function."""
     here, there = np.asarray(x)[:-1], np.asarray(x)[1:]
     return np.sum(100.0 * (there - here**2) ** 2 + (1 - here) ** 2, axis=0)
 
@@ -143,7 +146,7 @@ def histogram(
     weights: ArrayLike = None,
 ) -> Any:  # fmt: skip
     """Counts have no gradient, sums of weights have that of the weights, and edges that of the
-    extremes they come from."""
+    extremes that define them."""
     x = np.ravel(a)
     if np.ndim(bins) > 0:
         edges = bins * 1.0
@@ -166,7 +169,7 @@ def histogram(
 
 
 def partition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
-    """Sorted, which is one of the orders that `np.partition` may leave."""
+    """The sorted array, which is one of the orders that `np.partition` may return."""
     return np.sort(a, axis=axis)
 
 
@@ -174,7 +177,7 @@ def argpartition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
     return np.argsort(a, axis=axis)
 
 
-# ---------------------------------------------------------- leaving out what is nan
+# ---------------------------------------------------------- leaving out nan
 def nanmax(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
     lost = np.isnan(a)
     found = np.max(np.where(lost, -math.inf, a), axis=axis, keepdims=keepdims)
@@ -186,7 +189,7 @@ def nanmin(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def without_nan(f: Any, neutral: float) -> Any:
-    """A sum or product, running or not, with a neutral number in place of what is nan."""
+    """A sum or product, running or not, with nan replaced by a neutral number."""
 
     def found(a: ArrayLike, axis: Any = None, **more: Any) -> Any:
         return f(np.where(np.isnan(a), neutral, a), axis=axis, **more)
@@ -237,7 +240,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> Any:
 
 
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
-    """Reflections, with the signs of LAPACK."""
+    """QR by reflections, with the signs of LAPACK."""
     rows = np.arange(a.shape[0])
     q, r = np.eye(a.shape[0]), a * 1.0
     count = min(a.shape[0], a.shape[1])
@@ -290,7 +293,7 @@ def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = 
 
 
 def spectral_norms(x: ArrayLike, ord: Any, axis: Any, keepdims: bool = False) -> Any:
-    """Of the matrices along two axes of an array."""
+    """Spectral norms of the matrices along two axes of an array."""
     rows, columns = axis
     stack = np.moveaxis(x, (rows, columns), (-2, -1))
     sizes = np.linalg.svd(stack, compute_uv=False)
@@ -342,7 +345,7 @@ def cho_solve(c_and_lower: Any, b: ArrayLike) -> Any:
 
 
 def scipy_cholesky(a: ArrayLike, lower: bool = False) -> Any:
-    """Of the triangle that is named."""
+    """The Cholesky factor from the named triangle."""
     return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a.T).T
 
 
@@ -456,8 +459,8 @@ TABLE: dict[str, Row] = {
     **rearranged.TABLE,
     **polynomial_names.TABLE,
 }  # fmt: skip
-"""By the dotted name of what is implemented: the function, how many of its first arguments are
-arrays, and the number of one that is an array of integers."""
+"""By the dotted name of the function: its implementation, how many of its first arguments are
+arrays, and the position of one that is an array of integers."""
 
 
 ALIASES: dict[str, str] = {
@@ -465,11 +468,11 @@ ALIASES: dict[str, str] = {
     **{f"scipy.linalg.{name}": f"numpy.linalg.{name}" for name in ("inv", "det", "norm")},
     "scipy.integrate.trapezoid": "numpy.trapezoid",
 }  # fmt: skip
-"""Functions that are others, which are known."""
+"""Functions that are equal to other, known functions."""
 
 
 def _stacked(*args: Any, **more: Any) -> bool:
-    """Whether matrices are a stack of them."""
+    """Whether an argument is a stack of matrices."""
     return any(isinstance(a, SymArray) and len(a.shape) > 2 for a in args)
 
 
@@ -504,5 +507,5 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.diff": (rearranged.diff, lambda *args, **more: "prepend" in more or "append" in more),
     "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_number((*args[1:2], *more.values())[0]), 1),
 }  # fmt: skip
-"""Calls of functions that are known otherwise, and what makes them calls of these; and likewise
+"""Functions with a usual implementation, and the condition under which a call uses this one; and
 which argument is an array of integers."""

@@ -1,8 +1,9 @@
 """Distributions of `scipy.stats` by their standard forms: plain Python that is traced like a user's.
 
-Each has the logarithm of its density (of its probability, for counts) at z = (x - loc)/scale, and where there is a
-closed form its distribution function and the rest of it. Formulas are those of the documentation of scipy.stats. What all of them have in common, support,
-location and scale, is in `located`.
+Each has the logarithm of its density (for counts, of its probability) at z = (x - loc)/scale, and,
+where there is a closed form, its distribution function and the complement of that. Formulas are
+those of the documentation of scipy.stats. The common parts, support, location and scale, are in
+`located`.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ class Standard:
     ----------
     shapes : names of its parameters other than location and scale.
     log : the logarithm of the density, or of the probability of a count.
-    below, above : the distribution function, and 1 less it; one may be None.
-    log_below, log_above : their logarithms, where these are simpler.
-    density : the density, or the probability of a count, where it is simpler than that of its logarithm.
-    quantile, upper_quantile : the inverse of the distribution function, and of 1 less it; one may be None.
+    below, above : the distribution function, and 1 minus it; one may be None.
+    log_below, log_above : their logarithms, if these are simpler.
+    density : the density, or the probability of a count, if it is simpler than its logarithm.
+    quantile, upper_quantile : the inverses of `below` and `above`; one may be None.
     low, high : the ends of the support: numbers, or functions of the shapes.
-    whole : whether it is one of counts.
+    whole : whether it is a distribution of counts.
     """
 
     shapes: tuple[str, ...]
@@ -459,4 +460,4 @@ TABLE: dict[str, Standard] = {
         low=lambda M, n, N: np.maximum(0, n + N - M), high=lambda M, n, N: np.minimum(n, N), whole=True,
     ),
 }  # fmt: skip
-"""By the names that SciPy gives them."""
+"""The distributions, by their names in SciPy."""

@@ -71,7 +71,7 @@ arc_share = exact(von_mises_share)
 hypergeometric = exact(lambda a, b, c, z: HYP2F1(a, b, c, z))
 """2F1(a, b; c; z)."""
 quantile = exact(normal_quantile)
-"""Of the normal distribution."""
+"""The quantile function of the normal distribution."""
 turns = exact(lambda z: ATAN(z) / PI())
 """atan(z)/pi."""
 tangent = exact(lambda p: TAN(PI() * p))
@@ -83,7 +83,7 @@ lower_branch = exact(LAMBERTW_LOWER)
 
 
 def positive(value: Number, *numbers: Number) -> Number:
-    """A value where no scale or shape is negative, else nan."""
+    """A value if no scale or shape is negative, else nan."""
     for v in numbers:
         value = value + 0.0 * np.sqrt(v)
     return value

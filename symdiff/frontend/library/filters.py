@@ -15,7 +15,7 @@ ArrayLike = Any
 
 # -------------------------------------------------------------------------- windows
 def _places(M: Any, sym: bool = True) -> Any:
-    """From -1 to 1, the end left out of a periodic window; of a single one 0."""
+    """Places from -1 to 1, without the end for a periodic window; for a single place 0."""
     last = M - 1 if sym or M <= 1 else M
     return (2.0 * np.arange(M) - last) / np.maximum(last, 1)
 
@@ -150,4 +150,4 @@ TABLE = (
         gaussian_filter, uniform_filter,
     )
 )  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -1,7 +1,8 @@
-"""Other libraries' names of NumPy's and SciPy's functions, so that code written for them is read.
+"""Other libraries' names of NumPy's and SciPy's functions, so that code with these names can be
+traced.
 
-A package is never imported: its functions are known, as objects, once the user's module has it. What
-means another thing there than NumPy's function of that name is refused by name. Programs that use such
+A package is never imported: its functions are known, as objects, once the user's module has it. A
+name whose meaning differs from that of NumPy's function is refused by name. Programs with such
 names compute in NumPy's arithmetic, in double precision, whatever the package does.
 """
 
@@ -80,8 +81,8 @@ def _others(rank: int, *taken: Any) -> list[int]:
 
 
 def convolve(A: Any, B: Any, axes: Any = None, dot_axes: Any = None, mode: str = "full") -> Any:
-    """Along pairs of axes, with a product over others; what is left is of A, of B, and what is
-    convolved, in this order."""
+    """Convolution along pairs of axes, with a product over others; the remaining axes are those of
+    A, those of B, and the convolved ones, in this order."""
     along = (list(range(np.ndim(A))), list(range(np.ndim(A)))) if axes is None else axes
     over = ([], []) if dot_axes is None else dot_axes
     free_a, free_b = _others(np.ndim(A), along[0], over[0]), _others(np.ndim(B), along[1], over[1])
@@ -243,8 +244,8 @@ NAMES: dict[str, Mapping[str, str]] = {
         sumsqr=".sumsqr", constpow="power",
     ),
 }  # fmt: skip
-"""Of other packages, what each name is: a name of NumPy, of SciPy with its module, or with a point in
-front of a function above."""
+"""For other packages, the target of each name: a name of NumPy, of SciPy with its module, or, after
+a point, of a function above."""
 
 _INDEXING = "indices out of bounds are no error there; index the array, or use np.take"
 REFUSED: dict[str, Mapping[str, str]] = {
@@ -295,19 +296,19 @@ REFUSED: dict[str, Mapping[str, str]] = {
         "norm_2": "it is the largest singular value of matrices there; write np.sqrt(np.sum(x**2))",
     },
 }
-"""What means another thing there than NumPy's function of that name, and what to write."""
+"""Names whose meaning differs from that of NumPy's function, and the replacement."""
 
 PACKAGES = frozenset(name.partition(".")[0] for name in (*SAME, *NAMES))
-"""The packages whose code is read."""
+"""The packages whose code can be traced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """What another library's function is.
+    """The function of another library.
 
     Attributes
     ----------
-    name : as its users write it.
+    name : its name in users' code.
     target : NumPy's or SciPy's function, or one of this module.
     keywords : the names of keyword arguments, by those of the target.
     sizes : whether a shape is given as several numbers.
@@ -332,7 +333,7 @@ class Alias:
 
         Raises
         ------
-        Refused : by name, where this is no function of NumPy's.
+        Refused : by name, if this is no function of NumPy's.
         """
         if self.refused:
             raise Refused(f"'{self.name}' is not read", self.refused)
@@ -345,7 +346,7 @@ class Alias:
 
 
 def method(name: str) -> str:
-    """What to write for a method that other libraries' arrays have, and NumPy's do not."""
+    """The hint for a method that other libraries' arrays have, and NumPy's do not."""
     if name == "at":
         return "arrays of JAX have it: copy the array, and assign to its elements"
     target = _TORCH.get(name)
@@ -356,11 +357,11 @@ def method(name: str) -> str:
 
 
 COMPILED = ("PjitFunction", "PolymorphicFunction", "Function")
-"""The types of functions that `jax.jit` and `tf.function` make of a function, which stay what they are."""
+"""The types of functions that `jax.jit` and `tf.function` return; their functions are traced."""
 
 
 def compiled_of(function: Any) -> Any:
-    """The Python function that another library compiles; None if this is none."""
+    """The Python function that another library compiles; None for other functions."""
     kind = type(function)
     package = kind.__module__.partition(".")[0]
     if kind.__name__ not in COMPILED or package not in (*PACKAGES, "jaxlib"):
@@ -370,7 +371,7 @@ def compiled_of(function: Any) -> Any:
 
 
 def find(function: Any) -> Alias | None:
-    """What a function of another library is; None if it is of none, or unknown."""
+    """The alias of a function of another library; None if it has none."""
     found = _table(tuple(m for m in _MODULES if m in sys.modules)).get(id(function))
     return found[1] if found is not None and found[0] is function else None
 
@@ -422,7 +423,7 @@ def _is_function(name: str, value: Any) -> bool:
 def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
-    except ImportError:  # SciPy is not needed
+    except ImportError:  # SciPy is optional
         return None
 
 
@@ -448,7 +449,7 @@ def _keywords(function: Any, torch: bool) -> Mapping[str, str]:
 
 
 def _dtype(value: Any) -> Any:
-    """NumPy's type for another library's, as far as it is a type of floats or integers."""
+    """NumPy's type for another library's type of floats or integers."""
     name = (
         getattr(value, "__name__", None)
         or getattr(value, "name", None)

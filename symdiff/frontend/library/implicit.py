@@ -3,11 +3,11 @@
 Before:  scipy.optimize.brentq(lambda r: cos(r) - a*r, 0, 1)
 After:   a loop of bisections, whose result is a constant of the derivatives; then r = r - f(r)/f'(r), twice
 
-Steps from a root change no digit of it, but by the implicit function theorem the first one has its first
-derivatives, -f_a/f', and the second one those of second and third order.
+Steps from a root change none of its digits, but by the implicit function theorem the first step has
+the first derivatives, -f_a/f', and the second step those of second and third order.
 
-An integral is a sum of Gauss-Legendre rules on panels of equal width. How many there are is a constant of the
-derivatives, which are sums of the same form: Leibniz' rule, with the ends among what nodes depend on.
+An integral is a sum of Gauss-Legendre rules on panels of equal width. Their number is a constant of
+the derivatives, which are sums of the same form: Leibniz' rule, where the nodes depend on the ends.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ from symdiff.passes import differentiate
 STEPS = 2
 """Newton steps from a root; each doubles the number of right derivatives."""
 ORDERS, ALL = 2**STEPS - 1, 99
-"""The orders of derivatives that are right: of roots, of integrals."""
+"""The orders of correct derivatives: of roots, of integrals."""
 
 ROOM, MINIMA = 2.0**-20, 2.0**-10
-"""By how much SciPy's roots and integrals may be off, of their size and 1; and minima and solutions of differential
-equations, whose digits beyond that are not worth computing again."""
+"""The error bound of SciPy's roots and integrals, relative to their size and 1; and of minima and
+solutions of differential equations, whose further digits are not worth a correction."""
 CONTRACTS = Fraction(1, 4)
-"""What f*f''/f'**2 is below at a root: 1 - 1/m at one of multiplicity m, 2 at a simple pole."""
+"""The bound on f*f''/f'**2 at a root: 1 - 1/m for multiplicity m, 2 at a simple pole."""
 
 ORDER, PANELS = 16, 1024
 """Nodes of a panel, and the most panels."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER) / np.array([[2.0], [2.0]])
 NODES = NODES + 0.5
-"""Of the interval from 0 to 1."""
+"""The nodes and weights on the interval from 0 to 1."""
 CONVERGED = 1e-13
-"""By how much of the norm of what is integrated twice as many panels may change an integral."""
+"""The largest change of an integral by twice as many panels, relative to the norm of the
+integrand."""
 
 
 class Root(NamedTuple):
-    """What `scipy.optimize.root_scalar` returns of it."""
+    """The part of the result of `scipy.optimize.root_scalar` that is supported."""
 
     root: Any
     converged: bool = True
@@ -109,7 +110,7 @@ def brentq(
     f: Any, a: Any, b: Any, args: Any = (), xtol: Any = 2e-12, rtol: Any = 8.881784197001252e-16,
     maxiter: Any = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """By bisection; Newton steps give the digits that are left."""
+    """A root by bisection; Newton steps give the remaining digits."""
     if xtol <= 0 or rtol < 8.881784197001252e-16:
         raise ValueError("the tolerances of a root are too small")
     args = args if isinstance(args, tuple) else (args,)
@@ -133,7 +134,7 @@ def brentq(
 def _by_secants(
     f: Any, x0: Any, x1: Any, args: Any, tol: Any, rtol: Any, maxiter: Any
 ) -> Any:  # fmt: skip
-    """The steps of SciPy's secant method, and its second point."""
+    """The steps of SciPy's secant method, with its second point."""
     a = x0
     b = x0 * (1 + 1e-4) + (1e-4 if x0 * (1 + 1e-4) >= 0 else -1e-4) if x1 is None else x1 * 1.0
     u, v = f(a, *args), f(b, *args)
@@ -162,7 +163,7 @@ def newton(
     fprime2: Any = None, x1: Any = None, rtol: Any = 0.0, full_output: bool = False,
     disp: bool = True,
 ) -> Any:  # fmt: skip
-    """Newton's method with the derivative that is given; without one SciPy takes secants."""
+    """Newton's method with the given derivative; without one secants, as in SciPy."""
     if fprime2 is not None:
         raise TypeError("newton() needs no fprime2; or use brentq() with a bracket")
     args = tuple(args)
@@ -203,8 +204,8 @@ def quad(
     func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, epsabs: Any = 1.49e-8,
     epsrel: Any = 1.49e-8, limit: Any = 50,
 ) -> Any:  # fmt: skip
-    """By more and more panels, until their number makes no difference: derivatives are as accurate
-    only where what is integrated is smooth, and so nothing less will do, whatever `epsabs` is."""
+    """An integral by more and more panels, until their number makes no difference: derivatives are
+    as accurate only where the integrand is smooth, so `epsabs` cannot relax the criterion."""
     args = args if isinstance(args, tuple) else (args,)
     if full_output:
         raise TypeError("quad() with full_output is not supported")
@@ -213,8 +214,8 @@ def quad(
     while is_open and count < PANELS:
         count = 2 * count
         fine, square = _panels(func, a, b, args, count)
-        # parts may cancel by symmetry where nothing has converged, but squares do not; of what is 0
-        # everywhere the derivative may be anything: that takes all panels
+        # parts may cancel by symmetry before convergence, but squares do not; for an integrand
+        # that is 0 everywhere, whose derivative may be anything, all panels are used
         is_close = abs(fine - coarse) <= CONVERGED * math.sqrt(square)
         is_open = not (is_close and abs(square - before) <= 100 * CONVERGED * square and square > 0)
         coarse, before = fine, square
@@ -225,26 +226,26 @@ def quad(
 
 
 def _panels(f: Any, a: Any, b: Any, args: Any, count: Any) -> Any:
-    """The integral by so many panels, and that of the square of what is integrated there."""
+    """The integral by so many panels, and that of the square of the integrand."""
     total, square = 0.0, 0.0
     s, weight = _node(0, count)
     for i in range(ORDER * count):
         part = weight * _part(f, a, b, args, s)
         total, square = total + part, square + part * part / WEIGHTS[i % ORDER] * count
-        s, weight = _node(i + 1, count)  # carried, so that it is a number for what is integrated
+        s, weight = _node(i + 1, count)  # carried, so that the integrand sees a number
     return total, square
 
 
 def _node(i: Any, count: Any) -> Any:
-    """A place where the integral is evaluated, from 0 to 1, and its weight: of a rule on panels in t, of which
-    it has three derivatives that are 0 at the ends, so that those of what is integrated may be infinite there."""
+    """A node, from 0 to 1, and its weight: of a rule on panels in t, whose first three derivatives
+    by t vanish at the ends, so that those of the integrand may be infinite there."""
     t = (i // ORDER + NODES[i % ORDER]) / count
     s = t**4 * (35.0 - t * (84.0 - t * (70.0 - 20.0 * t)))
     return s, 140.0 * (t * (1.0 - t)) ** 3 * WEIGHTS[i % ORDER] / count
 
 
 def _part(f: Any, a: Any, b: Any, args: Any, s: Any) -> Any:
-    """What is integrated, over s from 0 to 1."""
+    """The integrand over s from 0 to 1."""
     below, above = _infinite(a), _infinite(b)
     if below * above == 1:
         return 0.0
@@ -259,13 +260,13 @@ def _part(f: Any, a: Any, b: Any, args: Any, s: Any) -> Any:
 
 
 def _infinite(x: Any) -> int:
-    """1 for inf, -1 for -inf, else 0; of a parameter 0."""
+    """1 for inf, -1 for -inf, else 0; for a parameter 0."""
     return 0 if not isinstance(x, float) else 1 if x == math.inf else -1 if x == -math.inf else 0
 
 
 @traced
 def approximate(t: Tracer, x: Any) -> Any:
-    """An integral that plain Python computes to a tolerance, with an estimate of its error that is its own."""
+    """An integral that plain Python computes to a tolerance, with its own error estimate."""
     t.solved(ALL, ROOM)
     return x, Unusable("the error that quad() estimates", "use the integral only, as quad(...)[0]")
 
@@ -273,4 +274,4 @@ def approximate(t: Tracer, x: Any) -> Any:
 TABLE = rows("scipy.integrate", 0, quad) | rows(
     "scipy.optimize", 0, newton, root_scalar, **dict.fromkeys(("brentq", "brenth", "bisect", "ridder"), brentq)
 )  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -34,7 +34,7 @@ _EITHER: dict[str, tuple[Any, ...]] = {
     "i": (int, numbers.Number, numbers.Complex, numbers.Real, numbers.Rational, numbers.Integral, object),
     "b": (object,),
 }  # fmt: skip
-"""What both a number of Python's and one of NumPy's are; whole numbers are taken for Python's."""
+"""The types of both Python's and NumPy's numbers; whole numbers count as Python's."""
 _NUMPY: dict[str, tuple[Any, ...]] = {
     "f": (np.float64, np.floating, np.inexact, np.number, np.generic),
     "i": (np.int64, np.signedinteger, np.integer, np.number, np.generic),
@@ -52,7 +52,7 @@ _COMPLEX = (
     object,
 )
 _PYTHON = bool, int, numbers.Number, numbers.Complex, numbers.Real, numbers.Integral
-"""What a truth value is, if it is one of Python's."""
+"""The types of a truth value of Python."""
 
 
 def _each(types: Any) -> Iterator[Any]:
@@ -82,7 +82,7 @@ def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     if isinstance(value, Record):
         return issubclass(value.made_of, tuple(wanted))
     if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & wanted:
-        raise Refused("the type of a number decides what is computed")  # which Python does then
+        raise Refused("the type of a number decides what is computed")  # Python then runs instead
     if isinstance(value, Bare):
         return bool(_OF_ARRAYS & wanted)
     if isinstance(value, (Whole, Integral)):

@@ -1,5 +1,5 @@
-"""NumPy's and SciPy's functions of numbers that are known when traced, where they are not known
-otherwise: nodes of quadratures, windows, coefficients. They are called, as plain Python calls them."""
+"""NumPy's and SciPy's functions of known numbers, where they have no traced version: nodes of
+quadratures, windows, coefficients. They are called, as in plain Python."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OF_NUMPY = frozenset((
     "nanpercentile", "nanquantile", "nancumprod", "nanargmax", "nanargmin", "resize",
 ))  # fmt: skip
 LARGEST = 10_000
-"""Elements of what is called with, and of what is returned."""
+"""The most elements of the arguments, and of the results."""
 
 
 def called(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function returns for arguments that are all known; NotImplemented of others, where the
-    result is no array or number, or Python raises."""
+    """The result of a function whose arguments are all known; else, and if the result is not an
+    array or number or Python raises, NotImplemented."""
     if not _depends_on_arguments_only(function):
         return NotImplemented
     try:
@@ -42,7 +42,7 @@ def called(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 class _UnknownError(Exception):
-    """A value that is not known when traced."""
+    """A value is unknown when traced."""
 
 
 def _depends_on_arguments_only(function: Any) -> bool:
@@ -58,7 +58,7 @@ def _depends_on_arguments_only(function: Any) -> bool:
 
 
 def _known(value: Any) -> Any:
-    """A value as Python has it."""
+    """A value as a Python object."""
     if isinstance(value, Real):
         if (q := ir.rational(value.expr)) is None:
             raise _UnknownError
@@ -86,7 +86,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _traced(t: Tracer, made: Any) -> Any:
-    """What Python has computed, new, as the tracer represents it."""
+    """A result of Python as a new traced value."""
     if isinstance(made, (tuple, list)):
         parts = [_traced(t, v) for v in made]
         if isinstance(made, list):

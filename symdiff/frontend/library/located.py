@@ -40,7 +40,7 @@ def share(
 
 
 def placed(value: Number, q: Number, loc: Number, scale: Number) -> Number:
-    """A quantile, where q is a probability."""
+    """A quantile, if q is a probability."""
     return positive(np.where((q >= 0) & (q <= 1), loc + scale * value, np.nan), scale)
 
 
@@ -150,7 +150,7 @@ def name_of(distribution: Any) -> str:
 
 
 def find(function: Any) -> Callable[..., Any] | None:
-    """How a method of a distribution is traced; None if it is not known."""
+    """The traced version of a method of a distribution; None if it is not known."""
     name = name_of(getattr(function, "__self__", None))
     kind = getattr(function, "__name__", "")
     if not name or not has(name, kind):
@@ -159,7 +159,7 @@ def find(function: Any) -> Callable[..., Any] | None:
 
 
 class Frozen:
-    """A distribution with its parameters, made where a function is traced: `stats.norm(m, s)`."""
+    """A distribution with its parameters, made in a traced function: `stats.norm(m, s)`."""
 
     def __init__(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         self.name, self.args, self.kwargs = name, args, kwargs
@@ -177,7 +177,8 @@ def attribute(made: Frozen, kind: str) -> Method:
 
 
 def frozen(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Frozen | None:
-    """What calling a distribution makes; None for what is none, or has no method that is known."""
+    """The object that a call of a distribution makes; None for other functions, or without known
+    methods."""
     name = name_of(function)
     if not name or not any(has(name, k) for k in METHODS):
         return None

@@ -13,13 +13,13 @@ from symdiff.frontend.library.riccati import solve_sylvester
 ArrayLike = Any
 
 LIMIT = 64
-"""Iterations after which a root is not found: it takes about ten where there is one."""
+"""Iterations after which there is no root: it takes about ten if there is one."""
 
 
 # ------------------------------------------------------------------------------- roots
 def sqrtm(A: ArrayLike) -> Any:
-    """The product form of the iteration of Denman and Beavers with scaling by determinants (Higham,
-    6.29 and 6.5), then one correction of Newton's method, which has the digits that cancelled."""
+    """The square root: the product form of the iteration of Denman and Beavers with scaling by
+    determinants (Higham, 6.29 and 6.5), then one Newton step, which restores cancelled digits."""
     a = np.asarray(A) * 1.0
     one = np.eye(a.shape[0])
     m, x, off, count = a, a, 1.0, 0
@@ -41,13 +41,14 @@ def sqrtm(A: ArrayLike) -> Any:
 # ------------------------------------------------------------------------- logarithms
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12) / np.array([[2.0], [2.0]])
 NODES = NODES + 0.5
-"""Of the approximant of log(1 + x) of degree 12, as partial fractions (Higham, 11.18)."""
+"""The approximant of log(1 + x) of degree 12, as partial fractions (Higham, 11.18)."""
 NEAR = 0.5
-"""By how much a matrix may be off from the identity where the approximant has 16 digits."""
+"""The largest distance of a matrix from the identity where the approximant has 16 digits."""
 
 
 def logm(A: ArrayLike) -> Any:
-    """By roots until the matrix is near the identity (Higham, 11.5): the real principal logarithm."""
+    """The real principal logarithm, by roots until the matrix is near the identity (Higham,
+    11.5)."""
     a = np.asarray(A) * 1.0
     one = np.eye(a.shape[0])
     size = 1.0
@@ -63,7 +64,8 @@ def logm(A: ArrayLike) -> Any:
 
 # ----------------------------------------------------------------------------- factors
 def lu(a: ArrayLike, permute_l: bool = False, *, p_indices: bool = False) -> Any:
-    """Elimination of Gauss with the pivot of the greatest size, the first of equal ones, as in LAPACK."""
+    """Gaussian elimination; the pivot has the greatest size, the first of equal ones, as in
+    LAPACK."""
     u = np.asarray(a) * 1.0
     if np.ndim(u) != 2:
         raise ValueError("lu of a stack of matrices; take them one by one")
@@ -88,7 +90,7 @@ def lu(a: ArrayLike, permute_l: bool = False, *, p_indices: bool = False) -> Any
 
 
 def matrix_rank(A: ArrayLike, tol: Any = None, *, rtol: Any = None) -> Any:
-    """How many singular values are above a limit, which by default is that of NumPy."""
+    """The number of singular values above a limit, by default that of NumPy."""
     if np.ndim(A) < 2:
         return np.where(np.any(A != 0), 1, 0)
     if np.ndim(A) > 2:
@@ -102,4 +104,4 @@ def matrix_rank(A: ArrayLike, tol: Any = None, *, rtol: Any = None) -> Any:
 
 
 TABLE = rows("scipy.linalg", 1, sqrtm, logm, lu) | rows("numpy.linalg", 1, matrix_rank)
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -123,7 +123,7 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
 
 
 def find(owner: Any, name: str) -> Callable[..., Any] | None:
-    """How a method of a container is traced, of its class or of the one that this one extends."""
+    """The traced version of a method of a container, of its class or of a base class."""
     for cls in type(owner).__mro__:
         if (cls, name) in collections_names.ABSENT:
             return None

@@ -3,8 +3,9 @@
 Before:  scipy.optimize.fsolve(lambda x: [x[0]**2 - a, x[0]*x[1] - b], [1.0, 1.0])
 After:   a loop of damped Newton steps, whose result is a constant of the derivatives; then x = x - solve(J, f), twice
 
-A minimum is a root of the gradient, which is found by Levenberg-Marquardt steps. Derivatives are those of the
-implicit function theorem, as in `implicit`. Systems have few unknowns, whose number is known when traced.
+A minimum is a root of the gradient, found by Levenberg-Marquardt steps. Derivatives are those of
+the implicit function theorem, as in `implicit`. Systems have few unknowns, whose number is known
+when traced.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from symdiff.ir.functions.marks import DETACHED
 from symdiff.passes import differentiate
 
 NOISE = 1e-14
-"""By how much a value may grow by rounding, of its size and 1."""
+"""The growth of a value by rounding, relative to its size and 1."""
 FEW = 3
-"""Unknowns of a system that is solved by Cramer's rule."""
+"""The most unknowns of a system that is solved by Cramer's rule."""
 CLOSE, MOST = 1e-10, 200
 """The relative size of steps at which Newton's method ends, and the largest number of steps."""
 
 
 class Result(NamedTuple):
-    """What `scipy.optimize.root` and its like return."""
+    """The part of the result of `scipy.optimize.root` and similar functions that is supported."""
 
     x: Any
     fun: Any
@@ -44,7 +45,7 @@ class Result(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What `scipy.optimize.least_squares` returns."""
+    """The part of the result of `scipy.optimize.least_squares` that is supported."""
 
     x: Any
     cost: Any
@@ -52,9 +53,9 @@ class Fit(NamedTuple):
     success: bool = True
 
 
-# ------------------------------------------------------------------ what the tracer does
+# ------------------------------------------------------------------ parts that the tracer computes
 def _at_unknowns(t: Tracer, f: Any, x: Any, args: Any) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """The values of f as formulas of its unknowns, and what these are."""
+    """The values of f as formulas of its unknowns, and the values of the unknowns."""
     x = _one_by_one(t, x)
     if not isinstance(x, SmallArray) or x.items.ndim != 1:
         raise Refused(
@@ -71,7 +72,7 @@ def _at_unknowns(t: Tracer, f: Any, x: Any, args: Any) -> tuple[list[Expr], dict
 
 
 def _one_by_one(t: Tracer, value: Any) -> Any:
-    """An array of known size in memory, such as one that a loop carries, with its elements one by one."""
+    """An array of known size in memory, such as a carried one, as its single elements."""
     if not isinstance(value, SymArray) or not all(n.op is ir.CONST for n in value.shape):
         return value
     items = np.empty([int(n.value) for n in value.shape], object)
@@ -109,7 +110,7 @@ def _array(rows: Any) -> Any:
 
 
 def _solved(t: Tracer, matrix: list[list[Expr]], values: list[Expr]) -> list[Expr]:
-    """What a matrix takes to some values: by Cramer's rule, of more than `FEW` unknowns by LAPACK."""
+    """The solution of a system: by Cramer's rule, for more than `FEW` unknowns by LAPACK."""
     size = len(values)
     if len(matrix) != size or any(len(row) != size for row in matrix):
         raise Refused("a system that has not as many equations as unknowns")
@@ -139,7 +140,7 @@ def _determinant(rows: list[list[Expr]]) -> Expr:
 
 @traced
 def newton_step(t: Tracer, f: Any, x: Any, args: Any) -> Any:
-    """f at x, and what Newton's method subtracts from x."""
+    """f at x, and the step that Newton's method subtracts from x."""
     values, at = _at_unknowns(t, f, x, args)
     now, rows = _substituted(values, _jacobian(values, at), at)
     return _array(now), _array(_solved(t, rows, now))
@@ -188,7 +189,7 @@ def _damped(t: Tracer, curves: Any, slopes: Any, damping: Any) -> Any:
 
 @traced
 def room_of_minima(t: Tracer) -> None:
-    """Plain Python's minimum may be off by more than its roots."""
+    """Record that plain Python's minimum may have a larger error than its roots."""
     t.solved(ORDERS, MINIMA)
 
 
@@ -198,7 +199,7 @@ def _tuple(args: Any) -> Any:
 
 
 def _root(f: Any, x0: Any, args: Any) -> Any:
-    """By Newton steps, shorter ones where these do not make the residuals smaller."""
+    """A root by Newton steps, shortened where they do not reduce the residuals."""
     x = np.atleast_1d(np.asarray(x0)) * 1.0
     count, share, is_open = 0, 1.0, True
     while is_open and count < MOST:
@@ -244,8 +245,8 @@ def _argmin(f: Any, x0: Any, args: Any) -> Any:
 
 
 def _descended(parts: Any, f: Any, x0: Any) -> Any:
-    """A minimum, by Newton steps with a damping that grows where the function does not fall; `parts` gives the
-    function, its gradient and its Hessian."""
+    """A minimum, by Newton steps whose damping grows where the function does not decrease; `parts`
+    gives the function, its gradient and its Hessian."""
     room_of_minima()
     x = np.atleast_1d(np.asarray(x0)) * 1.0
     count, damping, is_open = 0, 0.0, True
@@ -283,7 +284,7 @@ def minimize_scalar(
     fun: Any, bracket: Any = None, bounds: Any = None, args: Any = (), method: Any = None,
     tol: Any = None, options: Any = None,
 ) -> Any:  # fmt: skip
-    """From the least of the bracket; SciPy begins with 0 and 1."""
+    """The minimum, from the least point of the bracket; SciPy begins with 0 and 1."""
     if bounds is not None:
         raise TypeError("minimize_scalar() with bounds is not supported: give a bracket")
     more = _tuple(args)
@@ -318,8 +319,8 @@ def curve_fit(
     full_output: bool = False, maxfev: Any = None, x_scale: Any = None, ftol: Any = None, xtol: Any = None,
     gtol: Any = None, max_nfev: Any = None, loss: Any = "linear", f_scale: Any = None,
 ) -> Any:  # fmt: skip
-    """The parameters; from 1 on, as SciPy does, where no start is given. The data may be many: the model is
-    evaluated for each point by itself, and checked to give the same for all of them at once."""
+    """The fitted parameters, starting at 1 by default, as in SciPy. There may be many data points:
+    the model is evaluated at each of them, and checked to give the same for all at once."""
     if bounds is not None or full_output or (sigma is not None and np.ndim(sigma) > 1):
         raise TypeError("curve_fit() with bounds, full_output or covariances is not supported")
     if loss != "linear":
@@ -359,7 +360,7 @@ def _squares(f: Any, p: Any, points: Any) -> Any:
 
 @traced
 def parameters_of(t: Tracer, f: Any) -> int:
-    """How many parameters a function has."""
+    """The number of parameters of a function."""
     if isinstance(f, Closure):
         a = f.node.args
         if a.vararg is None:
@@ -373,11 +374,11 @@ def parameters_of(t: Tracer, f: Any) -> int:
 
 @traced
 def covariances(t: Tracer) -> Any:
-    """What SciPy estimates of parameters that it fits."""
+    """SciPy's estimate of the covariances of fitted parameters."""
     return Unusable(
         "the covariances of curve_fit()", "use the parameters only, as curve_fit(...)[0]"
     )
 
 
 TABLE = rows("scipy.optimize", 0, fsolve, root, minimize, minimize_scalar, least_squares, curve_fit)
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

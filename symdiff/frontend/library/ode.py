@@ -1,10 +1,10 @@
 """Initial value problems as SciPy integrates them: plain Python that is traced like a user's.
 
 Before:  scipy.integrate.solve_ivp(lambda t, y: -k*y, (0, 1), [1.0], t_eval=times)
-After:   a loop of the same Runge-Kutta steps; the sizes of the steps are constants of the derivatives
+After:   a loop of the same Runge-Kutta steps; the step sizes are constants of the derivatives
 
-So values are those of SciPy's solver, to rounding errors, and derivatives are those of the discrete solution with
-its steps: forward or reverse sensitivities of the same order of accuracy.
+So values equal those of SciPy's solver, up to rounding errors, and derivatives are those of the
+discrete solution with its steps: forward or reverse sensitivities of the same order of accuracy.
 
 The methods are those of Dormand and Prince (1980) and of Bogacki and Shampine (1989), with the interpolants of
 Shampine (Mathematics of Computation 46, 1986); the first step is that of Hairer, Norsett and Wanner, Solving Ordinary
@@ -24,13 +24,13 @@ from symdiff.frontend.trace.tracer import Tracer
 
 NEXT = 10 * 2.0**-52
 FINE = 1e-10
-"""The relative tolerance of solutions in place of those by methods that are not known here."""
+"""The relative tolerance of solutions that replace those by unknown methods."""
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
-"""Of the factor by which a step changes the size of the next one."""
+"""The safety factor, and the bounds, of the ratio of consecutive step sizes."""
 
 
 class Solution(NamedTuple):
-    """What `scipy.integrate.solve_ivp` returns of it."""
+    """The part of the result of `scipy.integrate.solve_ivp` that is supported."""
 
     t: Any
     y: Any
@@ -44,9 +44,10 @@ class Method(NamedTuple):
     Attributes
     ----------
     order : of its error estimate, plus 1.
-    times, weights : of the stages after the first, and how much of the stages before is added.
-    step, error : what is added of all stages; and of these and the slope at the end, its error.
-    dense : of each of these, the coefficients of the powers of the interpolant.
+    times, weights : of the stages after the first, and the weights of earlier stages in each.
+    step, error : the weights of all stages in the step; and, with the slope at the end, in its
+        error.
+    dense : for each of these, the coefficients of the powers of the interpolant.
     """
 
     order: int
@@ -136,7 +137,8 @@ def odeint(
     mxstep: Any = 0, mxhnil: Any = 0, mxordn: Any = 12, mxords: Any = 5, printmessg: Any = 0,
     tfirst: bool = False,
 ) -> Any:  # fmt: skip
-    """By the steps of RK45 to a tolerance that is smaller than that of SciPy's solver, whose steps are others."""
+    """The solution by RK45 steps to a smaller tolerance than that of SciPy's solver, whose steps
+    differ."""
     if full_output:
         raise TypeError("odeint() with full_output is not supported")
     more = args if isinstance(args, tuple) else (args,)
@@ -150,7 +152,7 @@ def odeint(
 
 
 def _steps(t: Any, y: Any, f: Any, size: Any, how: Any) -> Any:
-    """How many steps there are."""
+    """The number of steps."""
     _, end, way, *_ = how
     count, rejected = 0, False
     while way * (t - end) < 0:
@@ -203,8 +205,8 @@ def _first(t: Any, y: Any, f: Any, how: Any) -> Any:
 
 
 def _tried(t: Any, y: Any, f: Any, size: Any, rejected: Any, how: Any) -> Any:
-    """A step that is tried: where it ends, its size for the next one, whether it is rejected, and the
-    interpolant; from a step that is rejected all goes on as before."""
+    """A tentative step: its end, the next step size, whether it is rejected, and the interpolant; a
+    rejected step changes nothing else."""
     fun, end, way, rule, rtol, atol, max_step, more = how
     least = constant(NEXT * abs(t) + 5e-323)  # ten times the distance to the next number
     size = size if rejected else constant(min(max(size, least), max_step))
@@ -253,4 +255,4 @@ def _between(time: Any, before: Any, after: Any, start: Any, powers: Any) -> Any
 
 
 TABLE = rows("scipy.integrate", 0, odeint, solve_ivp)
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -16,13 +16,13 @@ import numpy as np
 from symdiff.frontend.trace.values import Cond, Refused, Scalar, SmallArray, SymArray, Whole
 
 DECORATORS = ("njit", "jit")
-"""Decorators of Numba that leave a function what it is."""
+"""Decorators of Numba that return an equivalent function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a function of Numba's is: `target`, whose calls of overloaded functions mean what
-    Numba makes of them if it is `inside` of compiled code."""
+    """A function of Numba's: `target` is its Python code; if it is `inside` of compiled code,
+    calls of overloaded functions mean what Numba defines."""
 
     target: Any
     inside: bool = False
@@ -58,21 +58,21 @@ def find(function: Any) -> Compiled | None:
 
 
 def _cast(types: Any, kind: Any) -> Compiled | None:
-    """A number of a type of Numba's, as `numba.float64(x)`."""
+    """A cast to a number type of Numba's, as `numba.float64(x)`."""
     if kind == types.float64:
         return Compiled(float)
     return Compiled(int) if kind == types.int64 else None
 
 
 def leaves(decorator: Any) -> bool:
-    """Whether a decorator, or what makes one when it is called, leaves a function what it is."""
+    """Whether a decorator, or its maker when called, returns an equivalent function."""
     numba = sys.modules.get("numba")
     return numba is not None and any(decorator is getattr(numba, n) for n in DECORATORS)
 
 
 def overloaded(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What compiled code calls for a function with `numba.extending.overload`, for arguments of
-    these types; None if that is the function itself."""
+    """The function that compiled code calls for one with `numba.extending.overload`, for arguments
+    of these types; None if that is the function itself."""
     if type(function) is not FunctionType or (numba := sys.modules.get("numba")) is None:
         return None
     templates = [
@@ -86,14 +86,14 @@ def overloaded(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
         return None
     kinds = [_type(numba, v) for v in args]
     named = {k: _type(numba, v) for k, v in kwargs.items()}
-    for factory in reversed(factories):  # the last one counts, as it does for Numba
+    for factory in reversed(factories):  # the last one counts, as in Numba
         if (made := factory(*kinds, **named)) is not None:
             return None if made is function else made
     raise Refused(f"no overload of '{function.__name__}' takes these arguments")
 
 
 def _type(numba: Any, value: Any) -> Any:
-    """The type that Numba gives a value that is being traced."""
+    """The type that Numba gives a traced value."""
     types = numba.types
     if isinstance(value, Whole):
         return types.int64

@@ -1,4 +1,4 @@
-"""Sorted lists: by what is known when traced, or by exchanges of numbers."""
+"""Sorted lists: by keys known when traced, or by exchanges of numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Listed, Refused, Selected, SymArray, is_number
 
 MOST_SORTED = 16
-"""Elements of a list that are sorted by values which are not known when traced."""
+"""The most elements of a list that is sorted by keys unknown when traced."""
 
 
 def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) -> Any:
@@ -39,7 +39,8 @@ def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) 
 
 
 def _known_keys(keys: list[Any]) -> list[Any] | None:
-    """What a list is sorted by, if that is known when traced; of tuples the first parts, if these differ."""
+    """The keys of a sort, if they are known when traced; for tuples the first parts, if these
+    differ."""
     try:
         return [plain(k) for k in keys]
     except Refused:
@@ -50,7 +51,7 @@ def _known_keys(keys: list[Any]) -> list[Any] | None:
 
 
 def _exchanged(t: Tracer, items: list[Any], keys: list[Any] | None, reverse: bool) -> list[Any]:
-    """A list in the order of its numbers, or of numbers that belong to its elements, by comparing neighbours."""
+    """A list sorted by its numbers, or by a number for each element, by comparing neighbours."""
     op = ast.Gt if reverse else ast.Lt
     items = list(items)
     for end in range(len(items) - 1, 0, -1):
@@ -61,7 +62,7 @@ def _exchanged(t: Tracer, items: list[Any], keys: list[Any] | None, reverse: boo
                 items[i : i + 2] = pair[::-1] if reverse else pair
                 continue
             x, y = (a, b) if keys is None else keys[i : i + 2]
-            swaps = compare(t, op, y, x)  # not where they are equal: the order of those stays
+            swaps = compare(t, op, y, x)  # false for equal numbers, which keep their order
             items[i : i + 2] = _chosen(swaps, b, a), _chosen(swaps, a, b)
             if keys is not None:
                 keys[i : i + 2] = _chosen(swaps, y, x), _chosen(swaps, x, y)
@@ -78,4 +79,4 @@ def _chosen(condition: Any, yes: Any, no: Any) -> Any:
 
 
 TABLE: dict[str, Callable[..., Any]] = {"builtins.sorted": sorted_list}
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

@@ -1,4 +1,4 @@
-"""Calls that write something for people to read, which kernels leave out."""
+"""Calls that write text for people to read; kernels omit them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _shown: set[Location] = set()
 
 
 def shown(t: Tracer, what: str) -> None:
-    """A call that writes something for people to read: kernels leave it out, which is said once for each place."""
+    """Warn, once for each place, that kernels omit a call that writes text for people to read."""
     place = t.place()[0]
     if place not in _shown:
         _shown.add(place)
@@ -50,4 +50,4 @@ TABLE: dict[str, Callable[..., Any]] = {
     "warnings.simplefilter": _filter,
     "warnings.filterwarnings": _filter,
 }
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

@@ -95,9 +95,9 @@ def _vector(c: ArrayLike) -> Any:
     return values
 
 
-# ------------------------------------------------------------------- orthogonal ones
+# ------------------------------------------------------------- orthogonal polynomials
 def _clenshaw(x: Any, c: ArrayLike, step: Any, over: Any) -> tuple[Any, Any, Any]:
-    """The first coefficient, and the two sums of Clenshaw's recurrence that are left, for polynomials with
+    """The first coefficient, and the last two sums of Clenshaw's recurrence, for polynomials with
     p[k + 1] = step(k)*p[k] + over(k)*p[k - 1]."""
     values = _vector(c)
     b, before = 0.0 * x, 0.0 * x
@@ -151,4 +151,4 @@ TABLE = (
     | rows("numpy.polynomial.hermite_e", 0, hermeval)
     | rows("numpy.polynomial.laguerre", 0, lagval)
 )  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -2,7 +2,7 @@
 Python has no word for, such as a number without derivatives.
 
 Before:  turns = exact(lambda z: ATAN(z) / PI())
-After:   turns(z), in a function that is traced, is that formula of z
+After:   turns(z), in a traced function, is that formula of z
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TABLE: dict[Any, Function] = {}
 
 
 def traced(implementation: Function) -> Function:
-    """A function that is traced by this one, which is called with the tracer first."""
+    """A function that is traced by calling this one, with the tracer first."""
 
     def found(*args: Any) -> Any:
         raise NotImplementedError("it is traced")
@@ -34,7 +34,7 @@ def traced(implementation: Function) -> Function:
 
 
 def traced_as(function: Any) -> Callable[[Function], Function]:
-    """The same of a function that plain Python has too."""
+    """The same for a function that plain Python also has."""
 
     def register(implementation: Function) -> Function:
         TABLE[function] = implementation
@@ -78,16 +78,16 @@ def stop_gradient(x: Any) -> Any:
 
 @traced_as(stop_gradient)
 def trace_stop_gradient(t: Tracer, x: Any) -> Any:
-    t.of_derivatives = True  # what the definition says of points holds for functions without
+    t.of_derivatives = True  # the rules for single points hold for functions without it
     return elementwise(lambda v: Real(DETACHED(v.expr), v.defined) if isinstance(v, Real) else v, x)
 
 
 Row = tuple[Any, ...]
-"""A function in terms of others, how many of its first arguments are arrays, and the number of one that
-is an array of integers."""
+"""A function in terms of others, how many of its first arguments are arrays, and the position of
+one that is an array of integers."""
 
 
 def rows(module: str, arrays: int, *functions: Any, **others: Any) -> dict[str, Row]:
-    """Functions of a module in terms of others, by their dotted names: those that are named alike, and others."""
+    """Functions of a module by dotted name: those of the same name here, and `others`."""
     named = {f.__name__: f for f in functions} | others
     return {f"{module}.{name}": (f, arrays) for name, f in named.items()}

@@ -41,7 +41,7 @@ def open_meshgrid(
 
 
 def joined_as(f: Any) -> Any:
-    """Arrays that are joined, as ones of a type."""
+    """A join of arrays with a `dtype`."""
 
     def found(arrays: Any, *args: Any, dtype: Any = None, casting: str = "", **more: Any) -> Any:
         return f(arrays, *args, **more).astype(dtype)
@@ -50,7 +50,7 @@ def joined_as(f: Any) -> Any:
 
 
 def running_as(f: Any) -> Any:
-    """A running sum or product of an array as one of a type."""
+    """A running sum or product of an array with a `dtype`."""
 
     def found(a: ArrayLike, axis: Any = None, dtype: Any = None) -> Any:
         return f(np.asarray(a).astype(dtype), axis=axis)
@@ -85,7 +85,7 @@ def raveled_by_columns(a: ArrayLike, order: str = "C") -> Any:
 
 
 def inserted_along(arr: ArrayLike, obj: Any, values: Any, axis: Any = None) -> Any:
-    """At one place of an axis."""
+    """`np.insert` at one place of an axis."""
     a = np.moveaxis(arr, axis, 0)
     k = obj if obj >= 0 else obj + a.shape[0]
     row = np.broadcast_to(np.asarray(values) * 1.0, a.shape[1:])
@@ -93,7 +93,7 @@ def inserted_along(arr: ArrayLike, obj: Any, values: Any, axis: Any = None) -> A
 
 
 def running(function: Any, a: ArrayLike, axis: int = 0) -> Any:
-    """`function.accumulate`: each element by that before it."""
+    """`function.accumulate`, one element after the other."""
     along = np.moveaxis(a, axis, 0)
     found = along * 1.0
     for k in range(1, along.shape[0]):
@@ -111,7 +111,7 @@ def reduced(function: Any, a: ArrayLike, axis: int = 0) -> Any:
 
 
 def _given(*names: str, places: int = 99) -> Callable[..., bool]:
-    """Whether one of some arguments is given: by name, or by more than so many places."""
+    """Whether one of some arguments is given: by name, or by more than `places` positional ones."""
     return lambda *args, **more: len(args) > places or any(n in more for n in names)
 
 
@@ -135,4 +135,4 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.reshape": (reshaped_by_columns, _by_columns),
     "numpy.ravel": (raveled_by_columns, _by_columns),
 }  # fmt: skip
-"""As `composed.EXTENDED`."""
+"""Like `composed.EXTENDED`."""

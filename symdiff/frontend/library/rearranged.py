@@ -43,7 +43,7 @@ def _thin(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 _SLOPES = type(np.gradient(np.zeros((2, 2))))
-"""What `np.gradient` returns several arrays in: a tuple, before NumPy 2 a list."""
+"""The container of several arrays from `np.gradient`: a tuple, before NumPy 2 a list."""
 
 
 def gradient(f: ArrayLike, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -141,7 +141,7 @@ def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
 
 
 def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
-    """What `np.ufunc.at` does: one index after the other."""
+    """`np.ufunc.at`: one index after the other."""
     if isinstance(indices, tuple):
         i, j = indices
         more = [np.broadcast_to(v, i.shape) for v in values]
@@ -179,7 +179,7 @@ def extreme_or(f: Any) -> Any:
 
 
 def _beside(a: ArrayLike, axis: int | None, initial: Any, where: Any) -> Any:
-    """An array with one more element along an axis, as there may be none."""
+    """An array with one more element along an axis, in case there is none."""
     if np.ndim(initial) or isinstance(axis, tuple) or np.ndim(a) == 0:
         raise ValueError("initial= of an extreme of arrays along one axis, or all, is a number")
     a = np.asarray(a)
@@ -192,7 +192,7 @@ def _beside(a: ArrayLike, axis: int | None, initial: Any, where: Any) -> Any:
 
 
 def vectorized(pyfunc: Any, *args: ArrayLike) -> Any:
-    """What `np.vectorize(pyfunc)` does."""
+    """`np.vectorize(pyfunc)`."""
     if max([np.ndim(a) for a in args]) == 0:
         return pyfunc(*args)
     shape = np.shape(sum([a * 0 for a in args]))
@@ -387,7 +387,8 @@ def isposinf(x: ArrayLike) -> Any:
 
 
 def cumulative(f: Any, first: Any) -> Any:
-    """`np.cumulative_sum` by `np.cumsum`, or that of products: with the value of nothing before it."""
+    """`np.cumulative_sum` by `np.cumsum`, or that of products; `first` is the value before all
+    elements."""
 
     def found(x: ArrayLike, *, axis: int | None = None, include_initial: bool = False) -> Any:
         values = f(x, axis=axis)
@@ -404,7 +405,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 
 
 def taken(a: ArrayLike, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
-    """`np.take` of places beyond the ends."""
+    """`np.take` with places beyond the ends."""
     n = np.size(a) if axis is None else np.shape(a)[axis]
     places = np.asarray(indices)
     if mode == "raise":
@@ -443,7 +444,7 @@ def unique(
     ar: ArrayLike, return_index: bool = False, return_inverse: bool = False,
     return_counts: bool = False,
 ) -> Any:  # fmt: skip
-    """Sorted, each value once; the gradient of equal ones goes to the first of them."""
+    """The sorted values, each once; the gradient of equal ones goes to the first of them."""
     if return_index or return_inverse or return_counts:
         return _unique_with(np.asarray(ar), return_index, return_inverse, return_counts)
     x = np.sort(np.ravel(ar))
@@ -457,7 +458,7 @@ def _unique_with(ar: ArrayLike, index: bool, inverse: bool, counts: bool) -> Any
     n = x.shape[0]
     places = np.arange(n)
     before = x[np.maximum(places - 1, 0)]
-    lost = np.isnan(x * 1.0) & np.isnan(before * 1.0)  # all that are nan are one value
+    lost = np.isnan(x * 1.0) & np.isnan(before * 1.0)  # all nan count as one value
     first = ((x != before) & ~lost) | (places == 0)
     starts = places[first]
     found = [x[first]]
@@ -492,4 +493,4 @@ TABLE: dict[str, Row] = {
     **rows("scipy.linalg", 9, block_diag),
     **rows("scipy.linalg", 2, toeplitz),
 }  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -1,4 +1,4 @@
-"""Traced versions of what the standard library does with records: `dataclasses.replace`,
+"""Traced versions of the standard library's functions on records: `dataclasses.replace`,
 copies, named tuples."""
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _named_tuple(
     t: Tracer, typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None,
     module: Any = None,
 ) -> Any:  # fmt: skip
-    """`collections.namedtuple` of names that are known."""
+    """`collections.namedtuple` with known names."""
     names = field_names if isinstance(field_names, str) else elements(t, field_names)
     usual = None if defaults is None else elements(t, defaults)
     make: Any = collections.namedtuple
@@ -115,4 +115,4 @@ TABLE: dict[str, Callable[..., Any]] = {
     "copy.copy": _copied,
     "copy.deepcopy": _deeply_copied,
 }
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

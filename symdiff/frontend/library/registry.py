@@ -53,21 +53,21 @@ from symdiff.frontend.trace.values import (
 from symdiff.ir import Op, functions
 
 Implementation = Callable[..., Any]
-"""Called with the tracer, then with what the user's call passes."""
+"""Called with the tracer, then with the arguments of the user's call."""
 
 METHOD_OWNERS = (list, dict, set, frozenset, str, tuple, range)
 
 
 def find(function: Any) -> Implementation | None:
-    """How a known function is traced."""
+    """The traced version of a known function."""
     table = _table(tuple(m for m in MODULES if m in sys.modules))
     found = table.get(id(function))
     return found[1] if found is not None and found[0] is function else None
 
 
 def _composed(fun: FunctionType, arrays: int, whole: int | None = None) -> Implementation:
-    """A function that is written in terms of others, of so many arrays first; the number of
-    an argument that is an array of integers."""
+    """A function in terms of others, with so many arrays first; `whole` is the position of an
+    argument that is an array of integers."""
 
     def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         array_names.numbers_as_arrays(t, fun.__name__, args[:arrays])
@@ -79,7 +79,7 @@ def _composed(fun: FunctionType, arrays: int, whole: int | None = None) -> Imple
 
 
 def _extended(name: str, usual: Implementation) -> Implementation:
-    """The function, or what some calls of it are in terms of others."""
+    """The function, with the calls that are written in terms of others."""
     if name not in composed.EXTENDED:
         return usual
     fun, applies, *whole = composed.EXTENDED[name]
@@ -92,8 +92,8 @@ def _extended(name: str, usual: Implementation) -> Implementation:
 
 
 def _own(name: str, usual: Implementation) -> Implementation:
-    """A function of ours, called with what it takes; numbers that are passed to a function of arrays
-    are traced as arrays where they are."""
+    """A function of ours, called with the arguments that it takes; numbers that are passed to a
+    function of arrays are traced as arrays if they are arrays in the call."""
     of_arrays = name in array_names.TABLE
 
     def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
@@ -106,11 +106,11 @@ def _own(name: str, usual: Implementation) -> Implementation:
 
 
 _OF_LISTS = ("fsum", "prod", "dist", "sumprod")
-"""Functions of math that take what can be iterated."""
+"""Functions of math that take iterables."""
 
 
 _FLOATS = ("math.pow", "math.fabs", "math.fmod", "math.copysign", "math.remainder", "math.ldexp")
-"""Functions of math that are exact for integers, and give floats."""
+"""Functions of math that are exact on integers, and return floats."""
 
 
 def _numbers(name: str, usual: Implementation) -> Implementation:
@@ -135,8 +135,8 @@ MODULES = (
 
 @functools.lru_cache(maxsize=16)
 def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
-    """Implementations by the identity of what they implement. The elementary
-    functions first: where a traced version exists too, it wins."""
+    """Implementations by the identity of the functions. The elementary functions come first: where
+    a traced version exists too, it wins."""
     entries = _entries()
     written = _written()
     whole = {name: _composed(*entry) for name, entry in written.items()}
@@ -186,7 +186,7 @@ def _entries() -> dict[str, Implementation]:
 
 
 def _written() -> dict[str, Any]:
-    """Functions that are written in terms of others, with how many arrays they take first."""
+    """Functions that are written in terms of others, with the number of arrays that come first."""
     return (
         composed.TABLE
         | scientific.TABLE
@@ -220,7 +220,7 @@ def _elementary(op: Op) -> Implementation:
 
 
 def _checked(name: str, usual: Implementation) -> Implementation:
-    """A function of matrices, whatever is said of its checks of arguments; memory of the caller is not reused."""
+    """A function of matrices: `check_finite` has no effect, `overwrite_...` is refused."""
 
     def implementation(t: Tracer, *args: Any, check_finite: bool = True, **kwargs: Any) -> Any:
         for key in [k for k in kwargs if k.startswith("overwrite_")]:
@@ -232,7 +232,7 @@ def _checked(name: str, usual: Implementation) -> Implementation:
 
 
 def _power(usual: Implementation) -> Implementation:
-    """Of integers: whether a negative power is an error, Python has to say."""
+    """A power; only Python decides whether a negative power of integers is an error."""
 
     def implementation(t: Tracer, /, *args: Any, **kwargs: Any) -> Any:
         t.integer_powers |= all(map(of_whole_kind, args))
@@ -282,7 +282,7 @@ MODULE_HINTS = {
 
 
 def hint(function: Any) -> str:
-    """What to do instead of calling a function that is not known."""
+    """The replacement for a call of an unknown function."""
     if isinstance(function, type) and issubclass(function, np.generic):
         return _REAL
     for known, text in _HINTS:

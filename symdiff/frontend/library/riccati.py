@@ -19,17 +19,17 @@ ArrayLike = Any
 
 CLOSE = 1e-13
 MOST = 60
-"""Relative change at which an iteration has converged, and the iterations after which it has not."""
+"""The relative change at which an iteration has converged, and the most iterations."""
 
 STILL = 1e-3
-"""By how much Newton's steps move a solution at most, relative to its size."""
+"""The largest change of a solution by Newton's steps, relative to its size."""
 
 ORDERS = 3
-"""Derivatives of solutions of Riccati's equations that are right, by two steps of Newton's method."""
+"""The number of correct derivatives of solutions of Riccati equations, by two Newton steps."""
 
 
 def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> Any:
-    """The solution of A X + X B = Q, as a system of all of its elements."""
+    """The solution of A X + X B = Q, as a linear system for all of its elements."""
     a, b, q = np.asarray(a), np.asarray(b), np.asarray(q)
     n, m = a.shape[0], b.shape[0]
     left = a[:, None, :, None] * np.eye(m)[None, :, None, :]
@@ -57,7 +57,8 @@ def solve_continuous_are(
     a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: Any = None, s: Any = None,
     balanced: bool = True,
 ) -> Any:  # fmt: skip
-    """By the sign function of the Hamiltonian matrix: Roberts, Int. J. Control 32 (1980)."""
+    """The solution by the sign function of the Hamiltonian matrix: Roberts, Int. J. Control 32
+    (1980)."""
     if e is not None or s is not None:
         raise TypeError("Riccati's equations with e or s are not supported")
     a, b, q = np.asarray(a) * 1.0, np.asarray(b) * 1.0, np.asarray(q) * 1.0
@@ -84,7 +85,7 @@ def solve_discrete_are(
     a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: Any = None, s: Any = None,
     balanced: bool = True,
 ) -> Any:  # fmt: skip
-    """By doubling: Chu, Fan, Lin and Wang, Int. J. Control 77 (2004)."""
+    """The solution by doubling: Chu, Fan, Lin and Wang, Int. J. Control 77 (2004)."""
     if e is not None or s is not None:
         raise TypeError("Riccati's equations with e or s are not supported")
     a, b, q, r = (np.asarray(v) * 1.0 for v in (a, b, q, r))
@@ -108,7 +109,7 @@ def solve_discrete_are(
 
 
 def _stabilising(start: ArrayLike, x: ArrayLike, is_open: Any) -> Any:
-    """A solution, which Newton's steps hardly moved if it is the one that was iterated to."""
+    """The solution; an error if Newton's steps changed the iterated one much."""
     if is_open or not np.max(np.abs(x - start)) <= STILL * np.max(np.abs(x)):
         raise ValueError("Riccati's equation has no stabilising solution")
     return (x + x.T) / 2
@@ -126,7 +127,7 @@ def eigh(
     a: ArrayLike, b: ArrayLike = None, *, lower: bool = True, eigvals_only: bool = False,
     type: int = 1, subset_by_index: Any = None, driver: Any = None,
 ) -> Any:  # fmt: skip
-    """With `b`, by its Cholesky factor L: the eigenvalues are those of L^-1 A L^-T."""
+    """Eigenvalues; with `b` those of L^-1 A L^-T, where L is its Cholesky factor."""
     triangle: Any = "L" if lower else "U"
     if b is None:
         values: Any = None
@@ -174,4 +175,4 @@ TABLE = (
     | rows("scipy.linalg", 3, solve_sylvester)
     | rows("scipy.linalg", 4, solve_continuous_are, solve_discrete_are)
 )  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -1,5 +1,5 @@
-"""Rotations of `scipy.spatial.transform` that are made where a function is traced: a class that is traced
-like a user's, in place of SciPy's. Of one rotation, or of several along the first axis."""
+"""Rotations of `scipy.spatial.transform` that a traced function makes: a class that is traced like
+a user's, in place of SciPy's. An object is one rotation, or several along the first axis."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def _of_size(a: ArrayLike, size: int) -> Any:
 
 
 def _product(p: ArrayLike, q: ArrayLike) -> Any:
-    """Of quaternions, with the real part last."""
+    """The product of quaternions, with the real part last."""
     u, v, s, t = p[..., :3], q[..., :3], p[..., 3:], q[..., 3:]
     real = s * t - np.sum(u * v, axis=-1, keepdims=True)
     return np.concatenate([s * v + t * u + np.cross(u, v), real], axis=-1)
 
 
 def _canonical(q: ArrayLike) -> Any:
-    """Of the two quaternions of a rotation the one whose real part is positive."""
+    """The quaternion of a rotation whose real part is positive; the other one is its negative."""
     return np.where(q[..., 3:] < 0, -q, q)
 
 
 class Rotation:
-    """By the quaternion of length 1 with the real part last."""
+    """Rotations as unit quaternions with the real part last."""
 
     def __init__(self, quat: ArrayLike) -> None:
         self._quaternion = quat

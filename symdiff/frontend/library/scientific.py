@@ -23,7 +23,8 @@ ArrayLike = Any
 
 # ------------------------------------------------------------------------- signals
 def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto") -> Any:
-    """Of arrays of any number of axes, by sums: how SciPy computes them differs by rounding."""
+    """Convolution of arrays with any number of axes, by sums; SciPy's result differs by
+    rounding."""
     a, b = np.asarray(in1), np.asarray(in2)
     rank = np.ndim(a)
     if np.ndim(b) != rank:
@@ -65,7 +66,7 @@ def _axes(x: ArrayLike, axes: Any) -> Any:
 
 # ------------------------------------------------------------------ linear algebra
 def solve_banded(l_and_u: Any, ab: ArrayLike, b: ArrayLike) -> Any:
-    """By the whole matrix of the bands."""
+    """The solution with the full matrix of the bands."""
     lower, upper = l_and_u
     i, j = np.arange(ab.shape[1])[:, None], np.arange(ab.shape[1])
     band = upper + i - j
@@ -104,7 +105,7 @@ def pmean(
 def multivariate_normal_logpdf(
     x: ArrayLike, mean: ArrayLike = None, cov: Any = 1, allow_singular: bool = False
 ) -> Any:
-    """By the lower triangle of the covariances, as SciPy reads them."""
+    """The logarithm of the density; like SciPy, it reads the lower triangle of the covariances."""
     x = np.asarray(x)
     if allow_singular:
         raise ValueError("the covariances may be singular")
@@ -134,7 +135,7 @@ def multivariate_normal_entropy(mean: ArrayLike = None, cov: Any = 1) -> Any:
 
 
 def multinomial_logpmf(x: ArrayLike, n: Any, p: ArrayLike) -> Any:
-    """With the last probability as what the others leave, as SciPy has it."""
+    """The logarithm; the last probability is the rest of the others, as in SciPy."""
     x, p = np.asarray(x), np.asarray(p)
     p = np.concatenate([p[..., :-1], 1.0 - np.sum(p[..., :-1], axis=-1, keepdims=True)], axis=-1)
     size = log_gamma(n + 1.0) - np.sum(log_gamma(x + 1.0), axis=-1)
@@ -164,7 +165,7 @@ def multigammaln(a: ArrayLike, d: int) -> Any:
 
 
 def lambertw(z: ArrayLike, k: int = 0, tol: float = 1e-8) -> Any:
-    """Where it is real: of index 0 from -1/e on, of index -1 from there to 0; nan elsewhere."""
+    """The real branches: index 0 from -1/e on, index -1 from there to 0; nan elsewhere."""
     if k == 0:
         return pair(principal_branch(z), 0.0 * z)
     if k == -1:
@@ -188,7 +189,7 @@ def solve(
         a = np.tril(a)
     elif assume_a not in (None, "gen", "general", "banded"):
         raise ValueError(f"{assume_a} is not a recognized matrix structure")
-    if assume_a in ("pos", "positive definite"):  # an error where it is not
+    if assume_a in ("pos", "positive definite"):  # an error for other matrices
         if not np.linalg.cholesky(a)[0, 0] > 0:
             raise ValueError("the matrix is not positive definite")
     return np.linalg.solve(a.T if transposed else a, b)
@@ -196,7 +197,8 @@ def solve(
 
 # ---------------------------------------------------------------------- integrals
 def simpson(y: ArrayLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
-    """Simpson's rule; of an even number of points with the correction of Cartwright for the last interval."""
+    """Simpson's rule; for an even number of points with the correction of Cartwright for the last
+    interval."""
     y = np.moveaxis(np.asarray(y), axis, -1)
     n = y.shape[-1]
     h = dx * np.ones(n - 1) if x is None else np.diff(x)
@@ -228,7 +230,7 @@ def cumulative_trapezoid(
 
 # --------------------------------------------------------------------- distances
 def _lengths(d: ArrayLike, metric: str) -> Any:
-    """Of the differences along the last axis."""
+    """The lengths of differences along the last axis."""
     if metric == "euclidean":
         return np.sqrt(np.sum(d * d, axis=-1))
     if metric == "sqeuclidean":
@@ -252,7 +254,7 @@ def pdist(X: ArrayLike, metric: str = "euclidean") -> Any:
 
 # -------------------------------------------------------- filters, splines, exponentials
 def lfilter(b: ArrayLike, a: ArrayLike, x: ArrayLike) -> Any:
-    """Of one axis, by the difference equation."""
+    """A filter of one axis, by the difference equation."""
     b, a, x = np.asarray(b), np.asarray(a), np.asarray(x)
     y = np.zeros(len(x))
     for i in range(len(x)):
@@ -287,7 +289,8 @@ _PADE = (
 
 
 def expm(A: ArrayLike) -> Any:
-    """Scaling and squaring with the approximant of degree 13: Higham, SIAM J. Matrix Anal. Appl. 26 (2005)."""
+    """exp(A) by scaling and squaring with the approximant of degree 13: Higham, SIAM J. Matrix
+    Anal. Appl. 26 (2005)."""
     A = np.asarray(A)
     n = A.shape[0]
     size = np.max(np.sum(np.abs(A), axis=0))
@@ -324,7 +327,7 @@ TABLE = (
     | rows("numpy.fft", 1, fftshift, ifftshift)
     | rows("scipy.special", 0, lambertw, multigammaln)
 )
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""
 
 
 class MultivariateNormal:
@@ -387,11 +390,11 @@ METHODS: dict[tuple[str, str], Any] = {
     ("dirichlet_gen", "logpdf"): dirichlet_logpdf,
     ("dirichlet_gen", "pdf"): dirichlet_pdf,
 }
-"""By the classes of distributions of several numbers, and the names of methods."""
+"""By the classes of multivariate distributions, and the names of methods."""
 
 
 def find(function: MethodType) -> FunctionType | None:
-    """What a method of a distribution of several numbers is; None if it is not known."""
+    """The traced version of a method of a multivariate distribution; None if it is not known."""
     owner = type(function.__self__)
     if not (owner.__module__ or "").startswith("scipy.stats."):
         return None
@@ -399,7 +402,8 @@ def find(function: MethodType) -> FunctionType | None:
 
 
 def spline(value: Any) -> FunctionType | None:
-    """What a call of a piecewise polynomial of `scipy.interpolate` computes; None for anything else."""
+    """The traced version of a piecewise polynomial of `scipy.interpolate`; None for anything
+    else."""
     module = type(value).__module__ or ""
     if (
         not module.startswith("scipy.interpolate")

@@ -1,7 +1,7 @@
 """Replacements of classes of SciPy's whose objects a traced function creates.
 
 Before:  CubicSpline(x, y)(q), where y is traced
-After:   an object of `splines.CubicSpline`, whose methods are inlined as those of a user's class are
+After:   an object of `splines.CubicSpline`, whose methods are inlined like those of a user's class
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symdiff.frontend.library import rotations, scientific, sparse_matrices, spl
 CLASSES: dict[str, type] = (
     splines.CLASSES | rotations.CLASSES | sparse_matrices.CLASSES | scientific.CLASSES
 )
-"""By the dotted name of what is called to make an object."""
+"""The replacements, by the dotted name of SciPy's class."""
 
 
 def find(function: Any) -> type | None:

@@ -1,5 +1,5 @@
-"""Sparse matrices of `scipy.sparse` that are made where a function is traced: classes that are traced like
-a user's, in place of SciPy's. A matrix is its entries and their places, in any order."""
+"""Sparse matrices of `scipy.sparse` that a traced function makes: classes that are traced like a
+user's, in place of SciPy's. A matrix consists of entries and their places, in any order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ArrayLike = Any
 
 
 class Sparse:
-    """Entries at the same place are added.
+    """A sparse matrix; entries at the same place are added.
 
     Attributes
     ----------
-    _by_rows : whether it is compressed along rows, if it is given so.
+    _by_rows : whether it is compressed along rows, if that is given.
     _is_matrix : whether `*` is the product of matrices.
     """
 
@@ -203,7 +203,7 @@ def _of_diagonals(diagonals: Any, offsets: Any, shape: Any, is_matrix: bool) -> 
 
 
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
-    """By the whole matrix."""
+    """The solution with the full matrix."""
     if isinstance(b, Sparse):
         raise TypeError("spsolve() with a sparse right side is not supported: use toarray()")
     return np.linalg.solve(A.toarray(), np.asarray(b))
@@ -212,7 +212,7 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
 TABLE = rows("scipy.sparse", 0, eye, eye_array, identity, diags, diags_array) | rows(
     "scipy.sparse.linalg", 0, spsolve
 )
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""
 
 CLASSES: dict[str, type] = {
     "scipy.sparse.coo_matrix": Sparse,

@@ -1,7 +1,7 @@
-"""Functions of `scipy.special` of an order that is known, with several results or with arguments that may be
-left out, in terms of others: orthogonal polynomials and associated Legendre functions by their recurrences (DLMF
-18.9, 14.10), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is traced like a user's,
-as in `composed`."""
+"""Functions of `scipy.special` with a known order, several results or optional arguments, in terms
+of others: orthogonal polynomials and associated Legendre functions by their recurrences (DLMF 18.9,
+14.10), derivatives of Bessel functions (DLMF 10.6, 10.29). Plain Python that is traced like a
+user's, as in `composed`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ riemann_zeta, hurwitz_zeta = exact(functions.riemann), exact(functions.hurwitz)
 
 
 def _recurrence(n: int, x: Any, now: Any, step: Any) -> Any:
-    """The polynomial of degree n, by that of degree 1 and a step from two to the next."""
+    """The polynomial of degree n, from that of degree 1 and a step from two degrees to the next."""
     before = 1 + 0 * x
     for k in range(1, n + 1):
         before, now = now, step(k, now, before)
@@ -126,7 +126,7 @@ def lpmv(m: int, v: int, x: Any) -> Any:
     return now
 
 
-# ------------------------------------------- several results, arguments that may be left out
+# ------------------------------------------------- several results, optional arguments
 def airy(z: Any) -> Any:
     return airy_ai(z), airy_ai_slope(z), airy_bi(z), airy_bi_slope(z)
 
@@ -150,4 +150,4 @@ TABLE = rows(
     eval_sh_chebyu, lpmv, airy, sici, shichi, zeta, jvp=slope(bessel_j, -1), yvp=slope(bessel_y, -1),
     ivp=slope(bessel_i, 1), kvp=slope(bessel_k, 1, -1),
 )  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""

@@ -1,5 +1,5 @@
-"""Interpolants of `scipy.interpolate` that are made where a function is traced: classes that are traced like
-a user's, in place of SciPy's."""
+"""Interpolants of `scipy.interpolate` that a traced function makes: classes that are traced like a
+user's, in place of SciPy's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ ArrayLike = Any
 
 
 class Pieces:
-    """A polynomial on each interval between the breaks, by coefficients from the highest power on."""
+    """A polynomial on each interval between the breaks, with coefficients from the highest power
+    on."""
 
     def __init__(self, coefficients: Any, breaks: ArrayLike, extrapolate: Any) -> None:
         if extrapolate not in (True, False):
@@ -74,12 +75,12 @@ def _checked(x: ArrayLike, y: ArrayLike, axis: int, least: int) -> Any:
 
 
 def _along(h: ArrayLike, y: ArrayLike) -> Any:
-    """Numbers for each point, to be multiplied with the values there."""
+    """Numbers for each point, in the shape for a product with the values there."""
     return h if np.ndim(y) == 1 else h[:, None]
 
 
 def _hermite(x: ArrayLike, y: ArrayLike, slopes: ArrayLike) -> Any:
-    """Cubic pieces by values and slopes at the points."""
+    """Cubic pieces from values and slopes at the points."""
     h = _along(np.diff(x), y)
     steep = np.diff(y, axis=0) / h
     t = (slopes[:-1] + slopes[1:] - 2 * steep) / h
@@ -96,8 +97,8 @@ class CubicHermiteSpline(Pieces):
 
 
 class CubicSpline(Pieces):
-    """By the slopes at the points, of which the second derivatives of neighbouring pieces agree (de Boor, A
-    Practical Guide to Splines, chapter IV)."""
+    """The spline by its slopes at the points, where the second derivatives of neighbouring pieces
+    agree (de Boor, A Practical Guide to Splines, chapter IV)."""
 
     def __init__(
         self, x: ArrayLike, y: ArrayLike, axis: int = 0, bc_type: Any = "not-a-knot",
@@ -110,7 +111,7 @@ class CubicSpline(Pieces):
 
 
 def _spline_slopes(x: ArrayLike, y: ArrayLike, start: Any, end: Any) -> Any:
-    """By elimination of a system of three diagonals."""
+    """The slopes, by elimination of a tridiagonal system."""
     n, h = x.shape[0], np.diff(x)
     steep = np.diff(y, axis=0) / _along(h, y)
     if n == 3 and (start[0] == 0) != (end[0] == 0):
@@ -132,7 +133,8 @@ def _spline_slopes(x: ArrayLike, y: ArrayLike, start: Any, end: Any) -> Any:
 
 
 def _condition(kind: Any) -> Any:
-    """The order of the derivative that is known at an end, and its value; the order 0 for not-a-knot."""
+    """The order of the derivative that is given at an end, and its value; the order 0 for
+    not-a-knot."""
     if not isinstance(kind, str):
         return kind
     if kind == "not-a-knot":
@@ -145,8 +147,8 @@ def _condition(kind: Any) -> Any:
 
 
 def _end(condition: Any, h: Any, steep: Any, n: Any, way: float) -> Any:
-    """The equation at an end, from which on the widths and slopes of the pieces are given: what its own slope
-    and that of its neighbour are multiplied with, and the right side."""
+    """The equation at an end, given the widths and slopes of the pieces from there: the factors of
+    its own slope and of its neighbour's, and the right side."""
     order, value = condition
     if order == 1:
         return 1.0, 0.0, value + 0.0 * steep[0]
@@ -184,7 +186,7 @@ def _pchip_end(h0: Any, h1: Any, m0: Any, m1: Any) -> Any:
 
 
 class Akima1DInterpolator(Pieces):
-    """Akima, J. ACM 17 (1970)."""
+    """The interpolant of Akima, J. ACM 17 (1970)."""
 
     def __init__(
         self, x: ArrayLike, y: ArrayLike, axis: int = 0, *, method: str = "akima",
@@ -226,7 +228,7 @@ def make_interp_spline(
 
 
 def _of_pairs(condition: Any) -> Any:
-    """What `CubicSpline` calls a condition of `make_interp_spline`, which is a list of pairs."""
+    """A condition of `make_interp_spline`, a list of pairs, in the terms of `CubicSpline`."""
     if condition is None:
         return "not-a-knot"
     return condition if isinstance(condition, str) else condition[0]
@@ -283,7 +285,7 @@ class interp1d:  # noqa: N801
 
 
 class _Steps:
-    """The value of a point next to the place."""
+    """Interpolation by the value of a neighbouring point."""
 
     def __init__(self, x: ArrayLike, y: ArrayLike, kind: Any) -> None:
         if kind not in ("previous", "next", "nearest", "nearest-up", "zero") and kind != 0:
@@ -356,7 +358,7 @@ TABLE = rows(
     "scipy.interpolate", 0, splev, bisplev, make_interp_spline,
     InterpolatedUnivariateSpline=interpolating_spline,
 )  # fmt: skip
-"""As `composed.TABLE`."""
+"""Like `composed.TABLE`."""
 
 CLASSES: dict[str, type] = {
     f"scipy.interpolate.{c.__name__}": c

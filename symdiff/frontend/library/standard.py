@@ -112,7 +112,7 @@ def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: An
 
 
 def _integers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is exact on integers, and for nothing else."""
+    """A function that is exact on integers, and refuses other values."""
 
     def implementation(t: Tracer, *args: Any) -> Any:
         values = [plain(v) for v in args]
@@ -135,7 +135,7 @@ def _reduce(t: Tracer, function: Any, values: Any, *initial: Any) -> Any:
 
 
 def _reduce_unknown(t: Tracer, function: Any, values: Any, *initial: Any) -> Any:
-    """The same where the length is not known when traced."""
+    """The same for values of unknown length."""
 
     def step(a: Any, b: Any) -> Any:
         return call_back(t, function, a, b)
@@ -186,7 +186,7 @@ def _accumulate(t: Tracer, values: Any, function: Any = None, *, initial: Any = 
 
 
 def _shuffle(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An iterator that only arranges elements."""
+    """An iterator that only rearranges elements."""
 
     def implementation(t: Tracer, *columns: Any, **kwargs: Any) -> Any:
         def compute() -> list[Any]:
@@ -248,7 +248,7 @@ def _from_iterable(t: Tracer, values: Any) -> Any:
 
 
 def _operator(op: type[ast.AST]) -> Callable[..., Any]:
-    """What an operator does, as a function of two numbers."""
+    """An operator as a function of two numbers."""
     how: Any = compare if issubclass(op, ast.cmpop) else binary
     return lambda t, a, b: how(t, op, a, b)
 
@@ -273,7 +273,7 @@ def _starmap(t: Tracer, function: Any, rows: Any) -> Any:
 
 
 def _while(t: Tracer, function: Any, values: Any, taken: bool) -> list[Any]:
-    """The elements before the first for which a function does not hold, or those from it on."""
+    """The elements before the first for which a function is false, or those from it on."""
     with t.piecemeal():
         items = elements(t, values)
     for k, v in enumerate(items):
@@ -286,7 +286,7 @@ def _while(t: Tracer, function: Any, values: Any, taken: bool) -> list[Any]:
 
 
 def _items(t: Tracer, keys: tuple[Any, ...], value: Any) -> Any:
-    """What `operator.itemgetter(*keys)` makes of a value."""
+    """`operator.itemgetter(*keys)(value)`."""
     found = tuple([subscript(t, value, k) for k in keys])
     return found if len(found) > 1 else found[0]
 
@@ -332,4 +332,4 @@ TABLE: dict[str, Callable[..., Any]] = {
     "operator.neg": lambda t, x: arrays.elementwise(scalars.negative, x),
     "operator.contains": lambda t, a, b: compare(t, ast.In, b, a),
 }  # fmt: skip
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

@@ -1,9 +1,9 @@
-"""Loops that stay loops.
+"""Loops that are kept as loops.
 
-`kept`             loops over ranges that are not known, over rows of arrays, and `while` on values
-`plans`            what a loop carries, found out from what its body changed
-`slots`            what is carried, as trees
+`kept`             loops over unknown ranges, over rows of arrays, and `while` on values
+`plans`            which values a loop carries, by the changes of its body
+`slots`            carried values, as trees
 `nests`            nests of loops over the axes of arrays
-`sequences`        what a loop runs over
+`sequences`        what a loop iterates over
 `appended_lists`   lists that a loop appends to
 """

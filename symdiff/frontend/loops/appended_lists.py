@@ -1,4 +1,4 @@
-"""Lists that a kept loop appends to: arrays of the largest size that they may have.
+"""Lists that a kept loop appends to: arrays of the largest length that they may have.
 
 Before:  out = []; for v in x: out.append(f(v))
 After:   out = array of len(x) elements; for i in range(len(x)): out[i] = f(x[i])
@@ -7,8 +7,8 @@ Before:  out = []; for v in x: if v > 0: out.append(f(v))
 After:   n = 0; for i in range(len(x)): if x[i] > 0: out[n] = f(x[i]); n = n + 1
          out = out[:n]
 
-A list that is appended to once in every iteration has i elements more in iteration i than
-before the loop, and may be read there. The length of others is carried along.
+A list that every iteration appends to once has i more elements in iteration i than before the
+loop, and may be read there. For other lists the loop carries the length.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Growing:
 
     Attributes
     ----------
-    name : what it is called.
-    start : how many elements it has before the loop.
-    now : how many it has at this place of the body.
+    name : its name in the user's code.
+    start : the number of elements before the loop.
+    now : the number of elements at this place of the body.
     memory : all elements that it will have; None until the type of an element is known.
     found : the first value that was appended.
-    nest : how the list nests, as of `Listed`.
-    most : how many values an iteration may append.
-    length : the name that has how many elements there are, if that is carried along.
+    nest : how the list nests, as in `Listed`.
+    most : the most values that an iteration may append.
+    length : the name of its carried length, if that is carried.
     """
 
     name: str
@@ -63,8 +63,8 @@ class Growing:
 
 
 class Ends:
-    """What is known of a list that grows while the iterations of its loop are counted: the elements that
-    it had before the loop, and as many at its end. Its methods are traced."""
+    """A list that grows while the iterations of its loop are counted: its elements before the loop,
+    and as many at its end. Its methods are traced."""
 
     def __init__(self, items: list[Any]) -> None:
         self.first, self.last = tuple(items), list(items)
@@ -78,7 +78,7 @@ class Ends:
 
 
 class Found(Exception):  # noqa: N818
-    """It is known what is appended; the body is traced again."""
+    """The type of the appended elements is known; the body is traced again."""
 
 
 _CHANGES = (
@@ -88,8 +88,8 @@ _CHANGES = (
 
 
 def appends(body: Sequence[ast.stmt]) -> dict[ast.stmt, tuple[str, bool]]:
-    """The statements `name.append(value)` of a loop's body, of names that are used by these
-    methods for nothing else; with whether every iteration gets there, once."""
+    """The statements `name.append(value)` of a loop's body, for names that are used in no other
+    way; with whether every iteration reaches them, once."""
     nodes = [n for s in body for n in ast.walk(s)]
     early = any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in nodes)
     changed = [
@@ -129,8 +129,8 @@ def _is_append(s: ast.stmt) -> bool:
 
 
 def grown(t: Tracer, body: Sequence[ast.stmt], counted: bool) -> dict[ast.stmt, Growing]:
-    """The lists of the frame that grow in a loop's body; of a loop whose length is known when
-    traced (`counted`) only those whose own is not."""
+    """The lists of the frame that grow in a loop's body; if the loop's length is known when traced
+    (`counted`), only those of unknown length."""
     env = t.frame.env
     found: dict[ast.stmt, Growing] = {}
     named: dict[str, Growing] = {}
@@ -151,8 +151,8 @@ def grown(t: Tracer, body: Sequence[ast.stmt], counted: bool) -> dict[ast.stmt, 
 def iterations(
     t: Tracer, growing: dict[ast.stmt, Growing], run: Callable[[Callable[[], None]], Any]
 ) -> Expr:
-    """How many iterations a loop has whose condition may read lists that it appends to: it is traced by itself
-    first, by `run`, which is given what counts an iteration."""
+    """The number of iterations of a loop whose condition may read lists that it appends to: `run`,
+    given a function that counts an iteration, traces it once before."""
     counter = "iterations of a loop"
 
     def count() -> None:
@@ -167,7 +167,7 @@ def iterations(
 
 
 def traced(t: Tracer, count: Expr, growing: dict[ast.stmt, Growing], run: Callable[[], Any]) -> Any:
-    """Trace a loop in which lists grow; after it they are arrays."""
+    """Trace a loop in which lists grow; they are arrays after it."""
     before = {g.name: t.frame.env[g.name] for g in growing.values()}
     carried = {g.length: g.start for g in growing.values() if g.length is not None}
     outer = dict(t.growing)
@@ -194,7 +194,7 @@ def traced(t: Tracer, count: Expr, growing: dict[ast.stmt, Growing], run: Callab
 
 
 def _memory(t: Tracer, g: Growing, count: Expr, first: Sequence[Any]) -> Listed | None:
-    """An array for all elements of a list, with the ones that it has."""
+    """An array for all elements of a list, with its current elements."""
     if g.found is None:
         return None
     known = [symbolic.symbolic(t, v) for v in first]
@@ -226,7 +226,7 @@ def _add(t: Tracer, all: Listed, place: Expr, value: Any) -> None:
 
 
 def begin(growing: dict[ast.stmt, Growing], t: Tracer, iteration: Expr) -> None:
-    """At the start of an iteration."""
+    """Start an iteration."""
     for g in growing.values():
         if g.length is not None:
             t.frame.env[g.name] = Unusable(
@@ -256,7 +256,7 @@ def append(t: Tracer, g: Growing, value: Any) -> None:
 
 
 def listed(g: Growing) -> Listed:
-    """The list as it is now."""
+    """The list in its current state."""
     all = g.memory
     assert all is not None
     shape = (g.now, *all.storage.shape[1:])

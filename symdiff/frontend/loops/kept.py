@@ -1,4 +1,4 @@
-"""Loops that stay loops: over ranges that are not known when traced, over the rows of
+"""Loops that are kept as loops: over ranges that are unknown when traced, over the rows of
 arrays, and `while` on values.
 
 The body is traced on names that denote the values at the start of an iteration. Which
@@ -39,7 +39,7 @@ from symdiff.ir import FALSE, ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Carried, Loop, Type
 
 MAX_TRACES = 12
-"""Traces of a loop's body until the types of what it carries converge."""
+"""The most traces of a loop's body until the types of its carried values converge."""
 
 
 def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
@@ -68,7 +68,7 @@ def trace_for(
 ) -> Expr:
     """A counted loop: `start(index)` binds the target, `body()` runs the statements.
 
-    Returns the condition that it ended by a `break`; the tracer's flow holds the
+    Returns the condition that the loop ended by a `break`; the tracer's flow holds the
     condition that it ended by a `return`.
     """
     return _trace(t, count, start, lambda: TRUE, body, index)
@@ -130,7 +130,7 @@ def _once(
     test: Callable[[], Expr],
     body: Callable[[], None],
 ) -> Ends:
-    """Trace the body once, on the carried values that the plan knows of."""
+    """Trace the body once, on the carried values of the plan."""
     frame, block, path, flow, depth = t.frame, t.block, t.path, t.frame.flow, t.depth
     env, assumed, birth = frame.env, len(t.assumptions), next(births)
     t.levels.append((birth, block))
@@ -170,7 +170,7 @@ def _once(
         earlier = {memory: len(memory.replaced()) for memory in plan.memories}
         t.iterations.append((next(births), t.tick()))
         condition = test()
-        if t.block:  # the test is more than a formula: it ends the iteration from within
+        if t.block:  # the test has statements: it ends the iteration from within
             t.frame.flow.broken = ir.not_(condition)
             skipped = t.open(ir.not_(condition))
             start(leaf)
@@ -216,8 +216,8 @@ def _once(
 
 
 def _passed_on(t: Tracer, tree: Any, first: Any, last: Any, log: dict[Memory, Expr | None]) -> None:
-    """What the next iteration gets, which changes it in place as this one does: lists that hold
-    it are not what they were."""
+    """Mark the memory that the next iteration gets, and changes in place as this one does: lists
+    that hold it are stale."""
     if any(id(c) in t.aliases.mutated for c in containers(first)):
         for c in containers(last):
             t.aliases.shared(c)
@@ -240,7 +240,7 @@ def _passed_on(t: Tracer, tree: Any, first: Any, last: Any, log: dict[Memory, Ex
 def _moved(
     plan: Plan, given: dict[Memory, Slot], env: dict[str, Any], log: dict[Memory, Expr | None]
 ) -> tuple[list[Slot], list[Slot]]:
-    """The slots whose memory the body passes on to the next iteration, or that get it; and
+    """The slots whose memory the body passes on to the next iteration, or that receive it; and
     those whose memory it stores in."""
     moved: dict[int, Slot] = {}
     for name, tree in plan.names.items():
@@ -266,7 +266,7 @@ def _twins(name: str, twin: str) -> None:
 
 
 def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Any, Expr]]:
-    """What every slot has at the end of the body, as a value and as an expression."""
+    """The value of every slot at the end of the body, as a value and as an expression."""
     nexts: list[tuple[Slot, Any, Expr]] = []
     for name, tree in plan.names.items():
         value = ends.env.get(name, UNBOUND)
@@ -283,7 +283,7 @@ def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Any, Expr
 
 @contextmanager
 def _memory(memories: dict[Memory, Expr | None]) -> Iterator[None]:
-    """Memory as it is at the end of the body."""
+    """Use the memory in its state at the end of the body."""
     held = {c: c.leaf for c in memories}
     for c, leaf in memories.items():
         c.leaf = leaf
@@ -297,7 +297,7 @@ def _memory(memories: dict[Memory, Expr | None]) -> Iterator[None]:
 def _finish(
     t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends, letter: str, count: Expr | None
 ) -> Expr:
-    """Emit the loop of the last trace, and bind what it leaves."""
+    """Emit the loop of the last trace, and bind its results."""
     outer, t.block = t.block, ends.block
     flow = ends.flow
     left = ir.or_(flow.broken, flow.returned)
@@ -358,7 +358,7 @@ def _finish(
     trips = t.names.fresh("trips")
     t.emit(Loop(letter, count, (*carried, *extra), body, trips, condition))
     runs = count is not None and count.op is ir.CONST and count.value > 0
-    runs = runs and ends.condition is TRUE  # the first iteration, if not all of it
+    runs = runs and ends.condition is TRUE  # at least a part of the first iteration
     _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, loop_program.index(trips)))
     _keep_aliases(t, plan, ends)
     stopped = FALSE if left is FALSE else ir.eq(loop_program.index(results[flags["left"]]), ONE)
@@ -374,7 +374,7 @@ def _finish(
     t.texts.setdefault(came_back, "the loop returns")
     t.texts.setdefault(ir.not_(came_back), "the loop does not return")
     if count is None and ends.condition is TRUE and flow.broken is FALSE:
-        came_back = TRUE  # there is no other end
+        came_back = TRUE  # there is no other way out
     t.frame.flow = Flow(
         came_back, value=slots.filled(t, returned, lambda s: s.value(results[s.name]))
     )
@@ -382,7 +382,7 @@ def _finish(
 
 
 def _keep_aliases(t: Tracer, plan: Plan, ends: Ends) -> None:
-    """After the loop: which memory its arrays may be."""
+    """Record after the loop which memory its arrays may be."""
     before = memory_of(ends.moved)
     moved = {id(s) for s in ends.moved}
     for name, tree in plan.names.items():
@@ -397,7 +397,7 @@ def _keep_aliases(t: Tracer, plan: Plan, ends: Ends) -> None:
 
 @contextmanager
 def _levels(t: Tracer, ends: Ends, outer: list[loop_program.Statement]) -> Iterator[None]:
-    """Formulas older than the loop are written down in front of it."""
+    """Write down formulas that are older than the loop before it."""
     t.levels.append((ends.birth, outer))
     try:
         yield
@@ -413,7 +413,7 @@ def _returned(
     letter: str,
     outer: list[loop_program.Statement],
 ) -> Any:
-    """Carry a `return` in the body: whether it was met, and what it gives."""
+    """Carry a `return` in the body: whether it was reached, and its value."""
     if flow.returned is FALSE:
         return None
     carry(flags["returned"], loop_program.INTEGER, ZERO, ir.where(flow.returned, ONE, ZERO))
@@ -425,14 +425,14 @@ def _returned(
             raise Refused("an array whose size a loop decides is returned from within it")
         e = _expr(t, slot, value)
         if not slot.type.shape and slot.type.kind == "f":
-            e = ir.where(flow.returned, e, ZERO)  # where nothing is returned it may be undefined
+            e = ir.where(flow.returned, e, ZERO)  # otherwise it may be undefined
         carry(slot.name, slot.type, init, e, _plain(slot, value))
     return tree
 
 
 def _blank(t: Tracer, slot: Slot, letter: str, outer: list[loop_program.Statement]) -> Expr | None:
-    """What a value that only the body has is before the loop; None for an array of a size that
-    is known in the body only."""
+    """The value before the loop of a value that only the body has; None for an array whose size is
+    known in the body only."""
     if not slot.type.shape:
         return ZERO
     inside = {
@@ -452,7 +452,7 @@ def _last(
     t: Tracer, name: str, value: Any, carry: Callable[..., None], letter: str,
     outer: list[loop_program.Statement],
 ) -> Any:  # fmt: skip
-    """A name that is bound in the body only has its last value after the loop."""
+    """The last value, after the loop, of a name that only the body binds."""
     if isinstance(value, SymArray) and value.sides is None:
         slot = Slot(Type(value.shape, value.kind), value)
     elif isinstance(value, (Scalar, int)) and not isinstance(value, bool):
@@ -470,8 +470,8 @@ def _last(
 def _in_some_iterations(
     t: Tracer, name: str, value: Maybe, broken: Expr, carry: Callable[..., None]
 ) -> tuple[Slot, str, bool] | None:
-    """A number that some iterations bind: its slot, the name of what says whether it is bound, and whether an
-    iteration that breaks binds it."""
+    """A number that some iterations bind: its slot, the name of the flag whether it is bound, and
+    whether an iteration that breaks binds it."""
     new = value.value
     if not isinstance(new, (Scalar, int)) or isinstance(new, bool):
         return None
@@ -493,8 +493,8 @@ def _plain(slot: Slot, value: Any) -> tuple[Expr, Expr] | None:
 
 
 def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], ran: Expr) -> None:
-    """After the loop: names, containers and memory have what the last iteration left, if there
-    was any."""
+    """After the loop, bind names, containers and memory to the results of the last iteration, if
+    there was one."""
 
     def result(slot: Slot) -> Any:
         return slot.value(results[slot.name])

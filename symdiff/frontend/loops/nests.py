@@ -1,4 +1,4 @@
-"""Nests of loops over the axes of arrays, with what they carry from step to step."""
+"""Nests of loops over the axes of arrays, with carried values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from symdiff.ir import Expr, loop_program
 from symdiff.ir.loop_program import Carried, Loop, Statement, Type, index
 
 State = tuple[str, Type, Expr]
-"""What is carried: a stem for its names, its type, the value before."""
+"""A carried value: a stem for its names, its type, the value before."""
 
 Step = Callable[[tuple[Expr, ...], Sequence[Expr]], tuple[Sequence[Statement], Sequence[Expr]]]
-"""From the indices and the carried values to statements and the values after them."""
+"""Maps the indices and the carried values to statements and the values after them."""
 
 
 def loops(

@@ -1,4 +1,4 @@
-"""What a loop carries, found out from what its body changed: names, containers, memory."""
+"""Which values a loop carries, by the changes of its body: names, containers, memory."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from symdiff.ir.loop_program import Type
 
 @dataclass(slots=True)
 class Plan:
-    """What a loop carries: names, containers and memories, each as a tree of slots; the
-    names that it cannot carry, with the reason; the containers of which the inner ones
-    are replaced; and the memory in which rows of lists are."""
+    """The carried values of a loop: names, containers and memories, each as a tree of slots; the
+    names that it cannot carry, with the reason; the containers whose inner containers are
+    replaced; and the memory that holds rows of lists."""
 
     names: dict[str, Any] = field(default_factory=dict)
     containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Plan:
     replaced: set[Memory] = field(default_factory=set)
 
     def slots(self) -> Iterator[tuple[str, Slot]]:
-        """What is carried, and what the user calls it."""
+        """The slots, with their names in the user's code."""
         for name, tree in self.names.items():
             called = name.strip("_").replace(" ", "_")
             yield from ((called, s) for s in slots.slots(tree))
@@ -62,7 +62,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Ends:
-    """What one trace of the body left behind."""
+    """The state after one trace of the body."""
 
     env: dict[str, Any]
     flow: Flow
@@ -77,7 +77,7 @@ class Ends:
 
 
 def _widen(slot: Slot, value: Any, what: str) -> bool:
-    """Make a slot's type hold a value too; whether that changed it."""
+    """Make a slot's type hold a value too; return whether that changed it."""
     if isinstance(value, SmallArray) and slot.type.shape:
         raise Retrace(what="an array has elements traced one by one in a loop")
     if slot.type.shape and isinstance(value, SymArray):
@@ -104,7 +104,7 @@ def _wider(a: str, b: str) -> str:
 
 
 def grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
-    """Add what the body changed to the plan, and widen its types; whether it grew."""
+    """Add the changes of the body to the plan, and widen its types; return whether it grew."""
     grew = False
     for name, value in ends.env.items():
         if name in plan.dropped or name not in before:
@@ -145,10 +145,9 @@ def memory_of(slots_: Iterable[Slot]) -> set[Memory]:
 
 
 def _aliased(plan: Plan, ends: Ends) -> bool:
-    """Names that share memory before the loop. A carried array is a copy: what the loop
-    stores in it is not seen through other names, which are not read any more; and a carried
-    array of which the memory changes through another name is not carried. Whether anything
-    of that is new."""
+    """Handle names that share memory before the loop. A carried array is a copy: other names do not
+    see stores of the loop, so they are no longer readable; and a carried array whose memory changes
+    through another name is not carried. Return whether any of this is new."""
     new = memory_of(ends.written) - plan.stale
     plan.stale |= new
     found = bool(new)
@@ -201,8 +200,8 @@ def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> boo
 
 
 def _shared(plan: Plan, ends: Ends) -> bool:
-    """Forbid to change arrays that two names share after an iteration: which of them are
-    the same is not known in the next one. Whether more of them are known now."""
+    """Forbid changes of arrays that two names share after an iteration: the next one does not know
+    which of them are the same. Return whether more of them are known now."""
     users: dict[Memory, list[Slot]] = {c: [s] for c, s in plan.memories.items()}
     lists: set[int] = set(plan.containers)
     for name, tree in plan.names.items():

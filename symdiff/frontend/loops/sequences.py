@@ -1,5 +1,5 @@
-"""What a loop runs over when its length is not known when traced: ranges, rows of arrays,
-and what `enumerate`, `zip` and `reversed` make of them."""
+"""What a loop of unknown length iterates over: ranges, rows of arrays, and the results of
+`enumerate`, `zip` and `reversed` on them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from symdiff.ir.integers import linear
 
 
 def of(value: Any) -> Sequence | None:
-    """The sequence that a loop over this value runs over; None if its length is known."""
+    """The sequence that a loop over this value iterates over; None if its length is known."""
     if isinstance(value, Sequence):
         return value
     if isinstance(value, Listed):
@@ -57,13 +57,13 @@ def of(value: Any) -> Sequence | None:
 
 
 def of_range(known: range) -> Sequence:
-    """A range that is known, to be kept as a loop."""
+    """A known range, to be kept as a loop."""
     start, step = ir.const(known.start), ir.const(known.step)
     return Sequence(ir.const(len(known)), lambda k: scalars.whole(ir.add(start, ir.mul(step, k))))
 
 
 def symbolic_range(*bounds: Any) -> Sequence:
-    """`range` with bounds that are not known when traced."""
+    """`range` with unknown bounds."""
     bounds = tuple(rounded.as_whole(active.get(), v, f"range() of {describe(v)}") for v in bounds)
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if step == 0 or isinstance(step, bool):
@@ -79,7 +79,7 @@ def symbolic_range(*bounds: Any) -> Sequence:
 
 
 def _with_step(t: Tracer, first: Expr, last: Expr, step: Expr) -> Sequence:
-    """A range of a step that is not known when traced: up or down."""
+    """A range with an unknown step: up or down."""
     t.require(ir.ne(step, ZERO), "value", "the step of a range is 0")
     up = linear(ir.add(ir.sub(last, first), ir.sub(step, ONE)))
     count = ir.apply(loop_program.FLOORDIV, up, step)
@@ -100,7 +100,7 @@ def backwards(found: Sequence) -> Sequence:
 
 
 def together(columns: PySequence[Any], strict: bool = False) -> Sequence:
-    """Rows of several sequences, until the shortest ends; of equal length if that must be."""
+    """Rows of several sequences, until the shortest ends; `strict`: of equal length."""
     found = [of(c) or _of_known(c) for c in columns]
     count = found[0].count
     for s in found[1:] if strict else ():
@@ -112,12 +112,12 @@ def together(columns: PySequence[Any], strict: bool = False) -> Sequence:
 
 
 def _at_least_none(count: Expr) -> Expr:
-    """A count that may be negative, where there is nothing, as a number of rows."""
+    """A count, or 0 if it is negative."""
     return count if count.op is loop_program.INDEX else ir.where(ir.lt(count, ZERO), ZERO, count)
 
 
 def product(columns: PySequence[Any]) -> Sequence:
-    """Every combination, the last column running first."""
+    """Every combination; the last column varies fastest."""
     found = [of(c) or _of_known(c) for c in columns]
     count = ONE
     for s in found:
@@ -155,7 +155,7 @@ def _shorter(a: Expr, b: Expr) -> Expr:
 
 
 def involved(values: Iterable[Any]) -> bool:
-    """Whether arguments have to do with sizes that are not known when traced."""
+    """Whether arguments involve sizes that are unknown when traced."""
     return any(
         isinstance(v, (SymArray, Selected, Sequence, Listed, Whole))
         or (is_complex(v) and involved(v.fields.values()))

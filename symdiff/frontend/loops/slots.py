@@ -1,5 +1,5 @@
-"""What a loop carries, as trees: lists, tuples and dicts whose leaves are slots, one for
-each number or array."""
+"""Carried values as trees: lists, tuples and dicts whose leaves are slots, one for each number or
+array."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ FORMS = (SAME_FORM, ARRAY_FORM)
 
 @dataclass(slots=True)
 class Slot:
-    """One number or array that is carried: its type so far, and its names; of a number also that
-    of its plain twin (`symdiff.ir.plain`)."""
+    """One carried number or array: its type so far, and its names; for a number also the name of
+    its plain twin (`symdiff.ir.plain`)."""
 
     type: Type
     init: Any
@@ -57,11 +57,11 @@ class Slot:
 
     @property
     def is_real(self) -> bool:
-        """Whether it is a real number, which decisions take from its plain twin."""
+        """Whether it is a real number, for which decisions use its plain twin."""
         return not self.type.shape and self.type.kind == "f"
 
     def value(self, name: str) -> Any:
-        """The carried value of this name, as the tracer has it."""
+        """The carried value of this name as a traced value."""
         if self.type.shape:
             leaf = loop_program.array(name, self.type.kind)
             found = symbolic.in_memory(leaf, self.type.shape, self.type.kind)
@@ -75,14 +75,14 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """A container inside of another one, which stays the same in a loop; if its contents
-    change, it is carried by itself."""
+    """A container inside of another one, which stays the same object in a loop; if its contents
+    change, it is carried on its own."""
 
     container: Any
 
 
 class Replaced(Exception):  # noqa: N818
-    """A container inside of another one is not the same after an iteration."""
+    """A container inside of another one is a different object after an iteration."""
 
 
 def slots(tree: Any) -> Iterator[Slot]:
@@ -107,7 +107,7 @@ def slots(tree: Any) -> Iterator[Slot]:
 
 
 def tree_of(value: Any, what: str, deep: bool = True, top: bool = True) -> Any:
-    """A value as a tree of slots; unless deep, with the containers in it as they are."""
+    """A value as a tree of slots; unless deep, the containers in it are kept as they are."""
     if isinstance(value, (Scalar, int)):
         return Slot(Type((), kind_of(value)), value)
     if isinstance(value, SymArray):
@@ -185,7 +185,7 @@ def filled(t: Tracer, tree: Any, value: Callable[[Slot], Any]) -> Any:
 
 
 def pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
-    """Each slot with the value that stands there after the body."""
+    """Each slot with its value after the body."""
     if is_complex(tree) and is_number(value):
         value = promoted(value)
     if isinstance(tree, Slot):
@@ -223,7 +223,7 @@ def pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
 
 
 def changes_form(what: str, value: Any) -> tuple[str, str]:
-    """The refusal of something that is not alike in every iteration."""
+    """The refusal of a value that is not alike in every iteration."""
     if isinstance(value, Deque) and value.maxlen is not None:
         return f"{what} is a deque that is not yet full at the start of a loop", SAME_FORM
     if isinstance(value, (list, dict)):
@@ -238,7 +238,7 @@ def changes_form(what: str, value: Any) -> tuple[str, str]:
 
 
 def arrays(value: Any) -> Iterator[SymArray]:
-    """The arrays in a value; of one that is either of two, both."""
+    """The arrays in a value; both arrays where it is one of two."""
     if isinstance(value, SymArray):
         if value.sides is None:
             yield value

@@ -1,4 +1,4 @@
-"""What SymPy's expressions are: leaves, loops, inverses; and which are refused."""
+"""Kinds of SymPy's expressions: leaves, loops, inverses; and refused expressions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symdiff.frontend.sympy.table import HINTS
 
 
 def rebuilt(e: Any, args: list[Any]) -> Any:
-    """The same operation of other operands; not evaluated, which could take any time."""
+    """The same operation on other operands; not evaluated, which could take any time."""
     import sympy
 
     if e.is_Add or e.is_Mul or e.is_Pow or e.is_Relational:
@@ -20,7 +20,7 @@ def rebuilt(e: Any, args: list[Any]) -> Any:
 
 
 def check_real(e: Any) -> None:
-    """Refuse what is neither a real operation nor a part of one, by name."""
+    """Refuse, by name, an expression that is neither a real operation nor a part of one."""
     import sympy
 
     known = (
@@ -34,7 +34,7 @@ def check_real(e: Any) -> None:
 
 
 def is_leaf(e: Any) -> bool:
-    """Whether the parts of an object are no expressions of their own: names, arrays, indices."""
+    """Whether the parts of an object are not expressions: names, arrays, indices."""
     import sympy
 
     return not e.args or isinstance(e, (sympy.IndexedBase, sympy.MatrixSymbol, sympy.Idx))

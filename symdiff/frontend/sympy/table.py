@@ -1,4 +1,4 @@
-"""What SymPy's functions, constants and relations are in Python."""
+"""SymPy's functions, constants and relations in Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symdiff.ir.functions import EXP, PI, POLYGAMMA
 
 @functools.cache
 def python_names() -> dict[Any, tuple[str, ...]]:
-    """How the functions of the table that SymPy has, too, are called in Python, by class."""
+    """The Python names of the functions of the table that SymPy also has, by class."""
     import sympy
 
     found: dict[Any, tuple[str, ...]] = {}
@@ -84,7 +84,8 @@ def _call(name: str, *args: Any) -> Any:
 
 
 def _polylogarithm(s: Any, x: Any) -> Any:
-    """Of order 2 a function of SciPy (DLMF 25.12.1), of lower ones elementary (25.12.11, 25.14.2)."""
+    """Order 2 is a function of SciPy (DLMF 25.12.1), lower orders are elementary (25.12.11,
+    25.14.2)."""
     import sympy as sp
 
     if s == 2:
@@ -158,11 +159,11 @@ HINTS = {
 
 @functools.cache
 def by_short_name() -> dict[str, tuple[str, ...]]:
-    """The functions of the table by the last part of their names: how `.expr` writes those that
-    SymPy does not have."""
+    """The functions of the table by the last part of their names: `.expr` writes functions that
+    SymPy does not have with these."""
     return {n.rpartition(".")[2]: op.names for op in OPS.values() for n in op.names}
 
 
 def qualified(name: str) -> tuple[str, ...] | None:
-    """A name that `_call` was given."""
+    """A name that was passed to `_call`."""
     return (name,) if "." in name else None

@@ -6,9 +6,9 @@ Requires: expressions over the reals, of symbols, `IndexedBase`s and functions o
 Ensures: one assignment per shared subexpression; the walk is linear in the number of objects,
     however many nodes the tree has; every constant is exact
 
-A Python function, and not a `Program`, is what everything else takes: the law of arguments,
-loops (`Sum`, `Product`), arrays (`Indexed`) and the comparison with plain Python then hold for
-expressions too.
+The result is a Python function, and not a `Program`, so that all other parts apply to
+expressions too: the law of arguments, loops (`Sum`, `Product`), arrays (`Indexed`), and the
+comparison with plain Python.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def from_sympy(expr: Any, params: Sequence[Any] | None = None, name: str = "f") 
 # ---------------------------------------------------------------------- the writer
 @dataclass(slots=True)
 class _Scope:
-    """The body of the function, or of a loop: its lines and what it has computed."""
+    """The body of the function, or of a loop: its lines and its computed expressions."""
 
     lines: list[str] = field(default_factory=list)
     made: dict[int, tuple[str, int]] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class _Writer:
         return FromSympy(self._function(lines), symbols)
 
     def _annotated(self, name: str, symbol: Any) -> str:
-        """A parameter: arrays and bounds of loops say what they are."""
+        """A parameter, annotated if it is an array or a bound of loops."""
         if symbol in self.ranks:
             axes = ", ".join(f'"{name}_{k}"' for k in range(self.ranks[symbol]))
             return f"{name}: Array[{axes}]"
@@ -166,8 +166,8 @@ class _Writer:
             import scipy.special
 
             scope["scipy"] = scipy
-        # The text is written above from SymPy objects; nothing in it is a user's text but
-        # names, which are checked to be identifiers.
+        # The text is written above from SymPy objects; the only user text in it are names,
+        # which are checked to be identifiers.
         exec(compile(source, path, "exec"), scope)
         function: FunctionType = scope[self.name]
         function.__module__ = "sympy"
@@ -214,8 +214,8 @@ class _Writer:
 
     # -------------------------------------------------------------------- reading
     def _prepared(self, root: Any) -> Any:
-        """The expression in terms of functions that are known; counts how often each object is
-        used, and which symbols that sums bind occur in it."""
+        """The expression in terms of known functions; counts the uses of each object, and records
+        which symbols bound by sums occur in it."""
         done: dict[int, Any] = {}
         stack: list[tuple[Any, bool]] = [(root, False)]
         while stack:
@@ -245,7 +245,7 @@ class _Writer:
         return done[id(root)]
 
     def _scan(self, roots: Iterable[Any]) -> set[Any]:
-        """Counts the uses of every object; the free symbols and arrays."""
+        """Count the uses of every object; return the free symbols and arrays."""
         import sympy
 
         free: dict[int, frozenset[Any]] = {}
@@ -312,7 +312,7 @@ class _Writer:
         return symbols
 
     def _fresh(self, name: str) -> str:
-        """An identifier for it that is not taken."""
+        """An unused identifier for a name."""
         name = re.sub(r"\W", "_", name) or "_"
         name = f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
         found, n = name, 1
@@ -322,7 +322,7 @@ class _Writer:
         return found
 
     def _assertions(self, symbols: Mapping[str, Any]) -> Iterable[str]:
-        """What the symbols are assumed to be."""
+        """The assumptions on the symbols."""
         for name, s in symbols.items():
             if s in self.ranks:
                 continue
@@ -334,7 +334,7 @@ class _Writer:
 
     # -------------------------------------------------------------------- writing
     def _value(self, root: Any) -> str:
-        """The text of an expression; what is shared was given a name before."""
+        """The text of an expression; shared parts were given names before."""
         stack: list[tuple[Any, bool]] = [(root, False)]
         while stack:
             e, ready = stack.pop()
@@ -418,7 +418,7 @@ class _Writer:
         return total
 
     def _expression(self, e: Any) -> str:
-        """One operation, of operands whose text is known."""
+        """One operation on operands whose text is known."""
         import sympy
 
         if e.is_Number or e.is_NumberSymbol or e is sympy.nan:
@@ -519,7 +519,7 @@ class _Writer:
         return self._powered(e.base, e.exp)
 
     def _powered(self, base: Any, exponent: Any, factor: bool = False) -> str:
-        """A power; as a factor in brackets where that is needed."""
+        """A power; as a factor in brackets if needed."""
         if exponent.is_Rational and exponent.q == 2:
             root = f"np.sqrt({self._made(base)[0]})"
             return root if exponent.p == 1 else f"{root} ** {exponent.p}"
@@ -574,7 +574,7 @@ class _Writer:
         return f"{self._callable(names)}({', '.join(args)})"
 
     def _callable(self, names: Sequence[str]) -> str:
-        """Of the names of a function, the one that takes arrays and needs least."""
+        """The name of a function that takes arrays and needs least, out of several."""
         for module in ("numpy", "math", "builtins"):
             found = next((n for n in names if n.startswith(f"{module}.")), None)
             if found is not None:

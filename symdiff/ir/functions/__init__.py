@@ -5,10 +5,10 @@ domain and kinks, and how each target evaluates it. A test samples every entry
 because it is in the table of its family. A new function is an entry in the file of
 its family and its name in `ENTRIES` there (docs/extending.md). Formulas: NIST DLMF, chapters 4 to 10 and 19.
 
-`columns`         what entries of several families say alike
+`columns`         columns that entries of several families share
 `named_numbers`   numbers with names
 `roots_and_norms`  cube roots and norms
-`trigonometric`   sine and its kin
+`trigonometric`   sine and related functions
 `hyperbolic`      hyperbolic functions
 `selection`       steps and selections
 `sinc`            sines of multiples of pi
@@ -25,7 +25,7 @@ its family and its name in `ENTRIES` there (docs/extending.md). Formulas: NIST D
 `hypergeometric`  hypergeometric functions
 `shares`          shares of distributions of the plane and of the circle
 `lambert`         Lambert's W
-`marks`           what passes put into formulas: operations that nobody calls
+`marks`           operations that passes put into formulas and that nobody calls
 `composites`      names that are shorthands for combinations of entries
 """
 
@@ -95,4 +95,4 @@ def domain(op: Op, args: tuple[Expr, ...]) -> Expr:
 
 
 BUILTIN = frozenset(OPS.values())
-"""The operations that symdiff itself defines; users and passes may make others."""
+"""The operations that symdiff itself defines; users and passes may define others."""

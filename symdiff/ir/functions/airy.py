@@ -9,7 +9,7 @@ from symdiff.ir import Op, mul
 from symdiff.ir.functions.columns import by_balls
 
 LARGEST = 150.0
-"""Airy functions are beyond the doubles there."""
+"""Airy functions overflow or underflow the doubles there."""
 
 
 def _edges(far: float, slope: bool) -> Callable[[float], float | None]:
@@ -24,7 +24,7 @@ def _edges(far: float, slope: bool) -> Callable[[float], float | None]:
 
 
 def _pair(name: str, sympy_name: str, far: float, far_slope: float) -> tuple[Op, Op]:
-    """A solution of y'' = x*y and its derivative; what they tend to on the right."""
+    """A solution of y'' = x*y and its derivative, with their limits on the right."""
     value: Op = Op(
         name, 1,
         partials=lambda x: (slope(x),),

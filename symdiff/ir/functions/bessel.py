@@ -57,7 +57,7 @@ def _at_zero(v: Fraction, x: Fraction) -> Fraction | None:
 
 
 def _reflected(name: str, alternates: bool) -> Callable[[Expr, Expr], Expr | None]:
-    """Of integer orders: f(v, -x) = (-1)**v f(v, x), and f(-v, x) = (-1)**v f(v, x) if it
+    """For integer orders: f(v, -x) = (-1)**v f(v, x), and f(-v, x) = (-1)**v f(v, x) if it
     `alternates`, else f(v, x)."""
     from symdiff.ir import OPS
 
@@ -93,7 +93,7 @@ def _steepness(v: Expr, x: Expr) -> Expr:
 
 
 def _moderate(v: Expr) -> bool:
-    """Whether an order is known not to be negative, or is an integer."""
+    """Whether an order is known to be nonnegative, or is an integer."""
     q = rational(v)
     return q is not None and (q >= 0 or q.denominator == 1)
 
@@ -108,7 +108,7 @@ def _from_zero(v: float) -> float:
 
 
 BEYOND = 800.0
-"""What is farther than this power of e from 1, times small factors, is no double."""
+"""A power of e beyond this, times small factors, overflows or underflows."""
 
 
 def _leading(v: float, x: float) -> float:
@@ -126,14 +126,14 @@ def _explodes(v: float, x: float, lost: float) -> bool:
 
 
 def _value_at_zero(v: Any) -> Any:
-    """Of J and I."""
+    """The value of J and I at x = 0."""
     if v.is_zero():
         return flint().arb(1)
     return flint().arb(0) if v > 0 or v.is_integer() else flint().arb("nan")
 
 
 def _growing_edges(far: float) -> Callable[[float, float], float | None]:
-    """Of J and I, with their limit where x is infinite."""
+    """Edges of J and I, with their limit at infinite x."""
 
     def edges(v: float, x: float) -> float | None:
         if math.isinf(v):
@@ -296,7 +296,7 @@ KVE: Op = Op(
 
 # ----------------------------------------------------------------- derivatives by the order
 def _by_order(name: str, neighbours: Callable[[Op], Rule]) -> Op:
-    """The derivative of a function by its order; that by x follows as the function's does."""
+    """The derivative of a function by its order; its own derivative by x has the same formula."""
     twice = unknown(
         f"{name}_by_order_twice", 2,
         f"the second derivative of {name} by its order is not known: differentiate by the order once",

@@ -1,4 +1,4 @@
-"""What entries of several families say alike."""
+"""Columns that entries of several families share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def flint() -> Any:
 
 def like_its_argument(name: str) -> Callable[[Any], Any]:
     """The ball of a function with |f(x)/x - 1| <= |x| near 0. Where the exponent of x is a
-    long number, FLINT has few digits of it."""
+    long number, FLINT computes few digits of it."""
 
     def ball(x: Any) -> Any:
         library = flint()
@@ -45,13 +45,13 @@ def like_its_argument(name: str) -> Callable[[Any], Any]:
 
 # ------------------------------------------------------------ functions by their balls
 MOST_BITS = 1250
-"""With more, balls of special functions may take seconds; with so many they have every double of
-arguments up to the largest."""
+"""The most bits: with more, balls of special functions may take seconds; with these, they
+determine every double for arguments up to the largest."""
 Edges = Callable[..., float | None]
 
 
 def by_balls(name: str, ball: Callable[..., Any], edges: Edges) -> dict[str, Any]:
-    """The columns of a function that kernels have ball arithmetic compute: see `Op.edges`. It is
+    """The columns of a function that kernels evaluate in ball arithmetic (see `Op.edges`). It is
     nan where an argument is."""
 
     def all_edges(*args: float) -> float | None:
@@ -127,9 +127,9 @@ def integral(
 
     Parameters
     ----------
-    integrand : of a complex ball, and whether it must be analytic there.
-    scale : the size of the result, roughly: it has all digits of a number of this size.
-    given : balls on which the integrand or the interval depends; no more digits are sought than these have.
+    integrand : a function of a complex ball, and of whether it must be analytic there.
+    scale : the rough size of the result, which gets all digits of a number of this size.
+    given : balls on which the integrand or the interval depends: the result has no more digits.
     """
     library = flint()
     bits, radii = library.ctx.prec, sum((v.rad() for v in given), library.arb(0))
@@ -146,18 +146,18 @@ HIGHEST = 60
 
 
 def order_of(n: Any) -> int | None:
-    """What order of a derivative a ball is; None if it is none."""
+    """The order of a derivative that a ball is; None if it is not one."""
     found = n.unique_fmpz()
     return int(found) if n.is_exact() and found is not None and 0 <= found <= HIGHEST else None
 
 
 def no_order(n: float) -> bool:
-    """Whether a double is no order of a derivative."""
+    """Whether a double is not the order of a derivative."""
     return not (0 <= n <= HIGHEST and n == int(n))
 
 
 def unknown(name: str, arity: int, text: str) -> Op:
-    """A derivative that has no formula: what needs its value is refused with this text."""
+    """A derivative without a formula: code that needs its value is refused with this text."""
 
     def refuse(*args: Expr) -> Expr:
         raise NotImplementedError(text)

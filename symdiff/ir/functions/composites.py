@@ -44,7 +44,7 @@ from symdiff.ir.functions.trigonometric import COS, SIN, TAN
 
 
 def sign_of_gamma(x: Expr) -> Expr:
-    """Of the gamma function; nan at its poles but 0, as in SciPy."""
+    """The sign of the gamma function; nan at its poles except 0, as in SciPy."""
     whole = FLOOR(x)
     odd = eq(whole - mul(const(2), FLOOR(div(whole, const(2)))), ONE)
     below = where(eq(x, whole), NAN, where(odd, neg(ONE), ONE))
@@ -52,7 +52,7 @@ def sign_of_gamma(x: Expr) -> Expr:
 
 
 def _of_degrees(x: Expr) -> Expr:
-    """With pi itself, so that sines of whole half-turns are 0, as in SciPy."""
+    """Radians, by the symbol pi, so that sines of whole half-turns are 0, as in SciPy."""
     return mul(div(PI(), const(180)), x)
 
 
@@ -77,7 +77,7 @@ def _relative_entropy(x: Expr, y: Expr) -> Expr:
 
 
 def _of_degrees_of_freedom(a: Expr, b: Expr, x: Expr, value: Expr, last: Expr) -> Expr:
-    """nan where two numbers are not positive and finite, or a third is negative; another value where that is infinite."""
+    """The value for finite a, b > 0 and x >= 0; `last` where x is inf; nan elsewhere."""
     finite = and_(lt(a, INF), lt(b, INF))
     inside = and_(and_(lt(ZERO, a), lt(ZERO, b)), le(ZERO, x))
     return where(inside, where(eq(x, INF), last, where(finite, value, NAN)), NAN)

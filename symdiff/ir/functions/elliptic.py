@@ -31,7 +31,7 @@ from symdiff.ir.functions.trigonometric import SIN
 
 
 def _derivative(n: int, m: Any, first: Fraction) -> Any:
-    """That of order n of 2F1(first, 1/2; 1; m)*pi/2 (DLMF 15.5.2)."""
+    """The derivative of order n of 2F1(first, 1/2; 1; m)*pi/2 (DLMF 15.5.2)."""
     arb, size = flint().arb, Fraction(1)
     for j in range(n):
         size *= (first + j) * (Fraction(1, 2) + j) / (1 + j)

@@ -165,8 +165,8 @@ def _share(a: Expr, b: Expr) -> bool:
 def _times_log(log: Op, edge: int) -> dict[str, Any]:
     """The columns of u*log(x), which is 0 where u is, though the logarithm may not exist.
 
-    An operation of its own, as `where(u == 0, 0, u*log(x))` would have the derivative 0
-    there, which is that of no product."""
+    An operation of its own: `where(u == 0, 0, u*log(x))` would have the derivative 0
+    there, which no product has."""
 
     def simplify(u: Expr, x: Expr) -> Expr | None:
         if u is ZERO:
@@ -183,8 +183,8 @@ def _times_log(log: Op, edge: int) -> dict[str, Any]:
         return where(vanishes, ZERO, mul(u, log(x)))
 
     def slope(u: Expr, x: Expr) -> Expr:
-        """u/x, completed with 0 at u = 0 as u*log(x) is. There it is written as a product with a
-        logarithm again, which is 0 and has the poles of u/x as derivatives by u."""
+        """u/x, completed with 0 at u = 0 as u*log(x) is. It is written as a product with a
+        logarithm there, which is 0 and has the poles of u/x as derivatives by u."""
         step = x - const(edge)
         if _share(u, step):  # they may cancel
             return div(u, step)

@@ -57,7 +57,7 @@ FADDEEVA_IMAG: Op = _part(
 
 
 def voigt(x: Expr, sigma: Expr, gamma: Expr) -> Expr:
-    """The convolution of a normal density and a Cauchy density; one alone where the other's width is 0."""
+    """The convolution of a normal and a Cauchy density; one of them where the other has width 0."""
     width = mul(sigma, sqrt(const(2)))
     both = div(FADDEEVA_REAL(ZERO, div(x, width), div(gamma, width)), mul(width, sqrt(PI())))
     peak = where(eq(x, ZERO), INF, ZERO)

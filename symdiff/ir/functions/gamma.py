@@ -70,7 +70,7 @@ def _polygamma_ball(n: Any, x: Any) -> Any:
     value = library.arb(order + 1).zeta(far) * math.factorial(order)
     if x > 0:
         return value if order % 2 else -value
-    ctx = library.ctx  # (-1)**n psi_n(1 - x) less the derivative of pi*cot(pi*x)
+    ctx = library.ctx  # (-1)**n psi_n(1 - x) minus the derivative of pi*cot(pi*x)
     cap, ctx.cap = ctx.cap, order + 1
     try:
         waves = library.arb_series([x, 1]).cot_pi()[order]
@@ -94,8 +94,8 @@ def _bernoulli() -> tuple[Fraction, ...]:
 
 
 def _polygamma_expand(n: Expr, x: Expr) -> Expr:
-    """Reflection for x < 1/2, recurrence up to x + 22 + 2*n, then the asymptotic
-    series, which is right to 2**-110 there (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.5, 5.15.6, 5.15.8)."""
+    """Reflection for x < 1/2, recurrence up to x + 22 + 2*n, then the asymptotic series,
+    accurate to 2**-110 there (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.5, 5.15.6, 5.15.8)."""
     order = integer(n)
     if order is None or not 0 <= order <= MAX_POLYGAMMA:
         raise NotImplementedError(f"polygamma of order {n} has no kernel")

@@ -17,12 +17,12 @@ def _ends(a: Expr) -> Expr:
 
 
 def _sign_of_gammas(*numbers: float) -> float:
-    """That of the product of their gamma functions."""
+    """The sign of the product of their gamma functions."""
     return math.prod(-1.0 if v < 0 and math.floor(v) % 2 else 1.0 for v in numbers)
 
 
 def _family(name: str, upper: int) -> tuple[Op, ...]:
-    """The function of so many parameters above, then of one below, then of x; then its derivatives by them."""
+    """The function of upper parameters, one lower one, and x; then its derivatives by these."""
     arity, method = upper + 2, f"hypgeom_{upper}f1"
 
     def real(*args: Any) -> Any:
@@ -34,7 +34,7 @@ def _family(name: str, upper: int) -> tuple[Op, ...]:
         return getattr(flint().acb(args[-1]), method)(*args[:-1])
 
     def quotient(*args: Expr) -> Expr:
-        """The product of the parameters above over the one below."""
+        """The product of the upper parameters over the lower one."""
         return div(reduce(mul, args[:upper], ONE), args[upper])
 
     def raised(*args: Expr) -> tuple[Expr, ...]:

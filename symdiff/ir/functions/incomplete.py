@@ -28,12 +28,12 @@ from symdiff.ir.functions.gamma import LGAMMA, POLYGAMMA
 from symdiff.ir.functions.named_numbers import PI
 
 ENOUGH = 40
-"""Bits of a ball with which a precision was worth its while."""
+"""Bits of a ball that make its precision worth its time."""
 BEYOND, NEXT_TO_ONE = 800.0, 50.0
 """Powers of e that are no doubles, and that change nothing when added to 1."""
 LARGEST = 1e150
 FAR = 2.0**40
-"""Parameters beyond which the function is a step for every argument but few."""
+"""Parameters beyond which the function is a step for all but few arguments."""
 
 
 # ----------------------------------------------------------------------------- gamma
@@ -46,7 +46,7 @@ def _upper(a: Any, x: Any) -> Any:
 
 
 def _lower(a: Any, x: Any) -> Any:
-    """By its series where it is small (DLMF 8.11.4), else by the upper one."""
+    """The lower function: by its series where it is small (DLMF 8.11.4), else by the upper one."""
     library = flint()
     rest = 1 - _upper(a, x)
     if not rest.is_finite() or a.is_zero() or x.is_zero():
@@ -68,12 +68,12 @@ def _lower(a: Any, x: Any) -> Any:
 
 
 def _gamma_log(a: float, x: float) -> float:
-    """A bound of the logarithm of x**a exp(-x)/gamma(a + 1), for large a."""
+    """A bound on the logarithm of x**a exp(-x)/gamma(a + 1), for large a."""
     return a * (math.log(x) - math.log(a) + 1) - x
 
 
 def _gamma_edges(below: float, above: float) -> Any:
-    """Values where everything is below, or above."""
+    """Values where all of the share is below, or all above."""
 
     def edges(a: float, x: float) -> float | None:
         if a < 0 or x < 0 or (a == 0 and x == 0) or (math.isinf(a) and math.isinf(x)):
@@ -143,11 +143,11 @@ GAMMAINCC: Op = Op(
 
 # ------------------------------------------------------------------------------ beta
 NEXT_TO_AN_END = 2.0**-60
-"""Shares of so little, or of all but so little, are computed from that end alone."""
+"""Shares this close to 0 or 1 are computed from the near end alone."""
 
 
 def _share(a: Any, b: Any, x: Any) -> Any:
-    """From the end that is nearer."""
+    """The share, computed from the nearer end."""
     library = flint()
     if not (a >= 0 and b >= 0 and x >= 0 and x <= 1) or (a.is_zero() and b.is_zero()):
         return library.arb("nan")
@@ -160,14 +160,15 @@ def _share(a: Any, b: Any, x: Any) -> Any:
     found = near()
     if found.rel_accuracy_bits() >= min(ENOUGH, library.ctx.prec // 2):
         return found
-    if x < NEXT_TO_AN_END or end < NEXT_TO_AN_END:  # from the other one it takes minutes
+    if x < NEXT_TO_AN_END or end < NEXT_TO_AN_END:  # from the other end it takes minutes
         return found
     other = far()
     return other if other.rel_accuracy_bits() > found.rel_accuracy_bits() else found
 
 
 def _least(a: float, b: float, x: float) -> float:
-    """More than the logarithm of the share, which is at most x**a max(1, (1 - x)**(b - 1))/(a*B(a, b))."""
+    """An upper bound on the logarithm of the share, which is at most
+    x**a max(1, (1 - x)**(b - 1))/(a*B(a, b))."""
     size = min(p * math.log(a + b) - math.lgamma(p) for p in (a, b) if p <= max(1.0, a + b - p))
     return a * math.log(x) - math.log(a) + size + max(0.0, (b - 1) * math.log1p(-x))
 
@@ -253,7 +254,7 @@ def student_density(df: Expr, t: Expr) -> Expr:
 
 
 def _side(df: Any, t: Any, small: bool) -> Any:
-    """The share below t < 0, less 1/2 if t is small, by the incomplete beta function from the end
+    """The share below t < 0, minus 1/2 if t is small, by the incomplete beta function from the end
     that is nearer then."""
     square = t * t
     if small:

@@ -24,7 +24,7 @@ from symdiff.ir.functions.selection import TRUNC
 from symdiff.ir.functions.trigonometric import COS, SIN
 
 LARGEST, SMALLEST = 750.0, -800.0
-"""The exponential integral is beyond the doubles outside of these."""
+"""The exponential integral overflows or underflows the doubles outside of these."""
 
 
 def _ei_edges(x: float) -> float | None:
@@ -105,12 +105,12 @@ SPENCE: Op = Op(
 
 # --------------------------------------------------------------- sines and cosines over x
 def _far(limit: float, largest: float = math.inf) -> Callable[[float], float | None]:
-    """What an odd function tends to."""
+    """The limit of an odd function at infinities."""
     return lambda x: math.copysign(limit, x) if abs(x) >= largest or math.isinf(x) else None
 
 
 def _even_far(limit: float, largest: float = math.inf) -> Callable[[float], float | None]:
-    """The same for an even one that has its pole at 0."""
+    """The same for an even function that has its pole at 0."""
     return lambda x: -math.inf if x == 0 else limit if abs(x) >= largest else None
 
 
@@ -145,7 +145,7 @@ CHI: Op = Op(
 
 
 def of_whole_order(n: Expr, x: Expr) -> Expr:
-    """The exponential integral of the integer that SciPy makes of an order."""
+    """The exponential integral of the order that SciPy rounds to an integer."""
     return where(lt(n, ZERO), NAN, EXPINT(TRUNC(n), x))
 
 

@@ -10,7 +10,7 @@ from symdiff.ir.functions.columns import at_zero, by_balls, flint
 from symdiff.ir.functions.exponential import EXP
 
 LEAST = -math.exp(-1)
-"""Less than the branch point -1/e, by less than an ulp."""
+"""A double below the branch point -1/e by less than an ulp."""
 
 
 def _inside(x: Expr) -> Expr:

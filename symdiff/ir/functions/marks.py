@@ -1,4 +1,4 @@
-"""What passes put into formulas: operations that nobody calls."""
+"""Operations that passes put into formulas and that nobody calls."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ EXTENDED = Op(
     simplify=lambda value, smooth: value if smooth is value or smooth.op is CONST else None,
     expand=lambda value, smooth: value, sympy=lambda sp, value, smooth: value,
 )  # fmt: skip
-"""The value that a guard puts near a singularity, with the derivatives of the smooth
-extension; made by `passes.guards.guards`."""
+"""The value of a guard near a singularity, with the derivatives of the smooth extension; made by
+`passes.guards.guards`."""
 
 SQUARES: Op = Op(
     "squares", 1, sign="nonnegative", partials=lambda s: (ONE,),
@@ -67,7 +67,7 @@ branch, which would count near it as well; made by `passes.complete.removable`."
 
 
 def pinned(condition: Expr, value: Expr, closed: Expr) -> Expr:
-    """A formula with the value that it is given where all of several equations hold."""
+    """A formula with a given value where all of several equations hold."""
     distance, equations = ZERO, [condition]
     while equations:
         e = equations.pop()
@@ -93,8 +93,8 @@ FILLED = Op(
     simplify=lambda value, u: value if u.op is CONST else None,
     expand=lambda value, u: value, sympy=lambda sp, value, u: value,
 )  # fmt: skip
-"""A value that was singular where u = 0, as it was written, though its formula is not; made by
-`frontend.trace.poles`, for `passes.guards`."""
+"""A value that was singular where u = 0 in the user's formula, though its own formula is not; made
+by `frontend.trace.poles`, for `passes.guards`."""
 
 STEP: Op = Op(
     "step", 6,
@@ -103,12 +103,12 @@ STEP: Op = Op(
     ),
     expand=lambda value, *_: value, sympy=lambda sp, value, *_: value,
 )  # fmt: skip
-"""factor*x + rest*point as it was written, where rest is 1 - factor and distance is point - x: the
+"""factor*x + rest*point as the user wrote it, with rest = 1 - factor and distance = point - x: the
 derivatives by these keep the digits that such differences would lose; made by
 `loops.simplify.fixed_points`."""
 
 
 MARKS = (DETACHED, EXTENDED, FILLED, SQUARES, STEP, WITHIN)
-"""What says something of its first argument, whose value it has: only derivatives are its own."""
+"""Marks with the value of their first argument; only their derivatives are their own."""
 DERIVED = (*MARKS, *SLOPES, ROOT_SLOPE)
-"""What only derivatives ask for: written out before anything is computed."""
+"""Operations that only derivatives need: they are expanded before anything is computed."""

@@ -32,7 +32,7 @@ from symdiff.ir.functions.named_numbers import PI
 
 
 def _erfc_ball(x: Any) -> Any:
-    """By its ends where it falls so fast that the radius would say nothing else."""
+    """From the ends of x where erfc falls so fast that a ball with a radius is useless."""
     if x.is_exact() or not x > 100:
         return x.erfc()
     return x.upper().erfc().union(x.lower().erfc())
@@ -81,7 +81,7 @@ def normal_below(x: Expr) -> Expr:
 
 # --------------------------------------------------------------------------- inverses
 def _inverse_edges(low: float, high: float) -> Callable[[float], float | None]:
-    """What has its poles where its domain ends, and rises."""
+    """Edges of a rising function that has its poles at the ends of its domain."""
 
     def edges(x: float) -> float | None:
         if not min(low, high) <= x <= max(low, high):

@@ -170,7 +170,7 @@ TAKEN: Op = _slope("taken", lambda a, b: where(lt(b, a), ONE, NAN))
 HELD: Op = _slope("held", lambda a, b: ONE)
 """The operation of Python's `max`: the first argument if one is nan."""
 SLOPES = (TAKEN, HELD)
-"""Slopes of what has the value of one of two arguments."""
+"""Slopes of operations whose value is one of two arguments."""
 
 
 def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
@@ -221,7 +221,7 @@ SMALLER = _one_of("smaller", -1, HELD, lambda a, b: where(lt(b, a), b, a))
 """Python's `max(a, b)` and `min(a, b)`, which are a where b is nan, and nan where a is."""
 MAXIMA, MINIMA = (MAXIMUM, LARGER), (MINIMUM, SMALLER)
 EXTREMES = (*MAXIMA, *MINIMA)
-"""What has the value of one of two arguments."""
+"""Operations whose value is one of two arguments."""
 
 ENTRIES: tuple[Op, ...] = (
     FLOOR, CEIL, TRUNC, ROUND, FLOOR_QUOTIENT, FMOD, COPYSIGN, *EXTREMES,

@@ -1,8 +1,9 @@
 """Shares of distributions of the plane and of the circle: Owen's T function, Marcum's Q function,
 and the distribution of von Mises.
 
-Owen's function is a sum of positive terms, after the reflection of Owen (1956, Annals of Mathematical
-Statistics 27, 1075) where the slope is above 1; Marcum's is a sum of products of Poisson's probabilities (DLMF 8.4.10, 10.39.1)."""
+Owen's function is a sum of positive terms, after the reflection of Owen (1956, Annals of
+Mathematical Statistics 27, 1075) where the slope is above 1; Marcum's is a sum of products of
+Poisson's probabilities (DLMF 8.4.10, 10.39.1)."""
 
 from __future__ import annotations
 
@@ -24,15 +25,15 @@ LARGEST, MOST_TERMS = 300.0, 200_000
 CHECKED = 8
 """Terms of a series between two bounds of the remainder."""
 LEAST_EXPONENT = 800.0
-"""A power of e that is no double."""
+"""A power of e that underflows."""
 LARGEST_CONCENTRATION, FARTHEST_ANGLE = 1e4, 1e9
-"""Of von Mises's distribution: beyond these, integrals take too long."""
+"""Limits for von Mises's distribution: beyond them, integrals take too long."""
 
 
 # --------------------------------------------------------------------------- Owen's T
 def _wedge(h: Any, a: Any) -> Any:
-    """For |a| <= 1: the integral of exp(-u*t**2)/(1 + a**2*t**2) from 0 to 1 with u = (a*h)**2/2, in powers of
-    1 - t**2. All terms are positive."""
+    """For |a| <= 1: the integral of exp(-u*t**2)/(1 + a**2*t**2) from 0 to 1, u = (a*h)**2/2, in
+    powers of 1 - t**2. All terms are positive."""
     library = flint()
     arb, square, bits = library.arb, a**2, library.ctx.prec
     u, p, front = (a * h) ** 2 / 2, 1 - 1 / (1 + square), a * (-h * h / 2).exp() / (2 * arb.pi())

@@ -10,7 +10,7 @@ from symdiff.ir.functions.trigonometric import COS, SIN
 
 
 def sin_pi(x: Expr) -> Expr:
-    """sin(pi*x), with the whole turns taken off before pi is rounded."""
+    """sin(pi*x), with whole turns subtracted before pi is rounded."""
     n = ROUND(x)
     odd = n - mul(const(2), FLOOR(mul(HALF, n)))
     return mul(ONE - mul(const(2), odd), SIN(mul(PI(), x - n)))

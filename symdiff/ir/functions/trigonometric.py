@@ -1,4 +1,4 @@
-"""Sine and its kin."""
+"""Sine and related functions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _ANGLES = {  # the multiples of pi whose sines and tangents are rational
 
 
 def _angle_of(name: str, x: Expr) -> Expr | None:
-    """The angle with a sine or tangent that is a number, where that is a multiple of pi."""
+    """The angle whose sine or tangent is a given number, if it is a multiple of pi."""
     if (q := rational(x)) is None or (part := _ANGLES[name].get(abs(q))) is None:
         return None
     return mul(const(part if q > 0 else -part), PI())
@@ -80,7 +80,7 @@ def _acos_simplify(x: Expr) -> Expr | None:
 
 
 def _atan2_simplify(y: Expr, x: Expr) -> Expr | None:
-    """The angle of an axis."""
+    """The angle of a vector on an axis."""
     up, right = rational(y), rational(x)
     if up is None or right is None or (up and right) or up == right:
         return None

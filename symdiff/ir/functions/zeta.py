@@ -10,9 +10,9 @@ from symdiff.ir.functions.columns import by_balls, flint, no_order, order_of
 from symdiff.ir.functions.selection import FLOOR
 
 MOST_STEPS = 10_000
-"""Terms of the series that are added one by one, for a base below 0."""
+"""Terms of the series that are added one by one, for a negative base."""
 FAR = 2.0**20
-"""Exponents whose values are no doubles, but near whole bases."""
+"""Exponents whose values overflow or underflow, except near whole bases."""
 
 
 def _ball(n: Any, s: Any, q: Any) -> Any:
@@ -27,7 +27,7 @@ def _ball(n: Any, s: Any, q: Any) -> Any:
     if order == 0:
         return s.zeta() if (q - 1).is_zero() else s.zeta(q)
     if not abs(s) < FAR:
-        return arb("nan")  # which series of balls find in half a second
+        return arb("nan")  # the series of balls gives the same after half a second
     ctx = library.ctx
     cap, ctx.cap = ctx.cap, order + 1
     try:
@@ -37,7 +37,7 @@ def _ball(n: Any, s: Any, q: Any) -> Any:
 
 
 def _below_zero(s: Any, q: Any) -> Any:
-    """Of a whole exponent, by the terms up to those whose base is positive."""
+    """The value for a whole exponent, with the terms of negative base added one by one."""
     arb, exponent = flint().arb, s.unique_fmpz()
     if exponent is None or not q > -MOST_STEPS:
         return arb("nan")
@@ -66,7 +66,7 @@ def _edges(n: float, s: float, q: float) -> float | None:
 
 
 def _far_below(s: float) -> float:
-    """By the sign of sin(pi*s/2)."""
+    """The limit, by the sign of sin(pi*s/2)."""
     turn = s % 4
     if math.isinf(s):
         return math.nan
@@ -96,7 +96,7 @@ def riemann(s: Expr) -> Expr:
 
 
 def hurwitz(s: Expr, q: Expr) -> Expr:
-    """Of exponents from 1 on, as SciPy has it."""
+    """For exponents from 1 on, as in SciPy."""
     return where(lt(s, ONE), NAN, ZETA(ZERO, s, q))
 
 

@@ -1,8 +1,8 @@
 """Routines of linear algebra that programs call, with their derivatives.
 
 `routines`       one table entry each
-`derivatives`    what their rules are written with
+`derivatives`    the writer of statements that their rules use
 `svd`            singular values and pseudoinverses
-`corrected_pseudoinverse`  those with their rounding errors
-`reference`      the same in ball arithmetic
+`corrected_pseudoinverse`  pseudoinverses with their rounding errors
+`reference`      the same routines in ball arithmetic
 """

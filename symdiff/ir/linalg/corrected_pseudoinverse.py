@@ -1,4 +1,4 @@
-"""Pseudoinverses with their rounding errors, which corrections ask for.
+"""Pseudoinverses with their rounding errors, for corrected kernels.
 
 With V the right singular vectors over the singular values and B = A V, computed with twice the digits, the columns
 of B are orthonormal up to the roundings of the library: so E = I - B'B is small, and what V is off does not matter. Of as many

@@ -1,4 +1,4 @@
-"""What the rules of routines are written with: statements of derivatives, and table entries."""
+"""The tools of the rules of routines: a writer of statements of derivatives, and table entries."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Writer:
         return var(end)
 
     def call(self, routine: str, shape: Sequence[Expr], *args: Expr) -> Expr:
-        """The result of a routine that has one."""
+        """The result of a routine that has one result."""
         t = Type(tuple(shape))
         name = self.fresh(routine, t)
         self.out.append(Call(routine, ((name, t),), args))
@@ -110,7 +110,7 @@ class Writer:
         return a if a is ZERO else self.build(self.shape(a), at)
 
     def lower(self, a: Expr) -> Expr:
-        """The derivative by the lower triangle, from that by a symmetric matrix."""
+        """The derivative by the lower triangle, from the derivative by a symmetric matrix."""
 
         def at(i: Expr, j: Expr) -> Expr:
             below = where(lt(j, i), load(a, i, j) + load(a, j, i), ZERO)

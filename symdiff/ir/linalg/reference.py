@@ -105,8 +105,8 @@ def eigh(a: Matrix) -> tuple[Any, Any]:
 
 
 def _signs(vectors: Matrix, library: Callable[[Any], Any], a: Matrix) -> Any:
-    """1 or -1 for each column, so that they point the way that the library's do: eigenvectors
-    are right with either sign."""
+    """1 or -1 for each column, so that it has the direction of the library's: eigenvectors are
+    correct with either sign."""
     try:
         near = library(a.astype(float))
     except (np.linalg.LinAlgError, OverflowError, ValueError):
@@ -121,7 +121,7 @@ def difference(y: Matrix, a: Matrix, x: Matrix) -> tuple[Any]:
 
 
 def pinv(a: Matrix, least: Matrix) -> tuple[Any]:
-    """The pseudoinverse, by the singular values that are larger than so many times the largest."""
+    """The pseudoinverse, from the singular values above `least` times the largest."""
     if a.shape[0] < a.shape[1]:
         return (pinv(a.T, least)[0].T,)
     square = matmul(a.T, a)[0]

@@ -5,7 +5,7 @@ writes the statements of its derivatives: tangents of the results from those of 
 arguments (jvp), and cotangents the other way (vjp). The rules are those of Giles,
 Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation (2008). As in NumPy, `cholesky` and `eigh` read the lower triangle of
-their argument only, so the derivative by what is above it is zero.
+their argument only, so the derivative by the elements above it is zero.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _slogdet_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
 
 # -------------------------------------------------------------------- factorisations
 def _half(w: Writer, a: Expr) -> Expr:
-    """The lower triangle, and half of the diagonal."""
+    """The lower triangle, with half of the diagonal."""
     at = lambda i, j: where(eq(i, j), HALF, where(lt(j, i), ONE, ZERO)) * load(a, i, j)
     return w.build(w.shape(a), at)
 
@@ -134,7 +134,7 @@ def _cholesky_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
 
 
 def _gaps(w: Writer, values: Expr, k: Expr) -> Expr:
-    """k[i, j]/(w[j] - w[i]), and 0 for equal eigenvalues: what is smooth there does not
+    """k[i, j]/(w[j] - w[i]), and 0 for equal eigenvalues: functions that are smooth there do not
     depend on the choice of the vectors."""
 
     def at(i: Expr, j: Expr) -> Expr:
@@ -209,9 +209,9 @@ BLOCK = 48
 
 
 def _eliminated(a: Any) -> tuple[Any, ...]:
-    """Gaussian elimination with partial pivoting, by blocks of columns: the sign of the order of the rows, what
-    makes the matrix upper triangular, which is 1 and -1 in its determinant whatever was rounded, and the
-    triangle. Golub, Van Loan, Matrix Computations (2013), section 3.4."""
+    """Gaussian elimination with partial pivoting, by blocks of columns (Golub, Van Loan, Matrix
+    Computations (2013), section 3.4): the sign of the row order; the factor that makes the matrix
+    upper triangular, with determinant 1 or -1 whatever the rounding; and the triangle."""
     n, rest = len(a), np.array(a, float)
     order, sign, one = np.arange(n), 1.0, np.eye(n)
     for first in range(0, n, BLOCK):
@@ -233,7 +233,7 @@ def _eliminated(a: Any) -> tuple[Any, ...]:
 FACTORS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "eliminated": _eliminated, "corrected_pinv": corrected_pseudoinverse,
 }  # fmt: skip
-"""What corrections ask for: no derivatives are taken of it."""
+"""Routines for corrections; they are not differentiated."""
 
 ROUTINES: dict[str, Routine] = {
     "matmul": Routine(

@@ -23,8 +23,8 @@ def _left_of(w: Writer, y: Expr, a: Expr, x: Expr) -> Expr:
 
 
 def _unless_full(w: Writer, reached: Expr, size: Expr, part: Expr) -> Expr:
-    """What a matrix does not reach of rows or columns: nothing, if its rank is their number. The rank is the trace of
-    the projection P A."""
+    """The part of rows or columns that a matrix does not reach: zero if its rank is their number.
+    The rank is the trace of the projection P A."""
     n = w.shape(reached)[0]
     rank = w.total(n, lambda i: load(reached, i, i))
     full = lt(raw(REAL_OF, (size,)), rank + HALF)
@@ -90,7 +90,7 @@ def _columns(w: Writer, a: Expr, sizes: Expr, over: bool = False) -> Expr:
 
 
 def _beside(w: Writer, u: Expr, a: Expr) -> Expr:
-    """(I - U U') A, the part of columns that orthonormal columns do not reach."""
+    """(I - U U') A, the part of columns outside of the span of orthonormal columns."""
     return w.plus(a, w.minus(w.times(u, w.times(w.transposed(u), a))))
 
 
@@ -150,7 +150,8 @@ PINV = Routine(
     _pinv_vjp,
     "np.linalg.pinv({0}, {1}[0])",
 )
-"""By the matrix and the size of the singular values that count as 0, in an array of one: relative to the largest."""
+"""A function of the matrix and of the size, in an array of one, of the singular values that count
+as 0, relative to the largest."""
 DIFFERENCE = Routine(
     lambda y, a, x: (y - a @ x,),
     algebra.difference,

@@ -1,4 +1,4 @@
-"""Says why a program with arrays or loops is not valid; passes may assume that it is."""
+"""Reports why a program with arrays or loops is not valid; passes may assume that it is."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from symdiff.ir.loop_program import (
 def faults(program: LoopProgram) -> list[str]:
     """Everything that is wrong with a program; an empty list if it is valid.
 
-    In a valid program every name is defined once, and before it is used; arrays are
-    loaded from with as many integers as they have axes, and used as a whole only where a
-    statement takes an array; what is updated or carried keeps its type; conditions are
-    conditions and indices integers; every tape that is restored is saved at one place.
+    In a valid program every name is defined once, and before it is used; a load from an array
+    has as many integers as the array has axes; whole arrays occur only where a statement takes
+    an array; what is updated or carried keeps its type; conditions are conditions and indices
+    integers; every tape that is restored is saved at one place.
     """
     checker = _Checker(types(program))
     checker.scope = {p.name for p in program.params} | set(program.data)
@@ -73,7 +73,7 @@ class _Checker:
         self.scope: set[str] = set()
 
     def block(self, block: Block) -> Iterator[str]:
-        """The faults of statements; what they define is in scope afterwards."""
+        """The faults of statements; the names that they define are in scope afterwards."""
         for s in block:
             yield from self.statement(s)
             self.scope |= {n for n, _ in defined(s)}

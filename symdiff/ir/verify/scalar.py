@@ -1,4 +1,4 @@
-"""Says why a program is not valid; passes may assume that it is."""
+"""Reports why a program is not valid; passes may assume that it is."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LOGIC = (ir.NOT, ir.AND, ir.OR)
 def faults(program: Program) -> list[str]:
     """Everything that is wrong with a program; an empty list if it is valid.
 
-    A valid program has distinct parameters; real outputs, boolean domain and
-    assumptions, made of nodes that are well formed and mention parameters only; a
-    tree that places every output; and the constant nan only as a result: an output
-    or a side of a branch, where it masks what is undefined.
+    A valid program has distinct parameters; real outputs, and boolean domain and assumptions,
+    whose nodes are well formed and mention parameters only; a tree that places every output;
+    and the constant nan only as a result: an output, or a side of a branch, where it masks an
+    undefined value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Operators, attributes and calls of complex numbers while tracing: each comes down to those of the parts."""
+"""Operators, attributes and calls of complex numbers while tracing, in terms of their parts."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _complex(t: Tracer, real: Any = 0, imag: Any = 0) -> Any:
 
 
 def is_type(value: Any) -> bool:
-    """Whether it is the type of complex numbers of two doubles, as an argument says it."""
+    """Whether an argument names the type of complex numbers of two doubles."""
     if isinstance(value, str):
         return value in ("complex", "complex128", "c16", "D")
     return any(value is k for k in _TYPES) or (
@@ -129,7 +129,7 @@ def parts_of(value: Any) -> tuple[Any, Any]:
 
 
 def subscript(t: Tracer, owner: Record, index: Any, read: Callable[..., Any]) -> Any:
-    """`owner[index]`, by that of a real array."""
+    """`owner[index]`, from the same for real arrays."""
     if not is_array_pair(owner):
         raise Refused("a complex number is indexed")
     real, imag = parts_of(owner)
@@ -198,8 +198,8 @@ _KEPT: dict[str, Callable[..., Any]] = {"astype": _astype, "tolist": _listed, "i
 # ------------------------------------------------------------------------- calls
 @functools.lru_cache(maxsize=2)
 def _table(with_scipy: bool) -> dict[int, tuple[Any, Any]]:
-    """What functions of complex arguments are, by the identity of the functions; of those of `scipy.fft` once
-    the user has imported it."""
+    """Implementations for complex arguments, by the identity of the functions; those of `scipy.fft`
+    once the user has imported it."""
     found: dict[int, tuple[Any, Any]] = {}
     transforms = fourier.TRANSFORMS if with_scipy else fourier.NUMPY
     for name, made in (holomorphic.TABLE | transforms).items():
@@ -220,8 +220,8 @@ def _composed(made: Any, t: Tracer, *args: Any, **kwargs: Any) -> Any:
 
 
 def _split(value: Any, k: int) -> Any:
-    """A value with the one or the other part in place of each complex number, and of each real one
-    beside it."""
+    """A value with each complex number replaced by one of its parts, and each real number next to
+    complex ones likewise."""
     if isinstance(value, (list, tuple)):
         inner = [_split(v, k) for v in value]
         return inner if isinstance(value, list) else tuple_like(value, inner)
@@ -229,7 +229,7 @@ def _split(value: Any, k: int) -> Any:
 
 
 def _by_parts(function: Any, t: Tracer, first: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function that does the same with both parts of its first argument."""
+    """A function that acts on both parts of its first argument alike."""
     if is_type(kwargs.get("dtype")):
         del kwargs["dtype"]
     if args and is_type(args[0]):
@@ -245,7 +245,7 @@ def _by_parts(function: Any, t: Tracer, first: Any, *args: Any, **kwargs: Any) -
 
 
 def joined(t: Tracer, real: Any, imag: Any) -> Any:
-    """Complex numbers of results that nest alike."""
+    """Complex numbers in results, from real and imaginary parts that nest alike."""
     if isinstance(real, (list, tuple)):
         return tuple_like(tuple(real), [joined(t, a, b) for a, b in zip(real, imag, strict=True)])
     return pair(t, real, imag)
@@ -270,7 +270,7 @@ def _ones_like(t: Tracer, a: Any, dtype: Any = None) -> Any:
 
 
 def _of_real_part(function: Any) -> Callable[..., Any]:
-    """A function of the shape of its argument alone."""
+    """A function that depends on the shape of its argument only."""
     return lambda t, value, *args: t.call(function, (parts_of(value)[0], *args), {})
 
 
@@ -296,7 +296,7 @@ _MAKERS = (np.zeros, np.ones, np.empty, np.eye, np.identity, np.array, np.asarra
            np.zeros_like, np.ones_like, np.empty_like, np.full_like)  # fmt: skip
 """Functions that make an array of a type."""
 _FREE = (isinstance, list, tuple, zip, enumerate, map, filter, reversed, print, dict, type, iter)
-"""Functions that do not compute with what they are called with."""
+"""Functions that do not compute with their arguments."""
 
 
 def involved(value: Any) -> bool:
@@ -307,7 +307,7 @@ def involved(value: Any) -> bool:
 
 
 def called(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a call with complex arguments, or for a complex type; NotImplemented of others."""
+    """The result of a call with complex arguments, or for a complex type; else NotImplemented."""
     if isinstance(function, Method):
         whole = function.name != "astype" or is_complex(function.owner)
         return NotImplemented if whole or not is_type(args[0]) else pair(t, function.owner, 0)
@@ -330,7 +330,7 @@ def called(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def check(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Refuse a known function that has no meaning here for complex numbers."""
+    """Refuse a known function that does not support complex numbers here."""
     if not any(map(is_complex, (*args, *kwargs.values()))) or function in _FREE:
         return
     package = (getattr(function, "__module__", None) or "").partition(".")[0]

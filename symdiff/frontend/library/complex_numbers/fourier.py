@@ -1,8 +1,8 @@
 """Discrete Fourier transforms, in plain Python that is traced.
 
-Each is a product with the matrix of the roots of unity: n**2 operations of n numbers, where a fast
-transform takes n*log(n). Exponents are reduced as integers, so that roots are accurate, and exact where
-they are 1, -1, 1j or -1j.
+Each is a product with the matrix of the roots of unity: n**2 operations for n numbers, where a fast
+transform takes n*log(n). Exponents are reduced as integers, so that roots are accurate, and exact
+if they are 1, -1, 1j or -1j.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from symdiff.frontend.trace.tracer import Tracer
 
 ArrayLike = Any
 ROOM = 2.0**-36
-"""By how much NumPy's results may differ, of the largest argument: its transforms have other roundings."""
+"""The difference from NumPy's results, relative to the largest argument: its transforms round
+otherwise."""
 
 
 @traced
@@ -29,7 +30,7 @@ def rounded_otherwise(t: Tracer, found: Any) -> Any:
 
 
 def _roots(rows: int, columns: int, n: int, sign: float) -> Any:
-    """`exp(sign*2j*pi*j*k/n)` of all j below `rows` and k below `columns`."""
+    """`exp(sign*2j*pi*j*k/n)` for all j below `rows` and k below `columns`."""
     turns = (np.arange(rows)[:, None] * np.arange(columns)[None, :]) % n
     below = 2 * turns > n
     least = np.where(below, n - turns, turns)  # the angle is 2*pi*least/n, up to its sign
@@ -114,4 +115,4 @@ _FUNCTIONS = {
 }  # fmt: skip
 NUMPY = {f"numpy.fft.{name}": f for name, f in _FUNCTIONS.items()}
 TRANSFORMS = NUMPY | {f"scipy.fft.{name}": f for name, f in _FUNCTIONS.items()}
-"""By their dotted names."""
+"""The transforms, by their dotted names."""

@@ -277,7 +277,7 @@ TABLE: dict[str, Any] = {
     "operator.truediv": divide, "operator.pow": power, "operator.neg": negative,
     "operator.eq": equal, "operator.ne": unequal,
 }  # fmt: skip
-"""What functions do with complex arguments, by the dotted name."""
+"""Implementations for complex arguments, by the dotted name."""
 
 CMATH: dict[str, Any] = {f"cmath.{name}": f for name, f in _OF_CMATH.items()}
 """Functions of cmath."""
@@ -290,6 +290,6 @@ BY_PARTS = frozenset((
     "rot90", "split", "array_split", "broadcast_to", "zeros_like", "empty_like", "trapezoid",
     "take", "pad", "round", "append",
 ))  # fmt: skip
-"""Functions of NumPy that do the same with both parts."""
+"""Functions of NumPy that act on both parts alike."""
 
 __all__ = ["BY_PARTS", "CMATH", "OPERATORS", "TABLE"]

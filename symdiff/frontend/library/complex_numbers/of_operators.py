@@ -21,7 +21,7 @@ def pair(real: Any, imag: Any) -> Any:
 
 
 def small_integer(value: Any) -> Any:
-    """A number that is known to be an integer of at most 100 by its size, as an int; else None."""
+    """A number that is known to be an integer of magnitude at most 100, as an int; else None."""
     return int(value) if abs(value) <= 100 and value == int(value) else None
 
 
@@ -77,7 +77,7 @@ def unequal(a: Any, b: Any) -> Any:
 
 
 def power(a: Any, b: Any) -> Any:
-    """By products for integers, as Python has it; else by the logarithm."""
+    """A power: by products for integers, as in Python; else by the logarithm."""
     n = small_integer(b)
     if n is not None:
         return whole_power(a, n)
@@ -114,7 +114,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def products(function: Any, a: Any, b: Any) -> Any:
-    """A function that is linear in each of two arguments."""
+    """A function that is bilinear in its arguments, for complex ones."""
     if not is_complex(b):
         return pair(function(a.real, b), function(a.imag, b))
     if not is_complex(a):
@@ -129,4 +129,4 @@ OPERATORS: dict[type[ast.AST], Any] = {
     ast.Add: add, ast.Sub: subtract, ast.Mult: multiply, ast.Div: divide, ast.Pow: power,
     ast.MatMult: matmul, ast.Eq: equal, ast.NotEq: unequal,
 }  # fmt: skip
-"""What operators mean."""
+"""Implementations of operators."""

@@ -1,7 +1,7 @@
 """NumPy's functions.
 
-`either`       what is dispatched by the class of arrays: traced one by one, or of any size
-`names`        which function, method or attribute of arrays is which of ours
+`either`       arrays of either class: traced element by element, or of any size
+`names`        the tables of functions, and of methods and attributes of arrays
 `making`       new arrays and copies
 `shapes`       new shapes and views
 `joins`        joining, splitting, padding
@@ -10,6 +10,6 @@
 `linear_algebra` products, solving, decompositions, sorting
 `elementwise`  choosing, comparing, rounding, converting
 `keywords`     arguments by name, `out=` and `where=`
-`truth_values` what elementwise functions make of truth values alone
+`truth_values` elementwise functions of truth values alone
 `ufuncs`       methods such as `np.add.reduce`, and index tricks
 """

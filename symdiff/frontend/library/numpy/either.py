@@ -1,7 +1,7 @@
 """Arrays of either class: a `SmallArray`, whose elements are traced one by one, or a `SymArray`,
-whose size need not be known. What the library is written in is dispatched here.
+whose size may be unknown. The functions that the library is written with dispatch here.
 
-A `SmallArray` holds its elements in an array of NumPy's, so NumPy's own functions rearrange it.
+A `SmallArray` holds its elements in a NumPy array, so NumPy's own functions rearrange it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def sliced(t: Tracer, a: Array, axis: int, start: Any, stop: Any) -> Any:
 
 # ------------------------------------------------------------------- rearrangements
 def _by_class(few: Function, own: Function) -> Function:
-    """A function that is `own` where a `SymArray` is among what it is called with, else `few`."""
+    """A function that calls `own` if a `SymArray` is among its arguments, else `few`."""
 
     @functools.wraps(own)
     def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:

@@ -58,7 +58,7 @@ def _piecewise(t: Tracer, x: Any, conditions: Any, functions: Any, *args: Any) -
     kind = python_kind(x) if is_number(x) else getattr(x, "kind", "f")
 
     def value(piece: Any) -> Any:
-        """The result has the kind of the argument, so integers are floats in it."""
+        """The result in the kind of the argument, so integers become floats."""
         found = piece if is_number(piece) else call_back(t, piece, x, *args)
         if kind == "f":
             return elementwise(as_float, found)
@@ -155,7 +155,7 @@ def rounded(t: Tracer, value: Any, decimals: int = 0) -> Any:
 
 
 def _rint(t: Tracer, value: Any) -> Any:
-    """Rounded: floats, of integers too."""
+    """The number rounded, as a float also for integers."""
     return elementwise(lambda v: as_float(scalars.apply(functions.ROUND, v)), value)
 
 
@@ -186,7 +186,7 @@ def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
 
 
 def _cast_integer(kind: type[np.integer[Any]]) -> Function:
-    """A cast of known numbers to integers; of those that are not known too, if it is to 64 bits."""
+    """A cast of known numbers to integers; of unknown ones too, if it is to 64 bits."""
 
     def integer(t: Tracer, value: Any) -> Any:
         found = python_names.to_int(t, value)
@@ -210,7 +210,7 @@ def _finfo(t: Tracer, dtype: Any) -> Any:
 
 
 def _seterr(t: Tracer, **kinds: Any) -> Any:
-    """It changes no numbers, unless errors are to be raised."""
+    """No effect on numbers, unless errors are to be raised."""
     if "raise" in kinds.values() or "call" in kinds.values():
         raise Refused("np.seterr() that raises errors", "test the operands with 'if' instead")
     return t.own(dict(np.geterr()))
@@ -239,4 +239,4 @@ TABLE: dict[str, Function] = {
     **{f"numpy.{k.__name__}": _cast_narrow(k) for k in (np.float16, np.float32)},
     **{f"numpy.{k.__name__}": _cast_integer(k) for k in np.sctypeDict.values() if issubclass(k, np.integer)},
 }  # fmt: skip
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

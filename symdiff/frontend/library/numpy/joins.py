@@ -49,7 +49,7 @@ def parts_of(t: Tracer, values: Any) -> list[SymArray]:
 
 
 def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
-    """Arrays one after the other along an axis."""
+    """The concatenation of arrays along an axis."""
     rank = len(parts[0].shape)
     if any(len(p.shape) != rank for p in parts) or not rank:
         raise Refused("arrays of different dimensions are joined")
@@ -78,7 +78,7 @@ def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
 
 
 def _rows(t: Tracer, values: Any) -> SymArray | None:
-    """What is joined where it is one array, or a list, of a length that is not known when traced."""
+    """The argument of a join, if it is one array, or a list of unknown length."""
     if not isinstance(values, (SymArray, Listed)):
         return None
     a = symbolic.symbolic(t, values)
@@ -89,7 +89,7 @@ def _rows(t: Tracer, values: Any) -> SymArray | None:
 
 
 def _merged(t: Tracer, rows: SymArray, axis: int) -> SymArray:
-    """The rows of an array one after the other along an axis of theirs."""
+    """The rows of an array concatenated along one of their axes."""
     k = axis_of(len(rows.shape) - 1, axis)
     a = moved(t, rows, 0, k)
     shape = (*a.shape[:k], ir.mul(a.shape[k], a.shape[k + 1]), *a.shape[k + 2 :])
@@ -170,7 +170,7 @@ _PADDING: dict[str, Callable[[Expr, Expr], Expr]] = {
         ir.where(ir.lt(i, n), i, ir.sub(ir.sub(ir.mul(ir.const(2), n), ONE), i)),
     ),
 }  # fmt: skip
-"""Where an element outside of an axis of n elements comes from."""
+"""The source of an element outside of an axis of n elements."""
 
 
 def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:  # fmt: skip
@@ -208,12 +208,12 @@ _JOINING: tuple[tuple[str, Function, Function], ...] = (
     ("vstack", np.vstack, _vstack), ("row_stack", np.vstack, _vstack),
     ("column_stack", np.column_stack, _column_stack),
 )  # fmt: skip
-"""As `shapes._REARRANGING`."""
+"""Like `shapes._REARRANGING`."""
 
 TABLE: dict[str, Function] = {
     "numpy.append": _append, "numpy.split": parted(np.split, _split), "numpy.pad": _padded,
     **{f"numpy.{name}": together(f, own) for name, f, own in _JOINING},
 }  # fmt: skip
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""
 
 stack = TABLE["numpy.stack"]

@@ -22,7 +22,7 @@ from symdiff.frontend.trace.values import Real, Refused, Scalar
 
 Implementation = Callable[..., Any]
 EMPTY = Real(ir.NAN, ir.FALSE)
-"""What is where nothing was computed."""
+"""The value where nothing is computed."""
 
 
 def applied(
@@ -48,7 +48,7 @@ def applied(
 
 
 def _is_default(function: Any, name: str, value: Any) -> bool:
-    """Whether an argument says of a function of NumPy's what it does anyway (`dtype=None`)."""
+    """Whether an argument of a NumPy function has no effect (`dtype=None`)."""
     if not (value is None or isinstance(value, str)) or not _is_of(function, "numpy"):
         return False
     default = _defaults(function).get(name, ...)
@@ -93,7 +93,7 @@ def _is_new(t: Tracer, target: Any) -> bool:
 
 
 def _stored(t: Tracer, target: Any, value: Any, unsafe: bool = False) -> Any:
-    """Put a result into the array that is passed for it; `unsafe` whatever the kinds are."""
+    """Put a result into the array that is passed for it; `unsafe`: whatever the kinds."""
     if isinstance(number_of(target), Scalar):
         used_as_array(target, "a result is stored in it")
     if not unsafe:

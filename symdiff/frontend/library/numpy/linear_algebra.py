@@ -107,8 +107,8 @@ def _trace(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 
 
 # -------------------------------------------------------------------- contractions
 def contracted(t: Tracer, parts: Sequence[tuple[str, SymArray]], output: str) -> Any:
-    """The sum over all letters but those of the output of a product of elements, each at
-    the indices that its letters name."""
+    """The sum, over all letters except those of the output, of a product of elements, each at
+    the indices of its letters."""
     sizes: dict[str, Expr] = {}
     for letters, a in parts:
         symbolic.must_have_rows(t, a)
@@ -170,7 +170,7 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
 
 
 def _rearranged(t: Tracer, letters: str, a: SymArray, output: str) -> SymArray:
-    """A view with axes in another order, or diagonals: what sums nothing."""
+    """A view with axes in another order, or diagonals: the case without sums."""
     first = [letters.index(c) for c in output]
     for k, c in enumerate(letters):
         same_size(t, a.shape[k], a.shape[letters.index(c)])
@@ -330,7 +330,7 @@ def _square(t: Tracer, value: Any, what: str) -> SymArray:
         return a
     one = ir.where(ir.eq(SLOTS[0], SLOTS[1]), ONE, ZERO)  # on the side that is not taken
     e = ir.where(t.path, formula(a), one)
-    square = (a.shape[0], a.shape[0])  # where it need not be one
+    square = (a.shape[0], a.shape[0])  # also where it need not be square
     return lazy(square, "f", e, by_side(t.path, symbolic.needs(a), ir.TRUE))
 
 
@@ -348,7 +348,7 @@ def _solve(t: Tracer, a: Any, b: Any) -> Any:
 
 
 def _of_square(name: str, is_number: bool = False) -> Function:
-    """A routine that makes a matrix of a square one, or a number."""
+    """A routine from a square matrix to a matrix, or to a number."""
 
     def implementation(t: Tracer, value: Any) -> Any:
         a = _square(t, value, f"np.linalg.{name}()")
@@ -478,4 +478,4 @@ TABLE: dict[str, Function] = {
     "numpy.linalg.multi_dot": _multi_dot,
     "numpy.sort": sort, "numpy.argsort": argsort,
 }  # fmt: skip
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

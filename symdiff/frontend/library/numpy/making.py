@@ -88,7 +88,7 @@ def filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
 
 
 def _filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
-    """The same as a formula; `by_rows` as of a `Memory`."""
+    """The same as a formula; `by_rows` as in `Memory`."""
     if isinstance(value, SymArray):
         axes = new_shape(t, shape)
         return symbolic.snapshot(converted(symbolic.broadcast(t, value, axes), kind))
@@ -98,12 +98,12 @@ def _filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool =
 
 
 def _full_of(value: Any, kind: str | None) -> Function:
-    """`np.zeros` and the like."""
+    """`np.zeros` and similar functions."""
     return lambda t, shape, dtype=None: filled(t, shape, value, dtype_kind(dtype) or kind)
 
 
 def _like(value: Any) -> Function:
-    """`np.zeros_like` and the like; None: the value comes second."""
+    """`np.zeros_like` and similar functions; None: the value is the second argument."""
 
     def implementation(t: Tracer, model: Any, *fill: Any, dtype: Any = None, shape: Any = None) -> Any:  # fmt: skip
         a = array_from(t, model)
@@ -121,7 +121,7 @@ EMPTY = Real(ir.NAN, ir.FALSE)
 
 
 def real_ends(bounds: Sequence[Any]) -> tuple[str, str]:
-    """The refusal of a range of real numbers that are not known."""
+    """The refusal of a range of unknown real numbers."""
     end = next(v for v in bounds if not scalars.is_whole(v))
     return (
         f"np.arange() of {describe(end)} that is not known when traced",
@@ -140,7 +140,7 @@ def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     ):
         exact = [plain(b) for b in bounds]
         start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
-        count = max(0, math.ceil((float(stop) - float(start)) / float(step)))  # as NumPy rounds it
+        count = max(0, math.ceil((float(stop) - float(start)) / float(step)))  # as in NumPy
         known = array_of([number(start + i * step) for i in range(count)], (count,))
         return t.own(arrays.converted(known, dtype_kind(dtype)))
     return _ranged(t, *bounds, dtype=dtype)
@@ -148,7 +148,7 @@ def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
 
 def _ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     """`np.arange` of integers, and of known numbers that are short in binary: their sums and
-    quotients are exact in floating point, so the number of elements is NumPy's."""
+    quotients are exact in floating point, so the number of elements is that of NumPy."""
     bounds = tuple(t.whole(b, "a bound of np.arange()") if isinstance(b, Integral) else b for b in bounds)  # fmt: skip
     if not all(map(scalars.is_whole, bounds)):
         return converted(_ranged_reals(t, bounds), dtype_kind(dtype))
@@ -166,7 +166,7 @@ def _ranged_reals(t: Tracer, bounds: Sequence[Any]) -> Any:
         if not isinstance(b, Whole) and (q is None or SHORT % q.denominator):
             demands.not_whole(
                 active.get(), b, *real_ends(bounds)
-            )  # traces with integers, if it may
+            )  # trace with integers, if possible
             return _of_decided_length(t, start, stop, step)
     size = known[2]
     if not size:
@@ -182,7 +182,7 @@ def _ranged_reals(t: Tracer, bounds: Sequence[Any]) -> Any:
 
 
 def _of_decided_length(t: Tracer, start: Any, stop: Any, step: Any) -> Any:
-    """A range of real numbers: how many there are is decided in doubles, as NumPy does."""
+    """A range of real numbers: its length is computed in doubles, as in NumPy."""
     span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
     length = t.call(math.ceil, (scalars.binary(ast.Div, span, as_real(step)),), {})
     found = sequences.symbolic_range(length)
@@ -244,7 +244,7 @@ def _meshgrid(t: Tracer, *values: Any, indexing: Any = "xy") -> Any:
 
 
 def where(t: Tracer, condition: Any, *sides: Any) -> Any:
-    """Only the side that is taken counts."""
+    """`np.where`: only the side that is taken counts."""
     chosen = arrays.elementwise(scalars.truth, condition)
     if not sides:
         used_as_array(condition, "its true elements are found")
@@ -313,7 +313,7 @@ def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
 
 
 def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
-    """Straight lines between points; beyond the ends, the ends."""
+    """Linear interpolation between points; constant beyond the ends."""
     for v in (xp, fp):
         used_as_array(v, "np.interp()")
     made = (symbolic.elementwise(t, as_float, symbolic.symbolic(t, v)) for v in (xp, fp))
@@ -333,9 +333,7 @@ def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
         slope = ir.div(ir.sub(y1, y0), ir.sub(x1, x0))
         line = ir.add(y0, ir.mul(slope, ir.sub(e, x0)))
         first, end = (placed(formula(heights), [m]) for m in (ZERO, last))
-        beyond = ir.le(
-            placed(symbolic.plainly(grid), [last]), written(as_real(p))
-        )  # which nan is not
+        beyond = ir.le(placed(symbolic.plainly(grid), [last]), written(as_real(p)))  # false for nan
         return Real(ir.where(ir.eq(i, ZERO), first, ir.where(beyond, end, line)))
 
     return symbolic.elementwise(t, value, points, places)
@@ -373,4 +371,4 @@ TABLE: dict[str, Function] = {
     "numpy.shape": shape, "numpy.size": _size, "numpy.ndim": lambda t, a: len(shape(t, a)),
     "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
 }  # fmt: skip
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

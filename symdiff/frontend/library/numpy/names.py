@@ -1,5 +1,5 @@
-"""Which function of NumPy's on arrays, which method or attribute of arrays is which of ours.
-Elementary functions apply element by element."""
+"""The tables of NumPy's functions on arrays, and of methods and attributes of arrays. Elementary
+functions apply element by element."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ TABLE: dict[str, Function] = (
     | linear_algebra.TABLE
     | norms.TABLE
 )
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""
 
 NO_USE = {
     f"numpy.{name}"
@@ -56,7 +56,7 @@ NO_USE = {
         "interp",
     )
 }  # fmt: skip
-"""Functions that a number may be passed to: it is not an array because of that."""
+"""Functions that also accept numbers: an argument does not become an array because of them."""
 
 
 IN_CALL = frozenset(
@@ -67,7 +67,7 @@ IN_CALL = frozenset(
         "expand_dims", "broadcast_to",
     )
 )  # fmt: skip
-"""Functions that take numbers as well: what is passed is an array where it is in the call."""
+"""Functions that also accept numbers: an argument is an array if it is one in the call."""
 
 
 OF_MATRICES = frozenset(
@@ -77,12 +77,12 @@ OF_MATRICES = frozenset(
         "matrix_power",
     )
 ) | {"numpy.trace"}  # fmt: skip
-"""Functions whose first argument is a matrix, where nothing else is known of it."""
+"""Functions whose first argument is a matrix, if nothing else is known of it."""
 
 
 def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bool = False) -> None:
-    """Where numbers are used as arrays by a function, trace again with their parameters as
-    arrays; in a list, which is an array itself, only those that are arrays in the call."""
+    """Where a function uses numbers as arrays, trace again with their parameters as arrays; in a
+    list, which is an array itself, only with those that are arrays in the call."""
     if name in NO_USE:
         return
     for k, v in enumerate(values):
@@ -151,7 +151,7 @@ PROPERTIES: dict[str, Callable[[Tracer, Any], Any]] = {
 
 
 def _copy(t: Tracer, a: Any) -> Any:
-    """The method, which unlike the function makes arrays that lie row by row."""
+    """The method, which unlike the function makes arrays stored by rows."""
     found = copied(t, a)
     if isinstance(found, SymArray):
         found.memory.by_rows = True
@@ -171,7 +171,7 @@ def _ravel(t: Tracer, a: Any, order: str = "C") -> Any:
 
 
 def as_function(name: str) -> Function:
-    """A method that is called as the function of that name is, with all of its arguments."""
+    """A method with the same arguments as the function of that name."""
     return lambda t, a, *args, **named: t.call(getattr(np, name), (a, *args), named)
 
 

@@ -103,4 +103,4 @@ def euclidean(t: Tracer, a: Array, axis: Any, keepdims: Any = False) -> Any:
 
 
 TABLE = {"numpy.linalg.norm": norm, "numpy.linalg.vector_norm": vector_norm}
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

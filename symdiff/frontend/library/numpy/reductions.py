@@ -58,7 +58,7 @@ Function = Callable[..., Any]
 
 
 def axes_of(a: Array, axis: Any) -> tuple[int, ...]:
-    """The axes that an argument `axis` means."""
+    """The axes that an argument `axis` denotes."""
     rank = rank_of(a)
     if axis is not None and isinstance(a, SymArray):
         symbolic.must_have_rows(active.get(), a)
@@ -72,8 +72,8 @@ def axes_of(a: Array, axis: Any) -> tuple[int, ...]:
 def kept(
     t: Tracer, found: Any, a: Array, axes: tuple[int, ...], keepdims: Any, value: Any = None
 ) -> Any:
-    """The result of a reduction, with its axes put back as 1 if wanted: of a selection the one that
-    its mask has made of several."""
+    """The result of a reduction, with its axes put back as size 1 if wanted; for a selection, the
+    one axis into which its mask merged several."""
     if not keepdims:
         return found
     a = symbolic.with_rows(t, a)
@@ -88,7 +88,7 @@ def kept(
 
 
 def counted(t: Tracer, value: Any, axis: Any, neutral: Expr) -> tuple[SymArray, tuple[int, ...]]:
-    """An array to reduce along axes, with a neutral number in place of the elements that
+    """An array to reduce along axes, with a neutral number in place of elements that
     are not selected."""
     if not isinstance(value, Selected) or not _reduces_rows(value, axis):
         a = symbolic.symbolic(t, value)  # without those
@@ -103,7 +103,7 @@ def counted(t: Tracer, value: Any, axis: Any, neutral: Expr) -> tuple[SymArray, 
 
 
 def _reduces_rows(value: Selected, axis: Any) -> bool:
-    """Whether the axis that a selection has in place of those of its mask is among the reduced."""
+    """Whether the reduced axes include the one into which a mask merges several."""
     if axis is None or value.in_place:
         return True
     rank = len(value.items.shape) - len(value.present.shape) + 1
@@ -146,7 +146,7 @@ def prod(
 
 
 def one_by_one(value: Any) -> Any:
-    """An array, or a selection from one, whose elements are reduced one by one; None of others."""
+    """An array, or a selection from one, whose elements are reduced one by one; else None."""
     if isinstance(value, (Masked, SmallArray)):
         return value
     return None if sequences.involved((value,)) else arrays.asarray(value)
@@ -274,8 +274,8 @@ def extreme(op: ir.Op, start: Expr) -> Function:
 
 
 def _extreme_of(t: Tracer, a: SymArray, axes: Sequence[int], op: ir.Op, start: Expr) -> Any:
-    """A comparison drops what is not a number: elements outside of their domain make the
-    result undefined by their conditions."""
+    """The extreme along axes; comparisons drop nan, so elements outside of their domain make
+    the result undefined by their conditions."""
     if a.kind == "b":
         found = _extreme_of(t, folding.counts(a), axes, op, start)
         return folding.any_of(t, found)
@@ -330,7 +330,7 @@ argmin = place_of(ir.lt)
 
 
 def _counted(few: Function, each: Function, how: type[ast.cmpop]) -> Function:
-    """A truth of all elements, by how many of them `each` holds for; `few` that of traced elements."""
+    """A truth of all elements, by how many of them `each` holds for; `few`: for traced elements."""
 
     def implementation(
         t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None
@@ -376,7 +376,7 @@ def variance(root: bool) -> Function:
 
 
 def _freedom(n: Any, ddof: Any) -> Any:
-    """The degrees of freedom of n numbers: `n - ddof`, and never less than 0."""
+    """The degrees of freedom of n numbers: `n - ddof`, but at least 0."""
     return scalars.apply(functions.MAXIMUM, scalars.binary(ast.Sub, n, ddof), 0)
 
 
@@ -408,7 +408,7 @@ def _running(combine: folding.Combine, start: Expr, name: str) -> Function:
 
 
 def extreme_so_far(op: ir.Op, start: Expr) -> Function:
-    """`np.maximum.accumulate` and the like."""
+    """`np.maximum.accumulate` and similar functions."""
     return lambda t, value, axis: folding.scan(
         t, a := symbolic.symbolic(t, value), axes_of(a, axis)[0], start,
         lambda x, y: ir.apply(op, x, y), op.name,
@@ -447,7 +447,7 @@ def trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1, axis: int = -1) -> 
 # ------------------------------------------------------------------- exponentials
 def peak(t: Tracer, a: SymArray, axis: Any) -> Any:
     """The largest element, found by its place, so that no derivative goes through the
-    search; 0 where it is not finite. The axes stay as 1."""
+    search; 0 if it is not finite. The axes remain with size 1."""
     axes = axes_of(a, axis)
     if len(axes) == 1 and len(a.shape) > 1:
         found = taken_along(t, a, argmax(t, a, axes[0], keepdims=True), axes[0])
@@ -497,7 +497,7 @@ def _log_softmax(t: Tracer, value: Any, axis: Any = None) -> Any:
     a, top, e = _exponentials(t, value, axis)
 
     def of_one(x: Any, m: Any, s: Any) -> Any:
-        difference = scalars.binary(ast.Sub, x, m)  # large elements lose nothing in it
+        difference = scalars.binary(ast.Sub, x, m)  # exact enough for large elements
         return scalars.binary(ast.Sub, difference, scalars.apply(functions.LOG, s))
 
     return arrays.elementwise(of_one, a, top, total(t, e, axis, keepdims=True))
@@ -541,4 +541,4 @@ TABLE: dict[str, Function] = {
     "scipy.special.logsumexp": logsumexp, "scipy.special.softmax": _softmax,
     "scipy.special.log_softmax": _log_softmax,
 }  # fmt: skip
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""

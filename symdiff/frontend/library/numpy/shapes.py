@@ -1,5 +1,5 @@
-"""NumPy's functions that rearrange arrays to new shapes or views. For a
-`SymArray` each says where the element at the slots comes from."""
+"""NumPy's functions that rearrange arrays to new shapes or views. For a `SymArray` each maps the
+slots to the source of the element."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _known(value: Any, what: str) -> int:
 
 # ---------------------------------------------------------------------- reshaping
 def divided(a: Expr, b: Expr) -> Expr:
-    """`a // b` of integers, where it is visible without a division."""
+    """`a // b` of integers, simplified where no division is needed."""
     if b is ONE:
         return a
     if a.op is ir.MUL and b in a.args:
@@ -72,7 +72,7 @@ def divided(a: Expr, b: Expr) -> Expr:
 
 
 def _factors(shape: Sequence[Expr]) -> list[Expr]:
-    """The sizes that are multiplied, with the constant ones as one; in the order of their text."""
+    """The factors of a size, the constant ones as one; in the order of their text."""
     known, rest = 1, list[Expr]()
     stack = list(shape)
     while stack:
@@ -132,7 +132,7 @@ def _quotient(shape: Sequence[Expr], others: Sequence[Expr]) -> Expr | None:
 def _groups(
     old: Sequence[Expr], new: Sequence[Expr]
 ) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Stretches of axes that become stretches of as many elements: the shortest ones."""
+    """The shortest runs of old and new axes with equal numbers of elements."""
     found = []
     i = j = 0
     while i < len(old) or j < len(new):
@@ -149,7 +149,7 @@ def _groups(
 
 
 def _in_a_row(a: SymArray, i: int, p: int) -> bool:
-    """Whether the elements of some axes lie in memory as one axis would."""
+    """Whether the elements of some axes are stored in memory like one axis."""
     axes = [k for k in range(i, p) if a.shape[k] is not ONE]
     if len(axes) < 2:
         return True
@@ -165,7 +165,7 @@ def _in_a_row(a: SymArray, i: int, p: int) -> bool:
 
 
 def _counted_through(a: SymArray, i: int, p: int) -> bool:
-    """Whether some axes count through one axis of memory, as those of a vector that was reshaped."""
+    """Whether some axes run through one axis of memory, like those of a reshaped vector."""
     own = SLOTS[i:p]
     places = [w for w in a.where if any(n in own for n in ir.topological((w,)))]
     if len(places) != 1:
@@ -178,20 +178,21 @@ def _counted_through(a: SymArray, i: int, p: int) -> bool:
 
 
 def _lies_by_rows(memory: Memory) -> bool:
-    """Whether memory that is not that of an argument lies row by row: what is known to, and vectors."""
+    """Whether memory other than an argument's is stored by rows: if it is known to be, and for
+    vectors."""
     return memory.by_rows or (len(memory.shape) == 1 and not memory.argument)
 
 
 def _steps(w: Expr, k: int, from_anywhere: bool) -> bool:
-    """Whether an index is that of an axis, or with an offset."""
+    """Whether an index is that of an axis, or differs by an offset."""
     if w is SLOTS[k] or not from_anywhere:
         return w is SLOTS[k]
     return not any(n in SLOTS for n in ir.topological((linear(ir.sub(w, SLOTS[k])),)))
 
 
 def _as_arguments(t: Tracer, memory: Memory) -> bool:
-    """Whether memory lies row by row where arguments do: as of what is computed from elements of
-    arguments at the same indices."""
+    """Whether memory is stored by rows if the arguments are: such as values computed from elements
+    of arguments at the same indices."""
     if memory.leaf is not None and memory.element is ZERO:
         return False
     for n in ir.topological((memory.element,)):
@@ -237,7 +238,7 @@ def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
             found = symbolic.gathered(a, new, at)
             found.memory.reshaped = a.memory.reshaped
             return found
-        found = symbolic.gathered(a, new, at)  # a view or a copy, as the memory lies
+        found = symbolic.gathered(a, new, at)  # a view or a copy, depending on the memory
         found.memory.may_show(a.memory)
         return found
     return symbolic.viewed(a, new, at)
@@ -252,7 +253,7 @@ def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
 
 
 def ravel(t: Tracer, value: Any) -> SymArray:
-    """The same elements in a row: a view where they lie so, else a copy."""
+    """All elements as a vector: a view if the memory allows it, else a copy."""
     a = symbolic.symbolic(t, value)
     found = a if len(a.shape) == 1 else reshaped(t, a, -1)
     if sum(n is not ONE for n in a.shape) > 1 or found.sides is not None:
@@ -270,13 +271,13 @@ def ravel(t: Tracer, value: Any) -> SymArray:
             t.decides(n)
     found = symbolic.snapshot(found)
     found.memory.reshaped = memory.reshaped
-    if not known:  # a view or a copy, as the memory lies
+    if not known:  # a view or a copy, depending on the memory
         found.memory.may_show(memory)
     return found
 
 
 def contiguous(t: Tracer, a: SymArray) -> SymArray:
-    """The array itself where its elements are neighbours in memory, row by row, else a copy."""
+    """The array itself if its elements are contiguous in memory, by rows, else a copy."""
     whole = a.sides is None and _in_a_row(a, 0, len(a.shape)) and len(a.shape) > 1
     if whole and (a.memory.argument or _lies_by_rows(a.memory)):
         a.memory.reshaped |= a.memory.argument
@@ -285,7 +286,7 @@ def contiguous(t: Tracer, a: SymArray) -> SymArray:
 
 
 def _in_steps_of_one(a: SymArray) -> bool:
-    """Whether the elements of a vector are neighbours in memory that lies row by row."""
+    """Whether the elements of a vector are adjacent in memory that is stored by rows."""
     at = [w for w, n in zip(a.where, a.memory.shape, strict=True) if n is not ONE]
     if not at or a.shape[0] is ONE:
         return True
@@ -295,7 +296,7 @@ def _in_steps_of_one(a: SymArray) -> bool:
 
 
 def flat(t: Tracer, a: SymArray) -> SymArray:
-    """All elements in a row, as they are stored to."""
+    """All elements as a vector, for stores."""
     if len(a.shape) == 1:
         return a
     place, at = SLOTS[0], list[Expr]()
@@ -311,8 +312,9 @@ def _flatten(t: Tracer, value: Any) -> Any:
 
 # -------------------------------------------------------------------------- views
 def viewed(a: SymArray, f: Function, args: Any, kwargs: Any, ones: Any = ()) -> SymArray:
-    """The view that a function of NumPy's makes of an array. It is called with one whose strides are names of
-    its axes, and says in those of the result where each axis of it is from; `ones` are axes of size 1."""
+    """The view that a NumPy function makes of an array. It is called with an array whose strides
+    are names of its axes; the strides of the result give the source of each axis; `ones` are axes
+    of size 1."""
     rank = len(a.shape)
     given = _leaves((*args, *kwargs.values()))
     for k in given:
@@ -345,7 +347,7 @@ def viewed(a: SymArray, f: Function, args: Any, kwargs: Any, ones: Any = ()) -> 
 
 
 def _leaves(values: Any) -> list[Any]:
-    """The numbers that are said of axes."""
+    """The numbers in arguments that refer to axes."""
     nested = (_leaves(v) if isinstance(v, (tuple, list)) else [v] for v in values if v is not None)
     return [k for part in nested for k in part]
 
@@ -564,7 +566,7 @@ TABLE: dict[str, Function] = {
     **{f"numpy.{name}": rearranged(f, own) for name, f, own in _REARRANGING},
     **{f"numpy.{name}": _viewing(f) for name, f in _VIEWS.items()},
 }  # fmt: skip
-"""Traced versions, by the dotted name of what they implement."""
+"""Traced versions, by the dotted name of the function."""
 
 flattened, squeezed, diagonals, expanded, moved, transpose = (
     TABLE[f"numpy.{name}"]

@@ -1,5 +1,5 @@
-"""What NumPy's elementwise functions make of truth values alone: it computes those in formats of eight
-or sixteen bits, such as float16, which traced programs do not have."""
+"""NumPy's elementwise functions of truth values alone: NumPy computes them in formats of eight or
+sixteen bits, such as float16, which traced programs do not have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOGICAL: dict[str, Callable[[Any, Any], Any]] = {
     "fmax": scalars.disjunction, "fmin": scalars.conjunction,
 }  # fmt: skip
 _ROUNDED = ("round", "around")
-"""Functions that are no universal functions, and compute in float16."""
+"""Functions that are not universal functions, and compute in float16."""
 _HINT = "make numbers of them first, such as np.where(a > 0, 1.0, 0.0)"
 
 
@@ -63,7 +63,7 @@ def of(function: Any, usual: Implementation) -> Implementation:
 
 @functools.lru_cache(maxsize=512)
 def _result(function: Any) -> str:
-    """The code of the dtype of what a function makes of truth values; "" if it takes none."""
+    """The code of the dtype of a function's result for truth values; "" if it takes none."""
     if not isinstance(function, np.ufunc):
         return "e" if function.__name__ in _ROUNDED else "?"
     if function.signature is not None:
