@@ -1,11 +1,12 @@
-"""Carry parts of each real name of a program with arrays and loops beside it.
+"""Carry the parts of each real name of a program with arrays and loops in further names.
 
 Before:  for i: s = s + x[i]*y[i]
 After:   for i: s, s_low = (s, s_low) + x[i]*y[i]
 
-Requires: an arithmetic (a subclass): what expressions over numbers of several parts become.
-Ensures: every real name that is not exact stands for the first part of a number, and `beside` names
-the others, in numbers, arrays, elements that are replaced or added to, loops and tapes. Products
+Requires: an arithmetic (a subclass) that rewrites expressions over numbers of several parts.
+Ensures: every real name that is not exact holds the first part of a number, and `beside` names
+the others, for numbers, arrays, updates of elements, loops and tapes. Products
+of matrices are sums.
 of matrices are sums.
 """
 
@@ -29,13 +30,14 @@ from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated, eliminated
 
 Parts = tuple[Expr, ...]
-"""The parts of a number: its value as far as one number holds it, and the others."""
+"""The parts of a number: its value rounded to one number, and the corrections."""
 
 
 def with_loops(
     program: lp.LoopProgram, names: Names, keeps: Callable[[lp.Call], bool] = lambda s: False
 ) -> lp.Block:
-    """The statements with products of matrices as sums, and solvers as eliminations, but for calls to keep.
+    """The statements with products of matrices as sums, and solvers as eliminations, except calls
+    to keep.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def with_loops(
 
 
 def added_up(terms: Iterable[Expr]) -> Expr:
-    """The sum of terms, as it stands; those that are zero are left out."""
+    """The sum of terms as raw nodes; zero terms are left out."""
     total: Expr = ZERO
     for e in terms:
         if e is not ZERO:
@@ -79,15 +81,15 @@ def added_up(terms: Iterable[Expr]) -> Expr:
 
 
 class Beside(ABC):
-    """What becomes of the names of a program.
+    """The rewriting of the names of a program.
 
     Attributes
     ----------
     suffixes : of the names of the other parts.
-    beside : the names of the other parts by that of the first; what has none is exact.
+    beside : the names of the other parts by that of the first; names without an entry are exact.
     tapes : the same of tapes.
-    filled_here : exact arrays whose other parts were filled with zeros, which are known up to the end of
-        the block where they were.
+    filled_here : exact arrays whose other parts were filled with zeros; they are known up to the
+        end of the block that filled them.
     ranges : the indices of loops, and how many values they have.
     """
 
@@ -105,7 +107,7 @@ class Beside(ABC):
     # ------------------------------------------------------------------- arithmetic
     @abstractmethod
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
-        """Real expressions over variables, of which some have several parts."""
+        """The parts of real expressions over variables, some of which have several parts."""
 
     @abstractmethod
     def conditions(
@@ -119,11 +121,11 @@ class Beside(ABC):
 
     @abstractmethod
     def unsure(self, x: Parts, where: Expr) -> Parts:
-        """A number that is not known where a condition holds."""
+        """A number that is unknown where a condition holds."""
 
     # ------------------------------------------------------------------ expressions
     def over(self, outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Parts]]:
-        """The expressions over variables for what they load, and the parts of those."""
+        """The expressions over variables for their loads, and the parts of those."""
         found = {n: ir.var(f"leaf {k}") for k, n in enumerate(ir.topmost(outputs[::-1], lp.LEAVES))}
         forms = ir.substitute(outputs, found)
         leaves = {v: self.leaf(n) for n, v in found.items()}
@@ -147,7 +149,7 @@ class Beside(ABC):
         return (lp.load(n.args[0], *places), *others)
 
     def whole(self, e: Expr) -> Expr:
-        """An expression of integers, with decisions on real values as they are made."""
+        """An expression of integers, with its decisions on real values."""
         return self.decided(e)[0]
 
     def decided(self, e: Expr) -> tuple[Expr, Expr]:
@@ -174,7 +176,7 @@ class Beside(ABC):
         return (e, *map(lp.array, self.beside[lp.name_of(e)]))
 
     def named(self, name: str) -> tuple[str, ...]:
-        """New names beside a name."""
+        """New names for the other parts of a name."""
         self.beside[name] = tuple(self.names.fresh(f"{name}_{s}") for s in self.suffixes)
         return self.beside[name]
 
@@ -184,7 +186,7 @@ class Beside(ABC):
         """A result; what counts the numbers in it that are not accurate is added."""
 
     def whole_program(self) -> lp.LoopProgram:
-        """The program with the other parts; one more output counts what is not accurate."""
+        """The program with the other parts; one more output counts the inaccurate numbers."""
         block = self.block(with_loops(self.program, self.names, self.keeps))
         outputs, checks, wrong = list[Expr](), list[lp.Statement](), list[Expr]()
         for e in self.program.outputs:
@@ -194,7 +196,7 @@ class Beside(ABC):
         return replace(self.program, block=block, outputs=tuple(outputs))
 
     def account(self, wrong: Sequence[Expr], checks: list[lp.Statement]) -> Expr:
-        """The last output, of what counts the numbers that are not accurate."""
+        """The last output: the sum of the counts of inaccurate numbers."""
         total = added_up(wrong)
         return raw(lp.REAL_OF, (total,)) if total is ZERO else total
 
@@ -216,15 +218,16 @@ class Beside(ABC):
         return tuple(made)
 
     def keeps(self, s: lp.Call) -> bool:
-        """Whether a routine is called, with other parts beside its results."""
+        """Whether the call of a routine is kept, with other parts for its results."""
         return False
 
     def call(self, s: lp.Call) -> list[lp.Statement]:
-        """What becomes of such a call."""
+        """The statements that replace such a call."""
         raise UnsupportedError(f"{s.routine} has no version with more digits")
 
     def sized(self, t: lp.Type) -> lp.Type:
-        """A type whose sizes may hang on decisions on real values, such as that of `p` or `np.zeros(2)`."""
+        """A type whose sizes may depend on decisions on real values, such as that of `p` or
+        `np.zeros(2)`."""
         return lp.Type(tuple(map(self.whole, t.shape)), t.kind) if t.shape else t
 
     def with_sizes(self, s: lp.Statement) -> lp.Statement:
@@ -250,7 +253,7 @@ class Beside(ABC):
         return [self.filled(n, t, ZERO) for n in self.named(name)]
 
     def leave(self, outside: int) -> None:
-        """A block ends: what was filled in it, all after the first `outside`, is exact again."""
+        """A block ends: arrays filled in it, all after the first `outside`, are exact again."""
         for name in self.filled_here[outside:]:
             del self.beside[name]
         del self.filled_here[outside:]
@@ -273,7 +276,7 @@ class Beside(ABC):
         return made
 
     def nest(self, s: lp.Build) -> list[lp.Statement]:
-        """Loops that fill an array and those beside it."""
+        """The loops that fill an array and the arrays of its other parts."""
         outside = len(self.filled_here)
         self.ranges.update(ranges(s))
         body = self.block(s.body)
@@ -386,7 +389,7 @@ class Beside(ABC):
 
 
 def _next(c: lp.Carried) -> Expr:
-    """The next value of a number; a maximum hangs on no decision."""
+    """The next value of a number; a maximum depends on no decision."""
     found = reduction(c)
     if found is None or found.kind not in ("max", "min"):
         return c.next

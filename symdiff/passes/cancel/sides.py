@@ -1,16 +1,16 @@
-"""Products of one-sided slopes in derivatives are those of one side, at the kink too.
+"""Products of one-sided slopes in derivatives are products of one side, at the kink too.
 
-Before:  taken(x, 0)*taken(x, 0), of which each is 1/2 at x = 0
+Before:  taken(x, 0)*taken(x, 0), where each factor is 1/2 at x = 0
 After:   where(x == 0, (1*1 + 0*0)/2, taken(x, 0)*taken(x, 0))
 
-Requires: derivatives, of which each is linear in the slopes of one kink by itself.
-Ensures: equal values but where a kink is met whose slopes are multiplied. There the result is the
-mean of what it is on the sides that there are, as for a single slope: so where all sides agree it
-is that, as the second derivative of max(x, 0)**2 + min(x, 0)**2 is 2 and not 1. Kinks of kinks
-count, max(x, 0) - abs(max(x, 0)) is 0; and kinks that meet: beside x = y = z there are six sides,
+Requires: derivatives, each linear in the slopes of one kink by itself.
+Ensures: equal values except at kinks whose slopes are multiplied. There the result is the mean
+of the values on the existing sides, as for a single slope. Where all sides agree it is their value:
+the second derivative of max(x, 0)**2 + min(x, 0)**2 is 2 and not 1. Kinks of kinks
+count: max(x, 0) - abs(max(x, 0)) is 0. So do kinks that meet: near x = y = z there are six sides,
 not eight (`passes.cancel.meeting`). Kinks at one place along different formulas, as abs(x) and
-abs(sin(x)), are told apart by their gradients. Where these say nothing (abs(1 - cos(x)) at 0), or
-where the budget ends, second derivatives are that of all sides if they agree, and nan if not.
+abs(sin(x)), are distinguished by their gradients. Where these vanish (abs(1 - cos(x)) at 0), or
+where the budget ends, second derivatives have the value of all sides if they agree, and nan if not.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from symdiff.passes.cancel.signsquares import place
 from symdiff.passes.differentiate import all_of, gradient
 
 MAX_CHOICES = 32
-"""Kinks that are told apart in one output, with those that meet there."""
+"""The most kinks to distinguish in one output, including those that meet there."""
 MAX_DEPTH = 4
-"""Kinks that are told apart where they meet, if no more choices are needed for that."""
+"""The most kinks to distinguish where they meet, if no more choices are needed for that."""
 MAX_NODES = 4000
-"""Nodes of outputs that are looked at."""
+"""The most nodes of outputs to search."""
 MAX_WORK = 20_000
-"""Nodes that are walked over for one output."""
+"""The most nodes to visit for one output."""
 MAX_VARIABLES = 6
-"""Variables by which a kink's formula is differentiated."""
+"""The most variables by which a kink's formula is differentiated."""
 NEARLY = ir.const(2) ** -24
-"""Sides agree if they differ by less than this part of them."""
+"""Sides agree if they differ by a smaller relative amount."""
 
 
 def sides_of_kinks(
@@ -71,17 +71,17 @@ def sides_of_kinks(
     steps: Mapping[Expr, Expr] | None = None,
     slopes: Iterable[Expr] = (),
 ) -> tuple[Expr, ...]:
-    """The outputs, derivatives of what is given, with means of sides where slopes of a kink are
-    multiplied. Signs are slopes where they are those of an absolute value in it, or of an exponentially
-    scaled Bessel function.
+    """The outputs, derivatives of the given expressions, with means of sides where slopes of a kink
+    are multiplied. Signs are slopes where they belong to an absolute value in it, or to an
+    exponentially scaled Bessel function.
 
     Parameters
     ----------
     second : whether these are derivatives of derivatives, which are nan where sides that cannot be
-        told apart differ.
-    steps : where signs that are no slopes jump, and where the function is continuous all the same:
-        only there their sides count; see `signsquares.steps_of`.
-    slopes : where signs jump that are slopes, though the absolute values are not to be seen any more.
+        distinguished differ.
+    steps : the jumps of signs that are no slopes, by whether the function is still continuous:
+        only then their sides count; see `signsquares.steps_of`.
+    slopes : the jumps of signs that are slopes, though their absolute values are no longer visible.
     """
     outputs = tuple(outputs)
     order = ir.topological((*outputs, *of))
@@ -97,8 +97,9 @@ def sides_of_kinks(
 
 
 def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[Expr, Expr]) -> Expr:
-    """The output with as many kinks told apart where they meet as the budget allows. A factor that they
-    do not concern stays one: infinite, it has no mean with its opposite, and none that is 0."""
+    """The output with as many kinks distinguished where they meet as the budget allows. A factor
+    without these kinks stays outside: an infinite one has no mean with its opposite, and none with
+    0."""
     free, rest = _factors(output)
     seen: dict[Expr, tuple[list[Expr], set[Expr]]] = {}
     for depth in range(MAX_DEPTH, 0, -1):
@@ -110,7 +111,7 @@ def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[E
 
 
 def _factors(e: Expr) -> tuple[Expr, Expr]:
-    """A product as what shares no variable with its slopes, and the rest."""
+    """A product as the factors that share no variable with its slopes, and the rest."""
     factors: list[Expr] = []
     stack = [e]
     while stack:
@@ -144,8 +145,8 @@ class _Choices:
     def of(
         self, e: Expr, known: tuple[Side, ...] = (), done: frozenset[Expr] = frozenset()
     ) -> Expr:
-        """The output with choices at its kinks but those that are done. On the side of the known
-        ones, all of which vanish."""
+        """The output with choices at its kinks except those that are done, on the given sides of
+        the known ones, all of which vanish."""
         loci, inner = self._loci(e)
         before = [w for w, _ in known]
         tangled = not _triangular((*before, *loci))
@@ -175,7 +176,7 @@ class _Choices:
         return e
 
     def _bound(self, u: Expr, known: tuple[Side, ...]) -> bool:
-        """Whether the sign of u may hang on those of known sides."""
+        """Whether the sign of u may depend on the signs of known sides."""
         mine = set(ir.variables((u,)))
         near = [w for w, _ in known if mine & set(ir.variables((w,)))]
         if not near:
@@ -202,7 +203,8 @@ class _Choices:
         return self._told_apart(u, known, plus, minus)
 
     def _on(self, e: Expr, known: tuple[Side, ...], done: frozenset[Expr]) -> Expr:
-        """The output on the last of these sides: what is a side of that may be on another too."""
+        """The output on the last of these sides; that side may lie on a side of another kink,
+        too."""
         while True:
             before = e
             for u, s in reversed(known):
@@ -215,7 +217,7 @@ class _Choices:
                 return self.of(e, known, done)
 
     def _where_flat(self, u: Expr, plus: Expr, minus: Expr) -> tuple[Expr, Expr]:
-        """Where the gradient of u is 0 beside u, and the output there."""
+        """The condition that the gradient of u is 0 along with u, and the output there."""
         names = ir.variables((u,))
         if len(names) > MAX_VARIABLES:
             return TRUE, self._agreed(plus, minus)
@@ -227,7 +229,8 @@ class _Choices:
         return all_of(tuple(ir.eq(d, ZERO) for d in slopes)), found
 
     def _told_apart(self, u: Expr, known: tuple[Side, ...], plus: Expr, minus: Expr) -> Expr:
-        """The output where kinks meet whose formulas share variables, by their gradients."""
+        """The output where kinks meet whose formulas share variables, distinguished by their
+        gradients."""
         names = ir.variables((u, *(w for w, _ in known)))
         agreed = self._agreed(plus, minus)
         if len(names) > MAX_VARIABLES:
@@ -250,8 +253,8 @@ class _Choices:
         return found
 
     def _agreed(self, a: Expr, b: Expr) -> Expr:
-        """What two sides are, of which one may not be there: if they agree. Else nan; of first
-        derivatives the mean, which is between those of the sides."""
+        """The common value of two sides if they agree, as one may not exist. Else nan; for first
+        derivatives the mean, which lies between the sides."""
         if a is b:
             return a
         mean = HALF * (a + b)
@@ -259,7 +262,7 @@ class _Choices:
         return ir.where(near, mean, NAN) if self.second else mean
 
     def _degree(self, e: Expr, loci: set[Expr]) -> int:
-        """How many slopes of these kinks are multiplied; 2 stands for more."""
+        """How many slopes of these kinks are multiplied; 2 means two or more."""
         known: dict[Expr, int] = {}
         order = ir.topological((e,))
         self.work -= len(order)
@@ -281,7 +284,7 @@ class _Choices:
         return known[e]
 
     def _is_slope(self, n: Expr, u: Expr) -> bool:
-        """Whether a slope jumps where u vanishes, by itself or by what it is a slope of."""
+        """Whether a slope jumps where u vanishes, by itself or inside its argument."""
         if place(*n.args)[0] is u:
             return True
         size, kinks = _inside(n.args)
@@ -296,8 +299,8 @@ class _Choices:
         return False
 
     def _loci(self, e: Expr) -> tuple[list[Expr], set[Expr]]:
-        """What vanishes at kinks whose slopes occur, with other signs on both sides; and of these
-        what lies within the kinks of others."""
+        """Quantities that vanish at kinks whose slopes occur and that have different signs on the
+        two sides; and those of them that lie within the kinks of others."""
         if (known := self.seen.get(e)) is not None:
             return known
         found: dict[Expr, None] = {}
@@ -318,7 +321,7 @@ class _Choices:
         return self.seen[e]
 
     def _counts(self, u: Expr) -> bool:
-        """Whether u has two sides, or one, of which its slopes are not at 0."""
+        """Whether u has two sides, or one side with slopes that differ from those at 0."""
         if self.second and _is_even_power(u):
             return not any(e.op in (ABS, *EXTREMES, WHERE) for e in ir.topological((u,)))
         return not _has_one_side(u)
@@ -326,13 +329,14 @@ class _Choices:
 
 @lru_cache(maxsize=1024)
 def _inside(args: tuple[Expr, ...]) -> tuple[int, dict[Expr, None]]:
-    """How many nodes are below some, and what vanishes at the kinks among them, in their order."""
+    """The number of nodes below the arguments, and the quantities that vanish at their kinks, in
+    order."""
     nodes = ir.topological(args)
     return len(nodes), dict.fromkeys(place(*m.args)[0] for m in nodes if m.op in (ABS, *EXTREMES))
 
 
 def _sides(u: Expr, known: tuple[Side, ...]) -> list[int]:
-    """The signs that u may have beside a point at which it and those that are known vanish."""
+    """The signs that u may have near a point at which it and the known quantities vanish."""
     both = [1] if _is_even_power(u) else [1, -1]
     if not independent_unknowns((u, *(w for w, _ in known))):
         return both
@@ -341,7 +345,7 @@ def _sides(u: Expr, known: tuple[Side, ...]) -> list[int]:
 
 def _triangular(loci: Iterable[Expr]) -> bool:
     """Whether each has a term in a variable that those before it do not depend on, so that any
-    signs go together, whatever sides of other kinks they are made of."""
+    combination of signs occurs, whatever sides of other kinks they contain."""
     seen: set[Expr] = set()
     for u in loci:
         own = ir.variables((u,))
@@ -352,7 +356,7 @@ def _triangular(loci: Iterable[Expr]) -> bool:
 
 
 def _dependent_on(u: Expr, loci: Sequence[Expr], known: Sequence[Expr]) -> list[Expr]:
-    """The other kinks whose sides may hang on those of u, beside those that are known."""
+    """The other kinks whose sides may depend on the sides of u and of the known ones."""
     mine = set(ir.variables((u,)))
     near = [w for w in loci if w is not u and mine & set(ir.variables((w,)))]
     straight = [w for w in near if independent_unknowns((u, w))]
@@ -372,7 +376,7 @@ def _by_sign(e: Expr, plus: Expr, minus: Expr, else_: Expr) -> Expr:
 
 
 def _has_one_side(u: Expr) -> bool:
-    """Whether it is never negative, or never positive: that is a kink of what it is made of."""
+    """Whether u is never negative, or never positive: then the kink belongs to its parts."""
     if u.op in EXTREMES:
         return any(
             (q := ir.rational(a)) is not None and (q >= 0 if u.op in MAXIMA else q <= 0)
@@ -387,7 +391,7 @@ def _is_even_power(u: Expr) -> bool:
 
 @lru_cache(maxsize=4096)
 def _beside(e: Expr, u: Expr, side: int) -> Expr:
-    """An expression as it is where u has a sign, with values and slopes of that side; for 0: where it is nan."""
+    """The expression with the values and slopes where u has a sign; for 0: where u is nan."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op in (ABS, SIGN, *SLOPES, *EXTREMES):
@@ -404,7 +408,7 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
                     return ONE if turn > 0 else ZERO
                 return args[0 if (turn > 0) == (n.op in MAXIMA) else 1]
         if side and ZERO in args and (n.op is MUL or (n.op is DIV and args[0] is ZERO)):
-            return ZERO  # all along that side, whatever the other factor comes to at its end
+            return ZERO  # along the whole side, whatever the limit of the other factor
         if not side and NAN in args and n.op in (ADD, SUB, MUL, DIV, NEG):
             return NAN
         if not side and args == (NAN,) and not n.op.boolean:
