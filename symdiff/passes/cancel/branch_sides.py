@@ -4,12 +4,13 @@ Before:  where(x < 0, -log1p(abs(x)), log1p(abs(x))), where(0 < x, x, expm1(min(
 After:   where(x < 0, -log1p(-x), log1p(x)), where(0 < x, x, expm1(x))
 
 Requires: any DAG.
-Ensures: the same values, also of nan, but for the sign of a zero that nothing divides by. The branch that
-is taken counts at its edge too, in derivatives: of the first example, the slope at 0 is 1, that of both
-sides, where the kink of abs(x) would have made it 0; of the second it is 1 where a tie of the minimum, which
-only keeps the other side from being computed, would have made it 1/2. A maximum that the condition says
-to be one of its arguments, `max(x, y) == x`, is that. A step that is multiplied with a function of the absolute value,
-`copysign(1, x)*log1p(abs(x))` or `copysign(log1p(abs(x)), x)`, is such a branch, if it is 0 where the step is.
+Ensures: the same values, also for nan, except for the sign of a zero by which nothing divides. The
+branch that is taken also counts at its edge, in derivatives: in the first example, the slope at 0
+is 1, that of both sides, instead of 0 from the kink of abs(x). In the second it is 1 instead of 1/2
+from a tie of the minimum, which is there only so that the other side is not computed. A maximum
+that equals one of its arguments by the condition, `max(x, y) == x`, is replaced by it. A product of
+a step and a function of the absolute value, `copysign(1, x)*log1p(abs(x))` or
+`copysign(log1p(abs(x)), x)`, is such a branch, if it is 0 where the step is.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ from symdiff.passes.cancel.meeting import form, solved
 
 _DECIDED = (ABS, *EXTREMES)
 _TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)
-"""Operations of numbers that give numbers."""
+"""Operations that map numbers to numbers."""
 MAX_NODES = 4000
-"""Nodes of outputs that are looked at."""
+"""The most nodes of outputs to search."""
 MAX_DEPTH = 8
-"""Products in products that are looked at."""
+"""The deepest nesting of products to search."""
 MAX_WORK = 40_000
-"""Nodes of branches that are walked over."""
+"""The most nodes of branches to visit."""
 
 
 def decided_by_branches(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs without absolute values whose sign is that of the branch they are in, and without
+    """The outputs without absolute values whose sign their branch decides, and without
     maxima and minima that it decides."""
     outputs = tuple(outputs)
     order = ir.topological(outputs)
@@ -85,7 +86,7 @@ class _Branches:
         return ir.rebuild(e, args)
 
     def _copied(self, size: Expr, of: Expr) -> Expr | None:
-        """A size with a sign, as branches; with the sign of a zero, if there is a step."""
+        """A size with a sign, as branches; including the sign of a zero, if there is a step."""
         if not self._in_sizes(of, size):
             return None
         below = ir.lt(of, ZERO)
@@ -95,11 +96,12 @@ class _Branches:
         written, size = size, _absolute(size)
         above = self._on(size, ir.not_(below))
         if any(e.op is ABS and _vanishes(e, of) for e in ir.topological((above,))):
-            return SIGN(of) * ir.abs_(written)  # a kink at the edge, both of whose sides count
+            return SIGN(of) * ir.abs_(written)  # both sides of the kink at the edge count
         return ir.where(below, self._on(-size, below), above)
 
     def _multiplied(self, step: Expr, other: Expr) -> Expr | None:
-        """A product with a step, as branches, if there are sizes of what makes the step in it."""
+        """A product with a step, as branches, if it contains absolute values of the step's
+        argument."""
         if step.op is COPYSIGN and ir.rational(step.args[0]) is not None:
             factor, of = step.args
             if not self._in_sizes(of, other) or not _vanishes(other, of):
@@ -116,7 +118,8 @@ class _Branches:
         return ir.where(below, *branches)
 
     def _in_sizes(self, of: Expr, e: Expr) -> bool:
-        """Whether the absolute value of what a step is made of, or of a multiple, is in this."""
+        """Whether an expression contains the absolute value of the argument of a step, or of a
+        multiple."""
         base = ir.scaled(of)[1]
         inside = ir.topological((e,))
         self.work -= len(inside)
@@ -152,7 +155,8 @@ class _Branches:
 
 
 def _best(condition: Expr) -> dict[Expr, Expr]:
-    """The maxima and minima that a condition says to be one of their arguments, `max(x, y, z) == y`."""
+    """The maxima and minima that a condition equates with one of their arguments, `max(x, y, z) ==
+    y`."""
     found: dict[Expr, Expr] = {}
     for fact in ir.conjuncts(condition):
         if fact.op is EQ:
@@ -163,14 +167,14 @@ def _best(condition: Expr) -> dict[Expr, Expr]:
 
 
 def _candidates(e: Expr) -> set[Expr]:
-    """What a maximum of maxima, or a minimum of minima, is the best of."""
+    """The arguments of a maximum of maxima, or of a minimum of minima."""
     alike = MAXIMA if e.op in MAXIMA else MINIMA
     return set(ir.reached((e,), ir.through(*alike))) - {e}
 
 
 def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr:
-    """The first or second argument of a maximum or minimum, which is not worse than the other; in the
-    way that gives nan where the maximum is nan, and a number where it is one."""
+    """The first or second argument of a maximum or minimum, which is not worse than the other, in a
+    form that is nan where the maximum is nan, and a number where it is one."""
     a, b = args
     if e.op in (LARGER, SMALLER):
         return a if first else ir.where(ir.le(*((a, b) if e.op is LARGER else (b, a))), b, a)
@@ -184,7 +188,7 @@ def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr
 
 
 def _compared(condition: Expr) -> Expr | None:
-    """What a condition compares with 0."""
+    """The quantity that a condition compares with 0."""
     if condition.op is NOT:
         condition = condition.args[0]
     if condition.op in (LT, LE, EQ):
@@ -194,8 +198,8 @@ def _compared(condition: Expr) -> Expr | None:
 
 
 def _where_signs_of_zeros_count(order: Iterable[Expr], signs: Signs) -> set[Expr]:
-    """The nodes of which it may matter what sign a zero has: those below a divisor that may be 0,
-    a power that is not positive, a pole, or a function of several that may jump."""
+    """The nodes for which the sign of a zero may matter: those below a divisor that may be 0,
+    a power that is not positive, a pole, or a function of several arguments that may jump."""
     found: set[Expr] = set()
     for e in reversed(list(order)):
         if e in found and signs.nonzero(e):
@@ -214,8 +218,8 @@ def _has_pole_at_zero(e: Expr) -> bool:
 
 
 def _absolute(e: Expr, depth: int = 0) -> Expr:
-    """The absolute value, of products and quotients that of each factor, so that those which are absolute
-    values already have no other around them."""
+    """The absolute value; for products and quotients that of each factor, so that factors that are
+    absolute values already are not wrapped in another."""
     if e.op is ABS:
         return e
     if e.op in (MUL, DIV) and depth < MAX_DEPTH:
