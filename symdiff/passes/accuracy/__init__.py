@@ -12,17 +12,17 @@
 `overflow`           where overflow or underflow may have spoilt a result
 `softmax`            the softmax rewrite: exponentials over their sum as logistic functions
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
-`lossy`              which programs pass on what underflow costs, and which divide
-`solver_corrections`  what is to be added to the results of linear solvers, by their residuals
-`spectral_corrections`  the same of eigenvalues, singular values and their vectors
-`pseudoinverse_corrections`  the same of pseudoinverses
-`beside`             the other parts of real numbers, carried beside them through statements
+`lossy`              which programs pass on losses by underflow, and which divide
+`solver_corrections`  corrections of the results of linear solvers, by their residuals
+`spectral_corrections`  the same for eigenvalues, singular values and their vectors
+`pseudoinverse_corrections`  the same for pseudoinverses
+`beside`             the other parts of real numbers, carried through statements
 `eliminations`       linear solvers as loops, for those
 `elements`           sums and largest values over the elements of an array
 `corrected_program`  a program with arrays and loops together with its rounding errors
 `one_signed`         which numbers are never negative
 `sums_in_lanes`      sums in loops, several at a time
-`underflow_losses`   what underflow costs a value that is computed with its rounding error
-`rows_with_errors`   the same of a program over rows, which says which rows are not accurate
+`underflow_losses`   the loss by underflow of a value that is computed with its rounding error
+`rows_with_errors`   the same for a program over rows, with the inaccurate rows
 `whole_program`      a program with arrays and loops in double-double arithmetic
 """

@@ -4,8 +4,8 @@ Before:  for i: s = s + x[i]*x[i]
 After:   {"s"}
 
 Requires: the statements of a program.
-Ensures: a set of names of numbers that loops carry, of their tapes, and of arrays that are built, of which no
-value is negative, as it is computed. It may be nan.
+Ensures: the names of numbers that loops carry, of their tapes, and of arrays that are built, whose
+computed values are never negative. They may be nan.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Signed:
         return bool(self.over({v: n for n, v in named.items()}, (e,)).of(e) & NEGATIVE)
 
     def over(self, leaves: Mapping[Expr, Expr], outputs: tuple[Expr, ...]) -> Signs:
-        """The signs of expressions over variables, of which some stand for elements."""
+        """The signs of expressions over variables, some of which denote elements."""
         inside = ir.variables(outputs)
         return Signs(ir.le(ZERO, v) for v in inside if self._is(leaves.get(v, v)))
 

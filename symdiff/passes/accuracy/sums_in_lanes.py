@@ -1,15 +1,17 @@
-"""Sums in loops as several sums at a time, of which each takes every eighth term.
+"""Sums in loops as several sums at a time; each takes every eighth term.
 
 Before:  for i in range(n): s = s + x[i]*y[i]
 After:   t[w] = {for k in range(n // 8): x[8*k + w]*y[8*k + w]} for 8 values of w; s = s + t[w];
-         and what is left, one by one
+                  and the remaining terms, one by one
 
-A sum that is computed with its rounding error waits for each term: the error hangs on the sum before it. Sums
-that do not depend on each other are computed side by side in the lanes of a register.
+A sum that is computed with its rounding error waits for each term: the error depends on the sum
+before it. Sums that do not depend on each other are computed in parallel in the lanes of a
+register.
 
 Requires: a valid program.
-Ensures: the same sums in another order. Only sums of numbers over plain loops that do nothing else, outside of
-builds and loops whose iterations lie in lanes already. Sums of few terms, as is found out when they are computed, are as before.
+Ensures: the same sums in another order. This applies only to sums of numbers in plain loops without
+other effects, outside of builds and loops whose iterations already use lanes. Sums with few terms,
+decided at run time, are unchanged.
 """
 
 from __future__ import annotations
@@ -26,13 +28,14 @@ from symdiff.lowering.loops.collected import added
 from symdiff.passes.accuracy.beside import with_loops
 
 WIDTH, FEW = 8, 64
-"""Sums at a time, and terms of a sum that is not divided."""
+"""Sums at a time, and the most terms of a sum that is not divided."""
 
 
 def in_lanes(
     program: lp.LoopProgram, keeps: Callable[[lp.Call], bool] = lambda s: False
 ) -> lp.LoopProgram:
-    """The program with its products of matrices as loops, and sums divided; but for calls to keep."""
+    """The program with its products of matrices as loops, and sums divided; except calls to
+    keep."""
     names = lp.names_of(program)
     block = with_loops(program, names, keeps)
     used = {lp.name_of(e) for s in lp.walk(block) for e in lp.leaves(lp.expressions(s))}
@@ -52,8 +55,8 @@ def in_lanes(
 
 
 def _lies_in_lanes(s: lp.Loop) -> bool:
-    """Whether several iterations of a loop may be computed side by side: if it carries no numbers, and its
-    statements change elements, or are sums."""
+    """Whether several iterations of a loop may be computed in parallel: if it carries no numbers,
+    and its statements change elements, or are sums."""
     if any(c.type == lp.REAL for c in s.carried):
         return False
     sums = [b for b in lp.walk(s.body) if not isinstance(b, lp.Update)]
@@ -63,7 +66,8 @@ def _lies_in_lanes(s: lp.Loop) -> bool:
 
 
 def _terms(s: lp.Loop) -> list[Expr] | None:
-    """What each of the numbers that a loop carries collects; None if it does anything else."""
+    """The terms that each carried number of a loop accumulates; None if the loop does anything
+    else."""
     if s.body or not lp.plain_loop(s) or s.count is None or s.count.op is ir.CONST:
         return None
     terms = [t for c in s.carried if (t := added(c)) is not None]

@@ -6,8 +6,9 @@ After:   for i: s, s_low = (s, s_low) + x[i]*y[i]; s_error = s_error + 4*|s|
 
 Requires: a program in closed forms, whose functions have rules (`widen.has_rules`).
 Ensures: the same outputs, and one more: how many real numbers among them are not known to be
-within 2**-50 of themselves. Every real name stands for the high part of a pair, beside which are the low part and
-the bound of `passes.accuracy.widen`; what is given is exact. Adjoints and tapes too.
+within a relative error of 2**-50. Every real name holds the high part of a pair; further names hold
+the low part and the bound of `passes.accuracy.widen`; inputs are exact. This includes adjoints and
+tapes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from symdiff.passes.accuracy.widen import Choice, Wide, add, has_rules, widen_ov
 from symdiff.passes.stabilise import stabilise
 
 ACCEPTED = Fraction(1, 2**50)
-"""Relative error of a result that is accepted."""
+"""Accepted relative error of a result."""
 
 
 def widened(program: lp.LoopProgram) -> lp.LoopProgram:
@@ -93,7 +94,7 @@ class _Widening(Beside):
 
     # ------------------------------------------------------------------------ results
     def output(self, e: Expr, checks: list[lp.Statement], wrong: list[Expr]) -> Expr:
-        """A result; what counts the numbers in it that are not accurate is added."""
+        """A result; the statements that count its inaccurate numbers are added to the checks."""
         if e.op is not lp.ARRAY:
             if lp.kind_of(e, self.kinds) != "f":
                 return self.whole(e)
@@ -116,7 +117,7 @@ class _Widening(Beside):
 
 
 def _wide(parts: Parts) -> Wide:
-    """A leaf; one that is exact may be nan."""
+    """A leaf as a wide number; an exact one may be nan."""
     hi, lo, error = parts
     exact = lo is ZERO and error is ZERO and hi.op is not lp.REAL_OF
     return Wide(Pair(hi, lo), error, ir.not_(raw(ir.EQ, (hi, hi))) if exact else FALSE)

@@ -1,11 +1,11 @@
-"""Powers of 1 to what is infinite as something was divided by 0.
+"""Powers of 1 with an exponent that is infinite because of a division by 0.
 
 Before:  (1 + k*y)**(1/k)
 After:   where(k == 0 and 1 + k*y == 1, nan, (1 + k*y)**(1/k))
 
 Requires: any DAG.
-Ensures: the same values, but nan for 1**inf, which IEEE arithmetic takes for 1, where an exponent has a pole: what
-is nan is looked at again, and is the limit if there is one.
+Ensures: the same values, except nan for 1**inf, which is 1 in IEEE arithmetic, where an exponent
+has a pole: nan results are examined again, and replaced by the limit if there is one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from symdiff.ir import CONST, NAN, ONE, POW, VAR, ZERO, Expr
 from symdiff.passes.analysis.roots import loci
 
 MAX_POLES = 4
-"""Poles of an exponent that are looked at."""
+"""The most poles of an exponent to examine."""
 
 
 def indeterminate_powers(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs with powers that say where they are undefined."""
+    """The outputs with powers that are marked where they are undefined."""
     outputs = tuple(outputs)
     if not any(_is_computed(e) for e in ir.topological(outputs)):
         return outputs

@@ -14,28 +14,28 @@ candidates.
     roots    the same with other powers of roots
     waves    products of sines and cosines as sums of them
     writer   quotients of polynomials as formulas; what a formula costs
-    rules    one table of identities for what is no quotient of polynomials
+    rules    one table of identities beyond quotients of polynomials
     check    whether two formulas agree
 
-`absolute`      Products with signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is ...
+`absolute`      Products with signs: `x*sign(x)` is `abs(x)`
 `decimals`      Literals of programs as people wrote them
 `directions`    Exponents and angles, the shorter way
-`candidates`    What is tried for one window: by other functions, sums apart and together
+`candidates`    The candidates for one window: by other functions, sums apart and together
 `costs`         How long formulas are, and how many may be tried
-`check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
+`check`         Whether a shorter formula equals the one it replaces, at points, in balls
 `familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
 `known_bases`   Powers and logarithms of numbers, by fewer of them
-`on_domain`     Forms that are equal on the domain of a function, where they may be defi...
+`on_domain`     Forms that are equal on the domain of a function
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
 `polynomials`   Polynomials, written as short as is found
-`products`      Products: what they are as formulas, and about how long they get
+`products`      Products as formulas, and their rough lengths
 `radicals`      Roots: their squares are their radicands, in both directions
-`rules`         Identities for what is no quotient of polynomials: one table, each sampl...
+`rules`         Identities beyond quotients of polynomials: one table
 `truth`         Conditions of branches, as short as they get
-`waves`         Products of sines and cosines as sums of them, of sums and differences o...
-`writer`        From quotients of polynomials to the shortest formula that is found for ...
+`waves`         Products of sines and cosines as sums of them
+`writer`        From quotients of polynomials to the shortest formula found
 """
 
 from __future__ import annotations

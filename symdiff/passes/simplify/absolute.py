@@ -1,5 +1,5 @@
 """Products with signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is `x`, at 0 as well;
-`max(x, 0)*sign(x)` is `max(x, 0)`, and `x*sign(x)` beside it `2*max(x, 0) - x`; those of
+`max(x, 0)*sign(x)` is `max(x, 0)`, and next to it `x*sign(x)` is `2*max(x, 0) - x`; those of
 `min(x, 0)` are the negatives."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symdiff.passes.simplify.frame import Frame
 from symdiff.passes.simplify.pieces import by_powers
 
 Rules = tuple[tuple[Any, Any], ...]
-"""Symbols, and what they are times the sign."""
+"""Symbols, and their products with the sign."""
 
 
 def forms(frame: Frame, value: Factored) -> Iterator[Factored]:
@@ -32,7 +32,8 @@ def forms(frame: Frame, value: Factored) -> Iterator[Factored]:
 
 
 def _rules(frame: Frame, value: Factored, e: Any) -> Iterator[tuple[Rules, int | None]]:
-    """What a sign makes of other symbols; and of one, beside what is 0 where it is another."""
+    """The products of a sign with other symbols; and with one symbol, if one of the two is always
+    0."""
     u, found = e.args[0], frame.plain
     x, size = found.get(u), found.get(ABS(u))
     if x is not None and size is not None:

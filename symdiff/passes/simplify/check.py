@@ -1,4 +1,4 @@
-"""Is a shorter formula equal to what it replaces? Tried at points, in ball arithmetic.
+"""Whether a shorter formula equals the one it replaces, at points, in ball arithmetic.
 
 Requires: two formulas.
 Ensures: False if some point proves that they differ, or that the second is undefined where the

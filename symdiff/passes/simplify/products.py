@@ -1,4 +1,4 @@
-"""Products: what they are as formulas, and about how long they get.
+"""Products as formulas, and their rough lengths.
 
 Before:  1/2, {x: 2}, [(x + 1, -1)]
 After:   x**2/(2*(x + 1))

@@ -3,9 +3,9 @@
 Before:  (k <= 0 or abs(k) >= 0) and x > 0, k > 0 or k == 0
 After:   x > 0, k >= 0
 
-A condition compares a few quantities with 0. All combinations of their signs are looked at, and of
-their being undefined, where they can be: then no comparison holds. The first of what is always
-true or false, of one comparison, and of two that holds for the same combinations is taken.
+A condition compares a few quantities with 0. The search tries all combinations of their signs, and
+of being undefined, where that is possible: then no comparison holds. It takes the first of these
+that holds for the same combinations: a constant, one comparison, two comparisons.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _State = dict[Expr, int | None]
 
 
 def tidied(condition: Expr) -> Expr:
-    """The condition without what is always true or false, and comparisons of one quantity as one."""
+    """The condition with constant parts removed, and comparisons of one quantity combined."""
     nodes = ir.topological((condition,))
     quantities = list(dict.fromkeys(_quantity(e)[0] for e in nodes if e.op in _HOLDS))
     known = all(e.op in _HOLDS or e.op in (AND, OR, NOT, ir.BOOL) for e in nodes if e.op.boolean)
@@ -47,7 +47,7 @@ def tidied(condition: Expr) -> Expr:
 
 
 def _quantity(comparison: Expr) -> tuple[Expr, int]:
-    """What is compared with 0, and with which sign; of a quantity and its negative one of them."""
+    """The quantity compared with 0 and its sign; one of a quantity and its negative."""
     q = ir.sub(comparison.args[1], comparison.args[0])
     other = ir.neg(q)
     plain = q.op is not NEG and (other.op is NEG or text_of(q) <= text_of(other))
