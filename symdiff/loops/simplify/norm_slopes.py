@@ -3,13 +3,13 @@
 Before:  exp(-d)*d*root_slope(s), with d = sqrt(squares(s)), which is 0 at d = 0
 After:   exp(-d)/2
 
-Requires: expressions that are to be differentiated, and are no results themselves.
-Ensures: the same values but where a norm is 0. A gradient has factors g'(d)/d there, each beside a
-derivative of the squares, which is 0 there as well: so 0 stands for them in the gradient, but
-its derivatives need their limits. What is rational in d is cancelled, and what is analytic in d is
-completed, as d*tanh(d) is, though it need not be so in d**2. What is left has a pole at d = 0,
-and no value that arithmetic makes up; but where d is 0 whatever the arguments are, as on the diagonal
-of a matrix of distances, it is no function of them, and 0 stands for the pole.
+Requires: expressions that will be differentiated, and are no results themselves.
+Ensures: the same values except where a norm is 0. A gradient has factors g'(d)/d there, each times
+a derivative of the squares, which is 0 there as well: so 0 replaces them in the gradient, but its
+derivatives need their limits. Rational functions of d are cancelled, and analytic functions of d
+are completed, as d*tanh(d) is, though they need not be analytic in d**2. The rest has a pole at d =
+0, and no value that arithmetic invents; but where d is 0 whatever the arguments are, as on the
+diagonal of a matrix of distances, it does not depend on them, and 0 replaces the pole.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def has_slopes(expressions: Iterable[Expr]) -> bool:
 
 
 def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
-    """The outputs as functions of norms, which are variables meanwhile.
+    """The outputs as functions of norms, which are temporarily variables.
 
     Parameters
     ----------
-    zero : sums of squares -> where they are 0 at all arguments.
+    zero : sums of squares -> where they are 0 for all arguments.
     """
     if not has_slopes(outputs):
         return outputs
@@ -82,15 +82,15 @@ def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tupl
 
 
 def settled(e: Expr, given: Container[str] = ()) -> Expr:
-    """An expression as it is computed: nan where a norm is 0, of which it has a slope and by which it
-    divides, or whose slope is a factor beside what is not finite.
+    """An expression for evaluation: nan where a norm is 0, if it contains its slope and divides by
+    it, or if the slope is multiplied by a factor that is not finite.
 
-    The slope is 0 there by convention, and stands for no limit: its product with a pole is not 0
-    either, as limits of the other factors alone would have it.
+    The slope is 0 there by convention, and not a limit: so its product with a pole is not 0
+    either, although limits of the other factors alone would give that.
 
     Parameters
     ----------
-    given : names of what is finite: parameters.
+    given : names of finite values: parameters.
     """
     order = ir.topological((e,))
     slopes = {n.args[0] for n in order if n.op is ROOT_SLOPE}
@@ -106,13 +106,13 @@ def settled(e: Expr, given: Container[str] = ()) -> Expr:
                 if f.op is ROOT_SLOPE and (beside := _made(above, f, given)):
                     products[n] = f.args[0], functools.reduce(ir.mul, beside)
 
-    lifted: dict[Expr, tuple[dict[Expr, None], Expr]] = {}  # what is nan where a condition holds
+    lifted: dict[Expr, tuple[dict[Expr, None], Expr]] = {}  # nan where a condition holds
     away = {n: HALF / ir.sqrt(n.args[0]) for n in order if n.op is ROOT_SLOPE}
     zero = {n: ir.eq(n.args[0].args[0], ZERO) for n in away}
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         undefined: dict[Expr, None] = {}
-        if n.op in ARITHMETIC:  # which nan goes through
+        if n.op in ARITHMETIC:  # these propagate nan
             for a in args:
                 undefined |= lifted[a][0] if a in lifted else {}
             args = tuple(lifted[a][1] if a in lifted else a for a in args)
@@ -136,7 +136,7 @@ def settled(e: Expr, given: Container[str] = ()) -> Expr:
 
 
 def _made(factors: Iterable[Expr], slope: Expr, given: Container[str]) -> list[Expr]:
-    """The factors beside a slope that are made of what is neither given nor 0 with the norm."""
+    """The factors of a slope that depend on names that are neither given nor 0 with the norm."""
     own = leaves((slope,))
     return [
         f for f in factors
@@ -147,8 +147,8 @@ def _made(factors: Iterable[Expr], slope: Expr, given: Container[str]) -> list[E
 
 
 def _unfilled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The outputs with functions of sums of squares in closed form where they were filled: as functions
-    of the norm they are filled again, if they have to be."""
+    """The outputs with closed forms in place of completed functions of sums of squares: as
+    functions of the norm they are completed again, if necessary."""
     sums = {n.args[0] for n in ir.topological(outputs) if n.op is SQUARES}
     sums |= {SQUARES(s) for s in sums}
 
@@ -165,12 +165,12 @@ def _unfilled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def _poles(outputs: tuple[Expr, ...], zeros: set[Expr]) -> bool:
-    """Whether any of these is a factor of a divisor."""
+    """Whether any of `zeros` is a factor of a divisor."""
     return any(not zeros.isdisjoint(_divisors(n)) for n in ir.topological(outputs))
 
 
 def _without_poles(n: Expr, still: Mapping[Expr, Expr]) -> Expr:
-    """A quotient by what may be 0 at all arguments, and 0 where that is so."""
+    """A quotient by a node that may be 0 for all arguments, replaced by 0 where it is."""
     for d in _divisors(n):
         if d in still:
             n = ir.where(still[d], ZERO, n)

@@ -4,8 +4,8 @@ Before:  for j in range(m): e[i] = e[i]/2 + d[i, j]/2
 After:   t = e[i];  for j in range(m): t = t/2 + d[i, j]/2;  e[i] = t
 
 Requires: a valid program.
-Ensures: the same values. An array that a loop carries, and of which it changes and loads
-one element only, whose place does not depend on the loop, is carried as that number.
+Ensures: the same values. If a loop carries an array, and changes and loads only one element
+of it, whose place does not depend on the loop, the loop carries that number instead.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def promoted(block: lp.Block, names: Names, sizes: Mapping[Expr, Expr] | None = 
 
 
 def _candidate(s: lp.Loop) -> tuple[lp.Carried, tuple[Expr, ...]] | None:
-    """An array of which a loop changes one element only, and which."""
+    """An array of which a loop changes one element only, and that element."""
     for c in s.carried:
         if c.type.shape and (place := _place(s, c)) is not None:
             return c, place
@@ -69,7 +69,7 @@ class _Promotion:
 
     Attributes
     ----------
-    known : an element of a state of the array -> the number that it is.
+    known : an element of a state of the array -> its number.
     """
 
     def __init__(self, names: Names, t: lp.Type, place: tuple[Expr, ...]) -> None:
@@ -98,8 +98,8 @@ class _Promotion:
         return var(name) if self.type.kind == "f" else lp.index(name)
 
     def _inside(self, sizes: Mapping[Expr, Expr]) -> Expr:
-        """That the place is inside of the array, which it need not be if no iteration
-        is made."""
+        """The condition that the place is inside the array, which it need not be if there are no
+        iterations."""
         guard = TRUE
         for e, n in zip(self.place, self.type.shape, strict=True):
             if sizes.get(e) is not n:

@@ -1,12 +1,13 @@
-"""What is 0 where a sum of squares that loops add up is 0: the elements that are squared.
+"""The quantities that are 0 where a sum of squares in loops is 0: the squared elements.
 
 Before:  for i in range(n): s = s + w[i]**2        where(sqrt(s) < eps, 0, w[0]*sin(sqrt(s))/sqrt(s))
-After:   s stands for w[0]**2 + rest**2 where it is asked whether 0 is the limit of the other side
+After:   s denotes w[0]**2 + rest**2 in the question whether 0 is the limit of the other side
 
 Requires: a valid program, not differentiated yet.
-Ensures: formulas whose values include all that the sum can be, with what else stands beside it. Elements
-that are in the sum are no greater than its root, and so are, up to a factor, numbers and arrays that are
-sums of products with these; of elements that may be the same one, the mean counts.
+Ensures: formulas whose values include all possible values of the sum, together with its other
+terms. Elements in the sum are no greater than its root, and the same holds, up to a factor, for
+numbers and arrays that are sums of products with these; for elements that may be the same one, the
+mean counts.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from symdiff.lowering.loops.collected import nests
 from symdiff.passes.analysis.roots import loci
 
 MOST_SUMS, MOST_TERMS = 2, 10
-"""Sums in one formula, and what is known to be 0 with them."""
+"""The most sums in one formula, and the most quantities that are 0 with them."""
 TWO = ir.const(2)
 SUM = ir.var("the sum")
 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """What a number is the sum of the squares of.
+    """The squares whose sum a number is.
 
-    over : the indices of the loops and their counts. bases : what is squared.
+    over : the indices of the loops and their counts. bases : the squared expressions.
     zeros : the names of numbers and arrays all of whose elements are 0 where the sum is.
     """
 
@@ -68,7 +69,7 @@ class Sums:
                 self._add(s)
 
     def _add(self, s: lp.Build) -> None:
-        """An array each of whose elements is made of one sum."""
+        """Add an array each of whose elements is computed from one sum."""
         order = ir.topological((s.value,))
         sums = {n: known for n in order if (known := self._sum(n)) is not None}
         if len(sums) == 1:
@@ -77,7 +78,8 @@ class Sums:
             self.built[lp.array(s.name)] = s.indices, about, made
 
     def of(self, outputs: Iterable[Expr]) -> tuple[tuple[Expr, Expr], ...]:
-        """What the sums in outputs stand for, and numbers that are 0 with them, where there are both."""
+        """The formulas of sums in outputs, and numbers that are 0 with them, where there are
+        both."""
         order = ir.topological(outputs)
         sums = {n: made for n in order if (made := self._sum(n)) is not None}
         if not 0 < len(sums) <= MOST_SUMS or not any(n.op is WHERE for n in order):
@@ -108,7 +110,8 @@ class Sums:
         return tuple(dict(reversed(found)).items())
 
     def _sum(self, n: Expr) -> tuple[_Sum, Expr] | None:
-        """The sum that is a number, or that an element of an array is made of; and how, of `SUM`."""
+        """The sum that a number is, or from which an element of an array is computed; and the
+        formula in `SUM`."""
         if n in self.known:
             return self.known[n], SUM
         if n.op is not lp.LOAD or n.args[0] not in self.built:
@@ -119,13 +122,13 @@ class Sums:
         return _Sum(about.over, bases, about.zeros), substitute((meaning,), at)[0]
 
     def _whole(self, base: Expr, over: Sequence[tuple[Expr, Expr]]) -> Expr | None:
-        """The array all of whose elements a square is taken of."""
+        """The array all of whose elements are squared."""
         if base.op is not lp.LOAD or set(base.args[1:]) != {i for i, _ in over}:
             return None
         return base.args[0] if self._covers(base, over) else None
 
     def _covers(self, load: Expr, over: Iterable[tuple[Expr, Expr]]) -> bool:
-        """Whether indices of loops run over axes of an array that it is loaded from."""
+        """Whether indices of loops run over all axes of the loaded array."""
         shape = self.types[lp.name_of(load.args[0])].shape
         if len(shape) != len(load.args) - 1:
             return False
@@ -133,7 +136,7 @@ class Sums:
         return all(axes.get(i) is count for i, count in over) and len(axes) == len(shape)
 
     def _places(self, element: Expr, about: _Sum) -> Iterator[dict[Expr, Expr]]:
-        """Iterations in which an element is squared, or in what is."""
+        """The iterations in which an element is squared, itself or inside an expression."""
         for n in ir.topological(about.bases):
             if n.op is not lp.LOAD or n.args[0] is not element.args[0]:
                 continue
@@ -145,7 +148,7 @@ class Sums:
                 yield at
 
     def _zeros(self, arrays: set[Expr]) -> frozenset[str]:
-        """What is 0 at all places where arrays are, and tends to 0 with them."""
+        """The quantities that are 0 wherever arrays are 0, and tend to 0 with them."""
         if not arrays:
             return frozenset()
         own = set(map(lp.name_of, arrays))
@@ -154,7 +157,7 @@ class Sums:
 
 
 def _bases(e: Expr) -> tuple[Expr, ...]:
-    """What the squares are taken of that an expression is the sum of; nothing if it is none."""
+    """The bases of the squares that add up to an expression; none for other expressions."""
     if e.op is POW and e.args[1] is TWO:
         return (e.args[0],)
     if e.op is MUL and e.args[0] is e.args[1]:
@@ -166,7 +169,7 @@ def _bases(e: Expr) -> tuple[Expr, ...]:
 
 
 def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
-    """Whether an expression is a sum of products with what is 0, of what stays finite."""
+    """Whether an expression is a sum of products of zeros and of values that stay finite."""
     if any(
         n.op.boolean or n.op.kink is not None or next(loci(n), None) is not None
         for n in ir.topological((e,)) if n.args and n.op is not lp.LOAD
@@ -180,5 +183,5 @@ def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
 
 
 def _base(e: Expr) -> str:
-    """The name of a number, or of the array that an element is of."""
+    """The name of a number, or of the array of an element."""
     return lp.name_of(e.args[0] if e.op is lp.LOAD else e)

@@ -1,11 +1,11 @@
-"""Slopes at ties are no numbers where slopes are multiplied.
+"""Slopes at ties become nan where slopes are multiplied.
 
 Before:  2*taken(m, x[i])*taken(m, x[k])
 After:   the same with where(m == x[i], nan, taken(m, x[i])) and so on
 
-Requires: a program of second derivatives, not to be differentiated any more.
-Ensures: the same values but where there is a tie, at which slopes are means: what `sides_of_kinks`
-has not told apart, as it looks at one block at a time, is nan there. `runtime.loops.ties` has the values.
+Requires: a program of second derivatives, after the last differentiation.
+Ensures: the same values except at ties, where slopes are means: ties that `sides_of_kinks` has not
+resolved, as it processes one block at a time, give nan. `runtime.loops.ties` has the values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProg
 
     Parameters
     ----------
-    captured : what it is derived from: signs that are written there are steps, whose slope is 0.
+    captured : the program it is derived from: signs written there are steps with slope 0.
     """
     written = _operations(captured)
     ops = {*SLOPES, SIGN} if ABS in written and SIGN not in written else {*SLOPES}
