@@ -66,8 +66,8 @@ def _mapping(
     roots: Iterable[Expr], sums: Mapping[Expr, lp.Loop], done: list[lp.Statement], names: Names,
     own: Container[str] = (),
 ) -> dict[Expr, Expr]:  # fmt: skip
-    """Replacements for branches between sums in expressions. The new sums are appended to `done`, the
-    statements before, where the names in `own` are not defined yet."""
+    """Replacements for branches between sums in expressions. The new sums are appended to `done`,
+    the statements before, where the names in `own` are not defined yet."""
     mapping: dict[Expr, Expr] = {}
     for e in topological(tuple(roots)) if sums else ():
         if e.op is not WHERE:

@@ -27,8 +27,8 @@ MAX_REPEATED = 1.3
 MAX_FOR_ONE = 2.2
 MAX_IN_TURN = 4.0
 FEW = 16
-"""The most work of the arrays relative to the loop, also if the loop runs sequentially because
-iterations change the same elements; and the work that is always acceptable."""
+"""The most work, relative to the loop, of several arrays, of one, and of arrays where iterations
+change the same elements, so that the loop is sequential; and work that is always acceptable."""
 
 
 def gathered(block: lp.Block, names: Names) -> lp.Block:
