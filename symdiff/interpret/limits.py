@@ -478,9 +478,7 @@ def tendency(at: Callable[[int], Value], k: int) -> Limit:
         grows = a != 0 and b != 0 and size(b) - size(a) >= 16  # to a pole, though not yet large
         return Limit("none") if grows else Limit("finite", arb(0))
     if close(a, b):
-        if a != b and abs(at(far * 4 // 3) - b) > abs(
-            b - a
-        ):  # as a logarithm beside a large number
+        if a != b and abs(at(far * 4 // 3) - b) > abs(b - a):  # as a logarithm plus a large number
             return _growth(at, k)
         return Limit("finite", b)
     drop = VANISHED if vanished(b) else size(a) - size(b)

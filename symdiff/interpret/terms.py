@@ -120,7 +120,7 @@ class _Derivation:
         return _array(rows, (*output.shape, *places.shape))
 
     def _weighted(self, rows: Sequence[tuple[Array, Array]], shape: Shape) -> Array:
-        """The sums of products of arrays of terms, flat in their first axis, with elements of weights."""
+        """The sums of products of arrays of terms, flat in their first axis, and of weights."""
         made = []
         for k in range(math.prod(shape)):
             pairs = [(row, int(w)) for a, ws in rows for row, w in zip(a[k], ws.flat, strict=True)]

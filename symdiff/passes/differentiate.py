@@ -99,8 +99,8 @@ def multiplied(tangent: Expr, partial: Expr) -> Expr:
 def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     """The outputs, prepared for differentiation. The slope of a norm is 0 where the norm is 0, but
     the slope itself has no derivative there. In a norm of clamps, a clamp is the only term that
-    counts where all others are met: the kink there is that of a maximum, as `hypot(max(x, 0),
-    max(y, 0))` is max(x, 0) for negative y."""
+    counts where all others are met: the kink there is that of a maximum, as
+    `hypot(max(x, 0), max(y, 0))` is max(x, 0) for negative y."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op is UNIT and is_slope(n):
@@ -178,7 +178,7 @@ def accumulate(pending: dict[Expr, dict[Path, Expr]], node: Expr, path: Path, te
 def combine(paths: dict[Path, Expr]) -> tuple[Path, Expr]:
     """One path and adjoint for a node that is reached along several.
 
-    The two sides of a branch join into one `where`; what is left over is gated
+    The two sides of a branch join into one `where`; the rest is gated
     term by term and executed if any of the paths is.
     """
     while len(paths) > 1:

@@ -34,7 +34,8 @@ class Extreme:
     ----------
     op : the operation.
     last : its value after the outermost loop.
-    slope : that of each term that is equal to it; in nested loops 1, as the outermost one multiplies by it.
+    slope : the slope of each term that equals it; in nested loops 1, as the outermost loop
+        multiplies by it.
     """
 
     op: ir.Op
@@ -151,7 +152,7 @@ def with_seconds(
 
 
 def _count(context: Context, s: lp.Loop, c: lp.Carried, worst: Expr) -> lp.Loop | None:
-    """A loop that counts the terms that are equal to the last value, if terms are elements of arrays."""
+    """A loop that counts the terms equal to the last value, if terms are elements of arrays."""
     step = step_of(s, c)
     if (
         step is None

@@ -171,8 +171,8 @@ class Sweep:
             self.seed(e, var(bar))
 
     def receive_share(self, s: Loop, share: Share) -> None:
-        """Add the adjoint of a largest or least term: others, whose adjoints are 0, may have infinite
-        derivatives."""
+        """Add the adjoint of a largest or least term; other terms, whose adjoints are 0, may have
+        infinite derivatives."""
         c, extreme = share.carried, share.extreme
         inner, step = extremes.nested_in(s, c), extremes.step_of(s, c)
         if inner is not None:

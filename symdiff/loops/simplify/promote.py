@@ -45,7 +45,7 @@ def promoted(block: lp.Block, names: Names, sizes: Mapping[Expr, Expr] | None = 
 
 
 def _candidate(s: lp.Loop) -> tuple[lp.Carried, tuple[Expr, ...]] | None:
-    """An array of which a loop changes one element only, and that element."""
+    """An array in which a loop changes only one element, and that element."""
     for c in s.carried:
         if c.type.shape and (place := _place(s, c)) is not None:
             return c, place

@@ -185,7 +185,7 @@ def _built_by_rows(
 
 
 def _is_large(s: lp.Build) -> bool:
-    """Whether the elements of an array are a product of matrices, or use functions of the library."""
+    """Whether an array is a product of matrices, or its elements use functions of the library."""
     every = lp.expressions_in((s,))
     if any(map(is_of_library, topological(every))):
         return True

@@ -55,10 +55,10 @@ Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 TWO = ir.const(2)
 SUMS = (ADD, SUB, ir.NEG)
 SCALES = {"float64": (480, 600), "float32": (45, 90)}
-"""Sums of squares whose largest term is beyond two to the first, or its reciprocal, are scaled by two to
-the second."""
+"""Sums of squares whose largest term is beyond two to the first, or its reciprocal, are scaled by
+two to the second."""
 _UNITS = {LOG: ONE, LOG2: LN2(), LOG10: LN10()}
-"""The logarithms of exp(1): a logarithm times this is natural."""
+"""The reciprocals of the logarithms of exp(1): a logarithm times this is natural."""
 _LOGARITHMS = (*_UNITS, LOG1P)
 
 
@@ -413,7 +413,8 @@ class _Lengths:
     Attributes
     ----------
     roots : the root of each number, or for an array the array of the roots.
-    loops : for the names of their iteration counts, loops that find scales, and those with scaled terms.
+    loops : by the names of their iteration counts, loops that find scales, and those with scaled
+        terms.
     """
 
     def __init__(self, program: lp.LoopProgram, dtype: str) -> None:

@@ -1,8 +1,7 @@
 """Linear solvers as loops, for arithmetic that libraries lack.
 
 Before:  x = solve(a, b)
-After:   for k: move the row of [a b] with the largest a[i, k] first, and subtract the multiples of
-it
+After:   for k: move the row of [a b] with the largest a[i, k] first, and subtract multiples of it
          from the others that make their a[i, k] zero;  x[i] = b[i]/a[i, i]
 
 Requires: `can_be_eliminated`; square matrices.
@@ -67,7 +66,7 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
 def of_pivots(
     s: Call, n: Expr, pivot: Callable[[Expr], Expr], sign: Expr, names: Names
 ) -> Statement:
-    """A determinant, or its sign and logarithm, from the pivots, and the sign of the order of rows."""
+    """A determinant, or its sign and logarithm, from the pivots and the sign of the row order."""
     i = index(names.fresh("i"))
     now = [ir.var(names.fresh("product")) for _ in s.results]
     starts, ends = [sign], [now[0] * pivot(i)]

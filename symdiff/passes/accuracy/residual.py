@@ -1,11 +1,11 @@
 """The remaining error of a value that is computed with the errors of its parts.
 
 Before:  compensated(log(x*x - y)/(x - y))
-After:   the error of x*x - y is below 2**-20 of itself, and that of x - y, too; then at most 2**-6
-of
+After:   the relative errors of x*x - y and x - y are below 2**-20; then at most 2**-6 of
          the error without corrections remains (`lowering.compensated.evaluate`)
 
-Requires: the bounds of `passes.accuracy.error_test` for the value, each operation rounded by itself.
+Requires: the bounds of `passes.accuracy.error_test` for the value, each operation rounded
+by itself.
 Ensures: where the conditions hold, the error is at most the given part of that bound: the
 errors of functions (`lowering.compensated.functions.BITS`), products of two errors and the squares
 of errors in arguments, however many follow one another.

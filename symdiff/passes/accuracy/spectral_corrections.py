@@ -8,9 +8,9 @@ Requires: the errors of the arguments, of each result of a call.
 Ensures: the correction of each result, and the remainder of second order. Vectors of values that
 are too close are unknown (nan), unless their remainder vanishes.
 
-Reference: T. Ogita, K. Aishima, Iterative refinement for symmetric eigenvalue decomposition, Japan J. Indust. Appl.
-Math. 35 (2018); Iterative refinement for singular value decomposition based on matrix multiplication, J. Comput.
-Appl. Math. 369 (2020).
+Reference: T. Ogita, K. Aishima, Iterative refinement for symmetric eigenvalue decomposition, Japan
+J. Indust. Appl. Math. 35 (2018); Iterative refinement for singular value decomposition based on
+matrix multiplication, J. Comput. Appl. Math. 369 (2020).
 """
 
 from __future__ import annotations

@@ -155,8 +155,8 @@ class _Branches:
 
 
 def _best(condition: Expr) -> dict[Expr, Expr]:
-    """The maxima and minima that a condition equates with one of their arguments, `max(x, y, z) ==
-    y`."""
+    """The maxima and minima that a condition equates with one of their arguments,
+    `max(x, y, z) == y`."""
     found: dict[Expr, Expr] = {}
     for fact in ir.conjuncts(condition):
         if fact.op is EQ:
@@ -228,6 +228,6 @@ def _absolute(e: Expr, depth: int = 0) -> Expr:
 
 
 def _vanishes(e: Expr, at: Expr) -> bool:
-    """Whether an expression is 0 where a linear form is, by substitution for one of its variables."""
+    """Whether an expression is 0 where a linear form is 0, by substitution for a variable."""
     found = solved(form(at, constants=True))
     return found is not None and ir.substitute((e,), dict([found]))[0] is ZERO

@@ -15,7 +15,8 @@ from symdiff import ir
 from symdiff.ir import ADD, NEG, ONE, SUB, VAR, ZERO, Expr
 
 Form = dict[Expr, Fraction]
-"""A linear form: a factor for each of its unknowns, none of them 0. Constants are left out, or are factors of 1."""
+"""A linear form: a nonzero factor for each of its unknowns. Constants are left out, or are factors
+of 1."""
 Side = tuple[Expr, int]
 """The quantity that vanishes at a kink, and its sign on one side."""
 

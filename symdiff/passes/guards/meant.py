@@ -1,4 +1,4 @@
-"""Questions about guards in variables that stand for formulas, or are integers.
+"""Questions about guards in variables that denote formulas, or are integers.
 
 Before:  where(s < eps, 0, w*sin(sqrt(s))/sqrt(s)), where s denotes w**2 + rest**2
 After:   the same question in w and the rest; an answer names s, too

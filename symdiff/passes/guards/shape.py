@@ -44,9 +44,9 @@ ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, *EXTREMES)
 
 
 def domain(e: Expr) -> Expr:
-    """A condition under which all operations below a node that are executed are defined; false if that has too
+    """A condition under which all executed operations below a node are defined; false if it has too
     many parts."""
-    inside: dict[Expr, dict[Expr, None]] = {}  # of each node, conditions that all must hold
+    inside: dict[Expr, dict[Expr, None]] = {}  # for each node, conditions that all must hold
     for n in ir.topological((e,)):
         own = domain_of(n.op, n.args) if n.args else TRUE
         found = {} if own is TRUE else {own: None}
@@ -210,7 +210,7 @@ def is_half_line(part: Expr) -> bool:
 
 
 def is_edge(part: Expr) -> bool:
-    """Whether a comparison of a conjunction holds on one side of 0: another formula may begin there."""
+    """Whether a comparison of a conjunction holds on one side of 0: the edge of a formula."""
     found = (
         _half_line(e) for e in (part.args if part.op is AND else (part,))
         if e.op in ir.COMPARISONS and e.op is not EQ

@@ -71,8 +71,8 @@ def readable(e: Expr) -> Expr:
 
 
 def with_like_terms(e: Expr) -> Expr:
-    """With terms of sums that differ only by a number combined: `x - a + x - b` as `2*x - a -
-    b`."""
+    """With terms of sums that differ only by a number combined: `x - a + x - b` as
+    `2*x - a - b`."""
     inner: set[Expr] = set()
     outer = {e}
     for node in ir.topological((e,)):

@@ -4,9 +4,9 @@ Before:  a*exp(-x)/(1 + exp(-x))**2
 After:   a * E * (E + 1)**-2 with the generator E = exp(-x)
 
 A generator is a variable, a function, an exponential or power of a symbolic exponent, a root, or
-the sine and cosine (sinh and cosh) of an angle. Values are `passes.cancel.rational.Factored`: powers are
-never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a root) are
-not used here but where candidates are made: `angles`, `roots`.
+the sine and cosine (sinh and cosh) of an angle. Values are `passes.cancel.rational.Factored`:
+powers are never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a
+root) are only used where candidates are created: `angles`, `roots`.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _primes(base: Expr) -> dict[int, int]:
 
 
 def _one_logarithm(e: Expr) -> Expr:
-    """A sum of multiples of logarithms of numbers, and of one of something else, as one logarithm."""
+    """A sum of multiples of logarithms of numbers, and of one other, as one logarithm."""
     number, count, rest = Fraction(1), 0, list[tuple[int, Expr]]()
     for sign, term in terms(e):
         unit, found = factors(term)

@@ -31,7 +31,7 @@ def as_powers(e: Expr) -> Expr:
 
 
 def logarithms_apart(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """With logarithms of products of several sums as sums of logarithms, whose slopes are the same."""
+    """With logarithms of products of several sums as sums of logarithms, with the same slopes."""
 
     def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(node, args)

@@ -6,9 +6,9 @@ After:   1/(c + 1), (t**2 + 1)/2 with t = tan(x/2), ...
 Everything is rational in h, the tangent of half the angle: exact arithmetic in h finds
 cancellations that `s**2 + c**2 = 1` hides. The result is written by sine and cosine, by one of them
 where the parity allows, by the tangent where the period is half a turn, by the double and by half
-the angle. The same works with the signs of hyperbolic functions, where an exponential is `(1 +
-h)/(1 - h)`. All of it is one operation: symbols of a polynomial are replaced by quotients of one
-denominator.
+the angle. The same works with the signs of hyperbolic functions, where an exponential is
+`(1 + h)/(1 - h)`. All of it is one operation: symbols of a polynomial are replaced by quotients of
+one denominator.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ class Products:
     def _collected(
         self, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
     ) -> tuple[dict[Expr, Fraction | int], dict[Expr, Expr], Expr]:
-        """The bases with their exponents, those with formulas as exponents, and the exponent of e."""
+        """The bases with exponents, those with formulas as exponents, and the exponent of e."""
         exponents: dict[Expr, Fraction | int] = {}
         symbolic: dict[Expr, Expr] = {}
         natural = ZERO

@@ -132,7 +132,7 @@ class Writer(Polynomials):
                     yield self._product(rest, [(base, k)])
 
     def _powers(self, parts: Parts) -> Iterable[Expr]:
-        """A quotient of powers as a power of the quotient: `a**2/(a + b)**2` is `(a/(a + b))**2`."""
+        """A quotient of powers as a power: `a**2/(a + b)**2` is `(a/(a + b))**2`."""
         unit, singles, sums = parts
         exponents = [*singles.values(), *(n for _, n in sums)]
         n = math.gcd(*exponents)
