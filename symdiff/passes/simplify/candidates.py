@@ -158,9 +158,9 @@ class Candidates:
         return {k: pool[k] for k in kept}
 
     def least(self, value: Factored) -> int:
-        """A lower bound of the operations of a value, if it is sharp: for symbols that no identity
-        connects, each is written once, and powers are not linear; for a product as it is written;
-        and for a sum of two terms, which saves little when divided."""
+        """The operations that a value needs at least, almost always: symbols that no identity
+        connects are written once each, and powers are not linear; a product is written as it is;
+        and dividing a sum of two terms saves little."""
         rough = self.writer.rough(value)
         if self._has_powers or self._core(value):
             return rough // 2 - 1
