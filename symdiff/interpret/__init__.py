@@ -1,7 +1,7 @@
 """The slow, exact reference: programs evaluated in ball arithmetic.
 
-The class `Certified` answers with the correctly rounded value of each output at a point
-of doubles, proven by balls of growing precision (python-flint), and with the
+The class `Certified` returns the correctly rounded value of each output at a point
+of doubles, proven by balls of growing precision (python-flint), and the
 limit where the formula is undefined at the point but all paths into it agree.
 
 `balls`        ball arithmetic of the core operations; the precision
@@ -9,20 +9,20 @@ limit where the formula is undefined at the point but all paths into it agree.
 `rationals`    nodes that are rational numbers, where balls leave them open
 `rounding`     from a ball to the one double it proves; errors in ulps
 `limits`       the value that every path into a point tends to
-`paths`        ways into a point
+`paths`        paths into a point
 `along_lines`  derivatives at a point, by the definition
-`lines`        the points of a line through a point, and what is decided on both sides
-`special_points`  where formulas of derivatives are not those of the definition
+`lines`        the points of a line through a point, and the decisions on both sides
+`special_points`  where formulas of derivatives differ from the definition
 `secants`      points at which quantities are zero
 `in_doubles`   formulas of numbers in doubles, at many points
 `terms`        the parts of derivations: partial derivatives and weights
 `deep`         values where functions are farther from their limits than any precision reaches
-`extended`     what IEEE infinities make of the formula, for poles
+`extended`     the value of the formula with IEEE infinities, for poles
 `ball_values`  values of functions that only ball arithmetic has
-`certified`    the search that joins them
+`certified`    the search that combines them
 `loops`        programs with arrays and loops, statement by statement
 `unrolled`     the same at given sizes, as formulas of the elements of their arguments
-`work`         how much ball arithmetic a thread has done, in operations
+`work`         the amount of ball arithmetic that a thread has done, in operations
 """
 
 from symdiff.interpret.balls import Undecided, exclusive

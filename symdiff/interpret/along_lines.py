@@ -3,18 +3,19 @@
 Before:  where(x == 0, 1, sin(w*x)/x)*x at x = 0, w = 2
 After:   2, the mean of the slopes for x > 0 and x < 0
 
-The partial derivative by x_i at p is that of t -> f(p + t e_i) at t = 0. What f is for small t > 0
-and t < 0 is seen at t = 2**-k for large k, in balls wide enough for any cancellation; slopes there
-tend to the one-sided derivative (`limits.tendency`).
+The partial derivative by x_i at p is that of t -> f(p + t e_i) at t = 0. f is evaluated for small t
+> 0 and t < 0 at t = 2**-k for large k, in balls wide enough for any cancellation; slopes there tend
+to the one-sided derivative (`limits.tendency`).
 
-- A function that has a derivative at p has that one, whatever branches the sides take.
+- A function with a derivative at p has that derivative, whatever branches the sides take.
 - A branch taken at p that one of the sides takes as well is the branch of both sides.
 - A branch taken at p alone is a puncture: both sides take their own branches if the value of the
-  whole function at p is what they tend to; else the function jumps, and the branch of p counts.
-- What else differs from side to side gives the mean of the one-sided derivatives. An infinite one
-  is the result if the other one is the same, or if the other side is outside of the domain.
+  whole function at p is their limit; else the function jumps, and the branch of p counts.
+- Any other difference between the sides gives the mean of the one-sided derivatives. An infinite
+one
+  is the result if the other one is the same, or if the other side is outside the domain.
 
-Second derivatives are those of the first along t -> p + t e_j, with the first taken by a second
+Second derivatives are derivatives of the first along t -> p + t e_j, where the first uses a second
 infinitesimal, smaller than all powers of t that count.
 
 Requires: expressions of real parameters as captured, with plain nodes in what decides (`ir.plain`): at p these are
@@ -62,16 +63,17 @@ POWERS = 1 << 62
 """The depth that distinguishes powers of t whose exponents differ in the last bits of a double."""
 MOST_BITS = 24_000
 GROWING = 1.01
-"""How much larger a slope is over half the distance where it is infinite."""
+"""The growth of a slope over half the distance that counts as infinite."""
 ACCURATE = 86
 FLOAT32 = 2.0**-23
-"""By how much the value in a very thin band may differ from the function, where that is no small part of it."""
+"""The largest difference of the value in a very thin band from the function, if it is relatively
+large."""
 WORK = 3_000_000
 """Operations for one derivative at one point; see `symdiff.interpret.work`."""
 SHORT, SHORT_BITS = 64, 512
-"""The exponent of a short distance, and the precision of what is computed there."""
+"""The exponent of a short distance, and the precision there."""
 STEADY = 2.0**-24
-"""How far apart slopes over a short distance and over half of it are where they tend to a derivative."""
+"""The largest difference of slopes over a short distance and over half of it for a derivative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Slope:
     Attributes
     ----------
     value : the derivative, rounded; nan if there is none.
-    known : whether that was found within the budget.
+    known : whether it was found within the budget.
     jumps : whether the function jumps at a branch that is taken there alone.
     kink : whether the one-sided derivatives differ.
     """
@@ -110,7 +112,7 @@ class Derivatives:
         self.values = Certified(variables, outputs, jumps=True)
 
     def at(self, point: Sequence[float], until: float = math.inf) -> Point:
-        """The derivatives at a point of finite doubles; `until` is what `work.spent` is when to stop."""
+        """The derivatives at a point of finite doubles; stop when `work.spent` reaches `until`."""
         return Point(self, [float(x) for x in point], until)
 
 
@@ -165,7 +167,8 @@ class Point:
         return any(self.tape.within(i, self.place.here) for i in self.tape.conditions)
 
     def _moved(self, by: int, side: int, k: int) -> tuple[Value, list[Value]]:
-        """How far a parameter is moved, to 2**-k on a side, and the values of all nodes there."""
+        """The distance of a parameter moved by 2**-k to a side, and the values of all nodes
+        there."""
         ctx.prec = SHORT_BITS
         step = side * no_double(-k)
         point = [as_ball(x) for x in self.point]
@@ -174,7 +177,7 @@ class Point:
 
     # ------------------------------------------------------------------ first order
     def first(self, output: int, by: int) -> Slope:
-        """The derivative of an output by a parameter, given by their places."""
+        """The derivative of an output by a parameter, given by their indices."""
         self._until = min(work.spent() + WORK, self.until)
         root = self.tape.roots[output]
         if self._is_undefined(output):
@@ -224,11 +227,11 @@ class Point:
         return replace(found, jumps=True) if jumps else found
 
     def _avoids(self, root: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
-        """Whether a thin band keeps away from a point."""
+        """Whether a thin band avoids a point."""
         return line.is_banded and (line.is_guard or line.is_singular(root, choice[0]))
 
     def _is_limit(self, output: int, line: Line, choice: tuple[Choice, Choice]) -> bool:
-        """Whether the value at the point is what the sides tend to."""
+        """Whether the value at the point is the limit of the sides."""
         answer, root = self.values[output], self.tape.roots[output]
         if answer.ball is None:
             return False
@@ -268,7 +271,7 @@ class Point:
     def _value_beside(
         self, root: int, line: Line, side: int, choice: tuple[Choice, Choice], aside: int
     ) -> Limit:
-        """What a node tends to on one side."""
+        """The limit of a node on one side."""
 
         def at(k: int) -> Value:
             return self._accurate(lambda prec: line.value(root, side, k, choice, prec, aside), k)
@@ -297,7 +300,7 @@ class Point:
     def _by_powers(
         self, root: int, line: Line, side: int, choice: tuple[Choice, Choice]
     ) -> Limit | None:
-        """The derivative of what grows as a power of t whose exponent is close to 1."""
+        """The derivative of a function that grows as a power of t whose exponent is close to 1."""
         try:
             y = line.value(root, side, POWERS, choice, 4 * self.depth, 0)
         except Stopped:
@@ -374,7 +377,7 @@ class Point:
             return UNKNOWN_SLOPE if stopped.kind == "open" else Slope(math.nan)
 
     def _outside(self, output: int, by: int) -> Mapping[int, Value]:
-        """The truths outside of the thin bands that are guards of a first derivative."""
+        """The truth values outside the thin bands that guard a first derivative."""
         line, root = Line(self.tape, self.place, by), self.tape.roots[output]
         choice = line.choices(root, outside=True)
         guarded = self._avoids(root, line, choice) and self._is_limit(output, line, choice)
@@ -436,7 +439,7 @@ class Point:
     def _value(
         self, root: int, inputs: Inputs, prec: int, choice: Choice, known: Mapping[int, Value]
     ) -> Value | None:
-        """The value of a node; None outside of the domain."""
+        """The value of a node; None outside the domain."""
         v = self.tape.on(inputs, prec, choice, known)
         if not v[root].is_finite():
             trouble = self.tape.trouble(root, v)
@@ -448,15 +451,16 @@ class Point:
 
 
 def _tends(at: Callable[[int], Value], k: int) -> Limit:
-    """What values at t = 2**-k tend to as k grows."""
+    """The limit of values at t = 2**-k as k grows."""
     a, b = at(k), at(k * 4 // 3)
     if not (vanished(a) or vanished(b)) and not close(a, b) and size(a) - size(b) >= 16:
-        return Limit("finite", arb(0))  # as a power of t
+        return Limit("finite", arb(0))  # like a power of t
     return tendency(at, k)
 
 
 def _mean(sides: Sequence[Sequence[Value]]) -> float:
-    """The mean of the slopes of both sides over half a distance; nan if others over all of it differ."""
+    """The mean of the slopes of both sides over half a distance; nan if those over all of it
+    differ."""
     for far, near in sides:
         if not (far.is_finite() and near.is_finite()):
             return math.nan

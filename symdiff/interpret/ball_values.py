@@ -11,7 +11,7 @@ from symdiff.interpret.rounding import FLOAT64, Format, unique_rounding
 from symdiff.ir import Op
 
 PRECISIONS = (90, 200, 500, 1200)
-"""Bits tried, one after the other."""
+"""Precisions in bits, tried in this order."""
 
 
 def value_of(op: Op, args: tuple[float, ...], fmt: Format = FLOAT64) -> float:

@@ -1,6 +1,6 @@
 """Ball arithmetic (python-flint) for the core operations, and its precision.
 
-`nan` is what a ball is where nothing is known, and None what a condition is.
+An unknown ball is `nan`, and an unknown condition is None.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from symdiff.ir.plain import BALLS, negated_ball
 from symdiff.process.locks import Lock
 
 Value = Any
-"""A ball (arb), or for a condition True, False or None (not known)."""
+"""A ball (arb), or for a condition True, False or None (unknown)."""
 
 UNKNOWN = arb("nan")
 ROOT_LIMIT = 64
 """Powers with larger denominators are evaluated through exp and log."""
 
 _lock = Lock(whole=True)
-"""Of the precision of balls, which is one for all threads."""
+"""Guards the precision of balls, which all threads share."""
 
 
 class Undecided(ArithmeticError):  # noqa: N818
@@ -128,7 +128,7 @@ CORE: Mapping[Op, Callable[..., Value]] = {
 
 
 def as_doubles(op: Op) -> Callable[[Value, Value], bool | None]:
-    """A comparison with an infinity: numbers that round to it are as large."""
+    """A comparison with an infinity: numbers that round to infinity equal it."""
     compare = CORE[op]
 
     def double(a: Value) -> Value:

@@ -35,22 +35,23 @@ Status = Literal["exact", "limit", "pole", "domain", "budget"]
 FAR = 64
 """Limits at infinite coordinates are taken so many powers of two beyond the others."""
 ALL_ORDERS = 4
-"""Of so many coordinates that grow, every order of their sizes is tried."""
+"""Up to this many growing coordinates, every order of their sizes is tried."""
 PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
-"""Bits tried, one after the other."""
+"""Precisions in bits, tried in this order."""
 STEP, GUARD = 1000, 96
-"""Between those, where a ball says how many bits it lacks: multiples of this, for so many
-bits of accuracy."""
+"""Precisions between those, where a ball shows how many bits it lacks: multiples of the step, with
+guard bits for accuracy."""
 LAST = 48000
-"""Bits tried at last where numbers are very large or small."""
+"""The last precision if numbers are very large or small."""
 ROUGH = 30
-"""Bits of a value that is not proven, at least."""
+"""The least bits of a value that is not proven."""
 DEEP = 8
-"""Sums are assumed to be zero only of numbers within 2**(precision/DEEP)."""
+"""Only sums of numbers within 2**(precision/DEEP) are assumed to be zero."""
 WORK = 1_600_000
 """Operations for one point by default, at least; see `symdiff.interpret.work`."""
 WORK_PER_NODE = 1200
-"""Of large programs: a limit takes their values at some tens of places and precisions."""
+"""The same per node of large programs: a limit takes their values at some tens of places and
+precisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ class Answer:
     ----------
     value : the correctly rounded value; inf or nan where there is none.
     status : `exact`: proven; `limit`: undefined there, but removable; `pole`: no
-        finite limit, the value is what IEEE arithmetic gives; `domain`: outside
-        of the function's domain; `budget`: the best estimate, not proven.
+        finite limit, the value is that of IEEE arithmetic; `domain`: outside
+        the function's domain; `budget`: the best estimate, not proven.
     ball : an enclosure of the true value where there is one, else None.
     """
 
@@ -78,17 +79,17 @@ class Certified:
     ----------
     params : the variables, or their names, in the order of a point.
     outputs : real expressions of them.
-    primals : what the outputs are derivatives of, in order of differentiation (f;
+    primals : the functions whose derivatives the outputs are, in order of differentiation (f;
         or f, f'). A removable singularity of a derivative is filled only where
         those before it are finite: atan(1/x) jumps at 0, so it has no derivative
         there although 1/(1 + x**2) tends to 1.
     budget : operations for one point (`symdiff.interpret.work`); None: by the size of the outputs.
-    limits : whether the value where a coordinate is infinite is the limit, if that is one
+    limits : whether the value at an infinite coordinate is the limit, if that is one
         however fast each coordinate grows, instead of the nan of IEEE arithmetic: infinite
         elements pad the tables of dynamic programs.
-    jumps : whether the value where there is no limit is what IEEE arithmetic gives, if that is
+    jumps : whether the value where there is no limit is that of IEEE arithmetic, if it is
         finite, instead of nan: atan(1/0) is pi/2.
-    ties : whether no limit is taken where values are infinite beside it on other branches, at whose edge it is.
+    ties : whether to take no limit at the edge of branches with infinite values nearby.
 
     Examples
     --------
@@ -128,8 +129,8 @@ class Certified:
         dtype: Any = "float64",
         limits_of: Collection[int] | None = None,
     ) -> tuple[Answer, ...]:
-        """The value of each output, how sure it is, and a ball around the truth; limits are looked for
-        only of some outputs, if these are given."""
+        """The value of each output, its status, and a ball around the true value; with `limits_of`,
+        limits are searched only for these outputs."""
         floats = [float(x) for x in point]
         if len(floats) != self.arity:
             raise ValueError(f"a point has {self.arity} coordinates, not {len(floats)}")
@@ -144,7 +145,7 @@ class Certified:
         return self._deep
 
     def primals_of(self, output: Expr) -> tuple[Expr, ...]:
-        """What an output is the derivative of."""
+        """The functions whose derivative an output is."""
         before = self.primals
         return before[: before.index(output)] if output in before else before
 
@@ -171,7 +172,7 @@ class _Search:
         if not all(map(math.isfinite, self.point)):
             return tuple(self._at_infinity(r) for r in roots)
         singular = self._climb(set(roots))
-        if singular - self.undecided:  # where cosh(x) is beyond all numbers, 1/cosh(x) is not
+        if singular - self.undecided:  # where cosh(x) overflows, 1/cosh(x) does not
             self._look_deep(singular - self.undecided)
             singular -= self.found.keys()
         if singular:
@@ -183,14 +184,14 @@ class _Search:
         return tuple(self.found.get(r, unknown) for r in roots)
 
     def _settled(self, approach: Approach, output: Expr) -> Answer:
-        """An output that is known, or else its limit."""
+        """The known value of an output, or else its limit."""
         root = self.program.places[output]
         if root not in self.found:
             self.found[root] = self._fill(approach, output, root)
         return self.found[root]
 
     def _primals_are_defined(self, approach: Approach, output: Expr) -> bool:
-        """Whether what an output is the derivative of is finite at the point."""
+        """Whether the functions whose derivative an output is are finite at the point."""
         primals = self.program.primals_of(output)
         if all(e in self.program.places for e in primals):
             answers: Iterable[Answer] = (self._settled(approach, e) for e in primals)
@@ -201,7 +202,7 @@ class _Search:
         return all(a.status in ("exact", "limit", "budget") for a in answers)
 
     def _climb(self, pending: set[int]) -> set[int]:
-        """Settle outputs with growing precision; the rest is undefined there."""
+        """Settle outputs with growing precision; the others are undefined there."""
         singular: set[int] = set()
         prec: int | None = PRECISIONS[0]
         tried = False
@@ -241,7 +242,8 @@ class _Search:
         return singular | self.undecided
 
     def _look_deep(self, pending: set[int]) -> None:
-        """Decide what is flagged only because functions are that close to their limits."""
+        """Decide outputs that are undecided only because functions are extremely close to their
+        limits."""
         deep, prec = self.program.deep, PRECISIONS[1]
         places = {root: k for k, root in enumerate(self.tape.roots)}
         balls = deep.plain(self.inputs, prec)
@@ -262,8 +264,8 @@ class _Search:
                     self.found[root] = Answer(value, "limit", y)
 
     def _next(self, prec: int, pending: set[int]) -> int | None:
-        """The precision to try after this one. Radii shrink as much as it grows; where they
-        are too large to tell, values lose about as many bits with each operation."""
+        """The precision to try after this one. Radii shrink by as much as it grows; where they
+        are too large to compare, values lose about as many bits with each operation."""
         above = next((p for p in PRECISIONS if p > prec), None)
         if above is None and prec == PRECISIONS[-1] and any(self._deep()):
             return LAST
@@ -280,8 +282,8 @@ class _Search:
         return min(above, -(-enough // STEP) * STEP)
 
     def _run(self, prec: int, pending: set[int]) -> list[Value]:
-        """All values; once balls do not suffice, with help of exact rationals. Those of outputs are
-        asked for where they may lie between two doubles."""
+        """All values; once balls do not suffice, with exact rationals. Outputs use these
+        if they may lie between two doubles."""
         values = self.tape.run(self.inputs, prec, self.rationals.known)
         between = prec > PRECISIONS[0]
         if between or not all(values[r].is_finite() for r in pending):
@@ -292,8 +294,8 @@ class _Search:
     def _assume_zeros(self, pending: set[int]) -> None:
         """At the last precision, take a sum that cancels to all bits for zero.
 
-        A ball can never prove that sin(x)**2 + cos(x)**2 - 1 is 0. Where numbers are of
-        such a size that what is left may be beyond the precision, nothing is taken for it."""
+        A ball can never prove that sin(x)**2 + cos(x)**2 - 1 is 0. Where the size of the numbers
+        allows a remainder beyond the precision, no zero is assumed."""
         prec = PRECISIONS[-1]
         tiny = arb(2) ** (-prec // 2)
         tape, known = self.tape, dict(self.rationals.known)
@@ -336,7 +338,7 @@ class _Search:
         return Answer(value, "budget" if limit.kind == "open" else "pole")
 
     def _is_written(self, root: int) -> bool:
-        """Whether what is not finite in a value comes from infinite constants alone, or from logarithms of 0,
+        """Whether a value is not finite only because of infinite constants, or of logarithms of 0,
         which have one limit on all paths."""
         stack, seen = [self.tape.nodes[root]], set()
         while stack:
@@ -395,8 +397,8 @@ class _Search:
         return Answer(self._nearest(y), "limit", y)
 
     def _far(self, root: int) -> float:
-        """The limit where coordinates are infinite; nan if there is none, or it does not show
-        soon."""
+        """The limit where coordinates are infinite; nan if there is none, or the values do not
+        converge soon."""
         places = [k for k, x in enumerate(self.point) if math.isinf(x)]
         sizes = [math.frexp(x)[1] for x in self.point if math.isfinite(x)]
         beyond_all = max(map(abs, sizes), default=0)
@@ -411,7 +413,7 @@ class _Search:
                     return value
                 tiny = arb(2) ** -(PRECISIONS[1] // 2 + beyond)
                 if None in values and all(y.abs_upper() < tiny for y in found):
-                    return 0.0  # what cancels to all bits
+                    return 0.0  # a sum that cancels to all bits
                 if beyond == beyond_all:
                     trends = {_trend(*pair) for pair in zip(found[::2], found[1::2], strict=True)}
                     return trends.pop() if len(trends) == 1 else math.nan
@@ -419,7 +421,7 @@ class _Search:
 
     def _towards(self, root: int, start: int, ranks: Mapping[int, int]) -> Value:
         """The value with infinite coordinates far out, from a power of two on, those of a
-        higher rank farther; nan if anything oscillates."""
+        higher rank farther; nan if any value oscillates."""
         inputs = list(self.inputs)
         for k, rank in ranks.items():
             inputs[k] = arb(math.copysign(1.0, self.point[k])) * arb(2) ** (start + 8 * rank)
@@ -431,7 +433,7 @@ class _Search:
 
 
 def _orders(places: Sequence[int]) -> list[dict[int, int]]:
-    """How fast coordinates may grow: each in its turn, and all alike."""
+    """How fast coordinates may grow: one after the other, and all alike."""
     if len(places) <= ALL_ORDERS:
         turns = [list(p) for p in itertools.permutations(places)]
     else:
@@ -450,7 +452,7 @@ def _trend(near: Value, last: Value) -> float:
 
 
 def _infinity(y: Value) -> float:
-    """The infinity that a ball is; nan for anything else."""
+    """The infinity that a ball represents; nan for other balls."""
     if y.is_finite() or y.is_nan():
         return math.nan
     return math.inf if y > 0 else -math.inf if y < 0 else math.nan

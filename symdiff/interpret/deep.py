@@ -6,8 +6,8 @@ First the formula is written in terms that keep their digits (`identities`). If 
 enough, what grows or decays without end is evaluated nearer to 0: the arguments of all
 exponentials, hyperbolic and error functions that are far out are multiplied by one factor,
 so that they are of size 2**-D and 2**-2D. Relations among them, as exp(2*u) = exp(u)**2,
-stay. A value counts if it is the same for both, or vanishes: then it is the limit, from
-which the true one differs by less than such a function does from its own.
+remain. A value counts if it is the same for both, or vanishes: then it is the limit, and
+the true value differs from it by less than such a function does from its own limit.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from symdiff.ir.identities import rewrite
 ORDER: Mapping[Op, int] = {
     EXP: 1, EXP2: 1, EXPM1: 1, SINH: 1, COSH: 1, TANH: 1, ERF: 2, ERFC: 2,
 }  # fmt: skip
-"""log f(u) is of the order of such a power of u, or log |f(u) - f(inf)|."""
+"""log f(u), or log |f(u) - f(inf)|, is of the order of this power of u."""
 KEPT = frozenset({"expm1", "1-exp", "1-cos", "cos-1", "1-erf", "1+erf", "1-erfc", "log1p", "log1m"})
-"""Identities that are used."""
+"""The identities in use."""
 FAR = 2.0**13
 """What is farther out than this (or its square root) is evaluated nearer to 0."""
 SPREAD = 2.0**6
-"""All that is must be within this factor."""
+"""All of these arguments must be within this factor."""
 NEAREST = 2048
 AGREE = 66
 VANISHED = 1200
@@ -55,7 +55,7 @@ def kept(e: Expr, args: tuple[Expr, ...]) -> Expr:
 
 
 class Deep:
-    """The outputs of a tape once more, with a factor for each argument of what decays.
+    """A copy of the outputs of a tape, with a factor for each argument of a decaying function.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Deep:
         return [values[r] for r in self.roots]
 
     def limits(self, inputs: Sequence[Value], prec: int) -> list[Any]:
-        """For each output the limit as what is far out goes farther; None if none shows."""
+        """For each output, the limit as far arguments go farther; None if there is none."""
         none = [None] * len(self.roots)
         ones = [arb(1)] * len(self.factors)
         values = self.tape.run([*inputs, *ones], prec)
@@ -118,7 +118,7 @@ class Deep:
 
 
 def _size(u: Value, order: int) -> float:
-    """The power of e that a function of u is away from its limit, at least about."""
+    """About the least power of e by which a function of u differs from its limit."""
     if not u.is_finite():
         return math.nan
     size = abs(float(u.mid()))

@@ -1,8 +1,8 @@
-"""What IEEE infinities make of a formula at a point: 1/0 is inf, inf - inf nan.
+"""The value of a formula at a point with IEEE infinities: 1/0 is inf, inf - inf nan.
 
-Finite values stay proven balls, so an exact zero is one, with the sign that doubles give
-it: 1/-0.0 is -inf. Only what is infinite follows the rules of floating point, and functions
-of it the C library's.
+Finite values stay proven balls, so an exact zero is one, with the sign it has in doubles:
+1/-0.0 is -inf. Only infinite values follow the rules of floating point, and functions
+of them those of the C library.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _quotient(a: Value, b: Value, e: Expr, scope: Mapping[str, Any]) -> Value:
 
 
 def _zero(e: Expr, scope: Mapping[str, Any]) -> float:
-    """A node that is exactly zero, with the sign that arithmetic of doubles gives it."""
+    """A node that is exactly zero, with its sign in the arithmetic of doubles."""
     from symdiff.interpret.loops import Doubles, evaluate  # formulas are printed without NumPy
 
     with np.errstate(all="ignore"):
@@ -89,7 +89,7 @@ def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any], bal
         return ball
     if op is ir.POW and floats[0] == 1.0 and math.isinf(floats[1]):
         if not any(a.op in (ir.VAR, ir.CONST) for a in e.args):
-            return UNKNOWN  # a limit that was not found
+            return UNKNOWN  # an unknown limit
     function: Any = np.power if op is ir.POW else _callable(op.names)
     if function is None:
         return UNKNOWN
@@ -101,7 +101,7 @@ def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any], bal
 
 
 def _float(a: Value) -> float:
-    """A ball as a float, inf if it is beyond the floats, nan if that is not known."""
+    """A ball as a float, inf if it is beyond the floats, nan if that is unknown."""
     if a.is_finite():
         x = unique_rounding(a, FLOAT64)
         return math.nan if x is None else x
@@ -109,7 +109,7 @@ def _float(a: Value) -> float:
 
 
 def _callable(names: Sequence[str]) -> Callable[..., Any] | None:
-    """The first of some dotted Python names that is installed, NumPy's before others."""
+    """The first installed one of some dotted Python names, NumPy's before others."""
     for name in sorted(names, key=lambda n: not n.startswith("numpy.")):
         module, _, attribute = name.rpartition(".")
         try:

@@ -1,10 +1,9 @@
 """An expression DAG as a flat list of operations on balls.
 
-Everything is evaluated, untaken branches too: what is undefined, or not known
-at this precision, is the ball `nan` (a condition: None), which spreads to
-whatever really uses it and to nothing else, because `where` drops the side that
-is not taken. So a finite ball is a proof; a nan asks `Tape.trouble` for the
-reason.
+Everything is evaluated, even branches that are not taken: an undefined value, or one that is
+unknown at this precision, is the ball `nan` (for a condition: None). It propagates only to nodes
+that really use it, because `where` drops the side that is not taken. So a finite ball is a proof;
+for a nan, `Tape.trouble` returns the reason.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ edge or at a pole, where a limit may exist."""
 
 
 _REASONS: tuple[Trouble | None, ...] = ("undecided", "domain", "singular", None)
-"""The first one found counts."""
+"""The first one that applies is reported."""
 
 
 def _has_rule(e: Expr) -> bool:
@@ -61,8 +60,8 @@ class Tape:
     Attributes
     ----------
     nodes : all nodes; a value list has one entry per node.
-    roots : for each output, its place in that list.
-    conditions : the places of the comparisons.
+    roots : for each output, its index in that list.
+    conditions : the indices of the comparisons.
     """
 
     def __init__(self, params: Sequence[Expr], outputs: Sequence[Expr]) -> None:
@@ -126,15 +125,15 @@ class Tape:
         fixed: Mapping[int, Value] | None = None,
         amend: Callable[[int, Value], Value] | None = None,
     ) -> list[Value]:
-        """Evaluate every node at a precision; the caller holds `exclusive`. Comparisons with what
-        is not defined are false.
+        """Evaluate every node at a precision; the caller holds `exclusive`. Comparisons of
+        undefined values are false.
 
         Parameters
         ----------
         inputs : one ball per parameter.
         prec : bits.
         fixed : values of nodes that are known otherwise (a `Fraction` or a bool).
-        amend : `(node, value) -> value` to put in its place, of constants too.
+        amend : `(node, value) -> value` that replaces it, for constants too.
         """
         v = self._evaluated(inputs, prec, fixed, amend)
         while undefined := self.undefined(v):
@@ -173,19 +172,19 @@ class Tape:
                 v[i] = q if isinstance(q, bool) else constant_ball(q)
                 continue
             x = f(*[v[k] for k in places if k >= 0])
-            if q is not None:  # an exact zero, whose sign plain operations may ask for
+            if q is not None:  # an exact zero, whose sign plain operations may need
                 v[i] = x if x.is_zero() else arb(0)
             else:
                 v[i] = x if amend is None else amend(i, x)
         return v
 
     def operations(self) -> Iterator[tuple[int, Callable[..., Value], list[int]]]:
-        """The operations, children first: place, function and the places of its arguments."""
+        """The operations, children first: index, function and the indices of its arguments."""
         for i, function, *places in self._code:
             yield i, function, [k for k in places if k >= 0]
 
     def apply(self, i: int, v: Sequence[Value]) -> Value:
-        """One operation again, on the values that its arguments have now."""
+        """Repeat one operation on the current values of its arguments."""
         function, *places = self._instruction(self.nodes[i])
         return function(*(v[k] for k in places if k >= 0))
 
@@ -202,7 +201,7 @@ class Tape:
         return len(v)
 
     def undefined(self, v: Sequence[Value]) -> list[int]:
-        """The comparisons with what is not defined, which are not decided yet."""
+        """The comparisons of undefined values, which are not decided yet."""
         known: Reasons = {}
         return [
             i
@@ -215,8 +214,8 @@ class Tape:
     def trouble(
         self, root: int, v: Sequence[Value], known: Reasons | None = None
     ) -> Trouble | None:
-        """Why the value of a node is not finite; None if it is. `known` keeps the reasons of nodes
-        from one question to the next."""
+        """Why the value of a node is not finite; None if it is. `known` caches the reasons of nodes
+        between queries."""
         known = known if known is not None else {}
         stack = [root]
         while stack:
@@ -238,7 +237,7 @@ class Tape:
         return known[root]
 
     def _causes(self, i: int, v: Sequence[Value]) -> list[int]:
-        """The arguments for which a value is not known."""
+        """The arguments that make a value unknown."""
         e = self.nodes[i]
         if e.op is ir.WHERE:
             c = self.index[e.args[0]]
@@ -246,9 +245,9 @@ class Tape:
         return [j for a in e.args if not _is_known(v[j := self.index[a]])]
 
     def _culprit(self, e: Expr, value: Value, v: Sequence[Value]) -> Trouble:
-        """Why an operation on known values gives none."""
+        """Why an operation on known values has no value."""
         if e.op.boolean or (e.args and not value.is_nan()):
-            return "undecided"  # not nan but boundless: an overflow of flint's exponents
+            return "undecided"  # not nan but unbounded: an overflow of flint's exponents
         if not e.args:
             undefined = e.value != e.value if e.op is ir.CONST else value.is_nan()
             return "domain" if undefined else "singular"  # a constant may have been rounded
@@ -266,7 +265,7 @@ class Tape:
         """A condition on nodes of the tape, from their values."""
         values: dict[Expr, Value] = {}
         for e in ir.topological((condition,)):
-            if e in self.index and not e.op.boolean:  # decisions may be kept from elsewhere
+            if e in self.index and not e.op.boolean:  # decisions may come from elsewhere
                 values[e] = v[self.index[e]]
             elif e.op is ir.BOOL:
                 values[e] = e.value
@@ -288,8 +287,8 @@ def span(tape: Tape, point: Sequence[float]) -> int:
 
 
 def exponent(tape: Tape, point: Sequence[float]) -> int:
-    """The largest exponent of the point and the constants, of either sign; but for those that are only compared,
-    as what a maximum begins with."""
+    """The largest exponent of the point and the constants, of either sign; except constants that
+    are only compared, such as the initial value of a maximum."""
     exponents = [abs(math.frexp(x)[1]) for x in point if x]
     compared = (*ir.COMPARISONS, *EXTREMES)
     read = {

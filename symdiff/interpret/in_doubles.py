@@ -1,4 +1,4 @@
-"""Formulas of numbers in doubles, at many points: what `interpret.loops.Doubles` computes, prepared once."""
+"""Formulas of numbers in doubles at many points: `interpret.loops.Doubles`, prepared once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Program:
                 self._code.append((i, _function(n), [index[a] for a in n.args]))
 
     def at(self, point: Mapping[str, float]) -> list[Any]:
-        """The value of each node; `np.float64` of numbers, `bool` of conditions."""
+        """The value of each node; `np.float64` for numbers, `bool` for conditions."""
         values = self._start.copy()
         for i, name in self._inputs:
             values[i] = np.float64(point[name])

@@ -58,7 +58,7 @@ STEADY = arb(2) ** -30
 NODES = 14
 """Depths from which a slow limit is extrapolated."""
 REFUTING = 400_000
-"""Work for finding counterexamples to one limit."""
+"""Work for the search of counterexamples to one limit."""
 NEAR = 64
 """Depth at which counterexamples are searched for, near a point of size 1."""
 DIVISORS, DIRECTIONS, STEPS, PRECISION = 4, 8, 40, 4096
@@ -67,7 +67,7 @@ sign, how many steps from there to a zero, and the bits for that."""
 SIGN = 512
 """The bits that determine the sign of most values, in addition to those of a high power of the distance."""
 OUTSIDE = 6
-"""So many times as many directions are tried, if some leave the domain."""
+"""The factor by which more directions are tried, if some leave the domain."""
 RATIOS, RATIO_STEPS = (Fraction(5, 8), Fraction(-5, 8), Fraction(63, 64), Fraction(-63, 64)), 90
 """Values that quotients of zeros are given near the point (many functions exist up to 1),
 and how many steps to those."""
@@ -75,11 +75,11 @@ and how many steps to those."""
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What an output tends to.
+    """The limit of an output.
 
-    `finite`: to the ball `value`; `infinite`: to `value` (1 or -1) times inf;
-    `kink`: to finite values that depend on the path; `none`: to nothing;
-    `domain`: no path is in the domain; `open`: not seen within the budget.
+    `finite`: the ball `value`; `infinite`: `value` (1 or -1) times inf;
+    `kink`: finite values that depend on the path; `none`: no limit;
+    `domain`: no path is in the domain; `open`: not found within the budget.
     """
 
     kind: Kind
@@ -103,15 +103,15 @@ class Stopped(Exception):  # noqa: N818
 
 
 class Approach:
-    """The paths into one point, and the values met on them.
+    """The paths into one point, and the values on them.
 
     Parameters
     ----------
     tape : the DAG.
     point : finite floats.
     values : the values of all nodes at the point itself.
-    until : what `work.spent` is when to stop.
-    ties : whether what is compared and equal at the point may be a kink.
+    until : the value of `work.spent` at which to stop.
+    ties : whether a comparison of equal values at the point may be a kink.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Approach:
         self.tape, self.point, self.values, self.until = tape, point, values, until
         self.fixed = {i: values[i] for i in tape.conditions if values[i] is not None}
         self.open = [i for i in tape.conditions if values[i] is None]
-        self.asked: list[int] = []  # conditions that must compare what is defined on a path
+        self.asked: list[int] = []  # conditions whose operands must be defined on a path
         self.depth = BASE_DEPTH + 2 * span(tape, point)
         self._met: dict[tuple[Path, int, bool], tuple[int, list[Value], Reasons]] = {}
         self._beside: dict[object, list[list[Value]]] = {}
@@ -181,20 +181,20 @@ class Approach:
         return _join(met)
 
     def _is_refuted(self, root: int, value: Value) -> bool:
-        """Whether a value close to the point is far from what was seen on the usual paths."""
+        """Whether some value near the point differs much from the values on the usual paths."""
         if len(self.tape.parameters_below(root)) <= 1:
             return False
         before, until = work.spent(), self.until
         self.until = min(until, before + REFUTING)
         try:
             return any(abs(y - value) > far for y, far in self._close_values(root, value))
-        finally:  # what is spent here is not missed elsewhere
+        finally:  # this work does not reduce the budget
             self.until = until
             work.spend(before - work.spent())
 
     def _close_values(self, root: int, value: Value) -> Iterator[tuple[Value, Value]]:
-        """Values close to the point, and how far from the limit they never are, if it is one. The
-        ways there are those of all parameters, so that all roots have them in common."""
+        """Values close to the point, each with a distance from the limit that it must not exceed.
+        The paths are those of all parameters, so that all roots share them."""
         for path in self._paths_beside:
             try:
                 yield self._at(path, root, False, self._near), (1 + abs(value)) / 8
@@ -220,7 +220,7 @@ class Approach:
         key = look.__name__, node
         if (found := self._beside.get(key)) is None:
             found = [v for v in look(node) if not self._is_outside(v)]
-            if work.spent() <= self.until:  # all of them
+            if work.spent() <= self.until:  # the search is complete
                 self._beside[key] = found
         return found
 
@@ -253,7 +253,7 @@ class Approach:
         return found
 
     def _quotients(self, root: int) -> list[tuple[int, int, bool]]:
-        """The quotients of zeros below a node: what is above, what is below, and whether that is
+        """The quotients of zeros below a node: dividend, divisor, and whether the latter is
         the reciprocal of the divisor, in a product."""
         found = []
         for e in ir.topological((self.tape.nodes[root],)):
@@ -278,8 +278,8 @@ class Approach:
         return bool(value.is_finite() and value.contains(0))
 
     def _beside_quotient(self, quotient: tuple[int, int, bool]) -> Iterator[list[Value]]:
-        """The values of all nodes close to the point, where a quotient is about what it need not be
-        at the point."""
+        """The values of all nodes close to the point, where a quotient has values that it need not
+        have at the point."""
         a, b, inverse = quotient
         for q in RATIOS:
             ratio = arb(q.numerator) / q.denominator
@@ -294,8 +294,8 @@ class Approach:
                     break
 
     def _arguments_of_logarithms(self, root: int) -> list[int]:
-        """What is zero at the point, and of which, or of an even power of it, a logarithm or a power
-        with a variable exponent is taken below a node."""
+        """Nodes that are zero at the point, if a logarithm or a power with a variable exponent of
+        them, or of an even power of them, is below a node."""
         found: list[int] = []
         for e in ir.topological((self.tape.nodes[root],)):
             if e.op in _OF_FIRST or (e.op is ir.POW and ir.rational(e.args[1]) is None):
@@ -312,7 +312,8 @@ class Approach:
         return found
 
     def _that_vanishes(self, u: ir.Expr) -> ir.Expr | None:
-        """What is zero below an absolute value, a power, or a product or quotient with what is not."""
+        """The zero below an absolute value, a power, or a product or quotient with a nonzero
+        factor."""
         if u.op is ir.ABS or (u.op is ir.POW and ir.rational(u.args[1]) is not None):
             return u.args[0]
         if u.op in (ir.MUL, ir.DIV):
@@ -325,8 +326,8 @@ class Approach:
         return None
 
     def _flat_beside(self, d: int) -> Iterator[list[Value]]:
-        """The values of all nodes where one that changes its sign close to the point is smaller
-        than all powers of the distance, and the others are as where it is zero."""
+        """The values of all nodes where a node that changes its sign close to the point is smaller
+        than all powers of the distance, and the others are as at its zero."""
         ways = [way for way, _ in self._towards_zero(d, PRECISION * 3 // 5)]
         if not ways:
             return
@@ -337,7 +338,8 @@ class Approach:
                 yield v
 
     def _beside_zero(self, divisor: int) -> Iterator[list[Value]]:
-        """The values of all nodes where a divisor is smaller and smaller, close to the point."""
+        """The values of all nodes where a divisor becomes smaller and smaller, close to the
+        point."""
         for _, v in self._towards_zero(divisor, PRECISION // 5):
             yield v
 
@@ -349,9 +351,9 @@ class Approach:
         return inputs
 
     def _towards_zero(self, divisor: int, least: int) -> Iterator[tuple[list[Value], list[Value]]]:
-        """Directions in which a node is smaller and smaller, to 2**-least, and the values of all
-        nodes there: by regula falsi between those in which its signs differ (Dowell and Jarratt,
-        1971)."""
+        """Directions in which a node becomes smaller and smaller, to 2**-least, and the values of
+        all nodes there: by regula falsi between directions in which its signs differ (Dowell and
+        Jarratt, 1971)."""
         for way, v in self._between(itemgetter(divisor), STEPS, least):
             yield way, v
             if size(v[divisor]) < -least:
@@ -363,8 +365,8 @@ class Approach:
         steps: int,
         least: int = PRECISION // 5,
     ) -> Iterator[tuple[list[Value], list[Value]]]:
-        """Directions in which a function of the values of all nodes is smaller and smaller, and those
-        values; none if it has one sign."""
+        """Directions in which a function of the values of all nodes becomes smaller and smaller,
+        and those values; none if it has one sign."""
         sides: dict[bool, tuple[list[Value], Value]] = {}
         tried = 0
         for number in range(OUTSIDE * DIRECTIONS):
@@ -388,7 +390,7 @@ class Approach:
             part = (at_a / (at_a - at_b)).mid()
             way = [(x + part * (y - x)).mid() for x, y in zip(a, b, strict=True)]
             v = self._run(way)
-            if of(v).contains(0):  # exactly met, as zeros of linear divisors are
+            if of(v).contains(0):  # an exact hit, as for linear divisors
                 little = arb(2) ** -(least + PRECISION // 20)
                 way = [(w + little * (y - w)).mid() for w, y in zip(way, b, strict=True)]
                 v = self._run(way)
@@ -461,12 +463,12 @@ def _meet(a: Value, b: Value) -> bool:
 
 
 def _instead(d: int, value: Value, i: int, computed: Value) -> Value:
-    """One value in place of that of a node."""
+    """The computed value of a node, or another in its place."""
     return value if i == d else computed
 
 
 def tendency(at: Callable[[int], Value], k: int) -> Limit:
-    """What values at t = 2**-k tend to as k grows, from a few of them."""
+    """The limit of values at t = 2**-k as k grows, from a few of them."""
     far = k * 4 // 3
     a, b = at(k), at(far)
     if vanished(a) and vanished(b):
@@ -508,14 +510,15 @@ def tendency(at: Callable[[int], Value], k: int) -> Limit:
 
 
 def _without_power(a: Value, b: Value, c: Value) -> Value:
-    """The limit of values that differ from it by a power of t, at depths in equal steps (Aitken, 1926)."""
+    """The limit of values whose distance from it is a power of t, at depths in equal steps (Aitken,
+    1926)."""
     bend = (c - b) - (b - a)
     return c if bend.contains(0) else c - (c - b) ** 2 / bend
 
 
 def _growth(at: Callable[[int], Value], k: int) -> Limit:
-    """Whether values at doubling depths grow as a power of 1/t, or of log t: what moves by more and more may turn,
-    as sin(log t) does, or come to an end, as t**0.0001 does, which is 1 + 0.0001*log t for long."""
+    """Whether values at doubling depths grow as a power of 1/t, or of log t. Growing differences
+    may turn, as for sin(log t), or end, as for t**0.0001, which is 1 + 0.0001*log t for long."""
     a, b, c = at(k), at(2 * k), at(4 * k)
     first, second = b - a, c - b
     if first.sgn() != second.sgn() or not abs(second) > arb(1.4) * abs(first):
@@ -550,7 +553,7 @@ def _extrapolated(at: Callable[[int], Value], k: int) -> Limit:
 
 
 def _join(met: Iterable[Limit]) -> Limit:
-    """One limit from those of all paths."""
+    """One limit from the limits on all paths."""
     inside = [m for m in met if m.kind != "domain"]
     if not inside:
         return Limit("domain")

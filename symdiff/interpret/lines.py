@@ -1,8 +1,8 @@
-"""Points of a line through a point, and what is decided on both sides of it.
+"""Points of a line through a point, and the decisions on both sides of it.
 
-`Lines` evaluates expressions at such points in balls, with branches that are chosen; `Line` says which:
-those of the point, if a side takes them too, those of the sides where the point alone has others, and those
-outside of a thin band. `interpret.along_lines` takes derivatives of that.
+`Lines` evaluates expressions at such points in balls, with chosen branches; `Line` chooses them:
+those of the point, if a side takes them too, those of the sides where the point alone has others,
+and those outside a thin band. `interpret.along_lines` differentiates the result.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from symdiff.ir.plain import exactly
 
 Inputs = list[Value]
 Choice = Mapping[int, int]
-"""For places of `where` the places of what is chosen."""
+"""Maps indices of `where` nodes to the indices of the chosen nodes."""
 
 ASIDE = 4
-"""The power of t by which a line is left where the formula is undefined on all of it."""
+"""The power of t by which to leave a line on which the formula is undefined."""
 UP = 2
 """The side of a line on which all parameters grow; others are 1 and -1."""
 ALIKE, BAND = 40, 24
-"""Bits to which a value at a puncture is the limit of both sides, and that in a very thin band."""
+"""Bits to which the value at a puncture, and in a very thin band, must agree with both limits."""
 THIN, VERY_THIN = 1e-3, 1e-6
-"""The bounds of thin bands, in what is compared."""
+"""The largest widths of thin bands, in the compared quantity."""
 BITS = 8
-"""Bits of precision for each of a depth: half as many of a sum cancel before it is zero."""
+"""Bits of precision per unit of depth: a sum that cancels half of them is zero."""
 PLAIN = 256
-"""Bits in which it is seen where a thin band ends."""
+"""Bits with which to find the end of a thin band."""
 SIZES = (ir.ABS, SQUARES, HYPOT)
-"""Operations whose results are nowhere negative."""
+"""Operations whose results are never negative."""
 
 
 class Lines(Tape):
-    """A tape whose branches are chosen, and on which sums that cancel to all bits are zero."""
+    """A tape with chosen branches, on which sums that cancel to all bits are zero."""
 
     choice: Choice
 
@@ -68,7 +68,7 @@ class Lines(Tape):
         choice: Choice,
         known: Mapping[int, Value],
     ) -> list[Value]:
-        """All values at a point of a line; `known` are truths and steps."""
+        """All values at a point of a line; `known` are truth values and steps."""
         ctx.prec = prec
         work.spend(work.cost(self._counts, prec))
         v = self._template(prec)
@@ -100,8 +100,8 @@ class Lines(Tape):
         return super()._causes(i, v)
 
     def within(self, i: int, here: Sequence[Value]) -> bool:
-        """Whether a comparison that holds or fails at a point says there that something is smaller than a small
-        number, but for zero."""
+        """Whether a comparison at a point implies that a quantity is below a small bound, but not
+        that it is zero."""
         e = self.nodes[i]
         if e.op is ir.EQ or here[i] is None:
             return False
@@ -111,8 +111,8 @@ class Lines(Tape):
         return bool(finite and 0 < most <= THIN and abs(size) < most)
 
     def leaves(self, v: Sequence[Value]) -> dict[int, int | None]:
-        """What each tree of branches gives by its conditions; None where one is not known, or compares what
-        is not defined."""
+        """The chosen leaf of each tree of branches; None where a condition is unknown, or compares
+        undefined values."""
         truths: dict[int, Value] = {}
         for i, op, args in self._decisions:  # children come first
             parts: list[Value] = [truths.get(k, v[k]) for k in args]
@@ -135,7 +135,8 @@ class Lines(Tape):
 
 
 def no_double(exponent: int) -> Value:
-    """A power of two but for a factor close to 1: no double, at which decisions would be those of doubles."""
+    """A power of two times a factor close to 1: not a double, so decisions there are not those of
+    doubles."""
     return arb((1 << 60) + 1) * arb(2) ** (exponent - 60)
 
 
@@ -148,7 +149,7 @@ def is_step(e: Expr) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A point, and what is known of it.
+    """A point, and the values there.
 
     Attributes
     ----------
@@ -164,16 +165,16 @@ class Place:
 
 
 class Line:
-    """Points p + t e_i, and what is decided on both sides of p.
+    """Points p + t e_i, and the decisions on both sides of p.
 
     Attributes
     ----------
-    known : truths and steps that are those of p on both sides, or said to be.
+    known : truth values and steps at p that hold on both sides, or are declared to.
     is_banded : whether p is in a thin band of a branch.
     is_very_thin : whether that is so thin that values agree to the digits of float32.
     is_guard : whether that avoids a point, whether or not the formula has a value there.
-    mirrored : for both sides the nodes that have there the branch of the other one.
-    is_punctured : whether a branch is taken at p that is taken on neither side.
+    mirrored : for both sides, the nodes that have the branch of the other side there.
+    is_punctured : whether a branch is taken at p and on neither side.
     """
 
     def __init__(
@@ -215,15 +216,15 @@ class Line:
         ]
 
     def _thin(self, sides: Sequence[Sequence[Value]]) -> dict[int, bool]:
-        """The truths outside of thin bands that the line leaves: of comparisons that hold at p, or fail, as
-        something is smaller than a small number."""
+        """The truth values outside thin bands that the line leaves, for comparisons at p that bound
+        a quantity by a small number."""
         found = {}
         here, index = self.at.here, self.tape.index
         for i in self.tape.conditions:
             e = self.tape.nodes[i]
             if here[i] is None:
                 continue
-            if e.op is ir.EQ:  # of what is rounded
+            if e.op is ir.EQ:  # an equation of rounded values
                 ends = here[i] and all(v[i] for v in sides) and self._ends(i)
                 if ends:
                     found[i] = False
@@ -243,7 +244,7 @@ class Line:
         return found
 
     def _ends(self, i: int) -> float | None:
-        """The bound of the distances within which an equation ceases to hold on both sides."""
+        """A bound of the distances beyond which an equation fails on both sides."""
         for most in (VERY_THIN, THIN):
             k = -math.frexp(most)[1]
             if not any(v[i] for v in self._plain_sides(k)):
@@ -254,12 +255,12 @@ class Line:
         return [self.tape.on(self.inputs(s, k, 0, PLAIN), PLAIN, {}, {}) for s in (1, -1)]
 
     def variation(self, root: int, choice: Choice) -> Value:
-        """How much a formula that has no value in the middle of thin bands changes within their width, in a general
-        direction."""
+        """How much a formula without a value in the middle of thin bands changes within their
+        width, in a general direction."""
         known, prec = {**self.known, **self.thin}, BITS * self.at.depth
         if not self._is_singular_within(root, choice, known):
             return arb(0)
-        low, high = 0, self.at.depth  # exponents of distances outside of the bands, and inside
+        low, high = 0, self.at.depth  # exponents of distances outside the bands, and inside
         while high - low > 1:
             k = (low + high) // 2
             inside = any(v[i] is self.at.here[i] for v in self._plain_sides(k) for i in self.thin)
@@ -283,7 +284,7 @@ class Line:
         return not self.tape.on(point, BITS * self.at.depth, choice, zero)[root].is_finite()
 
     def is_singular(self, root: int, choice: Choice) -> bool:
-        """Whether the formula outside of thin bands has no value at p."""
+        """Whether the formula outside thin bands has no value at p."""
         point = [arb(x) for x in self.at.point]
         v = self.tape.on(point, BITS * self.at.depth, choice, {**self.known, **self.thin})
         return not v[root].is_finite()
@@ -301,8 +302,8 @@ class Line:
         return found
 
     def _rounded(self, sides: Sequence[Sequence[Value]]) -> dict[int, Value]:
-        """Truths at p that differ from those of a side by rounding alone, as what is compared is
-        far apart; and steps that both sides or one of them keep."""
+        """Truth values at p that differ from those of a side by rounding alone, as the compared
+        values are far apart; and steps that both sides or one of them keep."""
         found: dict[int, Value] = {}
         here, away = self.at.here, arb(2) ** (-self.at.depth // 2)
         for i in self.tape.conditions:
@@ -326,8 +327,8 @@ class Line:
         return i in self.known or bool(here == right) or bool(here == left) or bool(right == left)
 
     def choices(self, root: int, outside: bool = False) -> tuple[Choice, Choice]:
-        """What branches give on the right and on the left, `outside` of thin bands: what is taken at p for a node, if
-        a side takes it too. On the other side it is `mirrored`."""
+        """The choices of branches on the right and on the left, `outside` thin bands: the branch of
+        p for a node, if a side takes it too. On the other side it is `mirrored`."""
         here, leaves = self._leaves[0], self._outside if outside else self._leaves[1:]
         self.mirrored = set(), set()
         if all(
@@ -355,7 +356,7 @@ class Line:
         return tuple(s for s, leaves in own if all(leaves[i] == here[i] for i in used if i in here))
 
     def _used(self, root: int, choice: Choice) -> set[int]:
-        """The nodes that a node is computed from."""
+        """The nodes from which a node is computed."""
 
         def below(i: int) -> list[int]:
             if i in choice:
@@ -398,7 +399,7 @@ class Line:
         self, side: int, k: int, choice: tuple[Choice, Choice], prec: int, aside: int
     ) -> list[Value]:
         key = side, k, prec, aside, id(choice[0])
-        if key not in self._memo:  # which keeps the choice, by whose identity it is known
+        if key not in self._memo:  # this keeps the choice alive, as its identity is the key
             inputs = self.inputs(side, k, aside, prec)
             v = self.tape.on(inputs, prec, choice[side < 0], self.known)
             self._memo[key] = v, choice[0]
@@ -417,7 +418,7 @@ class Line:
 
 
 def is_size(u: Expr) -> bool:
-    """Whether an expression is nowhere negative, as a norm, or a sum of squares."""
+    """Whether an expression is never negative, as a norm, or a sum of squares."""
     (u,) = exactly((u,))
     if u.op in SIZES:
         return True
@@ -432,7 +433,7 @@ def is_size(u: Expr) -> bool:
 
 
 def zeros_of(u: Expr) -> tuple[Expr, ...]:
-    """Quantities that are zero where one is."""
+    """Quantities that are zero where u is zero."""
     if u.op in (ir.ABS, HYPOT):
         return tuple(z for a in u.args for z in zeros_of(a))
     if u.op is ir.MUL and u.args[0] is u.args[1]:

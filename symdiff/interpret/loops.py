@@ -1,8 +1,8 @@
-"""The slow reference of programs with arrays and loops: run statement by statement.
+"""The slow reference for programs with arrays and loops: run them statement by statement.
 
 `run` executes a `LoopProgram` program with doubles, or with numbers of any precision
-(the midpoints of python-flint's balls), which the tests take as the truth: what the
-frontend, the derivatives and the compiled code do is compared with it.
+(the midpoints of python-flint's balls), which the tests take as the truth for the
+frontend, the derivatives and the compiled code.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.plain import DOUBLES, as_ball, decides_plainly, in_doubles
 
 Number = Any
-"""An int where the kind is integer, a bool of a condition, a real otherwise."""
+"""An int for integers, a bool for conditions, otherwise a real."""
 
 
 class Numbers(ABC):
@@ -62,11 +62,11 @@ class Numbers(ABC):
         """An operation on reals, or on conditions."""
 
     def plainly(self, value: Number) -> Number:
-        """What a number that a program names is where it decides; a number in doubles is itself."""
+        """The value of a named number in decisions; a number in doubles is itself."""
         return value
 
     def half_power(self, x: Number, n: int) -> Number | None:
-        """The square root to a power; None if `apply` knows it."""
+        """The square root to a power; None if `apply` handles it."""
         return None
 
     def choose(self, condition: Any, yes: Any, no: Any) -> Any:
@@ -74,7 +74,7 @@ class Numbers(ABC):
         return yes if condition else no
 
     def decided(self, condition: Any) -> bool:
-        """A condition on which hangs what is done next."""
+        """A condition that control flow depends on."""
         return bool(condition)
 
     def holds(self, condition: Any) -> bool:
@@ -86,7 +86,7 @@ class Numbers(ABC):
         return int(value)
 
     def place(self, value: Any) -> int:
-        """An integer that counts something, or says which element is meant."""
+        """An integer that is a count or an index."""
         return int(value)
 
     def element(self, a: Any, indices: Sequence[Any]) -> Number:
@@ -98,11 +98,11 @@ class Numbers(ABC):
         return value if a.dtype == object else int(value)
 
     def most(self, value: Any) -> int:
-        """The largest that a count may be."""
+        """An upper bound of a count."""
         return self.place(value)
 
     def value(self, e: Expr, scope: Mapping[str, Any]) -> Number:
-        """The value of an expression of a program; the names have values in the scope."""
+        """The value of an expression of a program; the scope holds the values of names."""
         return evaluate(e, self, scope)
 
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
@@ -140,16 +140,16 @@ class Precise(Numbers):
         return self.kept(x.sqrt() ** n)
 
     def kept(self, value: Any) -> Number:
-        """What is computed with of a ball."""
+        """The part of a ball that computations use."""
         return value if value.is_exact() else value.mid()
 
 
 class Proven(Precise):
-    """Arithmetic of balls, which are not rounded to midpoints: what comes out is proven.
+    """Arithmetic of balls that are not rounded to midpoints: results are proven.
 
     Parameters
     ----------
-    most : operations, at most.
+    most : the most operations.
     """
 
     def __init__(self, most: int, bits: int = 300) -> None:
@@ -228,7 +228,7 @@ _WHOLE: dict[Op, Callable[..., Any]] = {
     FLOORDIV: lambda a, b: a // b if b else 0, MOD: lambda a, b: a % b if b else 0,
     ir.LT: lambda a, b: a < b, ir.LE: lambda a, b: a <= b, ir.EQ: lambda a, b: a == b,
 }  # fmt: skip
-"""What stays an integer if its arguments are."""
+"""Operations whose results are integers if their arguments are."""
 
 
 def _names(count: int) -> list[Expr]:
@@ -241,7 +241,7 @@ def _named(args: Sequence[Number]) -> dict[str, Number]:
 
 # ------------------------------------------------------------------ expressions
 def evaluate(e: Expr, numbers: Numbers, scope: Mapping[str, Any]) -> Number:
-    """The value of a scalar expression; the names have values in the scope."""
+    """The value of a scalar expression; the scope holds the values of names."""
     return evaluated((e,), numbers, scope)[e]
 
 
@@ -293,7 +293,7 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
 
 # -------------------------------------------------------------------- statements
 class _Run:
-    """The names that are defined, and the tapes."""
+    """The defined names, and the tapes."""
 
     def __init__(self, numbers: Numbers, data: Mapping[str, Any]) -> None:
         self.numbers = numbers
@@ -304,7 +304,7 @@ class _Run:
         return self.numbers.value(e, self.scope)
 
     def typed(self, e: Expr, t: Type) -> Any:
-        """The value as one of a type."""
+        """The value converted to a type."""
         return self.value(e) if t.shape else self.element(self.value(e), t.kind)
 
     def element(self, value: Any, kind: str) -> Any:
@@ -348,7 +348,7 @@ class _Run:
         if isinstance(guard, Expr) or guard:
             result = result.copy()
             place = tuple(self.numbers.place(self.value(i)) for i in s.index)
-            if s.add:  # as reading: it is the adjoint of that
+            if s.add:  # as for loads: this is their adjoint
                 place = tuple(
                     max(min(i, n - 1), 0) for i, n in zip(place, result.shape, strict=True)
                 )

@@ -3,7 +3,7 @@
 Before:  two parameters
 After:   ((0.9, 1), (-0.7, 2)): steps of 0.9*t and -0.7*t**2
 
-Requires: which parameters move. Ensures: the same ways in every process.
+Requires: the parameters that move. Ensures: the same paths in every process.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from symdiff.interpret.balls import Value
 Path = tuple[tuple[float, int], ...]
 """For each parameter the factor c and the exponent e of its step c*t**e."""
 EXTRA_PATHS = 32
-"""Signs tried beyond the ten paths, where those leave the domain."""
+"""The number of sign patterns to try after the ten paths, where those leave the domain."""
 SHAPES, EXPONENTS = 40, (1, 2, 3, 4, 6)
-"""Paths of other shapes that are tried, and the exponents of their steps."""
+"""The number of paths of other shapes to try, and the exponents of their steps."""
 FLAT = (0, -1, -3, -7)
 """In place of an exponent e: steps c*exp(-1/t**(1 - e)), whose logarithms are as large as powers
 of the others."""
@@ -28,7 +28,7 @@ FLAT_SHAPES = 24
 
 
 def oblique_paths(used: Sequence[int], n: int) -> Iterator[Path]:
-    """Ways into a point with steps of different orders and of all signs."""
+    """Paths into a point with steps of different orders and of all signs."""
     rng = random.Random(40)
     for _ in range(SHAPES):
         path = [(0.0, 1)] * n
@@ -38,7 +38,7 @@ def oblique_paths(used: Sequence[int], n: int) -> Iterator[Path]:
 
 
 def flat_paths(used: Sequence[int], point: Sequence[float]) -> Iterator[Path]:
-    """Ways into a point on which some of the coordinates that are 0 there are far smaller than all
+    """Paths into a point on which some of the coordinates that are 0 there are far smaller than all
     powers of the others."""
     rng = random.Random(50)
     zeros = [k for k in used if point[k] == 0]
@@ -53,14 +53,14 @@ def flat_paths(used: Sequence[int], point: Sequence[float]) -> Iterator[Path]:
 
 
 def step(depth: int, e: int) -> Value:
-    """t**e for t = 2**-depth, or less than all of these."""
+    """t**e for t = 2**-depth, or a step smaller than all powers."""
     if e > 0:
         return arb(2) ** (-depth * e)
     return (-(arb(2) ** (depth * (1 - e)))).exp()
 
 
 def paths(used: Sequence[int], n: int) -> Iterator[Path]:
-    """Ways into a point: straight and curved, then straight with random signs."""
+    """Paths into a point: straight and curved, then straight with random signs."""
     rng = random.Random(20)
     if len(used) <= 1:
         shapes = [[(1.0, 1)] * len(used)]

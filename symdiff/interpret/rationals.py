@@ -4,9 +4,10 @@ Before:  x - 3*(x/3), a ball around 0, at x = 1
 After:   0
 
 Requires: the balls of a tape at a point of floats.
-Ensures: a node that is a rational number of reasonable size there, or a condition on such, is
-among those that are found, or its ball is accurate. So are the difference of two nodes that are
-the same formula of equal numbers, and conditions on them. What no ball leaves open is not computed.
+Ensures: a node that is a rational number of reasonable size there, or a condition on such nodes, is
+found, or its ball is accurate. The same holds for the difference of two nodes that are
+the same formula of equal numbers, and conditions on them. Nodes with sufficient balls are not
+computed.
 """
 
 from __future__ import annotations
@@ -22,30 +23,30 @@ from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
 
 ACCURATE = 16
-"""Bits of a ball that suffice, as more follow with the precision."""
+"""Bits of a sufficient ball, as higher precision adds more."""
 _SAME = {ir.SUB: ir.ZERO, ir.EQ: ir.TRUE, ir.LE: ir.TRUE, ir.LT: ir.FALSE}
-"""What operations give for twice the same number."""
+"""Results of operations on two equal numbers."""
 
 
 class Rationals:
-    """What is known of the nodes of a tape at a point.
+    """The rational values of the nodes of a tape at a point.
 
     Attributes
     ----------
-    known : by place, the values of nodes that were asked for and are rational.
+    known : by index, the values of queried nodes that are rational.
     """
 
     def __init__(self, tape: Tape, point: Sequence[float]) -> None:
         self.tape, self.point = tape, point
         self.known: dict[int, Fraction | bool] = {}
         self._found: dict[int, Expr | None] = {}
-        self._first: dict[int, int] = {}  # of equal formulas of equal numbers the first
+        self._first: dict[int, int] = {}  # the first of equal formulas of equal numbers
         self._formulas: dict[object, int] = {}
         self._slots = dict(tape.slots)
 
     def look(self, values: Sequence[Value], wanted: Collection[int] = ()) -> bool:
-        """Look at the nodes that balls leave open, and at those that are wanted; whether any of
-        them is rational that was not known."""
+        """Examine the nodes that balls leave open, and the wanted ones; whether any new rational
+        value was found."""
         before = len(self.known)
         v = list(values)
         poor, changed = [False] * len(v), [False] * len(v)
@@ -69,7 +70,7 @@ class Rationals:
         return self.known
 
     def _of(self, root: int, values: Sequence[Value] | None) -> Fraction | bool | None:
-        """The value of a node from all that are below it."""
+        """The value of a node from all nodes below it."""
         for i in self._below(root):
             self._visit(i, values)
         return self.known.get(root)
@@ -98,7 +99,7 @@ class Rationals:
         self._enter(i, found)
 
     def _enter(self, i: int, found: Expr | None) -> None:
-        """Keep the value of a node, and which is the first that is equal to it."""
+        """Store the value of a node, and the first node that equals it."""
         e = self.tape.nodes[i]
         self._found[i] = found
         key: object = found
@@ -134,7 +135,7 @@ class Rationals:
 
 
 def _is_poor(value: Value) -> bool:
-    """Whether a ball or a truth leaves open what is."""
+    """Whether a ball or a truth value leaves the result open."""
     if not isinstance(value, arb):
         return value is None
     if not value.is_finite():

@@ -18,7 +18,7 @@ else:
     np = Later("numpy")
 
 TIE_BITS = 200
-"""A ball this accurate that still holds a rounding boundary sits on a tie."""
+"""A ball this accurate that still contains a rounding boundary is a tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Format:
 
     def round(self, exact: Any) -> float:
         """The nearest float to an exact arb, ties to even; inf beyond the range, and
-        what is not finite as it is."""
+        values that are not finite unchanged."""
         if self is FLOAT64 or not exact.is_finite():
             return float(exact)
         mantissa, exponent = (int(part) for part in exact.man_exp())
@@ -68,7 +68,7 @@ FLOAT32 = Format(24, -149, 128)
 
 def format_of(dtype: Any) -> Format:
     """The format of a NumPy dtype or its name."""
-    if dtype == "float64":  # as most callers say it
+    if dtype == "float64":  # the most frequent argument
         return FLOAT64
     name = np.dtype(dtype).name
     if name == "float64":

@@ -1,6 +1,6 @@
 """Points at which quantities are zero, by the secant method, and values in doubles there.
 
-Zeros of rational quantities are exact: they are found again in rational arithmetic.
+Zeros of rational quantities are exact: they are recomputed in rational arithmetic.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ RATIONAL: dict[ir.Op, Callable[..., Fraction]] = {
     ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
     ir.NEG: operator.neg, ir.ABS: abs,
 }  # fmt: skip
-"""What is computed exactly."""
+"""Operations that are computed exactly."""
 LARGEST = 2**1023
-"""Numbers that are doubles."""
+"""The largest number that counts as a double."""
 
 
 def zero_by(u: Expr, v: str, point: dict[str, float]) -> tuple[str, dict[str, float], float] | None:
-    """The variable, and the point with another value of it, at which a quantity is zero: exactly, or as close to
-    it as rounded functions get; and how close."""
+    """The variable, and the point with another value of it, at which a quantity is zero: exactly,
+    or as close to zero as rounded functions get; and how close."""
     tried = [point[v], 0.0, point[v] + 1.0]
     values = [value_at(u, {**point, v: x}) for x in tried]
     a, b = point[v], point[v] + 1.0
@@ -61,7 +61,7 @@ def _is_rational(u: Expr) -> bool:
 
 
 def _is_zero(u: Expr, point: dict[str, float]) -> bool:
-    """Whether a quantity that is zero in doubles is so in exact arithmetic, if that is rational."""
+    """Whether a quantity that is zero in doubles is zero in exact arithmetic, if it is rational."""
     if not _is_rational(u):
         return True
     values: dict[Expr, Fraction] = {}
@@ -94,7 +94,7 @@ def values_at(roots: Iterable[Expr], point: dict[str, float]) -> dict[Expr, Any]
 
 
 def _run(program: Program, point: dict[str, float]) -> list[Any]:
-    work.spend(len(program.nodes))  # about as long as operations on balls, in Python
+    work.spend(len(program.nodes))  # in Python, about as slow as operations on balls
     return program.at(point)
 
 

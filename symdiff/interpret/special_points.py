@@ -1,12 +1,13 @@
-"""Where the derivatives that a kernel computes are not those of the definition.
+"""Where the derivatives that a kernel computes differ from the definition.
 
 Before:  a captured program with kinks and guards, and the formulas of its derivatives
-After:   a condition, such as x == 0 & y == 0, under which the formulas are not right
+After:   a condition, such as x == 0 & y == 0, under which the formulas are wrong
 
-Formulas have the mean of both sides at each kink, and the limit at guards that were proved. Where kinks meet, or
-depend on each other, they may be wrong. So each place where a captured program is not smooth (a
-comparison of equal numbers, a zero of an absolute value, a tie, a step, a thin band) is tried at general points of it,
-alone and in pairs, and the formulas are compared with derivatives along lines (`interpret.along_lines`).
+Formulas have the mean of both sides at each kink, and the limit at guards that were proved. Where
+kinks meet, or depend on each other, they may be wrong. So general points of each place where a
+captured program is not smooth (a comparison of equal numbers, a zero of an absolute value, a tie, a
+step, a thin band) are tested, for single places and for pairs, by comparing the formulas with
+derivatives along lines (`interpret.along_lines`).
 
 Requires: formulas of numbers as captured, and what computes their derivatives.
 Ensures: a condition in the doubles that the program compares; it is false at all points where formulas are right in
@@ -36,21 +37,21 @@ if TYPE_CHECKING:
     from symdiff.interpret.along_lines import Point
 
 WIDEST = 1e-3
-"""The bound of a thin band, in what is compared."""
+"""The largest width of a thin band, in the compared quantity."""
 TRIED = 3
-"""General points at which a place is tried."""
+"""The number of general points at which a place is tested."""
 PLACES, PAIRS = 24, 28
-"""The most places, and the most pairs of them, that are tried."""
+"""The most places, and the most pairs of them, to test."""
 WORK = 1_000_000
 """Operations of ball arithmetic for one program, times the order; see `symdiff.interpret.work`."""
 SHARE = 3
-"""A place is tried with this part of the work that is left."""
+"""A place may use the remaining work divided by this."""
 ALIKE = 1e-6
-"""How far apart formulas and the definition may be, and values that may be the same."""
+"""The tolerance between formulas and the definition, and between values that may be equal."""
 BASES = 24
-"""General points among which one is sought that takes the branch of a place."""
+"""The number of general points in the search for one that takes the branch of a place."""
 ROUNDS = 6
-"""How often quantities are made zero in turn, each by a coordinate of its own."""
+"""The most rounds in which quantities are made zero one by one, each by a coordinate of its own."""
 JUMP = (
     "the value at a guard is not the limit there; derivatives are those of the guard's own formula"
 )
@@ -77,7 +78,7 @@ class Place:
     condition : holds there, in the doubles that are compared.
     zeros : quantities that are all zero there.
     at : the node that is not smooth.
-    asks : for what a branch has at a point alone, or in a thin band, the comparisons that ask for it.
+    asks : for a branch at a single point, or in a thin band, the comparisons in its condition.
     """
 
     condition: Expr
@@ -88,14 +89,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SpecialPoints:
-    """Where formulas are not right.
+    """Where formulas are wrong.
 
     Attributes
     ----------
-    condition : holds there, and where that is not known of guards.
-    wrong : holds where formulas were found not to be right.
-    settled : comparisons of guards, of real numbers, about which nothing else is to be said: formulas are not right there, or the
-        function is continuous.
+    condition : holds there, and where guards could not be tested.
+    wrong : holds where formulas were found to be wrong.
+    settled : comparisons of guards, of real numbers, that need no further treatment: formulas are
+        wrong there, or the function is continuous.
     jumps : branches at whose guards the function jumps, unless parameters have special values.
     """
 
@@ -112,12 +113,12 @@ def special_points(
     rows: Sequence[Sequence[Term]],
     formulas: Callable[[Sequence[float]], Sequence[float]],
 ) -> SpecialPoints:
-    """Where the formulas of derivatives are not right.
+    """Where the formulas of derivatives are wrong.
 
     Parameters
     ----------
-    names : the parameters, so many, and after them further ones that weigh derivatives.
-    outputs : as captured; rows : of what derivatives of them the results consist.
+    names : the parameters (the first `count`), followed by the weights of derivatives.
+    outputs : as captured; rows : the derivatives of them in each result.
     formulas : the results at a point, as a kernel computes them.
     """
     places = list(itertools.islice(_places(outputs), PLACES))
@@ -176,7 +177,8 @@ def _pairs(places: Sequence[Place]) -> list[tuple[Place, Place]]:
 
 
 def _form(p: Place) -> Expr:
-    """The condition of a place, with variables named in order: elements of an array are often compared alike."""
+    """The condition of a place, with variables renamed in order: elements of an array often have
+    the same form."""
     names = {v: ir.var(f"v{k}") for k, v in enumerate(ir.variables((p.condition,)))}
     return ir.substitute((p.condition,), names)[0]
 
@@ -186,8 +188,9 @@ def _own(p: Place) -> set[Expr]:
 
 
 def _several(places: Sequence[Place], pairs: bool) -> Iterator[Expr]:
-    """Where more places meet than were tried: three that one coordinate may change, or two where not all
-    `pairs` were tried. The terms of one maximum or minimum are one kink, however many are equal."""
+    """Where more places meet than were tested: three that one coordinate may change, or two if not
+    all `pairs` were tested. The terms of one maximum or minimum are one kink, however many are
+    equal."""
     chains = _chains([p.at for p in places])
     groups: dict[frozenset[Place], None] = {}
     for v in dict.fromkeys(v for p in places for v in ir.variables((p.condition, *p.zeros))):
@@ -208,7 +211,7 @@ def _sum(conditions: Iterable[Expr]) -> Expr:
 
 
 def _chains(nodes: Sequence[Expr]) -> dict[Expr, Expr]:
-    """The last one of the maxima or minima that each node is a term of."""
+    """The outermost maximum or minimum that contains each node as a term."""
     found: dict[Expr, Expr] = {}
     for e in reversed(topological(nodes)):
         found.setdefault(e, e)
@@ -294,7 +297,8 @@ def _edge(e: Expr) -> Place | None:
 
 
 def poles(e: Expr) -> Iterator[Place]:
-    """Poles at which a function is finite, though not the same on both sides: as arc tangents have slopes."""
+    """Poles at which a function is finite, but has different sides: arc tangents have slopes
+    there."""
     for n in ir.reached(e.args, ir.through(*RATIONAL, ir.POW)) if e.op is ATAN else ():
         power = ir.rational(n.args[1]) if n.op is ir.POW else None
         divisor = n.args[1] if n.op is ir.DIV else n.args[0] if power and power < 0 else None
@@ -303,7 +307,8 @@ def poles(e: Expr) -> Iterator[Place]:
 
 
 def _singular(e: Expr) -> Place | None:
-    """Where a norm or a logarithm has no derivative: formulas are right where nothing else has none."""
+    """Where a norm or a logarithm has no derivative: formulas are right unless something else has
+    none."""
     if e.op is LOG:
         return Place(ir.eq(e.args[0], ZERO), zeros_of(*exactly(e.args)), e)
     is_root = e.op is ir.POW and ir.rational(e.args[1]) == Fraction(1, 2)
@@ -319,7 +324,7 @@ def _difference(a: Expr, b: Expr) -> Expr:
 
 # ----------------------------------------------------------------------- trials
 class _Trial:
-    """Formulas and the definition at general points of places."""
+    """Tests of formulas against the definition at general points of places."""
 
     def __init__(
         self,
@@ -345,8 +350,9 @@ class _Trial:
         """The forms of conditions that hold nowhere near general points."""
 
     def _base(self, k: int) -> dict[str, float]:
-        """A general point: all positive, or of any signs, small or ten times as large. Coordinates have few digits,
-        and one is a power of two, so that sums of products can be made zero exactly."""
+        """A general point: all positive, or of any signs, small or ten times as large. Coordinates
+        have few digits, and one is a power of two, so that sums of products can be made zero
+        exactly."""
         rng, scale = self.rng, 10 if k % 4 == 3 else 1
         signs = (1,) if k % 2 == 0 else (1, -1)
         low, high = (int(s * DIGITS) for s in SIZES)
@@ -359,14 +365,14 @@ class _Trial:
         return point
 
     def special(self, places: Sequence[Place]) -> list[Place]:
-        """Those that do not hold at general points."""
+        """The places whose conditions fail at general points."""
         conditions = [p.condition for p in places]
         points = [{p: self.rng.uniform(-2, 2) for p in self.names} for _ in range(TRIED)]
         values = [values_at(conditions, b) for b in points]
         return [p for p in places if not any(v[p.condition] for v in values)]
 
     def is_right(self, place: Place) -> bool | None:
-        """Whether formulas are right at general points of a place; None if that is not known."""
+        """Whether formulas are right at general points of a place; None if unknown."""
         from symdiff.interpret import work
 
         form, reached = _form(place), False
@@ -402,20 +408,20 @@ class _Trial:
         return True if tried > unknown else None
 
     def may_be_wrong(self, place: Place) -> bool:
-        """Whether formulas count as wrong where nothing is known: at guards of points, and in bands in which
-        there are general points."""
+        """Whether formulas count as wrong where tests decide nothing: at guards of points, and in
+        bands that contain general points."""
         return bool(place.asks) and (place.condition.op is EQ or place.condition in self.jumps)
 
     def _on(self, place: Place, base: dict[str, float]) -> dict[str, float] | None:
-        """A point of a place close to a general one, if the program looks at the place there."""
+        """A point of a place close to a general one, if the program evaluates the place there."""
         point = self._solved(place, base)
         return None if point is None or not self._is_met(place, point) else point
 
     def _solved(
         self, place: Place, base: dict[str, float], turn: int = 0
     ) -> dict[str, float] | None:
-        """A point close to a general one at which all is zero that is at a place; the `turn` says which coordinates
-        are changed."""
+        """A point close to a general one at which all zeros of a place are zero; `turn` selects the
+        coordinates that change."""
         point, by, near = dict(base), dict[Expr, str](), dict[Expr, float]()
         for _ in range(ROUNDS):
             left = [u for u in place.zeros if not abs(value_at(u, point)) <= near.get(u, 0.0)]
@@ -432,7 +438,7 @@ class _Trial:
         return point
 
     def _is_met(self, place: Place, point: dict[str, float]) -> bool:
-        """Whether the program looks at a place at a point, and has no pole there."""
+        """Whether the program evaluates a place at a point, and has no pole there."""
         if not value_at(place.condition, point):
             return False
         values = values_at(self.outputs, point)
@@ -440,8 +446,8 @@ class _Trial:
         return finite and _is_looked_at(self.outputs, place.at, values)
 
     def _is_banded(self, place: Place, point: dict[str, float]) -> bool | None:
-        """Whether a formula is that beside a thin band, such as clamps make, on both sides of a point in it; None if
-        that is not known."""
+        """Whether a formula continues that outside a thin band, such as clamps produce, on both
+        sides of a point in it; None if unknown."""
         found = self.formulas([point[p] for p in self.names])
         for name in sorted({v.value for v in ir.variables(place.zeros)} & self.own):
             for step in (BESIDE, -BESIDE):
@@ -455,7 +461,8 @@ class _Trial:
         return True
 
     def _is_defined(self, point: dict[str, float]) -> bool:
-        """Whether Python has values there: where it has none, derivatives are those of limits, or there are none."""
+        """Whether Python has values there: where it has none, derivatives are those of limits, or
+        do not exist."""
         values = values_at(self.outputs, point)
         return all(math.isfinite(values[e]) for e in self.outputs)
 
@@ -469,7 +476,7 @@ class _Trial:
             if not any(t.by for t in row):
                 continue
             if math.isnan(x):
-                agreed = agreed and None  # what kernels make of it is not known here
+                agreed = agreed and None  # the value of the kernel is unknown here
                 continue
             if self._is_steady(there, x, row, flat):
                 jumps.append(False)
@@ -489,7 +496,7 @@ class _Trial:
     def _is_steady(
         self, there: Point, x: float, row: Sequence[Term], flat: Sequence[float]
     ) -> bool:
-        """Whether a result is that of slopes over a short distance, as where nothing special is."""
+        """Whether a result is that of slopes over a short distance, as at regular points."""
         if any(len(t.by) != 1 for t in row):
             return False
         weights = [math.prod(flat[w] for w in t.weights) for t in row]
@@ -497,8 +504,8 @@ class _Trial:
         return _is_close(x, sum(w * s for w, s in zip(weights, slopes, strict=True)))
 
     def joined(self, place: Place) -> Iterator[Place]:
-        """The parts of a place, at which the function jumps in general, where it does not: for some values of
-        other parameters the branches agree, or a step makes no difference."""
+        """The parts of a place with a jump where the function does not jump: for some values of
+        other parameters the branches agree, or a step has no effect."""
         fixed = set(ir.variables(place.zeros))
         for e, a, b in self._sides(place):
             others = len(fixed | set(ir.variables((a, b)))) > len(place.zeros)
@@ -529,7 +536,8 @@ def _is_close(x: float, y: float) -> bool:
 
 
 def _is_looked_at(outputs: Sequence[Expr], node: Expr, values: dict[Expr, Any]) -> bool:
-    """Whether a node is computed for what the branches give that are taken, and the terms that are the largest."""
+    """Whether a node is evaluated, given the branches that are taken and the terms that are
+    largest."""
     seen: set[Expr] = set()
     stack = list(outputs)
     while stack:

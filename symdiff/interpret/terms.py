@@ -3,7 +3,7 @@
 Before:  a captured program, and a path of derivations, such as a gradient, then a Jacobian
 After:   each element of each output as a sum of terms weight * d f_o/(dx_i dx_j)
 
-Requires: shapes of what is captured and of its parameters at one call; numbers have ().
+Requires: the shapes of the captured outputs and of the parameters at one call; numbers have ().
 Ensures: the order and the shapes of `pipeline.scalar` and `pipeline.loops`. Weights are elements of
 the tangents and cotangents, which are further parameters.
 """
@@ -23,7 +23,7 @@ Array = Any
 """An array of lists of terms."""
 
 ORDER = 2
-"""The most derivatives that a term has."""
+"""The largest order of a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Term:
 
     Attributes
     ----------
-    output : the place of an element among those of all outputs.
-    by : the places of elements of parameters.
-    weights : those of what it is multiplied by.
+    output : the index of an element among those of all outputs.
+    by : the indices of elements of parameters.
+    weights : the indices of its factors.
     """
 
     output: int
@@ -52,7 +52,7 @@ def terms(
 
     Parameters
     ----------
-    params, outputs : those of what is captured.
+    params, outputs : those of the captured program.
     elementwise : whether gradients and derivatives by arrays are those of each element.
     """
     derivation = _Derivation(params, outputs, elementwise)
@@ -87,7 +87,7 @@ class _Derivation:
             first += count
 
     def _added(self, name: str, shape: Shape) -> Array:
-        """The places of the elements of one more parameter."""
+        """The indices of the elements of one more parameter."""
         while name in self.params:
             name += "_"
         self.params[name] = self.size, shape
@@ -110,7 +110,8 @@ class _Derivation:
         ]
 
     def _by(self, output: Array, name: str, elementwise: bool = False) -> Array:
-        """The derivatives of an output by a parameter, of the output's shape and then the parameter's."""
+        """The derivatives of an output by a parameter, with the output's shape and then the
+        parameter's."""
         places = self._places(name)
         if elementwise and self.elementwise and output.shape == places.shape:
             pairs = zip(output.flat, places.flat, strict=True)
@@ -119,7 +120,7 @@ class _Derivation:
         return _array(rows, (*output.shape, *places.shape))
 
     def _weighted(self, rows: Sequence[tuple[Array, Array]], shape: Shape) -> Array:
-        """The sums of products of arrays of terms, flat in their first axis, with elements of weights."""
+        """The sums of products of arrays of terms, flat in their first axis, and of weights."""
         made = []
         for k in range(math.prod(shape)):
             pairs = [(row, int(w)) for a, ws in rows for row, w in zip(a[k], ws.flat, strict=True)]

@@ -3,9 +3,9 @@
 Before:  for i: s = s + x[i]**2, for an x of two elements
 After:   x[0]**2 + x[1]**2
 
-So what is known of functions of numbers (proven values, limits at points where a formula is
-undefined) holds for it too. Loops whose number of iterations depends on real values, and
-routines that choose an order, have no such formula; determinants and what is solved are quotients of
+So methods for functions of numbers (proven values, limits at points where a formula is
+undefined) apply to it too. Loops whose number of iterations depends on real values, and
+routines that choose an order, have no such formula; determinants and solutions are quotients of
 minors.
 """
 
@@ -39,7 +39,7 @@ class Formulas(Numbers):
 
     Parameters
     ----------
-    most : operations to be made, at most.
+    most : the most operations to create.
     """
 
     bits = 53
@@ -71,7 +71,7 @@ class Formulas(Numbers):
         return found.value if found.op is ir.BOOL else found
 
     def _where_defined(self, found: Expr, args: Sequence[Expr]) -> Expr:
-        """What an operation was simplified to, nan where an argument that is no longer part of it is."""
+        """The simplified operation, nan where an argument that it no longer contains is nan."""
         within: set[Expr] = set()
         for a in args:
             condition = domain(a.op, a.args) if a.args and not found.op.boolean else ir.TRUE
@@ -82,7 +82,7 @@ class Formulas(Numbers):
         return found
 
     def plainly(self, value: Any) -> Any:
-        """A formula as doubles compute it: that of a sum which decides, though it is named where it does."""
+        """A formula as computed in doubles: the defining sum of a name in a decision."""
         return self._reading.of(value) if isinstance(value, Expr) else value
 
     def choose(self, condition: Any, yes: Any, no: Any) -> Any:
@@ -105,7 +105,7 @@ class Formulas(Numbers):
         return bool(condition)
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds, as far as that is known: a call has checked it."""
+        """Whether a condition holds; one on real values does, as a call has checked it."""
         return True if isinstance(condition, Expr) else bool(condition)
 
     def whole(self, value: Any) -> Any:
@@ -119,7 +119,8 @@ class Formulas(Numbers):
         return int(value)
 
     def element(self, a: Any, indices: Sequence[Any]) -> Any:
-        """An element; where an index depends on real values, chosen among all of its axis."""
+        """An element; where an index depends on real values, a choice among the elements of the
+        axis."""
         for axis, i in enumerate(indices):
             if isinstance(i, Expr) and a.shape[axis]:
                 rest = [*indices[:axis], 0, *indices[axis + 1 :]]
@@ -154,7 +155,7 @@ class Formulas(Numbers):
         return made
 
     def dot(self, x: Any, y: Any) -> Expr:
-        """The sum of products; of equal numbers of factors."""
+        """The sum of products of two equally long sequences."""
         self.left -= 2 * len(x)
         if self.left < 0:
             raise TooLong
@@ -162,8 +163,8 @@ class Formulas(Numbers):
         return functools.reduce(ir.add, products, ir.ZERO)
 
     def minors(self, a: Any) -> list[dict[tuple[int, ...], Expr]]:
-        """Of the last k rows the minors for all choices of k columns, for each k. Nothing is divided, so they are
-        exact where the elements are."""
+        """For each k, the minors of the last k rows for all choices of k columns. Nothing is
+        divided, so they are exact where the elements are."""
         n = a.shape[1]
         found: list[dict[tuple[int, ...], Expr]] = [{(): ir.ONE}]
         for row in a[::-1]:
@@ -184,7 +185,7 @@ class FormulasAt(Formulas):
 
     Parameters
     ----------
-    most : operations to be made, at most.
+    most : the most operations to create.
     point : the values of the variables.
     """
 
@@ -285,7 +286,7 @@ def _inv(f: Formulas, a: Any) -> tuple[Any, ...]:
 
 
 def _solve(f: Formulas, a: Any, b: Any) -> tuple[Any, ...]:
-    """By Cramer's rule."""
+    """A linear solution by Cramer's rule."""
     (cofactors,) = _cofactors(f, a)
     d = f.dot(a[0], cofactors[0])
     made = np.empty(b.shape, object)
@@ -305,7 +306,8 @@ def _cholesky(f: Formulas, a: Any) -> tuple[Any, ...]:
 
 
 def _eigh(f: Formulas, a: Any) -> tuple[Any, ...]:
-    """Of two rows, by half the angle; the signs of vectors are unknown."""
+    """The eigenvalues and vectors of a 2 by 2 matrix, by half the angle; the signs of vectors are
+    unknown."""
     if len(a) != 2:
         raise UnsupportedError("eigenvalues of more than two rows have no formula")
     half = [
@@ -321,7 +323,7 @@ def _eigh(f: Formulas, a: Any) -> tuple[Any, ...]:
 
 
 SIGNED = 16
-"""Random points at which it is seen that nothing depends on a sign."""
+"""Random points at which outputs are tested not to depend on a sign."""
 SOLVERS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "cholesky": _cholesky,
     "cofactors": _cofactors,
@@ -331,7 +333,7 @@ SOLVERS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "slogdet": _slogdet,
     "solve": _solve,
 }
-"""Solvers of linear systems without pivots: of few rows, as there are 2**rows minors."""
+"""Solvers of linear systems without pivots, for few rows, as there are 2**rows minors."""
 
 
 def unrolled(
@@ -349,7 +351,7 @@ def unrolled(
     Raises
     ------
     TooLong : if there are more.
-    UnsupportedError : if what is computed depends on real values otherwise than by branches.
+    UnsupportedError : if control flow depends on real values other than by branches.
     """
     return unrolled_with(program, shapes, given, Formulas(most))
 

@@ -1,8 +1,8 @@
-"""How much ball arithmetic a thread has done, counted in operations.
+"""The amount of ball arithmetic that a thread has done, counted in operations.
 
-Budgets count, so that results do not depend on how busy the machine is. An operation on balls
-of a few hundred bits is one; at higher precision, and for functions, it counts as many as take
-that time, about: `A_SECOND` of them.
+Budgets count operations, so that results do not depend on the load of the machine. An operation on
+balls of a few hundred bits counts as one; at higher precision, and for functions, it counts
+in proportion to its time: about `A_SECOND` take one second.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from symdiff.ir import ARITHMETIC, Expr
 from symdiff.ir.functions import GAMMA, LGAMMA, POLYGAMMA
 
 A_SECOND = 4_000_000
-"""Operations that a processor of today does in a second, about."""
+"""Operations per second on a current processor, about."""
 
 Counts = tuple[int, int, int]
 """Operations of arithmetic, elementary functions, and gamma functions."""
@@ -24,17 +24,17 @@ _done = threading.local()
 
 
 def spent() -> int:
-    """What this thread has done so far."""
+    """The work of this thread so far."""
     return getattr(_done, "work", 0)
 
 
 def spend(work: int) -> None:
-    """Count work of this thread."""
+    """Add to the work of this thread."""
     _done.work = getattr(_done, "work", 0) + work
 
 
 def counts(nodes: Iterable[Expr]) -> Counts:
-    """How many operations of each kind there are."""
+    """The number of operations of each kind."""
     plain = functions = slow = 0
     for e in nodes:
         if e.op in _SLOW or e.op.edges is not None:
@@ -47,8 +47,8 @@ def counts(nodes: Iterable[Expr]) -> Counts:
 
 
 def cost(count: Counts, bits: int) -> int:
-    """What they cost in balls of so many bits: products take time quadratic in the bits, about,
-    functions a few dozen of them."""
+    """Their cost in balls of so many bits: the time of a product is about quadratic in the bits,
+    that of a function a few dozen products."""
     plain, functions, slow = count
     square = bits * bits
     return (

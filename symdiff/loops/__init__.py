@@ -4,7 +4,7 @@
 `diff/`            reverse and forward mode, tapes, checkpoints
 `rows`             a program for each row of its arguments
 `fixed_rows`       rows of a few numbers as formulas of these
-`context`          what the transformations of one program share
+`context`          the shared state of the transformations of one program
 `adjoint_loops`    loops over the elements of an array, around statements that add to adjoints
 `trees`            how derivatives nest
 """

@@ -12,7 +12,7 @@ from symdiff.loops.context import Context
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """An adjoint that a loop adds to: of a name from outside of it.
+    """An adjoint that a loop adds to, of a name from outside it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the transformations of one program share: names, types, what depends on what."""
+"""The shared state of the transformations of one program: names, types, dependences."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class Context:
 
     Attributes
     ----------
-    names : gives new names.
-    types : of every name, also of those made since.
-    inputs : of the derivative, by name; builds : the arrays that the program builds from formulas, likewise.
+    names : generates new names.
+    types : of every name, including new ones.
+    inputs : of the derivative, by name; builds : the arrays that the program builds from formulas,
+        likewise.
     tape_bars : a tape -> the tape of the adjoints of its values.
     """
 
@@ -50,15 +51,15 @@ class Context:
         return name
 
     def leaf(self, name: str) -> Expr:
-        """The expression that a name is."""
+        """The leaf expression of a name."""
         return self.types[name].leaf(name)
 
     def is_heavy(self, e: Expr) -> bool:
-        """Whether an expression uses what loops or routines have computed."""
+        """Whether an expression uses results of loops or routines."""
         return any(lp.name_of(x) in self._heavy for x in lp.leaves((e,)))
 
     def adopt(self, mapping: Mapping[Expr, Expr]) -> None:
-        """Take over what is known of names for their copies."""
+        """Copy the knowledge about names to their copies."""
         for old, new in mapping.items():
             if (t := self.types.get(lp.name_of(old))) is not None:
                 self.types[lp.name_of(new)] = lp.Type(ir.substitute(t.shape, mapping), t.kind)
@@ -66,7 +67,7 @@ class Context:
                     self._active.add(lp.name_of(new))
 
     def refresh(self, block: lp.Block) -> None:
-        """Note the types that names have after expressions of a block were replaced."""
+        """Update the types of names after expressions of a block were replaced."""
         for s in lp.walk(block):
             self.types.update(lp.defined(s))
             self.types.update(lp.inner(s))
@@ -86,7 +87,7 @@ class Context:
             return False
         if n.op is lp.LOAD:
             return self._known[n.args[0]]
-        if n.op is WHERE and NAN in n.args:  # where it is no number, it has no slope either
+        if n.op is WHERE and NAN in n.args:  # where it is nan, it has no slope
             return any(self._known[a] for a in topological(n.args))
         return any(self._known[a] for a in n.args)
 

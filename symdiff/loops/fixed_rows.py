@@ -4,10 +4,10 @@ Before:  for i in range(3): s = s + x[i]**2
 After:   x[0]**2 + x[1]**2 + x[2]**2
 
 Requires: a program in closed forms, and the shapes of its parameters.
-Ensures: a formula for each element of each output. None where there is none: if what is computed depends on
-real values otherwise than by branches, if checks do, if there are integers or conditions among arguments or
-results, or if there are more operations than allowed. Functions of numbers are computed in vectors over rows, with
-all that rows have in common computed once.
+Ensures: a formula for each element of each output. None if there is none: if control flow depends
+on real values other than by branches, if checks do, if there are integers or conditions among
+arguments or results, or if there are more operations than allowed. Functions of numbers are
+computed in vectors over rows; parts common to all rows are computed once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from symdiff.ir.loop_program import (
 )
 
 TRIED = 4
-"""Operations that are made while formulas are, for each that is left."""
+"""The most operations to create for each one that remains."""
 
 
 class Columns(NamedTuple):
@@ -41,8 +41,8 @@ class Columns(NamedTuple):
     ----------
     program : the program of a row.
     params : names of the elements of its parameters, in order.
-    outputs : of each element of each result.
-    shapes : of the results of a row.
+    outputs : the formulas of the elements of each result.
+    shapes : the shapes of the results of a row.
     """
 
     program: LoopProgram
@@ -59,7 +59,7 @@ class _Unchecked(Formulas):
 
 
 def columns(program: LoopProgram, shapes: Sequence[tuple[int, ...]], most: int) -> Columns | None:
-    """The formulas of a row of these shapes, of so many operations at most."""
+    """The formulas of a row of these shapes, with at most so many operations."""
     known = types(program)
     kinds = [known[name_of(e)].kind if e.op is ARRAY else kind_of(e) for e in program.outputs]
     if {*kinds, *(p.type.kind for p in program.params)} != {"f"}:

@@ -4,8 +4,8 @@ Before:  f(x, w) for a number x and an array w
 After:   for row in range(rows): out[row] = f(x[row], w)
 
 Requires: a valid program, and which parameters have rows.
-Ensures: one more axis in front of these parameters and of every output. Nothing is passed
-from one row to the next. None where the shape of an output is only known when computed.
+Ensures: one more axis in front of these parameters and of every output. Rows are
+independent. None where the shape of an output is only known at run time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symdiff.ir.names import Names
 
 
 def rows(program: lp.LoopProgram, which: Sequence[bool]) -> lp.LoopProgram | None:
-    """The program over rows of the parameters that `which` says."""
+    """The program over rows of the parameters in `which`."""
     names = lp.names_of(program)
     count, row = lp.index(names.fresh("rows")), lp.index(names.fresh("row"))
     known = lp.types(program)
@@ -84,7 +84,7 @@ def _of_a_row(
 def _stored(
     body: list[lp.Statement], e: Expr, t: lp.Type, start: str, row: Expr, names: Names
 ) -> Expr:
-    """An output with what a row has of it; loops over its axes, which go to the body."""
+    """An output with the values of a row stored; loops over its axes, which go to the body."""
     letters = [names.fresh("i") for _ in t.shape[1:]]
     value = lp.load(e, *map(lp.index, letters)) if letters else e
     if t.kind == "b" and value.op.boolean:

@@ -1,4 +1,4 @@
-"""How derivatives nest, in terms of how the outputs of a function do."""
+"""The nesting of derivatives, in terms of the nesting of the outputs of a function."""
 
 from __future__ import annotations
 

@@ -97,10 +97,10 @@ def multiplied(tangent: Expr, partial: Expr) -> Expr:
 
 
 def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The outputs before they are differentiated: the slope of a norm is 0 where that is 0, but the
-    slope has no derivative there that would say so. And a norm of clamps is the only one that counts
-    where all others are met: the kink there is that of a maximum, `hypot(max(x, 0), max(y, 0))` is
-    max(x, 0) for negative y."""
+    """The outputs, prepared for differentiation. The slope of a norm is 0 where the norm is 0, but
+    the slope itself has no derivative there. In a norm of clamps, a clamp is the only term that
+    counts where all others are met: the kink there is that of a maximum, as
+    `hypot(max(x, 0), max(y, 0))` is max(x, 0) for negative y."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op is UNIT and is_slope(n):
@@ -119,7 +119,7 @@ Clamp = tuple[Expr, Expr]
 
 
 def _apart(n: Expr, made: Expr) -> Expr:
-    """A norm of clamps, with the cases where all but one of them are met."""
+    """A norm of clamps, with branches where all but one of them are met."""
     clamps = _clamps(n) or []
     if not 1 < len(clamps) <= MAX_CLAMPS:
         return made
@@ -154,7 +154,7 @@ def _clamp(e: Expr) -> Clamp | None:
 
 
 def is_slope(n: Expr) -> bool:
-    """Whether this is the slope of the root of a sum of squares."""
+    """Whether a node is the slope of the root of a sum of squares."""
     return n.op is ROOT_SLOPE or (n.op is UNIT and n.args[0].op is ir.CONST)
 
 
@@ -215,7 +215,7 @@ def gated(path: Path, term: Expr) -> Expr:
 
 
 def of_branches(node: Expr, slope: Callable[[Expr], Expr]) -> Expr:
-    """The slope of a branch from those of its sides: none where it is no number."""
+    """The slope of a branch from those of its sides; None if it is no number."""
     condition, *sides = node.args
     return ir.where(condition, *(NAN if a is NAN else slope(a) for a in sides))
 
@@ -283,8 +283,9 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
 
 
 def powers_and_logarithms(node: Expr) -> tuple[Expr, Expr, int] | None:
-    """(x, y, k) of x**y * log(x)**k, as derivatives of x**y by y are; else None. Its own derivatives
-    are sums of such, which are 0 at x = 0 for y > 1, where products with log(x) would be nan."""
+    """(x, y, k) of x**y * log(x)**k, the form of derivatives of x**y by y; else None. Its own
+    derivatives are sums of such terms, which are 0 at x = 0 for y > 1, where products with log(x)
+    would be nan."""
     k, e = 0, node
     while e.op is XLOGY and e.args[1] is node.args[1]:
         k, e = k + 1, e.args[0]
@@ -303,8 +304,9 @@ def _power_and_logarithms(base: Expr, exponent: Expr, k: int) -> Expr:
 
 
 def weighted_squares(u: Expr) -> list[Expr] | None:
-    """Where a sum of at least two terms c*w**n, with any factors c and n > 0 even, is 0 in all of
-    them, and no c is negative: its root has a kink there as a norm has. None for other sums."""
+    """The condition that a sum of at least two terms c*w**n, with any factors c and even n > 0, is
+    0 in all terms, and no c is negative: there its root has a kink, as a norm has. None for other
+    sums."""
     found: dict[Expr, None] = {}
     terms = 0
     stack = [u]
@@ -326,8 +328,8 @@ def weighted_squares(u: Expr) -> list[Expr] | None:
 
 
 def _squared(e: Expr) -> tuple[Expr, Expr] | None:
-    """What is squared in a product, and the other factors; None if nothing is, or there are too
-    many. Equal factors make a square too, as in w*y*y."""
+    """The squared factor of a product, and the other factors; None if there is none, or there are
+    too many. Equal factors make a square too, as in w*y*y."""
     stack, w, rest = [e], None, ONE
     single: list[Expr] = []
     while stack:

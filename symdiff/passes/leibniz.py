@@ -3,9 +3,9 @@
 Before:  tanh(x), and the order 8
 After:   the eighth derivative, in terms of the lower ones of every node: 60 nodes
 
-The k-th derivative of a product is a sum over derivatives of its factors (Leibniz' rule), and so is
-that of f(u), as f(u)' = f'(u) * u' is a product. What is kept of every node are its derivatives, so
-the formula grows with the square of the order, where differentiating a formula again and again
+The k-th derivative of a product is a sum over derivatives of its factors (Leibniz' rule), and the
+same holds for f(u), as f(u)' = f'(u) * u' is a product. The derivatives of every node are stored,
+so the formula grows with the square of the order, whereas repeated differentiation of a formula
 doubles it each time. See Griewank and Walther, Evaluating Derivatives (2008), chapter 13.
 
 Requires: nodes whose operations have a derivative (see `Op.partials`).

@@ -26,7 +26,7 @@ DEPTH = 6
 
 
 def margin(e: Expr) -> Expr | None:
-    """What is negative where an operation is outside of its domain; None if that is not known."""
+    """A quantity that is negative outside the domain of an operation; None if none is known."""
     condition = TRUE if e.op.boolean or e.op is WITHIN else domain(e.op, e.args)
     if condition.op is not LE:
         return None
@@ -39,7 +39,7 @@ def _may_be_negative(u: Expr) -> bool:
 
 
 def may_be_outside(e: Expr) -> bool:
-    """Whether an operation may be outside of its domain, by the signs that formulas have."""
+    """Whether an operation may be outside its domain, by the signs of its arguments."""
     u = margin(e)
     return u is not None and _may_be_negative(u)
 
@@ -47,7 +47,7 @@ def may_be_outside(e: Expr) -> bool:
 def with_margins(
     outputs: Iterable[Expr], may_be_negative: Callable[[Expr], bool] = _may_be_negative
 ) -> Outputs:
-    """Formulas before they are differentiated, whose operations say where they are defined."""
+    """Formulas, prepared for differentiation, whose operations mark where they are defined."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(e, args)
@@ -58,7 +58,7 @@ def with_margins(
 
 
 def inside_margins(outputs: Outputs, passes: Callable[[Outputs], Outputs]) -> Outputs:
-    """What passes make of formulas without marks, within the margins of these."""
+    """The result of passes on formulas without marks, enclosed in the margins of these."""
     if not any(n.op is WITHIN for n in ir.topological(outputs)):
         return passes(outputs)
     plain: dict[Expr, Expr] = {}
@@ -81,7 +81,7 @@ def inside_margins(outputs: Outputs, passes: Callable[[Outputs], Outputs]) -> Ou
 
 
 def _within(e: Expr, margins: Margins) -> Expr:
-    """A formula within margins that it does not have by itself: of a sum that one term of it."""
+    """A formula within margins that it does not imply; in a sum, one term carries them."""
     if not margins:
         return e
     kept = ir.reached((e,), lambda n: () if n.op is WHERE or n.op.live is not None else n.args)
@@ -99,7 +99,7 @@ def _within(e: Expr, margins: Margins) -> Expr:
 
 
 def _around(e: Expr, margins: Iterable[Expr], depth: int = DEPTH) -> Expr:
-    """A formula within margins; of a factor that is 0 on one side of a branch the other side."""
+    """A formula within margins; for a factor that is 0 on one side of a branch, its other side."""
     if e.op is WHERE and ZERO in e.args[1:]:
         c, *sides = e.args
         return ir.where(c, *(v if v is ZERO else _around(v, margins, depth) for v in sides))

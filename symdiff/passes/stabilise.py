@@ -4,9 +4,9 @@ Before:  log(1 + exp(x))
 After:   logaddexp(0, x)
 
 Requires: any DAG.
-Ensures: the same values (see `identities.RULES`). Before differentiation only
-the rules that also improve derivatives apply; the others would hide what the
-user wrote from `.expr`. After it, functions whose roots would be missed are written out.
+Ensures: the same values (see `identities.RULES`). Before differentiation, only
+the rules that also improve derivatives apply; the others would hide the user's
+formula from `.expr`. After it, functions that would hide roots are written out.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 `coefficients`   rationals, polynomials in named constants, balls
 `laurent`        lazy Laurent series in a local parameter
 `expansion`      the series of every node of a DAG on one side of a point
-`germs`          both sides joined: analytic, pole, branch point, jump, ...
+`germs`          combines both sides: analytic, pole, branch point, jump, ...
 `one_variable`   the first terms of a formula's series, on one side or both
 
-Series are computed here, and used elsewhere: which formulas become series, at which points and how far
-around them, `passes/complete/` decides.
+This folder computes series; `passes/complete/` decides which formulas become series, at which
+points and how far around them.
 
 The series of an elementary function comes from its derivative in the table of
 functions, as the solution of y' = f'(u) u'; no function has rules here.

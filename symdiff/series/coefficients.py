@@ -1,17 +1,17 @@
-"""Coefficients of series: exact where a zero has to be decided.
+"""Coefficients of series: exact where zeros must be decided.
 
 A coefficient is a rational (`fmpq`), a `Number` (a polynomial over the
 rationals in named constants such as pi, exp(1), log(2), sin(2), sqrt(3)), or,
 where such a polynomial would grow too long, a ball (`arb`) without a name.
 
 Variables may be among the constants: then a `Number` is a function of these
-parameters, which has no ball and no sign, and is zero if it is so identically.
+parameters, which has no ball and no sign, and is zero if it is identically zero.
 
-A `Number` without parameters is zero if its polynomial is, and not zero if its ball excludes it;
-otherwise `Undecided` is raised and nothing is claimed. Constants are brought
+A `Number` without parameters is zero if its polynomial is, and nonzero if its ball excludes zero;
+otherwise `Undecided` is raised and nothing is claimed. Constants are reduced
 to independent ones as far as simple identities go: exp(a+b) = exp(a) exp(b),
-log(6) = log(2) + log(3), sin**2 = 1 - cos**2, sqrt(8) = 2 sqrt(2). A relation
-that is missed makes a zero undecided, never wrong.
+log(6) = log(2) + log(3), sin**2 = 1 - cos**2, sqrt(8) = 2 sqrt(2). A missing relation
+makes a zero undecided, never wrong.
 
 Callers hold `interpret.exclusive`, which fixes the precision of balls.
 """
@@ -59,9 +59,10 @@ NOTHING = fmpq(0)
 MAX_TERMS = 12
 """A longer polynomial is kept as a ball."""
 MAX_GENERIC_TERMS = 40
-"""A polynomial in parameters has no ball; a longer one is given up."""
+"""A polynomial in parameters has no ball; a longer one is abandoned."""
 FAR = 1 << 16
-"""Exponents of constants, in bits, that are written out: exponentials of exponentials have any."""
+"""The most bits of exponents of constants to write out: exponentials of exponentials may have
+any."""
 FACTOR_BITS = 96
 """Larger integers under a root or in a logarithm are not factored."""
 
@@ -199,7 +200,7 @@ def _of_parameters(m: Monomial) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _monomial_ball(m: Monomial, prec: int) -> arb:
-    """Its ball at the precision that is set, `prec`."""
+    """The ball of a monomial at the current precision, which is `prec`."""
     result = arb(1)
     for g, e in m:
         result *= _power_ball(constant_value(g), e)
@@ -213,7 +214,7 @@ def _power_ball(x: arb, e: Fraction) -> arb:
 
 
 def constant_value(e: Expr, known: Mapping[Expr, Any] | None = None) -> arb:
-    """The ball of an expression without variables but those that are known."""
+    """The ball of an expression whose only variables are in `known`."""
     values: dict[Expr, Any] = dict(known or {})
     for n in ir.topological((e,), values):
         if n.op is ir.BOOL:
@@ -227,14 +228,14 @@ def constant_value(e: Expr, known: Mapping[Expr, Any] | None = None) -> arb:
     return values[e]
 
 
-# -------------------------------------------------------------------- questions
+# -------------------------------------------------------------------- queries
 def to_ball(c: Coefficient) -> arb:
     return c.ball if isinstance(c, Number) else arb(c)
 
 
 def is_zero(c: Coefficient) -> bool:
-    """Whether a coefficient is zero; proven, but for functions of parameters only
-    that they vanish identically, or do not."""
+    """Whether a coefficient is zero; proven, except that functions of parameters are only tested
+    for vanishing identically."""
     return not is_generic(c) and sign(c) == 0
 
 
@@ -267,7 +268,7 @@ def sign(c: Coefficient) -> int:
 
 
 def to_fraction(c: Coefficient) -> Fraction:
-    """The exact value, or that of a ball's midpoint; `Undecided` where nothing is known of it."""
+    """The exact value, or that of a ball's midpoint; `Undecided` where no bit of it is known."""
     if isinstance(c, fmpq):
         return Fraction(int(c.p), int(c.q))
     x = to_ball(c)
@@ -358,7 +359,7 @@ _IDENTITIES: dict[Op, Callable[..., Expr]] = {
     TAN: lambda x: SIN(x) / COS(x),
     ERFC: lambda x: ONE - ERF(x),
 }
-"""Constants written by fewer ones."""
+"""Constants in terms of fewer ones."""
 
 
 def applied(op: Op, args: Sequence[Coefficient]) -> Coefficient:
@@ -499,7 +500,7 @@ def _sine(q: Fraction) -> Coefficient | None:
 
 
 def number(e: Expr) -> Coefficient:
-    """The value of a constant, variables standing for themselves; raises `Undefined`."""
+    """The value of a constant, with variables as parameters; raises `Undefined`."""
     values: dict[Expr, Coefficient] = {}
     for n in ir.topological((e,)):
         if n.op is ir.WHERE and has_variables(n):

@@ -1,9 +1,9 @@
 """The series of the nodes of a DAG on one side of a point.
 
-`Expansion` puts t = point + side*s**ramification, s > 0 small, and gives every
-node that depends on nothing but t its series in s. A condition is decided by
+`Expansion` substitutes t = point + side*s**ramification, s > 0 small, and computes the series in s
+of every node that depends on t alone. A condition is decided by
 the sign of a leading coefficient, so branches, absolute values, steps, max and
-min have a series on either side. Where a node has none, `Failure` says why.
+min have a series on either side. Where a node has none, `Failure` gives the reason.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ from symdiff.series.laurent import (
 
 MAX_RAMIFICATION = 6
 WORK = 400_000
-"""Products of coefficients in one expansion."""
+"""The most products of coefficients in one expansion."""
 STEP = Fraction(1, 2**200)
 
 
@@ -92,7 +92,7 @@ class Expansion:
     Attributes
     ----------
     point : a rational number or a `Number`.
-    generic : whether other variables are parameters; else what depends on them fails.
+    generic : whether other variables are parameters; else nodes that depend on them fail.
     balls : whether constants that are not rational are balls: series take much less time, and more
         is undecided.
     sided : whether anything depended on the side.
@@ -228,7 +228,7 @@ class Expansion:
         args = [self._child(a) for a in e.args]
         if all(_constant(a) for a in args):
             if e.op is DIV and is_zero(args[1].coefficient(0)):
-                raise Failure("pole")  # on all of this side
+                raise Failure("pole")  # it holds on all of this side
             value = applied(e.op, [a.coefficient(0) for a in args])
             self.streams[e] = Polynomial([self._kept(value)])
         elif e.op is POW:
@@ -239,7 +239,7 @@ class Expansion:
             self._function(e, args)
 
     def _alias(self, e: Expr, other: Expr) -> None:
-        """e is another expression here."""
+        """Use the series of another expression for e."""
         self.streams[e] = self.of(other)
         if any(n in self.singular for n in ir.topological((other,))):
             self.singular.add(e)
@@ -293,7 +293,7 @@ class Expansion:
         return to_ball(c) if self.balls and not isinstance(c, fmpq) else c
 
     def _function(self, e: Expr, args: list[Stream]) -> None:
-        if e.op is DETACHED:  # its derivatives are not those of its values
+        if e.op is DETACHED:  # its derivatives do not match its values
             raise Failure("undecided")
         for a, u in zip(e.args, args, strict=True):
             if any(not is_zero(u.coefficient(k)) for k in range(u.low, 0)):
@@ -321,7 +321,7 @@ class Expansion:
         before = len(self.streams), len(self.failed), len(self.truth)
         try:
             self.streams[e] = solution = self._solution(e, starts)
-            if not self._inner:  # the series that a slope needs are left until they are used
+            if not self._inner:  # postpone the series that a slope needs
                 solution.ensure(1)
         except (Circular, Failure):
             _shorten(self.streams, before[0])
@@ -354,8 +354,8 @@ class Expansion:
             raise Failure(self._growth(slope)) from None
 
     def _growth(self, slope: Callable[[], Stream]) -> str:
-        """How a function without a finite value tends to infinity. That of its
-        derivatives is not asked for: they may have derivatives without end."""
+        """How a function without a finite value tends to infinity. Its derivatives are not queried:
+        that recursion may not end."""
         if self._growing:
             return "pole"
         self._growing = True
@@ -386,7 +386,7 @@ class Expansion:
         for node in self._missing(condition):
             self._expand(node)
         if self.generic and condition in self.failed:
-            return  # parameters are taken to be where the formula is defined
+            return  # the formula is assumed to be defined at parameters
         if not self._truth(condition):
             raise Failure("outside")
 
@@ -407,7 +407,7 @@ class Expansion:
         return e.op.partials is not None and e.op.partials(*e.args) == (ZERO,)
 
     def _step(self, e: Expr, u: Stream) -> Stream:
-        """A step at its jump: the value a little further on."""
+        """A step at its jump: the value slightly beyond the point."""
         start = u.coefficient(0)
         assert e.op.fold is not None
         if not isinstance(start, fmpq):
@@ -419,7 +419,7 @@ class Expansion:
 
 
 def _shorten(memo: dict[Expr, Any], length: int) -> None:
-    """Forget what was entered last."""
+    """Remove the last entries of a memo."""
     while len(memo) > length:
         memo.popitem()
 

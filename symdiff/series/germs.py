@@ -1,10 +1,10 @@
-"""What the nodes of a DAG are at a point: analytic, or why not.
+"""The kinds of the nodes of a DAG at a point: analytic, or why not.
 
-A germ joins the series on both sides of the point, the value that the formula
+A germ combines the series on both sides of the point, the value that the formula
 has at the point itself, and whether the formula is singular there as written.
 A function that is defined on one side only is analytic if that side is.
 
-That fractional powers cancel, or that both sides agree, is seen in all
+The cancellation of fractional powers, and the agreement of both sides, are tested for all
 coefficients up to an order that exceeds the powers in the formula.
 """
 
@@ -31,12 +31,12 @@ MAX_ORDER = 80
 class Germ:
     """A node at a point.
 
-    kind : "analytic", or what it is instead (see `Failure`); "outside" if the
-        point is outside of its domain; "kink" if it is continuous there and has a power
-        series on either side, but not the same.
+    kind : "analytic", or another kind (see `Failure`); "outside" if the
+        point is outside its domain; "kink" if it is continuous there and has different power
+        series on the two sides.
     singular : the formula is undefined, or has an infinite derivative, at the point.
-    essential : the node's own operation is the reason, or it cancels what a
-        singular one below it left.
+    essential : the node's own operation is the reason, or it cancels the remaining
+        singularity of a node below.
     order : of a pole, else 0.
     own : the node's own operation alone is the reason.
     """
@@ -54,7 +54,7 @@ class Germs:
     Parameters
     ----------
     t : the variable, any node.
-    point : where.
+    point : the value of t.
     nodes : nodes above t, children first.
     balls : whether constants that are not rational are balls (see `Expansion`).
     """
@@ -72,8 +72,8 @@ class Germs:
         self._judge(nodes)
 
     def more(self, nodes: Sequence[Expr]) -> None:
-        """Those of further nodes, children first, whose order is the same: what was found of
-        nodes below them is used again. After an exception nothing here is to be used."""
+        """The germs of further nodes, children first, of the same order. Germs of nodes below them
+        are used again. After an exception this object must not be used."""
         fresh = [n for n in nodes if n not in self.nodes]
         self.nodes.update(dict.fromkeys(fresh))
         for x in self.sides:
@@ -125,7 +125,7 @@ class Germs:
         return _coefficient(inside[-1 if side < 0 else 0], e, k)
 
     def one_sided(self, e: Expr) -> int:
-        """The side on which alone the node is defined, 0 if on both."""
+        """The only side on which the node is defined, 0 if both."""
         inside = self._inside(e)
         return inside[0].side if self.left is not None and len(inside) == 1 else 0
 
@@ -182,7 +182,7 @@ class Germs:
         )
 
     def _used(self, e: Expr) -> set[Expr]:
-        """The children that count near the point, and at the point."""
+        """The children in use near the point, and at the point."""
         if e.op is not WHERE:
             return set(e.args)
         c = e.args[0]
@@ -235,8 +235,8 @@ def order_of(nodes: Iterable[Expr]) -> int:
 
 
 def _degree(nodes: Iterable[Expr]) -> int:
-    """The sum of the constant exponents in a formula, of the terms of a sum the largest one: many
-    terms have no more powers than each of them."""
+    """The sum of the constant exponents in a formula; for a sum the largest one of its terms, as
+    many terms have no more powers than each of them."""
     degrees: dict[Expr, int] = {}
     exponents: dict[Expr, int] = {}
     for e in nodes:
@@ -250,18 +250,18 @@ def _degree(nodes: Iterable[Expr]) -> int:
 
 
 MAX_BITS = 1 << 14
-"""A rational value with more digits than this is not known: iterated squares double them."""
+"""A rational value with more bits than this is unknown: iterated squares double them."""
 
 
 class AtPoint:
-    """Values of nodes at the point itself, as the formula is written."""
+    """Values of nodes at the point itself, by the formula as written."""
 
     def __init__(self, t: Expr, point: Fraction) -> None:
         self.values: dict[Expr, Coefficient | None] = {t: fmpq(point.numerator, point.denominator)}
         self.truth: dict[Expr, bool | None] = {}
 
     def of(self, e: Expr) -> Coefficient | None:
-        """The value; None if there is none, or it is not known."""
+        """The value; None if there is none, or it is unknown."""
         self._visit(e)
         return self.values[e]
 

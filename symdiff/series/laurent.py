@@ -1,8 +1,8 @@
 """Lazy Laurent series in a local parameter s > 0.
 
 A stream computes its coefficients on demand and remembers them, so nothing is
-truncated and a stream may refer to its own earlier coefficients: that is how
-y' = f'(u) u' is solved (relaxed power series, van der Hoeven, 2002, here with
+truncated and a stream may refer to its own earlier coefficients: this solves
+y' = f'(u) u' (relaxed power series, van der Hoeven, 2002, here with
 the naive product).
 """
 
@@ -28,7 +28,7 @@ MAX_VALUATION = 40
 
 
 class OutOfBudget(ArithmeticError):  # noqa: N818
-    """The work of one expansion is bounded."""
+    """One expansion exceeded its budget."""
 
 
 class Circular(ArithmeticError):  # noqa: N818
@@ -36,7 +36,7 @@ class Circular(ArithmeticError):  # noqa: N818
 
 
 class Vanishes(ArithmeticError):  # noqa: N818
-    """No coefficient that is not zero was found."""
+    """No nonzero coefficient was found."""
 
 
 class Ramified(ArithmeticError):  # noqa: N818
@@ -48,7 +48,7 @@ class Ramified(ArithmeticError):  # noqa: N818
 
 
 class Negative(ArithmeticError):  # noqa: N818
-    """A root of something negative."""
+    """A root of a negative series."""
 
 
 class Singular(ArithmeticError):  # noqa: N818
@@ -56,7 +56,7 @@ class Singular(ArithmeticError):  # noqa: N818
 
 
 class Budget:
-    """Products of coefficients that may still be formed."""
+    """The number of products of coefficients that may still be formed."""
 
     def __init__(self, left: int) -> None:
         self.left = left
@@ -128,7 +128,7 @@ class Polynomial(Stream):
 
 
 class Regular(Stream):
-    """a, whose negative powers are known to vanish, without them."""
+    """a without its negative powers, which are known to vanish."""
 
     __slots__ = ("a",)
 
@@ -172,7 +172,7 @@ def convolution(a: Sequence[Coefficient], b: Sequence[Coefficient], budget: Budg
     total: Coefficient = NOTHING
     work = 0
     for x, y in zip(a, reversed(b), strict=True):
-        if not x or not y:  # of rationals 0; what else there is counts as not 0
+        if not x or not y:  # a rational 0; all others count as not 0
             continue
         total = total + x * y
         work += 20 if isinstance(x, Number) or isinstance(y, Number) else 1

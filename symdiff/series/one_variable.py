@@ -14,14 +14,14 @@ from symdiff.series.expansion import Expansion, Failure
 from symdiff.series.laurent import OutOfBudget, Ramified
 
 Terms = list[tuple[Fraction, Coefficient]]
-"""Exponents, rising, and the coefficients that are not zero."""
+"""Increasing exponents, and the nonzero coefficients."""
 
 
 def first_terms(e: Expr, t: Expr, point: Coefficient, side: int, below: int) -> Expr:
     """The sum of the terms c*(t - point)**q with q < below.
 
-    Other variables are parameters in general position: a coefficient is zero if it is so
-    identically. Callers hold `interpret.exclusive`.
+    Other variables are parameters in general position: a coefficient is zero if it is
+    identically zero. Callers hold `interpret.exclusive`.
 
     Parameters
     ----------

@@ -6,5 +6,5 @@
 `tape_selection`     which values of a forward loop its reverse uses, saved or recomputed
 `checkpoint`         long loops in bounded memory (revolve, binomial checkpointing)
 `seeds`              loops over unit directions: Jacobians and Hessians
-`sparse`             the entries of a Jacobian that are not zero by the form of the program
+`sparse`             the structurally nonzero entries of a Jacobian
 """

@@ -1,16 +1,16 @@
-"""Reverse a long loop in bounded memory: states are kept here and there, and the steps
+"""Reverse a long loop in bounded memory: some states are stored, and the steps
 between them are recomputed.
 
 Before:  for i in range(n): s = f(s, i), saved;   for i in reversed(range(n)): s restored, ...
 After:   for i in range(n): s = f(s, i);   for each chunk of steps, from the last one:
-         from the nearest state that is kept go on to the chunk, keeping states on the
-         way; make its steps again, now saved; and reverse them
+         advance from the nearest stored state to the chunk, storing states on the
+         way; repeat its steps, now saved; and reverse them
 
 Requires: a loop and its reverse, which shares tapes with no other loop.
 Ensures: the same values. There are never more than the given number of states, and the
-saved values of one chunk. Where to keep states is decided as the program runs, by the
-binomial schedule of Griewank and Walther (ACM TOMS 26, 2000, algorithm 799), which makes
-a step the fewest times. A step sees the same index as in the loop. It is all written in
+saved values of one chunk. The program decides at run time which states to store, by the
+binomial schedule of Griewank and Walther (ACM TOMS 26, 2000, algorithm 799), which minimises
+the number of repeated steps. A step sees the same index as in the loop. The schedule is written in
 loops and arrays, so that it is differentiated and compiled like any other program.
 """
 
@@ -27,21 +27,21 @@ from symdiff.ir.blocks import unchecked
 from symdiff.loops.context import Context
 
 STATES, STEPS = 32, 32
-"""How many states are kept, and how many steps a chunk has that is saved."""
+"""The number of stored states, and of steps in a saved chunk."""
 AUTOMATIC = 256 * 2**20
-"""Bytes that tapes may take before states are kept instead."""
+"""Bytes that tapes may take before states are stored instead."""
 BYTES = 8
-"""Of a number."""
+"""The size of a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is kept for one loop.
+    """The storage for one loop.
 
     Attributes
     ----------
     first : steps from the start of the loop that are saved as without checkpoints.
-    states : of the others, the states that are kept, and
+    states : the number of stored states for the others, and
     steps : the length of a chunk.
     """
 
@@ -51,11 +51,11 @@ class Plan:
 
 
 Checkpoint = str | int | Plan | None
-"""What the user wants: None or "none", "auto", "revolve", a number of bytes; or a plan."""
+"""The user's option: None or "none", "auto", "revolve", a number of bytes; or a plan."""
 
 
 def plan_of(checkpoint: Checkpoint, s: lp.Loop, forward: lp.Loop) -> Plan:
-    """What an option of the user means for a loop, whose forward sweep saves values."""
+    """The plan of a user's option for a loop, whose forward sweep saves values."""
     if isinstance(checkpoint, Plan):
         return checkpoint
     if checkpoint == "revolve":
@@ -71,7 +71,7 @@ def plan_of(checkpoint: Checkpoint, s: lp.Loop, forward: lp.Loop) -> Plan:
 
 
 def saves_values(s: lp.Loop) -> bool:
-    """Whether a loop saves values, or a loop inside of it does."""
+    """Whether a loop, or a loop inside it, saves values."""
     return any(isinstance(b, lp.Loop) and b.saves for b in lp.walk((s,)))
 
 
@@ -87,13 +87,13 @@ def _size(types: Sequence[lp.Type], largest: Callable[[Expr], Expr] = lambda n: 
 
 
 def _saved(s: lp.Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr:
-    """The numbers that a step saves, as far as that is known before the loop.
+    """The numbers that a step saves, as far as known before the loop.
 
     Parameters
     ----------
     counts : of the loops around the step, by their indices. A size that depends on an
         index counts as if the loop had ended.
-    hidden : other names from inside of these loops. A size that depends on them, and the
+    hidden : other names from inside these loops. A size that depends on them, and the
         number of iterations of a loop that does, counts as one.
     """
     own = lp.own_names(s.body)
@@ -126,7 +126,7 @@ def _between(low: Expr, e: Expr, high: Expr) -> Expr:
 
 
 def parts(context: Context, s: lp.Loop, first: Expr) -> tuple[lp.Loop, lp.Loop]:
-    """A loop as two: some first steps, and the others."""
+    """A loop split in two: some first steps, and the others."""
     known = s.condition is TRUE and s.count is not None
     ahead = first if s.count is None else _at_most(first, _at_least(ZERO, s.count))
     (copy,), mapping = lp.renamed((s,), context.names)
@@ -175,7 +175,7 @@ class Revolve:
         self.out: list[lp.Statement] = []
 
     def statements(self) -> list[lp.Statement]:
-        """The reverse sweep; its results have the names that those of `back` have."""
+        """The reverse sweep; its results have the names of the results of `back`."""
         stores = [self._store(c) for c in self.s.carried]
         places = self._built("places", lp.Type((self.states,), "i"), lambda *_: ZERO, self.out)
         j = self._integer("chunk")
@@ -223,7 +223,7 @@ class Revolve:
     def _advance(
         self, j: str, top: str, held: Sequence[str], start: Sequence[Expr]
     ) -> tuple[lp.Loop, str, str, list[str], list[Expr]]:
-        """Go on from the last state that is kept to a chunk, and keep states on the way."""
+        """Advance from the last stored state to a chunk, and store states on the way."""
         now, last = self._integer("now"), self._integer("last")
         integers = lp.Type((self.states,), "i")
         places = self._name("places", integers)
@@ -281,8 +281,8 @@ class Revolve:
         return loop, results[1], results[2], kept_end, state_end
 
     def _distance(self, left: Expr, room: Expr, body: list[lp.Statement]) -> Expr:
-        """How far to go, in chunks, to the next state that is kept, with so many chunks
-        left to reverse; all the way if there is no room for another state."""
+        """The distance, in chunks, to the next state to store, with so many chunks
+        left to reverse; the whole distance if there is no room for another state."""
         number, r, size = room + ONE, self._integer("repeated"), self._integer("reach")
         often, reach = self._integer("repeated"), self._integer("reach")
         following = apply(
@@ -345,7 +345,7 @@ class Revolve:
         return lp.Type((self.states, *c.type.shape), c.type.kind)
 
     def _store(self, c: lp.Carried) -> Expr:
-        """The states of a value that are kept; the first is that before the loop."""
+        """The stored states of a value; the first is that before the loop."""
         at = lambda _, *i: lp.load(c.init, *i) if c.type.shape else c.init
         return self._built("kept", self._kept(c), at, self.out)
 
@@ -365,7 +365,7 @@ class Revolve:
         guard: Expr,
         body: list[lp.Statement],
     ) -> str:
-        """Keep a state; the array of states after that."""
+        """Store a state; the array of states after that."""
         t = self._kept(c)
         axes = [self._integer("i") for _ in c.type.shape]
         source = kept if not axes else self._name("kept", t)

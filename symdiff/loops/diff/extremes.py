@@ -3,10 +3,11 @@
 Before:  for i in range(n): m = maximum(m, x[i])
 After:   the same, with the second largest: second = where(m < x[i], m, maximum(second, x[i]))
 
-A term that is the largest has the slope 1, and 1/2 where another is equal, so one `Op` tells the slope of
-all of them: `taken(m, second)` of the last values. The reverse of such a loop needs no tape, and its terms are
-found by comparison with m. Terms that depend on the same numbers, as copies of an array, may be equal
-everywhere: their number is carried instead, or counted after the loop, and each of more than two has one over it.
+A term that is the largest has the slope 1, and 1/2 where another is equal, so one `Op` gives the
+slope of all of them: `taken(m, second)` of the last values. The reverse of such a loop needs no
+tape, and finds its terms by comparison with m. Terms that depend on the same numbers, as in copies
+of an array, may be equal everywhere: their number is carried instead, or counted after the loop,
+and each of more than two has one over it.
 
 Requires: a carried number that is only compared with terms, in one loop or in nested ones.
 Ensures: the same values; `second` and the number of equal terms are no inputs of a derivative.
@@ -27,13 +28,14 @@ from symdiff.loops.context import Context
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """What a loop keeps.
+    """A maximum or minimum that a loop keeps.
 
     Attributes
     ----------
     op : the operation.
     last : its value after the outermost loop.
-    slope : that of each term that is equal to it; in nested loops 1, as the outermost one multiplies by it.
+    slope : the slope of each term that equals it; in nested loops 1, as the outermost loop
+        multiplies by it.
     """
 
     op: ir.Op
@@ -48,14 +50,14 @@ class Extreme:
 
 
 def better(op: ir.Op, a: Expr, b: Expr) -> Expr:
-    """Whether a is taken for sure."""
+    """Whether a is certainly chosen."""
     return ir.lt(b, a) if op in MAXIMA else ir.lt(a, b)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a carried number is compared with in an iteration, under a condition; whether the loop begins with
-    its first term."""
+    """The term with which a carried number is compared in an iteration, under a condition; whether
+    the loop begins with its first term."""
 
     op: ir.Op
     term: Expr
@@ -64,7 +66,8 @@ class Step:
 
 
 def step_of(s: lp.Loop, c: lp.Carried) -> Step | None:
-    """None for a number that is not kept so. A first term with which it begins is not met again."""
+    """The step of a carried number; None for other numbers. An initial first term does not occur
+    again."""
     made, guard = c.next, TRUE
     if made.op is ir.WHERE and c.leaf in made.args[1:]:
         at = 2 if made.args[1] is c.leaf else 1
@@ -81,7 +84,8 @@ def step_of(s: lp.Loop, c: lp.Carried) -> Step | None:
 
 
 def kept(s: lp.Loop) -> Iterator[tuple[lp.Carried, ir.Op]]:
-    """The carried numbers that are the largest or the least so far, and read by nothing else in a loop."""
+    """The carried numbers that are the largest or the least so far, and that nothing else in a loop
+    reads."""
     for c in s.carried:
         if c.type == lp.REAL and (op := _op_of(s, c)) is not None:
             yield c, op
@@ -107,7 +111,7 @@ def _op_of(s: lp.Loop, c: lp.Carried) -> ir.Op | None:
 
 
 def _within(s: lp.Loop, c: lp.Carried) -> tuple[lp.Loop, lp.Carried] | None:
-    """The inner loop that goes on with a carried number."""
+    """The inner loop that continues a carried number."""
     for t in s.body:
         if not isinstance(t, lp.Loop):
             continue
@@ -120,7 +124,8 @@ def _within(s: lp.Loop, c: lp.Carried) -> tuple[lp.Loop, lp.Carried] | None:
 def with_seconds(
     context: Context, s: lp.Loop, extremes: Iterable[tuple[lp.Carried, ir.Op]]
 ) -> tuple[lp.Loop, list[lp.Statement], dict[str, Extreme]]:
-    """The loop with the second values of what it keeps, loops after it that count, and the slopes that those give."""
+    """The loop with the second values of its extremes, loops after it that count, and the resulting
+    slopes."""
     found: dict[str, Extreme] = {}
     counts: list[lp.Statement] = []
     for c, op in extremes:
@@ -139,7 +144,7 @@ def with_seconds(
         order = (c.after, second)[:: 1 if op in MAXIMA else -1]
         slope = (HELD if op in (LARGER, SMALLER) else TAKEN)(*order)
         if equal is not None:
-            known = ir.raw(ir.EQ, (c.after, c.after))  # of nan it is what it is of two numbers
+            known = ir.raw(ir.EQ, (c.after, c.after))  # nan counts as a single value
             several = ir.and_(known, ir.lt(ir.const(2), equal))
             slope = ir.where(several, ONE / equal, slope)
         found[c.name] = Extreme(op, c.after, slope)
@@ -147,7 +152,7 @@ def with_seconds(
 
 
 def _count(context: Context, s: lp.Loop, c: lp.Carried, worst: Expr) -> lp.Loop | None:
-    """A loop that counts the terms that are equal to the last value, if terms are elements of arrays."""
+    """A loop that counts the terms equal to the last value, if terms are elements of arrays."""
     step = step_of(s, c)
     if (
         step is None
@@ -173,7 +178,8 @@ def _count(context: Context, s: lp.Loop, c: lp.Carried, worst: Expr) -> lp.Loop 
 def _with_one_more(
     context: Context, s: lp.Loop, c: lp.Carried, op: ir.Op, stem: str, start: Expr
 ) -> tuple[lp.Loop, Expr]:
-    """The loop with one more number, and that after it: the "second" value, or how many terms are "equal"."""
+    """The loop with one more number, and its final value: the "second" value, or how many terms are
+    "equal"."""
     now = var(context.fresh(f"{c.name}_{stem}", lp.REAL))
     body, nested = s.body, _within(s, c)
     if nested is None:
@@ -196,7 +202,8 @@ def _with_one_more(
 
 
 def _are_apart(context: Context, s: lp.Loop, c: lp.Carried) -> bool:
-    """Whether no two terms depend on the same number: each reads what it depends on with all the indices."""
+    """Whether no two terms depend on the same number: each loads its arguments with all the
+    indices."""
     init = c.init
     indices, step = {lp.index(s.index)}, step_of(s, c)
     while step is None:
@@ -214,7 +221,8 @@ def _are_apart(context: Context, s: lp.Loop, c: lp.Carried) -> bool:
 
 
 def _reads(context: Context, e: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]:
-    """The numbers and arrays that an expression depends on, and where it reads them; () if that is open."""
+    """The numbers and arrays that an expression depends on, and where it reads them; () if that is
+    open."""
     for n in ir.topological((e,)):
         if n.op is ir.VAR and context.active(n):
             yield n, ()
@@ -230,6 +238,6 @@ def _reads(context: Context, e: Expr) -> Iterator[tuple[Expr, tuple[Expr, ...]]]
 
 
 def nested_in(s: lp.Loop, c: lp.Carried) -> str | None:
-    """The name of the value after the inner loop that goes on with a carried number."""
+    """The name of the value after the inner loop that continues a carried number."""
     found = _within(s, c)
     return None if found is None else found[1].result

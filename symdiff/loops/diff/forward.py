@@ -5,8 +5,8 @@ After:   for i in range(n): s, s_dot = s*x[i], s_dot*x[i] + s*x_dot[i]
 
 Requires: a valid program.
 Ensures: the statements of the program, with a tangent for each number and array that
-depends on the inputs: an expression of a number, an array of an array, or None while it
-is zero. Loops carry, save and restore tangents along with values, so that a program of a
+depends on the inputs: an expression for a number, an array for an array, or None while it
+is zero. Loops carry, save and restore tangents along with values, so that a program with a
 reverse sweep is differentiated like any other (forward over reverse).
 """
 
@@ -30,7 +30,7 @@ class Duals:
     Parameters
     ----------
     context : of the program.
-    tangents : of its inputs: expressions of numbers, `ARRAY` leaves of arrays.
+    tangents : of its inputs: expressions for numbers, `ARRAY` leaves for arrays.
     """
 
     def __init__(self, context: Context, tangents: Mapping[str, Expr]) -> None:
@@ -42,7 +42,7 @@ class Duals:
 
     # --------------------------------------------------------------- expressions
     def of(self, e: Expr) -> Expr:
-        """The tangent of an expression; of an array an `ARRAY` leaf, or ZERO."""
+        """The tangent of an expression; for an array an `ARRAY` leaf, or ZERO."""
         if e.op is lp.ARRAY:
             return self.dots.get(lp.name_of(e), ZERO)
         for n in topological((e,), self.known):
@@ -107,14 +107,14 @@ class Duals:
         return [s, replace(copy, name=name)]
 
     def zeros(self, t: lp.Type, out: list[lp.Statement]) -> Expr:
-        """An array of zeros, made at the end of the statements."""
+        """An array of zeros, built at the end of the statements."""
         name = self.context.fresh("zeros", t)
         axes = tuple(self.context.fresh("i", lp.INTEGER) for _ in t.shape)
         out.append(lp.Build(name, t, axes, ZERO))
         return lp.array(name)
 
     def dense(self, e: Expr, t: lp.Type, out: list[lp.Statement]) -> Expr:
-        """The tangent of an expression; an array of zeros, made there, where an array has none."""
+        """The tangent of an expression; for an array without one an array of zeros, built there."""
         dot = self.of(e)
         return self.zeros(lp.Type(t.shape), out) if t.shape and dot is ZERO else dot
 
@@ -133,7 +133,7 @@ class Duals:
         return [*out, s]
 
     def _call(self, s: lp.Call) -> list[lp.Statement]:
-        """By the rule of the routine."""
+        """Differentiate a call by the rule of the routine."""
         dots = [self.of(e) for e in s.args]
         if all(dot is ZERO for dot in dots):
             return [s]
@@ -145,8 +145,8 @@ class Duals:
 
     # --------------------------------------------------------------------- loops
     def _loop(self, s: lp.Loop) -> list[lp.Statement]:
-        """The loop with the tangents of what it carries; which these are is found by
-        trying until there are no more."""
+        """The loop with the tangents of its carried values; these are found by
+        adding more until none is missing."""
         kept = [(c, op) for c, op in extremes.kept(s) if c.result not in self.within]
         kept = [(c, op) for c, op in kept if self.context.active(c.result)]
         s, counts, found = extremes.with_seconds(self.context, s, kept)
@@ -159,7 +159,7 @@ class Duals:
         return [*out, *counts]
 
     def _carried(self, s: lp.Loop, alone: set[str]) -> list[lp.Statement]:
-        """The same; those that are `alone` have the sum of the tangents of equal terms."""
+        """The same; the carried values in `alone` have the sum of the tangents of equal terms."""
         live = {c.name for c in s.carried if self.of(c.init) is not ZERO}
         while True:
             attempt = self._attempt(s, live)
@@ -170,7 +170,7 @@ class Duals:
             live |= found
 
     def _next(self, s: lp.Loop, c: lp.Carried, alone: bool) -> Expr:
-        """The tangent of what an iteration passes on."""
+        """The tangent of a value that an iteration passes on."""
         step = extremes.step_of(s, c) if alone else None
         if step is None:
             return self.of(c.next)

@@ -4,18 +4,18 @@ Before:  for i in range(n): s = s + sin(x[i])
 After:   for i in reversed(range(n)): x_bar[i] += s_bar*cos(x[i])
 
 Requires: a valid program.
-Ensures: a program that runs the forward statements, where loops save what their
+Ensures: a program that runs the forward statements, where loops save the values that their
 reverse restores, and then the statements of the reverse sweep.
 
 A `Sweep` reverses one block. Within it the adjoints of scalars are expressions over
 the DAG of the block, as in `passes.differentiate`, and the adjoint of an array is the
-name of an array, or None while it is zero. The statements stand between the nodes: a
-node has the level of the last statement that it depends on, and all that uses it comes
-after. So statements and nodes are reversed together, from the last level to the first.
+name of an array, or None while it is zero. Statements and expressions share one topological
+order: a node has the level of the last statement that it depends on, and all its users come
+later. So statements and nodes are reversed together, from the last level to the first.
 
-The adjoint of an element is added where the element was loaded from. `loops.simplify.tabulate`
-makes an array built from its indices of that where it can. What a reversed loop needs
-of the forward one is found by `loops.diff.tape_selection`, after its body is simplified.
+The adjoint of an element is added at the element's load. Where possible, `loops.simplify.tabulate`
+replaces such loops by an array built from its indices. `loops.diff.tape_selection` finds the values
+that a reversed loop needs from the forward one, after its body is simplified.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ from symdiff.passes.differentiate import (
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The adjoint that the last of the largest or least terms of a loop have, each of them."""
+    """The adjoint of each term of a loop that equals its maximum or minimum."""
 
     carried: Carried
     extreme: Extreme
@@ -92,13 +92,14 @@ class Sweep:
         the statement that it belongs to.
     roots : the expressions after the block that have adjoints.
     fragile : arrays of the loops around that are changed element by element.
-    checkpoint : how the states of loops are kept; see `loops.diff.checkpoint`.
+    checkpoint : how the states of loops are stored; see `loops.diff.checkpoint`.
 
     Attributes
     ----------
     out : the statements of the reverse sweep.
-    within : what loops around keep the largest or the least of, by the names of the values after inner loops.
-    stored : expressions whose values are elements of arrays that there are.
+    within : the maxima or minima that outer loops keep, by the names of the values after inner
+        loops.
+    stored : expressions whose values are elements of existing arrays.
     """
 
     def __init__(
@@ -136,12 +137,12 @@ class Sweep:
 
     @property
     def forward(self) -> Block:
-        """The block, whose loops save what `out` restores."""
+        """The block with loops that save the values that `out` restores."""
         return tuple(s for part in self.parts for s in part)
 
     # ------------------------------------------------------------------ adjoints
     def seed(self, e: Expr, bar: Expr, path: Path = ()) -> None:
-        """Add to the adjoint of a scalar, which is executed on a path."""
+        """Add to the adjoint of a scalar that is executed on a path."""
         if self.context.active(e) and bar is not ZERO:
             accumulate(self.pending, e, path, bar)
 
@@ -163,15 +164,15 @@ class Sweep:
         return name
 
     def receive(self, e: Expr, bar: str) -> None:
-        """Add an adjoint of this name to that of a scalar or array."""
+        """Add an adjoint with this name to that of a scalar or array."""
         if e.op is ARRAY:
             self.give(name_of(e), bar)
         else:
             self.seed(e, var(bar))
 
     def receive_share(self, s: Loop, share: Share) -> None:
-        """Add the adjoint of a largest or least term: others, whose adjoints are 0, may have infinite
-        derivatives."""
+        """Add the adjoint of a largest or least term; other terms, whose adjoints are 0, may have
+        infinite derivatives."""
         c, extreme = share.carried, share.extreme
         inner, step = extremes.nested_in(s, c), extremes.step_of(s, c)
         if inner is not None:
@@ -190,7 +191,7 @@ class Sweep:
             self.seed(e, bar)
 
     def array(self, name: str) -> str:
-        """The adjoint of an array as it is now; zero at first."""
+        """The current adjoint of an array; zero at first."""
         if name not in self.adjoint:
             t = self.context.types[name]
             self.adjoint[name] = bar = self.context.fresh(f"{name}_bar", t)
@@ -284,7 +285,7 @@ class Sweep:
         self.give(s.source, bar)
 
     def _call(self, s: Call) -> None:
-        """By the rule of the routine."""
+        """Reverse a call by the rule of the routine."""
         if not any(self.reached(n) for n, _ in s.results):
             return
         bars = []
@@ -303,7 +304,7 @@ class Sweep:
                 self.cotangent(e, bar)
 
     def _build(self, s: Build) -> None:
-        """One element after the other: its body again, and its reverse."""
+        """Reverse a build element by element: its body again, and the reverse of that."""
         bar = self.adjoint.pop(s.name, None)
         if bar is None:
             return
@@ -328,7 +329,7 @@ class Sweep:
             self._bar_becomes(a.primal, result)
 
     def _copied(self, body: Block, indices: Sequence[str]) -> tuple[Block, dict[Expr, Expr]]:
-        """A copy of the body of a `Build`, and what its names became."""
+        """A copy of the body of a `Build`, and the new names."""
         shell = Build(self.context.names.fresh("copy"), REAL, tuple(indices), ZERO, body)
         known = {n: t for s in walk(body) for n, t in (*defined(s), *inner(s))}
         (copy,), mapping = renamed((shell,), self.context.names)
@@ -338,7 +339,7 @@ class Sweep:
         return block_of(copy), mapping
 
     def _bar_now(self, primal: str) -> Expr:
-        """Where a loop that adds to an adjoint begins: for scalars at zero."""
+        """The adjoint with which a loop that adds to it begins: zero for scalars."""
         return array(self.array(primal)) if self.context.types[primal].shape else ZERO
 
     def _bar_becomes(self, primal: str, bar: Expr) -> None:
@@ -366,8 +367,9 @@ class Sweep:
         return (*self._reversed(s, sweep, bars, restores), *counts)
 
     def _kept(self, s: Loop, live: set[str]) -> tuple[Loop, list[Statement], list[Share]]:
-        """The loop with what tells ties apart, loops after it that count them, and the adjoints of its largest and least terms, which are no
-        longer `live`: what they begin with has its own."""
+        """The loop with the values that distinguish ties, loops after it that count them, and the
+        adjoints of its largest and least terms, which are no longer `live`: their initial values
+        have adjoints of their own."""
         if self.checkpoint not in (None, "none"):
             return s, [], []
         found = {c.name: e for c in s.carried if (e := self.within.get(c.result)) is not None}
@@ -387,7 +389,7 @@ class Sweep:
     def _body(
         self, s: Loop, bars: Mapping[str, str], fragile: frozenset[str], shares: Sequence[Share]
     ) -> tuple[Sweep, list[Restore]]:
-        """The reverse of one iteration, from the adjoints of what it passes on."""
+        """The reverse of one iteration, from the adjoints of the values it passes on."""
         roots = [*(c.next for c in s.carried), *(v.value for v in s.saves)]
         sweep = Sweep(self.context, s.body, (n for n, _ in inner(s)), roots, fragile)
         for c in s.carried:
@@ -455,14 +457,14 @@ class Sweep:
         return (forward,)
 
     def _plan(self, s: Loop, forward: Loop) -> Plan | None:
-        """How the states of a loop are kept, if its values are not all saved."""
+        """How the states of a loop are stored, if its values are not all saved."""
         loops = [b for b in walk((s,)) if isinstance(b, Loop)]
         if self.checkpoint in (None, "none") or any(b.saves or b.restores for b in loops):
             return None
         return plan_of(self.checkpoint, s, forward) if saves_values(forward) else None
 
     def _in_parts(self, s: Loop, plan: Plan) -> tuple[Statement, ...]:
-        """The first steps with their values saved, the others with states kept."""
+        """The first steps with their values saved, the others with checkpointed states."""
         first, rest = parts(self.context, s, plan.first)
         self.local |= {n for n, _ in defined(first)}
         whole, self.checkpoint = self.checkpoint, replace(plan, first=ZERO)
@@ -486,7 +488,7 @@ def _saves(s: Loop) -> list[Save]:
 
 
 def _costly(value: Expr) -> bool:
-    """Whether a value is worth reading back instead of computing it again."""
+    """Whether a value is worth loading instead of recomputing it."""
     return any(e.op not in _CHEAP for e in topological((value,)))
 
 

@@ -4,9 +4,9 @@ Before:  y = Build(i: sin(x[i]))
 After:   for k in range(n): for i in range(n): J[i, k] = cos(x[i])*(1 if i == k else 0)
 
 Requires: a valid program.
-Ensures: statements that follow the program's own and compute the entries. What does not
-depend on the direction is left to the program's own statements. `loops.simplify.deltas` sums
-over the directions where that leaves one term.
+Ensures: statements that follow the program's own and compute the entries. Parts that do not
+depend on the direction are left to the program's own statements. `loops.simplify.deltas` sums
+over the directions where only one term remains.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fewer(a: Sequence[lp.Type], b: Sequence[lp.Type]) -> bool:
 
 
 def _elements(parts: Sequence[lp.Type]) -> tuple[int, float]:
-    """The number of elements: the degree in the unknown sizes, and the factor of that."""
+    """The number of elements: the degree in the unknown sizes, and its coefficient."""
     sizes = []
     for t in parts:
         known = [ir.integer(n) for n in t.shape]
@@ -46,11 +46,11 @@ class Seeds:
     Parameters
     ----------
     base : the program.
-    first : whether the axes of the direction come before those of what it gives.
+    first : whether the axes of the direction come before those of the result.
 
     Attributes
     ----------
-    statements : that follow the program's own.
+    statements : the statements that follow the program's own.
     """
 
     def __init__(self, base: lp.LoopProgram, first: bool) -> None:
@@ -91,7 +91,7 @@ class Seeds:
         return self.context.types[lp.name_of(e)] if e.op is lp.ARRAY else lp.REAL
 
     def _unit(self, t: lp.Type, ks: Sequence[str]) -> tuple[list[lp.Statement], Expr]:
-        """The direction that is one at an element."""
+        """The direction that is one at an element and zero elsewhere."""
         if not t.shape:
             return [], ONE
         axes = tuple(self.names.fresh("i") for _ in ks)
@@ -109,7 +109,7 @@ class Seeds:
         results: Sequence[Expr],
         kinds: Sequence[lp.Type],
     ) -> list[Expr]:
-        """Put the results of all directions into arrays."""
+        """Store the results of all directions in arrays."""
         own = self._own(block)
         copy, new = lp.renamed(own, self.names)
         results = substitute(results, new)
@@ -127,8 +127,8 @@ class Seeds:
         return self._nest(ks, t, body, carried)
 
     def _own(self, block: Sequence[lp.Statement]) -> lp.Block:
-        """The statements that depend on the direction, and those that they share tapes
-        with."""
+        """The statements that depend on the direction, and those that share tapes
+        with them."""
         shared = {id(s) for s in self.base.block}
         while True:
             tapes = {x for s in block if id(s) not in shared for x in _tapes(s)}
@@ -171,7 +171,7 @@ class Seeds:
         body: Sequence[lp.Statement],
         carried: list[tuple[str, lp.Type, str]],
     ) -> list[Expr]:
-        """Loops over the directions around what one of them takes."""
+        """Loops over the directions around the statements for one of them."""
         block = tuple(body)
         for depth, (k, n) in reversed(list(enumerate(zip(ks, t.shape, strict=True)))):
             following = []

@@ -1,8 +1,8 @@
-"""Sparse Jacobians: the entries of a Jacobian that are not zero by the form of the program.
+"""Sparse Jacobians: the entries of a Jacobian that are structurally nonzero.
 
 Where every element of an output is a formula of elements of the parameters at indices that
 are formulas of its own, such as `out[i] = x[i+1] - 2*x[i] + x[i-1]`, the row of output i has
-one entry for each element that is read. They are found here, with no seeds and no colouring.
+one entry for each element that is read. The entries follow without seeds and colouring.
 
 Before:  out = Build(i: x[i+1] - x[i])
 After:   for each element that is read, its column Build(i: i+1) and derivative Build(i: 1)
@@ -28,7 +28,7 @@ from symdiff.passes.differentiate import gradient
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Where the entries of one output by one parameter stand in the program's outputs.
+    """The places of the entries of one output by one parameter in the program's outputs.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Entries:
 def sparse_jacobian(
     program: lp.LoopProgram, wrt: Sequence[str]
 ) -> tuple[lp.LoopProgram, tuple[Entries, ...]]:
-    """A program that computes the entries of the Jacobian, and where they stand.
+    """A program that computes the entries of the Jacobian, and their places.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _stored(s: lp.Loop) -> lp.Build | None:
         offset = linear(ir.sub(e, leaf))
         if len(loops) > 1 or leaf in topological((offset,)) or loops[0].count is None:
             return None
-        if leaf in mapping:  # a diagonal: another axis says already which iteration it is
+        if leaf in mapping:  # a diagonal: another axis determines the iteration already
             inside = ir.and_(inside, ir.eq(lp.index(letter), ir.add(mapping[leaf], offset)))
             continue
         at = ir.sub(lp.index(letter), offset)
@@ -180,7 +180,7 @@ def _build_of(output: Expr, builds: dict[str, lp.Build], program: lp.LoopProgram
 
 
 def _check_formula(value: Expr, program: lp.LoopProgram) -> None:
-    """Refuse what is not a formula of the parameters alone."""
+    """Refuse an output that is not a formula of the parameters alone."""
     inputs = {p.name for p in program.params} | set(program.data)
     for n in topological((value,)):
         if n.op is lp.ARRAY and lp.name_of(n) not in inputs:

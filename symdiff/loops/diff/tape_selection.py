@@ -1,13 +1,13 @@
-"""What a reversed loop needs of the forward loop, and how it gets it.
+"""The values that a reversed loop needs of the forward loop, and how it gets them.
 
 Before:  a reverse body that still uses names of the forward body
 After:   one that uses its own: restored from tapes, or computed again
 
-The index and what is outside of the loop cost nothing. An array built without a loop
-is built again. Other arrays that are made anew in every iteration are saved whole; if
-one is passed on to the next iteration, what this iteration makes is what the next one
-began with, and one tape does for both. Of an array that is changed element by element
-only the elements that are loaded are saved, where their indices are known before the
+The index and names from outside the loop cost nothing. An array built without a loop
+is built again. Other arrays that every iteration creates are saved whole; if
+one is passed on to the next iteration, this iteration's result is the next one's
+initial value, and one tape serves both. For an array that is changed element by element
+only the loaded elements are saved, where their indices are known before the
 loops of the reverse body; else it is saved whole as well. A value with the derivatives of a formula
 (`functions.EXTENDED`) is one number on a tape.
 """
@@ -51,13 +51,13 @@ from symdiff.loops.context import Context
 
 @dataclass(slots=True)
 class Kept:
-    """How a reversed loop gets what it needs.
+    """How a reversed loop gets the values it needs.
 
     Attributes
     ----------
     index : its own index.
-    body : its body, after the statements that compute something again.
-    mapping : what is to be replaced in the body, and in expressions after it.
+    body : its body, after the statements that recompute values.
+    mapping : the replacements in the body, and in expressions after it.
     saves : of the forward loop.
     restores, carried : of the reversed loop.
     """
@@ -88,7 +88,7 @@ def fragile_names(s: Loop) -> frozenset[str]:
 def kept(
     context: Context, s: Loop, body: Block, roots: Sequence[Expr], fragile: frozenset[str]
 ) -> Kept:
-    """Give the reverse body of a loop what it needs.
+    """Provide the reverse body of a loop with the values it needs.
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ class _Search:
         return self.kept
 
     def _marked(self) -> None:
-        """Save values that are needed together with what their derivatives are of, if that takes fewer
-        tapes than the two of them."""
+        """Save values together with the arguments of their derivatives, if that takes fewer
+        tapes than saving both."""
         block = self._block()
         new = own_names(block)
         roots = (*_all_expressions(block), *self.roots)
@@ -149,14 +149,14 @@ class _Search:
                 self._save(e, REAL)
 
     def _typed(self, t: Type) -> Type:
-        """A type in terms of what the reversed loop has."""
+        """A type in terms of the names of the reversed loop."""
         return Type(substitute(t.shape, self.kept.mapping), t.kind) if t.shape else t
 
     def _block(self) -> Block:
         return (*self.again, *self.rest)
 
     def _needed(self, more: Iterable[Expr] = ()) -> set[str]:
-        """The names that are used and not given yet; `more` would be given too."""
+        """The names that are used and not provided yet; `more` would be provided too."""
         given = {*self.kept.mapping, *more}
         found = set()
         for e in _open((*_all_expressions(self._block()), *self.roots), given):
@@ -178,12 +178,12 @@ class _Search:
             self._save(array(name, t.kind), t)
 
     def _passed_on(self, name: str) -> Carried | None:
-        """The carried value that becomes what a name is."""
+        """The carried value that becomes the value of a name."""
         leaf = self.context.leaf(name)
         return next((c for c in self.s.carried if c.next is leaf and c.name != name), None)
 
     def _follow(self, c: Carried, name: str) -> None:
-        """The value at the end of an iteration is the one that the next began with."""
+        """Link the value at the end of an iteration to the initial value of the next."""
         before = self._save(self.context.leaf(c.name), c.type)
         after = self.context.fresh(name, c.type)
         result = self.context.fresh(name, c.type)
@@ -202,8 +202,8 @@ class _Search:
         return leaf
 
     def _loads(self, name: str, only_own: bool = False) -> bool:
-        """Save the elements that are loaded from an array, if that is all that is used of
-        it. Of an array from outside only what depends on this loop (`only_own`)."""
+        """Save the elements that are loaded from an array, if it is used in no other way.
+        For an array from outside only those that depend on this loop (`only_own`)."""
         block = self._block()
         new = own_names(block)
         found: dict[Expr, None] = {}

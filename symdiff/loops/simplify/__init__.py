@@ -1,21 +1,21 @@
 """Simplification of programs with arrays and loops.
 
 `block_by_block`     the expressions of each block, by the passes of functions of numbers
-`known_sizes`        integers, by what the checks of a program say of sizes
-`forwarding`         what is read is what was written
+`known_sizes`        integers, by the known sizes of arrays
+`forwarding`         a load yields the stored value
 `fixed_points`       distances of affine recurrences from their fixed points
 `promote`            an element that a loop changes, in a number
 `tabulate`           loops that fill arrays, as arrays given by their indices
 `copies`             arrays that loops only copy
 `fuse`               elements of an array, computed where they are used
 `rows_together`      loops that go through the same rows, as one
-`chosen_rows`        what is added for chosen elements only
+`chosen_rows`        terms that are added for chosen elements only
 `repeated`           what several statements compute, computed once
 `deltas`             sums over Kronecker deltas
 `branches`           branches between sums, as sums of branches
-`only_where_read`    what only one branch reads
+`only_where_read`    values that only one branch reads
 `through`            singularities behind arrays of intermediate results
-`sums_of_squares`    what is 0 where sums of squares are, for guards on norms
+`sums_of_squares`    quantities that are 0 where sums of squares are, for guards on norms
 `running_norms`      roots of sums of squares that loops add up
 `norm_slopes`        slopes of norms that are differentiated again
 `undefined_ties`     slopes at ties, where slopes are multiplied

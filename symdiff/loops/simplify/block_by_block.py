@@ -56,13 +56,13 @@ Code = tuple[lp.Block, tuple[Expr, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What passes on a block know of its program.
+    """The knowledge of passes about the program around a block.
 
     Attributes
     ----------
-    names : that it does not have yet.
-    tapes : that are read elsewhere.
-    types : of the parameters, by which guards on sums over arrays are understood.
+    names : new names for the program.
+    tapes : the tapes that are read elsewhere.
+    types : of the parameters, for guards on sums over arrays.
     late : after differentiation, when singularities have been filled already.
     """
 
@@ -87,7 +87,7 @@ def simplified(
 
     Parameters
     ----------
-    names, late, tapes, types : as of `Around`.
+    names, late, tapes, types : as in `Around`.
     without : passes that are switched off.
     log : the passes that ran.
     """
@@ -96,12 +96,12 @@ def simplified(
 
 
 def opened(block: lp.Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
-    """A block and the expressions after it, before slopes of norms in them are differentiated."""
+    """A block and the expressions after it, prepared for the differentiation of slopes of norms."""
     return through(OPEN, (block, tuple(roots)), None, log=log)
 
 
 def final(block: lp.Block, roots: Sequence[Expr], log: Log[Code] | None = None) -> Code:
-    """The form to be emitted, when nothing is to be differentiated any more: completed
+    """The form for emission, after the last differentiation: completed
     operations are written out, and sums and quotients keep their digits."""
     return through(FINISH, (block, tuple(roots)), None, log=log)
 
@@ -147,7 +147,7 @@ def _groups(block: lp.Block, roots: Iterable[Expr]) -> Iterator[list[Expr]]:
 
 
 def _outside(s: lp.Statement) -> tuple[Expr, ...]:
-    """The expressions of a statement that are evaluated outside of its block."""
+    """The expressions of a statement that are evaluated outside its block."""
     match s:
         case lp.Build():
             return ()
@@ -204,7 +204,7 @@ def _without_slopes(block: lp.Block, roots: tuple[Expr, ...]) -> Code:
 
 
 def _marked(block: lp.Block, roots: tuple[Expr, ...]) -> Code:
-    """A block and the expressions after it, whose operations say where they are defined."""
+    """A block and the expressions after it, with operations that mark where they are defined."""
     signed = Signed(never_negative(block))
     return _with_passes(block, roots, lambda outputs: with_margins(outputs, signed.may_be_negative))
 
@@ -227,7 +227,7 @@ _late = _over_leaves(
 )
 _last = _over_leaves(lambda outputs: stabilise(expand_completed(outputs)))
 _counted = _over_leaves(expand_completed)
-"""Integers that count where numbers are compared."""
+"""Integers in comparisons of numbers count as numbers."""
 _closed = _over_leaves(closed_forms)
 _pinned = _over_leaves(pinned_forms)
 
@@ -242,7 +242,7 @@ def _inverse(names: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
 
 
 def _in_rows(block: lp.Block, roots: tuple[Expr, ...]) -> Code:
-    """A block and the expressions after it, with loops that go through the same rows together."""
+    """A block and the expressions after it, with loops over the same rows merged."""
     names = _names_of(block, roots)
     made, roots = rows_together(block, roots, names)
     if made == block:
@@ -335,7 +335,7 @@ EARLY: tuple[Pass[Code, Around], ...] = (
     ),
     _PRUNE,
 )  # fmt: skip
-"""What is done to values before they are differentiated."""
+"""The passes on values before differentiation."""
 OPEN: tuple[Pass[Code, None], ...] = (
     Pass(
         "norm_slopes", lambda p, _: _without_slopes(*p), "derivatives that are differentiated again",
@@ -346,7 +346,7 @@ OPEN: tuple[Pass[Code, None], ...] = (
         "derivatives are nan outside of the domains of operations",
     ),
 )  # fmt: skip
-"""What is done to derivatives before they are differentiated."""
+"""The passes on derivatives before they are differentiated."""
 LATE: tuple[Pass[Code, Around], ...] = (
     _FORWARDING,
     Pass(
@@ -358,7 +358,7 @@ LATE: tuple[Pass[Code, Around], ...] = (
     Pass("copies", lambda p, _: without_copies(*p), _VALID, "no loop only copies", suspicion=1),
     _PRUNE,
 )  # fmt: skip
-"""What is done to derivatives."""
+"""The passes on derivatives."""
 FINISH: tuple[Pass[Code, None], ...] = (
     Pass(
         "values_only", lambda p, _: values_only(*p), _AFTER,
@@ -377,4 +377,4 @@ FINISH: tuple[Pass[Code, None], ...] = (
         "completed functions are written out; sums and quotients keep their digits",
     ),
 )  # fmt: skip
-"""What is done before a program is emitted."""
+"""The passes before emission."""

@@ -1,4 +1,4 @@
-"""Branches between sums, as sums of branches: what guards a sum then guards its terms.
+"""Branches between sums, as sums of branches: a guard of a sum then guards its terms.
 
 Before:  for i in range(n): s = s + expm1(k*x[i])/k
          for j in range(n): t = t + x[j]                      where(k == 0, t, s)
@@ -7,8 +7,8 @@ After:   for i in range(n): u = u + where(k == 0, x[i], expm1(k*x[i])/k)        
 and likewise for functions of one sum on each side, such as means.
 
 Requires: a valid program.
-Ensures: equal values: the condition does not change within the loops, and both sums have as many terms.
-The loops that are no longer used are left to `prune`.
+Ensures: equal values: the condition does not change within the loops, and both sums have the same
+number of terms. `prune` removes the loops that are no longer used.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def of_sums(
 
 
 def _term(s: lp.Statement) -> Expr | None:
-    """What a loop adds up from 0 that does nothing else for later statements."""
+    """The term of a sum from 0, if its loop does nothing else for later statements."""
     if not isinstance(s, lp.Loop) or len(s.carried) != 1 or not lp.plain_loop(s):
         return None
     (c,) = s.carried
@@ -66,8 +66,8 @@ def _mapping(
     roots: Iterable[Expr], sums: Mapping[Expr, lp.Loop], done: list[lp.Statement], names: Names,
     own: Container[str] = (),
 ) -> dict[Expr, Expr]:  # fmt: skip
-    """Branches between sums in expressions, and what is in their place; the sums of both sides are added
-    to the statements before, where names of their own are not known yet."""
+    """Replacements for branches between sums in expressions. The new sums are appended to `done`,
+    the statements before, where the names in `own` are not defined yet."""
     mapping: dict[Expr, Expr] = {}
     for e in topological(tuple(roots)) if sums else ():
         if e.op is not WHERE:
@@ -94,7 +94,8 @@ def _mapping(
 
 
 def _given(e: Expr | None, condition: Expr, value: Expr) -> Expr | None:
-    """An expression where a condition holds, or does not: the code after an early `return` runs no loop else."""
+    """An expression where a condition holds, or does not: the code after an early `return` would
+    run no loop."""
     return None if e is None else substitute((e,), {condition: value})[0]
 
 

@@ -1,12 +1,12 @@
-"""What is added for each element of an array, only where the element is chosen.
+"""Add terms to the elements of an array only where the element is chosen.
 
 Before:  w = [v if c[k] else 0 for all k];  s = [s[k, l] + w[k]*x[k, l] for all k, l]
 After:   for k: for l in range(n if c[k] else 0): s[k, l] += v*x[k, l]
 
-Requires: a program that is not differentiated any more. `w` is an adjoint, so that 0 is the slope of what
-does not count at all, and not a value.
-Ensures: the same values, but that what is not chosen adds nothing to an adjoint, also where it is not
-finite. The sum is that of a loop which carries `s`, so it is made in place.
+Requires: a program after its last differentiation. `w` is an adjoint, so 0 is the slope of a term
+that does not count at all, and not a value.
+Ensures: the same values, except that elements that are not chosen add nothing to an adjoint, even
+where they are not finite. A loop carries the sum `s`, so it is updated in place.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from symdiff.ir.names import Names, is_adjoint
 def of_chosen(
     block: lp.Block, names: Names, carried: Mapping[str, lp.Carried] | None = None
 ) -> lp.Block:
-    """The block with sums over what is chosen.
+    """The block with sums over chosen elements.
 
     Parameters
     ----------
-    carried : what the loop around the block passes on, by its name at the end of an iteration.
+    carried : the values that the loop around the block passes on, by their names at the end of an
+        iteration.
     """
     chosen = {s.name: s for s in block if isinstance(s, lp.Build) and _choice(s) is not None}
     made: list[lp.Statement] = []
@@ -54,8 +55,8 @@ def of_chosen(
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A build that adds a term to each element of an array which a loop carries, by its name in the loop;
-    `choice` is whether it may be other than 0 in a row."""
+    """A build that adds a term to each element of an array that a loop carries, by its name in the
+    loop; `choice` is the condition that the term may be nonzero in a row."""
 
     build: lp.Build
     carried: str
@@ -63,7 +64,7 @@ class _Sum:
     choice: Expr
 
     def at(self, indices: Sequence[str]) -> _Sum:
-        """The same with other names of indices."""
+        """The same with other index names."""
         here = dict(zip(map(lp.index, self.build.indices), map(lp.index, indices), strict=True))
         term, choice = substitute((self.term, self.choice), here)
         return _Sum(replace(self.build, indices=tuple(indices)), self.carried, term, choice)
@@ -77,7 +78,7 @@ class _Sum:
 
 
 def _choice(s: lp.Build) -> tuple[Expr, Expr] | None:
-    """When an element is not 0, and what it is then, by the index of the build."""
+    """The condition that an element is not 0, and its value then, by the index of the build."""
     if s.body or s.value.op is not WHERE or len(s.indices) != 1 or not is_adjoint(s.name):
         return None
     c, a, b = s.value.args
@@ -85,7 +86,8 @@ def _choice(s: lp.Build) -> tuple[Expr, Expr] | None:
 
 
 def _sum(s: lp.Build, c: lp.Carried | None, chosen: Mapping[str, lp.Build]) -> _Sum | None:
-    """What a build adds to a carried array, if it is nothing for elements that are not chosen."""
+    """The term that a build adds to a carried array, if it is 0 for elements that are not
+    chosen."""
     if c is None or s.body or len(s.indices) < 2:
         return None
     if s.value.op not in (ADD, SUB):

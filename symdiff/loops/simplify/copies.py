@@ -1,12 +1,12 @@
-"""Arrays that loops only copy are not copied.
+"""Remove arrays that loops only copy.
 
 Before:  b = 0; for i in range(n): s[k] += a[i]*x[i]; b[i] += a[i]
 After:   for i in range(n): s[k] += a[i]*x[i]; and a in place of b
 
-So is the adjoint of an array to which a loop adds terms: it passes from step to step as it is.
+An example is the adjoint of an array to which a loop adds terms: it passes through steps unchanged.
 
 Requires: a valid program.
-Ensures: the same values. The loop that copies stays, until it is pruned.
+Ensures: the same values. The loop that copies stays until it is pruned.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symdiff.lowering.loops.chains import chain
 
 
 def without_copies(block: lp.Block, roots: tuple[Expr, ...]) -> tuple[lp.Block, tuple[Expr, ...]]:
-    """The block, and expressions after it, with what was copied in place of copies."""
+    """The block, and expressions after it, with the originals in place of copies."""
     known = {n: t for s in lp.walk(block) for n, t in (*lp.defined(s), *lp.inner(s))}
     return _without(block, roots, known)
 

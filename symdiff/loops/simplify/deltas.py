@@ -4,10 +4,10 @@ Before:  for i in range(n): s = s + a[j, i]*(1 if i == k else 0)
 After:   s = s + (a[j, k] if 0 <= k < n else 0)
 
 Requires: a valid program.
-Ensures: the same values, but that a product with a zero of a delta is zero even where
-the other factor is not finite. A loop that sums terms which are zero but in one
-iteration is replaced by that term; a loop all of whose changes of arrays are of that
-kind by the one iteration.
+Ensures: the same values, except that a product with a zero of a delta is zero even where
+the other factor is not finite. A loop whose sum has only one nonzero term
+is replaced by that term; a loop all of whose changes of arrays are of that
+kind, by the one iteration.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symdiff.ir.blocks import with_inside
 
 
 def contracted(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr, ...]]:
-    """The block and the expressions after it, with sums over deltas carried out."""
+    """The block and the expressions after it, with sums over deltas contracted."""
     everything = [*roots, *lp.expressions_in(block)]
     if not any(e.op is WHERE and _is_delta(e.args[0]) for e in ir.topological(everything)):
         return block, tuple(roots)
@@ -46,7 +46,7 @@ def contracted(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[
 
 # ------------------------------------------------------------------- expressions
 def _is_delta(condition: Expr) -> bool:
-    """Whether a condition says that an index has one value."""
+    """Whether a condition requires that an index has one value."""
     if condition.op is AND:
         return any(map(_is_delta, condition.args))
     whole = condition.op is EQ and all(lp.kind_of(a) == "i" for a in condition.args)
@@ -61,7 +61,7 @@ def _delta(e: Expr) -> tuple[Expr, Expr] | None:
 
 
 def distributed(e: Expr) -> Expr:
-    """Factors of a delta go to its value."""
+    """The expression with the factors of a delta moved into its value."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op in (MUL, DIV, NEG):
@@ -82,7 +82,7 @@ def distributed(e: Expr) -> Expr:
 
 
 def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | None:
-    """The one value of an index for which a condition can hold, and what else it says."""
+    """The one value of an index for which a condition can hold, and the rest of the condition."""
     if condition.op is AND:
         a, b = condition.args
         for first, second in ((a, b), (b, a)):
@@ -102,7 +102,7 @@ def _solved(condition: Expr, i: Expr, hidden: set[str]) -> tuple[Expr, Expr] | N
 
 # -------------------------------------------------------------------------- loops
 def _term(e: Expr, s: lp.Loop) -> Expr | None:
-    """What a term is in the one iteration where it is not zero."""
+    """The value of a term in the one iteration where it is not zero."""
     found = _delta(e)
     i, hidden = lp.index(s.index), lp.own_names((s,))
     if found is None or s.count is None or (at := _solved(found[0], i, hidden)) is None:
@@ -119,7 +119,7 @@ def _in_range(place: Expr, count: Expr) -> Expr:
 
 
 def _without_sums(s: lp.Loop) -> tuple[lp.Loop, dict[Expr, Expr]]:
-    """A loop without what it adds in one iteration only; and what its results are then."""
+    """A loop without the sums that only one iteration adds to, and their results."""
     carried, sums = [], dict[Expr, Expr]()
     for c in s.carried:
         leaf, result = c.leaf, c.after
@@ -159,7 +159,7 @@ def _terms(e: Expr) -> list[Expr]:
 
 
 def _one_iteration(s: lp.Loop) -> tuple[list[lp.Statement], dict[Expr, Expr]] | None:
-    """The one iteration that changes anything, and what the results of the loop are."""
+    """The one iteration that changes anything, and the results of the loop."""
     arrays = [c for c in s.carried if c.type.shape]
     if not arrays or len(arrays) < len(s.carried) or s.count is None:
         return None

@@ -6,10 +6,10 @@ After:   for i in range(n): e = (1 - e)*d[i] + e; r = (1 - d[i])*r     r
 Requires: a valid program, not differentiated yet.
 Ensures: equal values. Where the next value of a carried number is a*e + b, and there is a value u
 with a*u + b = u for all arguments, its distance r from u is multiplied by a in each iteration. So r
-keeps the digits that u - e loses near u, and replaces it where it is written. The derivatives of
-the next value are a by e, 1 - a by u and -r by a (`functions.STEP`). The number itself is computed
-as it was written, which keeps the digits that u - r loses far from u. Conditions read plain twins,
-and do not change.
+keeps the digits that u - e loses near u, and replaces u - e where that is written. The derivatives
+of the next value are a by e, 1 - a by u and -r by a (`functions.STEP`). The number itself is
+computed as written, which keeps the digits that u - r loses far from u. Conditions read plain
+twins, and do not change.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def from_fixed_points(
 
 
 def values_only(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr, ...]]:
-    """The block and the expressions after it, of which no derivative is taken any more: distances
-    that only derivatives would use are left out."""
+    """The block and the expressions after it, after the last differentiation: without distances
+    that only derivatives would use."""
     every = (*lp.expressions_in(block), *roots)
     if not any(n.op in (EXTENDED, STEP) for n in topological(every)):
         return block, tuple(roots)
@@ -70,13 +70,13 @@ def values_only(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple
 
 @dataclass(frozen=True, slots=True)
 class _Distance:
-    """Of a number: the point, and the distance from it.
+    """The fixed point of a number, and the distance from it.
 
     Attributes
     ----------
     point : the fixed point.
     value : the distance, by its own recurrence.
-    below : whether that is the point less the number, or else the number less the point.
+    below : whether the distance is the point minus the number, or else the number minus the point.
     """
 
     point: Expr
@@ -99,11 +99,11 @@ class _Distance:
 
 @dataclass(frozen=True, slots=True)
 class _Elements:
-    """Of an array: the distances of its elements, and their next values.
+    """The distances of the elements of an array, and their next values.
 
     Attributes
     ----------
-    indices : of an element.
+    indices : the indices of an element.
     known : the distance of that element.
     next, passed : its next value and the distance of that, in the loop.
     """
@@ -114,7 +114,7 @@ class _Elements:
     passed: Expr = ZERO
 
     def at(self, indices: Sequence[Expr]) -> _Elements:
-        """The same of another element."""
+        """The same for another element."""
         put = dict(zip(self.indices, indices, strict=True))
         given = (self.known.point, self.known.value, self.passed, self.next)
         point, value, passed, after = ir.substitute(given, put)
@@ -127,10 +127,11 @@ class _Distances:
 
     Attributes
     ----------
-    known : of numbers before and after an iteration, and after the loop.
-    arrays : likewise of the elements of arrays.
-    nexts : the formula of a next value -> its name while distances are put in.
-    formulas, made : such a name -> the number that it is next of; what replaces the name then.
+    known : for numbers before and after an iteration, and after the loop.
+    arrays : the same for the elements of arrays.
+    nexts : the formula of a next value -> its name while distances are inserted.
+    formulas, made : such a name -> the number whose next value it is; the replacement of the name
+        then.
     loops : what is known after a loop -> what the loop carries.
     """
 
@@ -144,7 +145,7 @@ class _Distances:
         self.loops: dict[Expr, lp.Carried] = {}
 
     def carried(self, block: lp.Block) -> lp.Block:
-        """The block whose loops carry distances too."""
+        """The block with loops that carry distances, too."""
 
         def rule(s: lp.Statement) -> lp.Block:
             if isinstance(s, lp.Loop) and not s.saves and not s.restores:
@@ -154,7 +155,7 @@ class _Distances:
         return bottom_up(block, rule)
 
     def _loop(self, s: lp.Loop) -> lp.Block:
-        """A loop that carries distances too, behind what builds those of arrays."""
+        """A loop that carries distances, too, after the builds of the distances of arrays."""
         own = lp.own_names((s,))
         builds = {b.name: b for b in s.body if isinstance(b, lp.Build) and not b.body}
         before: list[lp.Statement] = []
@@ -176,7 +177,7 @@ class _Distances:
         return *before, s
 
     def _distance(self, c: lp.Carried, own: set[str]) -> lp.Carried | None:
-        """What carries the distance of a number from its fixed point, if there is one; `own` are the
+        """The carried distance of a number from its fixed point, if there is one; `own` are the
         names of the loop."""
         start, end = (var(self.names.fresh(f"{n}_distance")) for n in (c.name, c.result))
         found = self._known(c.leaf, c.next, c.init, start, own)
@@ -192,7 +193,7 @@ class _Distances:
     def _distances(
         self, c: lp.Carried, b: lp.Build, own: set[str]
     ) -> tuple[lp.Build, lp.Carried, lp.Build] | None:
-        """What carries the distances of the elements of an array: how they begin, and go on."""
+        """The carried distances of the elements of an array: their initial and next values."""
         at = tuple(map(lp.index, b.indices))
         element = lp.load(c.leaf, *at)
         start, end, first, last = (
@@ -225,8 +226,8 @@ class _Distances:
         return begin, lp.Carried(start, c.type, lp.array(first), lp.array(last), end), go_on
 
     def _around(self, c: lp.Carried, own: set[str]) -> tuple[lp.Build, lp.Carried] | None:
-        """What carries the distances of the elements of an array around a loop that goes on with them:
-        how they begin."""
+        """The carried distances of the elements of an array in the loop around a loop that
+        continues them: their initial values."""
         inside = self.arrays[c.next]
         at = tuple(lp.index(self.names.fresh(lp.name_of(i))) for i in inside.indices)
         known = inside.at(at).known
@@ -264,7 +265,7 @@ class _Distances:
             self.formulas[name] = number, after, known
 
     def _points(self, number: Expr, after: Expr) -> Iterator[Expr]:
-        """What may be the fixed point."""
+        """The candidates for the fixed point."""
         for e in _branches(after):
             inside = self.loops.get(e)
             if inside is not None and inside.init is number:
@@ -280,7 +281,7 @@ class _Distances:
                 yield found
 
     def _passed_on(self, number: Expr, e: Expr, known: _Distance) -> Expr | None:
-        """The next distance; None if it is no multiple of that before it."""
+        """The next distance; None if it is no multiple of the previous one."""
         if e is number:
             return known.value
         if e.op is WHERE:
@@ -300,7 +301,7 @@ class _Distances:
         return None if factor is None else factor * known.value
 
     def _factor(self, number: Expr, e: Expr, known: _Distance) -> Expr | None:
-        """By what the distance is multiplied."""
+        """The factor by which the distance is multiplied."""
         parts = _affine(e, number)
         if parts is None:
             return None
@@ -318,9 +319,9 @@ class _Distances:
         (rest,) = self.simplify((ONE - factor,))
         return known.step(e, number, self.put(factor), self.put(rest))
 
-    # ------------------------------------------------------------------ putting in
+    # ------------------------------------------------------------------ insertion
     def put(self, e: Expr) -> Expr:
-        """An expression with the distances where they are written, and next values by them."""
+        """An expression with distances inserted where they are written, and next values by them."""
         order = topological((e,))
         for n in order:
             if n.op is lp.LOAD and n not in self.known and n.args[0] in self.arrays:
@@ -340,13 +341,14 @@ class _Distances:
         return ir.substitute((new[e],), {n: self._next(n) for n in named})[0]
 
     def _next(self, name: Expr) -> Expr:
-        """The next value that has a name while distances are put in."""
+        """The next value that has a name while distances are inserted."""
         if name not in self.made:
             self.made[name] = self._stepped(*self.formulas[name])
         return self.made[name]
 
     def _by_distance(self, e: Expr) -> Expr:
-        """A multiple of the distance of a number from its fixed point, by that."""
+        """A multiple of the distance of a number from its fixed point, with the carried
+        distance."""
         if e.op not in _SUMS or (terms := linear(e)) is None:
             return e
         for number, factor in terms.items():
@@ -361,7 +363,7 @@ class _Distances:
 
 
 def _branches(e: Expr) -> Iterator[Expr]:
-    """What a value is in each of its branches."""
+    """The values of an expression in each of its branches."""
     if e.op is WHERE:
         for a in e.args[1:]:
             yield from _branches(a)
@@ -370,7 +372,7 @@ def _branches(e: Expr) -> Iterator[Expr]:
 
 
 def _affine(e: Expr, x: Expr) -> tuple[Expr, Expr] | None:
-    """(a, b) of a formula that is a*x + b as it is written."""
+    """(a, b) of a formula that is written as a*x + b."""
     parts: dict[Expr, tuple[Expr, Expr] | None] = {}
     for n in topological((e,)):
         found = [parts[a] for a in n.args]
@@ -402,12 +404,12 @@ def _combined(n: Expr, parts: list[tuple[Expr, Expr]]) -> tuple[Expr, Expr] | No
 
 
 def _sum(a: Expr, b: Expr) -> Expr:
-    """A sum without a sign in front."""
+    """A sum without a leading sign."""
     return b - a.args[0] if a.op is NEG else a + b
 
 
 def _denominators(e: Expr) -> set[Expr]:
-    """Below what lines of fractions there are zeros that matter."""
+    """The denominators whose zeros matter."""
     found = set()
     for n in topological((e,)):
         if n.op is DIV and ir.rational(n.args[1]) is None:

@@ -1,13 +1,13 @@
-"""Local identities of statements: what is read is what was written.
+"""Local identities of statements: a load yields the stored value.
 
 Before:  b = a with a[i] = 0;  c = b with b[i] += v
 After:   c = a with a[i] = v
 
 Requires: a valid program.
 Ensures: the same values. An element that was just written is not loaded again, two
-changes of one element become one, an array of a constant or a view of another is read
-through, and a carried value that no iteration changes is what it was before the loop.
-No array is kept alive for longer where it is changed in the meantime.
+changes of one element become one, loads see through arrays that are constant or views of
+another, and a carried value that no iteration changes is replaced by its initial value.
+No array stays alive longer where it is changed in the meantime.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from symdiff.ir.effects import changed, ranges
 
 MAX_ROUNDS = 6
 MAX_THROUGH = 12
-"""Nodes of a value that is written out wherever its array is read."""
+"""The most nodes of a value that is written out wherever its array is read."""
 
 
 def rewritten(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr, ...]]:
@@ -79,7 +79,7 @@ class _Rewriter:
 
     # ---------------------------------------------------------------- statements
     def block(self, block: lp.Block) -> lp.Block:
-        """The block, and what is known of its names."""
+        """The rewritten block; its names become known."""
         outer, self.here, self.known = (self.here, self.known), set(), {}
         result = []
         for s in block:
@@ -103,7 +103,7 @@ class _Rewriter:
         return self._merged(s) if isinstance(s, lp.Update) else s
 
     def _learn(self, condition: Expr) -> None:
-        """Sizes that are equal have one name from then on."""
+        """Give equal sizes one name from now on."""
         if condition.op is ir.EQ and all(a.op in (lp.INDEX, CONST) for a in condition.args):
             a, b = condition.args
             name, other = (a, b) if a.op is lp.INDEX else (b, a)
@@ -112,7 +112,7 @@ class _Rewriter:
                 self.known = {}
 
     def _without_constants(self, s: lp.Loop) -> lp.Loop:
-        """A loop does not carry what its iterations do not change."""
+        """A loop without carried values that its iterations do not change."""
         varying = []
         for c in s.carried:
             if self._is_constant(c):
@@ -146,7 +146,7 @@ class _Rewriter:
 
     # --------------------------------------------------------------- expressions
     def expression(self, e: Expr) -> Expr:
-        """An expression over the names that there are now."""
+        """An expression over the current names."""
         for n in topological((e,), self.known):
             new = self.leaves.get(n)
             if new is None:
@@ -168,7 +168,7 @@ class _Rewriter:
         return e
 
     def _read(self, e: Expr) -> Expr:
-        """An element, without loading it where that can be."""
+        """An element, without loading it where possible."""
         made = self.made.get(lp.name_of(e.args[0]))
         place = e.args[1:]
         if isinstance(made, lp.Build) and not made.body and self._seen_through(made):

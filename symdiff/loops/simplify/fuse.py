@@ -4,10 +4,10 @@ Before:  y = [x[i]*x[i] for all i];  for j in range(n): s = s + y[j]
 After:   for j in range(n): s = s + x[j]*x[j]
 
 Requires: a valid program.
-Ensures: the same values. An array goes if it is loaded from at one place only, and there
+Ensures: the same values. An array is removed if it is loaded from at one place only, and there
 once for each of its elements. Before differentiation an array that takes loops stays if
-the reverse sweep may need its elements: what it needs of them by their values alone, as
-of a tanh, is said by `Op.by_value`.
+the reverse sweep may need its elements; `Op.by_value` lists the operations whose reverse needs
+only their values, such as tanh.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def fused(block: lp.Block, roots: Sequence[Expr], *, late: bool) -> lp.Block:
 
 
 class _Readers:
-    """The names from outside that statements use, found once for each: these live while identities count."""
+    """The outer names that statements use, cached for each statement, which must stay alive for
+    that."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[lp.Statement, set[str]]] = {}
@@ -61,7 +62,7 @@ class _Readers:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Where an array is loaded from: a statement of the block, the statements around the
+    """The load of an array: a statement of the block, the statements around the
     load, and the load."""
 
     position: int
@@ -126,7 +127,7 @@ def _once(use: _Use) -> bool:
 def _with_body(
     s: lp.Statement, path: Path, mapping: Mapping[Expr, Expr], body: lp.Block
 ) -> lp.Statement:
-    """A statement with an element written out, and before it what that needs."""
+    """A statement with an element written out, preceded by the statements that this needs."""
     assert isinstance(s, lp.Build | lp.Loop)
     if len(path) > 1:
         block = tuple(_with_body(b, path[1:], mapping, body) if b is path[1] else b for b in s.body)

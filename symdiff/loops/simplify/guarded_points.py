@@ -3,10 +3,11 @@
 Before:  return where(k == 0, sum(x), (product(1 + k*x) - 1)/k)
 After:   the same, and a check "accuracy" that k == 0 does not hold
 
-Requires: a program of derivatives, not to be differentiated any more.
-Ensures: equal results; the check fails at the points. Guards whose formulas stand in one block are
-understood by `passes.guards`; what goes through sums and products of arrays, which are names there, is
-left as it was written, as is what is computed, as the norm of an array. `runtime.loops.apart` has the derivatives there.
+Requires: a program of derivatives, after the last differentiation.
+Ensures: equal results; the check fails at the points. `passes.guards` handles guards whose formulas
+are in one block; sums and products of arrays, which are names there, are left as written, and so
+are computed quantities such as the norm of an array. `runtime.loops.apart` has the derivatives
+there.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ WIDEST = Fraction(1, 1000)
 
 
 class GuardedPoint(NamedTuple):
-    """A condition that holds at a point or close to it: of one parameter, by its place, or of what is
-    computed. The radius is that of a band, in what is compared."""
+    """A condition that holds at a point or close to it: on one parameter, by its position, or on a
+    computed quantity. The radius is that of a band, in the compared quantity."""
 
     condition: Expr
     place: int | None = None
@@ -50,12 +51,12 @@ class GuardedPoints(NamedTuple):
 def guarded_points(
     program: lp.LoopProgram, value: lp.LoopProgram, by: Container[str]
 ) -> GuardedPoints:
-    """The points that are left in a program of derivatives.
+    """The points that remain in a program of derivatives.
 
     Parameters
     ----------
     value : the simplified program of the value.
-    by : the parameters by which is differentiated.
+    by : the parameters of differentiation.
     """
     places = {
         p.leaf: k for k, p in enumerate(program.params)
@@ -70,7 +71,7 @@ def guarded_points(
     before: lp.Block = ()
     computed = _of_names(program, left)
     wanted = _of_names(value, _conditions(value))
-    if wanted and not computed:  # second derivatives have all in loops
+    if wanted and not computed:  # second derivatives have all of them in loops
         before, new = lp.renamed(pruned(value.block, wanted), lp.names_of(program))
         computed = list(ir.substitute(wanted, new))
     found += [GuardedPoint(c, radius=0.0) for c in computed if wanted]
@@ -78,7 +79,8 @@ def guarded_points(
 
 
 def _of_names(program: lp.LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
-    """Equalities of what is computed outside of loops, bounds for it, and what counts equalities."""
+    """Equalities of quantities computed outside loops, bounds for them, and counts of
+    equalities."""
     given = {p.name for p in program.params}
     known = given | {n for s in program.block for n, _ in lp.defined(s)}
     known |= {lp.name_of(e) for p in program.params for e in lp.leaves(p.type.shape)}
@@ -96,7 +98,8 @@ def _of_names(program: lp.LoopProgram, conditions: Iterable[Expr]) -> list[Expr]
 
 
 def _counts(program: lp.LoopProgram) -> dict[str, bool]:
-    """The names of integers that count elements equal to something, or, as True, those that are not."""
+    """The names of integers that count elements equal to a value, or, as True, those that are
+    not."""
     found = {}
     for s in program.block:
         for c in s.carried if isinstance(s, lp.Loop) else ():
@@ -116,7 +119,8 @@ def met(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
 
 
 def places(program: lp.LoopProgram, found: GuardedPoints) -> list[Location | None]:
-    """Where the conditions stand in the source: the first of a captured program that compare with the same."""
+    """The source lines of the conditions: the first of a captured program with the same
+    comparison."""
     stand: dict[Fraction, Location] = {}
     for e, place in program.locations.items():
         for a in e.args if e.op in (EQ, LT, LE) else ():
@@ -141,7 +145,7 @@ def _radius(c: Expr) -> float:
 
 
 def _is_zero_of_size(c: Expr) -> bool:
-    """Whether this says of a size whether it is 0, as `np.linalg.norm(x) > 0` does."""
+    """Whether c tests if a size is 0, as `np.linalg.norm(x) > 0` does."""
     u = next((a for a in c.args if a is not ir.ZERO), c)
     power = ir.rational(u.args[1]) if u.op is ir.POW else None
     root = power is not None and power.denominator % 2 == 0
@@ -149,12 +153,12 @@ def _is_zero_of_size(c: Expr) -> bool:
 
 
 def _is_positive(u: Expr) -> bool:
-    """Whether a quantity is nowhere negative, as a sum of squares."""
+    """Whether a quantity is never negative, as a sum of squares."""
     return Signs().holds(ir.le(ir.ZERO, *exactly((u,)))) is True
 
 
 def _near(c: Expr) -> Expr:
-    """Where the quantity that is compared is small, on whichever side of the bound it is then."""
+    """The condition that the compared quantity is small, on whichever side of the bound that is."""
     if c.op is EQ:
         return c
     if _is_zero_of_size(c):

@@ -1,4 +1,4 @@
-"""Integers, by what is known of the sizes of arrays.
+"""Simplify integers by the known sizes of arrays.
 
 Before:  y = [x[i] if i < (n if n < 1 else 1) else x[i - (n if n < 1 else 1)] for all i < n]
 After:   y = [x[i] if i < 1 else x[i - 1] for all i < n]
@@ -21,14 +21,14 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.integers import least, linear, never_negative
 
 Ranges = tuple[tuple[Expr, Expr], ...]
-"""The indices of the loops around an expression, the outermost first, and how many there are."""
+"""The indices of the loops around an expression, the outermost first, and their counts."""
 _SUMS = (ADD, SUB, MUL, NEG)
 
 
 def settled(
     block: lp.Block, roots: Sequence[Expr], known: Mapping[str, lp.Type]
 ) -> tuple[lp.Block, tuple[Expr, ...]]:
-    """The block, and expressions after it, with integers that are known.
+    """The block, and expressions after it, with known integers replaced.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def _compares(e: Expr) -> bool:
 
 
 def _lower_bounds(conditions: Iterable[Expr], sizes: set[Expr]) -> dict[Expr, int]:
-    """What sizes are at least, by conditions on one size each."""
+    """Lower bounds of sizes, from conditions on one size each."""
     low: dict[Expr, int] = {}
     for c in ir.conjuncts(*conditions):
         if c.op not in (LT, LE):
@@ -67,7 +67,7 @@ class _Settled:
 
     Attributes
     ----------
-    sizes, low : integers that are not negative, and what they are at least.
+    sizes, low : integers that are not negative, and their lower bounds.
     """
 
     def __init__(self, sizes: set[Expr], low: Mapping[Expr, int]) -> None:
@@ -100,8 +100,8 @@ class _Settled:
         return replace(made, value=self.expression(s.value, inside))
 
     def _check(self, s: lp.Check, ranges: Mapping[Expr, Expr]) -> list[lp.Check]:
-        """Nothing, if it holds by the other checks and not by itself."""
-        low = _lower_bounds([s.condition], self.sizes)  # which says it itself
+        """Nothing, if the other checks imply this one, and it does not hold by itself."""
+        low = _lower_bounds([s.condition], self.sizes)  # its own bound
         holds = not low and self.expression(s.condition, ranges) is TRUE
         return [] if holds else [s]
 
@@ -128,7 +128,7 @@ class _Settled:
         return new[e]
 
     def _decided(self, c: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
-        """A comparison, or whether it holds."""
+        """A comparison, or its result if known."""
         a, b = c.args
         if c.op is EQ:
             if linear(a - b) is ZERO:
@@ -152,7 +152,7 @@ class _Settled:
         return never_negative(low, ranges, self.sizes)
 
     def _above(self, ranges: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
-        """Sizes as sums of what they are at least, inside of loops, and of sizes."""
+        """Sizes as sums of their lower bounds, inside loops, and of sizes."""
         key = tuple(ranges.items())
         if key not in self.above:
             inside = _lower_bounds((ir.le(1, n) for n in ranges.values()), self.sizes)

@@ -37,11 +37,11 @@ def has_slopes(expressions: Iterable[Expr]) -> bool:
 
 
 def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
-    """The outputs as functions of norms, which are variables meanwhile.
+    """The outputs as functions of norms, which are temporarily variables.
 
     Parameters
     ----------
-    zero : sums of squares -> where they are 0 at all arguments.
+    zero : sums of squares -> where they are 0 for all arguments.
     """
     if not has_slopes(outputs):
         return outputs
@@ -90,7 +90,7 @@ def settled(e: Expr, given: Container[str] = ()) -> Expr:
 
     Parameters
     ----------
-    given : names of what is finite: parameters.
+    given : names of finite values: parameters.
     """
     order = ir.topological((e,))
     slopes = {n.args[0] for n in order if n.op is ROOT_SLOPE}
@@ -106,13 +106,13 @@ def settled(e: Expr, given: Container[str] = ()) -> Expr:
                 if f.op is ROOT_SLOPE and (beside := _made(above, f, given)):
                     products[n] = f.args[0], functools.reduce(ir.mul, beside)
 
-    lifted: dict[Expr, tuple[dict[Expr, None], Expr]] = {}  # what is nan where a condition holds
+    lifted: dict[Expr, tuple[dict[Expr, None], Expr]] = {}  # nan where a condition holds
     away = {n: HALF / ir.sqrt(n.args[0]) for n in order if n.op is ROOT_SLOPE}
     zero = {n: ir.eq(n.args[0].args[0], ZERO) for n in away}
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         undefined: dict[Expr, None] = {}
-        if n.op in ARITHMETIC:  # which nan goes through
+        if n.op in ARITHMETIC:  # these propagate nan
             for a in args:
                 undefined |= lifted[a][0] if a in lifted else {}
             args = tuple(lifted[a][1] if a in lifted else a for a in args)
@@ -147,8 +147,8 @@ def _made(factors: Iterable[Expr], slope: Expr, given: Container[str]) -> list[E
 
 
 def _unfilled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The outputs with functions of sums of squares in closed form where they were filled: as functions
-    of the norm they are filled again, if they have to be."""
+    """The outputs with closed forms in place of completed functions of sums of squares: as
+    functions of the norm they are completed again, if necessary."""
     sums = {n.args[0] for n in ir.topological(outputs) if n.op is SQUARES}
     sums |= {SQUARES(s) for s in sums}
 
@@ -165,12 +165,12 @@ def _unfilled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def _poles(outputs: tuple[Expr, ...], zeros: set[Expr]) -> bool:
-    """Whether any of these is a factor of a divisor."""
+    """Whether any of `zeros` is a factor of a divisor."""
     return any(not zeros.isdisjoint(_divisors(n)) for n in ir.topological(outputs))
 
 
 def _without_poles(n: Expr, still: Mapping[Expr, Expr]) -> Expr:
-    """A quotient by what may be 0 at all arguments, and 0 where that is so."""
+    """A quotient by a node that may be 0 for all arguments, replaced by 0 where it is."""
     for d in _divisors(n):
         if d in still:
             n = ir.where(still[d], ZERO, n)

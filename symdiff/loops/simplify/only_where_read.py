@@ -1,11 +1,12 @@
-"""What only one branch reads is 0 where the other is taken: nothing that is undefined there leaks.
+"""Values that only one branch reads become 0 where the other is taken: nothing undefined leaks.
 
 Before:  k[i] = w[i]/th; for i: s = s + k[i]*v[i]                       where(th < eps, 0, s)
 After:   k[i] = where(th < eps, 0, w[i]/th); the same loop              where(th < eps, 0, s)
 
 Requires: a valid program, not differentiated yet.
-Ensures: equal results. Arrays and sums are changed that may be singular where the condition of the branch
-decides: else the derivatives of the branch that is not taken, which are 0, would be multiplied by what is not finite.
+Ensures: equal results. Only arrays and sums change that may be singular where the condition of the
+branch decides: else the derivatives of the branch that is not taken, which are 0, would be
+multiplied by infinity or nan.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def only_where_read(block: lp.Block, roots: Sequence[Expr]) -> lp.Block:
 
 
 def _note(roots: Iterable[Expr], under: Taken, read: dict[str, Taken]) -> None:
-    """Add under which conditions expressions read names, if they count under some themselves."""
+    """Record the conditions under which expressions read names, if they count under some
+    themselves."""
     paths: dict[Expr, Taken] = dict.fromkeys(roots, under)
     for n in reversed(ir.topological(paths)):
         here = paths[n]
@@ -77,6 +79,6 @@ def _chosen(c: Expr, holds: bool, value: Expr) -> Expr:
 
 
 def _may_be_singular(e: Expr, c: Expr) -> bool:
-    """Whether something on which a condition depends may make an expression singular."""
+    """Whether the variables of a condition may make an expression singular."""
     about = lp.names_in(c)
     return any(lp.names_in(d) & about for n in ir.topological((e,)) for d in loci(n))

@@ -69,7 +69,7 @@ class _Promotion:
 
     Attributes
     ----------
-    known : an element of a state of the array -> the number that it is.
+    known : an element of a state of the array -> its number.
     """
 
     def __init__(self, names: Names, t: lp.Type, place: tuple[Expr, ...]) -> None:
@@ -98,8 +98,8 @@ class _Promotion:
         return var(name) if self.type.kind == "f" else lp.index(name)
 
     def _inside(self, sizes: Mapping[Expr, Expr]) -> Expr:
-        """That the place is inside of the array, which it need not be if no iteration
-        is made."""
+        """The condition that the place is inside the array, which it need not be if there are no
+        iterations."""
         guard = TRUE
         for e, n in zip(self.place, self.type.shape, strict=True):
             if sizes.get(e) is not n:

@@ -4,9 +4,9 @@ Before:  s[i] = sum_k a[i, k]*x[k];  t[i] = sum_k a[i, k]*x[k];  f(s, t)
 After:   s[i] = sum_k a[i, k]*x[k];  f(s, s)
 
 Requires: a valid program.
-Ensures: the same values. A statement goes whose definitions are those of an earlier one that
-it can see, up to names. Arrays that are changed in place stay apart, and so does what costs no
-more than to read it.
+Ensures: the same values. A statement is removed if an earlier visible one has the same definitions,
+up to names. Arrays that are changed in place stay separate, and so do values that are as cheap
+to compute as to load.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def shared(block: lp.Block, roots: Sequence[Expr]) -> tuple[lp.Block, tuple[Expr
 
 
 class _Numbers(Names):
-    """Names by the order in which they are asked for."""
+    """Names numbered by the order of first use."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ def _shared(
 
 
 def _worth(s: lp.Statement, apart: set[str]) -> bool:
-    """Whether a statement may be left out, and costs more than to load what it makes."""
+    """Whether a statement may be left out, and costs more than loading its results."""
     if any(name in apart for name, _ in lp.defined(s)) or has_tapes(s):
         return False
     if isinstance(s, lp.Build):

@@ -8,13 +8,13 @@ After:   for i: r = w[i]; for j: r[j] += ...
 Before:  w = [[... for j] for i];  for i: for k: s[k] += w[i, k]*x[i]
 After:   for i: r = [... for j]; for k: s[k] += r[k]*x[i]
 
-Requires: a program that is not differentiated any more.
-Ensures: the same values and errors. Both loops run over all rows of the array in the same order. The
-first changes and reads only row i in iteration i, and so does the second read it. What the second needs
-of the statements between them does not need the first; none of them uses a tape, whose order counts, and
-where the first has checks there are no others. An array that is not used elsewhere is kept by rows. One
-that is built stays as it is where several threads, or a routine, may make it: a product of matrices, or
-functions of the library.
+Requires: a program after its last differentiation.
+Ensures: the same values and errors. Both loops run over all rows of the array in the same order.
+The first changes and reads only row i in iteration i, and the second reads only row i. The
+statements between them that the second needs do not need the first; none of them uses a tape, whose
+order counts, and where the first has checks there are no others. An array that is not used
+elsewhere is stored by rows. A built array is left unchanged where several threads, or a routine,
+may compute it: a product of matrices, or functions of the library.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from symdiff.lowering.loops.chains import Chain, chain
 from symdiff.lowering.loops.collected import adds_product, is_of_library
 
 MOST_BETWEEN = 16
-"""How many statements may stand between two loops."""
+"""The most statements between two loops."""
 
 
 def rows_together(
     block: lp.Block, roots: tuple[Expr, ...], names: Names
 ) -> tuple[lp.Block, tuple[Expr, ...]]:
-    """The block, and expressions after it, with such loops as one."""
+    """The block, and expressions after it, with such loops merged."""
     made = list(block)
     at = 0
     while at < len(made):
@@ -58,8 +58,8 @@ def rows_together(
 def _merged(
     block: list[lp.Statement], at: int
 ) -> tuple[list[lp.Statement], dict[Expr, Expr]] | None:
-    """The block with a loop and a later one as one, and the number of iterations of the second as that of the
-    first; None if there is no such loop."""
+    """The block with a loop and a later one merged, and the iteration count of the second in terms
+    of the first; None if there is no such loop."""
     first = block[at]
     assert isinstance(first, lp.Loop)
     if not lp.plain_loop(first):
@@ -96,7 +96,8 @@ def _alike(first: lp.Loop, second: lp.Loop) -> bool:
 
 
 def _row_by_row(first: lp.Loop, c: lp.Carried, second: lp.Loop) -> bool:
-    """Whether the first loop changes and reads row i only in iteration i, which the second reads in its own."""
+    """Whether the first loop changes and reads only row i in iteration i, which the second reads in
+    its own."""
     other, leaf = lp.index(second.index), c.after
     found = _in_rows(first, c)
     every = lp.expressions_in((second,))
@@ -137,7 +138,7 @@ def _joined(
 def _by_rows(
     block: list[lp.Statement], at: int, roots: tuple[Expr, ...], names: Names
 ) -> list[lp.Statement]:
-    """The block, in which a loop keeps arrays by rows that nothing else reads."""
+    """The block in which a loop stores arrays by rows that nothing else reads."""
     s = block[at]
     assert isinstance(s, lp.Loop)
     used = lp.free(tuple(block[at + 1 :]), roots)
@@ -151,7 +152,7 @@ def _by_rows(
 def _built_by_rows(
     block: list[lp.Statement], s: lp.Build, roots: tuple[Expr, ...], names: Names
 ) -> list[lp.Statement]:
-    """The block, in which the only loop that reads an array makes its rows."""
+    """The block in which the only loop that reads an array computes its rows."""
     if len(s.indices) < 2 or s.name in lp.free((), roots):
         return block
     users = [k for k, b in enumerate(block) if s.name in lp.uses(b)]
@@ -184,7 +185,7 @@ def _built_by_rows(
 
 
 def _is_large(s: lp.Build) -> bool:
-    """Whether the elements of an array are a product of matrices, or use functions of the library."""
+    """Whether an array is a product of matrices, or its elements use functions of the library."""
     every = lp.expressions_in((s,))
     if any(map(is_of_library, topological(every))):
         return True

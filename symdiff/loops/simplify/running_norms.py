@@ -4,9 +4,9 @@ Before:  for i in range(n): s = s + x[i]**2        sqrt(s)/(1 + s)
 After:   the same loop                             sqrt(squares(s))/(1 + squares(s))
 
 Requires: a valid program, not differentiated yet.
-Ensures: equal values. `functions.SQUARES` says of a number that it is a sum of squares;
-`passes.differentiate` takes the derivative of its root for that of a norm, as it does where
-the squares stand under the root themselves.
+Ensures: equal values. `functions.SQUARES` marks a number as a sum of squares;
+`passes.differentiate` differentiates its root as a norm, as it does where
+the squares are under the root themselves.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from symdiff.ir.loop_program import ARRAY, LOAD, Block, kind_of, leaves, mapped_
 
 
 class Known(NamedTuple):
-    """The names of sums of squares and of arrays of such, and of arrays that have only elements greater
-    than 0."""
+    """The names of sums of squares and of arrays of such, and of arrays with positive elements
+    only."""
 
     sums: Container[str] = frozenset()
     positive: Container[str] = frozenset()
@@ -52,7 +52,7 @@ def marked(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
 
 
 def _is_sum(e: Expr, known: Known) -> bool:
-    """Whether this is a sum of squares, or of products and greater powers of such."""
+    """Whether e is a sum of squares, or of products and powers greater than 1 of such."""
     if e.op is SQUARES:
         return True
     if e.op in (VAR, LOAD, ARRAY):
@@ -75,8 +75,8 @@ def _is_sum(e: Expr, known: Known) -> bool:
 
 
 def _is_product(e: Expr, known: Known) -> bool:
-    """Whether this is a product of sums of squares, of pairs of equal factors, and of what is
-    positive, not of the latter alone."""
+    """Whether e is a product of sums of squares, of pairs of equal factors, and of positive
+    factors, but not of positive factors alone."""
     single: list[Expr] = []
     squares, stack = 0, [e]
     while stack:
@@ -94,8 +94,8 @@ def _is_product(e: Expr, known: Known) -> bool:
 
 
 def _is_positive(e: Expr, known: Known) -> bool:
-    """Whether this is greater than 0 by its form: what may be 0 is not, as the root of `abs(w)` has
-    another kind of point there."""
+    """Whether e is positive by its form. A node that may be 0 is not, as the root of `abs(w)` has
+    another kind of singularity there."""
     if e.op is POW:
         return _is_positive(e.args[0], known)
     if e.op in (LOAD, ARRAY):
@@ -108,5 +108,5 @@ def _is_positive(e: Expr, known: Known) -> bool:
 
 
 def _uses(e: Expr, known: Known) -> bool:
-    """Whether a sum is one by what is known of names: others are seen where they stand."""
+    """Whether the sum is known only through names: others are visible in the expression."""
     return any(name_of(n) in known.sums for n in leaves((e,)))

@@ -1,4 +1,4 @@
-"""Sums of any size: those of exponentials, and those of squares under roots, with their scales taken out.
+"""Sums of any size: take the scales out of sums of exponentials, and of squares under roots.
 
 Before:  for i in range(n): s = s + exp(x[i])                          log(s)
 After:   for i in range(n): m = x[i] if m < x[i] else m
@@ -8,9 +8,9 @@ Before:  for i in range(n): s = s + x[i]**2                   y/sqrt(squares(s))
 After:   for i in range(n): m = |x[i]| if m < |x[i]| else m
          for i in range(n): s = s + (u*x[i])**2               y/(sqrt(s)/u), (sqrt(s)/u)**2
 
-with u a power of two that is 1 unless m is large or small. Both are a `Family`: what the scale is the
-largest of, the scale, and the scaled terms. Only sums are scaled whose loops do nothing else
-(`lowering.loops.collected.nests`).
+with u a power of two that is 1 unless m is large or small. Both are a `Family`: the values whose
+maximum determines the scale, the scale, and the scaled terms. Only sums are scaled whose loops do
+nothing else (`lowering.loops.collected.nests`).
 
 **Exponentials.** Requires: a valid program, not differentiated yet. Ensures: equal values. m is a
 detached number (`functions.DETACHED`): the value of the sum does not depend on it. Only
@@ -29,8 +29,8 @@ be called again; see `pipeline.lowered.loops`. The constants are those of a simp
 (ACM Transactions on Mathematical Software 4, 1978): what is too small relative to the largest term does
 not count.
 
-`_finite` and `_unit` say what is taken out where the largest term is infinite or 0, or there are no terms:
-nothing.
+`_finite` and `_unit` define the scale where the largest term is infinite or 0, or there are no
+terms: 0 and 1, so that nothing is taken out.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 TWO = ir.const(2)
 SUMS = (ADD, SUB, ir.NEG)
 SCALES = {"float64": (480, 600), "float32": (45, 90)}
-"""Sums of squares whose largest term is beyond two to the first, or its reciprocal, are scaled by two to
-the second."""
+"""Sums of squares whose largest term is beyond two to the first, or its reciprocal, are scaled by
+two to the second."""
 _UNITS = {LOG: ONE, LOG2: LN2(), LOG10: LN10()}
-"""What a logarithm of exp(1) is the inverse of."""
+"""The reciprocals of the logarithms of exp(1): a logarithm times this is natural."""
 _LOGARITHMS = (*_UNITS, LOG1P)
 
 
@@ -68,9 +68,10 @@ class Family(NamedTuple):
 
     Attributes
     ----------
-    sizes, least : what the scale is the largest of; what that is if there are no terms.
-    scale : by that.
-    term : what is added up, by the scale.
+    sizes, least : the values whose maximum determines the scale; that maximum if there are no
+        terms.
+    scale : as a function of that maximum.
+    term : the term of the sum, as a function of the scale.
     """
 
     sizes: Sequence[Expr]
@@ -95,8 +96,9 @@ def _put(
 
     Parameters
     ----------
-    made : what stands in place of loops and arrays, by their iteration counts and names.
-    keep : what becomes of any other statement, and what it is with its expressions replaced.
+    made : the replacements of loops and arrays, by their iteration counts and names.
+    keep : the replacement of any other statement, given the statement with its expressions
+        replaced.
     """
 
     def go(b: lp.Block) -> lp.Block:
@@ -113,8 +115,8 @@ def _put(
 
 
 def _finite(x: Expr, common: Expr = ZERO) -> Expr:
-    """The scale of exponentials: 0 where it is infinite, as of no terms; nan where what was taken out is
-    infinite, as what is subtracted from itself there is nan."""
+    """The scale of exponentials: 0 where it is infinite, as for no terms; nan where the common part
+    is infinite, as subtracting it from itself gives nan there."""
     finite = ir.where(ir.lt(ir.abs_(x), ir.INF), x, ZERO)
     return finite if common is ZERO else ir.where(ir.lt(ir.abs_(common), ir.INF), finite, ir.NAN)
 
@@ -157,7 +159,7 @@ def scaled_exponentials(
 
 
 class _Term(NamedTuple):
-    """What a loop adds up: weight*exp(exponent), and the array that holds it, if one does."""
+    """The term of a loop: weight*exp(exponent), and the array that holds it, if one does."""
 
     exponent: Expr
     weight: Expr
@@ -173,7 +175,7 @@ class _Apart(NamedTuple):
     below: Expr
 
     def of(self, e: Expr) -> dict[Expr, Expr]:
-        """What a sum is, and its logarithm."""
+        """The value of the sum, and its logarithm."""
         at = dict(zip(map(lp.index, self.indices), e.args[1:], strict=True))
         common, rest = substitute((self.common, EXP(self.shift) * self.below), at)
         return {e: EXP(common) * rest, LOG(e): common + LOG(rest)}
@@ -184,10 +186,10 @@ class _Parts:
 
     Attributes
     ----------
-    sums : what sums and the elements of arrays of sums are.
-    terms : sums without what was common to their exponents, and the arrays that hold their terms:
-        what is common cancels only where these are written out.
-    holders : arrays whose elements depend on such sums, to be written out likewise.
+    sums : the parts of sums and of the elements of arrays of sums.
+    terms : sums without the common part of their exponents, and the arrays that hold their terms:
+        the common part cancels only where these are written out.
+    holders : arrays whose elements depend on such sums, also to be written out.
     """
 
     def __init__(
@@ -206,8 +208,8 @@ class _Parts:
         self.holders: dict[str, lp.Build] = {}
 
     def of(self, name: Expr, nest: LoopSum, s: lp.Build | None = None) -> lp.Block | None:
-        """What computes a number, or an array whose elements are such sums: loops for the largest
-        exponent and for the sum below, or arrays of these and the array itself."""
+        """The statements for a number, or an array whose elements are such sums: loops for the
+        largest exponent and for the sum below, or arrays of these and the array itself."""
         term = self._term(nest)
         if term is None or name not in self.inside:
             return None
@@ -237,7 +239,7 @@ class _Parts:
         return first, second, lp.Build(s.name, s.type, indices, self.sums[name].of(e)[e])
 
     def written(self, e: Expr) -> Expr:
-        """An expression with sums in their parts."""
+        """An expression with sums replaced by their parts."""
         (e,) = substitute((e,), elements(e, self.holders))
         mapping: dict[Expr, Expr] = {}
         for name in self.sums:
@@ -247,7 +249,7 @@ class _Parts:
         return _gathered(substitute((e,), mapping)[0]) if mapping else e
 
     def _term(self, nest: LoopSum) -> _Term | None:
-        """What loops add up, if it is a multiple of an exponential."""
+        """The term of loops, if it is a multiple of an exponential."""
         term = nest.term
         build = self.builds.get(lp.name_of(term.args[0])) if term.op is lp.LOAD else None
         if build is not None:
@@ -260,8 +262,8 @@ class _Parts:
     def _without_common(
         self, term: _Term, nest: LoopSum, name: Expr, whole: _Apart
     ) -> tuple[Expr, Expr]:
-        """The exponents of a sum without what is common to all, and that, if no expression in which
-        the sum occurs depends on it."""
+        """The exponents of a sum without their common part, and that part, if no expression in
+        which the sum occurs depends on it."""
         own, common = _split(term.exponent, {i for i, _ in nest.over})
         leaves, apart = _leaves(common), whole._replace(common=common)
         if own is ZERO or not leaves or (name.op is lp.ARRAY and name in self.used):
@@ -270,7 +272,7 @@ class _Parts:
         holders = {n: b for n, b in self.builds.items() if name in _leaves(b.value)}
         values = {b.value for b in holders.values() if lp.array(b.name) not in self.used}
         for user in self.used:
-            if user in values:  # written out where it is loaded
+            if user in values:  # it is written out where it is loaded
                 continue
             (e,) = substitute((user,), elements(user, holders))
             mapping = _each(e, name, apart)
@@ -291,7 +293,7 @@ class _Parts:
 
 
 def _each(e: Expr, name: Expr, apart: _Apart) -> dict[Expr, Expr]:
-    """What a sum, or each element of an array of sums, is in an expression."""
+    """The value of a sum, or of each element of an array of sums, in an expression."""
     mapping: dict[Expr, Expr] = {}
     for n in topological((e,)):
         if (n.args[0] if n.op is lp.LOAD else n) is name and n.op is not lp.ARRAY:
@@ -305,7 +307,7 @@ def _leaves(e: Expr) -> set[Expr]:
 
 
 def _split(u: Expr, i: set[Expr]) -> tuple[Expr, Expr]:
-    """What of a sum depends on indices, and what does not."""
+    """The part of a sum that depends on indices, and the rest."""
     if i.isdisjoint(topological((u,))):
         return ZERO, u
     if u.op in (ADD, SUB):
@@ -353,7 +355,7 @@ def _sum(terms: Sequence[tuple[int, Expr]]) -> Expr | None:
 
 
 def _product(e: Expr) -> Expr | None:
-    """A product with one exponential, if something is opposite in its exponents."""
+    """A product with one exponential, if its exponents have opposite terms."""
     factors = list(ir.factors(e))
     exponent = _sum([(k * s, t) for f, k in factors if f.op is EXP for s, t in _terms(f.args[0])])
     if exponent is None:
@@ -378,7 +380,7 @@ def _logarithm(e: Expr) -> Expr:
 
 
 def _terms(e: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
-    """The terms of a sum, and their signs; of a multiple of a sum those of that."""
+    """The terms of a sum, and their signs; for a multiple of a sum those of the sum."""
     if e.op in (ADD, SUB):
         yield from _terms(e.args[0], sign)
         yield from _terms(e.args[1], sign if e.op is ADD else -sign)
@@ -411,7 +413,8 @@ class _Lengths:
     Attributes
     ----------
     roots : the root of each number, or for an array the array of the roots.
-    loops : for the names of their iteration counts, loops that find scales, and those with scaled terms.
+    loops : by the names of their iteration counts, loops that find scales, and those with scaled
+        terms.
     """
 
     def __init__(self, program: lp.LoopProgram, dtype: str) -> None:
@@ -438,7 +441,7 @@ class _Lengths:
             lp.array(s.source) for s in lp.walk(program.block) if isinstance(s, lp.Update)
         }
 
-    # ------------------------------------------------------------- what is kept as a root
+    # ------------------------------------------------------------- numbers stored as roots
     def look(self, e: Expr) -> None:
         """Find sums of squares under roots."""
         for n in topological((e,)):
@@ -447,7 +450,7 @@ class _Lengths:
                     self.keep(s.args[0] if s.op is lp.LOAD else s)
 
     def keep(self, s: Expr) -> bool:
-        """Let a number, or the elements of an array, be kept as roots, if it can be."""
+        """Store a number, or the elements of an array, as roots, if possible."""
         if s in self.roots:
             return True
         if s in self.restored:
@@ -497,7 +500,7 @@ class _Lengths:
         return self.roots.get(n) if n.op is ir.VAR else None
 
     def kept(self, s: lp.Statement, t: lp.Statement) -> lp.Statement:
-        """An array, or what a loop saves, as roots."""
+        """An array, or the values that a loop saves, as roots."""
         if isinstance(t, lp.Build) and isinstance(s, lp.Build) and lp.array(s.name) in self.roots:
             return replace(t, value=self.roots[s.value])
         if isinstance(t, lp.Loop) and isinstance(s, lp.Loop):
@@ -509,8 +512,8 @@ class _Lengths:
 
 
 def _squared(e: Expr, unit: Expr = ONE) -> tuple[list[Expr], Expr]:
-    """What is squared in each term of a sum, and the sum with each of that divided by a unit; nothing if
-    a term has no square as a factor."""
+    """The squared factor in each term of a sum, and the sum with each of these divided by a unit;
+    None if a term has no square as a factor."""
     if (e.op is POW and e.args[1] is TWO) or (e.op is MUL and e.args[0] is e.args[1]):
         return [e.args[0]], ir.power(e.args[0] / unit, TWO)
     if e.op is ADD:

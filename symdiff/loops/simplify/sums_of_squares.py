@@ -1,4 +1,4 @@
-"""What is 0 where a sum of squares that loops add up is 0: the elements that are squared.
+"""The quantities that are 0 where a sum of squares in loops is 0: the squared elements.
 
 Before:  for i in range(n): s = s + w[i]**2        where(sqrt(s) < eps, 0, w[0]*sin(sqrt(s))/sqrt(s))
 After:   s is w[0]**2 + rest**2 in the question whether 0 is the limit of the other side
@@ -26,16 +26,16 @@ from symdiff.lowering.loops.collected import nests
 from symdiff.passes.analysis.roots import loci
 
 MOST_SUMS, MOST_TERMS = 2, 10
-"""Sums in one formula, and what is known to be 0 with them."""
+"""The most sums in one formula, and the most quantities that are 0 with them."""
 TWO = ir.const(2)
 SUM = ir.var("the sum")
 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """What a number is the sum of the squares of.
+    """The squares whose sum a number is.
 
-    over : the indices of the loops and their counts. bases : what is squared.
+    over : the indices of the loops and their counts. bases : the squared expressions.
     zeros : the names of numbers and arrays all of whose elements are 0 where the sum is.
     """
 
@@ -119,13 +119,13 @@ class Sums:
         return _Sum(about.over, bases, about.zeros), substitute((meaning,), at)[0]
 
     def _whole(self, base: Expr, over: Sequence[tuple[Expr, Expr]]) -> Expr | None:
-        """The array all of whose elements a square is taken of."""
+        """The array all of whose elements are squared."""
         if base.op is not lp.LOAD or set(base.args[1:]) != {i for i, _ in over}:
             return None
         return base.args[0] if self._covers(base, over) else None
 
     def _covers(self, load: Expr, over: Iterable[tuple[Expr, Expr]]) -> bool:
-        """Whether indices of loops run over axes of an array that it is loaded from."""
+        """Whether indices of loops run over all axes of the loaded array."""
         shape = self.types[lp.name_of(load.args[0])].shape
         if len(shape) != len(load.args) - 1:
             return False
@@ -133,7 +133,7 @@ class Sums:
         return all(axes.get(i) is count for i, count in over) and len(axes) == len(shape)
 
     def _places(self, element: Expr, about: _Sum) -> Iterator[dict[Expr, Expr]]:
-        """Iterations in which an element is squared, or in what is."""
+        """The iterations in which an element is squared, itself or inside an expression."""
         for n in ir.topological(about.bases):
             if n.op is not lp.LOAD or n.args[0] is not element.args[0]:
                 continue
@@ -145,7 +145,7 @@ class Sums:
                 yield at
 
     def _zeros(self, arrays: set[Expr]) -> frozenset[str]:
-        """What is 0 at all places where arrays are, and tends to 0 with them."""
+        """The quantities that are 0 wherever arrays are 0, and tend to 0 with them."""
         if not arrays:
             return frozenset()
         own = set(map(lp.name_of, arrays))
@@ -154,7 +154,7 @@ class Sums:
 
 
 def _bases(e: Expr) -> tuple[Expr, ...]:
-    """What the squares are taken of that an expression is the sum of; nothing if it is none."""
+    """The bases of the squares that add up to an expression; none for other expressions."""
     if e.op is POW and e.args[1] is TWO:
         return (e.args[0],)
     if e.op is MUL and e.args[0] is e.args[1]:
@@ -166,7 +166,7 @@ def _bases(e: Expr) -> tuple[Expr, ...]:
 
 
 def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
-    """Whether an expression is a sum of products with what is 0, of what stays finite."""
+    """Whether an expression is a sum of products of zeros and of values that stay finite."""
     if any(
         n.op.boolean or n.op.kink is not None or next(loci(n), None) is not None
         for n in ir.topological((e,)) if n.args and n.op is not lp.LOAD
@@ -180,5 +180,5 @@ def _vanishes(e: Expr, zeros: set[str], touched: set[str]) -> bool:
 
 
 def _base(e: Expr) -> str:
-    """The name of a number, or of the array that an element is of."""
+    """The name of a number, or of the array of an element."""
     return lp.name_of(e.args[0] if e.op is lp.LOAD else e)

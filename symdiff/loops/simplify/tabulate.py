@@ -27,12 +27,12 @@ MAX_REPEATED = 1.3
 MAX_FOR_ONE = 2.2
 MAX_IN_TURN = 4.0
 FEW = 16
-"""How much more work several arrays, or one, may be than the loop; arrays of which iterations
-change elements that others change, so that it runs one by one; and what always is worth it."""
+"""The most work, relative to the loop, of several arrays, of one, and of arrays where iterations
+change the same elements, so that the loop is sequential; and work that is always acceptable."""
 
 
 def gathered(block: lp.Block, names: Names) -> lp.Block:
-    """The block with arrays that are built in place of loops."""
+    """The block with built arrays in place of loops."""
     result: list[lp.Statement] = []
     for s in block:
         if isinstance(s, lp.Loop) and (builds := _builds(s, names)) is not None:
@@ -45,7 +45,7 @@ def gathered(block: lp.Block, names: Names) -> lp.Block:
 
 
 def _builds(s: lp.Loop, names: Names) -> list[lp.Build] | None:
-    """The arrays that a nest of loops makes."""
+    """The arrays that replace a nest of loops."""
     if not lp.plain_loop(s) or has_checks(s) or has_tapes(s):
         return None
     found, factor = [], MAX_FOR_ONE if len(s.carried) == 1 else MAX_REPEATED
@@ -75,7 +75,7 @@ _WEIGHTS: dict[ir.Op, float] = {
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis of the array: the loop of its index, and what is added to that."""
+    """An axis of the array: the loop of its index, and the constant added to it."""
 
     loop: lp.Loop
     count: Expr
@@ -119,7 +119,7 @@ class _Gather:
         return lp.Build(self.c.result, self.c.type, self.indices, value, tuple(body))
 
     def _axes(self, site: Site) -> list[_Axis] | None:
-        """The loops whose indices are the place of an update: the outermost ones."""
+        """The outermost loops, whose indices are the place of an update."""
         loops = {b.index: b for b in site.path}
         inner_names = lp.own_names(site.path)
         axes = []
@@ -136,7 +136,7 @@ class _Gather:
         return axes
 
     def _independent(self, site: Site, found: Chain, axes: Sequence[_Axis]) -> bool:
-        """Whether an update sees no other iteration."""
+        """Whether an update depends on no other iteration."""
         if len(found.sites) > 1 and (found.loads or not site.update.add):
             return False
         if len(site.path) > len(axes) and (found.loads or not site.update.add):
@@ -149,8 +149,8 @@ class _Gather:
     def _term(
         self, site: Site, found: Chain, axes: Sequence[_Axis], body: list[lp.Statement]
     ) -> tuple[Expr, Expr] | None:
-        """When an element is changed, and to what or by how much; what that needs goes
-        to the body."""
+        """The condition under which an element changes, and its value or increment; the statements
+        for these go to the body."""
         outer, rest = site.path[: len(axes)], site.path[len(axes) :]
         value, guard, after = site.update.value, site.update.guard, list[lp.Statement]()
         if rest:
@@ -176,7 +176,7 @@ class _Gather:
         return ir.and_(self._bounds(axes, counts), guard), value
 
     def _bounds(self, axes: Sequence[_Axis], counts: Sequence[Expr]) -> Expr:
-        """That an element is one that the loops come to."""
+        """The condition that the loops reach an element."""
         inside = TRUE
         for a, k, count, size in zip(axes, self.at, counts, self.c.type.shape, strict=True):
             if a.shift is not ZERO:
@@ -188,7 +188,7 @@ class _Gather:
     def _summed(
         self, path: Sequence[lp.Loop], value: Expr, guard: Expr
     ) -> tuple[lp.Loop, Expr, Expr]:
-        """Loops inside of an element that sum what is added to it."""
+        """Loops inside an element that sum its increments."""
         s = path[0]
         start, end = self.names.fresh("sum"), self.names.fresh("sum")
         body = s.body
@@ -201,7 +201,7 @@ class _Gather:
 
 
 def _invariants(loops: Sequence[lp.Loop]) -> dict[Expr, Expr]:
-    """The numbers that loops carry and do not change."""
+    """The numbers that loops carry unchanged."""
     known: dict[Expr, Expr] = {}
     for s in loops:
         for c in s.carried:
@@ -211,7 +211,7 @@ def _invariants(loops: Sequence[lp.Loop]) -> dict[Expr, Expr]:
 
 
 def _shifted(e: Expr) -> tuple[str | None, Expr]:
-    """An index and what is added to it."""
+    """An index and the constant added to it."""
     if e.op is lp.INDEX:
         return lp.name_of(e), ZERO
     if e.op in (ADD, SUB) and e.args[0].op is lp.INDEX:

@@ -4,8 +4,8 @@ Before:  r[i] = sqrt(x[i]**2 + y[i]**2); s[i] = arctan(r[i])/r[i]
 After:   s[i] = arctan(sqrt(x[i]**2 + y[i]**2))/sqrt(x[i]**2 + y[i]**2)
 
 Requires: a valid program, not differentiated yet.
-Ensures: equal values. An element is replaced by its formula only in expressions in which more
-can be completed, or a guard is understood, then; elsewhere arrays stay, and nothing is computed twice.
+Ensures: equal values. An element is replaced by its formula only in expressions where this
+completes more functions, or resolves a guard; elsewhere arrays stay, and nothing is computed twice.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from symdiff.passes.analysis.zeros import divisors
 from symdiff.passes.complete.removable import meaning
 
 MAX_NODES = 150
-"""Of a formula with the elements replaced."""
+"""The most nodes of a formula with the elements replaced."""
 MAX_DEPTH = 6
-"""Arrays computed from arrays that are looked through."""
+"""The deepest nesting of arrays to look through."""
 Pass = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
 
 
 def looked_through(
     block: lp.Block, roots: Sequence[Expr], simplify: Pass
 ) -> tuple[lp.Block, tuple[Expr, ...]]:
-    """The block and the expressions after it; `simplify` is what completes them later."""
+    """The block and the expressions after it; `simplify` is the pass that completes them later."""
     builds = {
         s.name: s
         for s in lp.walk(block)
@@ -65,7 +65,7 @@ def _through(e: Expr, builds: dict[str, lp.Build], simplify: Pass) -> Expr:
 
 
 def _with_poles(e: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
-    """An expression with branches, in which quotients by an element say what that divides by, if it is to be
+    """An expression with branches that mark the poles of quotients by an element, if the element is
     written out as a quotient: v/(2/tan(d)) is v*tan(d)/2, and was singular at d = 0."""
     poles = {element: divisors(value) for element, value in mapping.items()}
     order = topological((e,))
@@ -84,8 +84,8 @@ def _with_poles(e: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
 
 
 def _logarithms(e: Expr, builds: dict[str, lp.Build]) -> Expr:
-    """With the formulas of exponentials that logarithms are taken of: where one of those
-    vanishes as an element of an array, its logarithm is lost."""
+    """With the formulas of exponentials inside logarithms: where such an element of an array
+    underflows to 0, its logarithm is lost."""
     found: dict[Expr, Expr] = {}
     for n in topological((e,)):
         if n.op is LOG:
@@ -97,7 +97,7 @@ def _logarithms(e: Expr, builds: dict[str, lp.Build]) -> Expr:
 
 
 def _completed(e: Expr, simplify: Pass) -> int:
-    """How many completed functions the expression becomes one of, less the branches that are left and are
-    no guards of a function."""
+    """How many more functions of the expression become completed, minus the remaining branches that
+    do not guard a function."""
     found = topological(simplify((e,)))
     return sum((meaning(n.op) is not None or n.op is EXTENDED) - (n.op is WHERE) for n in found)

@@ -1,4 +1,4 @@
-"""Slopes at ties are no numbers where slopes are multiplied.
+"""Slopes at ties become nan where slopes are multiplied.
 
 Before:  2*taken(m, x[i])*taken(m, x[k])
 After:   the same with where(m == x[i], nan, taken(m, x[i])) and so on
@@ -23,7 +23,7 @@ def with_undefined_ties(program: LoopProgram, captured: LoopProgram) -> LoopProg
 
     Parameters
     ----------
-    captured : what it is derived from: signs that are written there are steps, whose slope is 0.
+    captured : the program it is derived from: signs written there are steps with slope 0.
     """
     written = _operations(captured)
     ops = {*SLOPES, SIGN} if ABS in written and SIGN not in written else {*SLOPES}

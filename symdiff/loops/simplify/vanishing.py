@@ -4,8 +4,8 @@ Before:  s[i, j] = sum((x[i, k] - x[j, k])**2, k = 0..m - 1)
 After:   s is 0 where i == j
 
 Requires: a valid program.
-Ensures: conditions on integers. Where one holds, the number is 0 at all arguments, and so are its
-derivatives; where it does not hold, nothing is known.
+Ensures: conditions on integers. Where one holds, the number and its derivatives are 0 for all
+arguments; where it does not hold, nothing is known.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES
 
 MOST_TURNS = 4
-"""How often conditions are made narrower until they hold after a turn, too."""
+"""The most rounds in which conditions are narrowed until they also hold after an iteration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vanishing:
-    """What is known of the names of a program.
+    """The zeros of the names of a program.
 
     Attributes
     ----------
@@ -38,13 +38,13 @@ class Vanishing:
 
     @classmethod
     def of(cls, block: lp.Block) -> Vanishing:
-        """What is known after a block."""
+        """The zeros known after a block."""
         known = cls()
         known._add(block)
         return known
 
     def _add(self, block: lp.Block, around: tuple[str, ...] = ()) -> None:
-        """Add what is known of the names of a block inside of loops with these indices."""
+        """Add the zeros of the names of a block inside loops with these indices."""
         for s in block:
             if isinstance(s, lp.Build):
                 self._add(s.body, (*around, *s.indices))
@@ -54,8 +54,8 @@ class Vanishing:
                 self._loop(s, (*around, s.index))
 
     def _loop(self, s: lp.Loop, around: tuple[str, ...]) -> None:
-        """By induction over the turns: conditions under which all of some carried numbers are 0 before a turn,
-        and are again after it."""
+        """By induction over the iterations: conditions under which all of some carried numbers are
+        0 before an iteration and after it."""
         for r in s.restores:
             if (found := self._restored(r.tape, around)) is not FALSE:
                 self.numbers[r.name] = found
@@ -92,7 +92,8 @@ class Vanishing:
         self.numbers.update({c.result: assumed[c.name] for c in sums if c.name in assumed})
 
     def _restored(self, tape: str, around: tuple[str, ...]) -> Expr:
-        """The condition of a number that comes off a tape, in a nest of loops like that which saved it."""
+        """The condition of a number restored from a tape, in a nest of loops like that which saved
+        it."""
         saved, found = self.tapes.get(tape, ((), FALSE))
         if len(saved) != len(around) or not lp.names_in(found) <= set(saved):
             return FALSE
@@ -130,7 +131,7 @@ class Vanishing:
 
 
 def equal_where(a: Expr, b: Expr) -> Expr:
-    """The condition on integers under which two expressions are one; FALSE if there is none."""
+    """The condition on integers under which two expressions are equal; FALSE if there is none."""
     if a is b:
         return TRUE
     if lp.kind_of(a) == lp.kind_of(b) == "i":

@@ -22,7 +22,7 @@
 `corrected_program`  a program with arrays and loops together with its rounding errors
 `one_signed`         which numbers are never negative
 `sums_in_lanes`      sums in loops, several at a time
-`underflow_losses`   what underflow costs a value that is computed with its rounding error
-`rows_with_errors`   the same of a program over rows, which says which rows are not accurate
+`underflow_losses`   the loss by underflow of a value that is computed with its rounding error
+`rows_with_errors`   the same for a program over rows, with the inaccurate rows
 `whole_program`      a program with arrays and loops in double-double arithmetic
 """

@@ -1,7 +1,7 @@
 """Bounds of the rounding errors of nodes: running error analysis as expressions.
 
 Before:  1 - cos(t), with t a double
-After:   at most 1 unit of its own, and 2*|cos(t)| units that come of the cosine
+After:   at most 1 unit of its own, and 2*|cos(t)| units from the cosine
 
 Requires: any DAG, to be computed operation by operation.
 Ensures: the error of a node v is at most (k + R)*|v| + A units of rounding, to first order.
@@ -67,17 +67,17 @@ from symdiff.passes.analysis.signs import Signs
 
 STEPS = (FLOOR, CEIL, TRUNC, ROUND, SIGN)
 INTEGERS = {"float64": 2**52, "float32": 2**23}
-"""Up to which all integers are numbers of the type."""
+"""All integers up to this are numbers of the type."""
 CHEAP = 2
 """A term with no more units of error is bounded by the other and the sum."""
 MAX_SUM = 16
-"""Terms of a sum that are bounded together."""
+"""The most terms of a sum to bound together."""
 FUNCTION_ERROR, VECTOR_ERROR = 2, 2
-"""Units by which a library function may miss the exact value, and one of SIMD."""
+"""Units of error of a library function, and of a SIMD one."""
 EXPONENT_ERROR = 4
-"""Units that the rounding of an exponent may cost: more where the base is very large or small."""
+"""Units of error from the rounding of an exponent; a very large or small base has more."""
 LARGEST_LOGARITHM = 700
-"""About the largest logarithm of a double, and of what is not below the normal ones."""
+"""About the largest logarithm of a double, and of a reciprocal of a normal one."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
 
@@ -88,17 +88,17 @@ class Bounds:
 
     Attributes
     ----------
-    signs : sign analysis, which tells the sums that cannot cancel.
-    fuses : whether sums are rounded together with a product, as `lower` has it.
-    lean : whether the processor tells of overflow and underflow.
-    bounds : of every node seen.
+    signs : sign analysis, which finds the sums that cannot cancel.
+    fuses : whether sums are rounded together with a product, as in `lower`.
+    lean : whether the processor flags overflow and underflow.
+    bounds : the bounds of all nodes so far.
     inherent : units of rounding each node would carry if nothing cancelled.
-    unsafe : branches and steps that hang on rounded values.
+    unsafe : branches and steps that depend on rounded values.
     apart : the bounds of the nodes that are rounded by themselves.
-    functions : those of them that come of functions, in which an operation counts as `unit`.
+    functions : their parts due to functions, in which an operation counts as `unit`.
     series : see `extent.series_in_bands`.
-    left : what is left of them where errors are computed along.
-    values : what holds of functions whose values are taken without their errors.
+    left : their remainders where errors are computed along.
+    values : bounds of functions whose values are used without their errors.
     compensated, corrected : the nodes that are computed with their errors, and those of them
         whose errors are added.
     results : those whose value is a result.
@@ -152,7 +152,7 @@ class Bounds:
         return FUNCTION_ERROR + (EXPONENT_ERROR if self._exponent_error(q) else 0)
 
     def _exponent_error(self, q: Fraction) -> Fraction:
-        """By how much an exponent is off that is no number of the type; roots are computed as such."""
+        """The error of an exponent that is no number of the type; roots are computed as such."""
         if q.denominator <= 3 or is_exact(q, self.dtype):
             return Fraction(0)
         return abs(q) * Fraction(1, 2 ** (UNITS[self.dtype] + 1))
@@ -208,7 +208,7 @@ class Bounds:
         return self._arithmetic(e, bounds)
 
     def _arithmetic(self, e: Expr, bounds: list[Bound]) -> Bound:
-        """Of operations that round, and of functions."""
+        """The bounds of operations that round, and of functions."""
         op, args = real_op(e.op), e.args
         if op is NEG or op is ABS:
             return bounds[0]
@@ -238,7 +238,7 @@ class Bounds:
         return self._function(e, bounds)
 
     def _power_error(self, e: Expr, q: Fraction, more: Expr) -> Expr:
-        """What becomes of the error of a base; q: the size of the exponent."""
+        """The error of a power, from the error of its base; q: the size of the exponent."""
         return ir.const(q) * ir.abs_(e) * (more / ir.abs_(e.args[0]))
 
     def _sum(self, e: Expr, x: Bound, y: Bound) -> Bound:
@@ -271,7 +271,7 @@ class Bounds:
         return total
 
     def _saved(self, e: Expr) -> tuple[int, int]:
-        """The roundings of the operands of a sum that do not take place."""
+        """The roundings of the operands of a sum that are saved."""
         at = fused(e) if self.fuses else None
         if at is None:
             return 0, 0
@@ -280,8 +280,8 @@ class Bounds:
         return (saved, 0) if at == 0 else (0, saved)
 
     def _terms(self, e: Expr) -> list[tuple[Expr, Fraction]]:
-        """The terms of a sum, up to signs, and the units of error that each carries but
-        for the last addition."""
+        """The terms of a sum, up to signs, and the units of error of each without the last
+        addition."""
         terms = [(a, Fraction(-s)) for a, s in zip(e.args, self._saved(e), strict=True)]
         while len(terms) < MAX_SUM:
             at = next((i for i, (t, _) in enumerate(terms) if t.op in (ADD, SUB)), None)
@@ -301,7 +301,7 @@ class Bounds:
         return self.apart.of(e)
 
     def _compensated(self, e: Expr, light: bool) -> Bound:
-        """Of a node that is computed with its errors."""
+        """The bounds of a node that is computed with its errors."""
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.left is None:
@@ -319,7 +319,7 @@ class Bounds:
         return Bound(max(Fraction(2), 1 + bound.k * part), ir.const(part) * error + series)
 
     def _plain(self, e: Expr) -> Bound:
-        """Of the value of such a node without its errors."""
+        """The bounds of the value of such a node without its errors."""
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.values is None:
@@ -364,7 +364,7 @@ class Bounds:
         return FUNCTION_ERROR if scalar else VECTOR_ERROR
 
     def slopes(self, e: Expr) -> tuple[Expr, ...]:
-        """By how much a function at most changes with each argument."""
+        """Bounds of the derivatives of a function by each argument."""
         op = real_op(e.op)
         if op is POW:
             base, exponent = e.args
@@ -382,8 +382,8 @@ class Bounds:
 
     # --------------------------------------------------------------- decisions
     def _decide(self, difference: Expr, args: Sequence[Expr]) -> None:
-        """The sign of a difference is flagged within the error of its terms; that of a
-        term alone is not, if its relative error is known."""
+        """Flag the sign of a difference within the error of its terms; the sign of a single term is
+        not flagged, if its relative error is known."""
         if any(a is ZERO for a in args) and all(self.bounds[a].static for a in args):
             return
         error = self._absolute((a, self.bounds[a].k) for a in args)
@@ -395,7 +395,7 @@ class Bounds:
         self._near(edge, self._absolute([(x, self.bounds[x].k)]))
 
     def _rounded_integer(self, e: Expr) -> None:
-        """Flag integers that are found in doubles and may be no numbers of the type."""
+        """Flag integers that are computed in doubles and may be no numbers of the type."""
         self.unsafe = ir.or_(self.unsafe, ir.lt(ir.const(INTEGERS[self.dtype]), ir.abs_(e)))
 
     def _near(self, difference: Expr, error: Expr) -> None:

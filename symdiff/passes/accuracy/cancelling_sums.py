@@ -4,8 +4,8 @@ Before:  (x*(x*x - 2) + 1)/(x*x + 1)
 After:   compensated(x*(x*x - 2) + 1)/(x*x + 1)
 
 Requires: outputs to be lowered with `fuse`.
-Ensures: the same values. `compensated` stands at sums without functions and quotients (see
-`lowering.compensated.evaluate`), if that takes less time than computing the flagged elements again.
+Ensures: the same values. `compensated` marks sums without functions and quotients (see
+`lowering.compensated.evaluate`), if that takes less time than recomputing the flagged elements.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.flagged import shares
 
 AGAIN = 600
-"""Operations that take as long as a flagged element."""
+"""Cost of a flagged element in operations."""
 TESTS = 12
-"""Operations that the tests of an exponential take."""
+"""Cost of the tests of an exponential in operations."""
 MAX_PRICE, MAX_NODES = 32, 200
-"""Longer sums stay as they are: they tend to share their errors with other factors."""
+"""Longer sums are left unchanged: they tend to share their errors with other factors."""
 MAX_PROGRAM = 1000
 """Largest number of nodes of a program."""
 
 LONG = 8
-"""Powers of inputs from this on are compensated, which costs few operations."""
+"""Powers of inputs from this exponent on are compensated, which costs few operations."""
 _EXPONENTIALS = {EXP: COMPENSATED_EXP, EXPM1: COMPENSATED_EXPM1}
 
 
@@ -49,8 +49,8 @@ def compensate_sums(
 
     Parameters
     ----------
-    again : operations that take as long as a flagged element.
-    longest : operations that a sum may cost in addition.
+    again : cost of a flagged element in operations.
+    longest : the most additional operations for a sum.
     """
     outputs = tuple(outputs)
     if len(ir.topological(outputs)) > MAX_PROGRAM:
@@ -75,7 +75,7 @@ def compensate_sums(
 
 
 def _outermost(outputs: tuple[Expr, ...], work: ErrorTest) -> list[Expr]:
-    """Sums that may cancel, and whose errors can be computed, above all others."""
+    """The outermost sums that may cancel and whose errors can be computed."""
     found: dict[Expr, None] = {}
     for e in ir.reached(outputs, lambda e: () if e in found else e.args[::-1]):
         inner = e.args[0] if e.op in _EXPONENTIALS else e
@@ -115,7 +115,7 @@ def _is_long_power(e: Expr) -> bool:
 
 
 def _price(e: Expr, compensated: Expr) -> int:
-    """Operations that the compensation costs."""
+    """Cost of the compensation in operations."""
     sizes = [
         sum(bool(n.args) for n in ir.topological(lower((root,), fuse=True, chain=ARRAY_CHAIN)))
         for root in (compensated, e)

@@ -1,13 +1,13 @@
-"""Compute outputs together with the rounding errors of all that is in them.
+"""Compute outputs together with the rounding errors of all their parts.
 
 Before:  log(x)/(x - 1), x + 1
 After:   compensated(log(x)/(x - 1)), plain(x + 1)
 
 Requires: any DAG.
-Ensures: the same values, within a few units of rounding unless `passes.accuracy.error_test` says
-otherwise: `compensated` at outputs that may be off by more, where all operations have errors
-that can be computed (`lowering.compensated.evaluate`). What they have in common is computed once. It is
-no program at all if that cannot be, or would take too long to compile.
+Ensures: the same values, within a few units of rounding unless `passes.accuracy.error_test` flags
+them: `compensated` marks outputs that may be off by more, where the errors of all operations
+can be computed (`lowering.compensated.evaluate`). Common parts are computed once. The result is
+empty if errors cannot be computed, or the program would take too long to compile.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from symdiff.passes.accuracy.flagged import worst_share
 from symdiff.passes.accuracy.gather_fractions import gather
 
 FUNCTION, OPERATION = 100, 8
-"""Operations that a function takes with its error, and any other operation."""
+"""Operations for a function with its error, and for any other operation."""
 MAX_OPERATIONS = 6000
 OFTEN = 0.25
-"""Share of flagged elements from which it takes longer to compute them again."""
+"""Share of flagged elements above which recomputing them takes longer."""
 MAX_REFINED, MOSTLY = 80, 0.5
-"""In larger programs, other forms are not tried where so many elements are flagged."""
+"""In larger programs, other forms are not tried if the share of flagged elements is this large."""
 MOST_OF = 0.9
-"""Functions to fewer bits must save more operations than this leaves."""
+"""Functions to fewer bits must reduce the operations to this part."""
 MAX_SAMPLED = 600
 """Largest number of nodes of a program for which that share is estimated."""
 
@@ -58,9 +58,9 @@ def first_tier(
     *,
     strict: bool,
 ) -> tuple[Expr, ...]:
-    """The outputs as they are computed for all elements: as they stand with `strict`, for
-    numbers, or as cancels least; corrected where they are often flagged even so.
-    `corrected` makes them so, with functions to fewer bits if it is told to."""
+    """The outputs as computed for all elements: unchanged with `strict`, for numbers, or in the
+    form that cancels least; `corrected` corrects them if even these are often flagged, on request
+    with functions to fewer bits."""
     first = tuple(outputs)
 
     def best() -> tuple[Expr, ...]:
@@ -80,7 +80,7 @@ def first_tier(
 
 
 def _pays(light: Sequence[Expr], full: Sequence[Expr]) -> bool:
-    """Whether fewer bits in functions take less time, with all bits where they do not do."""
+    """Whether functions to fewer bits, with all bits where these are not enough, take less time."""
     few, many = (len(ir.topological(lower(o, fuse=True, chain=ARRAY_CHAIN))) for o in (light, full))
     if few > MOST_OF * many:
         return False
@@ -89,7 +89,7 @@ def _pays(light: Sequence[Expr], full: Sequence[Expr]) -> bool:
 
 
 def often_flagged(outputs: Sequence[Expr], often: float = OFTEN, *, strict: bool) -> bool:
-    """Whether some output is flagged so often that all had better be compensated."""
+    """Whether some output is flagged so often that compensating all is faster."""
     if len(ir.topological(outputs)) > MAX_SAMPLED:
         return False
     share = worst_share(outputs, strict=strict)
@@ -118,7 +118,7 @@ def elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def _power(base: Expr, exponent: Expr) -> Expr:
-    """What is no product of few factors by logarithms, for positive bases."""
+    """A power as few factors, or else by logarithms, for positive bases."""
     e, q = ir.power(base, exponent), ir.rational(exponent)
     if e.op is not POW or is_compensable(e) or (q is not None and q.denominator == 1):
         return e

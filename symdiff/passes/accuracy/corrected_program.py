@@ -95,17 +95,18 @@ from symdiff.passes.accuracy.underflow_losses import RELATIVE, is_lost, loss
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
-"""Relative corrections of results that are accepted, with functions (of many numbers `EACH`) and without."""
+"""Accepted relative corrections of results, with functions (`EACH` for elements) and without."""
 EACH, MANY = Fraction(1, 2**40), 1024
-"""With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
-most. Of an array of more than so many elements n/64 times that, up to `ARITHMETIC`, as by chance some are that small."""
+"""The limit for each element of an array, with functions: their errors of 2**-63 are then at most
+8 ulp of it. In an array of n > `MANY` elements it is n/64 times that, up to `ARITHMETIC`, as some
+elements are small by chance."""
 SECOND = Fraction(1, 2**105)
-"""Of the terms of a sum: errors of second order."""
+"""Errors of second order, relative to the terms of a sum."""
 OWN = Fraction(1, 2**52)
-"""Of errors: those of second order."""
+"""Errors of second order, relative to errors."""
 NOTHING = Fraction(1, 2**78)
-"""Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
-than `ARITHMETIC`."""
+"""Relative to the terms of a sum: a smaller remainder may consist of errors of second order (up to
+2**-105) by more than `ARITHMETIC`."""
 SMOOTH = (
     ADD,
     SUB,
@@ -116,20 +117,21 @@ SMOOTH = (
 )
 """Operations that have no singularity on the real line."""
 DECISIONS = (*ir.COMPARISONS, *EXTREMES)
-"""Operations whose results do not show that an argument is not known."""
+"""Operations whose results do not show that an argument is unknown."""
 LEFT = Fraction(1, 2**50)
 """Of results of solvers: what may be lost in addition to their errors, relative to bounds."""
 FUNCTION, FADED = Fraction(1, 2**63), Fraction(1, 2**51)
 """Errors of functions in addition to carried ones, relative to the value; exponentials that fade."""
 FADES = -600
-"""Exponentials of less are so small that their own errors, of a unit or two, are left out."""
+"""Below this argument an exponential is so small that its own error of 1 or 2 units is ignored."""
 
 
 def corrected_program(
     program: LoopProgram, tests: bool = False, library: bool = True
 ) -> LoopProgram:
-    """The program with the rounding errors of all numbers; with `tests` what underflow cost counts;
-    `library`: whether routines may be called.
+    """The program with the rounding errors of all numbers.
+
+    With `tests`, losses by underflow count; `library`: whether routines may be called.
 
     Raises
     ------
@@ -143,7 +145,8 @@ class Correcting(WithOtherParts):
 
     Attributes
     ----------
-    functions : whether there are any; calls : of routines, which amplify errors as much as those of functions.
+    functions : whether there are any; calls : of routines, which amplify errors as much as those of
+        functions.
     known : the types of the program's names.
     exposed : names of which it would not show in the correction of the result that both sums in them and their
         corrections cancelled. To look at each sum takes as long as all the rest.
@@ -184,8 +187,8 @@ class Correcting(WithOtherParts):
         self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts],
         watched: Sequence[bool] | None = None,
     ) -> list[Parts]:  # fmt: skip
-        """The expressions with their errors. Watched: of which it matters how much cancelling leaves; None if all
-        sums are looked at."""
+        """The expressions with their errors. Watched: the expressions whose remainder after
+        cancellation matters; None to check all sums."""
         outputs, leaves = self.without_detached(outputs, leaves)
         forms = elementary(stabilise(tuple(outputs)))
         infinite = [n for n in ir.topological(forms) if n.op is ir.CONST and ir.rational(n) is None]
@@ -208,7 +211,7 @@ class Correcting(WithOtherParts):
             fine = self._function(n, known)
             if n in deciding:
                 inside = ir.and_(inside, fine)
-            elif fine is not TRUE:  # of choices only what is taken counts
+            elif fine is not TRUE:  # in a choice only the chosen value counts
                 known[n] = known[n][0], ir.where(fine, known[n][1], NAN)
             if self.tests:
                 lost[n] = lost[n] if n in lost else loss(n, known, lost)
@@ -228,7 +231,7 @@ class Correcting(WithOtherParts):
         return [(*x, lost.get(e, ZERO)) for x, e in zip(made, forms, strict=True)]
 
     def _function(self, n: Expr, known: Known) -> Expr:
-        """Correct an operation; where its correction holds."""
+        """Correct an operation; return where its correction holds."""
         if n.op is EXP:
             return self.exponential(n, known)
         corrected(n, known)
@@ -250,8 +253,8 @@ class Correcting(WithOtherParts):
     def without_detached(
         self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
     ) -> tuple[Sequence[Expr], Mapping[Expr, Parts]]:
-        """The outputs over leaves for what does not count but must be one number, the corrected one: those are
-        exact."""
+        """The outputs over leaves for detached values: these do not count, but each must be one
+        number, the corrected one, which is exact."""
         marked = [n for n in ir.topological(tuple(outputs)) if n.op is DETACHED]
         if not marked:
             return outputs, leaves
@@ -261,8 +264,9 @@ class Correcting(WithOtherParts):
         return ir.substitute(outputs, names), {**leaves, **exact}
 
     def exponential(self, n: Expr, known: Known) -> Expr:
-        """Put an exponential into what is known; where its correction holds. Where it fades, that is not
-        computed of its argument, but of 0, so that nothing overflows: only what its argument is off counts."""
+        """Add an exponential to `known`; return where its correction holds. Where it fades, its
+        argument is replaced by 0, so that nothing overflows: only the error of its argument
+        counts."""
         x, rest = known[n.args[0]]
         fades, here = ir.lt(x, const(FADES)), ir.var("argument")
         known[here] = ir.where(fades, ZERO, x), ir.where(fades, ZERO, rest)
@@ -323,18 +327,18 @@ class Correcting(WithOtherParts):
         return (*total, raw(ADD, (x[2], y[2]))) if self.tests else total
 
     def inexact_sum(self, total: tuple[Expr, Expr], x: Parts, y: Parts) -> tuple[Expr, Expr]:
-        """A sum of which nothing else need be known: where all of it vanishes, errors of second order are left, so
-        that it does not pass for exact."""
+        """A sum that is not exposed: where all of it vanishes, add errors of second order, so that
+        it does not count as exact."""
         value, rest = total
         errors = [d for d in (x[1], y[1]) if d is not ZERO]
         if value.op not in (ADD, SUB) or len(errors) < 2:
-            return total  # if but one term has an error, a sum that is exact keeps it
+            return total  # an exact sum keeps the error of a single term
         return value, raw(FMA, (const(OWN), raw(ir.ABS, (errors[0],)), rest))
 
     def known_sum(self, total: Parts, x: Parts, y: Parts) -> Parts:
-        """A sum: its correction is not known where both the terms and their corrections cancel, as
-        errors of second order are all that is left; unless no term has an error. Errors that cancel
-        alone leave a trace (`SECOND`), as the sum is not exact."""
+        """A sum whose correction is unknown where both the terms and their corrections cancel,
+        unless no term has an error: only errors of second order remain. Where the errors alone
+        cancel, the correction becomes `SECOND`, as the sum is not exact."""
         value, rest = total[0], total[1]
         errors = [raw(ir.ABS, (d,)) for d in (x[1], y[1]) if d is not ZERO]
         if value.op not in (ADD, SUB) or not errors:
@@ -346,7 +350,7 @@ class Correcting(WithOtherParts):
         inexact = raw(LT, (ZERO, off))
         vanished = raw(ir.AND, (raw(LE, (raw(ir.ABS, (rest,)), ZERO)), inexact))
         some = raw(MUL, (const(SECOND), size))
-        rest = raw(WHERE, (vanished, some, rest))  # so that it does not pass for exact
+        rest = raw(WHERE, (vanished, some, rest))  # so that it does not count as exact
         return value, raw(WHERE, (raw(ir.AND, (nothing, inexact)), NAN, rest))
 
     def unsure(self, x: Parts, where: Expr) -> Parts:
@@ -365,7 +369,7 @@ class Correcting(WithOtherParts):
         return LEFT if self.solves else RELATIVE
 
     def of_each(self, t: Type) -> Expr:
-        """The correction of an element of an array that is accepted."""
+        """The accepted relative correction of an element of an array."""
         if self.bounded:
             return const(ARITHMETIC)
         if not self.functions:
@@ -377,7 +381,7 @@ class Correcting(WithOtherParts):
         return raw(WHERE, (raw(LT, (high, part)), high, part))
 
     def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
-        """A result; what counts the numbers in it that may not be accurate is added."""
+        """A result; the statements that count its inaccurate numbers are added to the checks."""
         if e.op is not ARRAY:
             if kind_of(e, self.kinds) != "f":
                 return self.whole(e)
@@ -439,10 +443,10 @@ def _deciding(nodes: Sequence[Expr]) -> set[Expr]:
 
 
 def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
-    """The names from which values get to where it matters how much of them is left by cancelling: to
-    denominators, decisions, and functions that are not smooth everywhere. Elsewhere what is left after all
-    digits cancelled has a correction of its own size, and so have sums, products and smooth functions of it. And the expressions
-    that are values of such names."""
+    """The names whose values reach denominators, decisions, or functions that are not smooth
+    everywhere, where the remainder after cancellation matters; and the expressions that are values
+    of such names. Elsewhere a remainder without any correct digit has a correction of its own size,
+    and so have sums, products and smooth functions of it."""
     known: dict[Expr, str] = {}
     roots, made_of = _made_of(program)
     watched = (a for _, e in roots for n in ir.topological((e,)) for a in _watched(n, known))
@@ -451,7 +455,7 @@ def _exposed(program: LoopProgram) -> tuple[set[str], set[Expr]]:
 
 
 def _solves_functions(program: LoopProgram) -> bool:
-    """Whether arguments of linear solvers are made of values of functions."""
+    """Whether arguments of linear solvers depend on values of functions."""
     roots, made_of = _made_of(program)
     calls = (s for s in walk(program.block) if isinstance(s, Call) and s.routine not in TURNED)
     found = _behind({name_of(a) for s in calls for a in s.args}, made_of)
@@ -460,12 +464,12 @@ def _solves_functions(program: LoopProgram) -> bool:
 
 
 def _behind(names: set[str], made_of: Mapping[str, set[str]]) -> set[str]:
-    """The names and all that they are made of."""
+    """The names and all names that they depend on."""
     return set(ir.reached(names, lambda name: [*made_of.get(name, ())]))
 
 
 def _made_of(program: LoopProgram) -> tuple[list[tuple[str, Expr]], dict[str, set[str]]]:
-    """Names with the expressions that are in their values, and the names in those; "" where they decide."""
+    """Names with the expressions in their values, and the names in those; "" for decisions."""
     roots: list[tuple[str, Expr]] = []
     made_of: dict[str, set[str]] = {}
 
@@ -499,7 +503,7 @@ def _made_of(program: LoopProgram) -> tuple[list[tuple[str, Expr]], dict[str, se
 
 
 def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]:
-    """The larger or smaller of two numbers, not known where one is nan: a comparison would lose it."""
+    """The larger or smaller of two numbers; nan where one is nan, which a comparison would lose."""
     open_ = [v for v in values if ir.rational(v) is None]
     if not open_:
         return x
@@ -509,7 +513,7 @@ def _with_nan(x: tuple[Expr, Expr], values: Iterable[Expr]) -> tuple[Expr, Expr]
 
 
 def _is_power(n: Expr) -> bool:
-    """Whether a node is a product of as many equal factors."""
+    """Whether a node is a power with a positive integer exponent."""
     q = ir.rational(n.args[1]) if n.op is ir.POW else None
     return q is not None and q.denominator == 1 and q > 0
 

@@ -1,8 +1,8 @@
-"""Linear solvers as loops, for arithmetic that libraries do not have.
+"""Linear solvers as loops, for arithmetic that libraries lack.
 
 Before:  x = solve(a, b)
-After:   for k: the rows of [a b] with the largest a[i, k] first, and less than the others by as
-         much as makes their a[i, k] zero;  x[i] = b[i]/a[i, i]
+After:   for k: move the row of [a b] with the largest a[i, k] first, and subtract multiples of it
+         from the others that make their a[i, k] zero;  x[i] = b[i]/a[i, i]
 
 Requires: `can_be_eliminated`; square matrices.
 Ensures: the same results. Gauss-Jordan elimination with partial pivoting: Higham, Accuracy and
@@ -33,11 +33,11 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.names import Names
 
 MINORS = 3
-"""Rows up to which cofactors are written as minors."""
+"""The most rows of matrices whose cofactors are written as minors."""
 
 
 def can_be_eliminated(s: Call) -> bool:
-    """Whether a call can be written so."""
+    """Whether a call can be written as loops."""
     return s.routine in ("solve", "inv", "det", "slogdet", "cofactors", "cholesky")
 
 
@@ -66,7 +66,7 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
 def of_pivots(
     s: Call, n: Expr, pivot: Callable[[Expr], Expr], sign: Expr, names: Names
 ) -> Statement:
-    """A determinant, or its sign and logarithm, from the pivots, and the sign of the order of rows."""
+    """A determinant, or its sign and logarithm, from the pivots and the sign of the row order."""
     i = index(names.fresh("i"))
     now = [ir.var(names.fresh("product")) for _ in s.results]
     starts, ends = [sign], [now[0] * pivot(i)]
@@ -99,7 +99,7 @@ def cofactors(
 
 
 def _minors(s: Call, n: int, names: Names) -> Statement:
-    """Minors, of rows and columns that follow in a circle: so they have the signs of their places."""
+    """Minors of rows and columns in cyclic order, so that they have the signs of cofactors."""
     ((name, t),), (a,) = s.results, s.args
     i, j = (index(names.fresh(c)) for c in "ij")
 
@@ -189,7 +189,7 @@ def _reduced(
         ir.and_(ir.eq(q, k), ir.not_(ir.eq(pivot, ZERO))), ZERO, here - factor * load(rows, k, q)
     )
     done = ir.or_(ir.eq(p, k), ir.lt(q, k))
-    value = ir.where(done, here, rest)  # zeros that are computed have errors that are not known
+    value = ir.where(done, here, rest)  # computed zeros have unknown errors
     subtract = Build(less, t, (name_of(p), name_of(q)), value)
     sign, last = ir.var(names.fresh("sign")), ir.var(names.fresh("sign"))
     turned = ir.where(ir.eq(found, k), sign, -sign)

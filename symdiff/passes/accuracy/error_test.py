@@ -1,17 +1,17 @@
-"""Where can rounded arithmetic be wrong? The conditions that a kernel computes as well.
+"""Where can rounded arithmetic be wrong? These conditions become part of a kernel.
 
 Before:  (1 - cos(t))/t**2
 After:   and the condition 2*|cos(t)| > 7*|1 - cos(t)|, or t outside [2**-480, 2**480]
 
 Requires: any DAG, to be computed operation by operation.
 Ensures: where `flagged` is false, every output is finite and its error is at most
-`SLACK` units of rounding beyond what rounding alone would make of the same operations
-without any cancellation (`ErrorTest.inherent`); and no branch was taken on the strength of
-rounded values.
+`SLACK` units of rounding beyond the rounding error of the same operations
+without any cancellation (`ErrorTest.inherent`); and no branch depended on
+rounding.
 
 Errors are bounded by `passes.accuracy.bounds`. Underflow and overflow are excluded by
 bounding the inputs: magnitudes follow statically from theirs. Where the processor
-tells of them by itself (`lean`), no test is needed.
+flags them by itself (`lean`), no test is needed.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.underflow import outside
 
 TINY = {"float64": Fraction(1, 2**1010), "float32": Fraction(1, 2**120)}
-"""An error of so many units is none, also of a value that is exactly zero."""
+"""An error of this many units counts as none, even for a value that is exactly zero."""
 STRICT_SLACK = 3
 SLACK = 10
-"""An output may err by so many units beyond its inherent rounding, through cancellation
-and arguments of functions: a worst case, of which half is rare."""
+"""Units by which an output may err beyond its inherent rounding, through cancellation
+and arguments of functions: a worst case; even half of it is rare."""
 
 
 class ErrorTest(Bounds):
-    """Error bounds of the nodes of a DAG, and what must hold for them."""
+    """Error bounds of the nodes of a DAG, and the conditions for them."""
 
     def within(self, tests: Iterable[tuple[Expr, Fraction]]) -> Expr:
         """The condition under which the error of each node is at most so many units.
@@ -86,8 +86,8 @@ class ErrorTest(Bounds):
         return ir.lt(self.bounds[factor].more, allowed + ir.const(TINY[self.dtype]))
 
     def margin(self, e: Expr) -> Expr:
-        """The part of a node's error that is not known statically, over what is allowed
-        of it: an element is flagged above 1."""
+        """The part of a node's error that is not known statically, relative to the allowed
+        error: an element is flagged above 1."""
         bound = self.of(e)
         left = ir.const(max(self.allowed(e) - bound.k, Fraction(1)))
         return (bound.relative + bound.more / ir.abs_(e)) / left
@@ -118,8 +118,8 @@ def flagged_where(
 
     Parameters
     ----------
-    limit : None for what rounding must cost, and `SLACK`; if `strict` what it would cost
-        without cancellation, and `STRICT_SLACK`.
+    limit : None for the inherent rounding error plus `SLACK`; if `strict` the error
+        without cancellation plus `STRICT_SLACK`.
     facts : conditions that hold on the domain.
     fuses, chain : how the outputs are lowered.
     lean : leave overflow, underflow and invalid operations to the processor's flags.
@@ -154,8 +154,8 @@ def flagged_where(
 
 
 def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
-    """What `flagged` leaves out if it is `lean`: where some output is not finite, or something in
-    it may over- or underflow."""
+    """The condition that a `lean` test omits: some output is not finite, or an intermediate
+    may overflow or underflow."""
     large: Expr = ZERO
     unbounded = _unbounded(outputs)
     for output in dict.fromkeys(outputs):
@@ -171,7 +171,7 @@ FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, *EXTRE
 
 
 def _unbounded(outputs: Iterable[Expr]) -> set[Expr]:
-    """The nodes that are not finite for all arguments that are."""
+    """The nodes that are not finite for all finite arguments."""
     found: set[Expr] = set()
     for e in ir.topological(outputs):
         if _may_be_infinite(e) or any(a in found for a in e.args):

@@ -1,4 +1,4 @@
-"""Write constants that no double holds by several that doubles hold.
+"""Write constants beyond the range of doubles by several within the range.
 
 Before:  10**400 * x**2
 After:   10**400/2**1200 * (2**600 * (2**600 * x**2))
@@ -6,8 +6,8 @@ After:   10**400/2**1200 * (2**600 * (2**600 * x**2))
 Constants are exact, so folding them may leave the range of doubles, on either side.
 
 Requires: any DAG.
-Ensures: the same values, and no constant beyond the range in arithmetic. Factors come one
-after the other, all large or all small, so that nothing on the way is farther out than the
+Ensures: the same values, and no constant beyond the range in arithmetic. Factors are applied one
+by one, all large or all small, so that no intermediate is farther out than the
 result; sums with such a term are computed at another scale.
 """
 
@@ -109,7 +109,7 @@ def _powers(size: int) -> list[Expr]:
 
 
 def _bound(e: Expr, far: Expr, left: bool) -> Expr:
-    """What a double is compared with instead."""
+    """The comparison of a double with a far constant, with another bound instead."""
     q = _value(far)
     if abs(q) > 1:
         return ir.INF if q > 0 else ir.neg(ir.INF)

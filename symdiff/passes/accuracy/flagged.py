@@ -4,9 +4,9 @@ Before:  x**3 - 2*x + 1 and x*(x**2 - 2) + 1
 After:   0.07, 0.05
 
 Requires: forms of one formula.
-Ensures: an estimate from sample points, the same in every process. Few points serve, as
-a sum that cancels passes through zero evenly: where a margin is used to a part, it is
-used up somewhere near with about that probability.
+Ensures: an estimate from sample points, the same in every process. Few points are enough, as
+a sum that cancels passes through zero evenly: where a share of a margin is used up, all of
+it is used up somewhere near with about that probability.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from symdiff.passes.differentiate import gradient
 POINTS, REACH = 32, 3
 """Samples, whose binary exponents are up to `REACH` in size."""
 EVENLY = 0.3
-"""Probability that a margin is used up near a point where it is nearly."""
+"""Probability that a margin is used up near a point where it is almost used up."""
 
 STEPS, WORSE, FEW = 256, 16.0, 0.25
-"""Samples of a step of a recurrence; how much more it must lose than its carried numbers
-have lost, at which part of the samples flagged."""
+"""Samples of a step of a recurrence; the ratio of its loss to the losses of its carried
+numbers, and the share of flagged samples, from which it is tested."""
 
 
 def shares(forms: Sequence[Expr]) -> list[float] | None:
     """The estimated share of flagged elements of each form; None if it
-    is not known."""
+    is unknown."""
     found = _margins(forms, ErrorTest(fuses=True, chain=ARRAY_CHAIN))
     if not found:
         return None
@@ -48,15 +48,15 @@ def shares(forms: Sequence[Expr]) -> list[float] | None:
 
 
 def worst_share(outputs: Sequence[Expr], *, strict: bool = False) -> float | None:
-    """The share of sample points at which some output is flagged; None if it is not
-    known. With `strict`, as numbers are."""
+    """The share of sample points at which some output is flagged; None if it is
+    unknown. With `strict`, as for numbers."""
     chain = MAX_CHAIN if strict else ARRAY_CHAIN
     found = _margins(outputs, ErrorTest(fuses=True, chain=chain, strict=strict))
     return sum(max(row, default=0) > 1 for row in found) / len(found) if found else None
 
 
 def _margins(forms: Sequence[Expr], work: ErrorTest) -> list[list[float]]:
-    """How much of what is allowed is used up by each form at the points where all are
+    """The part of the allowed error that each form uses at the points where all are
     finite."""
     margins = [work.margin(e) for e in forms]
     inputs = ir.variables(margins)
@@ -77,7 +77,7 @@ def _margins(forms: Sequence[Expr], work: ErrorTest) -> list[list[float]]:
 
 def inherits(form: Expr, carried: Sequence[Expr]) -> bool:
     """Whether a step of a recurrence loses no digits that its carried numbers still have:
-    at the sample points where it is flagged, rounding them costs about as much as the
+    at the sample points where it is flagged, rounding these numbers costs about as much as the
     step does."""
     work = ErrorTest(fuses=True, chain=ARRAY_CHAIN)
     bound = work.of(form)

@@ -4,15 +4,15 @@ Before:  3*x**2/(x**2 + 1) - 2*x*(x**3 - 2*x + 1)/(x**2 + 1)**2 - 2/(x**2 + 1)
 After:   (x*(x*(x**2 + 5) - 2) - 2)/(x**2 + 1)**2
 
 Requires: any DAG, to be computed operation by operation.
-Ensures: the same values, but for poles, where either is infinite or nan. Of the ways
-to write a sum that is taken which is fastest, counting what flagged elements (see
-`passes.accuracy.error_test`) cost at sample points.
+Ensures: the same values, except at poles, where either is infinite or nan. Of all forms of a sum,
+the fastest is chosen, including the cost of flagged elements (see
+`passes.accuracy.error_test`) at sample points.
 
-What all terms of a sum have in common is a factor of it, and what is left is written
-as it stands or as a difference of squares; or the whole is a quotient of polynomials,
+The common factors of all terms of a sum are taken out, and the rest is written
+unchanged or as a difference of squares; or the whole sum becomes a quotient of polynomials,
 by Horner's rule. Where sines and cosines of u and of u/2 occur, it may be in terms of
-either. Where a term is a series in a band, both sides are written for themselves; or the
-closed form stands alone, if the sum counts nowhere near the middle of that band.
+either. Where a term is a series in a band, both sides are written separately; or only the
+closed form is used, if the sum is not used near the middle of that band.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.stabilise import stabilise
 
 MAX_TERMS, MAX_BASES = 12, 12
-"""Of a sum that is gathered, and MAX_MONOMIALS of its polynomial in MAX_LEAVES nodes."""
+"""Limits of a gathered sum; its polynomial has MAX_MONOMIALS in MAX_LEAVES nodes at most."""
 MAX_MONOMIALS, MAX_LEAVES = 16, 4
 COSTS = {DIV: 6, POW: 6}
-"""Operations of one element that take as long; see `_cost`."""
+"""Costs of operations in units of a fast one; see `_cost`."""
 FUNCTION = 20
 AGAIN = 15
-"""How often a flagged element could be computed instead of once more."""
+"""The cost of recomputing a flagged element, in evaluations of an element."""
 LOOSER, FEW = Fraction(3, 2), 10
-"""No form is taken whose inherent error is so much larger, or than so many units."""
+"""No form is chosen whose inherent error is larger by this factor, or by this many units."""
 MAX_NODES, MAX_SUMS = 1000, 60
-"""Larger programs stay as they are; so do sums beyond so many."""
+"""Larger programs are left unchanged, and so are further sums."""
 
 Powers = dict[Expr, int]
 Away = Callable[[Expr], bool]
-"""Whether a sum counts nowhere near the zeros of a quantity."""
+"""Whether a sum is not used near the zeros of a quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _best(e: Expr, away: Away) -> Expr:
 
 
 def _forms(e: Expr, away: Away) -> Iterator[Expr]:
-    """Ways to write a sum."""
+    """Forms of a sum to choose from."""
     for form in dict.fromkeys((e, *_angles(e))):
         terms = _terms(form)
         if terms is not None:
@@ -117,7 +117,7 @@ def _forms(e: Expr, away: Away) -> Iterator[Expr]:
 
 
 def _angles(e: Expr) -> Iterator[Expr]:
-    """The sum by functions of half an angle alone, or of the whole angle, where both occur."""
+    """The sum in functions of half an angle alone, or of the whole angle, where both occur."""
     angles = {n.args[0] for n in _leaves(e) if n.op in (SIN, COS)}
     halves = {a: a / 2 for a in angles if a / 2 in angles}
     if halves:
@@ -168,7 +168,7 @@ def _product(e: Expr) -> Term:
 
 
 def _factored(terms: Sequence[Term]) -> Iterator[Expr]:
-    """A product of what all terms have in common, and the rest."""
+    """A product of the common factors of all terms, and the rest."""
     bases = dict.fromkeys(b for t in terms for b in t.powers)
     common = {b: min(t.powers.get(b, 0) for t in terms) for b in bases}
     common = {b: n for b, n in common.items() if n}
@@ -185,7 +185,7 @@ def _factored(terms: Sequence[Term]) -> Iterator[Expr]:
 
 
 def _content(factors: Sequence[Fraction]) -> Fraction:
-    """A factor of all the factors, if what is left of them are integers."""
+    """A common factor of all factors, if the quotients are integers."""
     shared = common_measure(factors)
     fine = shared and is_exact(shared) and all(is_exact(f / shared) for f in factors)
     return shared if fine else Fraction(1)
@@ -208,8 +208,8 @@ def _render(term: Term, rest: Expr = ONE) -> Expr:
 
 # ----------------------------------------------------------------------- fractions
 def _fraction(e: Expr) -> Expr | None:
-    """A quotient of polynomials without common factors: that above by Horner's rule,
-    that below in factors; None if it is too long."""
+    """A quotient of polynomials without common factors, the numerator by Horner's rule,
+    the denominator in factors; None if it is too long."""
     leaves = tuple(dict.fromkeys(_leaves(e)))
     if not 0 < len(leaves) <= MAX_LEAVES:
         return None
@@ -258,7 +258,7 @@ def _quotient(e: Expr, known: Mapping[Expr, Any], context: Any) -> tuple[Any, An
 
 
 def _leaves(e: Expr) -> Iterator[Expr]:
-    """What a node is a rational function of."""
+    """The nodes of which a node is a rational function."""
 
     def below(n: Expr) -> tuple[Expr, ...]:
         return (n.args[:1] if n.op is POW else n.args[::-1]) if _is_rational(n) else ()
@@ -279,7 +279,7 @@ def _monomials(poly: Any) -> dict[tuple[int, ...], Fraction]:
 
 
 def _horner(monomials: Mapping[tuple[int, ...], Fraction], leaves: tuple[Expr, ...]) -> Expr:
-    """A polynomial, by repeatedly factoring out of it the leaf that most terms have."""
+    """A polynomial, by repeatedly factoring out the leaf that most terms have."""
     counts = [sum(m[i] > 0 for m in monomials) for i in range(len(leaves))]
     i = max(range(len(leaves)), key=lambda i: counts[i])
     if counts[i] == 0:
@@ -292,7 +292,7 @@ def _horner(monomials: Mapping[tuple[int, ...], Fraction], leaves: tuple[Expr, .
 
 
 def _cost(e: Expr) -> int:
-    """Operations, a division and a function being several."""
+    """The number of operations, where a division or a function counts as several."""
     total = 0
     for node in ir.topological((e,)):
         if node.op is POW and (n := ir.integer(node.args[1])) is not None:

@@ -4,11 +4,11 @@ Before:  s = s + (exp(x[i]) - 1 - x[i])
 After:   s = s + tested(0, exp(x[i]) - 1 - x[i], screen, flagged, x[i])
 
 Requires: a program whose completed operations are not written out yet.
-Ensures: the same program, ready to be emitted. A real expression of one block is a function
-of numbers of what it loads: elements of arrays, carried numbers, integers. Where its error test
-(see `passes.accuracy.error_test`) holds it is to be computed again, from its closed form, by the second
-and third tier. What is collected, as in `s = s + term`, is not watched, its terms are. What
-was loaded counts as exact.
+Ensures: the same program, ready for emission. A real expression of one block is a function of the
+numbers that it loads: elements of arrays, carried numbers, integers. Where its error test
+(see `passes.accuracy.error_test`) holds, the second and third tier recompute it from its closed
+form. Accumulators, as in `s = s + term`, are not watched, but their terms are. Loaded values count
+as exact.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ from symdiff.passes.stabilise import stabilise
 
 UNDERFLOW, OVERFLOW = 1, 2
 AGAIN, LONGEST = 2400, 100
-"""As of `passes.accuracy.cancelling_sums`: flagged values are computed one by one."""
+"""As in `passes.accuracy.cancelling_sums`: flagged values are computed one by one."""
 
 
 class Reference(NamedTuple):
@@ -98,7 +98,7 @@ class Reference(NamedTuple):
 
 
 class ProgramWithTests(NamedTuple):
-    """A program to be emitted, and the references of its tested values by their number.
+    """A program for emission, and the references of its tested values by their numbers.
 
     Attributes
     ----------
@@ -123,8 +123,8 @@ def with_error_tests(
     accuracy : "high" or "strict"; with "certified" every value is flagged.
     tests : what is tested for in addition to cancellation: 0 for nothing, 1 for underflow, 2 for
         overflow and invalid operations as well. The others are left to the flags.
-    known : what was found of single expressions, of this program or one like it with other tests;
-        more is added.
+    known : results for single expressions of this program, or of one like it with other tests;
+        the function adds to it.
     """
     program = ready(without_twins(program))
     lossy = tests < UNDERFLOW and passes_on_losses(program)
@@ -146,8 +146,8 @@ class _Value:
     whole : the same, with its parts as they are computed.
     closed : in closed form.
     step : whether it is a step of a recurrence that loses no more than its numbers have.
-    flagged : when it is flagged,
-    screen : and a shorter condition, without which it is not.
+    flagged : the condition under which it is flagged,
+    screen : and a shorter condition that this one implies.
     """
 
     form: Expr
@@ -160,18 +160,18 @@ class _Value:
 
 @dataclass(slots=True)
 class _Testing:
-    """What becomes of the expressions of a program.
+    """The rewritten expressions of a program.
 
     Attributes
     ----------
     names : variables for what the expressions load.
     parts : variables for parts of expressions that are tested by themselves.
-    values : the watched expressions; parts stand before what they are parts of.
-    new : the others, and in the end all.
-    sums : what collects terms, by the expression of its next value.
+    values : the watched expressions; parts precede the expressions that contain them.
+    new : the other expressions, and at the end all.
+    sums : the accumulators, by the expression of their next value.
     known : see `with_error_tests`.
-    carried : numbers that loops keep.
-    decisions : numbers that say whether conditions hold.
+    carried : numbers that loops carry.
+    decisions : numbers that record whether conditions hold.
     counts : integers that are not negative.
     """
 
@@ -200,7 +200,7 @@ class _Testing:
             self.carried |= {var(n) for n, t in names if t == REAL}
 
     def group(self, expressions: Iterable[_Found]) -> None:
-        """Look at the expressions of one block together."""
+        """Process the expressions of one block together."""
         watched: dict[Expr, tuple[Expr, ...]] = {}
         others: dict[Expr, None] = {}
         for found in expressions:
@@ -209,9 +209,7 @@ class _Testing:
                 continue
             kind = kind_of(e, self.kinds)
             sum_ = reduction(found.carried) if found.carried is not None else None
-            if (
-                kind == "b" and found.real and not self._is_of_kept(e)
-            ):  # what is stored only if it holds
+            if kind == "b" and found.real and not self._is_of_kept(e):  # a condition for a store
                 self.decisions[e] = where(e, ONE, ZERO)
                 watched[self.decisions[e]] = ()
             elif kind == "b" or (sum_ is not None and self._is_leaf(sum_.term)):
@@ -226,8 +224,9 @@ class _Testing:
         self._watch({e: steps for e, steps in watched.items() if e not in self.values})
 
     def _is_of_kept(self, e: Expr) -> bool:
-        """Whether a condition compares a number with one that a loop has kept, such as the largest term: that is
-        rounded as the number is, and more digits of one of them would tell apart what is the same."""
+        """Whether a condition compares a number with one that a loop carries, such as the largest
+        term: both are rounded alike, and more digits of one of them would distinguish equal
+        values."""
         if e.op is NOT:
             return self._is_of_kept(e.args[0])
         return e.op in ir.COMPARISONS and any(a in self.carried for a in e.args)
@@ -236,7 +235,7 @@ class _Testing:
         return not e.args or e.op is LOAD or self._is_whole(e)
 
     def _is_whole(self, e: Expr) -> bool:
-        """Whether an expression is one of integers only."""
+        """Whether an expression consists of integers only."""
         kind_of(e, self.kinds)
         for n in ir.topological((e,), self.whole):
             below = n.op is LOAD or all(self.whole[a] for a in n.args)
@@ -244,7 +243,8 @@ class _Testing:
         return self.whole[e]
 
     def _named(self, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-        """The expressions over variables for what they load, for integers and for what kept numbers decide."""
+        """The expressions over variables for loads, for integers and for decisions on carried
+        numbers."""
         seen: set[Expr] = set()
         stack = list(reversed(outputs))
         while stack:
@@ -253,7 +253,7 @@ class _Testing:
                 continue
             seen.add(e)
             number = kind_of(e, self.kinds) == "i" and e.op is not CONST
-            divided = e.op in (FLOORDIV, MOD)  # of integers, which reals may have chosen
+            divided = e.op in (FLOORDIV, MOD)  # integers that may depend on reals
             if e in self.names:
                 continue
             if self._is_of_kept(e):
@@ -268,15 +268,15 @@ class _Testing:
         return substitute(outputs, self.names)
 
     def _back(self, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-        """The expressions over what is loaded, node by node."""
+        """The expressions over loads again, node by node."""
         for e in ir.topological(outputs, self.over):
             self.over[e] = ir.with_args(e, tuple(self.over[a] for a in e.args))
         return tuple(self.over[e] for e in outputs)
 
     # ------------------------------------------------------------------- watching
     def _watch(self, watched: Mapping[Expr, tuple[Expr, ...]]) -> None:
-        """Say how expressions are computed, and when they are flagged; of steps of a
-        recurrence with the numbers that are carried along."""
+        """Choose how expressions are computed, and when they are flagged; steps of a recurrence
+        together with the numbers that are carried along."""
         keys: list[Expr] = []
         wholes: list[Expr] = []
         entire: list[Expr] = []
@@ -320,7 +320,7 @@ class _Testing:
             self.values[key] = value
 
     def _forms(self, wholes: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-        """Expressions in closed form, and as they are computed best."""
+        """Expressions in closed form, and in the form that is best to compute."""
         key = "forms", wholes, self.accuracy
         if key not in self.known:
             plain = forms = _written(wholes)
@@ -331,7 +331,7 @@ class _Testing:
         return found
 
     def _factor(self, e: Expr) -> list[Expr]:
-        """The one factor of a product that may be flagged, unless it is all of it."""
+        """The one factor of a product that may be flagged, unless it is the whole product."""
         whole = e
         while e.op in (MUL, DIV, NEG, ABS):
             loose = [a for a in e.args if a.args and self._may_be_wrong(a)]
@@ -341,7 +341,7 @@ class _Testing:
         return [] if e is whole else [e]
 
     def _apart(self, e: Expr, moved: Sequence[Expr]) -> list[Expr]:
-        """The largest parts of a step that do not depend on what is carried."""
+        """The largest parts of a step that do not depend on carried numbers."""
         order = ir.topological((e,))
         moves = depends_on(order, moved)
         tops = {a for n in order if n in moves for a in n.args if a not in moves}
@@ -352,7 +352,7 @@ class _Testing:
         return self._flagged(_written((e,))[0]) is not FALSE
 
     def _flagged(self, form: Expr) -> Expr:
-        """Where rounding may have cost too much."""
+        """The condition under which rounding may have cost too much."""
         if self.accuracy == "certified":
             return ir.boolean(bool(form.args))
         key = "flagged", form, self.dtype, self.accuracy, tuple(self._facts)
@@ -365,7 +365,7 @@ class _Testing:
         return found
 
     def _spoilt(self, form: Expr, tests: int) -> Underflow:
-        """Where underflow, and overflow, may have."""
+        """The condition under which underflow or overflow may have."""
         key = "spoilt", form, tests, self.dtype, self.accuracy, tuple(self._facts)
         if key not in self.known:
             self.known[key] = self._spoilt_where(form, tests)
@@ -389,7 +389,7 @@ class _Testing:
 
     def _is_one_operation(self, form: Expr) -> bool:
         """Whether a form is rounded once or a function of the library: then it overflows and
-        underflows where the truth does."""
+        underflows where the exact value does."""
         at = fused(form)
         args = form.args if at is None else (form.args[1 - at], *form.args[at].args)
         exact = (not a.args and (a.op is VAR or self._is_number(a)) for a in args)
@@ -439,7 +439,7 @@ class _Testing:
         return ProgramWithTests(program, tuple(references), flags)
 
     def _collected(self, e: Expr, r: Reduction) -> Expr:
-        """The next value of what collects a term."""
+        """The next value of an accumulator."""
         term = self.new[r.term]
         if r.kind in ("add", "mul"):
             return raw(ADD if r.kind == "add" else MUL, (var(r.carried.name), term))
@@ -452,7 +452,7 @@ class _Testing:
 
 
 def _written(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The outputs in forms to be computed."""
+    """The outputs in the forms that are computed."""
     return stabilise(expand_completed(outputs))
 
 
@@ -461,7 +461,7 @@ class _Found(NamedTuple):
 
     Attributes
     ----------
-    real : whether it becomes a real number whatever it is, or says whether one is stored.
+    real : whether its result is a real number, or decides whether one is stored.
     carried : the number whose next value it is, and
     together : the numbers that are carried along, and restored from tapes.
     """

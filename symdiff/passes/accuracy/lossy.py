@@ -1,7 +1,7 @@
-"""Which programs with arrays and loops can lose digits in ways that need looking at.
+"""Which programs with arrays and loops can lose digits in ways that need tests.
 
 Before:  for i: s = s + x[i]*x[i]                                         log(s)
-After:   `passes_on_losses` is true: what underflow cost s is in its logarithm
+After:   `passes_on_losses` is true: the loss of s by underflow affects its logarithm
 
 Requires: any program. Ensures: only reads it.
 """
@@ -29,8 +29,8 @@ from symdiff.lowering.loops.collected import reduction
 
 
 def passes_on_losses(program: LoopProgram) -> bool:
-    """Whether numbers that are computed, and may have lost digits to underflow or overflowed, are
-    operands of others, so that tests are to be asked if something did."""
+    """Whether computed numbers that may have lost digits to underflow, or overflowed, are
+    operands of others, so that tests must check for that."""
     made = {
         n for s in walk(program.block) for n, t in (*defined(s), *inner(s)) if t.kind == "f"
     }  # fmt: skip

@@ -4,8 +4,8 @@ Before:  for i: s = s + x[i]*x[i]
 After:   {"s"}
 
 Requires: the statements of a program.
-Ensures: a set of names of numbers that loops carry, of their tapes, and of arrays that are built, of which no
-value is negative, as it is computed. It may be nan.
+Ensures: the names of numbers that loops carry, of their tapes, and of arrays that are built, whose
+computed values are never negative. They may be nan.
 """
 
 from __future__ import annotations

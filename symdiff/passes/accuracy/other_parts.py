@@ -29,7 +29,7 @@ from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated, eliminated
 
 Parts = tuple[Expr, ...]
-"""The parts of a number: its value as far as one number holds it, and the others."""
+"""The parts of a number: its value rounded to one number, and the corrections."""
 
 
 def with_loops(
@@ -70,7 +70,7 @@ def with_loops(
 
 
 def added_up(terms: Iterable[Expr]) -> Expr:
-    """The sum of terms, as it stands; those that are zero are left out."""
+    """The sum of terms as raw nodes; zero terms are left out."""
     total: Expr = ZERO
     for e in terms:
         if e is not ZERO:
@@ -86,8 +86,8 @@ class WithOtherParts(ABC):
     suffixes : of the names of the other parts.
     other_parts : the names of the other parts by that of the first; what has none is exact.
     tapes : the same of tapes.
-    filled_here : exact arrays whose other parts were filled with zeros, which are known up to the end of
-        the block where they were.
+    filled_here : exact arrays whose other parts were filled with zeros; they are known up to the
+        end of the block that filled them.
     ranges : the indices of loops, and how many values they have.
     """
 
@@ -119,11 +119,11 @@ class WithOtherParts(ABC):
 
     @abstractmethod
     def unsure(self, x: Parts, where: Expr) -> Parts:
-        """A number that is not known where a condition holds."""
+        """A number that is unknown where a condition holds."""
 
     # ------------------------------------------------------------------ expressions
     def over(self, outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Parts]]:
-        """The expressions over variables for what they load, and the parts of those."""
+        """The expressions over variables for their loads, and the parts of those."""
         found = {n: ir.var(f"leaf {k}") for k, n in enumerate(ir.topmost(outputs[::-1], lp.LEAVES))}
         forms = ir.substitute(outputs, found)
         leaves = {v: self.leaf(n) for n, v in found.items()}
@@ -150,7 +150,7 @@ class WithOtherParts(ABC):
         return (lp.load(n.args[0], *places), *others)
 
     def whole(self, e: Expr) -> Expr:
-        """An expression of integers, with decisions on real values as they are made."""
+        """An expression of integers, with its decisions on real values."""
         return self.decided(e)[0]
 
     def decided(self, e: Expr) -> tuple[Expr, Expr]:
@@ -187,7 +187,7 @@ class WithOtherParts(ABC):
         """A result; what counts the numbers in it that are not accurate is added."""
 
     def whole_program(self) -> lp.LoopProgram:
-        """The program with the other parts; one more output counts what is not accurate."""
+        """The program with the other parts; one more output counts the inaccurate numbers."""
         block = self.block(with_loops(self.program, self.names, self.keeps))
         outputs, checks, wrong = list[Expr](), list[lp.Statement](), list[Expr]()
         for e in self.program.outputs:
@@ -197,7 +197,7 @@ class WithOtherParts(ABC):
         return replace(self.program, block=block, outputs=tuple(outputs))
 
     def account(self, wrong: Sequence[Expr], checks: list[lp.Statement]) -> Expr:
-        """The last output, of what counts the numbers that are not accurate."""
+        """The last output: the sum of the counts of inaccurate numbers."""
         total = added_up(wrong)
         return raw(lp.REAL_OF, (total,)) if total is ZERO else total
 
@@ -223,7 +223,7 @@ class WithOtherParts(ABC):
         return False
 
     def call(self, s: lp.Call) -> list[lp.Statement]:
-        """What becomes of such a call."""
+        """The statements that replace such a call."""
         raise UnsupportedError(f"{s.routine} has no version with more digits")
 
     def sized(self, t: lp.Type) -> lp.Type:
@@ -253,7 +253,7 @@ class WithOtherParts(ABC):
         return [self.filled(n, t, ZERO) for n in self.named(name)]
 
     def leave(self, outside: int) -> None:
-        """A block ends: what was filled in it, all after the first `outside`, is exact again."""
+        """A block ends: arrays filled in it, all after the first `outside`, are exact again."""
         for name in self.filled_here[outside:]:
             del self.other_parts[name]
         del self.filled_here[outside:]

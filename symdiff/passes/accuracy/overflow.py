@@ -4,15 +4,15 @@ Before:  sqrt(x*x + y*y)
 After:   not (2/sqrt(x*x + y*y) <= 4*(2**1021*sqrt(x*x + y*y) + 1)), or the result not finite
 
 Requires: any DAG, to be computed operation by operation.
-Ensures: where both conditions are false, the result is finite, nothing overflowed on the way
-that it does not show, and what underflow cost is below 4 units in its last place; or the
+Ensures: where both conditions are false, the result is finite, no intermediate overflowed without
+a trace in it, and the loss by underflow is below 4 units in its last place; or the
 result is below the normal numbers.
 
-An operation that underflows loses at most half of the smallest number; how much of that is in
-the result is followed through the DAG as a number of smallest numbers, which is a constant
-for most products and sums. So a product of small numbers that is small itself is not flagged,
-other than in `passes.analysis.magnitude`, which bounds the inputs instead. A result shows what
-overflowed in sums and products; for others the inputs are bounded as there.
+An operation that underflows loses at most half of the smallest number. The DAG propagates these
+losses to the result as a number of smallest numbers, which is a constant for most products and
+sums. So a small product of small numbers is not flagged, unlike in `passes.analysis.magnitude`,
+which bounds the inputs instead. Overflow in sums and products is visible in the result; for other
+operations the inputs are bounded as there.
 
 Where few products may underflow before the last operation, that one did is a shorter condition,
 and often the same for many elements: that of `(a*b)*x[i]` is that `a*b` is not a normal number.
@@ -54,12 +54,12 @@ ALLOWED = 4
 FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
 """The smallest normal numbers."""
 SMALLEST = {"float64": (1074, 1021), "float32": (149, 125)}
-"""The smallest number is two to the minus the first; times two to the second, a number is
-measured in smallest numbers per unit of its last place."""
+"""The smallest number is two to the minus the first; times two to the second, a number becomes
+its unit in the last place in smallest numbers."""
 FEW = 2
 """Products with a separate test of underflow."""
 ALONG = 4
-"""Products in place of one, where errors are computed along."""
+"""The number of products that replace one, where errors are computed along."""
 _SHOWN = (ADD, SUB, MUL, NEG, ABS)
 
 
@@ -69,7 +69,7 @@ class Underflow(NamedTuple):
     Attributes
     ----------
     some : that something underflowed on the way to the result; it is shorter.
-    counts : that it counts in the result.
+    counts : that this affects the result.
     """
 
     some: Expr
@@ -86,7 +86,7 @@ def overflow(form: Expr, work: ErrorTest) -> Expr:
 
 
 def underflow(form: Expr, work: ErrorTest) -> Underflow:
-    """The conditions for underflow; both are one where no shorter one is known."""
+    """The conditions for underflow; both are equal where no shorter one is known."""
     losses = _Losses(work)
     loss = losses.of(form)
     if (q := ir.rational(loss)) is not None and q <= ALLOWED:
@@ -102,7 +102,7 @@ def underflow(form: Expr, work: ErrorTest) -> Underflow:
 
 
 def _is_shown(form: Expr) -> bool:
-    """Whether the result is not finite if anything on the way is not."""
+    """Whether the result is not finite if any intermediate is not."""
     return all(
         not e.args or e.op in _SHOWN or e.op.boolean or (e.op is POW and (ir.integer(e.args[1]) or 0) > 0)
         for e in ir.topological((form,))
@@ -110,11 +110,12 @@ def _is_shown(form: Expr) -> bool:
 
 
 class _Losses:
-    """What underflow cost, in smallest numbers, by the nodes; with their errors if `compensated`.
+    """The losses of the nodes by underflow, in smallest numbers; with their errors if
+    `compensated`.
 
     Attributes
     ----------
-    own : what the operations that may underflow lose by themselves.
+    own : the losses of the operations themselves that may underflow.
     errors : whether errors are computed somewhere: they may underflow where nothing else does.
     """
 
@@ -132,8 +133,8 @@ class _Losses:
         return self.known[e]
 
     def some(self, form: Expr) -> Expr | None:
-        """The condition that an operation before the last lost something; None if that is
-        longer than to say how much."""
+        """The condition that an operation before the last lost something; None if the condition on
+        the amount is shorter."""
         before = [e for e in self.own if e is not form]
         if self.errors or self.own.get(form, 0) > ALLOWED or len(before) > FEW:
             return None
@@ -150,7 +151,7 @@ class _Losses:
         return found
 
     def _once(self, e: Expr, times: int = 1) -> Expr:
-        """What an operation loses itself."""
+        """The loss of an operation itself."""
         if not self.compensated and self.magnitudes.least(e) > -self.magnitudes.limit:
             return ZERO
         self.own[e] = times
@@ -177,7 +178,7 @@ class _Losses:
         return self._arithmetic(e, losses)
 
     def _arithmetic(self, e: Expr, losses: Sequence[Expr]) -> Expr:
-        """What operations that pass losses on lose in all."""
+        """The total loss of an operation that passes losses on."""
         op, args = e.op, e.args
         if op in (NEG, ABS, PLAIN):
             return losses[0]
@@ -206,8 +207,8 @@ class _Losses:
         return total
 
     def _with_errors(self, e: Expr) -> Expr:
-        """Of a sum that is computed with its errors: for each product it takes three more,
-        the one that gives its own error and those of the errors of its factors."""
+        """The loss of a sum that is computed with its errors: each product needs three more,
+        one for its own error and two for the errors of its factors."""
         inside = _Losses(self.work, compensated=True)
         loss = ir.const(ALONG) * inside.of(e)
         self.errors = True
@@ -215,7 +216,7 @@ class _Losses:
         return loss
 
     def _decide(self, args: Sequence[Expr], losses: Sequence[Expr]) -> None:
-        """A comparison is flagged within what its sides lost."""
+        """Flag a comparison within the losses of its sides."""
         loss = losses[0] + losses[1]
         if loss is not ZERO:
             unit = ir.const(Fraction(1, 2 ** SMALLEST[self.work.dtype][0]))

@@ -1,4 +1,4 @@
-"""The rounding errors of pseudoinverses, and of what they leave, to first order.
+"""The rounding errors of pseudoinverses, and of their residuals, to first order.
 
 Before:  p = pinv(a); r = y - a x
 After:   p, p_rest = corrected_pinv(a, a_rest); r_rest = y - a x - r, computed with twice the digits
@@ -44,7 +44,8 @@ def difference(w: Writer, s: Call, errors: list[Expr]) -> Rests:
 
 
 def bound_of_pseudoinverse(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
-    """What the result loses by what the matrix lost: the rule of the derivative with sizes."""
+    """The loss of the result due to losses of the matrix: the derivative rule in absolute
+    values."""
     p, d = sizes_of(w, result_of(s)), lost[0]
     if d is ZERO:
         return [ZERO]
@@ -54,7 +55,7 @@ def bound_of_pseudoinverse(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
 
 
 def bound_of_difference(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
-    """The same of Y - A X."""
+    """The same for Y - A X."""
     (_, a, x), (dy, da, dx) = s.args, lost
     more = w.plus(w.times(da, sizes_of(w, x)), w.times(sizes_of(w, a), dx))
     return [w.plus(dy, more)]

@@ -1,10 +1,11 @@
-"""What is left of the error of a value that is computed with the errors of its parts?
+"""The remaining error of a value that is computed with the errors of its parts.
 
 Before:  compensated(log(x*x - y)/(x - y))
-After:   x*x - y is off by less than 2**-20 of itself, as x - y is; then at most 2**-6 of
-         what the error would be without corrections (`lowering.compensated.evaluate`)
+After:   the relative errors of x*x - y and x - y are below 2**-20; then at most 2**-6 of
+         the error without corrections remains (`lowering.compensated.evaluate`)
 
-Requires: the bounds of `passes.accuracy.error_test` for the value, each operation rounded by itself.
+Requires: the bounds of `passes.accuracy.error_test` for the value, each operation rounded
+by itself.
 Ensures: where the conditions hold, the error is at most the given part of that bound: the
 errors of functions (`lowering.compensated.functions.BITS`), products of two errors and the squares
 of errors in arguments, however many follow one another.
@@ -24,17 +25,17 @@ from symdiff.lowering.target import COMPENSATED_OPS, PLAIN
 from symdiff.passes.analysis.band_extent import FURTHER, is_band
 
 SUMS = Fraction(1, 2**40)
-"""What is left where no two errors are multiplied and there are no functions."""
+"""The remaining part where no two errors are multiplied and there are no functions."""
 PRODUCTS = Fraction(1, 2**12)
 FUNCTIONS, LIGHT_FUNCTIONS = Fraction(1, 2 ** (BITS - 52)), Fraction(1, 2 ** (LIGHT_BITS - 52))
 """The error of a function is counted as two units, of at least 2**-53 each."""
 SERIES = Fraction(1, 2**FURTHER)
-"""Units by which a series in a band is off besides its rounding."""
+"""The truncation error of a series in a band in units."""
 SMALL = 2**33
-"""Errors of so many units are 2**-20 or less: what they make of each other stays below
+"""Errors of this many units are 2**-20 or less: their products stay below
 `PRODUCTS` through hundreds of operations."""
 FEW = 64
-"""With so many units of error, every argument of a function is well within its room."""
+"""With this many units of error, every argument of a function is well within its margin."""
 LARGEST_EXPONENT = 600
 
 
@@ -62,12 +63,12 @@ class Bound:
 
 @dataclass(slots=True)
 class ResidualBounds:
-    """What is left of the errors of nodes, each looked at once.
+    """The remaining errors of nodes; each node is visited once.
 
     Attributes
     ----------
-    bounds : of all nodes below those that are asked for.
-    slopes : of a function by its arguments, at most.
+    bounds : of all nodes below the requested ones.
+    slopes : bounds of the derivatives of a function by its arguments.
     light : whether functions have fewer bits.
     errorless : whether values are taken without their errors; then only functions have
         conditions, without which their values are arbitrary.
@@ -86,12 +87,12 @@ class ResidualBounds:
     safe: dict[Expr, Conditions] = field(default_factory=dict)
 
     def all_safe(self, nodes: Iterable[Expr]) -> Expr:
-        """The condition under which what is said of nodes holds."""
+        """The condition under which the bounds of the nodes hold."""
         return _all({c: None for n in nodes for c in self.safe[n]})
 
     def of(self, e: Expr) -> tuple[Fraction, Expr]:
-        """The part of its bound that is left of the error of a node where it is `safe`, and
-        what is added to that."""
+        """The part of its bound that the error of a node retains where it is `safe`, and the error
+        to add."""
         for n in ir.topological((e,), self.parts):
             self.worst[n] = self._worst(n)
             self.parts[n] = self._local(n)
@@ -106,7 +107,7 @@ class ResidualBounds:
         return max(part, PRODUCTS) if self._squared(n) else part
 
     def _conditions(self, n: Expr) -> Conditions:
-        """Of a choice, the conditions of the side that is taken."""
+        """The conditions of a node; for a choice those of the side that is taken."""
         if n.op is WHERE:
             yes, no = (self.safe[x] for x in n.args[1:])
             found = {c: None for c in yes if c in no}
@@ -126,7 +127,7 @@ class ResidualBounds:
         return found
 
     def _truncation(self, n: Expr) -> Expr:
-        """The error by which series differ from what they stand for."""
+        """The truncation error of series."""
         below = [self.series[a] for a in n.args]
         if n.op is WHERE:
             inside = below[1]

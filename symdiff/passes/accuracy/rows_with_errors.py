@@ -1,13 +1,13 @@
-"""A program over rows together with its rounding errors, and what says which rows are not accurate.
+"""A program over rows together with its rounding errors, and flags of inaccurate rows.
 
 Before:  for row: out[row] = f(x[row])
 After:   for row: out[row], rest[row] = f(x[row]), its error; out + rest; wrong[row] = |rest| > 2**-40*|out|
 
 Requires: a program of rows (`symdiff.loops.rows`), each of whose results has an axis of rows.
-Ensures: the same outputs, corrected, and one more: of each row how many of its real numbers may not be
-accurate. What is computed of a row does not depend on others. Completed operations may be in their closed
-forms, unlike in calls that are corrected as a whole: near their singularities corrections are large, and
-nothing is finite there. Tests for underflow change no bits of what is accurate.
+Ensures: the same outputs, corrected, and one more: for each row, how many of its real numbers may
+be inaccurate. Rows do not affect each other. Completed operations may be in their closed forms,
+unlike in calls that are corrected as a whole: near their singularities corrections are large, and
+nothing is finite there. Tests for underflow change no bits of accurate results.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ from symdiff.passes.accuracy.underflow_losses import is_lost
 
 
 def corrected_rows(program: LoopProgram, tests: bool) -> LoopProgram:
-    """The program with its corrections, and one more output, an array over rows; `tests`: whether what
-    underflow cost counts.
+    """The program with its corrections, and one more output, an array over rows.
+
+    `tests`: whether losses by underflow count.
 
     Raises
     ------
@@ -55,8 +56,8 @@ def corrected_rows(program: LoopProgram, tests: bool) -> LoopProgram:
 def corrected_formulas(
     program: LoopProgram, outputs: Sequence[Expr], tests: bool
 ) -> tuple[tuple[Expr, ...], Expr]:
-    """The same of the formulas of a row, over the names of its numbers: their values with their errors, and whether
-    any of them may not be accurate.
+    """The same for the formulas of a row, over the names of its numbers: their values with their
+    errors, and whether any of them may be inaccurate.
 
     Raises
     ------
@@ -76,12 +77,12 @@ def corrected_formulas(
 
 
 class _Rows(Correcting):
-    """Each row has an account of its own.
+    """Corrected rows, each with an account of its own.
 
     Attributes
     ----------
     row : the index of rows in the account.
-    counted : what counts the numbers that are not accurate: statements, and a number for each output.
+    counted : the counts of inaccurate numbers: statements, and a number for each output.
     """
 
     def __init__(self, program: LoopProgram, tests: bool) -> None:
@@ -97,7 +98,7 @@ class _Rows(Correcting):
         return array(name)
 
     def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
-        """An array of results; what counts the numbers in a row that are not accurate goes to its account."""
+        """An array of results; the count of inaccurate numbers in a row goes to its account."""
         assert e.op is ARRAY
         t, name = self.sized(types(self.program)[name_of(e)]), name_of(e)
         if t.kind != "f" or name not in self.other_parts:

@@ -4,9 +4,9 @@ Before:  w*exp(a/g)/((exp(a/g) + x*exp(b/g))*z)
 After:   w/((1 + x*exp(b/g - a/g))*z)
 
 Requires: a node in a form to be computed.
-Ensures: an equal node, which needs no exponential that overflows where the share does not, as
-in the derivatives of `logaddexp(a/g, b/g)` after common factors went. Not where the exponent is
-a variable: that one is exact, the difference is not.
+Ensures: an equal node without an exponential that overflows where the share does not, as
+in the derivatives of `logaddexp(a/g, b/g)` after cancellation of common factors. An exponent that
+is a variable is kept: it is exact, the difference is not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symdiff.ir import ADD, DIV, NEG, ONE, VAR, Expr
 from symdiff.ir.functions import EXP
 
 MAX_FACTORS, MAX_TERMS = 16, 8
-"""Longer products and sums stay as they are."""
+"""Longer products and sums are left unchanged."""
 
 
 def shared(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
@@ -55,7 +55,8 @@ def _is_computed(exponent: Expr) -> bool:
 
 
 def _factors(e: Expr) -> tuple[list[Expr], list[Expr]]:
-    """What a quotient multiplies, and what it divides by; itself if these are too many."""
+    """The factors of the numerator and of the denominator of a quotient; itself if these are too
+    many."""
     found = list(islice(ir.factors(e), MAX_FACTORS + 1))
     if len(found) > MAX_FACTORS:
         return [e], []

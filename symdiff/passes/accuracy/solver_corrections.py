@@ -5,10 +5,10 @@ After:   x = solve(a, b); r = b - a x, computed without errors;
          x_rest = solve(a, r + b_rest - a_rest x)
 
 Requires: the errors of the arguments.
-Ensures: what is to be added to each result, to first order. What a library computes is the result
-for arguments that are a little different; how different is computed with twice the digits, and the
-derivative of the routine says what that makes of the result, in its own arithmetic. So a solver
-costs a product of matrices in sums of two numbers, which runs in vectors, and one or two further
+Ensures: the correction of each result, to first order. A library computes the exact result for
+slightly different arguments. Their difference is computed with twice the digits, and the
+derivative of the routine converts it to the error of the result, in its own arithmetic. So a solver
+costs a product of matrices in sums of two numbers, which is vectorised, and one or two further
 calls, where elimination in such arithmetic takes a hundred times as long as the library.
 The remainder, of second order, is estimated by the correction of the correction. Where that is more than a
 rounding of an element, its correction is unknown (nan), or that is what it lost, where losses are carried.
@@ -49,21 +49,21 @@ from symdiff.passes.accuracy.spectral_corrections import (
 )
 
 LEAST = 4
-"""Rows of matrices below which sums and eliminations in loops take less time."""
+"""For matrices with fewer rows than this, sums and eliminations in loops are faster."""
 
 
 SECOND = Fraction(1, 2**51)
-"""Of an element: what of second order counts as nothing."""
+"""Relative to an element: smaller terms of second order count as nothing."""
 FAR = Fraction(1, 2**200)
-"""Of numbers that are far from 1; squared, of what may be lost beside the largest element; its cube, of what is
-then lost of a result."""
+"""Numbers below this or above its reciprocal are far from 1. Its square is the same for products;
+its cube is the loss by underflow relative to the largest element."""
 OF_ANY_SIZE = ("eigh", "svd", "pinv", "difference")
-"""Routines that are corrected whatever their matrices are."""
+"""Routines that are corrected for matrices of any size."""
 BY_PIVOTS = ("det", "slogdet", "cofactors")
 
 
 def has_correction(s: lp.Call, known: Mapping[str, lp.Type]) -> bool:
-    """Whether the errors of a call are computed so."""
+    """Whether the errors of a call are computed this way."""
     shapes = [known[lp.name_of(a)].shape for a in s.args]
     n = shapes[0][0]
     if s.routine in OF_ANY_SIZE:
@@ -76,7 +76,7 @@ def has_correction(s: lp.Call, known: Mapping[str, lp.Type]) -> bool:
 
 
 def calls_with_corrections(program: lp.LoopProgram) -> bool:
-    """Whether a program solves linear systems so; products of matrices do not count."""
+    """Whether a program solves linear systems this way; products of matrices do not count."""
     known = lp.types(program)
     return any(
         isinstance(s, lp.Call) and s.routine not in TURNED and has_correction(s, known)
@@ -88,13 +88,13 @@ def with_correction(
     s: lp.Call, rests: Mapping[str, str], known: Mapping[str, lp.Type], names: Names,
     losses: Mapping[str, str] | None = None,
 ) -> tuple[list[lp.Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
-    """A call and what computes its errors; the names of these by its results, and of what is lost beside them, if that
-    is carried.
+    """A call with the statements that compute its errors; the names of the errors by result, and of
+    the losses, if those are carried.
 
     Parameters
     ----------
     rests : the names of the errors of its arguments.
-    losses : the names of what those lost beside; None if that is not carried.
+    losses : the names of the losses of its arguments; None if losses are not carried.
     """
     w, errors = _writer(s, rests, known, names)
     w.types.update({losses[n]: t for n, t in known.items() if losses and n in losses})
@@ -124,10 +124,10 @@ def by_pivots(
     s: lp.Call, rests: Mapping[str, str], known: Mapping[str, lp.Type], names: Names,
     losses: Mapping[str, str] | None = None,
 ) -> tuple[list[lp.Statement], list[lp.Statement], dict[str, tuple[str, ...]]]:  # fmt: skip
-    """What makes the pivots of a matrix with their errors, in doubles; and the determinant of them, or cofactors, to
-    be computed with its roundings; and the names of the errors and losses of what the former computes. With
-    M A = U + F, where M has the determinant 1 or -1, a pivot is that of U and, relative to it, its part of
-    the trace of inv(U) (F + M dA)."""
+    """The statements for the pivots of a matrix with their errors, in doubles; those for the
+    determinant from them, or cofactors, which are computed with their roundings; and the names of
+    the errors and losses that the former compute. With M A = U + F, where M has the determinant 1
+    or -1, a pivot is that of U and, relative to it, its part of the trace of inv(U) (F + M dA)."""
     w, (da,) = _writer(s, rests, known, names)
     w.types.update({losses[n]: t for n, t in known.items() if losses and n in losses})
     a = s.args[0]
@@ -192,7 +192,7 @@ def by_pivots(
 def _writer(
     s: lp.Call, rests: Mapping[str, str], known: Mapping[str, lp.Type], names: Names
 ) -> tuple[Writer, list[Expr]]:
-    """What writes rules of a call, and the errors of its arguments."""
+    """A writer for the rules of a call, and the errors of its arguments."""
     own = {lp.name_of(a) for a in s.args}
     shapes = {n: known[n] for n in own} | dict(s.results)
     shapes |= {rests[n]: known[n] for n in own if n in rests}
@@ -285,8 +285,8 @@ _RULES = {
 def _known(
     w: Writer, names: Names, x: Expr, rest: Expr, left: Callable[..., Expr], carried: bool
 ) -> tuple[Expr, Callable[..., Expr]]:
-    """Corrections where they are known; and what is left of an element beside them, by its indices, which is
-    nothing unless it is `carried`."""
+    """Corrections where they are known, and the remainder of an element, by its indices; if the
+    remainder is not `carried`, a correction is known only where that is negligible."""
     largest, most = _largest(w, names, x), _largest(w, names, rest)
     near = raw(ir.LE, (most, raw(ir.MUL, (const(LARGEST), largest))))
 
@@ -304,8 +304,8 @@ def _known(
 def _lost(
     w: Writer, names: Names, s: lp.Call, result: Expr, rest: Expr, second: Callable[..., Expr]
 ) -> Expr:
-    """What is left of second order, and by underflow next to nothing, unless numbers are far from 1; then it
-    is not known; of what is 0 without an error, nothing."""
+    """The loss of second order, and by underflow (negligible unless numbers are far from 1; then
+    infinite); 0 without an error loses nothing by underflow."""
     fine: Expr = ir.TRUE
     for a in (*s.args, result):
         size = _largest(w, names, a)
@@ -326,7 +326,7 @@ def _exact(x: Expr, rest: Expr, *i: Expr) -> Expr:
 
 
 def _usual(size: Expr, far: Fraction) -> Expr:
-    """Whether nothing underflows in computing with numbers of at most a size; 0 is exact."""
+    """Whether computing with numbers of at most a size never underflows; 0 is exact."""
     inside = ir.and_(ir.le(const(far), size), ir.le(size, const(1 / far)))
     return ir.or_(ir.le(size, ZERO), inside)
 
@@ -334,7 +334,7 @@ def _usual(size: Expr, far: Fraction) -> Expr:
 def _lost_in_product(
     w: Writer, names: Names, s: lp.Call, rest: Expr, losses: Mapping[str, str]
 ) -> Expr:
-    """What the elements of a product of matrices lost: what terms lost, and by underflow."""
+    """The losses of the elements of a product of matrices: those of the terms, and by underflow."""
     size = raw(ir.MUL, tuple(_largest(w, names, a) for a in s.args))
     own = raw(WHERE, (_usual(size, FAR**2), raw(ir.MUL, (const(FAR**3), size)), INF))
     result = result_of(s)
@@ -348,7 +348,8 @@ def _lost_in_product(
 
 
 def _passed(w: Writer, s: lp.Call, losses: Mapping[str, str]) -> list[Expr]:
-    """What the results lose by what arguments lost, to first order: the rules of derivatives with sizes."""
+    """The losses of the results due to losses of the arguments, to first order: derivative rules in
+    absolute values."""
     lost = [lp.array(losses[lp.name_of(a)]) if lp.name_of(a) in losses else ZERO for a in s.args]
     if all(e is ZERO for e in lost):
         return [ZERO for _ in s.results]

@@ -5,12 +5,12 @@ After:   r = a v - v w, computed without errors; w_rest = diagonal of v' r;
          v_rest = v e, where e[i, j] = (v' r)[i, j]/(w[j] - w[i])
 
 Requires: the errors of the arguments, of each result of a call.
-Ensures: what is to be added to each result, and what is left of second order. Vectors of values that are not
-apart are not known (nan), unless nothing is left of them.
+Ensures: the correction of each result, and the remainder of second order. Vectors of values that
+are too close are unknown (nan), unless their remainder vanishes.
 
-Reference: T. Ogita, K. Aishima, Iterative refinement for symmetric eigenvalue decomposition, Japan J. Indust. Appl.
-Math. 35 (2018); Iterative refinement for singular value decomposition based on matrix multiplication, J. Comput.
-Appl. Math. 369 (2020).
+Reference: T. Ogita, K. Aishima, Iterative refinement for symmetric eigenvalue decomposition, Japan
+J. Indust. Appl. Math. 35 (2018); Iterative refinement for singular value decomposition based on
+matrix multiplication, J. Comput. Appl. Math. 369 (2020).
 """
 
 from __future__ import annotations
@@ -37,17 +37,19 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.double_double.arithmetic import Pair, two_product, two_sum
 
 LARGEST = Fraction(1, 2**27)
-"""Of the largest correction, beside the largest element: more is not known, as its square counts."""
+"""The largest correction relative to the largest element; larger ones are unknown, as their squares
+count."""
 
 Element = Callable[[Expr], Expr]
 Entry = Callable[[Expr, Expr], Expr]
 Rests = list[tuple[Expr, Callable[..., Expr]]]
-"""Of each result, its errors, and what is left of second order, by its indices."""
+"""For each result, its errors, and its remainder of second order by its indices."""
 
 
 def eigen(w: Writer, s: Call, errors: list[Expr]) -> Rests:
-    """With K = V' (A V - V W) and Y = I - V' V, values are off by the diagonal of K, and vectors by V E, where
-    E[i, j] is K[i, j] over the distance of the values, and Y[i, i]/2."""
+    """With K = V' (A V - V W) and Y = I - V' V, the errors of values are the diagonal of K, and
+    those of vectors V E, where E[i, j] is K[i, j] over the distance of the values, and E[i, i] is
+    Y[i, i]/2."""
     (a,), (da,) = s.args, errors
     values, v = result_of(s), result_of(s, 1)
     (n,) = w.shape(values)
@@ -63,9 +65,10 @@ def eigen(w: Writer, s: Call, errors: list[Expr]) -> Rests:
 
 
 def singular(w: Writer, s: Call, errors: list[Expr]) -> Rests:
-    """With P = U' (A V - U S), Q = V' (A' U - V S), Y = I - U' U and Z = I - V' V, values are off by the diagonal of
-    P + S (Z - Y)/2, and vectors by U E and V F and what P and Q do not reach, over the values, where E and F
-    are made of P and Q over the distances of squares."""
+    """With P = U' (A V - U S), Q = V' (A' U - V S), Y = I - U' U and Z = I - V' V, the errors of
+    values are the diagonal of P + S (Z - Y)/2. Those of vectors are U E and V F, plus the residuals
+    outside the columns divided by the values. E and F are combinations of P and Q divided by the
+    distances of squares."""
     (a,), (da,) = s.args, errors
     u, values, right = (result_of(s, k) for k in range(3))
     (n,) = w.shape(values)
@@ -93,7 +96,8 @@ def singular(w: Writer, s: Call, errors: list[Expr]) -> Rests:
         return w.build((n, n), at)
 
     def beside(u: Expr, p: Expr, off: Expr) -> tuple[Expr, Expr]:
-        """What the columns do not reach, and the lengths of that; nothing of a square matrix but what was rounded."""
+        """The residual outside the span of the columns, and its lengths; only roundings for a
+        square matrix."""
         left = w.plus(off, w.minus(w.times(u, p)))
         return left, _sums_of_columns(w, left, n)
 
@@ -120,7 +124,7 @@ def singular(w: Writer, s: Call, errors: list[Expr]) -> Rests:
 
 # -------------------------------------------------------------------------- bounds
 def bound_of_eigen(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
-    """What values and vectors lose by what the matrix lost."""
+    """The losses of values and vectors due to the losses of the matrix."""
     values, vectors = result_of(s), sizes_of(w, result_of(s, 1))
     k = w.times(w.times(w.transposed(vectors), w.symmetric(lost[0])), vectors)
     gap: Entry = lambda i, j: raw(ir.SUB, (load(values, j), load(values, i)))
@@ -129,7 +133,7 @@ def bound_of_eigen(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
 
 
 def bound_of_singular(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
-    """The same of singular values."""
+    """The same for singular values."""
     values = result_of(s, 1)
     u, v = (sizes_of(w, e) for e in (result_of(s), w.transposed(result_of(s, 2))))
     (d,) = lost
@@ -148,7 +152,7 @@ def bound_of_singular(w: Writer, s: Call, lost: list[Expr]) -> list[Expr]:
 
 
 def _at_most_all(w: Writer, lost: Expr) -> Expr:
-    """Bounds of elements of columns of length 1."""
+    """Bounds of errors of elements of columns of length 1: at most 2."""
     return w.build(w.shape(lost), lambda i, j: raw(
         WHERE, (raw(ir.LE, (load(lost, i, j), const(2))), load(lost, i, j), const(2))
     ))  # fmt: skip
@@ -183,15 +187,16 @@ def _skew(w: Writer, v: Expr, turned: Expr) -> Expr:
 
 
 def _apart(own: Expr, gap: Expr, skew: Expr) -> Expr:
-    """How far a vector is turned to another; half of what they are not orthogonal where nothing turns them."""
+    """The rotation of one vector towards another; half of their inner product if both values agree
+    exactly."""
     nothing = raw(ir.AND, (raw(ir.LE, (_size(own), ZERO)), raw(ir.LE, (_size(gap), ZERO))))
     near = raw(ir.LE, (_size(own), raw(ir.MUL, (const(LARGEST), _size(gap)))))
     return raw(WHERE, (nothing, _half(skew), raw(WHERE, (near, raw(ir.DIV, (own, gap)), NAN))))
 
 
 def _of_vectors(w: Writer, v: Expr, rest: Expr) -> tuple[Expr, Entry]:
-    """The corrections of columns of length 1, and what is left of their elements; of columns whose corrections are
-    not small nothing is known but their length, whatever is 0 in them."""
+    """The corrections of columns of length 1, and the remainders of their elements. Where
+    corrections are not small, only the length of the column is known, even for zeros."""
     squares = _sums_of_columns(w, rest, w.shape(rest)[1])
     near: Element = lambda j: raw(ir.LE, (load(squares, j), const(LARGEST**2)))
     known = w.build(w.shape(rest), lambda i, j: raw(WHERE, (near(j), load(rest, i, j), ZERO)))
@@ -205,8 +210,8 @@ def _of_vectors(w: Writer, v: Expr, rest: Expr) -> tuple[Expr, Entry]:
 
 
 def _of_values(w: Writer, n: Expr, own: Entry, gap: Entry) -> Expr:
-    """What values are off of second order by others: the squares of the parts off the diagonal over the distances;
-    or the length of those parts, of values that are not apart."""
+    """The errors of second order of values: squares of parts off the diagonal divided by the
+    distances; or the length of those parts, for values that are too close."""
 
     def near(i: Expr, j: Expr) -> Expr:
         return raw(ir.LE, (own(i, j), raw(ir.MUL, (const(LARGEST), gap(i, j)))))
@@ -225,14 +230,15 @@ def _of_values(w: Writer, n: Expr, own: Entry, gap: Entry) -> Expr:
 
 
 def _by_distance(own: Expr, gap: Expr) -> Expr:
-    """The square of a part over a distance, or the part where that is not far less."""
+    """The square of a part divided by a distance, or the part where the distance is not much
+    larger."""
     far = raw(ir.LE, (own, raw(ir.MUL, (const(LARGEST), gap))))
     square = raw(ir.MUL, (own, raw(ir.DIV, (own, gap))))
     return raw(WHERE, (raw(ir.LE, (own, ZERO)), ZERO, raw(WHERE, (far, square, own))))
 
 
 def _sums_of_rows(w: Writer, n: Expr, value: Callable[[Expr, Expr], Expr]) -> Expr:
-    """The sums over rows of what is off the diagonal."""
+    """The sums over rows without the diagonal."""
     return _sums(w, n, n, lambda i, j: ir.where(ir.eq(i, j), ZERO, value(i, j)))
 
 
@@ -260,7 +266,7 @@ def _half(e: Expr) -> Expr:
 
 
 def sizes_of(w: Writer, a: Expr) -> Expr:
-    """The elements of a matrix without their signs."""
+    """The absolute values of the elements of a matrix."""
     return w.build(w.shape(a), lambda *i: _size(load(a, *i)))
 
 
@@ -270,14 +276,15 @@ def residual(
     y: Callable[..., Expr], count: Expr, terms: Callable[[Expr], Expr] | None = None,
     low: Callable[..., Expr] = lambda *i: ZERO,
 ) -> Expr:  # fmt: skip
-    """What is left of elements after products are subtracted, whose elements lie side by side as those of
-    the result do: with twice the digits, rounded.
+    """The elements minus the products, computed with twice the digits and rounded. Elements of
+    products are contiguous as those of the result are.
 
     Parameters
     ----------
-    x, y : the factors by their indices but the last, and that of the sum, and by that and the last.
-    count : of the products; terms : how many are not zero, by the first index.
-    low : what `start` is off.
+    x, y : the factors: x by the first indices and that of the sum, y by the index of the sum and
+        the last.
+    count : the number of products; terms : how many are not zero, by the first index.
+    low : the low part of `start`.
     """
     t = Type(shape)
     places = [index(w.fresh("i", INTEGER)) for _ in shape]

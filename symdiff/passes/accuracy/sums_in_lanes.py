@@ -8,8 +8,9 @@ A sum that is computed with its rounding error waits for each term: the error de
 that do not depend on each other are computed side by side in the lanes of a register.
 
 Requires: a valid program.
-Ensures: the same sums in another order. Only sums of numbers over plain loops that do nothing else, outside of
-builds and loops whose iterations lie in lanes already. Sums of few terms, as is found out when they are computed, are as before.
+Ensures: the same sums in another order. This applies only to sums of numbers in plain loops without
+other effects, outside of builds and loops whose iterations already use lanes. Sums with few terms,
+decided at run time, are unchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from symdiff.lowering.loops.collected import added
 from symdiff.passes.accuracy.other_parts import with_loops
 
 WIDTH, FEW = 8, 64
-"""Sums at a time, and terms of a sum that is not divided."""
+"""Sums at a time, and the most terms of a sum that is not divided."""
 
 
 def in_lanes(
@@ -52,8 +53,8 @@ def in_lanes(
 
 
 def _lies_in_lanes(s: lp.Loop) -> bool:
-    """Whether several iterations of a loop may be computed side by side: if it carries no numbers, and its
-    statements change elements, or are sums."""
+    """Whether several iterations of a loop may be computed in parallel: if it carries no numbers,
+    and its statements change elements, or are sums."""
     if any(c.type == lp.REAL for c in s.carried):
         return False
     sums = [b for b in lp.walk(s.body) if not isinstance(b, lp.Update)]
@@ -63,7 +64,8 @@ def _lies_in_lanes(s: lp.Loop) -> bool:
 
 
 def _terms(s: lp.Loop) -> list[Expr] | None:
-    """What each of the numbers that a loop carries collects; None if it does anything else."""
+    """The terms that each carried number of a loop accumulates; None if the loop does anything
+    else."""
     if s.body or not lp.plain_loop(s) or s.count is None or s.count.op is ir.CONST:
         return None
     terms = [t for c in s.carried if (t := added(c)) is not None]

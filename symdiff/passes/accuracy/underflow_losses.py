@@ -1,7 +1,7 @@
-"""What underflow costs a value that is computed with its rounding error.
+"""The loss by underflow of a value that is computed with its rounding error.
 
 Before:  p = x*y, and its error fma(x, y, -p)
-After:   and |x|*(what y lost) + |y|*(what x lost) + (2**-1072 if p is tiny)
+After:   and |x|*(loss of y) + |y|*(loss of x) + (2**-1072 if p is tiny)
 
 Requires: a value and its error of first order (`lowering.compensated.evaluate`).
 Ensures: a bound of the loss in addition to that error, to first order; for a condition, of what it depends on.
@@ -40,15 +40,17 @@ from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.passes.accuracy.other_parts import added_up
 
 ONCE = Fraction(1, 2**1072)
-"""What one operation loses that underflows, with the operations of its error."""
+"""The loss of one operation that underflows, including the operations of its error."""
 TINY = Fraction(1, 2**900)
-"""Sizes of values from which on, and up to one over it, nothing underflows in the computation of their errors."""
+"""From this size to its reciprocal, nothing underflows in the computation of the errors of
+values."""
 RELATIVE, ABSOLUTE = Fraction(1, 2**54), Fraction(1, 2**1058)
-"""What results may have lost: of themselves, or, if they are tiny, some thousand times `ONCE`."""
+"""Losses that results may have: relative, or, if they are tiny, some thousand times `ONCE`."""
 
 
 def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
-    """What a node lost, from what those below it did; of a condition, whether that may have decided it."""
+    """The loss of a node, from the losses below it; for a condition, whether they may have decided
+    it."""
     below = [lost.get(a, ZERO) for a in n.args]
     if is_decided(n):
         return ZERO
@@ -59,9 +61,7 @@ def loss(n: Expr, known: Known, lost: dict[Expr, Expr]) -> Expr:
                 found = found if e is ZERO else ir.or_(found, e)
             return found
         if decides_plainly(n) and not (n.op is ir.EQ and ZERO in n.args):
-            return (
-                FALSE  # a decision, which is that of doubles; what asks for 0 knows a slope there
-            )
+            return FALSE  # decided in doubles; tests for 0 know the slope there
         both = added_up(below)
         if both is ZERO:
             return FALSE
@@ -145,7 +145,8 @@ def _infinite(lost: Expr) -> Expr:
 
 
 def _size(e: Expr) -> Expr:
-    """The magnitude; of a literal another one, as a whole number beyond 64 bits is none of a kernel's integers."""
+    """The magnitude; of a literal a float, as an integer beyond 64 bits is none of a kernel's
+    integers."""
     q = ir.rational(e)
     return raw(ABS, (e,)) if q is None else const(abs(q))
 
@@ -155,7 +156,7 @@ def _is_tiny(e: Expr) -> Expr:
 
 
 def _not_zero(given: Sequence[Expr], lost: Sequence[Expr]) -> Expr:
-    """Whether none of the values is exactly 0: one that vanished, and what it lost, are not."""
+    """Whether none of the values is exactly 0: a value that vanished with a loss is not."""
     found: Expr = ir.TRUE
     for e, x in zip(given, lost, strict=False):
         if ir.rational(e) is None:

@@ -28,7 +28,7 @@ from symdiff.passes.accuracy.widen import Choice, Wide, add, has_rules, widen_ov
 from symdiff.passes.stabilise import stabilise
 
 ACCEPTED = Fraction(1, 2**50)
-"""Relative error of a result that is accepted."""
+"""Accepted relative error of a result."""
 
 
 def widened(program: lp.LoopProgram) -> lp.LoopProgram:
@@ -93,7 +93,7 @@ class _Widening(WithOtherParts):
 
     # ------------------------------------------------------------------------ results
     def output(self, e: Expr, checks: list[lp.Statement], wrong: list[Expr]) -> Expr:
-        """A result; what counts the numbers in it that are not accurate is added."""
+        """A result; the statements that count its inaccurate numbers are added to the checks."""
         if e.op is not lp.ARRAY:
             if lp.kind_of(e, self.kinds) != "f":
                 return self.whole(e)
@@ -116,7 +116,7 @@ class _Widening(WithOtherParts):
 
 
 def _wide(parts: Parts) -> Wide:
-    """A leaf; one that is exact may be nan."""
+    """A leaf as a wide number; an exact one may be nan."""
     hi, lo, error = parts
     exact = lo is ZERO and error is ZERO and hi.op is not lp.REAL_OF
     return Wide(Pair(hi, lo), error, ir.not_(raw(ir.EQ, (hi, hi))) if exact else FALSE)

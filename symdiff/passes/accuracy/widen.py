@@ -4,8 +4,8 @@ Before:  (1 - cos(t))/t**2
 After:   its value as the high part of a pair computed to about 2**-100, and a
          condition: its error may be above 2**-57 of the value
 
-Requires: any DAG in closed form; a function without a double-double version
-makes what depends on it flagged.
+Requires: any DAG in closed form; nodes that depend on a function without a double-double version
+are flagged.
 Ensures: where `flagged` is false, every output is the true value rounded to
 double with an error below 0.57 ulp; or the true value is below the normal
 doubles; or it is nan as an input is nan or outside the domain of a function.
@@ -46,7 +46,7 @@ LARGEST_POWER = 64
 """Integer powers up to this are multiplied out."""
 
 _UNIT = const(2 * UNIT)
-"""Turns a bound into an absolute error; twice, for the rounding of the bounds."""
+"""Converts a bound to an absolute error; the factor 2 covers the rounding of the bounds."""
 _FLOOR = const(FLOOR / UNIT)
 _SMALLEST = Fraction(1, 2**1022)
 
@@ -77,17 +77,17 @@ class Choice:
 
 
 def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
-    """The outputs from double-double arithmetic, and where they are flagged.
+    """The outputs in double-double arithmetic, and the condition under which they are flagged.
 
     Parameters
     ----------
     outputs : real or boolean nodes in closed form: a series that only reaches
-        double precision would be taken at its word.
+        double precision would be taken as exact.
 
     Returns
     -------
     tuple
-        Raw nodes to be printed by `lowering.double_double.pairs`, as they stand, and a condition.
+            Raw nodes for `lowering.double_double.pairs` to print unchanged, and a condition.
     """
     widening = _Widening()
     values = [widening.of(o) for o in shared(without_far_constants(outputs))]
@@ -108,7 +108,7 @@ def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
 
 
 def widen_over(outputs: Sequence[Expr], leaves: Mapping[Expr, Wide]) -> list[Wide | Choice]:
-    """The nodes that outputs become, over pairs for some of their variables."""
+    """The nodes that replace the outputs, over pairs for some of their variables."""
     widening = _Widening(leaves)
     return [widening.of(o) for o in shared(without_far_constants(outputs))]
 
@@ -134,7 +134,7 @@ class _Widening:
         return value
 
     def _needs(self, e: Expr) -> tuple[Expr, ...]:
-        """The nodes whose values make that of this one."""
+        """The nodes whose values this one depends on."""
         if e.op in _DIRECT:
             return e.args
         if e.op is f.FLOOR_QUOTIENT:
@@ -180,7 +180,7 @@ class _Widening:
                 return _outside(found, self._domain(e))
         if op in RULES:
             return _outside(_function(e, wides), self._domain(e))
-        invalid = _any_invalid(wides)  # then it is nan; else nothing is known
+        invalid = _any_invalid(wides)  # then it is nan; else it is unknown
         return Wide(Pair(ir.where(invalid, NAN, wides[0].hi), wides[0].pair.lo), INF, invalid)
 
     def _domain(self, e: Expr) -> Choice:
@@ -251,8 +251,8 @@ def _distance(a: Pair, b: Pair) -> Expr:
 
 
 def _compare(op: Op, a: Wide, b: Wide) -> Choice:
-    """False where an operand is certainly nan; else unsure within the error, and where an operand
-    overflowed."""
+    """A comparison: False where an operand is certainly nan; undecided within the error, and where
+    an operand overflowed."""
     found = _compare_numbers(op, a, b)
     numbers = ir.not_(ir.or_(a.invalid, b.invalid))
     return Choice(ir.and_(numbers, found.holds), ir.and_(numbers, found.unsure))
@@ -306,7 +306,7 @@ def _abs(a: Wide) -> Wide:
 
 
 def _larger(a: Wide, b: Wide) -> Wide:
-    """The maximum: which one is taken matters no more than the errors do."""
+    """The maximum: the choice matters no more than the errors do."""
     swap, invalid = dd.less(a.pair, b.pair), ir.or_(a.invalid, b.invalid)
     hi = ir.where(invalid, NAN, ir.where(swap, b.hi, a.hi))
     pair = Pair(hi, ir.where(swap, b.pair.lo, a.pair.lo))
@@ -318,7 +318,7 @@ def _smaller(a: Wide, b: Wide) -> Wide:
 
 
 def _unless_invalid(found: Wide, a: Wide, b: Wide) -> Wide:
-    """One of two numbers, which is the first where the second is nan."""
+    """The first of two numbers where the second is nan, else the result."""
     if b.invalid is ir.FALSE:
         return found
     pair = Pair(ir.where(b.invalid, a.hi, found.hi), ir.where(b.invalid, a.pair.lo, found.pair.lo))
@@ -326,7 +326,7 @@ def _unless_invalid(found: Wide, a: Wide, b: Wide) -> Wide:
 
 
 def _floor_unless(zero: Expr, size: Expr) -> Expr:
-    """What underflow may have cost, if the exact result is not 0 by itself."""
+    """The possible loss by underflow, if the exact result is not 0 by itself."""
     return ir.where(zero, ZERO, size)
 
 
@@ -393,7 +393,7 @@ def _power(a: Wide, q: Fraction) -> Wide | None:
 
 # --------------------------------------------------------------- steps, functions
 def _step(op: Op, a: Wide) -> Wide:
-    """An integer is off by a whole or not at all."""
+    """A step function: its integer result is off by at least 1 or exact."""
     pair = _STEPS[op](a.pair)
     if a.error is ZERO:
         return Wide(pair, ZERO, a.invalid)
@@ -467,7 +467,7 @@ def _folds(op: Op, wides: list[Wide]) -> Expr:
 
 @functools.cache
 def _slope_template(op: Op) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    """Variables, and over them the slopes of a function and the room for them."""
+    """Variables, and the slopes of a function over them with their margins."""
     args = tuple(ir.var(name) for name in "xyz"[: op.arity])
     if op.slope is not None:
         slopes = op.slope(*args)
@@ -479,13 +479,13 @@ def _slope_template(op: Op) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
 
 
 def _slopes(op: Op, heights: Sequence[Expr]) -> list[Expr]:
-    """The slopes at a point of doubles, and the room, in lowered nodes."""
+    """The slopes at a point of doubles, and the margins, as lowered nodes."""
     args, results = _slope_template(op)
     return list(exchanged(results, dict(zip(args, heights, strict=True))))
 
 
 def _power_beside_nan(wides: list[Wide], pair: Pair, own: Expr) -> Wide:
-    """x**y, which is 1 where x is 1 or y is 0, whatever the other is."""
+    """x**y with nan operands: 1 where x is 1 or y is 0, whatever the other is."""
     found = _general_power(wides, pair, own)
     is_one = may_be = FALSE
     for w, value in zip(wides, (ONE, ZERO), strict=True):
@@ -498,7 +498,7 @@ def _power_beside_nan(wides: list[Wide], pair: Pair, own: Expr) -> Wide:
 
 
 def _general_power(wides: list[Wide], pair: Pair, own: Expr) -> Wide:
-    """x**y changes by |dx*y/x| + |dy*log x| of itself."""
+    """x**y: its relative change is |dx*y/x| + |dy*log x|."""
     x, y = wides
     change = ZERO
     if x.error is not ZERO:

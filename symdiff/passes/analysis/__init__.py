@@ -1,4 +1,4 @@
-"""What is known of expressions.
+"""Analyses of expressions.
 
 `signs`           signs, from the shape of the DAG and what the user asserts
 `roots`           where a formula may be singular, and at which rational points
@@ -8,6 +8,6 @@
 `dependence`      which variables a node depends on
 `fingerprint`     where something can cancel: a test modulo a prime
 `magnitude`       within which inputs nothing overflows or underflows
-`underflow`       where what underflows does not count
+`underflow`       where an underflow does not affect a result
 `band_extent`     how large a function of one variable becomes in a band
 """

@@ -23,9 +23,9 @@ from symdiff.ir import ABS, LE, LT, MUL, WHERE, Expr
 from symdiff.ir.loop_program import leaves
 
 FURTHER = 9
-"""Bits to which a series in a band is right beyond those of the arithmetic."""
+"""Bits of accuracy of a series in a band in addition to those of the arithmetic."""
 MARGIN = 76
-"""The terms that a series across a surface leaves out are below 2**-MARGIN of its sum."""
+"""The truncation error of a series across a surface is below 2**-MARGIN of its sum."""
 NEGLIGIBLE = Fraction(1, 2**40)
 """Less than this share of something is negligible relative to it."""
 PIECES = 128
@@ -33,12 +33,12 @@ PIECES = 128
 MAX_BANDS = 8
 """Largest number of conditions of bands in one program."""
 USEFUL = 64.0
-"""A larger bound is none."""
+"""A larger bound is useless."""
 
 
 def largest(e: Expr, branch: Expr) -> Fraction | None:
     """A bound of `e` >= 0 where the first side of `branch` is taken, rounded up; None if
-    that is no band, or there is none."""
+    the branch is no band, or there is no bound."""
     band = _band(branch)
     if band is None:
         return None
@@ -46,13 +46,13 @@ def largest(e: Expr, branch: Expr) -> Fraction | None:
     t = ir.var("?h")
     (inside,) = ir.substitute((e,), {h: t})
     if any(v is not t for v in leaves((inside,))):
-        return None  # elements of arrays are in it, too
+        return None  # it contains elements of arrays
     return _largest(inside, radius)
 
 
 @functools.lru_cache(maxsize=1024)
 def _largest(inside: Expr, radius: float) -> Fraction | None:
-    """Of a function of `?h` up to so far from 0; the same series stands in many formulas."""
+    """The bound of a function of `?h` up to a distance from 0; many formulas share a series."""
     t = ir.var("?h")
     worst = 0.0
     with exclusive():
@@ -67,7 +67,7 @@ def _largest(inside: Expr, radius: float) -> Fraction | None:
 
 
 def series_in_bands(outputs: Sequence[Expr]) -> dict[Expr, Expr]:
-    """The first sides of choices in bands that count nowhere else but under the same
+    """The first sides of choices in bands that are used only under the same
     condition, and those choices."""
     bands = [e for e in ir.topological(outputs) if _band(e) is not None]
     conditions = list(dict.fromkeys(e.args[0] for e in bands))[:MAX_BANDS]
@@ -94,8 +94,8 @@ def with_truncation(outputs: Sequence[Expr], share: Expr) -> tuple[Expr, ...]:
 
 
 def _is_across(condition: Expr) -> bool:
-    """Whether terms of a series are compared with its sum; the factor between them may have
-    gone into a coefficient."""
+    """Whether a condition compares terms of a series with its sum; the factor may be part
+    of a coefficient."""
     return any(
         c.op is LE
         and c.args[1].op is MUL
@@ -110,13 +110,13 @@ def is_band(e: Expr) -> bool:
 
 
 def center(e: Expr) -> Expr | None:
-    """What is 0 in the middle of a band; None if a node chooses no series there."""
+    """The quantity that is 0 in the middle of a band; None if a node chooses no series."""
     band = _band(e)
     return None if band is None else band[0]
 
 
 def near(outputs: Sequence[Expr], h: Expr) -> set[Expr]:
-    """The nodes that count near h = 0: all but those on the second sides of bands there."""
+    """The nodes in use near h = 0: all except those only on the second sides of bands there."""
     return set(ir.reached(outputs, lambda e: e.args[:2] if center(e) is h else e.args))
 
 

@@ -33,6 +33,6 @@ class Dependence:
         return below != 0 if v is None else below & self._bit.get(v, 0) != 0
 
     def variables(self, e: Expr) -> list[Expr]:
-        """The variables below a node, in the order in which they were met first."""
+        """The variables below a node, in the order of their first occurrence."""
         below = self._of(e)
         return [v for v, bit in self._bit.items() if below & bit]

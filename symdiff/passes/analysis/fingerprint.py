@@ -54,7 +54,7 @@ def _common(num: Any, den: Any) -> Any:
 
 @dataclass(slots=True)
 class Fingerprints:
-    """The forms of all nodes seen so far, and what cancelled when they were made.
+    """The forms of all nodes seen so far, and the cancellations at their creation.
 
     `hit` is set by an operation in which a factor cancelled: to `REMOVABLE` if the
     factor may vanish or the node collapsed to a constant, to `SHORTER` if only
@@ -69,7 +69,7 @@ class Fingerprints:
     hit: int = NOTHING
 
     def of(self, e: Expr) -> tuple[Form, int]:
-        """The form of a node, and what cancels in its last operation."""
+        """The form of a node, and the cancellation in its last operation."""
         hit = NOTHING
         for node in ir.children_first((e,), lambda n: rational_args(n)[::-1], self.forms):
             self.hit = NOTHING
@@ -85,7 +85,7 @@ class Fingerprints:
         return self.forms[e], hit
 
     def _cancelled(self, common: Any) -> None:
-        """Note that this factor cancelled."""
+        """Record that this factor cancelled."""
         for unit in self.units:
             while common.degree() > 0 and common.gcd(unit).degree() > 0:
                 common = divmod(common, unit)[0]

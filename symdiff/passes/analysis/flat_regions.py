@@ -3,9 +3,10 @@
 Before:  max(x, 0)*y
 After:   x < 0
 
-Requires: a formula. Ensures: a condition; wherever it holds, and at all points near, the formula is zero, whatever
-further variables it has. Points and curves on which it is zero are none: there a quotient may have a limit. Of sums of more than
-`MOST` kinks only that all terms are zero is found.
+Requires: a formula. Ensures: a condition; wherever it holds, the formula is zero there and at all
+points near, whatever further variables it has. Points and curves of zeros do not count: a quotient
+may have a limit there. For sums of more than `MOST` kinks, only regions where all terms are zero
+are found.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from symdiff.ir.functions.selection import CEIL, FLOOR, ROUND, TRUNC
 from symdiff.ir.plain import exactly
 
 MOST = 3
-"""Kinks of one formula whose sides are all put together."""
+"""The most kinks of one formula whose sides are all combined."""
 LARGEST = 400
 """Largest number of nodes of a formula."""
 STEPS = (FLOOR, CEIL, TRUNC, ROUND)
@@ -29,7 +30,8 @@ SIDED = (ir.WHERE, ir.ABS, *EXTREMES)
 
 @lru_cache(maxsize=4096)
 def flat(e: Expr) -> Expr:
-    """The condition under which a formula is zero, as is all near; FALSE where none is known."""
+    """The condition under which a formula is zero at a point and near it; FALSE where none is
+    known."""
     if not ir.has_at_most(LARGEST, (e,)):
         return ir.boolean(e is ZERO)
     (e,) = exactly((e,))
@@ -57,7 +59,7 @@ def _flat(e: Expr) -> Expr:
 
 
 _STEP = {FLOOR: (0, 1), CEIL: (-1, 0), TRUNC: (-1, 1), ROUND: (-0.5, 0.5)}
-"""Between which numbers a step is that is 0."""
+"""The open interval on which a step is 0."""
 
 
 def _opened(c: Expr) -> Expr:
@@ -70,7 +72,7 @@ def _opened(c: Expr) -> Expr:
 
 
 def _of_sides(e: Expr) -> Expr:
-    """What the sides of the kinks say, each put together with each."""
+    """The condition from all combinations of the sides of the kinks."""
     kinks = [n for n in ir.topological((e,)) if n.op in SIDED or n.op in STEPS]
     if len(kinks) > MOST:
         return FALSE
@@ -87,7 +89,7 @@ def _of_sides(e: Expr) -> Expr:
 
 
 def _side(e: Expr, k: int) -> tuple[Expr, Expr]:
-    """When a side of a kink counts, and what it is; of a step, where that is 0."""
+    """The condition and the value of a side of a kink; for a step, where it is 0."""
     if e.op in STEPS:
         (u,), (low, high) = e.args, _STEP[e.op]
         inside = ir.and_(ir.lt(ir.const(low), u), ir.lt(u, ir.const(high)))

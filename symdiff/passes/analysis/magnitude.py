@@ -1,13 +1,13 @@
-"""Within which inputs can nothing overflow or underflow?
+"""For which inputs can nothing overflow or underflow?
 
 Before:  x/(x*x + y*y)
 After:   |x| and |y| each 0 or within [2**-480, 2**480]
 
 Requires: any DAG.
-Ensures: for sources within the bounds that `Magnitudes.bounded` finds, every intermediate value that
-is not zero has its exponent well inside of the range of the type, whatever
-cancels in sums. Magnitudes are followed statically through the DAG from those
-of the sources: the inputs, and functions such as exp whose range is not known.
+Ensures: for sources within the bounds that `Magnitudes.bounded` finds, every intermediate value
+that is not zero has its exponent well inside the range of the type, whatever cancels in sums.
+Magnitudes are propagated statically through the DAG from those of the sources: the inputs, and
+functions such as exp whose range is unknown.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from symdiff.lowering.target import COMPENSATED, LIGHT, PLAIN
 from symdiff.passes.analysis.signs import Signs
 
 RANGE = {"float64": (53, 960), "float32": (24, 100)}
-"""Bits of the significand, and the exponent that intermediates stay within."""
+"""Bits of the significand, and the largest exponent of intermediates."""
 LEVELS = {
     "float64": (900, 600, 480, 320, 240, 160, 120, 80, 60, 48, 40, 32, 28, 24, 16, 12, 8),
     "float32": (96, 60, 48, 32, 24, 16, 12, 8, 6, 4),
@@ -89,7 +89,7 @@ class Magnitudes:
         return ir.not_(ir.le(sizes, ir.const(2**level))) if level else ir.TRUE
 
     def bounded(self, outputs: Sequence[Expr]) -> tuple[int, list[Expr]]:
-        """The sources, and the level by which they are to be bounded; 0 if none is safe."""
+        """The sources, and the level by which they must be bounded; 0 if none is safe."""
         order = [e for e in ir.topological(outputs) if not e.op.boolean and not is_decided(e)]
         for level in self.levels:
             sources = self._sources(order, level)
@@ -104,7 +104,7 @@ class Magnitudes:
             if n.op.boolean or is_decided(n):
                 self.spans[n] = (0, 0)
                 continue
-            compensated = n.op in (COMPENSATED, LIGHT)  # less than a unit of its terms may be left
+            compensated = n.op in (COMPENSATED, LIGHT)  # less than a unit of its terms may remain
             span = None if compensated else self.span(n, [self.spans[a] for a in n.args])
             self.spans[n] = span if span is not None else (-ANY, ANY)
         return self.spans[e][0]
@@ -124,7 +124,7 @@ class Magnitudes:
         return sources
 
     def span(self, e: Expr, spans: Sequence[Span]) -> Span | None:
-        """Of a node from those of its children; None for a source."""
+        """The span of a node from those of its children; None for a source."""
         op = e.op
         if op is CONST:
             return _constant(e)
@@ -163,9 +163,9 @@ class Magnitudes:
         return None
 
     def _sum(self, e: Expr, x: Span, y: Span) -> Span:
-        """What cancels is about as large as what it cancels against, so that a unit in
-        the last place of the larger lower bound is left; one term alone, if the other
-        is zero."""
+        """The span of a sum. Terms that cancel are about equally large, so that at least a unit in
+        the last place of the larger lower bound remains; if one term is zero, the other is
+        the sum."""
         low = max(x[0], y[0]) - self.bits - 1
         if not self.signs.nonzero(e.args[0]):
             low = min(low, y[0])

@@ -1,10 +1,10 @@
 """Quadratic forms as sums of squares, exactly.
 
 Before:  x**2 + x*y + y**2
-After:   (x + y/2)**2 + 3/4*y**2: that is not negative, and 0 only where x + y/2 and y are
+After:   (x + y/2)**2 + 3/4*y**2: it is not negative, and 0 only where x + y/2 and y are
 
-Requires: rational coefficients; whatever is no sum, product or square is an unknown.
-Ensures: the squares are those of Lagrange's reduction; a form that is negative somewhere has none.
+Requires: rational coefficients; all parts that are no sum, product or square are unknowns.
+Ensures: the squares of Lagrange's reduction; none for a form that is negative somewhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_TERMS = 64
 """Largest number of terms of a form, and of its parts."""
 
 Polynomial = dict[tuple[Expr, ...], Fraction]
-"""A factor for each product of unknowns, which are in one order; none of them 0."""
+"""A factor for each product of unknowns, in a fixed order; no factor is 0."""
 
 
 def squared_in(u: Expr) -> list[Expr] | None:
@@ -54,7 +54,7 @@ def _linear(row: Polynomial) -> Expr:
 
 
 def _polynomial(u: Expr, order: dict[Expr, int]) -> Polynomial | None:
-    """What is of degree 2 at most in its unknowns, which are numbered; None for what is not."""
+    """A polynomial of degree 2 at most in its unknowns, which are numbered; None for others."""
     known: dict[Expr, Polynomial | None] = {}
     nodes = ir.topological((u,))
     if len(nodes) > 4 * MAX_TERMS:

@@ -1,6 +1,6 @@
 """Where may a formula be singular, and at which rational points?
 
-`loci` lists, for every operation, what vanishes where it, or its derivative,
+`loci` lists, for every operation, the quantities that vanish where it, or its derivative,
 is undefined: denominators, bases of roots, and for an elementary function the
 same of its derivative (`log`: 1/x; `acos`: (1-x)*(1+x)). `rational_roots`
 solves such a formula for one node below it: by inverting operation by
@@ -39,8 +39,8 @@ def _slots(count: int) -> list[Expr]:
 
 
 def loci(e: Expr, whole: bool = False) -> Iterator[Expr]:
-    """Expressions whose zeros are the singular points of one operation: of a product its
-    factors, and if asked for the product as well, of which the operation may be a function."""
+    """Expressions whose zeros are the singular points of one operation: for a product its
+    factors, and with `whole` the product as well, if the operation is a function of it."""
     if e.op.boolean or e.op is WHERE or not e.args:
         return
     for d in _own_loci(e):
@@ -119,7 +119,8 @@ def rational_roots(
 
 
 def _excluded(e: Expr, t: Expr, c: Fraction) -> bool:
-    """Whether a ball around the value at t = c, which costs less than the exact value, excludes zero."""
+    """Whether a ball around the value at t = c, which is cheaper than the exact value, excludes
+    zero."""
     try:
         value = constant_value(e, {t: constant_ball(c)})
     except (UnsupportedError, ArithmeticError):
@@ -128,7 +129,7 @@ def _excluded(e: Expr, t: Expr, c: Fraction) -> bool:
 
 
 def _inverted(e: Expr, t: Expr, below: Dependence) -> tuple[set[Fraction], bool]:
-    """Roots found by undoing one operation after the other, and whether these are all."""
+    """Roots from inverting one operation after the other, and whether these are all."""
     found: set[Fraction] = set()
     complete = True
     stack: list[tuple[Expr, Expr]] = [(e, ir.ZERO)]
@@ -155,7 +156,7 @@ def _inverted(e: Expr, t: Expr, below: Dependence) -> tuple[set[Fraction], bool]
 
 def symbolic_roots(e: Expr, v: Expr, below: Dependence | None = None) -> list[Expr]:
     """Values of a variable at which e vanishes, as expressions in the others, as far
-    as they are found by undoing one operation after the other."""
+    as inverting one operation after the other finds them."""
     below = below or Dependence()
     found: dict[Expr, None] = {}
     stack: list[tuple[Expr, Expr]] = [(e, ir.ZERO)]
@@ -229,7 +230,8 @@ def _undone_power(e: Expr, target: Expr) -> list[tuple[Expr, Expr]] | None:
 
 
 def _root(e: Expr, q: Fraction) -> Expr | None:
-    """What e is the q-th power of, if that is seen: of c**2 c, which may be negative."""
+    """The base whose q-th power e is, if it is recognised: for c**2 this is c, which may be
+    negative."""
     if e.op in (MUL, DIV):
         a, b = (_root(a, q) for a in e.args)
         return None if a is None or b is None else e.op(a, b)
@@ -242,7 +244,7 @@ def _root(e: Expr, q: Fraction) -> Expr | None:
 
 
 def _polynomial_roots(e: Expr, t: Expr, target: Fraction | None) -> set[Fraction] | None:
-    """Rational roots of a rational function of t; None if e is none."""
+    """Rational roots of a rational function of t; None for other functions."""
     if target is None:
         return None
     values: dict[Expr, tuple[fmpq_poly, fmpq_poly]] = {t: (fmpq_poly([0, 1]), fmpq_poly([1]))}

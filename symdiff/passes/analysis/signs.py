@@ -1,4 +1,4 @@
-"""What signs a node can have, from the shape of the DAG and what the user asserts.
+"""The possible signs of a node, from the shape of the DAG and the facts that the user asserts.
 
 Before:  abs(x), with `assert x > 0`
 After:   x
@@ -158,7 +158,7 @@ class Signs:
         return not self.of(e) & NEGATIVE
 
     def is_number(self, e: Expr) -> bool:
-        """Whether the facts say that no variable of it is nan."""
+        """Whether the facts imply that no variable of it is nan."""
         return self.numbers.issuperset(ir.variables((e,)))
 
     def side(self, e: Expr) -> int:
@@ -169,7 +169,7 @@ class Signs:
         return not self.of(e) & ZERO_
 
     def holds(self, condition: Expr) -> bool | None:
-        """Whether a comparison is decided by signs alone, of numbers that are not nan."""
+        """Whether signs alone decide that a comparison of numbers that are not nan holds."""
         if condition.op in (LT, LE, EQ):
             a, b = condition.args
             signs = self.of(ir.sub(b, a))
@@ -179,18 +179,18 @@ class Signs:
 
 
 def _may_drop_nan(e: Expr) -> bool:
-    """Whether it may be a number where one of its variables is nan."""
+    """Whether a node may be a number where one of its variables is nan."""
     return any(n.op is WHERE or n.op in (LARGER, SMALLER) for n in ir.topological(e.args))
 
 
 def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
     """Drop absolute values and branches that the facts decide, and take squares out of
-    roots of products that cannot be negative: sqrt(u**2*v) is abs(u)*sqrt(v). What vanishes where
-    its argument does is compared with 0 by that."""
+    roots of products that cannot be negative: sqrt(u**2*v) is abs(u)*sqrt(v). A comparison with 0
+    of a function that vanishes with its argument becomes one of the argument."""
     facts = tuple(facts)
     outputs = tuple(outputs)
     found = {e.op for e in ir.topological(outputs)}
-    decide = bool(facts) or POW in found  # of infinite arguments, signs say too much: 1/x may be 0
+    decide = bool(facts) or POW in found  # signs are too strict at infinity: 1/x may be 0
     if not decide and EQ not in found:
         return outputs
     signs = Signs(facts)
@@ -212,7 +212,7 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def _with_the_same_zeros(e: Expr) -> Expr:
-    """What is 0 where this is, for arguments that are rational numbers: no other root of a sine is one.
+    """A formula with the same zeros, for rational arguments: a sine has no other rational root.
     A quotient, which is 0 for infinite arguments too, stays inside."""
     inner = e
     while inner.op.sign == "same" or (inner.op in (SIN, TAN) and _is_rational(inner.args[0])):
@@ -221,7 +221,7 @@ def _with_the_same_zeros(e: Expr) -> Expr:
 
 
 def _divides(e: Expr) -> bool:
-    """Whether a formula divides by what depends on variables."""
+    """Whether a formula divides by an expression with variables."""
     for n in ir.topological((e,)):
         if n.op is DIV and ir.rational(n.args[1]) is None:
             return True

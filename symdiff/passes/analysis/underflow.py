@@ -1,4 +1,4 @@
-"""Where does something overflow or underflow that a result depends on?
+"""Where does an overflow or underflow affect a result?
 
 Before:  y**2/2 - x*x*y**4/24
 After:   where |x| + |y| is above 2**160, or one of them is below 2**-160 and not 0, unless it is
@@ -6,11 +6,11 @@ After:   where |x| + |y| is above 2**160, or one of them is below 2**-160 and no
 
 Requires: a DAG, to be computed operation by operation.
 Ensures: where `outside` is false, nothing overflows or underflows (`passes.analysis.magnitude`), or
-what underflows changes every result by less than a unit of rounding, and no comparison.
+each underflow changes every result by less than a unit of rounding, and no comparison.
 
-An operation whose result is below the normal numbers is wrong by at most the least of these. Those
-errors are followed through the DAG as powers of 2. Of a choice whose one side cannot be trusted for
-such sources the condition demands the other.
+The error of an operation whose result is below the normal numbers is at most the least of these.
+These errors are propagated through the DAG as powers of 2. If one side of a choice is inaccurate
+for such sources, the condition demands the other.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from symdiff.passes.analysis.magnitude import Magnitudes, Span
 from symdiff.passes.analysis.signs import Signs
 
 UNDER = {"float64": -1020, "float32": -120}
-"""The exponent of an error that no operation exceeds whose result is below the normal numbers."""
+"""The exponent of a bound of the error of an operation whose result is below the normal numbers."""
 LEVELS = {"float64": (900, 600, 480, 320, 240), "float32": (96, 60, 48)}
-"""Exponents that sources may be as small as; the first with which results are trusted is taken."""
+"""Exponents of the smallest sources; the first with accurate results is chosen."""
 WIDE = {"float64": 240, "float32": 40}
-"""Where sources may be so small that nothing underflows, that is enough."""
+"""If nothing underflows for sources of this size, that is enough."""
 
 NONE = -(10**9)
 """The exponent of no error."""
 UNKNOWN = 10**9
-"""The exponent of an error that is not bounded."""
+"""The exponent of an unbounded error."""
 
 SUMS = (ADD, SUB, *EXTREMES, HYPOT)
 LIPSCHITZ = (NEG, ABS, COMPENSATED, LIGHT, PLAIN, SIN, COS, TANH, ATAN, ERF)
-"""Functions of one argument that change by hardly more than it does."""
+"""Functions of one argument that change by hardly more than their argument."""
 
 
 class Underflow:
@@ -96,7 +96,7 @@ class Underflow:
         """The error of a node from those of its arguments."""
         op = e.op
         found = [self.errors.get(a, NONE) for a in e.args]
-        if op is WHERE:  # of a choice without two sides to trust, the other is demanded
+        if op is WHERE:  # one side is inaccurate: demand the other
             sides = found[1:]
             return min(sides) if max(sides) >= UNKNOWN else max(sides)
         worst = max(found, default=NONE)
@@ -110,7 +110,7 @@ class Underflow:
             (a, b), (x, y) = (self.spans[t] for t in e.args), found
             return max(_times(x, b[1]), _times(y, a[1]), _times(x, y)) + 2
         low, _ = self.spans[e.args[0]]
-        fine = worst < low - self.bits  # so the argument has nearly all its digits
+        fine = worst < low - self.bits  # the argument has nearly all its digits
         if op is POW:
             return self._power(e, found, fine)
         if op is CBRT:
@@ -172,7 +172,7 @@ class Underflow:
         return self.errors.get(e.args[1], NONE), self.errors.get(e.args[2], NONE)
 
     def condition(self, outputs: Sequence[Expr], sources: Sequence[Expr]) -> Expr | None:
-        """Where errors by underflow are negligible; None if that is not known."""
+        """Where errors by underflow are negligible; None if that is unknown."""
         found = self.trusted(outputs)
         if found is None:
             return None
@@ -202,7 +202,7 @@ class Underflow:
 
 
 def outside(outputs: Sequence[Expr], dtype: str, signs: Signs) -> Expr:
-    """Where something may overflow, or underflow and count."""
+    """Where something may overflow, or underflow with an effect."""
     magnitudes = Magnitudes(dtype, signs)
     level, sources = magnitudes.bounded(outputs)
     below = FALSE
@@ -220,7 +220,7 @@ def outside(outputs: Sequence[Expr], dtype: str, signs: Signs) -> Expr:
 def _negligible(
     outputs: Sequence[Expr], dtype: str, magnitudes: Magnitudes, sources: Sequence[Expr], high: int
 ) -> Expr:
-    """Where what underflows is negligible for sources that are not above 2**high."""
+    """Where underflows are negligible for sources that are at most 2**high."""
     order = ir.topological(outputs)
     for low in LEVELS[dtype]:
         if low <= high:
@@ -236,7 +236,7 @@ def _negligible(
 
 
 def _may_be_zero(e: Expr) -> bool:
-    """Whether a source that is zero is exactly that, and has not underflowed."""
+    """Whether a source that is zero is exactly zero, and has not underflowed."""
     fold = e.op.fold if e.op.arity == 1 else None
     return e.op is VAR or (fold is not None and fold(Fraction(0)) == 0)
 

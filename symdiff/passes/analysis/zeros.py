@@ -4,8 +4,8 @@ Before:  exp(x) - exp(y)
 After:   x = y
 
 `zero_sets` finds sets on which a formula is surely zero, each solved for some
-of the variables: products, powers, sums of squares, norms, functions with a
-known zero, and what is linear in a variable. There may be more zeros than these.
+of the variables: of products, powers, sums of squares, norms, functions with a
+known zero, and formulas that are linear in a variable. There may be more zeros.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Solution = dict[Expr, Expr]
 
 
 MAX_KNOWN = 4096
-"""Formulas whose zeros are kept: the same differences are met in each branch and each question."""
+"""The most formulas whose zeros are kept: the same differences recur in each branch and
+question."""
 
 
 def zero_sets(e: Expr) -> list[Solution]:
@@ -50,7 +51,7 @@ def _zero_sets(e: Expr) -> tuple[Solution, ...]:
 
 
 def _systems(e: Expr) -> Iterator[list[Expr]]:
-    """Lists of formulas; where all of one list vanish, e does."""
+    """Lists of formulas; where all formulas of one list vanish, e does."""
     stack = [e]
     for _ in range(4 * MAX_SETS):
         if not stack:
@@ -71,12 +72,12 @@ def _systems(e: Expr) -> Iterator[list[Expr]]:
 
 
 def _sides(e: Expr) -> list[Expr]:
-    """What a norm of norms is the norm of."""
+    """The arguments of a norm of norms."""
     return [side for a in e.args for side in _sides(a)] if e.op is HYPOT else [e]
 
 
 def undone(e: Expr) -> Expr | None:
-    """What vanishes where f(u) - f(v), or f(u) - c, does."""
+    """Formulas that vanish where f(u) - f(v), or f(u) - c, does."""
     a, target = e, Fraction(0)
     if e.op in (ADD, SUB):
         a, b = e.args
@@ -124,8 +125,8 @@ def _solutions(equations: list[Expr]) -> Iterator[Solution]:
 
 
 def _roots(e: Expr) -> Iterator[Solution]:
-    """An equation without quotients, solved for the first variable for which that is seen by undoing one operation
-    after the other."""
+    """An equation without quotients, solved for the first variable for which inverting one
+    operation after the other succeeds."""
     if not all(n.op in ir.ARITHMETIC and n.op is not DIV for n in ir.topological((e,)) if n.args):
         return
     for v in ir.variables((e,)):
@@ -135,7 +136,7 @@ def _roots(e: Expr) -> Iterator[Solution]:
 
 
 def _constant_roots(e: Expr) -> Iterator[Solution]:
-    """Numbers for one variable at which an equation holds whatever the others are, as y = 1 in
+    """Values of one variable at which an equation holds whatever the others are, as y = 1 in
     1 - y*exp(-x*(1 - y))."""
     names = ir.variables((e,))
     for v in names:
@@ -154,7 +155,7 @@ def _constant_roots(e: Expr) -> Iterator[Solution]:
 
 def value_there(e: Expr, place: Mapping[Expr, Expr]) -> Expr | None:
     """A formula with values for variables; None where a part of it is inf or nan (rational numbers
-    are fractions) or a quotient by 0, whatever becomes of that: 0*(y/0) folds to 0."""
+    are fractions) or a quotient by 0, even if the result hides that: 0*(y/0) folds to 0."""
     parts = ir.substitute(ir.topological((e,)), place)
     if any(isinstance(n.value, float) or (n.op is DIV and n.args[1] is ir.ZERO) for n in parts):
         return None
@@ -162,7 +163,7 @@ def value_there(e: Expr, place: Mapping[Expr, Expr]) -> Expr | None:
 
 
 def _variable(e: Expr) -> tuple[Expr, Expr] | None:
-    """A variable and what it must be for e to vanish."""
+    """A variable and the value for which e vanishes."""
     found = ir.variables((e,))
     if len(found) == 1:
         roots = rational_roots(e, found[0], ())
@@ -182,7 +183,7 @@ SAMPLES = (
 PROPER = (
     (Fraction(3, 8), Fraction(7, 16), Fraction(5, 8), Fraction(9, 16), Fraction(11, 32), Fraction(5, 16)),
 )  # fmt: skip
-"""Others between 0 and 1, as probabilities are."""
+"""The same between 0 and 1, as for probabilities."""
 
 
 def sampled(
@@ -190,7 +191,7 @@ def sampled(
     names: Iterable[Expr],
     rows: Sequence[Sequence[Fraction]] = SAMPLES,
 ) -> Iterator[dict[Expr, Fraction]]:
-    """Points of a solution set, one for each row of `SAMPLES`, or of others, that differs."""
+    """Points of a solution set, one for each row of `SAMPLES`, or of other rows, that differs."""
     free = [v for v in names if v not in solution]
     for row in rows if free else rows[:1]:
         values = {v: ir.const(row[i % len(row)] * (1 + i // len(row))) for i, v in enumerate(free)}
@@ -205,7 +206,7 @@ def sampled(
 
 
 def divisors(e: Expr) -> set[Expr]:
-    """What a product divides by."""
+    """The divisors of a product."""
 
     def factors(n: Expr) -> tuple[Expr, ...]:
         return n.args[:1] if n.op in (DIV, NEG, POW) else n.args if n.op is MUL else ()

@@ -8,8 +8,8 @@
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
 `sides`                products of slopes of maxima and minima in derivatives
-`meeting`              sides that there are where kinks meet
+`meeting`              combinations of sides where kinks meet
 `branch_sides`         absolute values, maxima and minima in branches that know the sign
 `literals`             zeros that are missed only by the rounding of literals
-`residues`             what numerators miss of such zeros
+`residues`             the values of numerators at such zeros
 """

@@ -105,7 +105,7 @@ def common_unit(values: Iterable[Fraction]) -> Fraction:
 
 
 def exponential(e: Expr, ops: Container[Op] = EXPONENTIALS) -> tuple[Expr | None, Expr] | None:
-    """(base, exponent) of an exponential, which is one of these functions; base None is e."""
+    """(base, exponent) of an exponential, which is one of `ops`; base None is e."""
     if e.op in ops:
         return None, e.args[0]
     if e.op is POW and ir.rational(e.args[1]) is None:
@@ -277,7 +277,7 @@ def is_rational(e: Expr) -> bool:
 
 
 def rational_args(e: Expr) -> tuple[Expr, ...]:
-    """What a rational operation is of; of others nothing."""
+    """The arguments of a rational operation; for other nodes none."""
     return e.args if is_rational(e) else ()
 
 

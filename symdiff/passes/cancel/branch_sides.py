@@ -41,17 +41,17 @@ from symdiff.passes.cancel.meeting import form, solved
 
 _DECIDED = (ABS, *EXTREMES)
 _TOTAL = (VAR, ADD, SUB, MUL, NEG, ABS)
-"""Operations of numbers that give numbers."""
+"""Operations that map numbers to numbers."""
 MAX_NODES = 4000
 """Largest number of nodes of outputs."""
 MAX_DEPTH = 8
 """Largest depth of nested products."""
 MAX_WORK = 40_000
-"""Nodes of branches that are walked over."""
+"""The most nodes of branches to visit."""
 
 
 def decided_by_branches(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs without absolute values whose sign is that of the branch they are in, and without
+    """The outputs without absolute values whose sign their branch decides, and without
     maxima and minima that it decides."""
     outputs = tuple(outputs)
     order = ir.topological(outputs)
@@ -85,7 +85,7 @@ class _Branches:
         return ir.rebuild(e, args)
 
     def _copied(self, size: Expr, of: Expr) -> Expr | None:
-        """A size with a sign, as branches; with the sign of a zero, if there is a step."""
+        """A size with a sign, as branches; including the sign of a zero, if there is a step."""
         if not self._in_sizes(of, size):
             return None
         below = ir.lt(of, ZERO)
@@ -95,11 +95,12 @@ class _Branches:
         written, size = size, _absolute(size)
         above = self._on(size, ir.not_(below))
         if any(e.op is ABS and _vanishes(e, of) for e in ir.topological((above,))):
-            return SIGN(of) * ir.abs_(written)  # a kink at the edge, both of whose sides count
+            return SIGN(of) * ir.abs_(written)  # both sides of the kink at the edge count
         return ir.where(below, self._on(-size, below), above)
 
     def _multiplied(self, step: Expr, other: Expr) -> Expr | None:
-        """A product with a step, as branches, if there are sizes of what makes the step in it."""
+        """A product with a step, as branches, if it contains absolute values of the step's
+        argument."""
         if step.op is COPYSIGN and ir.rational(step.args[0]) is not None:
             factor, of = step.args
             if not self._in_sizes(of, other) or not _vanishes(other, of):
@@ -152,7 +153,8 @@ class _Branches:
 
 
 def _best(condition: Expr) -> dict[Expr, Expr]:
-    """The maxima and minima that a condition says to be one of their arguments, `max(x, y, z) == y`."""
+    """The maxima and minima that a condition equates with one of their arguments,
+    `max(x, y, z) == y`."""
     found: dict[Expr, Expr] = {}
     for fact in ir.conjuncts(condition):
         if fact.op is EQ:
@@ -163,14 +165,14 @@ def _best(condition: Expr) -> dict[Expr, Expr]:
 
 
 def _candidates(e: Expr) -> set[Expr]:
-    """What a maximum of maxima, or a minimum of minima, is the best of."""
+    """The arguments of a maximum of maxima, or of a minimum of minima."""
     alike = MAXIMA if e.op in MAXIMA else MINIMA
     return set(ir.reached((e,), ir.through(*alike))) - {e}
 
 
 def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr:
-    """The first or second argument of a maximum or minimum, which is not worse than the other; in the
-    way that gives nan where the maximum is nan, and a number where it is one."""
+    """The first or second argument of a maximum or minimum, which is not worse than the other, in a
+    form that is nan where the maximum is nan, and a number where it is one."""
     a, b = args
     if e.op in (LARGER, SMALLER):
         return a if first else ir.where(ir.le(*((a, b) if e.op is LARGER else (b, a))), b, a)
@@ -184,7 +186,7 @@ def _decided(e: Expr, args: tuple[Expr, ...], first: bool, number: bool) -> Expr
 
 
 def _compared(condition: Expr) -> Expr | None:
-    """What a condition compares with 0."""
+    """The quantity that a condition compares with 0."""
     if condition.op is NOT:
         condition = condition.args[0]
     if condition.op in (LT, LE, EQ):
@@ -214,8 +216,8 @@ def _has_pole_at_zero(e: Expr) -> bool:
 
 
 def _absolute(e: Expr, depth: int = 0) -> Expr:
-    """The absolute value, of products and quotients that of each factor, so that those which are absolute
-    values already have no other around them."""
+    """The absolute value; for products and quotients that of each factor, so that factors that are
+    absolute values already are not wrapped in another."""
     if e.op is ABS:
         return e
     if e.op in (MUL, DIV) and depth < MAX_DEPTH:
@@ -224,6 +226,6 @@ def _absolute(e: Expr, depth: int = 0) -> Expr:
 
 
 def _vanishes(e: Expr, at: Expr) -> bool:
-    """Whether an expression is 0 where a linear form is, by substitution for one of its variables."""
+    """Whether an expression is 0 where a linear form is 0, by substitution for a variable."""
     found = solved(form(at, constants=True))
     return found is not None and ir.substitute((e,), dict([found]))[0] is ZERO

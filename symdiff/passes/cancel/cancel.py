@@ -8,11 +8,11 @@ Ensures: the same values wherever the DAG was defined, and no more singular
 points than before: a factor of a denominator vanishes where a factor of the
 numerator equals it, in quotients, products and sums of fractions, also when
 the pieces were written far apart; sums that are constant become constants.
-Powers are not expanded where that is not needed. Every search is bounded; a
-window that is too large stays as it is and is named in the notes.
+Powers are not expanded unless necessary. Every search is bounded; a
+window that is too large is left unchanged and named in the notes.
 
-Where to look is found modulo a prime (`passes.analysis.fingerprint`); what to write
-instead is computed exactly (`passes.cancel.rational`).
+`passes.analysis.fingerprint` finds candidates modulo a prime; `passes.cancel.rational` computes
+their replacements exactly.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ MAX_WINDOW = 200
 """Rational operations that are treated together; deeper ones are opaque."""
 MAX_GENERATORS = 24
 MAX_WORK = 500_000
-"""Terms of polynomials that are made for one program."""
+"""The most terms of polynomials to compute for one program."""
 MAX_GROWTH, SMALL = 4, 100
-"""How many times as long a formula may get, and what is short in any case: expanded polynomials of high
-degrees lose digits."""
+"""The most growth of a formula as a factor, and the length that is always allowed: expanded
+polynomials of high degree lose digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Cancellation:
 
 @dataclass(slots=True)
 class Notes:
-    """What the pass did, for the report, and how much work that was."""
+    """The work of the pass, for the report, and its amount."""
 
     cancelled: list[Cancellation] = field(default_factory=list)
     over_budget: list[Expr] = field(default_factory=list)
@@ -92,12 +92,12 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
         return e
     signs = Signs()
     harmless = found.factors and all(signs.nonzero(f) for f in found.factors)
-    shared = _opaque(e)  # below which both have the same
+    shared = _opaque(e)  # below these both are the same
     size, after = _size(e, shared), _size(found.after, shared)
     if (found.partly and after > size) or after > MAX_GROWTH * size:
         size, after = _size(e), _size(found.after)
         if found.partly and after > size:
-            return e  # as singular as before, and longer
+            return e  # still as singular, and longer
         if after > max(MAX_GROWTH * size, SMALL):
             notes.over_budget.append(e)
             return e
@@ -119,7 +119,7 @@ def _fewer_functions(after: Expr, e: Expr) -> bool:
 
 
 def _opaque(e: Expr) -> set[Expr]:
-    """What the rational operations at the top of an expression are of."""
+    """The arguments of the rational operations at the top of an expression."""
     nodes = ir.reached((e,), rational_args)
     return {n for n in nodes if n.args and not is_rational(n)}
 
@@ -139,7 +139,7 @@ def _lowest(e: Expr) -> Expr | None:
 
 
 def exact(e: Expr, generators: Generators, notes: Notes | None = None) -> Cancellation | None:
-    """What a node is after exact cancellation; None if nothing cancels. The notes count the work."""
+    """The node after exact cancellation; None if nothing cancels. The notes count the work."""
     window = _window(e)
     inside = set(window)
     collector = _Collector()
@@ -173,7 +173,7 @@ def _represent(
 
 
 def _window(e: Expr) -> list[Expr]:
-    """The rational operations above the opaque nodes, and those, children first."""
+    """The rational operations above the opaque nodes, and the latter, children first."""
     reached: dict[Expr, None] = {e: None}
     queue = [e]
     for node in queue:
@@ -186,7 +186,7 @@ def _window(e: Expr) -> list[Expr]:
 
 
 class _Collector:
-    """An algebra that only notes which generators occur."""
+    """An algebra that only records which generators occur."""
 
     def __init__(self) -> None:
         self.found: dict[Generator, None] = {}

@@ -17,13 +17,13 @@ from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, Expr
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 
 MAX_NODES = 24
-"""Operations that are looked through, from the top."""
+"""The most operations to search, from the top."""
 
 _Powers = dict[Expr, Fraction]
 
 
 class _Outside:
-    """All nodes but some."""
+    """All nodes except some."""
 
     def __init__(self, inside: Container[Expr]) -> None:
         self.inside = inside

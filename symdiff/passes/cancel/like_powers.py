@@ -4,9 +4,10 @@ Before:  x**a*x**b, y*y**(1 - p), x**a/x**b
 After:   x**(a + b), y**(2 - p), x**(a - b)
 
 Requires: any DAG.
-Ensures: the same values wherever the DAG was defined: of a positive base always, of 0 where all of its powers
-are, and of a negative one for exponents that are integers. Their product at 0 is 0**0 * 0**-1, which is no number,
-where that of a + b = 1 has the slope 1; outside of the domain see `pipeline.scalar.masked`.
+Ensures: the same values wherever the DAG was defined: for a positive base always, for 0 where all
+of its powers are defined, and for a negative one with integer exponents. The product at 0 is 0**0 *
+0**-1, which is no number, where that of a + b = 1 has the slope 1; outside of the domain see
+`pipeline.scalar.masked`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MAX_FACTORS = 32
 
 
 def like_powers(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs, with powers of one base in a product put together, if one has a variable exponent."""
+    """The outputs with powers of one base in a product combined, if one has a variable exponent."""
     outputs = tuple(outputs)
     if not any(_varies(e) for e in ir.topological(outputs)):
         return outputs

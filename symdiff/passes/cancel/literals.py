@@ -7,9 +7,10 @@ Requires: any DAG.
 Ensures: the function is changed only where a zero of a denominator would be one
 of the numerator too, up to 2**-50 of the numerator's terms. Then the
 literals of that quotient are read as the decimals that they print as, in the
-whole function; if that does not help, the constant of the numerator is moved by
-what is missing, or what is missing is subtracted (`passes.cancel.residues`). So it is with literals of pi
-where quotients of slopes by angles need them. Each change is recorded; the changed function is the truth.
+whole function; if that does not help, the constant of the numerator is changed by
+the residue, or the residue is subtracted (`passes.cancel.residues`). The same holds for literals of
+pi where quotients of slopes by angles need them. Each change is recorded; the changed function is
+the truth.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ MAX_QUOTIENTS = 40
 MAX_NODES = 150
 MAX_TERMS = 24
 MAX_PART = 1000
-"""Parts of pi that a literal may be a multiple of."""
+"""The largest denominator of a multiple of pi that a literal may be."""
 ANGLES = (ACOS, ASIN, ATAN, ATAN2)
 MAX_ANGLES = 8
-"""Angles by whose arguments slopes are taken."""
+"""The most angles by whose arguments slopes are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class LiteralRepair:
     node : the quotient, as written.
     literals : the constants before and after.
     zero : where numerator and denominator now vanish together.
-    moved : what was subtracted from the numerator instead of a change of literals.
+    moved : the residue that was subtracted from the numerator instead of a change of literals.
     """
 
     node: Expr
@@ -60,7 +61,7 @@ class LiteralRepair:
 
     @property
     def message(self) -> str:
-        """The finding, for people."""
+        """The message for people."""
         place = ", ".join(
             f"{ir.format_expr(v, 60)} = {ir.format_expr(e, 60)}" for v, e in self.zero
         )
@@ -75,7 +76,7 @@ class LiteralRepair:
 def exact_literals(
     outputs: tuple[Expr, ...],
 ) -> tuple[tuple[Expr, ...], list[LiteralRepair], dict[Expr, Expr]]:
-    """The outputs with repaired literals, the repairs, and where new nodes come from."""
+    """The outputs with repaired literals, the repairs, and the origins of new nodes."""
     repairs: list[LiteralRepair] = []
     origin: dict[Expr, Expr] = {}
     inexact = _above_inexact(ir.topological(outputs))
@@ -121,7 +122,8 @@ def _first(
 def _of_slopes(
     outputs: tuple[Expr, ...], inexact: set[Expr], tried: set[tuple[Expr, Expr]]
 ) -> tuple[Expr, dict[Expr, Expr], Repair] | None:
-    """Literals of pi that a quotient of a slope needs, as that of (acos(x) - math.pi)**2 at -1."""
+    """Literals of pi that a quotient of a slope needs, such as that of (acos(x) - math.pi)**2 at
+    -1."""
     order = ir.topological(outputs)
     if not any((q := ir.rational(e)) is not None and _of_pi(q) is not q for e in order):
         return None
@@ -149,7 +151,8 @@ def _slopes(outputs: Sequence[Expr], place: Expr) -> tuple[Expr, ...]:
 def _above_inexact(
     order: Iterable[Expr], point: Mapping[Expr, Fraction] | None = None
 ) -> set[Expr]:
-    """The nodes above literals that are not what they print as, and above variables that are such numbers."""
+    """The nodes above literals that differ from their decimals, and above variables with such
+    values."""
     above: set[Expr] = set()
     given = point or {}
     for e in order:
@@ -167,12 +170,12 @@ def _decimal(q: Fraction) -> Fraction:
 
 
 def _shorter(q: Fraction) -> Fraction:
-    """The decimal of 15 digits that a literal is; likewise for one over a literal."""
+    """The decimal of 15 digits that a literal is close to; likewise for one over a literal."""
     return _read(q, lambda x: f"{float(x):.15g}")
 
 
 def _is_literal(q: Fraction) -> bool:
-    """Whether this is no integer, but a double or a multiple of one."""
+    """Whether q is no integer, but a double or a multiple of one."""
     return q.denominator > 1 and not q.denominator & (q.denominator - 1) and abs(q) < 1e300
 
 
@@ -187,7 +190,8 @@ def _read(q: Fraction, text: Callable[[Fraction], str | None]) -> Fraction:
 
 
 def _of_pi(q: Fraction) -> Expr | Fraction:
-    """A simple multiple of pi or of 1/pi, if the literal is one of the double next to pi."""
+    """A simple multiple of pi or of 1/pi, if the literal is a neighbour of the double nearest to
+    it."""
     multiple, inverse = q / Fraction(math.pi), q * Fraction(math.pi)
     if multiple and multiple.denominator <= MAX_PART:
         return PI() * ir.const(multiple)
@@ -269,7 +273,7 @@ def _repair(
         return None
     for changed, mapping in readings:
         n, d = ir.substitute((numerator, denominator), mapping)
-        if d is denominator and correction(n, d, _negligible) is None:  # nothing is missing
+        if d is denominator and correction(n, d, _negligible) is None:  # already a zero
             return mapping, (changed, tuple(missed.zero.items()), ir.ZERO)
     moved = (numerator - missed.polynomial) / denominator
     if node.op in (ADD, SUB):  # a sum of quotients, and of other terms
@@ -280,7 +284,7 @@ def _repair(
 def _readings(
     node: Expr, literals: Iterable[Fraction]
 ) -> Iterator[tuple[tuple[tuple[Fraction, Expr], ...], dict[Expr, Expr]]]:
-    """What the literals of a node may be read as instead: the changes, and replacements."""
+    """Other values that the literals of a node may denote: the changes, and replacements."""
     for read in (_decimal, _shorter, _of_pi):
         changed = {q: r for q in literals if (r := as_expr(read(q))) is not ir.const(q)}
         mapping = {ir.const(s * q): s * r for q, r in changed.items() for s in (1, -1)}
@@ -326,12 +330,12 @@ def _at(e: Expr, point: Mapping[Expr, Fraction]) -> Expr:
 
 
 def _negligible(e: Expr, point: Mapping[Expr, Fraction]) -> bool:
-    """Whether a value is below 2**-50 of the terms that it is the sum of."""
+    """Whether a value is below 2**-50 of the terms that add up to it."""
     value = _at(e, point)
     if value is ir.ZERO:
         return True
     size = _at(_terms(e, _above_inexact(ir.topological((e,)), point)), point)
-    try:  # where a slope is infinite, the terms say nothing
+    try:  # no bound where a slope is infinite
         small = ir.le(ir.abs_(value), ir.const(ROUNDING) * size)
         inside = ir.where(ir.and_(small, ir.lt(size, ir.INF)), 1, 0)
         return inside is ir.ONE or Certified([], [inside]).at([]) == (1.0,)
@@ -340,8 +344,8 @@ def _negligible(e: Expr, point: Mapping[Expr, Fraction]) -> bool:
 
 
 def _terms(e: Expr, inexact: Container[Expr]) -> Expr:
-    """The sum of the sizes of the terms: what relative errors of the leaves of a
-    formula may amount to. A function of what is exact has no error, however steep it is there."""
+    """The sum of the sizes of the terms: a bound of the effect of relative errors of the
+    leaves. A function of exact arguments has no error, however steep it is there."""
     size: dict[Expr, Expr] = {}
     for n in ir.topological((e,)):
         s = [size.get(a, ir.ZERO) for a in n.args]
@@ -368,7 +372,7 @@ def _terms(e: Expr, inexact: Container[Expr]) -> Expr:
 def _replaced(
     outputs: tuple[Expr, ...], mapping: Mapping[Expr, Expr], origin: dict[Expr, Expr]
 ) -> tuple[Expr, ...]:
-    """Replace nodes everywhere, remembering where new ones come from."""
+    """Replace nodes everywhere; `origin` records the nodes that new ones replace."""
     new = dict(mapping)
     for e in ir.topological(outputs):
         if e not in new:

@@ -1,4 +1,4 @@
-"""Where several kinks meet: which sides of them there are.
+"""Where several kinks meet: the combinations of their sides that exist.
 
 Near a point at which some u_i vanish, not every choice of their signs occurs: where x > y and
 y > z, x > z. Of linear forms that is decided exactly, by eliminating one unknown after the other
@@ -15,18 +15,19 @@ from symdiff import ir
 from symdiff.ir import ADD, NEG, ONE, SUB, VAR, ZERO, Expr
 
 Form = dict[Expr, Fraction]
-"""A linear form: a factor for each of its unknowns, none of them 0. Constants are left out, or are factors of 1."""
+"""A linear form: a nonzero factor for each of its unknowns. Constants are left out, or are factors
+of 1."""
 Side = tuple[Expr, int]
-"""What vanishes at a kink, and the sign that it has on one side."""
+"""The quantity that vanishes at a kink, and its sign on one side."""
 
 MAX_ROWS = 200
-"""Inequalities that an elimination may come to."""
+"""The most inequalities in an elimination."""
 
 
 @lru_cache(maxsize=4096)
 def form(u: Expr, constants: bool = False) -> Form:
-    """An expression as a linear form in whatever is not a sum, a difference or a multiple; with
-    a factor for 1, if that is asked for."""
+    """An expression as a linear form in all parts that are not a sum, a difference or a multiple;
+    with a factor for 1, if `constants` is set."""
     found: Form = {}
     stack = [(Fraction(1), u)]
     while stack:
@@ -54,7 +55,7 @@ def alone(terms: Collection[Expr]) -> Iterator[Expr]:
 
 
 def solved(terms: Form) -> tuple[Expr, Expr] | None:
-    """Such a variable, and what it is where the form is 0; None if there is none."""
+    """Such a variable, and its value where the form is 0; None if there is none."""
     for v in alone(terms):
         rest: Expr = ZERO
         for w, q in terms.items():
@@ -65,7 +66,7 @@ def solved(terms: Form) -> tuple[Expr, Expr] | None:
 
 
 def where_others_vanish(u: Expr, others: Iterable[Expr]) -> Fraction | None:
-    """What a linear form is where others are 0, if that is a number."""
+    """The value of a linear form where others are 0, if that is a number."""
     rows: list[tuple[Expr, Form]] = []
     for w in (*others, u):
         reduced = form(w, constants=True)
@@ -81,8 +82,8 @@ def where_others_vanish(u: Expr, others: Iterable[Expr]) -> Fraction | None:
 
 
 def independent_unknowns(loci: Sequence[Expr]) -> bool:
-    """Whether the linear forms of these are of variables, so that they are what these are beside a
-    point; of one alone, whether its terms have no variables in common."""
+    """Whether the linear forms have variables as unknowns, so that they describe the quantities
+    near a point; for a single one, whether its terms have no variables in common."""
     atoms = {a for u in loci for a in form(u)}
     if len(loci) > 1:
         return all(a.op is VAR for a in atoms)
@@ -108,7 +109,7 @@ def dependent(loci: Sequence[Expr]) -> bool:
 
 
 def feasible(sides: Iterable[Side]) -> bool | None:
-    """Whether linear forms have these signs somewhere; None if that takes too long to tell."""
+    """Whether linear forms have these signs somewhere; None if the decision takes too long."""
     rows = [{a: s * q for a, q in form(u).items()} for u, s in sides]
     while rows:
         if any(not r for r in rows):

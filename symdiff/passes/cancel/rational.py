@@ -30,13 +30,13 @@ MAX_FACTORED_TERMS = 64
 
 
 class OutOfBudgetError(Exception):
-    """An exact computation grew beyond its budget."""
+    """An exact computation exceeded its budget."""
 
 
 @dataclass(slots=True)
 class Factored:
-    """`unit * prod(base**n)`; the factors map a key to (base, n), n != 0. Never changed once it is
-    made, but not frozen: thousands are made, which takes twice as long for frozen ones."""
+    """`unit * prod(base**n)`; the factors map a key to (base, n), n != 0. Instances never change,
+    but are not frozen: thousands are created, which takes twice as long for frozen ones."""
 
     unit: Fraction
     factors: dict[str, tuple[Any, int]]
@@ -58,8 +58,8 @@ def fraction(q: Any) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _symbols(names: tuple[str, ...]) -> tuple[Any, tuple[Any, ...], list[str], Any]:
-    """Polynomials in symbols of these names: their context, the symbols, their names as texts of
-    polynomials have them, and 1."""
+    """Polynomials in symbols of these names: their context, the symbols, their names as printed in
+    polynomials, and 1."""
     context = fmpq_mpoly_ctx.get(list(names), Ordering.degrevlex)
     gens = context.gens()
     return context, gens, [str(g) for g in gens], context.constant(1)
@@ -298,7 +298,7 @@ class Ring:
 
     # ----------------------------------------------------------- back to nodes
     def learn(self, node: Expr, value: Factored) -> None:
-        """Remember a sum as the way to write its base."""
+        """Remember a sum as the formula for its base."""
         if len(value.factors) == 1:
             ((key, (base, n)),) = value.factors.items()
             if n == 1 and len(base) > 1 and key not in self.known:
@@ -463,8 +463,8 @@ class Ring:
 
 
 def factors_with(value: Factored, i: int, side: int, one: Any, most: int) -> Any:
-    """The product of the factors that have a generator in them, above the fraction bar (`side` 1) or
-    below it (-1); `most` terms are too many."""
+    """The product of the factors that contain a generator, above the fraction bar (`side` 1) or
+    below it (-1); with more than `most` terms, none."""
     total = one
     for base, n in value.factors.values():
         if base.degrees()[i] and n * side > 0:
@@ -480,8 +480,8 @@ def _degree(poly: Any, index: int) -> int:
 
 
 def with_square(poly: Any, i: int, square: Any, context: Any, most: int) -> Any:
-    """The polynomial with another in place of x**2, x being a generator, until x is at most linear;
-    `most` terms are too many."""
+    """The polynomial with another one in place of x**2, where x is a generator, until x is at most
+    linear; with more than `most` terms, none."""
     total = context.constant(0)
     for m, q in poly.terms():
         n = int(m[i])
@@ -493,8 +493,8 @@ def with_square(poly: Any, i: int, square: Any, context: Any, most: int) -> Any:
 
 
 def _gathered(powers: list[tuple[Expr, int]]) -> list[tuple[Expr, int]]:
-    """A product of powers with one for each base of an exponent that is no number: x*x**(-p), which the base is
-    a generator of, is no number at 0, where x**(1 - p) may be one."""
+    """A product of powers with one power for each base with a symbolic exponent: x*x**(-p), which
+    has a generator as its base, is undefined at 0, where x**(1 - p) may be defined."""
     parts: list[tuple[Expr, Expr, int]] = []
     for node, n in powers:
         base, exponent = node.args if node.op is POW else (node, ONE)

@@ -1,11 +1,11 @@
-"""What numerators miss of zeros because a literal is rounded, as polynomials to subtract.
+"""The residues of numerators at zeros that they miss by the rounding of a literal, as polynomials.
 
 Before:  sin(pi*x)/(x - 1), with the double next to pi, whose sine is 1.2e-16
 After:   (sin(pi*x) - sin(pi))/(x - 1), which is removable
 
-Requires: a numerator, a denominator, and what is negligible.
-Ensures: the numerator less the correction vanishes at each zero of the denominator that it
-missed by negligible amounts, to the order to which the denominator does; where it vanished
+Requires: a numerator, a denominator, and a test for negligible values.
+Ensures: the numerator minus the correction vanishes at each zero of the denominator that it
+missed by negligible amounts, to the same order as the denominator; where it vanished
 before, it still does. The correction is Hermite's interpolant of the residues. Residues with
 branches or kinks are left alone: their size is known on one side only.
 """
@@ -35,7 +35,7 @@ Negligible = Callable[[Expr, dict[Expr, Fraction]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a numerator has too much, and where: a zero that it missed."""
+    """The excess of a numerator, and the zero that it missed."""
 
     polynomial: Expr
     zero: Solution
@@ -58,7 +58,7 @@ class _Missed:
 
 
 def correction(numerator: Expr, denominator: Expr, negligible: Negligible) -> Correction | None:
-    """What to subtract from the numerator; None if that is nothing, or not known.
+    """The correction to subtract from the numerator; None if it is zero, or unknown.
 
     Where both depend on the variables through one quantity only, as x**2 + y**2, the
     polynomial is one in that, or in its root if roots of it occur."""
@@ -75,7 +75,7 @@ def correction(numerator: Expr, denominator: Expr, negligible: Negligible) -> Co
 
 
 def _by_root(n: Expr, d: Expr) -> tuple[Expr, Expr] | None:
-    """Formulas of the quantity as formulas of its root, if they have that."""
+    """Formulas of the quantity as formulas of its root, if they contain that."""
     roots = False
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -95,7 +95,7 @@ def _by_root(n: Expr, d: Expr) -> tuple[Expr, Expr] | None:
 def _polynomial(
     numerator: Expr, denominator: Expr, negligible: Negligible, least: float = -math.inf
 ) -> Correction | None:
-    """The same in the only variable that the zeros are solved for, if it is at least that."""
+    """The same in the only variable of the zeros, if it is at least `least`."""
     solutions = [s for s in zero_sets(denominator) if len(s) == 1]
     solutions = [s for s in solutions if all((ir.rational(r) or 0) >= least for r in s.values())]
     variables = {v for s in solutions for v in s}
@@ -117,7 +117,7 @@ def _missed(
     numerator: Expr, denominator: Expr, solution: Solution, negligible: Negligible
 ) -> _Missed | None:
     """The coefficients below the order of the denominator's zero. If one of them is not
-    negligible, those that come before and are zero."""
+    negligible, the preceding ones, which are zero."""
     ((v, _),) = solution.items()
     points = list(sampled(solution, ir.variables((numerator, denominator))))
     if not points:
@@ -142,7 +142,7 @@ def _missed(
 
 def _is_smooth(value: Expr) -> bool:
     """Whether a residue has one formula everywhere: points see one branch of a piecewise one,
-    as 0 in `where(k < 2, 0, v)`, and say nothing of the others."""
+    as 0 in `where(k < 2, 0, v)`, but not the others."""
     return not any(
         n.op is WHERE or n.op.boolean or n.op.live or n.op.kink or n.op.cut
         for n in ir.topological((value,))
@@ -151,7 +151,7 @@ def _is_smooth(value: Expr) -> bool:
 
 
 def _term(m: _Missed, others: list[_Missed], v: Expr) -> Expr:
-    """The polynomial with the coefficients of one place, that vanishes at the others."""
+    """The polynomial with the given coefficients at one place and zeros at the others."""
     root = ir.rational(m.root)
     weight, inverse = ONE, [Fraction(1)] + [Fraction(0)] * (len(m.coefficients) - 1)
     for o in others:

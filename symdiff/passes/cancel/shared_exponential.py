@@ -6,8 +6,8 @@ After:   s*exp(-((log(s/k) + v)/2)**2/v) - k*(s/k)*exp(-((log(s/k) + v)/2)**2/v)
 Requires: any DAG.
 Ensures: the same values wherever the DAG was defined, and fewer exponentials: an argument is
 another one plus multiples of logarithms (whose exponentials are powers), of arguments of
-exponentials that are there anyway, and a constant. `passes.cancel.cancel` then sees what is one
-number, as in the sensitivities of Black and Scholes, where the terms above are equal.
+exponentials that occur anyway, and a constant. `passes.cancel.cancel` then recognises equal
+numbers, as in the sensitivities of Black and Scholes, where the terms above are equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symdiff.ir.functions import EXP, LOG, LOG1P
 from symdiff.passes.cancel.algebra import linear
 
 MAX_EXPONENTIALS = 12
-"""Exponentials of arguments that are not sums of simple terms, which are compared in pairs."""
+"""The most exponentials, whose arguments are not sums of simple terms, to compare in pairs."""
 LARGEST_POWER = 4
 _SIMPLE = (ir.VAR, LOG, LOG1P)
 
@@ -58,12 +58,12 @@ def _is_simple(terms: dict[Expr, Fraction] | None) -> bool:
 
 
 def _only(terms: dict[Expr, Fraction] | None) -> Iterable[tuple[Expr, Fraction]]:
-    """The term of an argument that has but one."""
+    """The term of an argument that has only one."""
     return terms.items() if terms is not None and len(terms) == 1 else ()
 
 
 def _factor(difference: Expr, single: dict[Expr, tuple[Fraction, Expr]]) -> Expr | None:
-    """The exponential of a sum, without functions that are not there; None if it has some."""
+    """The exponential of a sum, without new functions; None if it needs some."""
     terms = linear(difference)
     if terms is None:
         return None

@@ -1,4 +1,4 @@
-"""Products of one-sided slopes in derivatives are those of one side, at the kink too.
+"""Products of one-sided slopes in derivatives are products of one side, at the kink too.
 
 Before:  taken(x, 0)*taken(x, 0), where each factor is 1/2 at x = 0
 After:   where(x == 0, (1*1 + 0*0)/2, taken(x, 0)*taken(x, 0))
@@ -57,11 +57,11 @@ MAX_DEPTH = 4
 MAX_NODES = 4000
 """Largest number of nodes of outputs."""
 MAX_WORK = 20_000
-"""Nodes that are walked over for one output."""
+"""The most nodes to visit for one output."""
 MAX_VARIABLES = 6
-"""Variables by which a kink's formula is differentiated."""
+"""The most variables by which a kink's formula is differentiated."""
 NEARLY = ir.const(2) ** -24
-"""Sides agree if they differ by less than this part of them."""
+"""Sides agree if they differ by a smaller relative amount."""
 
 
 def sides_of_kinks(
@@ -71,17 +71,17 @@ def sides_of_kinks(
     steps: Mapping[Expr, Expr] | None = None,
     slopes: Iterable[Expr] = (),
 ) -> tuple[Expr, ...]:
-    """The outputs, derivatives of what is given, with means of sides where slopes of a kink are
-    multiplied. Signs are slopes where they are those of an absolute value in it, or of an exponentially
-    scaled Bessel function.
+    """The outputs, derivatives of the given expressions, with means of sides where slopes of a kink
+    are multiplied. Signs are slopes where they belong to an absolute value in it, or to an
+    exponentially scaled Bessel function.
 
     Parameters
     ----------
     second : whether these are derivatives of derivatives, which are nan where sides that cannot be
-        told apart differ.
-    steps : where signs that are no slopes jump, and where the function is continuous all the same:
-        only there their sides count; see `signsquares.steps_of`.
-    slopes : where signs jump that are slopes, though the absolute values are not to be seen any more.
+        distinguished differ.
+    steps : the jumps of signs that are no slopes, by whether the function is still continuous:
+        only then their sides count; see `signsquares.steps_of`.
+    slopes : the jumps of signs that are slopes, though their absolute values are no longer visible.
     """
     outputs = tuple(outputs)
     order = ir.topological((*outputs, *of))
@@ -97,8 +97,9 @@ def sides_of_kinks(
 
 
 def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[Expr, Expr]) -> Expr:
-    """The output with as many kinks told apart where they meet as the budget allows. A factor that they
-    do not concern stays one: infinite, it has no mean with its opposite, and none that is 0."""
+    """The output with as many kinks distinguished where they meet as the budget allows. A factor
+    without these kinks stays outside: an infinite one has no mean with its opposite, and none with
+    0."""
     free, rest = _factors(output)
     seen: dict[Expr, tuple[list[Expr], set[Expr]]] = {}
     for depth in range(MAX_DEPTH, 0, -1):
@@ -110,7 +111,7 @@ def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[E
 
 
 def _factors(e: Expr) -> tuple[Expr, Expr]:
-    """A product as what shares no variable with its slopes, and the rest."""
+    """A product as the factors that share no variable with its slopes, and the rest."""
     factors: list[Expr] = []
     stack = [e]
     while stack:
@@ -144,8 +145,8 @@ class _Choices:
     def of(
         self, e: Expr, known: tuple[Side, ...] = (), done: frozenset[Expr] = frozenset()
     ) -> Expr:
-        """The output with choices at its kinks but those that are done. On the side of the known
-        ones, all of which vanish."""
+        """The output with choices at its kinks except those that are done, on the given sides of
+        the known ones, all of which vanish."""
         loci, inner = self._loci(e)
         before = [w for w, _ in known]
         tangled = not _triangular((*before, *loci))
@@ -202,7 +203,8 @@ class _Choices:
         return self._told_apart(u, known, plus, minus)
 
     def _on(self, e: Expr, known: tuple[Side, ...], done: frozenset[Expr]) -> Expr:
-        """The output on the last of these sides: what is a side of that may be on another too."""
+        """The output on the last of these sides; that side may lie on a side of another kink,
+        too."""
         while True:
             before = e
             for u, s in reversed(known):
@@ -227,7 +229,8 @@ class _Choices:
         return all_of(tuple(ir.eq(d, ZERO) for d in slopes)), found
 
     def _told_apart(self, u: Expr, known: tuple[Side, ...], plus: Expr, minus: Expr) -> Expr:
-        """The output where kinks meet whose formulas share variables, by their gradients."""
+        """The output where kinks meet whose formulas share variables, distinguished by their
+        gradients."""
         names = ir.variables((u, *(w for w, _ in known)))
         agreed = self._agreed(plus, minus)
         if len(names) > MAX_VARIABLES:
@@ -281,7 +284,7 @@ class _Choices:
         return known[e]
 
     def _is_slope(self, n: Expr, u: Expr) -> bool:
-        """Whether a slope jumps where u vanishes, by itself or by what it is a slope of."""
+        """Whether a slope jumps where u vanishes, by itself or inside its argument."""
         if place(*n.args)[0] is u:
             return True
         size, kinks = _inside(n.args)
@@ -296,8 +299,8 @@ class _Choices:
         return False
 
     def _loci(self, e: Expr) -> tuple[list[Expr], set[Expr]]:
-        """What vanishes at kinks whose slopes occur, with other signs on both sides; and of these
-        what lies within the kinks of others."""
+        """Quantities that vanish at kinks whose slopes occur and that have different signs on the
+        two sides; and those of them that lie within the kinks of others."""
         if (known := self.seen.get(e)) is not None:
             return known
         found: dict[Expr, None] = {}
@@ -326,7 +329,8 @@ class _Choices:
 
 @lru_cache(maxsize=1024)
 def _inside(args: tuple[Expr, ...]) -> tuple[int, dict[Expr, None]]:
-    """How many nodes are below some, and what vanishes at the kinks among them, in their order."""
+    """The number of nodes below the arguments, and the quantities that vanish at their kinks, in
+    order."""
     nodes = ir.topological(args)
     return len(nodes), dict.fromkeys(place(*m.args)[0] for m in nodes if m.op in (ABS, *EXTREMES))
 
@@ -387,7 +391,7 @@ def _is_even_power(u: Expr) -> bool:
 
 @lru_cache(maxsize=4096)
 def _beside(e: Expr, u: Expr, side: int) -> Expr:
-    """An expression as it is where u has a sign, with values and slopes of that side; for 0: where it is nan."""
+    """The expression with the values and slopes where u has a sign; for 0: where u is nan."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op in (ABS, SIGN, *SLOPES, *EXTREMES):
@@ -404,7 +408,7 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
                     return ONE if turn > 0 else ZERO
                 return args[0 if (turn > 0) == (n.op in MAXIMA) else 1]
         if side and ZERO in args and (n.op is MUL or (n.op is DIV and args[0] is ZERO)):
-            return ZERO  # all along that side, whatever the other factor comes to at its end
+            return ZERO  # along the whole side, whatever the limit of the other factor
         if not side and NAN in args and n.op in (ADD, SUB, MUL, DIV, NEG):
             return NAN
         if not side and args == (NAN,) and not n.op.boolean:

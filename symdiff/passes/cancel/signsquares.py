@@ -3,11 +3,11 @@
 Before:  sign(x)*(exp(-abs(x))*sign(x) + x)
 After:   exp(-abs(x)) + sign(x)*x
 
-Requires: derivatives. In a value that a user wrote, sign(0)**2 is 0, and stays so; in its
+Requires: derivatives. In a value that a user wrote, sign(0)**2 is 0, and stays 0; in its
 derivatives too, unless the value is continuous there (`steps_of`).
-Ensures: equal values but where the argument of a sign is 0. There the result is the limit, if
+Ensures: equal values except where the argument of a sign is 0. There the result is the limit, if
 both sides have one limit, which sign(0) = 0 would miss: max(x, 0) + log1p(exp(-abs(x))) is
-smooth at 0, and its second derivative there is 1/4. If they differ, that of a sum of
+smooth at 0, and its second derivative there is 1/4. If the limits differ, a sum of
 multiples of signs is the mean of the sides, as before.
 """
 
@@ -24,7 +24,7 @@ MAX_SIGNS = 8
 """Largest number of signs in one program."""
 
 MAX_DEPTH = 24
-"""Operations down to the branches into which a sign is taken."""
+"""The most operations down to the branches into which a sign is moved."""
 
 Split = tuple[Expr, Expr]
 """a and b of a + b*sign(u)."""
@@ -37,7 +37,7 @@ Place = tuple[Expr, int]
 def squares_of_signs(
     outputs: Iterable[Expr], but: Container[Expr] = frozenset()
 ) -> tuple[Expr, ...]:
-    """The outputs without products of a sign with itself, but of the signs of some."""
+    """The outputs without products of a sign with itself, except for the signs in `but`."""
     outputs = tuple(outputs)
     alike: dict[Expr, dict[Expr, int]] = {}
     for e in ir.topological(outputs):
@@ -53,17 +53,18 @@ def squares_of_signs(
 def slopes_of(
     values: Iterable[Expr], steps: Container[Expr], known: Iterable[Expr] = ()
 ) -> tuple[Expr, ...]:
-    """What vanishes at kinks of absolute values, whose slopes are signs in derivatives; with those that
-    are known of the values."""
+    """The quantities that vanish at kinks of absolute values, whose slopes are signs in
+    derivatives; with the known ones of the values."""
     nodes = ir.topological(values)
     found = (place(e.args[-1])[0] for e in nodes if e.op in (ABS, IVE))
     return tuple(dict.fromkeys((*known, *(u for u in found if u not in steps))))
 
 
 def steps_of(values: Iterable[Expr], slopes: Container[Expr] = ()) -> dict[Expr, Expr]:
-    """Where signs that a user wrote jump, and none that are slopes: for what vanishes there, the condition under which the
-    values are continuous all the same, as abs(x)*sign(x) and sign(x)**2*expm1(x) are. Elsewhere
-    such a sign is the step that it is written as, 0 at 0, and none of its sides counts."""
+    """Where signs that a user wrote jump, and no slopes do: maps each quantity that vanishes there
+    to the condition under which the values are still continuous, as abs(x)*sign(x) and
+    sign(x)**2*expm1(x) are. Elsewhere such a sign is a step, 0 at 0, and none of its sides
+    counts."""
     values = tuple(values)
     found: dict[Expr, Expr] = {}
     for e in ir.topological(values):
@@ -79,7 +80,7 @@ def steps_of(values: Iterable[Expr], slopes: Container[Expr] = ()) -> dict[Expr,
 
 
 def _at_step(values: tuple[Expr, ...], u: Expr, side: int) -> tuple[Expr, ...]:
-    """The values where u is 0, with the sign of u that is given."""
+    """The values where u is 0, with the given sign for u."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op is SIGN:
@@ -94,7 +95,8 @@ def _at_step(values: tuple[Expr, ...], u: Expr, side: int) -> tuple[Expr, ...]:
 
 @lru_cache(maxsize=4096)
 def place(a: Expr, b: Expr = ZERO) -> Place:
-    """Where a and b meet: the same for all multiples and odd powers of their difference."""
+    """The canonical quantity that is 0 where a and b meet: the same for all multiples and odd
+    powers of their difference."""
     if (q := ir.rational(a)) is not None:
         u, side = place(b, a) if ir.rational(b) is None else (ir.const(q) - b, -1)
         return u, -side
@@ -117,7 +119,8 @@ def _turned(u: Expr) -> Expr | None:
 
 
 class _Parity:
-    """What depends on a sign, or on others of the same kink, as a sum of an even and an odd part."""
+    """Nodes that depend on a sign, or on others of the same kink, as sums of an even and an odd
+    part."""
 
     def __init__(self, signs: dict[Expr, int]) -> None:
         self.sign, first = next(iter(signs.items()))
@@ -140,8 +143,8 @@ class _Parity:
         return even if odd is ZERO else even + self._signed(odd)
 
     def _signed(self, odd: Expr, depth: int = MAX_DEPTH) -> Expr:
-        """An odd part times the sign, which stays in the branches that it came from: outside of them what
-        it is the sign of may not be defined."""
+        """An odd part times the sign, which stays inside its branches: outside of them the argument
+        of the sign may be undefined."""
         if odd is ZERO or self.total or depth == 0:
             return odd if odd is ZERO else self.sign * odd
         if odd.op is WHERE:
@@ -186,7 +189,7 @@ class _Parity:
         return self._as_it_is(n)
 
     def _as_it_is(self, n: Expr) -> Split:
-        """A node over arguments that are put together again."""
+        """A node over its reassembled arguments."""
         if not any(a in self.squared for a in n.args):
             return n, ZERO
         return ir.rebuild(n, tuple(self._joined(a) for a in n.args)), ZERO

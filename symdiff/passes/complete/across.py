@@ -3,8 +3,8 @@
 Before:  completed_x(x, y), for (exp(x) - exp(y))/(x - y) completed at x = y
 After:   where(h is small, exp(y)*(1/2 + h/3 + ...), its closed form), h = x - y
 
-`Across` keeps the closed form and the power series in h = v - rho(others). As for
-`passes.complete.removable`, of which this is the counterpart in several variables, derivatives
+`Across` keeps the closed form and the power series in h = v - rho(others). It is the counterpart of
+`passes.complete.removable` in several variables: derivatives
 are operations again, and are written out at the end.
 
 Requires: what `passes.complete.surfaces` has found: a series of the closed form in h.
@@ -36,8 +36,7 @@ from symdiff.passes.differentiate import pushforward
 from symdiff.process.locks import Lock
 
 TESTED = 2
-"""Terms that are not 0, behind those that are added up, from which it is seen that they are
-enough."""
+"""The number of nonzero terms after those in the sum that decide whether there are enough."""
 
 Orders = tuple[int, ...]
 """How often a function is differentiated by each of its variables."""
@@ -49,9 +48,9 @@ class Across:
     Attributes
     ----------
     closed : the formula in `variables`, undefined where `v` equals `rho`.
-    series : count -> the first coefficients of its powers of v - rho; None if so many
+    series : count -> the first coefficients of its powers of v - rho; None if that many
         are too long.
-    terms : how many of them there are in the series of the function itself.
+    terms : the number of them in the series of the function itself.
     """
 
     _known: ClassVar[WeakValueDictionary[str, Across]] = WeakValueDictionary()
@@ -85,7 +84,7 @@ class Across:
         terms: int,
         series: Callable[[int], Sequence[Expr] | None],
     ) -> Across:
-        """The function; the same for the same formula and surface."""
+        """The function, shared by all calls with the same formula and surface."""
         text = repr((ir.encode((closed, v, rho)), terms))
         name = "across_" + hashlib.sha256(text.encode()).hexdigest()[:16]
         with cls._making:
@@ -104,7 +103,7 @@ class Across:
         series: Callable[[int], Sequence[Expr] | None],
         orders: Orders,
     ) -> Op:
-        """A derivative of the function, in another process than it was found in."""
+        """A derivative of the function, for a process other than the one that found it."""
         return cls.of(closed, v, rho, terms, series).operation(orders)
 
     def node(self) -> Expr:
@@ -139,9 +138,9 @@ class Across:
         return self._closed[orders]
 
     def plain_form(self, orders: Orders) -> Expr:
-        """A derivative in closed form, with its limit on the surface itself. No series: what
-        that leaves out is small beside the function, but not beside what is left where other
-        terms cancel it, and neither double-double arithmetic nor balls would know."""
+        """A derivative in closed form, with its limit on the surface itself. There is no series:
+        its truncation error is small relative to the function, but not relative to the remainder
+        where other terms cancel it, and neither double-double arithmetic nor balls would notice."""
         limit = self.coefficients(orders, self.terms + TESTED)[0]
         return PINNED(self.v - self.rho, limit, self.readable_form(orders))
 
@@ -151,15 +150,15 @@ class Across:
         return ir.where(ir.eq(self.v, self.rho), limit, form)
 
     def written(self, orders: Orders, args: Sequence[Expr], bits: int) -> Expr:
-        """A derivative at the arguments, as doubles compute it: a series near the surface."""
+        """A derivative at the arguments, as computed in doubles: a series near the surface."""
         close, total = self.near(orders)
         form = ir.where(close, total, self.readable_form(orders))
         (result,) = expand_completed((form,), bits)
         return ir.substitute((result,), dict(zip(self.variables, args, strict=True)))[0]
 
     def near(self, orders: Orders) -> tuple[Expr, Expr]:
-        """Where the last terms that are not 0 are negligible, and the sum of those before. Only
-        on the surface where a series ends: what is a polynomial here need not be one farther on."""
+        """Where the last nonzero terms are negligible, and the sum of those before. Only
+        on the surface where a series ends: a polynomial there need not be one farther away."""
         if orders not in self._near:
             found = self.coefficients(orders, self.terms + TESTED)
             h = self.v - self.rho
@@ -194,8 +193,9 @@ class Across:
         return same
 
     def coefficients(self, orders: Orders, count: int) -> list[Expr]:
-        """Of the powers of h in a derivative, at most so many: that of c*h**k by v is
-        k*c*h**(k-1), that by another variable as well, times -rho', and c'*h**k."""
+        """The coefficients of the powers of h in a derivative, at most so many: for c*h**k, the
+        derivative by v is k*c*h**(k-1), that by another variable the same times -rho', plus
+        c'*h**k."""
         key = orders, count
         if key not in self._coefficients:
             if not any(orders):
@@ -213,7 +213,7 @@ class Across:
 
     # ---------------------------------------------------------------------- balls
     def _ball(self, orders: Orders, args: Sequence[arb]) -> arb:
-        """Rigorous: the limit where the surface is met exactly, the closed form off it."""
+        """A rigorous enclosure: the limit exactly on the surface, the closed form off it."""
         if orders not in self._tapes:
             limit = self.coefficients(orders, self.terms + TESTED)[0]
             outputs = [self.v - self.rho, limit, self.readable_form(orders)]

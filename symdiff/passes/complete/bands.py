@@ -5,16 +5,16 @@ After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), its closed form)
 
 Requires: the coefficients of the expansion, and the closed form.
 Ensures: inside the band the polynomial is within 2**-(bits+FURTHER) of the function, so
-that computed with its rounding errors it is right beyond that arithmetic; without them
+that it is accurate beyond that arithmetic if it is computed with its rounding errors; without them
 its error is within `SERIES_ERROR` units of roundoff; at the point it is the limit, rounded once.
-The band reaches as far as the closed form is flagged, if a polynomial of `MAX_TERMS` terms does.
+The band covers all points where the closed form is flagged, if `MAX_TERMS` terms suffice for that.
 
-Polynomials are Taylor's, with as few terms as needed: their truncation is
-estimated from the coefficients that follow. Where the nearest singularity stops
-them short, they interpolate the closed form, evaluated in balls, at Chebyshev's
+Polynomials are Taylor polynomials with as few terms as needed: their truncation
+error is estimated from the next coefficients. Where the nearest singularity limits
+them, they interpolate the closed form, evaluated in balls, at Chebyshev
 points. Rounding is bounded by running error analysis (Higham, Accuracy and
-Stability of Numerical Algorithms, 2002, section 5.1); where the closed form is
-flagged, `passes.accuracy.error_test` says.
+Stability of Numerical Algorithms, 2002, section 5.1); `passes.accuracy.error_test`
+decides where the closed form is flagged.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ CLOSED_ERROR = 8
 FINENESS = 4
 """Radii are compared at this many steps per power of two."""
 LARGEST, SMALLEST, ZERO = 12 * FINENESS, -64 * FINENESS, -20 * FINENESS
-"""Radii of bands; that of a function which is 0 around the point, at most."""
+"""Radii of bands: the largest, the smallest, and the largest for a function that is 0 near the
+point."""
 CONSTANT_BITS = 256
 SAMPLED = tuple(Fraction(k, 16) for k in (16, 15, 13, 10, 6, 2))
 """Parts of the radius at which a polynomial is compared with the closed form."""
 PIECES = 24
-"""Intervals, each half the last, on which what is next to a radius is to have a sign."""
+"""Intervals inside a radius, each half the last, on which edges must have a sign."""
 CLOSEST, CLOSE, AT_ONCE, LOOKED_AT = -1000, -64, 12, (-997, -601, -301, -65)
 """Kinks are searched for up to 2**CLOSEST from the point; up to 2**CLOSE only those that have no
 sign on all of what is nearer, in as many octaves at once as they have one in."""
@@ -60,8 +61,8 @@ sign on all of what is nearer, in as many octaves at once as they have one in.""
 class Band:
     """abs(t - point) < radius, where `series(h)` in h = t - point is used.
 
-    With z = h**step it is h**lead * sum_j coefficients[j]*z**j; `left` is that for h < 0, if
-    it is another one.
+    With z = h**step it is h**lead * sum_j coefficients[j]*z**j; `left` holds the coefficients for
+    h < 0, if they differ.
     """
 
     point: Fraction
@@ -342,8 +343,8 @@ class Closed:
         return min(self._smooth_towards(int(h)) for h in self.offsets(Fraction(1)))
 
     def _smooth_towards(self, side: int) -> int:
-        """The same on one side, from the point outwards. What cancels too much to have a
-        sign counts only next to the radius: nearer to the point it may do so without end."""
+        """The same on one side, from the point outwards. Edges that cancel too much to have a
+        sign count only next to the radius: nearer to the point they may have no sign at all."""
         unknown: set[int] = set()
         most = LARGEST // FINENESS
         inside = arb(0.5, 0.5) * arb(2) ** CLOSE
@@ -352,7 +353,7 @@ class Closed:
         low = Tape([self.t], open_)
         seen = [self._signs(low, side * _octaves(k, 1)) for k in LOOKED_AT if open_]
         few = Tape([self.t], [e for e in open_ if any(signs[e] for signs in seen)])
-        if len(few.roots) < len(open_):  # what has no sign in any of these octaves
+        if len(few.roots) < len(open_):  # some have no sign in any of these octaves
             unknown.update(range(CLOSEST, CLOSE))
         for k, signs in self._scanned(few, side, most):
             if any(sign * near.get(e, 0) < 0 for e, sign in signs.items()):
@@ -366,8 +367,8 @@ class Closed:
         return most * FINENESS
 
     def _scanned(self, few: Tape, side: int, most: int) -> Iterator[tuple[int, dict[Expr, int]]]:
-        """k and the signs from 2**k to 2**(k+1) away from the point, outwards: of `few` edges up
-        to 2**CLOSE, where many octaves at a time may do, and then of all."""
+        """Pairs of k and the signs from 2**k to 2**(k+1) away from the point, outwards: for `few`
+        edges up to 2**CLOSE, many octaves at a time where possible, and then for all."""
         for start in range(CLOSEST, CLOSE, AT_ONCE) if few.nodes else ():
             signs = self._signs(few, side * _octaves(start, AT_ONCE))
             if 0 not in signs.values():
@@ -379,7 +380,7 @@ class Closed:
             yield k, self._signs(self.edges, side * _octaves(k, 1))
 
     def _signs(self, edges: Tape, h: arb) -> dict[Expr, int]:
-        """The signs of edges that far from the point; 0 if open."""
+        """The signs of edges at that distance from the point; 0 if open."""
         values = edges.run([_ball(self.point) + h], ctx.prec)
         return {
             edges.nodes[i]: 1 if values[i] > 0 else -1 if values[i] < 0 else 0 for i in edges.roots
@@ -393,7 +394,7 @@ class Closed:
         return self._run(self.plain, h)
 
     def offsets(self, r: Fraction) -> list[Fraction]:
-        """Where to look at distance r."""
+        """The offsets to sample at distance r."""
         return [s * r for s in ((self.side,) if self.side else (1, -1))]
 
     def trusted(self, i: int) -> bool:
@@ -401,7 +402,7 @@ class Closed:
         return all(self._run(self.flag, h) is False for h in self.offsets(_radius(i)))
 
     def needed(self, reach: int) -> int:
-        """The index of the radius from which on it is accurate, if it is at `reach`."""
+        """The index of the radius beyond which it is accurate, if it is accurate at `reach`."""
         low, high = min(SMALLEST // 2, reach), reach
         while low < high:
             middle = (low + high) // 2
@@ -413,7 +414,7 @@ class Closed:
 
 
 def edges(e: Expr) -> Iterator[Expr]:
-    """What vanishes where a branch changes or a function jumps or has a kink."""
+    """Quantities that vanish where a branch changes or a function jumps or has a kink."""
     for n in ir.topological((e,)):
         if n.op in ir.COMPARISONS:
             yield n.args[0] - n.args[1]

@@ -4,14 +4,14 @@ Before:  sin(sqrt(s))/sqrt(s) with s = a*a + b*b, which is 0/0 at a = b = 0
 After:   completed(s), an operation with the derivative completed'(s), and so on
 
 Requires: any DAG.
-Ensures: what is replaced is a function of one lower node t alone, singular as
+Ensures: a replaced formula is a function of one lower node t alone, singular as
 written at a rational value of t, and analytic there: its Puiseux series has no
 negative and no fractional powers, agrees on both sides of the point (or on the
 one where the function is defined) and with a value that the formula gives at
-the point itself. Everything else stays as it is and is named in the notes:
-poles, branch points, logarithms, jumps, essential singularities. What depends on
-several variables, and is removable where one of them is a function of the others,
-is left to `passes.complete.surfaces`.
+the point itself. Everything else stays unchanged and is named in the notes:
+poles, branch points, logarithms, jumps, essential singularities. Functions of
+several variables that are removable where one variable is a function of the others
+are left to `passes.complete.surfaces`.
 
 t is the lowest bottleneck of the DAG in which the singular point is rational:
 s in the example, not sqrt(s), so that the derivatives by a and b are smooth.
@@ -53,12 +53,12 @@ PRECISION = 320
 MAX_REGION = 200
 """Largest number of nodes of a formula whose series is computed."""
 MAX_FORMULA = 60
-"""Nodes of a formula that is completed as a whole, though only a part need be."""
+"""The most nodes of a formula that is completed as a whole, though a part would be enough."""
 MAX_DEPTH = 60
 MAX_POINTS = 32
 """Largest number of singular points in one program."""
 EVEN_ORDER = 16
-"""Odd coefficients up to this tell whether a function is even."""
+"""Odd coefficients up to this order decide whether a function is even."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Completed:
     node : the formula as it was written, or its lowest part that is singular.
     variable : the node through which alone it depends on the inputs.
     point : the value of `variable`.
-    kind : "removable", or what it is instead, such as "pole", "branch point",
+    kind : "removable", or another kind, such as "pole", "branch point",
         "logarithm", "jump", "essential", "undecided".
     value, derivatives : limit of the formula, and of its first two derivatives by
         `variable`; exact where they are rational.
@@ -88,7 +88,7 @@ class Completed:
 
 @dataclass(slots=True)
 class Completions:
-    """What the pass did, for the report."""
+    """The work of the pass, for the report."""
 
     filled: list[Completed] = field(default_factory=list)
     singular: list[Completed] = field(default_factory=list)
@@ -183,7 +183,7 @@ class _Search:
         self.regions: dict[Expr, dict[Expr, frozenset[Expr]]] = {}
 
     def _places(self) -> dict[Expr, list[Expr]]:
-        """What vanishes -> the operations that are singular there."""
+        """A map from vanishing quantities to the operations that are singular there."""
         found: dict[Expr, list[Expr]] = {}
         constant: set[Expr] = set()
         for e in self.order:
@@ -216,7 +216,7 @@ class _Search:
             self.notes.singular.extend(left)
 
     def even_norms(self) -> list[Expr]:
-        """The `hypot` of which only even functions are filled at 0: they are smooth in its
+        """The `hypot` nodes for which only even functions are filled at 0: these are smooth in its
         square, and so in its arguments."""
         even: dict[Expr, bool] = {}
         for e, fill in self.fills.items():
@@ -289,7 +289,7 @@ class _Search:
 
     # -- one point
     def _at(self, t: Expr, point: Fraction, operations: Sequence[Expr]) -> list[Completed]:
-        """Fill what is singular there; what cannot be filled."""
+        """Fill the singular nodes at a point; return those that cannot be filled."""
         if t not in self.regions:
             self.regions[t] = self._region(t)
         region = self.regions[t]
@@ -339,8 +339,8 @@ class _Search:
     ) -> Iterator[Completed]:
         """Fill the topmost analytic nodes, as the derivatives of their parts may
         cancel each other, but not large formulas around a small singular one; name
-        the topmost that cannot be filled. What is singular inside of a filled node
-        is filled too, for its closed form."""
+        the topmost that cannot be filled. Singular nodes inside a filled node
+        are filled too, for its closed form."""
         stack = [(root, False, False)]
         while stack:
             e, inner, named = stack.pop()
@@ -365,7 +365,8 @@ class _Search:
             stack.extend((a, inner, named) for a in reversed(e.args))
 
     def _fill(self, e: Expr, germs: Germs, inner: bool) -> bool:
-        """Whether it can be filled: where constants lost all of their digits, nothing is known."""
+        """Fill a node and return whether it worked: it fails if constants lost all of their
+        digits."""
         fill = self.fills.get(e, _Fill(germs.t, {}))
         limits = [germs.coefficient(e, k) * fmpq(math.factorial(k)) for k in range(3)]
         try:
@@ -405,8 +406,8 @@ def _filled(outputs: Sequence[Expr], fills: Mapping[Expr, _Fill]) -> tuple[Expr,
 def _closed_form(
     e: Expr, t: Expr, removables: Mapping[Expr, Removable], fills: Mapping[Expr, _Fill]
 ) -> Expr:
-    """A node as a function of `VARIABLE` in place of t; what is completed inside
-    of it stays completed, as other points than those of e may be singular."""
+    """A node as a function of `VARIABLE` in place of t; completed parts inside it
+    stay completed, as they may be singular at other points."""
     new: dict[Expr, Expr] = {t: VARIABLE}
     for n in ir.topological((e,)):
         if n in new or any(a not in new for a in n.args) or n.op is ir.VAR:

@@ -1,4 +1,4 @@
-"""Powers of 1 to what is infinite as something was divided by 0.
+"""Powers of 1 with an exponent that is infinite because of a division by 0.
 
 Before:  (1 + k*y)**(1/k)
 After:   where(k == 0 and 1 + k*y == 1, nan, (1 + k*y)**(1/k))
@@ -22,7 +22,7 @@ MAX_POLES = 4
 
 
 def indeterminate_powers(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs with powers that say where they are undefined."""
+    """The outputs with powers that are marked where they are undefined."""
     outputs = tuple(outputs)
     if not any(_is_computed(e) for e in ir.topological(outputs)):
         return outputs

@@ -3,11 +3,11 @@
 Before:  a*x**(a - 1), the slope of x**a by x, which is 0*inf at x = 0, a = 0
 After:   where(x == 0 and a == 0, 0, a*x**(a - 1)), as x**0 is 1 everywhere
 
-Requires: values, their derivatives, and by which variables these are taken.
-Ensures: equal values, but where a base is 0, its exponent is 0, 1 or 2, and the derivative as it is has no
-value. There it is that of the function with this exponent, which is a polynomial in the base:
-so densities of the gamma, beta and Weibull families have slopes at 0 where their shape is 1.
-A derivative by what the exponent depends on stays as it is.
+Requires: values, their derivatives, and the variables of differentiation.
+Ensures: equal values, except where a base is 0, its exponent is 0, 1 or 2, and the derivative has
+no value. There the result is the derivative of the polynomial with this exponent: so densities of
+the gamma, beta and Weibull families have slopes at 0 where their shape is 1. Derivatives by
+variables of the exponent are left unchanged.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ ELSEWHERE = (
     (0.625, 1.75, 2.5625),
     (3.0, 6.0, 12.0),
 )
-"""What other variables are where it is seen whether a derivative has a value: the first of these
-of which those at the corner are doubles too."""
+"""Values of other variables in the test whether a derivative has a value: the first row
+for which the coordinates of the corner are doubles too."""
 
 Derive = Callable[[tuple[Expr, ...]], Sequence[Expr]]
 Place = tuple[Solution, Solution, frozenset[Expr]]
@@ -54,7 +54,7 @@ def corners(
     ----------
     outputs : the derivatives.
     by : for each, the variables it is taken by.
-    values : what they are derivatives of.
+    values : the values that they are derivatives of.
     derive : makes derivatives of such values, in the same order.
     facts : conditions that hold on the domain.
     """
@@ -91,7 +91,8 @@ def _places(values: Sequence[Expr], facts: Sequence[Expr], order: int) -> Iterat
 
 
 def _with_exponents(values: tuple[Expr, ...], at: Solution) -> tuple[Expr, ...]:
-    """The values at a solution, with all exponents as numbers that are numbers there."""
+    """The values at a solution, with exponents replaced by their numbers where they are constant
+    there."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         if n.op is POW and ir.rational(args[1]) is None:
@@ -104,7 +105,8 @@ def _with_exponents(values: tuple[Expr, ...], at: Solution) -> tuple[Expr, ...]:
 
 
 def _is_missed(output: Expr, value: Expr, at: Solution) -> bool:
-    """Whether a derivative has no value at a corner, or only a limit, and the other formula has one."""
+    """Whether a derivative has no value at a corner, or only a limit, and the other formula has
+    one."""
     if any(n is ir.NAN for n in ir.topological((value,))):
         return False
     params = ir.variables((output, value))

@@ -74,7 +74,8 @@ class _Regroup:
         return e
 
     def _beside(self, near: list[Expr], d: Expr, under: list[Expr]) -> list[Expr]:
-        """The other divisors that vanish where d does, as many as the factors above are small enough for."""
+        """The other divisors that vanish where d does, as many as the vanishing factors can
+        balance."""
         others = [u for u in under if u is not d and self._vanishes_with(u, d)]
         if not others:
             return []
@@ -93,7 +94,7 @@ class _Regroup:
         return []
 
     def _vanishes_with(self, f: Expr, d: Expr) -> bool:
-        """Whether f is a function of what d is, and 0 where that is 0."""
+        """Whether f is a function of the quantity below d, and 0 where d is 0."""
         if d not in self.zeros:
             self.zeros[d] = self._zeros(d)
         found = self.zeros[d]
@@ -131,7 +132,8 @@ class _Regroup:
 
 
 def _orders(t: Expr, point: Fraction, wanted: set[Expr]) -> dict[Expr, int]:
-    """To which order nodes vanish at a point of t, all in the same unit, of those whose series are found."""
+    """The orders to which nodes vanish at a point of t, in one unit, for those with a known
+    series."""
     varying = {t}
     nodes = []
     for n in ir.topological(wanted):

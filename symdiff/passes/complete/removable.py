@@ -4,9 +4,9 @@ Before:  completed''(t), for (1 - cos(t))/t**2 completed at 0
 After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), (cos(t) - 4*t*f' - 2*f)/t**2)
 
 A `Removable` keeps the closed form, in a variable of its own, and the expansions
-at its points. It is closed under differentiation, so nothing about singular
-points is left to the passes that follow. Once nothing is to be differentiated
-any more, `expand_completed` writes the operations out.
+at its points. It is closed under differentiation, so the passes that follow need not
+handle singular points. After the last differentiation, `expand_completed` writes the
+operations out.
 
 Requires: nodes made by `passes.complete.complete`.
 Ensures: at a completed point the value is the limit, rounded once; in a band
@@ -45,7 +45,7 @@ PRECISION = 320
 """Bits of the balls that replace constants without a name."""
 
 MAX_DIFFERENTIATED = 100
-"""Nodes of a derivative that is differentiated again; beyond, the next one is written anew."""
+"""The most nodes of a derivative that is differentiated again; the next one is rewritten first."""
 
 VARIABLE = ir.var("completed variable")
 """The variable of closed forms."""
@@ -61,7 +61,7 @@ class Centre:
 
     @property
     def kinked(self) -> bool:
-        """Whether there is another series on either side."""
+        """Whether the two sides have different series."""
         return self.germs.germs[self.node].kind == "kink"
 
     @property
@@ -112,7 +112,7 @@ class Removable:
 
     @classmethod
     def of(cls, closed: Expr, centres: Sequence[Centre]) -> Removable:
-        """The function; the same for the same formula and points."""
+        """The function, shared by all calls with the same formula and points."""
         text = repr((ir.encode((closed,)), [str(c.point) for c in centres]))
         name = "completed_" + hashlib.sha256(text.encode()).hexdigest()[:16]
         with cls._making:
@@ -123,7 +123,7 @@ class Removable:
 
     @classmethod
     def again(cls, closed: Expr, points: Sequence[Fraction], order: int) -> Op:
-        """A derivative of the function, in another process than it was found in."""
+        """A derivative of the function, for a process other than the one that found it."""
         (whole,) = closed_forms((closed,))
         nodes = [e for e in ir.topological((whole,)) if e is VARIABLE or ir.variables((e,))]
         with exclusive(PRECISION):
@@ -147,7 +147,7 @@ class Removable:
         )
 
     def closed_form(self, order: int) -> Expr:
-        """A derivative in closed form, of a quotient in terms of the lower ones:
+        """A derivative in closed form, for a quotient in terms of the lower ones:
         f*d = n gives f'*d = n' - f*d', and so on. Where those are accurate this is
         far better conditioned than the quotient rule, and shorter."""
         while len(self._closed) <= order:
@@ -168,7 +168,7 @@ class Removable:
         return total / denominator.of(0)
 
     def plain_form(self, order: int) -> Expr:
-        """A derivative in closed form, in terms of no lower ones."""
+        """A derivative in closed form, without terms in lower ones."""
         while len(self._plain) <= order:
             k = len(self._plain)
             lower = {self.operation(j)(VARIABLE): self._plain[j] for j in range(k)}
@@ -176,7 +176,7 @@ class Removable:
         return self._plain[order]
 
     def pinned(self, order: int, t: Expr, plain: Expr) -> Expr:
-        """A derivative at t, in closed form but at the points themselves: where t has a
+        """A derivative at t, in closed form except at the points themselves: where t has a
         kink, as `minimum(x, 1)` at x = 1, or the function has one, as `sqrt(1 - cos(t))`,
         the closed form has no limit there."""
         for c in self.centres:
@@ -186,7 +186,7 @@ class Removable:
         return plain
 
     def readable_form(self, order: int) -> Expr:
-        """A derivative in closed form, as a person would write it: of a quotient n/d the
+        """A derivative in closed form, as a person would write it: for a quotient n/d, the
         sum of the products of the derivatives of n and of 1/d."""
         while len(self._readable) <= order:
             k = len(self._readable)
@@ -203,7 +203,7 @@ class Removable:
         return self._readable[order]
 
     def branches(self, order: int, form: Expr) -> Expr:
-        """A form of a derivative, with its values at the points as branches of their own."""
+        """A form of a derivative with a branch for its value at each point."""
         for c in reversed(self.centres):
             form = ir.where(ir.eq(VARIABLE, ir.const(c.point)), to_expr(c.value(order)), form)
         return form
@@ -245,7 +245,7 @@ class Removable:
         return _at(self._written[key], self, args)
 
     def _ball(self, order: int, x: Any) -> Any:
-        """Rigorous: exact at a point, the closed form away from it."""
+        """A rigorous enclosure: exact at a point, the closed form away from it."""
         known = self._last.get(order)  # the functions inside meet the same point often
         if known is None or known[0] is not x or known[1] != ctx.prec:
             known = self._last[order] = x, ctx.prec, self._ball_anew(order, x)
@@ -282,7 +282,7 @@ class _Slopes:
         self._leibniz = Derivatives(VARIABLE)
 
     def of(self, order: int) -> Expr:
-        """The derivative of an order: of the one before, while that is short."""
+        """The derivative of an order, from the one before while that is short."""
         while len(self._found) <= order:
             last = self._found[-1]
             if len(ir.topological((last,))) <= MAX_DIFFERENTIATED:
@@ -310,7 +310,7 @@ class Completed(Protocol):
     Attributes
     ----------
     variables : of its closed forms.
-    spelled : the closed forms in which nothing completed is left, by form and order.
+    spelled : the closed forms without completed functions, by form and order.
     """
 
     spelled: dict[tuple[str, Any], tuple[Expr, ...]]
@@ -328,7 +328,7 @@ class Completed(Protocol):
 
 
 def meaning(op: Op) -> tuple[Completed, Any] | None:
-    """Which derivative of which completed function an operation is, if it is one."""
+    """The completed function of an operation and the order of its derivative, if it has one."""
     found: tuple[Completed, Any] | None = op.means
     return found
 
@@ -357,7 +357,7 @@ def _replaced(
 
 
 def _at(form: Expr, function: Completed, args: Sequence[Expr]) -> Expr:
-    """A form in the variables of a function, at arguments."""
+    """A form of a function, with the arguments in place of its variables."""
     if tuple(args) == tuple(function.variables):
         return form
     (result,) = ir.substitute((form,), dict(zip(function.variables, args, strict=True)))
@@ -375,7 +375,7 @@ def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def differentiable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """As `closed_forms`, to be differentiated: what is detached stays so."""
+    """As `closed_forms`, for differentiation: detached parts stay detached."""
     return _in_closed_form(outputs, "plain_form", detached=True)
 
 
@@ -387,8 +387,8 @@ def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The closed form in place of each completed function, for people to read; where formulas are
-    defined is not said."""
+    """The closed form in place of each completed function, for people to read, without conditions
+    under which formulas are defined."""
 
     def plain(e: Expr, args: tuple[Expr, ...]) -> Expr:
         return args[0] if e.op is WITHIN else ir.rebuild(e, args)
@@ -408,9 +408,9 @@ def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def limits_at(output: Expr) -> dict[Expr, Expr]:
-    """Where completed functions in a formula have no closed form, as equations, and the formula there, in
-    closed form, for people to read."""
-    places: dict[Expr, dict[Expr, Expr]] = {}  # of each function its limits
+    """The points where completed functions in a formula have no closed form, as equations, and the
+    formula there, in closed form, for people to read."""
+    places: dict[Expr, dict[Expr, Expr]] = {}  # limits by function
     rest = ir.var("closed form")
     for e in ir.topological((output,)):
         if (completed := meaning(e.op)) is None:

@@ -1,4 +1,4 @@
-"""Complete what is removable along a surface on which a denominator vanishes.
+"""Complete functions that are removable along a surface on which a denominator vanishes.
 
 Before:  (exp(x) - exp(y))/(x - y)
 After:   completed(x, y), an operation with derivatives of every order (`passes.complete.across`)
@@ -9,7 +9,7 @@ function of the others, v = rho(others), and the node has a power series in
 h = v - rho without negative powers; its coefficients are expressions in the others.
 
 Other variables are parameters in general position: a coefficient is zero if it
-is so identically. The leading coefficient of the denominator must be a single
+is identically zero. The leading coefficient of the denominator must be a single
 term, and samples in balls confirm the series.
 """
 
@@ -36,11 +36,11 @@ from symdiff.series.laurent import Ramified
 
 PRECISION = 320
 TERMS = (14, 7)
-"""Lengths of series that are tried."""
+"""Lengths of series to try."""
 MAX_NODES = 120
-"""Nodes of a formula that is expanded."""
+"""The most nodes of a formula to expand."""
 MAX_SERIES = 600
-"""Nodes of a series,"""
+"""The most nodes of a series,"""
 MAX_DERIVED = 2400
 """and of one with some more terms, for derivatives."""
 MAX_SURFACES = 24
@@ -76,7 +76,7 @@ MAKERS["across"] = Maker(Across.again, (Expr, Expr, Expr, int, Coefficients, tup
 def complete_surfaces(
     outputs: Iterable[Expr], facts: Iterable[Expr] = (), found: list[Surface] | None = None
 ) -> tuple[Expr, ...]:
-    """Replace what is removable along a surface; list it in `found`."""
+    """Replace nodes that are removable along a surface; list them in `found`."""
     outputs = tuple(outputs)
     found = found if found is not None else []
     order = ir.topological(outputs)
@@ -116,8 +116,9 @@ def complete_surfaces(
 
 
 def _kinks(order: Sequence[Expr], surfaces: Iterable[tuple[Expr, Expr]]) -> dict[Expr, Expr]:
-    """Names for signs, absolute values, maxima and minima of what has no part in a surface: completed functions take
-    them as arguments, so that their slopes stay in sight and meet those outside (`passes.cancel.sides`)."""
+    """Names for signs, absolute values, maxima and minima of nodes that a surface does not contain:
+    completed functions take them as arguments, so that their slopes stay visible and meet those
+    outside (`passes.cancel.sides`)."""
     taken = set(ir.variables([e for surface in surfaces for e in surface]))
     below = Dependence()
     kinks = [
@@ -127,7 +128,7 @@ def _kinks(order: Sequence[Expr], surfaces: Iterable[tuple[Expr, Expr]]) -> dict
 
 
 def _surfaces(order: Sequence[Expr], signs: Signs) -> dict[tuple[Expr, Expr], list[Expr]]:
-    """(v, rho) -> the quotients whose denominators vanish at v = rho."""
+    """A map from (v, rho) to the quotients whose denominators vanish at v = rho."""
     result: dict[tuple[Expr, Expr], list[Expr]] = {}
     below = Dependence()
     vanishing: dict[Expr, list[tuple[Expr, Expr]]] = {}
@@ -144,7 +145,7 @@ def _surfaces(order: Sequence[Expr], signs: Signs) -> dict[tuple[Expr, Expr], li
 
 
 def _first_roots(d: Expr, below: Dependence) -> list[tuple[Expr, Expr]]:
-    """The first variable by which something vanishes, with the values where it does."""
+    """The first variable for which the zeros of a formula are found, with these zeros."""
     found = {v: rs for v in below.variables(d) if (rs := symbolic_roots(d, v, below))}
     if not found:
         return []
@@ -202,7 +203,7 @@ def _points(count: int, tries: int) -> list[list[arb]]:
 def _completed(
     e: Expr, v: Expr, rho: Expr, quotients: Sequence[Expr]
 ) -> tuple[Surface, int] | None:
-    """The surface, and how many terms the series has; None if the node has no power
+    """The surface, and the number of terms in its series; None if the node has no power
     series."""
     if len(ir.topological((e,))) > MAX_NODES:
         return None
@@ -220,7 +221,7 @@ def _completed(
 
 
 def _coefficients(surface: Surface, count: int) -> list[Expr] | None:
-    """More coefficients of a series that was found, for its derivatives."""
+    """More coefficients of a known series, for its derivatives."""
     with exclusive(PRECISION):
         return _series(surface.node, surface.variable, surface.root, count, MAX_DERIVED)
 

@@ -22,7 +22,7 @@ from symdiff.series import Germs, OutOfBudget
 from symdiff.series.coefficients import to_ball
 
 MAX_DEGREE, MAX_SLOPES = 10, 3
-"""Of a polynomial in one variable; in several, along a line."""
+"""The largest degree of a polynomial in one variable; in several, along a line."""
 SAME = 2.0**-45
 """Coefficients that are closer than this, relatively, are equal."""
 WORK = 400_000
@@ -32,7 +32,7 @@ SLANTED = tuple(
     for shift in (0, 1)
     for ws in [(Fraction(1), Fraction(-5, 8), Fraction(3, 4))]
 )
-"""Ways between variables."""
+"""Directions between variables."""
 
 
 def is_taylor(small: Expr, other: Expr, params: Sequence[Expr], varied: Sequence[Expr]) -> bool:

@@ -1,13 +1,13 @@
 """Guards around removable singularities: `x == 0`, clamps, epsilons, `where`.
 
-`guards`        the pass: the right ones are repaired, the wrong ones named
-`shape`         what guards look like
+`guards`        the pass: right guards are repaired, wrong ones are named
+`shape`         the shapes of guards
 `clamps`        clamps and epsilons
-`along`         what formulas are along one variable, by power series
+`along`         the kinds of formulas along one variable, by power series
 `proof`         whether the guarded value is the limit
-`notes`         the guards that were found, and what was done with them
+`notes`         the guards that were found, and their treatment
 `one_side`      one side of a branch, and where it stays
-`verdicts`      what is found out about a guard
+`verdicts`      verdicts on guards
 `distance`      how far a guarded value is from the function
 `users`         what is above nodes of a formula
 `meant`         questions about variables that denote formulas
@@ -16,6 +16,6 @@
 `tolerances`    bands whose width is a parameter
 `diagonals`     differences that vanish where two quantities are equal
 `extent`        how far a condition holds around a point
-`regions`       what a condition says about the quantity it compares
+`regions`       the values of a quantity for which a comparison holds
 `enclosing`     branches that an enclosing branch decides
 """

@@ -1,12 +1,12 @@
-"""What formulas are at the point 0, along one variable.
+"""The kinds of formulas at the point 0, along one variable.
 
 Before:  sin(sqrt(v)*w)/sqrt(v), with w = 1/sqrt(2 + v) + 1/sqrt(3 + v)
 After:   "analytic"
 
 Requires: nodes above one variable.
-Ensures: what is said is proven by power series; "" if it is open. What other questions found of the
-same nodes is used again: of a sum with many guards they are most of them. With balls for constants
-series take much less time, and show only that a formula is analytic.
+Ensures: the kind is proven by power series; "" if it is open. Germs that other questions computed
+for the same nodes are used again: in a sum with many guards they are most of them. With balls for
+constants, series take much less time, and show only that a formula is analytic.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ MAX_SHARED = 6000
 
 
 class Along:
-    """Germs at 0 of nodes that were asked about."""
+    """Germs at 0 of the nodes in earlier questions."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Expr, int, bool], Germs] = {}
 
     def kind(self, v: Expr, nodes: Sequence[Expr], e: Expr) -> str:
-        """What the last of the nodes above v, e, is; "" if open."""
+        """The kind of e, the last of the nodes above v; "" if open."""
         found = self._kind(v, nodes, e, True)
         return found if found == "analytic" else self._kind(v, nodes, e, False)
 

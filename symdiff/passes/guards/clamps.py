@@ -3,7 +3,7 @@
 Before:  copysign(max(abs(u), 1e-8), u)
 After:   it is u, except for abs(u) < 1e-8, where it is copysign(1e-8, u)
 
-Requires: any DAG. Ensures: only reads it; a node that is no clamp for sure is none.
+Requires: any DAG. Ensures: only reads it; a node that may not be a clamp is none.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from symdiff.passes.guards.shape import TINY, positive
 from symdiff.passes.guards.verdicts import QUANTITY
 
 MAX_LOOKED = 40
-"""Nodes of a clamp."""
+"""The most nodes of a clamp."""
 MAX_QUANTITIES = 6
-"""Nodes that are tried as what it keeps away from 0."""
+"""The most nodes to try as the quantity that it keeps away from 0."""
 MAX_DENOMINATOR = 1000
 LEAST, ROUNDED = Fraction(1e-7), Fraction(2) ** -50
-"""Constants this near to such a fraction may be that and an epsilon."""
+"""A constant this close to such a fraction may be the fraction plus an epsilon."""
 _STEPS = (WHERE, ABS, COPYSIGN, SIGN, NEG, ADD, SUB, MUL, *EXTREMES)
 _SIZES = (CONST, VAR, NEG, ABS, *EXTREMES)
-"""Operations of what may be compared, so that pieces begin and end at constants only."""
+"""Operations in compared expressions, so that pieces begin and end at constants only."""
 
 
 class Clamp(NamedTuple):
-    """When it acts (`TRUE`: always, as an epsilon), the value then, and the quantity otherwise; by how much it
-    may change that."""
+    """The condition under which it acts (`TRUE`: always, as an epsilon), the value then, and the
+    quantity otherwise; the largest change by it."""
 
     condition: Expr
     inside: Expr
@@ -42,8 +42,8 @@ class Clamp(NamedTuple):
 
 
 def clamp_of(e: Expr) -> Clamp | None:
-    """max(u, eps) and the like, and branches that replace a quantity by a constant; u + eps, and u + eps*sign(u);
-    and what keeps the sign of u as well, as copysign(max(abs(u), eps), u)."""
+    """max(u, eps) and the like, and branches that replace a quantity by a constant; u + eps, and u
+    + eps*sign(u); and forms that also keep the sign of u, as copysign(max(abs(u), eps), u)."""
     if e.op in EXTREMES:
         for c, u in (e.args, e.args[::-1]):
             if (q := ir.rational(c)) is not None and 0 < abs(q) <= TINY:
@@ -74,8 +74,8 @@ def _added(e: Expr) -> Clamp | None:
 
 
 def is_clamped(condition: Expr, small: Expr, other: Expr) -> bool:
-    """Whether a branch is the value of the other one at the end of the band that its condition says, as where what
-    follows `if abs(u) < eps: u = eps` was written down for both."""
+    """Whether a branch is the value of the other one at the end of the band of its condition, as
+    when the code after `if abs(u) < eps: u = eps` was written out for both."""
     for n in ir.topological((condition,)):
         if n.op in (ir.LT, ir.LE, ir.EQ) and (q := ir.rational(n.args[1])) is not None:
             u = n.args[0].args[0] if n.args[0].op is ABS else n.args[0]
@@ -89,7 +89,7 @@ def is_clamped(condition: Expr, small: Expr, other: Expr) -> bool:
 
 
 def _sides(e: Expr) -> list[Expr]:
-    """The formula itself, or what branches of one choose between."""
+    """The formula itself, or the sides of branches, if all of it are branches."""
     seen = {e}
     stack = [e]
     found: list[Expr] = []
@@ -103,19 +103,19 @@ def _sides(e: Expr) -> list[Expr]:
 
 
 def _ends(e: Expr) -> list[Expr]:
-    """The small constants of a formula, these with another sign, and branches between them."""
+    """The small constants of a formula, their negatives, and branches between them."""
     order = ir.topological((e,))
     small = [n for n in order if n.op in (CONST, WHERE) and all(abs(q) <= TINY for q in _values(n))]
     return [n for n in small if 0 not in _values(n)]
 
 
 def _values(e: Expr) -> list[Fraction]:
-    """What a constant is, or branches between constants are; 0 of other formulas."""
+    """The value of a constant, or of branches between constants; 0 for other formulas."""
     return [ir.rational(s) or Fraction(0) for s in _sides(e)]
 
 
 def _step(e: Expr) -> Fraction:
-    """The size of a number that has the sign of something, or of a constant; 0 of what is neither."""
+    """The size of a number with the sign of a node, or of a constant; 0 for other nodes."""
     factor, rest = ir.scaled(e)
     if rest.op is SIGN:
         return abs(factor)
@@ -127,7 +127,8 @@ def _step(e: Expr) -> Fraction:
 
 
 def _signed(e: Expr) -> Clamp | None:
-    """What is u, or u away from 0 by a small number, but near 0, where it is one small number above 0 and one below."""
+    """A formula that is u, or u away from 0 by a small number, except near 0, where it is a small
+    constant on each side."""
     for u in itertools.islice(_bases(e), MAX_QUANTITIES):
         if not _is_of(e, u):
             continue
@@ -145,7 +146,7 @@ def _signed(e: Expr) -> Clamp | None:
 
 
 def _is_of(e: Expr, u: Expr) -> bool:
-    """Whether it is a short formula of this quantity alone."""
+    """Whether e is a short formula of u alone."""
     own = {u, ir.neg(u)}
     others = (n for n in ir.reached((e,), lambda n: () if n in own else n.args) if n not in own)
     return all(n.op is not VAR and k < MAX_LOOKED - 2 for k, n in enumerate(others))
@@ -155,7 +156,7 @@ _inner = ir.through(*_STEPS)
 
 
 def _bases(e: Expr) -> Iterator[Expr]:
-    """What a clamp may be of."""
+    """The quantities that a clamp may bound."""
     nodes = (n for n in ir.reached((e,), lambda n: _inner(n)[::-1]) if n.op is not CONST)
     for n in itertools.islice(nodes, MAX_LOOKED):
         if n.op in (ABS, SIGN, COPYSIGN, *EXTREMES, WHERE):
@@ -164,8 +165,9 @@ def _bases(e: Expr) -> Iterator[Expr]:
 
 
 def _piecewise(m: Expr) -> tuple[Fraction, Fraction, Fraction, bool] | None:
-    """Of a function of `QUANTITY` that is it beyond a small number: that, the values below it on both sides of
-    0; and whether it is rather away from it by as much everywhere. None: it is no such function."""
+    """For a function of `QUANTITY` that equals it beyond a small number: that number, the values
+    below it on both sides of 0; and whether instead it is farther from 0 by that number everywhere.
+    None for other functions."""
     order = ir.topological((m,))
     if len(order) > MAX_LOOKED or ir.variables((m,)) != [QUANTITY]:
         return None
@@ -185,7 +187,7 @@ def _piecewise(m: Expr) -> tuple[Fraction, Fraction, Fraction, bool] | None:
     parts = [Fraction(0), *ends, 8 * ends[-1]]
     pieces = [(a, b) for a, b in itertools.pairwise(parts)]
     shares = [Fraction(k, 5) for k in range(1, 5)]  # a product of two has degree 3 at most
-    near: set[Fraction] = set()  # by how much it is further away from 0
+    near: set[Fraction] = set()  # how much farther from 0 it is
     beyond: set[Fraction] = set()
     inside: tuple[set[Fraction], set[Fraction]] = (set(), set())
     for negative, (a, b) in itertools.product((0, 1), pieces):

@@ -1,6 +1,6 @@
-"""Guards on a difference that vanishes where two quantities are equal, among others.
+"""Guards on a difference that vanishes where two quantities are equal, and elsewhere.
 
-Before:  abs(sin(b) - sin(a)) < 1e-12                      b - a is 0, but so is it at b = pi - a
+Before:  abs(sin(b) - sin(a)) < 1e-12                      b - a is 0, but also at b = pi - a
 After:   that, and abs(b - a) <= (1 + abs(a))/1000
 
 Requires: any DAG. Ensures: only reads it. A comparison alone says nothing of the shape of the region where
@@ -16,11 +16,11 @@ from symdiff.ir import ABS, ADD, DIV, EQ, LE, LT, SUB, TRUE, ZERO, Expr
 from symdiff.passes.analysis.zeros import undone, zero_sets
 
 SMALL = Fraction(1e-3)
-"""What is bounded by more is no guard's,"""
+"""A comparison with a larger bound is no guard;"""
 BESIDE = Fraction(1, 1000)
-"""and it is a guard within so much of where it vanishes, relative to 1 and what is equal there."""
+"""and a guard acts within this distance of its zeros, relative to 1 and the equal quantities."""
 MAX_OPERATIONS = 300
-"""Zeros of formulas with more operations are not searched for: each trial evaluates the formula."""
+"""Zeros of formulas with more operations are not searched: each trial evaluates the formula."""
 
 
 def beside(e: Expr) -> Expr | None:
@@ -39,7 +39,7 @@ def beside(e: Expr) -> Expr | None:
 
 
 def _compared(e: Expr) -> Expr | None:
-    """What a comparison says to be 0 or small."""
+    """The quantity that a comparison requires to be 0 or small."""
     if e.op is EQ:
         a, b = e.args
         return a if b is ZERO else b if a is ZERO else ir.sub(a, b)
@@ -50,7 +50,7 @@ def _compared(e: Expr) -> Expr | None:
 
 
 def _vanishes_once(d: Expr) -> bool:
-    """Whether only functions that take each value once stand between a node and what is linear in it."""
+    """Whether all functions from the node down to its linear part take each value only once."""
     while (inner := undone(d)) is not None:
         outer = d
         if d.op in (ADD, SUB):

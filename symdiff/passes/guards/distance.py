@@ -4,7 +4,8 @@ Before:  where(k == 0, e + abs(x), e + x + k), with the verdict that it is right
 After:   whether abs(x) and x, or their slopes by x, differ
 
 Requires: a verdict on a guard that is right at points of a set, not at all of them.
-Ensures: a condition that holds where the guard stays as written; also where a regular function is not defined.
+Ensures: a condition that holds where the guard stays as written; also where a regular function is
+undefined.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from symdiff.passes.guards.proof import CLOSE
 from symdiff.passes.guards.verdicts import Verdict
 
 NEAR = Fraction(1, 2**60)
-"""Within this of 0, relative to values for other variables, a limit is taken to be 0."""
+"""Closer to 0 than this, relative to values for other variables, a limit counts as 0."""
 EQUAL = Fraction(1, 2**40)
-"""Within this of each other, values and slopes of two regular formulas are taken to be equal."""
+"""Closer than this, values and slopes of two regular formulas count as equal."""
 
 
 def differs(small: Expr, other: Expr, v: Verdict) -> Expr:
-    """Whether a guarded value is far from the function, as it can be where it is the limit only for some values of
-    other variables; of 0 all values are as far.
+    """Whether a guarded value is far from the function, as is possible where it is the limit only
+    for some values of other variables; every value is far from 0.
 
     A singular function is nan at the point itself, in values as written: there its limit counts, and
     `pipeline.written` says what there is where it has none. A regular function is nan only where it is not defined.
@@ -34,7 +35,7 @@ def differs(small: Expr, other: Expr, v: Verdict) -> Expr:
     if small is ZERO and not (v.partly or v.regular):  # has no small part
         return FALSE
     near = (EQUAL if v.regular else Fraction(CLOSE)) * ir.abs_(small)
-    if v.partly or v.regular:  # no arithmetic tells that a limit is exactly 0
+    if v.partly or v.regular:  # no arithmetic decides that a limit is exactly 0
         near = near + ir.const(NEAR * Fraction(v.scale))
     distance = ir.abs_(small - other)
     if not v.regular:

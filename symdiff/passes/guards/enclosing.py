@@ -7,11 +7,10 @@ Before:  where(x == 0 and m, 1, where(x != 0 and m, expm1(x)/x, y))
 After:   where(m, where(x == 0, 1, expm1(x)/x), y)
 
 Requires: any DAG.
-Ensures: the same value and the same branch everywhere. What is decided but at one value
-becomes an equality: inside of `x <= 0`, `x < 0` is `x != 0`, which nan fulfils
-too; so only where the result is nan, then. A node that is shared
-with other places is copied for the branch; copies are bounded, and a DAG that
-would grow stays as it is.
+Ensures: the same value and the same branch everywhere. A condition that is decided at all values
+except one becomes an equality: inside of `x <= 0`, `x < 0` is `x != 0`, which also holds for nan;
+so this is done only where the result is nan, then. A node that is shared with other places is
+copied for the branch; copies are bounded, and a DAG that would grow is left unchanged.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from symdiff.passes.guards.regions import Known, Set, constraint
 from symdiff.passes.guards.shape import is_small
 
 MAX_COPIES = 1000
-"""Nodes rebuilt for branches, beyond twice the size of the DAG."""
+"""The most nodes to rebuild for branches, beyond twice the size of the DAG."""
 MAX_CHAIN = 8
 """Largest number of consecutive branches that are judged together."""
 MAX_GROWTH = 16
-"""A DAG that would grow by more nodes is left as it is."""
+"""A DAG that would grow by more nodes is left unchanged."""
 
 
 class Contexts:
@@ -38,13 +37,13 @@ class Contexts:
 
     Attributes
     ----------
-    origin : for a node that was rebuilt, the node it was built from.
+    origin : the original node of each rebuilt node.
     """
 
     def __init__(self) -> None:
         self.origin: dict[Expr, Expr] = {}
         self.tests: list[tuple[Expr, Expr]] = []  # a node, and the condition that decides it
-        self.sets: list[tuple[Expr, Set] | None] = []  # what each of them says
+        self.sets: list[tuple[Expr, Set] | None] = []  # the set of each of them
         self.about: dict[Expr, int] = {}  # the tests of a quantity, as bits
         self.bit: dict[Expr, int] = {}
         self.below: dict[Expr, int] = {}
@@ -67,9 +66,9 @@ class Contexts:
         return simple if len(ir.topological(simple)) <= len(order) + MAX_GROWTH else outputs
 
     def _as_one(self, e: Expr) -> Expr:
-        """Branches one after the other, on u and v, on u and w, on not u and v, and on not u and w, as those on v
-        and w with one on u inside of each: what the statements on either side of a branch store in the elements of
-        masks."""
+        """Successive branches, on u and v, on u and w, on not u and v, and on not u and w, as those
+        on v and w with one on u inside each. These arise from statements on either side of a branch
+        that store to elements of masks."""
         chain = [e]
         while chain[-1].args[2].op is WHERE and len(chain) < MAX_CHAIN:
             chain.append(chain[-1].args[2])
@@ -103,7 +102,7 @@ class Contexts:
         """A side of a branch, knowing that it is taken; for real numbers, or also for nan.
 
         Those max(u, c), min(u, c) and abs(u) that `bounds` admits count too, where the
-        branch decides them; at a tie, where both count, that is another derivative.
+        branch decides them; at a tie, where both sides count, this changes the derivative.
         """
         if self.copies > MAX_COPIES or not (below := self._below(e)):
             return e
@@ -123,7 +122,7 @@ class Contexts:
             node, c = self.tests[place]
             if node is not c and (bounds is None or not bounds(node)):
                 continue
-            size = node.op is ABS  # of nan it is nan, whatever is decided
+            size = node.op is ABS  # abs(nan) is nan, whatever is decided
             holds = known.decides(c, self.sets[place], size)
             if holds is None and size:
                 holds = known.decides(most := ir.le(*c.args), constraint(most), True) or None
@@ -139,7 +138,7 @@ class Contexts:
 
     def joined(self, e: Expr, conditions: Iterable[Expr]) -> Expr:
         """All branches of an expression on a condition as a single one around it, for each of the
-        conditions; as it is if it is too large for that."""
+        conditions; unchanged if it is too large for that."""
         for c in conditions:
             if not is_small((e,)):
                 break
@@ -150,7 +149,7 @@ class Contexts:
         return e
 
     def without_kinks(self, e: Expr, bounds: Callable[[Expr], bool]) -> Expr:
-        """The branches inside of an expression with those max, min and abs as they decide
+        """The expression with the branches inside it and those max, min and abs as `bounds` decides
         them."""
         new: dict[Expr, Expr] = {}
         for n in ir.topological((e,)):

@@ -21,8 +21,9 @@ WIDEST = 4
 WIDE = 2.0 ** (WIDEST + 1)
 NARROWEST = -1000
 BEYOND = (1.53, 2.03, 3.07, 5.09, 10.3, 60.7, 1.01e3, 1.03e6)
-"""Where, beyond a band, the condition must not hold again. No numbers that are likely to lead from one singular
-point to another, as 2 does from the one root of 1 - x**2 to the other: that has a band of its own."""
+"""Points beyond a band where the condition must not hold again. They are unlikely to lead from one
+singular point to another, as 2 leads from one root of 1 - x**2 to the other, which has its own
+band."""
 
 Direction = tuple[float, ...]
 
@@ -40,7 +41,7 @@ def reaches(
     if not ways:
         return {}
     program = Certified(params, [taken], (), WORK)
-    if any(_holds(program, d, WIDE) for d in ways):  # most that reach too far are found here
+    if any(_holds(program, d, WIDE) for d in ways):  # this finds most that reach too far
         return None
     found: dict[Direction, float] = {}
     for d in ways:
@@ -55,8 +56,8 @@ def _holds(program: Certified, direction: Direction, size: float) -> bool:
 
 
 def _reach_along(program: Certified, direction: Direction) -> float:
-    """How far a condition that does not hold at `WIDE` holds from 0 along a direction: 0, or inf if it
-    holds again farther on."""
+    """The distance from 0 along a direction up to which a condition holds that fails at `WIDE`: 0,
+    or inf if it holds again farther on."""
 
     def holds(size: float) -> bool:
         return _holds(program, direction, size)
@@ -79,8 +80,8 @@ def _reach_along(program: Certified, direction: Direction) -> float:
 
 
 def turns_of(n: int) -> list[list[int]]:
-    """Which of n variables are large, 1, and which are small, -1: all, and so that any two of them differ
-    once, as in quotients of their sizes."""
+    """Which of n variables are large (1) and which are small (-1): all, and such that any two of
+    them differ once, as in quotients of their sizes."""
     return [
         [1] * n,
         *([1 - 2 * (i >> k & 1) for i in range(n)] for k in range((n - 1).bit_length())),

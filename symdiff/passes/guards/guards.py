@@ -4,17 +4,15 @@ Before:  where(x == 0, 1, expm1(x)/x)
 After:   expm1(x)/x, whose singularity at 0 is filled by later passes
 
 Requires: any DAG; facts are conditions that hold on the domain.
-Ensures: a branch, a clamp or an epsilon is dropped only where `guardproof` finds
-that it cuts out nothing but a removable singularity and that the value it puts
-there is the limit to rounding; so no value changes by more than rounding. Where it is
-the limit, but stands for a band in which the function differs from it visibly, values
-stay and derivatives are those of the smooth function (`functions.EXTENDED`). Where other
-variables decide how much it differs, both are as written where it is more than `CLOSE`.
-Everything else keeps the meaning it was written with, and with it the other guards on the
-same point where it cannot be judged. Where it is a guard whose
-value is not the limit, a note says so, with both numbers. Branches that an
-enclosing branch decides are dropped first (`contexts`), and zeros missed by the
-rounding of literals only are made exact (`literals`).
+Ensures: a branch, a clamp or an epsilon is dropped only where `passes.guards.proof` finds
+that it cuts out nothing but a removable singularity and that its value there is the limit to
+rounding; so no value changes by more than rounding. Where a guard has the limit as its value in a
+band in which the function differs from it visibly, values stay and derivatives are those of the
+smooth function (`functions.EXTENDED`). Where other variables decide how large the difference is,
+both stay as written where it exceeds `CLOSE`. Unproved guards are left unchanged, and so are other
+guards at the same point. A note names a guard whose value is not the limit, with both numbers.
+First, branches that an enclosing branch decides are dropped (`contexts`), and zeros that are missed
+only by the rounding of literals are made exact (`literals`).
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ MAX_AROUND = 4
 MAX_SUMS = 3
 """Largest number of sums with a mask, from the inside out."""
 MAX_PLACES = 8
-"""Singular sets at which it is seen whether other branches cut them out too."""
+"""The most singular sets to check for other branches that cut them out too."""
 MAX_ROUNDS = 4
 """How often guards are examined, as those that cut out the same set may be one."""
 
@@ -77,9 +75,15 @@ def guards(
     shortcuts: bool = True, meant: Mapping[Expr, Expr] | None = None,
     integers: Container[Expr] = frozenset(),
 ) -> tuple[Expr, ...]:  # fmt: skip
-    """Drop the guards whose value is the limit; note those whose value is not. Shortcuts: also
-    equations at points where the other side is regular, and has the same value. Meant: what variables
-    stand for in questions about guards. Integers: variables that are."""
+    """Drop the guards whose value is the limit; note those whose value is not.
+
+    Parameters
+    ----------
+    shortcuts : whether to drop equations at regular points, too, where both sides have the same
+        value.
+    meant : the values to use for variables in questions about guards.
+    integers : the variables that are integers.
+    """
     notes = notes if notes is not None else GuardNotes()
     outputs, hidden = without_detached(outputs)
     found = _guards(outputs, facts, notes, shortcuts, meant, integers)
@@ -102,7 +106,7 @@ def _guards(
         order = ir.topological(outputs)
 
     def as_written(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        """Conditions decide by the numbers that were written."""
+        """Conditions compare the numbers as written."""
         back: dict[Expr, Expr] = {}
         for n in (n for n in ir.topological(results) if n.op in ir.COMPARISONS):
             first = rounded.get(origin.get(n, n), origin.get(n, n))
@@ -128,7 +132,7 @@ def _guards(
 
 
 class _Origin(dict[Expr, Expr]):
-    """From rebuilt nodes to those that were written."""
+    """A map from rebuilt nodes to the nodes as written."""
 
     def __init__(self, first: dict[Expr, Expr], second: dict[Expr, Expr]) -> None:
         super().__init__(first)
@@ -137,7 +141,7 @@ class _Origin(dict[Expr, Expr]):
 
 
 class _Repairs:
-    """Asks the prover about every guard of a function, children first."""
+    """Queries the prover about every guard of a function, children first."""
 
     def __init__(
         self, prover: Meant, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr],
@@ -147,14 +151,14 @@ class _Repairs:
         self.prover, self.notes, self.contexts, self.origin = prover, notes, contexts, origin
         self.solved: list[Solved] = []  # where the guards of one branch act
         self.dropped: dict[Expr, list[Solved]] = {}
-        self.wrong: set[Expr] = set()  # branches whose value is known not to be the limit
+        self.wrong: set[Expr] = set()  # branches with a value that is not the limit
         self.written: dict[Expr, Expr] = {}
-        self.silent: set[Expr] = set()  # what a guard that was named already contains
+        self.silent: set[Expr] = set()  # nodes of guards that are named already
         self.singular: dict[Expr, bool] = {}
         self.questions = 0
-        self.set: dict[Expr, Expr] = {}  # what tolerances are in the questions that are asked now
+        self.set: dict[Expr, Expr] = {}  # values of tolerances in current questions
         self.users: Users | None = None
-        self.unproved: list[tuple[Expr, Verdict]] = []  # of one branch, what was not found out
+        self.unproved: list[tuple[Expr, Verdict]] = []  # the open questions of one branch
 
     def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
         new: dict[Expr, Expr] = {}
@@ -183,9 +187,9 @@ class _Repairs:
         return result
 
     def mixed(self, written: Expr, repaired: Expr) -> list[Expr]:
-        """Conditions of branches that were dropped from an output, while others that cut out the
-        same points stay as they have no limit or none was found: the derivative there would be
-        neither of the branches nor of the smooth function."""
+        """Conditions of branches that were dropped from an output while others at the same points
+        stay, because they have no limit or none was found: the derivative there would be neither
+        that of the branches nor that of the smooth function."""
         below = set(ir.topological((written,))) if self.dropped else set()
         drops = {e: solved for e, solved in self.dropped.items() if e in below}
         order = ir.topological((differentiated(repaired),)) if drops else []
@@ -202,8 +206,8 @@ class _Repairs:
         return list(dict.fromkeys(conditions))
 
     def around(self, output: Expr) -> Expr:
-        """An output without branches that are guards of it as a whole, though what they choose between has
-        no limit by itself, as the axis of a rotation by 0 has none."""
+        """An output without the branches that guard it as a whole, even if the values that they
+        choose between have no limit, such as the axis of a rotation by 0."""
         branches = [
             e for e in ir.topological((differentiated(output),))
             if e.op is WHERE and e is not output and e not in self.wrong and (
@@ -239,7 +243,7 @@ class _Repairs:
         return output
 
     def _is_mask(self, e: Expr) -> bool:
-        """Whether a branch takes something away near a point, or all but that."""
+        """Whether a branch is 0 near a point, or everywhere else."""
         if ZERO not in e.args[1:]:
             return False
         if self._is_bounded(positive(e.args[0])):
@@ -272,7 +276,7 @@ class _Repairs:
 
     # ------------------------------------------------------------------ branches
     def _branch(self, node: Expr, condition: Expr, a: Expr, b: Expr) -> Expr | None:
-        """The side that is to stay, if the other is a guard of it."""
+        """The side to keep, if the other is a guard of it."""
         self.unproved = []
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
             decided, found = self._one_side(node, condition, holds, small, other)
@@ -288,7 +292,7 @@ class _Repairs:
     def _one_side(
         self, node: Expr, condition: Expr, holds: Expr, small: Expr, other: Expr
     ) -> tuple[bool, Expr | None]:
-        """Whether it is found out what one side is, and what stays if it is a guard of the other."""
+        """Whether the role of one side is settled, and what replaces the node if it is a guard."""
         parts = disjuncts(holds)
         easy = is_small((holds, small, other))
         loose = {p: tolerances(positive(p), (small, other)) if easy else [] for p in parts}
@@ -330,7 +334,8 @@ class _Repairs:
     def _take_in(
         self, side: Side, node: Expr, holds: Expr, small: Expr, written: Expr, loose: list[Expr]
     ) -> Expr | None:
-        """Note what one conjunction of a condition says of a side; two formulas that meet, joined."""
+        """Record what a conjunction of a condition shows about a side; a joined formula, if two
+        meet."""
         part = positive(written)
         whole, v, split, fine = self._judged(part, small, side.plain, loose)
         if split is not None:
@@ -344,7 +349,7 @@ class _Repairs:
             side.plain, whole, v = self._defined(part, small, side.plain, whole, v)
         self.set = {}
         if v is None:
-            side.stays(written)  # which says something of nan, too
+            side.stays(written)  # it decides for nan, too
             return None
         if fine is not TRUE:
             side.wide = ir.or_(side.wide, ir.and_(part, ir.not_(fine)))
@@ -367,8 +372,9 @@ class _Repairs:
     def _judged(
         self, part: Expr, small: Expr, plain: Expr, loose: list[Expr]
     ) -> tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr]:
-        """What to think of a conjunction, whether all of it is bounded, what of it is near the point if it is
-        split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
+        """Judge a conjunction: whether all of it is bounded, the verdict, its parts near and beyond
+        the point if it is split, and the condition that its tolerances do not exceed those in
+        `set`."""
         best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
         values: dict[Expr, Expr] = {}
         for tolerance, fine in settings(loose):
@@ -392,8 +398,8 @@ class _Repairs:
         return best
 
     def _are_shortcuts(self, parts: list[Expr], small: Expr, plain: Expr) -> bool:
-        """Whether some conditions may be shortcuts to the value at a point that is not singular; those of
-        derivatives of maxima are none, which say what is the mean of both sides."""
+        """Whether some conditions may be shortcuts to the value at a regular point. Conditions in
+        derivatives of maxima are not: they select the mean of both sides."""
         if not self.shortcuts or not any(map(is_equation, parts)):
             return False
         return not any(n.op in SLOPES for n in ir.topological((small, plain)))
@@ -402,7 +408,7 @@ class _Repairs:
         return near_and_beyond(part) is not None or self._is_bounded(part)
 
     def _with_set(self, *roots: Expr) -> tuple[Expr, ...]:
-        """Formulas with tolerances that have the values that are tried."""
+        """The formulas with the values in `set` for their tolerances."""
         return ir.substitute(roots, self.set) if self.set else roots
 
     def _middle(self, node: Expr, holds: Expr, small: Expr, other: Expr) -> Expr | None:
@@ -441,8 +447,8 @@ class _Repairs:
     def _defined(
         self, part: Expr, small: Expr, plain: Expr, whole: bool, v: Verdict
     ) -> tuple[Expr, bool, Verdict]:
-        """The other side with the one of its two branches in the guard that is defined there, as
-        one is for x < 0 and one for x > 0, if the guard is right of that everywhere."""
+        """The other side, reduced within the guard to its one branch that is defined there, if the
+        guard is then right everywhere. Example: one branch for x < 0 and one for x > 0."""
         if plain.op is WHERE:
             c, a, b = plain.args
             for at, one, two in ((c, a, b), (ir.not_(c), b, a)):
@@ -453,8 +459,8 @@ class _Repairs:
         return plain, whole, v
 
     def _part(self, part: Expr, small: Expr, other: Expr) -> tuple[bool, Verdict | None]:
-        """What to think of a conjunction as the condition of a guard, and whether all of it is bounded.
-        A guard that is right wherever one of its conditions holds is right where all do."""
+        """Whether all of a conjunction is bounded, and the verdict on it as the condition of a
+        guard. A guard that is right wherever one of its conditions holds is right where all do."""
         part, small, other = self._with_set(part, small, other)
         about = self._bounded_part(part, small, other)
         v = None if about is None else self._ask(about, small, other, about)
@@ -547,7 +553,8 @@ class _Repairs:
     def _as_clamp(
         self, condition: Expr, small: Expr, other: Expr, plain: Expr
     ) -> tuple[Verdict | None, Expr]:
-        """What to think of a clamp, and where it stays, as max(u, eps) does where u is negative."""
+        """The verdict on a clamp, and the condition under which it stays, as max(u, eps) does for u
+        < 0."""
         v = None if condition is TRUE else self._ask(condition, small, other, plain, "clamp")
         if v is None and (half := near_and_beyond(condition)) is not None:
             v = self._ask(half[0], small, other, plain, "clamp")
@@ -566,7 +573,7 @@ class _Repairs:
         """The condition if it is bounded, else its part inside the other side's domain."""
         if self._is_bounded(condition):
             return condition
-        if self._may_be_singular(small):  # a function for either side
+        if self._may_be_singular(small):  # one function for each side
             return None
         inside = ir.and_(condition, domain(other))
         return inside if inside is not condition and self._is_bounded(inside) else None

@@ -3,10 +3,10 @@
 Before:  where(s < eps, 0, w*sin(sqrt(s))/sqrt(s)), s standing for w**2 + rest**2
 After:   the question in w and the rest; the answer names s too
 
-Requires: formulas whose values include all that the variables can be.
-Ensures: what is right or wrong of the formulas; places say what the variables are there. A guard is right only if
-it is whatever conditions on integers say, as those of the elements of an array that is written down. A condition
-on nothing but integers is no guard.
+Requires: formulas whose values include all possible values of the variables.
+Ensures: verdicts that hold for the formulas; places include the values of the variables there. A
+guard is right only if it is right for all outcomes of conditions on integers, as for the elements
+of an array that is written out. A condition on integers only is no guard.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symdiff.passes.guards.proof import Prover
 from symdiff.passes.guards.verdicts import Kind, Verdict
 
 MOST_CASES = 12
-"""Ways in which conditions on integers may be decided."""
+"""The most outcomes of conditions on integers."""
 
 
 class Meant:
@@ -48,7 +48,7 @@ class Meant:
         """See `Prover.verdict`."""
         compared = ir.variables((condition,))
         if compared and all(v in self.integers for v in compared):
-            return None  # no number comes close to the point: the branch that is taken counts
+            return None  # no number is close to the point: only the taken branch counts
         roots = ir.substitute((condition, small, other, about), self.all)
         found: list[Verdict] = []
         for case in itertools.islice(self._cases(roots), MOST_CASES + 1):
@@ -70,8 +70,8 @@ class Meant:
         )
 
     def _cases(self, asked: tuple[Expr, ...]) -> Iterator[tuple[Expr, ...]]:
-        """The question for each way in which conditions on integers may be decided, but for those
-        that the guard itself is about."""
+        """The question for each outcome of conditions on integers, except those
+        that the guard itself contains."""
         about = ir.variables(asked[:1])
         free = {v for v in ir.variables(asked[1:3]) if v in self.integers and v not in about}
         for n in ir.topological(asked) if free else ():

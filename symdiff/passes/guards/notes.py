@@ -1,4 +1,4 @@
-"""What is said of guards: those that were found, and what was done with them."""
+"""The guards that were found, and their treatment, for the report."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ class Guard:
     ----------
     node, condition : the branch or quotient, as written, and when the guard acts
         (`TRUE` for an epsilon that is always added).
-    kind : "repaired": dropped, as its value is the limit; "kept": it is not; "unproved": it seems to be, but other
-        derivatives than its own could not be proved: the guarded value and the limit are slopes then.
+    kind : "repaired": dropped, as its value is the limit; "kept": it is not; "unproved": it seems
+        to be, but its derivatives could not be proved: then the guarded value and the limit are
+        slopes.
     point : the singular points, as (variable or quantity, value) pairs.
     where : where the two sides differ most. at_point : whether that is a singular point.
-    guarded, limit : the value that the guard puts there, and the true one.
+    guarded, limit : the value of the guard there, and the true one.
     ulps : their distance, in ulps of the true value.
     coarse : whether it is the limit, but misses values near it by more than rounding.
     """
@@ -41,7 +42,7 @@ class Guard:
 
 @dataclass(slots=True)
 class GuardNotes:
-    """What the pass did, for the report."""
+    """The work of the pass, for the report."""
 
     guards: list[Guard] = field(default_factory=list)
     literals: list[LiteralRepair] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""One side of a branch, while it is found out of what it is a guard."""
+"""One side of a branch, while the prover decides which points it guards."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Side:
     Attributes
     ----------
     plain : the other side, where the condition does not hold.
-    rest, far, wide : where the side stays: as no guard was proved or nothing is defined, as the other differs, as a
-        tolerance is larger than what was asked about.
+    rest, far, wide : where the side stays: as no guard was proved or nothing is defined, as the
+        other side differs, as a tolerance exceeds the tested value.
     coarse : whether values are those of the side, and only derivatives those of the other.
     repaired : the points at which it is a guard.
     """

@@ -57,38 +57,38 @@ from symdiff.process.locks import Lock
 POINT_ULPS = 2
 BAND_ULPS = 4
 NARROW = 0.1
-"""A band that is wider than this, relative to max(1, |x|), and does not even come
-close to the limit, is a branch and no guard."""
+"""A band that is wider than this, relative to max(1, |x|), and whose values are far from the limit,
+is a branch and no guard."""
 CLOSE = 1e-3
 FINE = 2.0**-23
 """Within this of it, the first terms of the series represent the whole band."""
 HOPELESS = ("pole", "logarithm", "outside", "jump", "kink")
-"""What has no limit at the point."""
+"""Kinds of singularities without a limit."""
 VISIBLE = 2.0**-20
-"""By how much an epsilon must miss the limit to be named."""
+"""The least error of an epsilon that is reported."""
 ASIDE = 2.0**-40
-"""Where it is seen whether a function is defined on both sides of a point."""
+"""Distance from a point at which a function is tested for being defined on both sides."""
 FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
-"""Where in a band the two sides are compared."""
+"""Parts of the radius of a band at which the two sides are compared."""
 
 MAX_VARIABLES = 16
 MAX_LOCI = 12
 MAX_CENTRES = 6
 MAX_QUANTITIES = 8
-"""Nodes that are tried as the quantity that a guard is about."""
+"""The most nodes to try as the quantity that a guard bounds."""
 
 ELSEWHERE = (0.6180339887, 1.7548776662, 2.5698402910)
-"""What other variables are where it is seen whether a guard is even."""
+"""Values of the other variables in the test whether a guard is even."""
 
 SIZES = tuple(s * 2.0**k for k in (10, -10, 30, -30, 100, -100, 400, -900) for s in (1, -1))
-"""How large other variables are where it is seen whether a guard is right there too,"""
+"""Sizes of the other variables in the test whether a guard is right there too,"""
 PARTS, FEW = (0.9, 1e-3), 10_000
-"""in which parts of its band, with so many operations for each,"""
+"""the parts of its band that are tested, the most operations for each,"""
 MAX_BANDS, MAX_UNSURE = 2, 3
-"""and for so many singular sets; points at which it is seen what an unproved guard misses."""
+"""the most singular sets to test; and the most points of an unproved guard to test for errors."""
 
 MAX_KNOWN = 4096
-"""Questions whose answers are kept."""
+"""The most answers to keep."""
 
 Centre = tuple[dict[Expr, Fraction], Solution]
 
@@ -96,13 +96,13 @@ Centre = tuple[dict[Expr, Fraction], Solution]
 _Asked = tuple[Expr, Expr, Expr, int, Kind, bool]
 _Found = tuple[Verdict | None, Verdict | None]
 _known: dict[_Asked, _Found] = {}
-"""Of questions without facts, the answer, and what an open one misses: the same branches are
-met again in each block, each derivative and each formula that is looked through."""
+"""Answers to questions without facts, and the errors of open ones: the same branches recur in each
+block, each derivative and each formula that is searched."""
 _lock = Lock()
 
 
 def _stand_ins(roots: Iterable[Expr]) -> dict[Expr, Expr]:
-    """Names for variables by which equal questions are found to be equal."""
+    """Names for variables under which equal questions compare equal."""
     own = (v for v in ir.variables(roots) if v is not QUANTITY)
     return {v: ir.var(f"guarded {k}") for k, v in enumerate(own)}
 
@@ -125,11 +125,12 @@ class Prover:
     def verdict(
         self, condition: Expr, small: Expr, other: Expr, about: Expr, kind: Kind = "guard"
     ) -> Verdict | None:
-        """What to think of `where(condition, small, other)`; None: it is no guard.
+        """The verdict on `where(condition, small, other)`; None: it is no guard.
 
         `about` is the condition, or the quantity that a clamp or epsilon bounds.
-        Of an epsilon it is only asked whether `small` is right where `other` is singular and the
-        condition holds, however far that reaches; a clamp's value need not be the limit to rounding.
+        The test of an epsilon is only whether `small` is right where `other` is singular and the
+        condition holds, however far that reaches; a clamp's value need not be the limit to
+        rounding.
         """
         roots = (condition, small, other)
         self.unproved = None
@@ -144,18 +145,18 @@ class Prover:
             (acts,) = ir.substitute((condition,), {u: QUANTITY})
             size = (
                 kind == "clamp" and u is about and u.op is ABS
-            )  # a function of that, kept away from 0
+            )  # a function of it that is kept away from 0
             if size or is_smooth_quantity(u, acts, QUANTITY):
                 return self._of(roots, u, kind)
         if kind == "clamp" and (sized := as_function_of_size(roots, about, QUANTITY)) is not None:
             return self._of(sized, about, kind)
-        own = ir.variables((about,))  # a quantity with a branch point: of what it is a function
+        own = ir.variables((about,))  # its variables, for a quantity with a branch point
         if len(own) == 1 and t is None and not is_simple(condition, False):
             return self._of(roots, own[0], kind)
         return None
 
     def _of(self, roots: tuple[Expr, Expr, Expr], t: Expr | None, kind: Kind) -> Verdict | None:
-        """The verdict on a guard as a function of t and of what does not depend on it."""
+        """The verdict on a guard as a function of t and of nodes that do not depend on t."""
         condition, small, other = roots
         sides = 0
         if t is not None:
@@ -166,7 +167,7 @@ class Prover:
             sides = self.signs.side(t)
             small, other = ir.substitute((small, other), {t: QUANTITY})
         names: dict[Expr, Expr] = {}
-        if not self.facts:  # which name variables
+        if not self.facts:  # facts name variables
             names = _stand_ins((condition, small, other))
             condition, small, other = ir.substitute((condition, small, other), names)
         kinked = t is not None and t.op.kink is not None
@@ -201,13 +202,13 @@ class _Case:
         self.condition, self.small, self.other = condition, small, other
         self.prover, self.sides, self.kinked = prover, sides, kinked
         self.kind, self.band = kind, kind != "epsilon"
-        self.bands: list[tuple[Solution, float]] = []  # singular sets, and how far a guard reaches
+        self.bands: list[tuple[Solution, float]] = []  # singular sets with the reach of the guard
         self.params = ir.variables((condition, small, other))
         self.first = is_first_term(condition, small, other)
         self.sums: list[OfSum] | None = None
-        self.unsure: list[Centre] = []  # where nothing was found out
-        self.meets: list[Solution] = []  # where the value is the limit, though not smooth
-        self.differs = False  # whether the guard has another value than a regular side somewhere
+        self.unsure: list[Centre] = []  # points without a verdict
+        self.meets: list[Solution] = []  # the value is the limit, but not smooth there
+        self.differs = False  # from a regular side, somewhere
 
     def verdict(self) -> Verdict | None:
         if not 0 < len(self.params) <= MAX_VARIABLES:
@@ -224,7 +225,7 @@ class _Case:
         for centre, solved in itertools.chain(asked, self._proper(asked, met)):
             outcome = self._at(centre, solved)
             if outcome == "unsuitable" and any(s.items() < solved.items() for s in right):
-                outcome = "no limit"  # a part of a set where the guard is right elsewhere
+                outcome = "no limit"  # a part of a set; the guard is right elsewhere
             self.unsure += [(centre, solved)] * (outcome == "no limit")
             if outcome == "unsuitable":
                 return None
@@ -242,7 +243,7 @@ class _Case:
         wrong = [v for v in wrong if self.meets.count(dict(v.singular)) < on.count(v.singular)]
         if wrong:
             return max(wrong, key=lambda v: v.ulps)
-        others = [v for v in met if v.kind == "wrong"]  # where other variables are others
+        others = [v for v in met if v.kind == "wrong"]  # for other values of other variables
         partly = partly or bool(others)
         scale = max((abs(x) for v in met for x in (v.got, v.truth) if x), default=1.0)
         met = [v for v in met if v.kind == "right"]
@@ -264,7 +265,7 @@ class _Case:
         )  # fmt: skip
 
     def missed(self) -> Verdict | None:
-        """What derivatives of a guard that was not proved right seem to miss."""
+        """How much the derivatives of an unproved guard seem to be wrong."""
         for centre, solved in self.unsure[:MAX_UNSURE] if self.band else ():
             moved = {v: ir.const(q) + v for v, q in centre.items()}
             small, other = ir.substitute((self.small, self.other), moved)
@@ -301,8 +302,8 @@ class _Case:
                         yield point, solution
 
     def _proper(self, asked: Sequence[Centre], met: Sequence[Verdict]) -> Iterator[Centre]:
-        """Further points, if nothing was met at those that were asked: a probability is none of
-        them."""
+        """Further points, if nothing was found at the points so far: a probability never takes
+        those values."""
         for solved in {id(s): s for _, s in asked}.values() if not met else ():
             if len(solved) < len(self.params):
                 for point in sampled(solved, self.params, PROPER):
@@ -326,14 +327,14 @@ class _Case:
         return ir.FALSE not in ir.substitute(self.prover.facts, constants)
 
     def _equations(self) -> list[Expr]:
-        """What vanishes where equations in the condition hold: the other side may be singular there
-        in a way that is not seen in its formula."""
+        """Quantities that vanish where equations in the condition hold: the other side may be
+        singular there although its formula does not show it."""
         nodes = ir.topological((self.condition,))
         return [ir.sub(*n.args) for n in nodes if n.op is EQ][:MAX_LOCI]
 
     def _middles(self) -> list[Expr]:
-        """What is bounded by a small number in the condition: singular points in its middle may not
-        be seen either, as that of z/log(sqrt(1 - 2*r*z + z*z) ...) at z = 0."""
+        """Quantities that the condition bounds by a small number: the formula may not show singular
+        points at their zeros, such as that of z/log(sqrt(1 - 2*r*z + z*z) ...) at z = 0."""
         found = (
             n.args[0].args[0] if n.args[0].op is ABS else n.args[0]
             for n in ir.topological((self.condition,))
@@ -342,7 +343,7 @@ class _Case:
         return list(found)[:MAX_LOCI]
 
     def _covered(self, centres: Sequence[Centre]) -> bool:
-        """Whether the points that equations in the condition cut out are known."""
+        """Whether all points that equations in the condition cut out are known."""
         for difference in self._equations():
             if len(self.params) == 1:
                 v = self.params[0]
@@ -373,8 +374,8 @@ class _Case:
         self, seen: Verdict, program: Certified, reach: Mapping[tuple[float, ...], float],
         centre: Mapping[Expr, Fraction],
     ) -> tuple[list[tuple[float, Verdict]], bool] | None:  # fmt: skip
-        """What the sides differ by at points of the band, and whether one of them is undefined at some; None
-        where there is no limit."""
+        """The difference of the sides at points of the band, and whether one of them is undefined
+        at some; None where there is no limit."""
         errors: list[tuple[float, Verdict]] = []
         outside = False
         for direction, size in reach.items():
@@ -427,7 +428,7 @@ class _Case:
             and not was_singular(other, self.params)
         )
         if regular and not (inside and is_equation(self.condition) and math.isfinite(got.value)):
-            return None  # nothing is singular, or a derivative is, and stays so
+            return None  # only a derivative is singular, or nothing is
         if regular:
             plain = Certified(self.params, [differentiated(other)], (), WORK)
             (truth,) = plain.at_with_status([0.0] * len(self.params))
@@ -437,7 +438,7 @@ class _Case:
         if truth.status == "domain":
             return "outside" if _is_undefined(program, reach) else "no limit"
         if overflows(got) and (truth.status == "budget" or overflows(truth)):
-            return None  # nothing is said by what no double is: other points tell
+            return None  # a value that no double has decides nothing
         if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
             return "no limit"
         seen = Verdict(
@@ -510,7 +511,7 @@ class _Case:
         return False, outside
 
     def _directions(self, varied: Sequence[Expr]) -> Iterator[Direction]:
-        """Ways away from the point: along each variable, and between them."""
+        """Directions away from the point: along each variable, and between them."""
         for v in varied:
             for sign in (1.0, -1.0):
                 if v is not QUANTITY or sign * self.sides >= 0:
@@ -527,8 +528,8 @@ class _Case:
         return any(not ir.rational(d) for d in values)  # 0, or not known
 
     def _germ(self, other: Expr, v: Expr | None = None) -> str:
-        """What the other side, moved so that the point is 0, is there along a variable, of
-        which alone it is a function; "" if open."""
+        """The kind of the other side at the point, moved to 0, if it is a function of the variable
+        v alone; "" if open."""
         if v is None:
             if len(self.params) > 1:
                 return ""
@@ -545,7 +546,7 @@ class _Case:
         self, other: Expr, varied: Sequence[Expr], centre: Mapping[Expr, Fraction]
     ) -> bool:
         """Whether the other side, moved so that the point is 0, is smooth there from all sides;
-        where it is defined on one side only, that it is analytic across."""
+        where it is defined on one side only, whether it is analytic across."""
         if self.sums is None:
             self.sums = of_sums(self.condition, self.other) if len(varied) > 1 else []
         if is_smooth_in(self.sums, centre, varied):

@@ -1,4 +1,4 @@
-"""What a condition says about the quantity that it compares with constants.
+"""The set of values of a quantity for which a comparison with constants holds.
 
 Before:  abs(2*x - 1) < 3
 After:   x in (-1, 2)
@@ -23,7 +23,7 @@ Bound = Fraction | float
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An interval; `closed` says for each end whether it belongs to it."""
+    """An interval; `closed` tells for each end whether it belongs to it."""
 
     low: Bound
     high: Bound
@@ -82,7 +82,7 @@ def complement(a: Set) -> Set:
 
 
 def constraint(comparison: Expr) -> tuple[Expr, Set] | None:
-    """(u, S): the comparison holds where u is in S; None if it is no such thing."""
+    """(u, S): the comparison holds where u is in S; None for other comparisons."""
     if comparison.op not in COMPARISONS:
         return None
     a, b = comparison.args
@@ -104,7 +104,7 @@ def constraint(comparison: Expr) -> tuple[Expr, Set] | None:
 
 
 def _peeled(e: Expr, holds: Set) -> tuple[Expr, Set] | None:
-    """The same about the child of a shift, a factor or an absolute value."""
+    """The same pair for the child of a shift, a factor or an absolute value."""
     if e.op is ABS:
         positive = intersection(holds, (NONNEGATIVE,))
         mirrored = tuple(p.image(Fraction(-1), Fraction(0)) for p in reversed(positive))
@@ -141,8 +141,8 @@ def _joined(pieces: Iterable[Piece]) -> Set:
 class Known:
     """The facts on one side of a branch.
 
-    Where a comparison fails, its quantity is in the complement of its set, or nan. Only where one
-    holds is it certainly a number, so that others can be said to hold; unless all are `real`.
+    Where a comparison fails, its quantity is in the complement of its set, or nan. It is certainly
+    a number only where a comparison holds, which then may imply others; or if all are `real`.
     """
 
     def __init__(self, condition: Expr, truth: bool, real: bool = False) -> None:
@@ -176,7 +176,7 @@ class Known:
     def decides(
         self, condition: Expr, found: tuple[Expr, Set] | None, real: bool = False
     ) -> bool | None:
-        """Whether a condition, which says what was found, holds, of real numbers or also of nan;
+        """Whether a condition with the set `found` holds, for real numbers or also for nan;
         None if that is open."""
         if condition in self.truth:
             return self.truth[condition]
@@ -189,8 +189,8 @@ class Known:
         return False if not intersection(here, inside) else None
 
     def narrowed(self, found: tuple[Expr, Set] | None) -> Expr | None:
-        """An equality in place of a condition that holds, or fails, at one value only of
-        those that its quantity may have here; None if it is no such condition."""
+        """An equality in place of a condition that holds, or fails, at exactly one of the
+        values that its quantity may have here; None for other conditions."""
         if found is None or found[0] not in self.sets:
             return None
         u, inside = found

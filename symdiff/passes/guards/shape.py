@@ -44,9 +44,9 @@ ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, *EXTREMES)
 
 
 def domain(e: Expr) -> Expr:
-    """A condition under which all operations below a node that are executed are defined; false if that has too
+    """A condition under which all executed operations below a node are defined; false if it has too
     many parts."""
-    inside: dict[Expr, dict[Expr, None]] = {}  # of each node, conditions that all must hold
+    inside: dict[Expr, dict[Expr, None]] = {}  # for each node, conditions that all must hold
     for n in ir.topological((e,)):
         own = domain_of(n.op, n.args) if n.args else TRUE
         found = {} if own is TRUE else {own: None}
@@ -66,7 +66,7 @@ def domain(e: Expr) -> Expr:
 
 
 def differentiated(e: Expr) -> Expr:
-    """What derivatives are taken of."""
+    """The part of a node that derivatives see."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
         return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
@@ -88,7 +88,7 @@ def outside_of_conditions(outputs: Iterable[Expr]) -> list[Expr]:
 
 
 def filled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The outputs without what says where they were singular as they were written."""
+    """The outputs without the marks where they were singular as written."""
     if not any(n.op is FILLED for n in ir.topological(outputs)):
         return outputs
 
@@ -99,7 +99,7 @@ def filled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def was_singular(e: Expr, params: Iterable[Expr]) -> bool:
-    """Whether a formula was singular where its variables are 0 as it was written."""
+    """Whether a formula, as written, was singular where its variables are 0."""
     gone = [n.args[1] for n in ir.topological((e,)) if n.op is FILLED]
     return ir.ZERO in ir.substitute(gone, dict.fromkeys(params, ir.ZERO))
 
@@ -128,7 +128,8 @@ def rounded_to_zero(
 
 
 def has_slopes(e: Expr, about: Expr) -> Expr:
-    """Where a formula has finite derivatives by the variables of a condition."""
+    """The condition under which a formula has finite derivatives by the variables of a
+    condition."""
     slopes = [pushforward((e,), {v: ir.ONE})[0] for v in ir.variables((about,))]
     poles = [ir.not_(n.op.pole(*n.args)) for n in ir.topological(slopes) if n.op.pole is not None]
     return functools.reduce(ir.and_, [*map(domain, slopes), *poles], TRUE)
@@ -163,12 +164,12 @@ def positive(e: Expr) -> Expr:
 
 
 def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
-    """A conjunction as what holds of it near one point, which may be a guard, and what holds of it
-    elsewhere; None if there is no comparison that says how small
+    """A conjunction split into its part near one point, which may be a guard, and the rest;
+    None if no comparison bounds
 
-    - a sine, a tangent or 1 - cos is: of the angle between -3/2 and 3/2, and where that is beyond;
-    - a difference is, as sin(b) - sin(a): of that near a = b, and elsewhere;
-    - u is, which may be negative, as in u < 1e-9 and u <= 0: of abs(u), and where u is negative.
+    - a sine, a tangent or 1 - cos: near is the angle between -3/2 and 3/2, beyond is the rest;
+    - a difference, as sin(b) - sin(a): near is a = b, beyond is the rest;
+    - u, which may be negative, as in u < 1e-9 and u <= 0: near is abs(u), beyond is negative u.
     """
     for e in part.args if part.op is AND else (part,):
         if e.op not in ir.COMPARISONS:
@@ -191,7 +192,7 @@ def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
 
 
 def _about_angle(e: Expr) -> tuple[Expr, Expr] | None:
-    """A comparison that bounds a function of an angle as what it says of the angle near 0, and of larger ones."""
+    """A bound on a function of an angle as a bound on the angle near 0, and on larger angles."""
     if (angle := _small_angle(e)) is None:
         return None
     size = ir.abs_(angle[0])
@@ -200,7 +201,7 @@ def _about_angle(e: Expr) -> tuple[Expr, Expr] | None:
 
 
 def is_half_line(part: Expr) -> bool:
-    """Whether a comparison of a conjunction is of a quantity that may be as negative as it likes."""
+    """Whether a comparison of a conjunction bounds a quantity only from above."""
     return any(
         e.op in ir.COMPARISONS and e.op is not EQ and _half_line(e) is not None
         for e in (part.args if part.op is AND else (part,))
@@ -208,7 +209,7 @@ def is_half_line(part: Expr) -> bool:
 
 
 def is_edge(part: Expr) -> bool:
-    """Whether a comparison of a conjunction holds on one side of 0: another formula may begin there."""
+    """Whether a comparison of a conjunction holds on one side of 0: the edge of a formula."""
     found = (
         _half_line(e) for e in (part.args if part.op is AND else (part,))
         if e.op in ir.COMPARISONS and e.op is not EQ
@@ -217,7 +218,7 @@ def is_edge(part: Expr) -> bool:
 
 
 def _half_line(e: Expr) -> tuple[Expr, Fraction] | None:
-    """u and a small number that it does not exceed, if a comparison says no more of it."""
+    """u and its small upper bound, if a comparison is no more than that."""
     a, b = e.args
     if (q := ir.rational(b)) is None and (q := ir.rational(a)) is not None:
         a, q = ir.neg(b), -q
@@ -233,7 +234,7 @@ def _half_line(e: Expr) -> tuple[Expr, Fraction] | None:
 
 
 def _small_angle(e: Expr) -> tuple[Expr, float] | None:
-    """The angle that a comparison bounds, and by how much."""
+    """The angle that a comparison bounds, and the bound."""
     a, b = e.args
     if e.op is EQ:
         for u, c in ((a, b), (b, a)):
@@ -267,7 +268,7 @@ def _small_angle(e: Expr) -> tuple[Expr, float] | None:
 
 
 def _of_cosine(u: Expr, drop: Fraction) -> tuple[Expr, float] | None:
-    """The angle of a cosine that is less than so much below 1."""
+    """The bound of the angle of a cosine that is at least 1 minus a number."""
     if u.op is not COS or not 0 < drop < 1:
         return None
     return u.args[0], 2 * math.asin(math.sqrt(drop / 2))
@@ -296,8 +297,8 @@ def is_small(roots: Iterable[Expr]) -> bool:
 def as_function_of_size(
     roots: tuple[Expr, Expr, Expr], size: Expr, v: Expr
 ) -> tuple[Expr, Expr, Expr] | None:
-    """Formulas of abs(u) alone with v for that, also in even powers, which are written as those of u; None if
-    there are none, or more is in the formulas."""
+    """Formulas in abs(u) alone, also in even powers written as those of u, with v for it; None if
+    there are none, or the formulas contain more."""
     if size.op is not ABS:
         return None
     (u,) = size.args
@@ -346,10 +347,10 @@ def quantities(roots: Sequence[Expr], about: Expr) -> Iterator[Expr]:
 
 
 class Ways:
-    """How many ways lead from roots down to each node, and from there to variables.
+    """The number of paths from roots down to each node, and from there to variables.
 
-    They are counted modulo a prime, as there may be very many: a node that not all of them pass
-    is almost always known without a walk of its own, and one that they all pass is never missed.
+    They are counted modulo a prime, as there may be very many: a node that some paths avoid is
+    almost always found without a walk of its own, and a node on all paths is never missed.
     """
 
     PRIME = (1 << 61) - 1
@@ -369,16 +370,16 @@ class Ways:
                 self._above[a] += ways
 
     def all_pass(self, t: Expr, variables: Iterable[Expr]) -> bool:
-        """False if some way from the roots to a variable, of those below t, is not through t."""
+        """False if some path from the roots to a variable below t avoids t."""
         through = self._above.get(t, 0) * self._down.get(t, 0)
         return (sum([self._above.get(v, 0) for v in variables]) - through) % self.PRIME == 0
 
 
 def is_simple(condition: Expr, single: bool) -> bool:
     """Whether a condition is a conjunction of comparisons of a simple shape: of one
-    quantity or of monotone functions of it, at most once folded by an even power or an
-    absolute value, with constants; or algebraic, of several quantities; or one beside the
-    set where what it compares vanishes."""
+    quantity or of monotone functions of it, with at most one even power or absolute
+    value, with constants; or algebraic, of several quantities; or near the zero set
+    of the quantity that it compares."""
     parts = set(ir.conjuncts(condition))
     if not single:
         near = {e: beside(e) for e in parts if not _is_algebraic(e)}
@@ -394,15 +395,16 @@ def is_simple(condition: Expr, single: bool) -> bool:
 
 
 def is_first_term(condition: Expr, small: Expr, other: Expr) -> bool:
-    """Whether a formula depends on what a condition compares only through other parts of the formula that it
-    stands for, as exp(-z)*t for exp(-z)*sin(sqrt(d)*t)/sqrt(d), where d = 1 - z**2 is small, or log1p(k*x) for
-    expm1(k*log1p(k*x))/k, where k is: the first term of a series whose coefficients are functions of those."""
+    """Whether a formula depends on what a condition compares only through other parts of the
+    formula it replaces, as exp(-z)*t for exp(-z)*sin(sqrt(d)*t)/sqrt(d), where d = 1 - z**2 is
+    small, or log1p(k*x) for expm1(k*log1p(k*x))/k, where k is: the first term of a series whose
+    coefficients are functions of those."""
     compared: set[Expr] = set()
     for n in ir.topological((condition,)):
         if n.op in ir.COMPARISONS:
             compared.update(a.args[0] if a.op is ABS else a for a in n.args if a.op is not ir.CONST)
     parts = ir.topological((other,))
-    for n in parts:  # and its powers and multiples
+    for n in parts:  # and of its powers and multiples
         if n.op in (ir.NEG, MUL, DIV, ir.POW) and any(a in compared for a in n.args):
             if all(a in compared or a.op is ir.CONST for a in n.args):
                 compared.add(n)
@@ -435,6 +437,6 @@ def _folds_once(e: Expr) -> bool:
 
 
 def _reaches(roots: Sequence[Expr], t: Expr, variables: set[Expr] | None = None) -> bool:
-    """Whether variables (None: any) are reached from the roots past t."""
+    """Whether some path from the roots to variables (None: any) avoids t."""
     beside = (e for e in ir.reached(roots, lambda e: () if e is t else e.args) if e is not t)
     return any(e.op is VAR and (variables is None or e in variables) for e in beside)

@@ -1,7 +1,7 @@
-"""What a guard's derivatives miss where it could not be proved right.
+"""Errors of a guard's derivatives where it could not be proved right.
 
 Before:  capacity of a sphere where a == c, else sqrt(a*a - c*c)/acos(c/a), at a = c
-After:   a guard's slope of 1 by a, for 2/3
+After:   the guard has slope 1 by a instead of 2/3
 
 Requires: a guard, moved so that its point is 0. Ensures: compares one-sided difference quotients near the point, in
 balls; nothing is proved by it, and nothing rewritten: it is said in a warning.
@@ -16,16 +16,16 @@ from symdiff.interpret import Certified
 from symdiff.ir import Expr
 
 STEPS = (2.0**-20, 2.0**-30)
-"""How far from the point the sides are compared."""
+"""Distances from the point at which the sides are compared."""
 CONVERGED = 1e-3
-"""Slopes over two steps, or on both sides, that differ by less than this part of them, are one."""
+"""Slopes over two steps, or on both sides, count as equal within this relative difference."""
 SEEN = 1e-6
 """The least difference of slopes, relative to the values, that is reported."""
 WORK = 200_000
 
 
 class Missed(NamedTuple):
-    """The variable along which, the guard's slope, and that of the other side."""
+    """The variable of differentiation, the guard's slope, and that of the other side."""
 
     variable: Expr
     guarded: float
@@ -35,8 +35,9 @@ class Missed(NamedTuple):
 def missed_slope(
     params: Sequence[Expr], small: Expr, other: Expr, varied: Sequence[Expr]
 ) -> Missed | None:
-    """A slope that a guard has not, though its value is the limit, along one of the variables that lead away from
-    the point; None if none is seen: also where the two sides of a kink have different ones, or one side has none."""
+    """A slope that differs from the guard's, though its value is the limit, along one of the
+    variables that lead away from the point; None if none is found: also where the two sides of a
+    kink differ, or one side has no slope."""
     program = Certified(params, [other, small], (), WORK)
     (_, at) = program.at_with_status([0.0] * len(params))
     if at.status != "exact":
@@ -62,8 +63,8 @@ def missed_slope(
 def _side(
     program: Certified, direction: Sequence[float], value: float
 ) -> tuple[float, float] | str:
-    """How much faster the other side changes than the guard's value, which is given at the point, and how
-    fast that does; "outside" if it has no value, "open" if that is not seen."""
+    """How much faster the other side changes than the guard's value, which is given at the point,
+    and how fast that does; "outside" if it has no value, "open" if the test fails."""
     gaps, own = [], 0.0
     for h in STEPS:
         other, small = program.at_with_status([h * d for d in direction])

@@ -4,9 +4,9 @@ Before:  v + (a*v - b)*sin(sqrt(s))/sqrt(s), with s = a**2 + b**2 + c**2, at a =
 After:   yes: as a function of s, a, b, c and v
 
 Requires: a formula that may be undefined at the point.
-Ensures: its derivatives up to the second have limits there. Where sums of squares vanish, they are taken
-for variables of their own: what is smooth then is smooth at more points than there are, and nothing is
-asked of how the variables of a sum tend to 0, which takes much longer to see.
+Ensures: its derivatives up to the second have limits there. Vanishing sums of squares are replaced
+by independent variables: smoothness in these implies smoothness at more points than necessary, and
+saves the analysis of how the variables of a sum tend to 0, which takes much longer.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def is_smooth_in(
 
 
 def is_smooth_quantity(t: Expr, acts: Expr, slot: Expr) -> bool:
-    """Whether a quantity has no singular point or kink where a condition on it, which has a slot for
-    it, holds, as far as such points are found."""
+    """Whether a quantity has no singular point or kink where a condition on it (with `slot` for the
+    quantity) holds, as far as such points are found."""
     params = ir.variables((t,))
     constants = [q for n in ir.topological((t,)) if (q := ir.rational(n)) is not None]
     for n in ir.topological((t,)):

@@ -3,9 +3,9 @@
 Before:  def f(x, tol=1e-8):                            where(abs(x) < tol, 1, sin(x)/x)
 After:   abs(x) < 1/1000, which contains abs(x) < tol where tol is between 0 and 1/1000
 
-Requires: any DAG. Ensures: only reads it. A variable is a tolerance if it occurs in conditions only, and
-the guard acts in a larger region the larger it is: then what is true of the guard at one value of it
-holds at all smaller ones.
+Requires: any DAG. Ensures: only reads it. A variable is a tolerance if it occurs in conditions
+only, and a larger value enlarges the region where the guard acts: then a fact about the guard at
+one value holds at all smaller ones.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from symdiff.ir import ADD, AND, DIV, LE, LT, MUL, NEG, POW, SUB, TRUE, Expr
 from symdiff.ir.functions import EXTREMES
 
 VALUES = tuple(map(Fraction, (1e-3, 1e-5, 1e-8, 1e-12)))
-"""What tolerances are set to, until the guard is right: at most so large it is one."""
+"""Values of tolerances to try until the guard is right: it is a guard for values up to this one."""
 
 
 def tolerances(part: Expr, roots: Sequence[Expr]) -> list[Expr]:
-    """The variables of a conjunction that are tolerances of the guard whose sides are given."""
+    """The variables of a conjunction that are tolerances of the guard with the given sides."""
     found = [v for v in ir.variables((part,)) if _widens(part, v)]
     if not found:
         return []
@@ -33,7 +33,8 @@ def tolerances(part: Expr, roots: Sequence[Expr]) -> list[Expr]:
 
 
 def settings(found: Sequence[Expr]) -> Iterator[tuple[dict[Expr, Expr], Expr]]:
-    """Values of tolerances, and the condition under which they are not larger; once none, if there are none."""
+    """Values of tolerances, each with the condition that they are no larger; one empty entry if
+    none."""
     for q in VALUES if found else ():
         sizes = (ir.and_(ir.le(0, v), ir.le(v, q)) for v in found)
         yield dict.fromkeys(found, ir.const(q)), functools.reduce(ir.and_, sizes)
@@ -57,8 +58,8 @@ def _widens(part: Expr, v: Expr) -> bool:
 
 
 def _slope(e: Expr, v: Expr) -> int | None:
-    """1 if a formula rises with a positive variable, -1 if it falls, 0 if it does not depend on it; None
-    if that is open."""
+    """1 if a formula increases with a positive variable, -1 if it decreases, 0 if it does not
+    depend on it; None if that is open."""
     found: dict[Expr, int | None] = {v: 1}
     for n in ir.topological((e,)):
         if n not in found:
@@ -88,7 +89,7 @@ def _slope_of(e: Expr, v: Expr, slopes: list[int | None]) -> int | None:
 
 
 def _sign(e: Expr) -> int:
-    """The sign of a factor that does not change it, 0 if that is open."""
+    """The constant sign of a factor; 0 if it is open."""
     found: dict[Expr, int] = {}
     for n in ir.topological((e,)):
         q = ir.rational(n)

@@ -1,10 +1,10 @@
-"""What is above nodes of a DAG.
+"""The nodes above given nodes of a DAG.
 
 Before:  1/max(x, eps) + x, and the node max(x, eps)
 After:   1/max(x, eps), 1/max(x, eps) + x
 
 Requires: outputs.
-Ensures: nodes in order, children first; those alone are visited.
+Ensures: nodes in order, children first; only these are visited.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from symdiff.passes.guards.verdicts import Place
 
 
 class Users:
-    """Which nodes of a DAG are above which."""
+    """Maps nodes of a DAG to those above them."""
 
     def __init__(self, outputs: tuple[Expr, ...]) -> None:
         self.outputs = outputs
         self.order = ir.topological(outputs)
-        self.users: dict[Expr, list[int]] = {}  # of a node, where those are of whom it is a child
+        self.users: dict[Expr, list[int]] = {}  # the indices of the parents of a node
         for i, e in enumerate(self.order):
             for a in dict.fromkeys(e.args):
                 self.users.setdefault(a, []).append(i)
 
     def above(self, m: Expr) -> Iterator[Expr]:
-        """The nodes above another, children first; those alone are visited."""
+        """The nodes above another, children first; only these are visited."""
         waiting = list(self.users.get(m, ()))
         met = set(waiting)
         while waiting:

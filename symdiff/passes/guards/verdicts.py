@@ -1,4 +1,4 @@
-"""What is found out about a guard.
+"""Verdicts on guards.
 
 Requires: a verdict in stand-ins for variables and quantities.
 Ensures: the same verdict in the original variables.
@@ -17,9 +17,9 @@ from symdiff.interpret import Answer, ulp_error
 from symdiff.ir import Expr
 
 QUANTITY = ir.var("the guarded quantity")
-"""What a guard is about, where it depends on that alone."""
+"""The quantity that a guard bounds, where the guard depends on it alone."""
 BEST = 3
-"""What the verdict on a guard is worth that is right for all other variables."""
+"""The worth of a verdict on a guard that is right for all other variables."""
 Kind = Literal["guard", "clamp", "epsilon"]
 """The kind of guard: a branch; a clamp, which has the value at the end of its band; or what is always
 added."""
@@ -30,9 +30,9 @@ Solved = tuple[tuple[Expr, Expr], ...]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a guard does.
+    """The verdict on a guard.
 
-    kind : "right" or "wrong"; or "unproved": what is got and true are slopes then.
+    kind : "right" or "wrong"; or "unproved": then got and truth are slopes.
     singular : the singular points, solved for variables.
     where : where the guard is most wrong, or least right.
     got, truth, ulps : the guard's value there, the true one, and their distance.
@@ -41,9 +41,10 @@ class Verdict:
     coarse : whether it is right as the limit, but not as the value of the whole band.
     local : whether it is right only for some values of the variables that do not lead away
         from the singular points.
-    partly : whether it is local as the other side has no limit for some of them, or another.
-    scale : the size of the values that were met.
-    missed : where it is another for most of them, the worst that was met.
+    partly : whether it is local because the other side has no limit, or another one, for some of
+        them.
+    scale : the size of the values found.
+    missed : the worst verdict, where the value differs for most of them.
     regular : whether the other side is not singular there: the guard is a shortcut to its value.
     """
 
@@ -75,7 +76,7 @@ class Verdict:
 
 
 def worth(v: Verdict | None) -> int:
-    """How good it is to have a verdict, if there are several: one on smaller tolerances if all are wrong."""
+    """The worth of a verdict among several: if all are wrong, prefer smaller tolerances."""
     return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
 
 
@@ -90,5 +91,5 @@ def overflows(a: Answer) -> bool:
 
 
 def is_far(got: Answer, truth: Answer, tolerance: float) -> bool:
-    """Whether a value differs from the true one by more than a part of it."""
+    """Whether a value differs from the true one by more than a relative tolerance."""
     return abs(got.value - truth.value) > tolerance * abs(truth.value)

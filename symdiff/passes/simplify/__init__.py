@@ -1,12 +1,12 @@
-"""The short form of a formula: the one that a person would arrive at.
+"""The short form of a formula: the one that a person would write.
 
 Before:  Vmax/(Km + S) - S*Vmax/(Km + S)**2
 After:   Km*Vmax/(Km + S)**2
 
 Requires: any DAG.
-Ensures: formulas of the same values wherever the first were defined; no wider domain, but for
-points that are filled by continuity; never more operations as they are printed. Every accepted
-formula was compared with what it replaces at points, in ball arithmetic (`check`). Budgets count
+Ensures: formulas with the same values wherever the first were defined; no wider domain, except for
+points that are filled by continuity; never more operations as printed. Every accepted
+formula was compared with the one it replaces at points, in ball arithmetic (`check`). Budgets count
 candidates.
 
     frame    a window of the formula as a quotient of polynomials in generators
@@ -14,28 +14,28 @@ candidates.
     roots    the same with other powers of roots
     waves    products of sines and cosines as sums of them
     writer   quotients of polynomials as formulas; what a formula costs
-    rules    one table of identities for what is no quotient of polynomials
+    rules    one table of identities beyond quotients of polynomials
     check    whether two formulas agree
 
-`absolute`      Products with signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is ...
+`absolute`      Products with signs: `x*sign(x)` is `abs(x)`
 `decimals`      Literals of programs as people wrote them
 `directions`    Exponents and angles, the shorter way
-`candidates`    What is tried for one window: by other functions, sums apart and together
+`candidates`    The candidates for one window: by other functions, sums apart and together
 `costs`         How long formulas are, and how many may be tried
-`check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
+`check`         Whether a shorter formula equals the one it replaces, at points, in balls
 `familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
 `known_bases`   Powers and logarithms of numbers, by fewer of them
-`on_domain`     Forms that are equal on the domain of a function, where they may be defi...
+`on_domain`     Forms that are equal on the domain of a function
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
 `polynomials`   Polynomials, written as short as is found
-`products`      Products: what they are as formulas, and about how long they get
+`products`      Products as formulas, and their rough lengths
 `radicals`      Roots: their squares are their radicands, in both directions
-`rules`         Identities for what is no quotient of polynomials: one table, each sampl...
+`rules`         Identities beyond quotients of polynomials: one table
 `truth`         Conditions of branches, as short as they get
-`waves`         Products of sines and cosines as sums of them, of sums and differences o...
-`writer`        From quotients of polynomials to the shortest formula that is found for ...
+`waves`         Products of sines and cosines as sums of them
+`writer`        From quotients of polynomials to the shortest formula found
 """
 
 from __future__ import annotations
@@ -62,25 +62,25 @@ from symdiff.passes.simplify.on_domain import as_powers
 from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
-"""Formulas with more operations than this, written out as trees, stay as they are."""
+"""Formulas with more operations than this, written out as trees, are left unchanged."""
 CANDIDATES = 800
-"""Candidates that are measured for one formula."""
+"""The most candidates to measure for one formula."""
 ALTOGETHER, LEAST = 2400, 60
-"""For all formulas of a call, and for each of them even then."""
+"""The same for all formulas of a call, and the least for each of them."""
 AGAIN = 2
 """How often a result is simplified again."""
 WORSE = 2
-"""Operations by which an intermediate formula may be longer."""
+"""The most extra operations of an intermediate formula."""
 MOST_TRIED = 12
-"""Formulas of a window that are compared with what they replace, the shortest first."""
+"""The most forms of a window to compare with the formula they replace, the shortest first."""
 
 _SUMS = (ADD, SUB)
 
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A short form; what must not be zero for it to be one, nothing for most; and the formula that
-    it stands for, in which several may share more."""
+    """A short form; the node that must not be zero for it to hold (usually None); and the formula
+    that it replaces, in which several may share more."""
 
     formula: Expr
     nonzero: tuple[Expr, ...] = ()
@@ -99,8 +99,8 @@ def simplify(
     ----------
     outputs : the formulas.
     others : for each, another formula of the same function to start from, or None.
-    within : for each, a formula where only its domain matters, or None.
-    literals : numbers that their user wrote as decimals, as which numbers are written then.
+    within : for each, a formula outside whose domain values do not matter, or None.
+    literals : the decimals in the user's source, which are used to write numbers.
     """
     return tuple(short.formula for short in short_forms(outputs, others, within, False, literals))
 
@@ -112,7 +112,8 @@ def short_forms(
     conditional: bool = True,
     literals: Sequence[Fraction] = (),
 ) -> list[Short]:
-    """As `simplify`; with forms that hold where a variable is not zero, if they are shorter."""
+    """As `simplify`; including forms that hold where a variable is not zero, if they are
+    shorter."""
     given = _written_out(outputs)
     others = tuple(e if e is None else _written_out((e,))[0] for e in others or [None] * len(given))
     domains = tuple(within or [None] * len(given))
@@ -130,7 +131,7 @@ def short_forms(
 
 
 def _written_out(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The formulas with slopes at ties as branches, of real numbers: without those for nan."""
+    """The formulas with slopes at ties as branches, for real numbers: without branches for nan."""
     outputs = tuple(outputs)
     tied = {frozenset(n.args) for n in ir.topological(outputs) if n.op in SLOPES}
 
@@ -178,7 +179,7 @@ def _short(
             found = [f for f in found if not f.nonzero]
         for short in found:
             if other in starts[1:] and short.formula is not other and not short.nonzero:
-                assert other is not None  # if it is the start, that was compared already
+                assert other is not None  # the start itself needs no comparison
                 nonzero = compare(other, short.formula, False, domain)
                 if nonzero and (not conditional or not set(nonzero) <= _in_bases(other)):
                     continue
@@ -186,7 +187,7 @@ def _short(
             if _is_shorter(short, best, costs):
                 best = short
     before = start
-    for _ in range(AGAIN):  # by other functions, or without a root, more may be found
+    for _ in range(AGAIN):  # other functions, or no root, may lead to more
         first = of_numbers(best.formula)
         alike = first is best.formula and _functions(first) == _functions(before)
         if best.nonzero or alike:
@@ -200,7 +201,7 @@ def _short(
 
 
 def _written_twice(e: Expr, start: Expr, other: Expr | None) -> tuple[list[Expr], Expr | None]:
-    """The formula, and as it was written: what is searched, and the latter as that is."""
+    """The formula to search, and the formula as written in the form to search."""
     if other is None:
         return [start], None
     if other is e:
@@ -213,7 +214,7 @@ def _written_twice(e: Expr, start: Expr, other: Expr | None) -> tuple[list[Expr]
 
 
 def _other_forms(start: Expr, ops: set[ir.Op], with_powers: bool) -> list[Expr]:
-    """Other forms of a formula from which shorter ones are searched."""
+    """Other forms of a formula as starts of a search for shorter ones."""
     forms = [shifted] if not ops.isdisjoint(SHIFTED) else []
     forms += [of_numbers] if not ops.isdisjoint(BASES) else []
     forms += [as_powers] if with_powers else []
@@ -225,7 +226,7 @@ def _is_shorter(short: Short, best: Short, costs: Costs) -> bool:
     if bool(short.nonzero) is bool(best.nonzero):
         return costs.shorter(short.formula, best.formula)
     gain = costs.length(best.formula) - costs.length(short.formula)
-    return gain > 0 if short.nonzero else gain >= 0  # a condition is worth an operation
+    return gain > 0 if short.nonzero else gain >= 0  # a condition costs one operation
 
 
 def _functions(e: Expr) -> set[Expr]:
@@ -238,9 +239,9 @@ def _functions(e: Expr) -> set[Expr]:
 def _from(
     first: Expr, start: Expr, costs: Costs, budget: Budget, domain: Expr | None, windows: Windows
 ) -> list[Short]:
-    """What is found from one of the formulas that there are to start with."""
+    """The short form found from one of the starting formulas."""
     found: list[Short] = []
-    # parts are compared only if the whole fails; a domain that one loses may be kept by the rest
+    # parts are compared only if the whole fails; the rest may keep a domain that one part loses
     for trusting, strict in ((True, False), (False, False), (False, True)):
         work = _Simplifier(costs, strict, budget, domain, windows)
         work.top = {first: start}
@@ -261,19 +262,19 @@ def _from(
 
 
 def _in_bases(e: Expr) -> set[Expr]:
-    """The variables of bases of powers with symbols in their exponents: where such a base is
+    """The variables in bases of powers with symbolic exponents: where such a base is
     zero, the derivative exists for some exponents only."""
     bases = {n.args[0] for n in ir.topological((e,)) if n.op is POW and not ir.rational(n.args[1])}
     return set(ir.variables(bases))
 
 
 Windows = dict[Any, Candidates]
-"""Searches by generators; and whether they are cautious."""
+"""Searches by their generators and by whether they are cautious."""
 
 
 class _Simplifier:
-    """Simplifies a formula from the top: a window at a time, after what its generators are
-    functions of."""
+    """Simplifies a formula from the top, one window at a time, each after the arguments of its
+    generators."""
 
     def __init__(
         self, costs: Costs, strict: bool, budget: Budget, domain: Expr | None, windows: Windows
@@ -306,7 +307,7 @@ class _Simplifier:
         return best
 
     def _shortest(self, e: Expr, start: Expr) -> Expr:
-        """The shortest form of a node that is equal to it; from one form of its parts."""
+        """The shortest equal form of a node, from one form of its parts."""
         for cautious in (False, True):
             candidates = {start: None, **dict.fromkeys(rewritten(start))}
             if _is_rational(start):
@@ -330,7 +331,7 @@ class _Simplifier:
         return chosen
 
     def _first_equal(self, e: Expr, start: Expr, ranked: list[Expr]) -> Expr:
-        """The first of some formulas that is equal to a node; what it starts from is."""
+        """The first formula of a list that equals a node, and the formula it starts from."""
         top = self.top.get(e)
         if self.trusting and top is None:
             return ranked[0]
@@ -363,7 +364,7 @@ class _Simplifier:
         return e if self.costs.rank(found)[1] == self.costs.rank(e)[1] else found
 
     def _starts(self, e: Expr) -> list[Expr]:
-        """With what is below the window of a node simplified; in several ways, if it has roots."""
+        """The node with everything below its window simplified; several forms, if it has roots."""
         if not _is_rational(e) or not inside(e):
             return [ir.rebuild(e, tuple(self._below(a) for a in e.args))]
         nodes = window(e)
@@ -382,7 +383,7 @@ class _Simplifier:
         return [first] if second is first else [first, second]
 
     def _exponents(self, e: Expr) -> Expr:
-        """With exponents that came about by differentiation simplified."""
+        """The node with the exponents that differentiation produced simplified."""
         powers = [n.args[1] for n in ir.topological((e,)) if n.op is POW and n not in self.known]
         new = {x: made for x in powers if x.op in _SUMS and (made := self.of(x)) is not x}
         return ir.substitute((e,), new)[0] if new else e
@@ -439,7 +440,7 @@ class _Simplifier:
         cautious: bool,
     ) -> list[Expr]:
         """The forms of a sum as a whole and in parts, where these can be shorter."""
-        if cautious or not self.trusting:  # the shortest one was not equal: all are wanted
+        if cautious or not self.trusting:  # the shortest was not equal: try all
             total = work.sum_of(parts)
             return [*work.all_of(value), *(() if total is None else (total,))]
         limit, found = self.costs.length(e), [*work.all_of(value)]
@@ -450,7 +451,7 @@ class _Simplifier:
         return found
 
     def _candidates(self, e: Expr, cautious: bool) -> Candidates:
-        """The search in the generators of a window: the same one for windows that have the same."""
+        """The search in the generators of a window, shared by windows with the same generators."""
         frame = Frame(e, self.costs.formulas, allocate=False)
         key = frame.signature, cautious
         work = self.windows.get(key)
@@ -462,7 +463,7 @@ class _Simplifier:
         return work
 
     def _again(self, e: Expr) -> Expr:
-        """A new formula, brought into its own shortest form."""
+        """The shortest form of a new formula."""
         try:
             work = self._candidates(e, False)
             return work.best(work.frame.value(e))
@@ -471,7 +472,7 @@ class _Simplifier:
 
 
 def _is_plain(e: Expr) -> bool:
-    """Whether nothing can be shorter: powers of different variables."""
+    """Whether nothing can be shorter: a product of powers of different variables."""
     found = factors(e)[1]
     whole = all(b.op is VAR and ir.integer(x) is not None for b, x in found)
     return whole and len({b for b, _ in found}) == len(found)

@@ -14,7 +14,7 @@ from symdiff.passes.simplify.frame import Frame
 from symdiff.passes.simplify.pieces import by_powers
 
 Rules = tuple[tuple[Any, Any], ...]
-"""Symbols, and what they are times the sign."""
+"""Symbols, and their products with the sign."""
 
 
 def forms(frame: Frame, value: Factored) -> Iterator[Factored]:

@@ -1,4 +1,4 @@
-"""What is tried for one window: by other functions, sums apart and together."""
+"""The candidates for one window: by other functions, sums apart and together."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from symdiff.passes.simplify.writer import Writer
 MAX_TERMS = 10
 """Sums with more terms are not taken apart."""
 MAX_POOL = 3
-"""Values that are written, of those that functions of angles and roots give."""
+"""The most values to write from functions of angles and roots."""
 MAX_ANGLES = 3
 """Windows with more angles, or exponentials, are not written by other functions of them."""
 RATIO, MARGIN = 1.5, 2
-"""Values that look longer than this times the shortest formula found, and this, are not written."""
+"""Values with a rough length above RATIO times the shortest formula plus MARGIN are not written."""
 
 _SUMS = (ADD, SUB)
 _SIZES = (ir.ABS, ir.SIGN, *EXTREMES)
@@ -54,7 +54,7 @@ class Candidates:
         return once(self._best, key_of(value), lambda: self.costs.best(self.all_of(value)))
 
     def all_of(self, value: Factored) -> list[Expr]:
-        """The shortest formula for each form of a value; those that look long are left out."""
+        """The shortest formula for each form of a value; forms that look long are left out."""
         return once(self._all, key_of(value), lambda: self._forms(value))
 
     def waves(self, value: Factored) -> list[Expr]:
@@ -77,8 +77,8 @@ class Candidates:
         return list(made)
 
     def pool(self, value: Factored) -> list[Factored]:
-        """The value in the terms of other functions of its angles and roots, which are looked for
-        once for all values that differ in other factors only."""
+        """The value in terms of other functions of its angles and roots, searched once for all
+        values that differ in other factors only."""
         core = self._core(value)
         if not core:
             return [value]
@@ -93,12 +93,12 @@ class Candidates:
         return [self.frame.ring.mul(other, v) for v in found]
 
     def _core(self, value: Factored) -> dict[str, tuple[Any, int]]:
-        """The factors that identities are about: a power of e by itself is not one."""
+        """The factors that identities apply to: a power of e by itself is not one."""
         core = {key: f for key, f in value.factors.items() if self._concerns(key, f[0])}
         return core if core.keys() - self._alone else {}
 
     def _concerns(self, key: str, base: Any) -> bool:
-        """Whether a factor has functions of angles, roots, or what these are of."""
+        """Whether a factor has functions of angles, roots, or their arguments."""
         if self._active is None:
             self._active = self._active_columns()
         if not self._active:
@@ -110,7 +110,7 @@ class Candidates:
         return found
 
     def _active_columns(self) -> set[int]:
-        """The symbols that identities are about."""
+        """The symbols that identities apply to."""
         frame, found = self.frame, set[int]()
         for angle in frame.angles:
             symbols = (angle.s, angle.c) if angle.exponential is None else (angle.exponential,)
@@ -158,9 +158,9 @@ class Candidates:
         return {k: pool[k] for k in kept}
 
     def least(self, value: Factored) -> int:
-        """Operations that a value has at least, as good as always: of symbols that no identity
-        connects, each is written once, and powers are not linear; a product as it stands; and a
-        sum of two terms can be divided by little."""
+        """The operations that a value needs at least, almost always: symbols that no identity
+        connects are written once each, and powers are not linear; a product is written as it is;
+        and dividing a sum of two terms saves little."""
         rough = self.writer.rough(value)
         if self._has_powers or self._core(value):
             return rough // 2 - 1
@@ -194,7 +194,7 @@ class Candidates:
             for v in (self.frame.values[node],)
         ]
         groups: dict[object, Factored] = {}
-        for v in values:  # what has one denominator
+        for v in values:  # values with one denominator
             below = tuple(sorted((k, n) for k, (_, n) in v.factors.items() if n < 0))
             groups[below] = ring.add(groups[below], v) if below in groups else v
         options = [self._paired(values, limit)]
@@ -218,7 +218,7 @@ class Candidates:
         return self.costs.best(found) if found else None
 
     def _shared(self, values: list[Factored]) -> Factored:
-        """The factors that all have."""
+        """The factors that all values share."""
         shared: dict[str, tuple[Any, int]] = {}
         for key, (base, n) in values[0].factors.items():
             others = [v.factors.get(key, (base, 0))[1] for v in values]
@@ -271,7 +271,7 @@ class Candidates:
         return total
 
     def _term(self, value: Factored) -> Expr:
-        """The shortest form of a term of a sum, which has its sign for nothing."""
+        """The shortest form of a term of a sum; its sign costs nothing."""
         formulas = self.costs.formulas
         found = self.all_of(value)
         least = min(formulas.size(e) for e in found)
@@ -304,7 +304,7 @@ class Candidates:
             try:
                 value = self.frame.value(base)
                 if not (self._core(value) or any(self._is_quotient(t) for _, t in terms(base))):
-                    continue  # polynomials are written as such
+                    continue  # people write polynomials as such
                 rest = ring.const(unit)
                 for i, (b, x) in enumerate(parts):
                     if i != k:
@@ -318,7 +318,7 @@ class Candidates:
             found.append(ir.mul(self.best(rest), ir.power(inner, n)))
             if self.costs.length(inner) < self.costs.length(base):
                 written[k] = inner
-        if written:  # the rest as it is
+        if written:  # the rest unchanged
             new = [(written.get(k, base), exponent) for k, (base, exponent) in enumerate(parts)]
             found.append(of_factors(unit, new))
         return found

@@ -1,9 +1,9 @@
-"""Is a shorter formula equal to what it replaces? Tried at points, in ball arithmetic.
+"""Whether a shorter formula equals the one it replaces, at points, in ball arithmetic.
 
 Requires: two formulas.
 Ensures: False if some point proves that they differ, or that the second is undefined where the
 first is defined. Points are of all sizes and signs, and on edges: zeros, ones, equal values.
-Each rewrite is an identity to start with; this is the second line.
+Each rewrite is an identity by itself; this check is the second safeguard.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from symdiff.ir.functions import COS, COSH, ERF, ERFC, EXP, PI, SIN, SINH, TAN, 
 from symdiff.passes.cancel.algebra import linear
 
 ENOUGH, MOST = 6, 40
-"""Ordinary points at which both must be known, and points tried for that."""
+"""Ordinary points at which both must be known, and the most points to try for that."""
 FEW = 2
-"""So many of them decide for formulas that are analytic where complex numbers but for isolated
-ones are: equal somewhere, they are equal."""
+"""This many points suffice for formulas that are analytic on the complex numbers except for
+isolated ones: equal somewhere, they are equal."""
 EDGES = (0, 1, -1)
-"""Each variable takes these values in turn, while the others are positive, and are anything."""
+"""Each variable takes these values one by one, while the others are positive, then arbitrary."""
 MAX_DIVISORS = 8
 """Sums in denominators whose zeros are examined."""
 PRECISION = 128
@@ -45,7 +45,7 @@ _ENTIRE = frozenset((
 
 
 def equal(before: Expr, after: Expr, strict: bool = True, within: Expr | None = None) -> bool:
-    """Whether no point tells the two apart, and some point was seen at which both are known;
+    """Whether no point distinguishes the two, and both are known at some point;
     strict: the second must also have the domain of the first. Points where `within` is undefined
     do not count."""
     return compare(before, after, strict, within) == ()
@@ -55,7 +55,7 @@ def compare(
     before: Expr, after: Expr, strict: bool = True, within: Expr | None = None
 ) -> tuple[Expr, ...] | None:
     """As `equal`: None if they differ, else the variables at whose zeros only the first is
-    defined; none of them if they are equal."""
+    defined; an empty result if they are equal."""
     inputs = ir.variables((before,))
     if not set(ir.variables((after,))) <= set(inputs):
         return None
@@ -97,7 +97,7 @@ def compare(
                 return None
             seen += verdict is True and not edge
         for below in _divisors(own)[:MAX_DIVISORS] if seen and not nonzero else ():
-            # the second is defined where the first is, where a sum that it divides by is zero
+            # at zeros of its divisors, too, the second is defined where the first is
             for point in islice(_at_zeros(below, params, rng, (2,)), 1):
                 if _verdict(tape, point, True, strict) in (False, "undefined"):
                     return None
@@ -116,9 +116,9 @@ def _is_whole(e: Expr) -> bool:
 
 
 def _exposed(nodes: Iterable[Expr], own: Iterable[Expr]) -> set[Expr]:
-    """The variables at whose edges the second may be undefined, or one of them jump: the others
-    are in operations alone that are defined and continuous for all numbers. Of the nodes of both,
-    and its own."""
+    """The variables at whose edges the second formula may be undefined, or one of the formulas may
+    jump: the others occur only in operations that are defined and continuous for all numbers. The
+    arguments are the nodes of both formulas, and those of the second."""
     below: list[Expr] = []
     for e in own:
         if e.op is ir.DIV:
@@ -161,8 +161,8 @@ def is_defined(formula: Expr, h: Expr) -> bool:
 
 def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool:
     """Whether the second is defined where the first is, at the poles of tangents that the first
-    has not: `sin(x)/(sin(x) + cos(x))` is 1 where `tan(x)/(tan(x) + 1)` is undefined. No double is
-    there, so that sines and cosines are given their values."""
+    lacks: `sin(x)/(sin(x) + cos(x))` is 1 where `tan(x)/(tan(x) + 1)` is undefined. No double is
+    such a pole, so sines and cosines are set to their values."""
     tangents = [node for node in tape.nodes if node.op is TAN]
     given = set(ir.topological((before,))) if tangents else set()
     for node in tangents:
@@ -183,8 +183,8 @@ def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool
 
 
 def _fixed(tape: Tape, m: Expr, quarters: Fraction) -> tuple[dict[int, Any], dict[int, arb]]:
-    """The sines, cosines and tangents of multiples of an angle, at that many quarter turns: those that
-    are whole numbers or infinite, and the others."""
+    """The sines, cosines and tangents of multiples of an angle, at that many quarter turns: those
+    that are integers or infinite, and the others."""
     found: dict[int, Any] = {}
     others: dict[int, arb] = {}
     for i, e in enumerate(tape.nodes):
@@ -234,7 +234,7 @@ def _zero(tape: Tape, point: list[arb], at: int) -> arb | None:
 
 
 def _above(e: Expr, args: tuple[Expr, ...]) -> Expr:
-    """Powers with symbols as exponents above the line: `1/x**a` is written for `x**(-a)`, which
+    """Powers with symbolic exponents in the numerator: `1/x**a` is written for `x**(-a)`, which
     is 0 at 0 if -a is positive."""
     if e.op is not ir.DIV:
         return ir.rebuild(e, args)
@@ -253,7 +253,7 @@ def _is_finite(value: Any) -> bool:
 def _verdict(
     tape: Tape, point: list[arb], edge: bool, strict: bool
 ) -> bool | Literal["undefined"] | None:
-    """Whether the two are equal at a point; None if that is not known, or only the first is
+    """Whether the two are equal at a point; None if that is unknown, or only the first is
     defined."""
     values = tape.run(point, PRECISION)
     a, b = (values[i] for i in tape.roots[:2])
@@ -265,13 +265,13 @@ def _verdict(
         if not a.overlaps(b):
             return False
         if edge:
-            return True  # whether it is known counts for ordinary points alone
+            return True  # only ordinary points must be known
         known = all(bool(v.rad() <= TINY * (1 + abs(v))) for v in (a, b))
         return True if known else None
     if a.is_finite():  # the second formula must not be undefined there
         return None if tape.trouble(tape.roots[1], values) == "undecided" else "undefined"
     if strict and b.is_finite() and not edge and tape.trouble(tape.roots[0], values) == "domain":
-        return False  # the first has a domain that the second lost
+        return False  # the second lost a part of the domain
     return None
 
 

@@ -11,24 +11,24 @@ from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas, factors
 
 MANY = 1000
-"""Operations that what nobody writes counts as."""
+"""Cost, in operations, of a form that nobody writes."""
 
 
 class Budget:
-    """Counts candidates, so that no search is long."""
+    """Counts candidates, so that every search is bounded."""
 
     def __init__(self, count: int) -> None:
         self.left = count
 
     def spend(self, count: int = 1) -> bool:
-        """Whether there was something left."""
+        """Spend from the budget; whether some was left."""
         self.left -= count
         return self.left >= 0
 
 
 class Costs:
     """How long formulas are: operations, kinds of functions that their user did not write, values
-    of functions that he did not, differences that he wrote the other way round, and powers of one
+    of functions that the user did not write, differences in the other order, and powers of one
     base that were not joined, length."""
 
     def __init__(
@@ -47,14 +47,14 @@ class Costs:
         self._ranks: dict[Expr, tuple[int, int, int]] = {}
 
     def length(self, e: Expr) -> int:
-        """The operations of its text: what counts first."""
+        """The operations of the printed text: the first criterion."""
         length = self.formulas.length(e)
         if self.strange and any(n.op in self.strange for n in ir.topological((e,))):
             return length + MANY
         return length
 
     def of(self, e: Expr) -> tuple[Any, ...]:
-        """What is compared."""
+        """The criteria in order."""
         found = self._known.get(e)
         if found is None:
             form = self.formulas.of(e)
@@ -62,7 +62,7 @@ class Costs:
         return found
 
     def rank(self, e: Expr) -> tuple[int, int, int]:
-        """What is compared first, for which no text is needed."""
+        """The first criteria, which need no text."""
         found = self._ranks.get(e)
         if found is None:
             new, others, ops = 0, 0, set[ir.Op]()
@@ -87,7 +87,7 @@ class Costs:
         return next(self.ranked(candidates))
 
     def ranked(self, candidates: Iterable[Expr]) -> Iterator[Expr]:
-        """Some formulas, the shortest first; texts are made for those alone that are alike."""
+        """Some formulas, the shortest first; only ties are printed."""
         for alike in _groups(dict.fromkeys(candidates), self.length):
             for equal in _groups(alike, self.rank) if len(alike) > 1 else (alike,):
                 yield from equal if len(equal) == 1 else sorted(equal, key=self.of)
@@ -98,7 +98,7 @@ class Costs:
 
 
 def _groups(candidates: Iterable[Expr], key: Callable[[Expr], Any]) -> Iterator[list[Expr]]:
-    """Some formulas by what they have alike, the least first."""
+    """Some formulas grouped by a key, the least first."""
     groups: dict[Any, list[Expr]] = {}
     for e in candidates:
         groups.setdefault(key(e), []).append(e)

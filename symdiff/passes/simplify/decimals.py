@@ -3,13 +3,13 @@
 Before:  3602879701896397/36028797018963968*x, 884279719003555/281474976710656*r**2
 After:   x/10, pi*r**2
 
-A literal of a program is the double that it denotes. Where formulas are shown, the decimal that
-was written stands for it, which the text shows anyway: numbers of people have few digits, and
-products of them are theirs again, where products of doubles are not.
+A literal of a program is the double that it denotes. Displayed formulas have the decimal
+instead, which the text shows anyway: people write numbers with few digits, and
+products of these have few digits, unlike products of doubles.
 
 Requires: formulas.
 Ensures: formulas whose values differ by less than one part in 10**12 at points where both are
-known, or those that came in.
+known, or the given ones.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from symdiff.passes.simplify.check import ordinary_points
 DIGITS = 12
 """Numbers with more digits were not written by people."""
 SIMPLE = 64
-"""Multiples of pi have no larger numerators and denominators."""
+"""The largest numerators and denominators of multiples of pi."""
 BITS = 42
-"""Quotients that were computed of literals have no more of them: by chance, one of a thousand
-numbers is that near to one."""
+"""The most bits of quotients that were computed from literals: one in a thousand
+numbers is that close to such a quotient by chance."""
 PRECISION = 192
 NEAR = Fraction(1, 2**50)
-"""How far a decimal may be from its double, as a part of it."""
+"""The largest relative distance of a decimal from its double."""
 SAME = arb(10) ** -12
 
 _PI = Fraction(math.pi)
@@ -67,7 +67,7 @@ def decimals_of(
     Parameters
     ----------
     before, after : formulas as captured, and by `as_written`.
-    text : what they were read from, if that was a formula.
+    text : the source text, if that was a formula.
     """
     found = {Fraction(t) for t in _DECIMAL.findall(text)}
     known = set(ir.topological(before))
@@ -95,7 +95,7 @@ def _written(e: Expr) -> Expr | None:
 
 
 def _simple(q: Fraction) -> Fraction | None:
-    """A quotient of numbers with few digits that is as near as products of a few doubles are to
+    """A quotient of numbers with few digits that is as close as products of a few doubles are to
     those of their decimals."""
     if q.numerator.bit_length() + q.denominator.bit_length() < 64:
         return None
@@ -113,8 +113,8 @@ def _is_double(q: Fraction) -> bool:
 
 
 def _alike(before: Sequence[Expr], after: Sequence[Expr]) -> bool:
-    """Whether no point shows a difference: of numbers that cancel, the rounding may be all that
-    there is."""
+    """Whether no point shows a difference: where numbers cancel, the values may consist of
+    rounding only."""
     params = ir.variables((*before, *after))
     try:
         tape = Tape(params, (*before, *after))

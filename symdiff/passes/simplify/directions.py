@@ -33,8 +33,8 @@ def times(q: Fraction, u: Expr, formulas: Formulas) -> Expr:
 
 
 def gathered(u: Expr, formulas: Formulas) -> Expr:
-    """A sum with what all its terms have taken out, where that is shorter: `L/l - x/l` as
-    `(L - x)/l`."""
+    """A sum with the common factors of all its terms taken out, where that is shorter: `L/l - x/l`
+    as `(L - x)/l`."""
     rows = [(sign, *factors(term)) for sign, term in terms(u)]
     shared = set(rows[0][2]).intersection(*(set(found) for _, _, found in rows[1:]))
     if len(rows) < 2 or not shared:

@@ -49,7 +49,7 @@ _ROWS: tuple[tuple[Expr, Expr], ...] = (
     (ir.raw(MUL, (ir.raw(ADD, (U, ONE)), ir.raw(SUB, (ONE, U)))), ONE - U**2),
     (ir.raw(XLOGY, (ir.raw(ir.POW, (U, V)), U)), ir.mul(ir.power(U, V), LOG(U))),  # 0 at 0
 )
-"""Functions that are made for accuracy, and what is written once instead of twice."""
+"""Functions for accuracy, and repeated subterms, by the formulas that replace them."""
 
 
 def readable(e: Expr) -> Expr:
@@ -70,7 +70,8 @@ def readable(e: Expr) -> Expr:
 
 
 def with_like_terms(e: Expr) -> Expr:
-    """With terms of sums that differ in a number only as one: `x - a + x - b` as `2*x - a - b`."""
+    """With terms of sums that differ only by a number combined: `x - a + x - b` as
+    `2*x - a - b`."""
     inner: set[Expr] = set()
     outer = {e}
     for node in ir.topological((e,)):
@@ -107,7 +108,7 @@ def _gathered(e: Expr) -> Expr:
         elif total_unit or all(_is_total(*f) for f in parts):
             made = of_factors(sign * total_unit, parts)
         else:
-            return e  # 0 only where it is defined
+            return e  # it is 0 only where it is defined
         total = ir.add(total, _signed(sign, made))
     return total
 
@@ -138,7 +139,7 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
             return b
         if (sign := _by_sign(condition, a, b)) is not None:
             return sign
-        if b.op is ir.WHERE and b.args[1] is a:  # the same in two branches
+        if b.op is ir.WHERE and b.args[1] is a:  # two branches with one value
             condition, b = ir.or_(condition, b.args[0]), b.args[2]
         return ir.where(tidied(condition), a, b)
     if node.op in (ADD, SUB) and any(a.op is ir.WHERE for a in args):
@@ -149,7 +150,8 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
 
 
 def _is_kink(condition: Expr, slope: Expr) -> bool:
-    """Whether this is where a norm in a slope is 0: the slope of a norm is written w/norm."""
+    """Whether the condition is that a norm in a slope is 0: the slope of a norm is written
+    w/norm."""
     return any(
         n.op is ir.POW
         and ir.rational(n.args[1]) in (Fraction(1, 2), Fraction(-1, 2))
@@ -160,7 +162,7 @@ def _is_kink(condition: Expr, slope: Expr) -> bool:
 
 
 def _holds(part: Expr, condition: Expr) -> bool:
-    """Whether a condition is one of those that must all hold for another."""
+    """Whether a condition is one of the conditions in a conjunction."""
     if condition.op is ir.AND:
         return any(_holds(part, c) for c in condition.args)
     return condition is part
@@ -189,7 +191,7 @@ def _one_branch(e: Expr) -> Expr:
 
 
 def _opposite(condition: Expr) -> Expr:
-    """What holds where a condition does not, if what it compares is defined."""
+    """The negation of a condition, if the values it compares are defined."""
     if condition.op in (ir.LE, ir.LT):
         return (ir.lt if condition.op is ir.LE else ir.le)(*condition.args[::-1])
     return ir.not_(condition)
@@ -200,7 +202,7 @@ def _signed(sign: int, e: Expr) -> Expr:
 
 
 def _step(args: tuple[Expr, ...]) -> Expr | None:
-    """The slope of a maximum, 1/2 at a tie, by a sign; times what is defined everywhere."""
+    """The slope of a maximum, 1/2 at a tie, by a sign, times terms that are defined everywhere."""
     condition, product, other = args
     if condition.op is not ir.LE or other is not ir.ZERO:
         return None
@@ -225,7 +227,7 @@ def _step(args: tuple[Expr, ...]) -> Expr | None:
 
 
 def _by_sign(condition: Expr, equal: Expr, rest: Expr) -> Expr | None:
-    """Numbers for equal, smaller and larger sides by a sign, as for Heaviside's function; a third
+    """Numbers for equal, smaller and larger sides by a sign, as in Heaviside's function; a third
     branch of such sides is the last one."""
     if condition.op is not ir.EQ or rest.op is not ir.WHERE or rest.args[0].op is not ir.LT:
         return None
@@ -237,7 +239,7 @@ def _by_sign(condition: Expr, equal: Expr, rest: Expr) -> Expr | None:
             return None
         more = more.args[1]
     elif not all_total((low, high)):
-        return None  # the last branch is that of nan too
+        return None  # nan takes the last branch too
     z, p, q = (ir.rational(v) for v in (equal, less, more))
     if z is None or p is None or q is None or 2 * z != p + q:
         return None
@@ -272,7 +274,7 @@ def _evaluated(e: Expr) -> Expr:
 
 
 def _at_infinity(e: Expr) -> Expr:
-    """A function of infinite numbers, as the mathematical library has it."""
+    """A function of infinite numbers, as in the mathematical library."""
     names = [n for n in e.op.names if n.startswith("math.")]
     if not names or any(a.op is not ir.CONST for a in e.args):
         return e
@@ -285,7 +287,7 @@ def _at_infinity(e: Expr) -> Expr:
 
 
 def _without_infinities(e: Expr) -> Expr:
-    """What is nan or infinite whatever its variables are."""
+    """The formula with parts that are always nan or infinite evaluated."""
     if e.op is ir.WHERE or e.op.boolean:
         return e
     if ir.NAN in e.args:

@@ -4,9 +4,9 @@ Before:  a*exp(-x)/(1 + exp(-x))**2
 After:   a * E * (E + 1)**-2 with the generator E = exp(-x)
 
 A generator is a variable, a function, an exponential or power of a symbolic exponent, a root, or
-the sine and cosine (sinh and cosh) of an angle. Values are `passes.cancel.rational.Factored`: powers are
-never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a root) are
-not used here but where candidates are made: `angles`, `roots`.
+the sine and cosine (sinh and cosh) of an angle. Values are `passes.cancel.rational.Factored`:
+powers are never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a
+root) are only used where candidates are created: `angles`, `roots`.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def inside(e: Expr) -> tuple[Expr, ...]:
 
 
 def _has_integer(e: Expr) -> bool:
-    """Whether a power is one of a sum or quotient, with a part of its exponent that is an integer:
-    that part is a power of the value."""
+    """Whether a node is a power of a sum or quotient whose exponent has an integer part: that part
+    is a power of the value."""
     if e.args[0].op not in RATIONAL_OPS:
         return False
     constant = (linear(e.args[1]) or {}).get(ONE)
@@ -325,9 +325,9 @@ class Frame:
             return ring.div(minus, plus)
         return ring.mul(ring.const(Fraction(1, 2)), plus if e.op is COSH else minus)
 
-    # ----------------------------------------------------------- what is known
+    # ----------------------------------------------------------- known sums
     def known(self) -> dict[str, list[Expr]]:
-        """The sums of the window by their polynomials, as they are written."""
+        """The sums of the window as they are written, by their polynomials."""
         if self._known is None:
             self._known = {}
             for e in self.nodes:
@@ -340,7 +340,7 @@ class Frame:
 
 
 def _square(e: Expr) -> Expr | None:
-    """What a function is the square root of."""
+    """The radicand, if a function is a square root."""
     if e.op is ir.ABS or e.op is HYPOT:
         squares = [ir.power(a, 2) for a in e.args]
         return squares[0] if len(squares) == 1 else ir.add(*squares)
@@ -364,7 +364,7 @@ def _kind(e: Expr) -> int | None:
 
 
 def _multiple(u: Expr) -> tuple[Fraction, Expr]:
-    """An angle as a rational multiple of what has the factor 1."""
+    """An angle as a rational multiple of a node with the factor 1."""
     if len(found := _parts(u)) == 1 and ONE not in found:
         ((m, c),) = found.items()
         return c, m

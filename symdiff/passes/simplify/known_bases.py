@@ -3,8 +3,8 @@
 Before:  4**x/2**(2*x), exp(x*log(2)), log(x) - log(2)
 After:   1, 2**x, log(x/2)
 
-Requires: any DAG. Ensures: equal formulas, of the same domain, to start from: where nothing is to be
-done, the same.
+Requires: any DAG. Ensures: equal formulas, of the same domain, to start from; the same ones if
+there is nothing to do.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from symdiff.ir.formula_text import factors, of_factors, of_terms, terms
 from symdiff.ir.functions import EXP, LOG
 
 BASES = frozenset((POW, LOG))
-"""Operations that this is about."""
+"""Operations that this module rewrites."""
 LARGEST = 10**4
-"""Numbers beyond this are neither taken apart nor made."""
+"""Larger numbers are neither factored nor produced."""
 MOST = 4
 """The largest multiple of a logarithm that goes into it."""
 
@@ -47,18 +47,18 @@ def of_numbers(e: Expr) -> Expr:
 
 
 def _number(e: Expr) -> Fraction | None:
-    """The positive number that an operation is of."""
+    """The positive number that an operation is applied to."""
     q = ir.rational(e.args[0])
     return q if q is not None and 0 < q <= LARGEST else None
 
 
 def _is_power(e: Expr) -> bool:
-    """Whether this is a power of a number that some symbol decides."""
+    """Whether e is a power of a number with a symbolic exponent."""
     return e.op is POW and _number(e) is not None and ir.rational(e.args[1]) is None
 
 
 def _primes(base: Expr) -> dict[int, int]:
-    """The primes in a number, and how often."""
+    """The primes of a number with their exponents."""
     q = ir.rational(base)
     assert q is not None
     sides = (fmpz(n).factor() if n <= LARGEST else [(n, 1)] for n in (q.numerator, q.denominator))
@@ -66,7 +66,7 @@ def _primes(base: Expr) -> dict[int, int]:
 
 
 def _one_logarithm(e: Expr) -> Expr:
-    """A sum of multiples of logarithms of numbers, and of one of something else, as one logarithm."""
+    """A sum of multiples of logarithms of numbers, and of one other, as one logarithm."""
     number, count, rest = Fraction(1), 0, list[tuple[int, Expr]]()
     for sign, term in terms(e):
         unit, found = factors(term)

@@ -3,8 +3,8 @@
 Before:  exp(xlogy(a - 1, x) - x - lgamma(a)), 1/(sqrt(x - 1)*sqrt(x + 1))
 After:   x**(a - 1)*exp(-x)/gamma(a), 1/sqrt((x - 1)*(x + 1))
 
-Requires: a formula. Ensures: one to start from, which is to be compared there; where nothing is to
-be done, the same.
+Requires: a formula. Ensures: one to start from, which must be compared on the domain; the same one
+if there is nothing to do.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def as_powers(e: Expr) -> Expr:
 
 
 def logarithms_apart(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """With logarithms of products of several sums as sums of logarithms, whose slopes are the same."""
+    """With logarithms of products of several sums as sums of logarithms, with the same slopes."""
 
     def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(node, args)
@@ -69,7 +69,7 @@ def _powers(e: Expr) -> Expr:
 
 
 def _power(e: Expr) -> Expr | None:
-    """What a term of an exponent is the logarithm of, if it is one."""
+    """The argument of the logarithm in a term of an exponent, if there is one."""
     if e.op is XLOGY:
         return ir.power(e.args[1], e.args[0])
     if e.op is XLOG1PY:

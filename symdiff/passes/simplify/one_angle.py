@@ -41,7 +41,7 @@ def forms(frame: Frame, angle: Angle, value: Factored) -> Iterator[Factored]:
 
 
 def matters(frame: Frame, angle: Angle, value: Factored) -> bool:
-    """Whether identities can do something: the value has the functions of the angle, or the
+    """Whether identities can apply: the value has the functions of the angle, or the
     exponential in a sum, more than once."""
     columns, total = _columns(frame, angle), 0
     for base, n in value.factors.values():
@@ -66,7 +66,7 @@ class _Forms:
         self._halves: dict[tuple[object, int], tuple[Factored, Any, Any]] = {}
 
     def all_of(self, value: Factored) -> Iterator[Factored]:
-        """What is rational in the tangent of half the angle, by other functions."""
+        """A rational function of the tangent of half the angle, by other functions."""
         a = self.angle
         if a.exponential is not None:
             half = self._replaced(value, ((a.exponential, 1 + a.h),), 1 - a.h)
@@ -86,7 +86,7 @@ class _Forms:
 
     # ------------------------------------------------------------ replacing symbols
     def _replaced(self, value: Factored, new: Iterable[tuple[Any, Any]], below: Any) -> Factored:
-        """The value with quotients of one denominator in the place of symbols."""
+        """The value with quotients of one denominator in place of symbols."""
         result = self.ring.const(value.unit)
         tops = {self.frame.index[str(symbol)]: top for symbol, top in new}
         for base, n in value.factors.values():
@@ -98,7 +98,7 @@ class _Forms:
         return result
 
     def _at(self, base: Any, tops: dict[int, Any], below: Any, step: int = 1) -> Factored:
-        """A polynomial at quotients; of powers of the symbols by so many steps."""
+        """A polynomial at quotients, where the powers of the symbols are multiples of `step`."""
         rows = by_powers(base, tops)
         highest = max(sum(powers) // step for powers in rows)
         if highest > MAX_DEGREE:
@@ -117,7 +117,7 @@ class _Forms:
 
     # ---------------------------------------------------------- sine and cosine
     def _sides(self, half: Factored, h: Any) -> tuple[Factored, Any, Any]:
-        """What does not depend on h, and numerator and denominator of what does."""
+        """The part that does not depend on h, and numerator and denominator of the rest."""
         i = self.frame.index[str(h)]
         key = key_of(half), i
         found = self._halves.get(key)
@@ -128,7 +128,7 @@ class _Forms:
         return found
 
     def _by_both(self, half: Factored, h: Any, s: Any, c: Any) -> list[Factored]:
-        """By sine and cosine; the complement of a circular angle exchanges them."""
+        """The value by sine and cosine; the complement of a circular angle exchanges them."""
         found: list[Factored] = []
         for one, other in ((s, c), (c, s))[: 1 + (self.sign == CIRCULAR)]:
             try:
@@ -140,8 +140,8 @@ class _Forms:
         return found
 
     def _by_cosine(self, half: Factored, h: Any, s: Any, c: Any) -> Iterator[Factored]:
-        """By cosine alone or with one sine as a factor, where the value is even or odd; otherwise
-        as (a + b*s)/d with polynomials a, b, d of the cosine."""
+        """The value by cosine alone or with one sine as a factor, where it is even or odd;
+        otherwise as (a + b*s)/d with polynomials a, b, d of the cosine."""
         rest, top, bottom = self._sides(half, h)
         i, ring = self.frame.index[str(h)], self.ring
         under = by_powers(bottom, (i,))
@@ -177,7 +177,7 @@ class _Forms:
 
     # --------------------------------------------------------------- the tangent
     def _by_tangent(self, value: Factored) -> Iterator[Factored]:
-        """What is written by sine and cosine, by the tangent, and by the double angle, if it
+        """The value by sine and cosine, by the tangent, and by the double angle, if it
         has half the period or changes its sign there."""
         a, ring = self.angle, self.ring
         try:
@@ -198,7 +198,7 @@ class _Forms:
         yield from self._by_both(tangent, a.t, a.s2, a.c2)
 
     def _beside(self, tangent: Factored) -> Iterator[Factored]:
-        """By the tangent in sums, and the cosine for factors `1 + sign*t**2`."""
+        """The value by the tangent in sums, and by the cosine for factors `1 + sign*t**2`."""
         a, ring = self.angle, self.ring
         circle, i = 1 + self.sign * a.t * a.t, self.frame.index[str(a.t)]
         key = next((k for k, f in tangent.factors.items() if f[0] in (circle, -circle)), None)

@@ -18,7 +18,7 @@ from symdiff.passes.cancel.rational import Factored
 T = TypeVar("T")
 _HALF, _ONE = Fraction(1, 2), ONE.value
 _FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
-"""What products of nodes are not just written down of."""
+"""Operations for which products of nodes need folding."""
 
 
 def is_number(e: Expr) -> bool:
@@ -31,8 +31,8 @@ def is_number(e: Expr) -> bool:
 
 
 def roots_of_numbers(exponents: dict[Expr, Fraction | int], unit: Fraction) -> Fraction:
-    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`, `sqrt(2)/sqrt(pi)` and `2/sqrt(2*pi)` as `sqrt(2/pi)`; the
-    number beside them."""
+    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`, `sqrt(2)/sqrt(pi)` and `2/sqrt(2*pi)` as `sqrt(2/pi)`;
+    the remaining number."""
     roots: list[list[Expr]] = []
     for half in (_HALF, -_HALF):
         found = [b for b, x in exponents.items() if x == half and is_number(b)]
@@ -78,7 +78,7 @@ def by_powers(p: Any, columns: Iterable[int]) -> dict[tuple[int, ...], Any]:
 
 
 def once(known: dict[Any, T], key: Any, make: Callable[[], T]) -> T:
-    """What is known by a key, made if it is not."""
+    """The cached value of a key, computed if it is missing."""
     found = known.get(key)
     if found is None:
         found = known[key] = make()
@@ -86,7 +86,7 @@ def once(known: dict[Any, T], key: Any, make: Callable[[], T]) -> T:
 
 
 def key_of(value: Factored) -> object:
-    """What is equal for equal values of a frame."""
+    """A key that is equal for equal values of a frame."""
     unit, found = value.unit, value.factors
     if len(found) < 2:
         return unit.numerator, unit.denominator, *[(k, f[1]) for k, f in found.items()]
@@ -112,8 +112,8 @@ def multiplied(nodes: list[Expr]) -> Expr:
 
 
 def joined(unit: Fraction, base: Expr, n: int) -> tuple[Fraction, int]:
-    """A number and an integer power of the base of some other power, as a number and such a power: the number
-    alone where it is one of these, or the power is not all of it."""
+    """A number and an integer power of the base of some other power, as a number and such a power:
+    the number alone where it is one of these, or the power is not all of it."""
     number = ir.rational(base)
     if unit == 1 or number is None or number <= 0 or number == 1:
         return unit, n
@@ -127,7 +127,7 @@ def _log(q: Fraction) -> float:
 
 
 def turned(e: Expr) -> list[Expr]:
-    """The negative of a formula, its sign in one of its sums."""
+    """The negative of a formula, with its sign moved into one of its sums."""
     if e.op in (ir.ADD, ir.SUB):
         return [of_terms((-sign, node) for sign, node in terms(e))]
     found = [ir.neg(e)]

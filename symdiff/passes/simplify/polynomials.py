@@ -3,7 +3,7 @@
 Before:  6*x**2 - 6*x + 1, x**2 + 2*x*y + y**2 + z
 After:   6*x*(x - 1) + 1, (x + y)**2 + z
 
-A polynomial is written as it stands, by its factors, by the sums that its user wrote or with a
+A polynomial is written as it is, by its factors, by the sums that its user wrote or with a
 common factor of some terms taken out (Horner).
 """
 
@@ -21,11 +21,11 @@ from symdiff.passes.simplify.pieces import negated, primitive, turned
 from symdiff.passes.simplify.products import Products
 
 MAX_TERMS = 40
-"""Longer polynomials are written as they stand."""
+"""Longer polynomials are written unchanged."""
 MAX_SPLIT = 8
-"""Longer ones are not taken apart by every generator."""
+"""Longer ones are not split by every generator."""
 MANY = 5
-"""Those with so many terms are divided by what their user wrote even if that gives as many."""
+"""Those with this many terms are divided by the user's sums even if the result has as many."""
 
 
 class Polynomials(Products):
@@ -50,7 +50,7 @@ class Polynomials(Products):
             other = self._polys.get(str(negative))
             if other is None or len(p) > MAX_TERMS:
                 found = self._poly(p, key)
-            else:  # the search was made with the other sign
+            else:  # the search used the other sign
                 found = self.costs.best([*self._as_known(p), *turned(other), self._expanded(p)])
             self._polys[key] = found
         return found
@@ -115,7 +115,7 @@ class Polynomials(Products):
         return found
 
     def _split(self, p: Any, limit: int) -> list[Expr]:
-        """A common factor of some terms taken out of them, where that may be no longer than the
+        """A common factor of some terms taken out of them, where the result may be within the
         limit: each symbol is written once."""
         rows = [(tuple(map(int, m)), c) for m, c in p.terms()]
         uses: dict[int, int] = {}

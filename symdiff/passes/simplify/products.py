@@ -1,4 +1,4 @@
-"""Products: what they are as formulas, and about how long they get.
+"""Products as formulas, and their rough lengths.
 
 Before:  1/2, {x: 2}, [(x + 1, -1)]
 After:   x**2/(2*(x + 1))
@@ -28,7 +28,7 @@ from symdiff.passes.simplify.pieces import (
 )
 
 Around = tuple[int, int, int]
-"""Operations of some factors, how many are above the line, how many below."""
+"""The operations of some factors, the number of them above the fraction bar, and below it."""
 NOTHING: Around = (0, 0, 0)
 Rows = list[tuple[dict[int, int], Fraction]]
 """The terms of a polynomial: the powers of its symbols, and their coefficients."""
@@ -40,7 +40,7 @@ class Products:
     """Writes products of numbers, powers of the symbols of a frame, and formulas."""
 
     def __init__(self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False) -> None:
-        self.cautious = cautious  # nothing is divided that may vanish
+        self.cautious = cautious  # do not divide by what may vanish
         self.frame, self.ring, self.costs, self.budget = frame, frame.ring, costs, budget
         self._literals = costs.formulas.literals
         self._exponents: dict[tuple[Fraction, Expr], Expr] = {}
@@ -62,7 +62,7 @@ class Products:
         )
 
     def rough(self, value: Factored) -> int:
-        """About how many operations a value has, without writing it: its sums as they stand."""
+        """A rough number of operations of a value, without writing it: its sums as they are."""
         count = over = under = 0
         singles: dict[int, int] = {}
         for key, (base, n) in value.factors.items():
@@ -79,7 +79,7 @@ class Products:
         return self.size(value.unit, singles, (count, over, under)) + (value.unit.numerator < 0)
 
     def _rough_sum(self, base: Any, key: str) -> tuple[int, dict[int, int]]:
-        """The operations of a sum as it stands; the powers of one term."""
+        """The operations of a sum as it is; the powers of one term."""
         rows = self.rows(base, key)
         if len(rows) == 1:
             return 0, rows[0][0]
@@ -90,7 +90,7 @@ class Products:
 
     def size(self, unit: Fraction, singles: dict[int, int], around: Around = NOTHING) -> int:
         """The operations of a product without its sign, without writing it; powers of one base
-        that are different symbols count apart."""
+        that are different symbols count separately."""
         count, over, under = around
         for i, n in singles.items():
             if n:
@@ -111,7 +111,7 @@ class Products:
         return count + under + (over - 1 if over else 0)
 
     def _side(self, i: int, n: int) -> tuple[int, bool]:
-        """The operations of a power of a symbol, and whether it is written below the line."""
+        """The operations of a power of a symbol, and whether it is below the fraction bar."""
         found = self._sides.get((i, n))
         if found is None:
             e = self.assembled(_ONE, {i: n}, [])
@@ -171,7 +171,7 @@ class Products:
     def _collected(
         self, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
     ) -> tuple[dict[Expr, Fraction | int], dict[Expr, Expr], Expr]:
-        """The bases with their exponents, those with formulas as exponents, and the exponent of e."""
+        """The bases with exponents, those with formulas as exponents, and the exponent of e."""
         exponents: dict[Expr, Fraction | int] = {}
         symbolic: dict[Expr, Expr] = {}
         natural = ZERO

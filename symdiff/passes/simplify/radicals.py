@@ -5,7 +5,7 @@ After:   R**-3
 
 Requires: a value of a frame with roots.
 Ensures: equal values wherever the first was defined: a root is only replaced where it still
-stands, or where its radicand is not negative.
+occurs, or where its radicand is not negative.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_TERMS = 200
 
 
 def opened(radicand: Expr) -> Expr | None:
-    """A square root with its squares, and what is known to be positive below the line, taken out
+    """A square root with its squares, and its positive denominators, taken out
     of it; None if it has none."""
     if radicand.op not in (*ir.ARITHMETIC[:4], ir.POW):
         return None
@@ -63,7 +63,7 @@ def opened(radicand: Expr) -> Expr | None:
 
 
 def _whole(value: Factored) -> Factored:
-    """A value with sums in coprime integers: their numbers may be squares."""
+    """A value with sums in coprime integers: their numerical factors may be squares."""
     unit, factors = value.unit, dict[str, tuple[Any, int]]()
     for key, (base, n) in value.factors.items():
         part, scale = primitive(base)
@@ -138,7 +138,7 @@ def _lowered(frame: Frame, root: Root, value: Factored, i: int) -> Factored:
 
 
 def _each(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factored]:
-    """The factors without powers of the root that its radicand is, each by itself:
+    """The factors without powers of the root, each with its radicand written by the root:
     `(a + R)**2*(b**2 + R**2)` keeps its square."""
     ring = frame.ring
     if all(base.degrees()[i] < root.n or len(base) == 1 for base, _ in value.factors.values()):
@@ -168,7 +168,7 @@ def _parts(frame: Frame, root: Root, p: Any, i: int) -> list[Factored]:
 
 
 def _shifted(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factored]:
-    """Factors R**n with n changed by two (three for a cube root), the radicand taking its place."""
+    """Factors R**n with n changed by two (three for a cube root), compensated by the radicand."""
     ring, key = frame.ring, str(root.symbol)
     n = value.factors.get(key, (None, 0))[1]
     if n == 0:

@@ -1,6 +1,6 @@
-"""Identities for what is no quotient of polynomials: one table, each sampled by a test.
+"""Identities beyond quotients of polynomials: one table, each sampled by a test.
 
-A rule holds on the whole real domain of its left side. What has a condition is a function that
+A rule holds on the whole real domain of its left side. A conditional right side is a function that
 returns None where the condition is not known to hold.
 """
 
@@ -49,7 +49,7 @@ class Identity:
 
 
 def _product_with_log(log: ir.Op, edge: int) -> Callable[[Bindings], Expr | None]:
-    """u*log(v), where the product is no other function than that: u does not vanish where the
+    """u*log(v), where the product has the same domain: u does not vanish where the
     logarithm is undefined."""
 
     def after(bound: Bindings) -> Expr | None:
@@ -112,7 +112,7 @@ for _identity in IDENTITIES:
 
 
 def rewritten(e: Expr) -> Iterator[Expr]:
-    """The node by every identity that applies to it."""
+    """The node rewritten by every identity that applies to it."""
     for identity in _BY_OP.get(e.op, ()):
         bound: Bindings = {}
         if match(identity.before, e, bound):
@@ -156,7 +156,7 @@ def shifted(e: Expr) -> Expr:
 
 
 def turned_odd(e: Expr) -> Expr | None:
-    """The negative of a product as one with a difference turned in an odd function:
+    """The negative of a product with a difference reversed in an odd function instead:
     `-k*sin(x - m)` as `k*sin(m - x)`."""
     for base, exponent in factors(e)[1]:
         n = ir.integer(exponent)

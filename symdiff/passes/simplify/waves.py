@@ -1,9 +1,9 @@
-"""Products of sines and cosines as sums of them, of sums and differences of their angles.
+"""Products of sines and cosines as sums of them, at sums and differences of their angles.
 
 Before:  cos(x)*cos(y) - sin(x)*sin(y)
 After:   cos(x + y)
 
-Also of hyperbolic functions: `cosh(x)**2 + sinh(x)**2` is `cosh(2*x)`.
+The same for hyperbolic functions: `cosh(x)**2 + sinh(x)**2` is `cosh(2*x)`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def _sum_of(
 
 def apart(frame: Frame, e: Expr) -> Expr | None:
     """The sines and cosines of two angles by those of half their sum and half their difference,
-    where these are shorter: `sin(x + y) + sin(x - y)` by functions of x and y; and the hyperbolic ones."""
+    where these are shorter: `sin(x + y) + sin(x - y)` by functions of x and y; and hyperbolic
+    ones."""
     for functions in ((SIN, COS), (SINH, COSH)):
         found = _apart(frame, e, functions)
         if found is not None:
@@ -170,7 +171,7 @@ def _binomials(sines: int, cosines: int) -> dict[int, Fraction]:
 
 
 def combined(pairs: Iterable[tuple[int | Fraction, Expr]]) -> Expr:
-    """A combination of angles, like terms of them collected."""
+    """A combination of angles with like terms collected."""
     total: dict[Expr, Fraction] = {}
     for n, angle in pairs:
         for m, c in (linear(angle) or {angle: Fraction(1)}).items():

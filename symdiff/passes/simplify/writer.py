@@ -3,10 +3,10 @@
 Before:  6*x**2 - 6*x + 1, (x**2 + 2*x + 3)/(x + 1)**2
 After:   6*x*(x - 1) + 1, 1 + 2/(x + 1)**2
 
-A polynomial is written as it stands, by its factors, by the sums that its user wrote, or with
+A polynomial is written as it is, by its factors, by the sums that its user wrote, or with
 a common factor of some terms taken out (Horner). In a quotient, common factors are moved into
-sums, and sums divided by denominators, where that is shorter. Each candidate is measured (`cost`),
-the best is kept, and a budget counts candidates.
+sums, and sums are divided by denominators, where that is shorter. Each candidate is measured
+(`cost`), the best is kept, and a budget counts candidates.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from symdiff.passes.simplify.products import Rows
 MAX_PRODUCT = 10
 """Terms up to which products of sums are multiplied out."""
 MAX_SMALL = 100
-"""Coefficients that are larger, and that several terms of a sum have, are taken out of it."""
+"""Coefficients larger than this that several terms of a sum share are taken out of it."""
 MAX_SUMS = 8
-"""Products of more sums are written as they stand."""
+"""Products of more sums are written unchanged."""
 
 _ONE: Fraction = ir.ONE.value
 
@@ -123,7 +123,7 @@ class Writer(Polynomials):
                 for key, (_, m) in factor.factors.items()
                 if key in value.factors
             ]
-            whole = {int(q) for q in times if q.denominator == 1}  # what cancels such a factor
+            whole = {int(q) for q in times if q.denominator == 1}  # they cancel such factors
             for k in sorted({1 if q > 0 else -1 for q in times} | whole):
                 if not self.budget.spend():
                     return
@@ -132,7 +132,7 @@ class Writer(Polynomials):
                     yield self._product(rest, [(base, k)])
 
     def _powers(self, parts: Parts) -> Iterable[Expr]:
-        """A quotient of powers as a power of the quotient: `a**2/(a + b)**2` is `(a/(a + b))**2`."""
+        """A quotient of powers as a power: `a**2/(a + b)**2` is `(a/(a + b))**2`."""
         unit, singles, sums = parts
         exponents = [*singles.values(), *(n for _, n in sums)]
         n = math.gcd(*exponents)
@@ -188,8 +188,8 @@ class Writer(Polynomials):
         return Parts(unit, {i: n for i, n in singles.items() if n}, sums)
 
     def _scaled(self, part: Any) -> tuple[Any, Fraction]:
-        """A sum in integers, or with the decimals that it was written with, and the number that it
-        was divided by."""
+        """A sum in integers, or with the decimals of its source, and the number by which it was
+        divided."""
         if self._literals:
             lead = part.leading_coefficient()
             monic = part / lead
@@ -221,7 +221,7 @@ class Writer(Polynomials):
                 made.append((e, n))
                 continue
             turned = self.poly(-p)
-            if turned in self._bases or e in self._bases:  # to join the power of that sum
+            if turned in self._bases or e in self._bases:  # joins the power of that sum
                 if turned in self._bases:
                     e, unit = turned, unit * (-1) ** (n % 2)
             elif n % 2:
@@ -248,9 +248,9 @@ class Writer(Polynomials):
 
     # ------------------------------------------------------- factors into sums
     def _moved(self, rest: Parts, p: Any, side: int, limit: int) -> list[Expr]:
-        """What is on the other side of the line moved into a sum above it (`side` 1) or below it
-        (-1): `x**2*(a - b*x)/x` as `x**2*(a/x - b)`, `x/(a*x**2 + b)` as `1/(a*x + b/x)`; what is
-        shorter than the limit."""
+        """Factors moved across the fraction bar into a sum above it (`side` 1) or below it
+        (-1): `x**2*(a - b*x)/x` as `x**2*(a/x - b)`, `x/(a*x**2 + b)` as `1/(a*x + b/x)`; only
+        forms that are shorter than the limit."""
         unit, singles, sums = rest
         if len(p) > MAX_SPLIT or not (singles or abs(unit) != 1) or self.cautious > (side < 0):
             return []
@@ -326,7 +326,7 @@ class Writer(Polynomials):
         return total
 
     def _inverted(self, parts: Parts) -> Iterable[Expr]:
-        """By `exp(x)` instead of `exp(-x)`."""
+        """The formula in `exp(x)` instead of `exp(-x)`."""
         unit, singles, sums = parts
         for i in self.frame.powers:
             degrees = [int(p.degrees()[i]) for p, _ in sums]
@@ -356,7 +356,7 @@ class Writer(Polynomials):
         below: list[tuple[Any, list[tuple[Any, int]]]] = []
         for i, (d, n) in enumerate(rest):
             if self.cautious and self.poly(d) in self._bases:
-                continue  # it belongs to the power of that base, which may be zero
+                continue  # part of the power of that base, which may be zero
             for k in range(1, -n + 1) if n < 0 else ():
                 if len(d) ** k > MAX_SPLIT:
                     break
