@@ -3,7 +3,8 @@ validation switches off passes at fault.
 
 A pass maps a program, or a part of one, and the context of its pipeline to a changed one. Both
 are of any type: `pipeline.scalar` runs passes on programs, `loops.simplify.block_by_block` on
-blocks."""
+blocks.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 plain Python that is traced like a user's, as in `composed`.
 
 Riccati equations are solved by iterations whose derivatives are not taken, and then by Newton
-steps, each of which doubles the number of correct derivatives."""
+steps, each of which doubles the number of correct derivatives.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generators: the elements that the statements of a function yield, all of them where the first is asked for.
+"""Generators: the elements that a function yields, all computed at the first use.
 
 Before:  def halves(x):
              for _ in range(3):
@@ -7,9 +7,10 @@ Before:  def halves(x):
          sum(halves(x))
 After:   sum([x, x/2, x/4])
 
-Python runs the statements between two elements when the second is asked for. That makes no difference as
-long as nobody changes in the meantime what the generator reads, and it does not change what it yielded: both
-are refused (`Unchanged`). So is `yield` under a condition or in a loop that is kept.
+Python runs the statements between two elements when the second is requested. That makes no
+difference if nothing else changes the generator's inputs in the meantime, and if it does not change
+the values that it yielded: both are refused (`Unchanged`). So is `yield` under a condition or in a
+kept loop.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def first_yield(node: FunctionNode | ast.For) -> ast.AST | None:
 
 
 class Unchanged:
-    """Values that must stay as they are: their containers and memory, with what these hold."""
+    """Values that must not change: their containers and memory, with the contents."""
 
     def __init__(self) -> None:
         self.held: list[tuple[Container, Any]] = []
@@ -58,14 +59,15 @@ class Unchanged:
         self.names: list[tuple[Frame, str, Any]] = []
 
     def add(self, value: Any) -> None:
-        """Keep what a value shows as it is now."""
+        """Record the current state of a value."""
         for c in containers(value):
             self.held.append((c, contents(c)))
         for a in _arrays(value):
             self.memories.append((a.memory, a.memory.leaf))
 
     def names_of(self, frame: Frame, names: Collection[str]) -> None:
-        """Keep names of a call, and what they have; and those of calls around it that functions inside assign."""
+        """Record names of a call, and their values; and names of enclosing calls that inner
+        functions assign."""
         home: Frame | None = frame
         while home is not None:
             cells = {id(c): c for name, c in home.cells.items() if name in names}
@@ -78,7 +80,7 @@ class Unchanged:
                 self.add(value)
 
     def check(self) -> None:
-        """Refuse a change of any of them."""
+        """Refuse a change of any recorded value."""
         if any(frame.env.get(name) is not value for frame, name, value in self.names):
             raise Refused(*CHANGED)
         if any(is_changed(c, before) for c, before in self.held):
@@ -99,7 +101,7 @@ def _arrays(value: Any) -> Iterator[SymArray]:
 
 
 class Yielding:
-    """A generator that runs: the condition and the loops around it, and its elements."""
+    """A running generator: the condition and the loops around it, and its elements."""
 
     def __init__(self, t: Tracer) -> None:
         self.path, self.loops = t.path, len(t.counts)
@@ -117,7 +119,7 @@ class Yielding:
 
 
 def make(t: Tracer, frame: Frame, node: FunctionNode, run: Callable[[], Any]) -> Stream:
-    """The iterator that the call of a generator gives, with its parameters bound in the frame."""
+    """The iterator of a call of a generator function, whose parameters are bound in the frame."""
 
     def compute() -> list[Any]:
         at = t.frame, t.at
@@ -150,7 +152,7 @@ def _names(node: FunctionNode) -> frozenset[str]:
 
 @contextmanager
 def consumed(t: Tracer) -> Iterator[None]:
-    """What runs in here while elements of generators are used one by one changes nothing that these read."""
+    """While elements of generators are used one by one in here, nothing may change their inputs."""
     count = len(t.generators)
     yield
     for kept in t.generators[count:]:

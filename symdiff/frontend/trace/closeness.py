@@ -1,4 +1,4 @@
-"""Whether numbers agree but for a tolerance, as `math.isclose` and `np.isclose` say."""
+"""Whether numbers agree up to a tolerance, as `math.isclose` and `np.isclose` define it."""
 
 from __future__ import annotations
 

@@ -26,12 +26,12 @@ def of_python(value: complex) -> Record:
 
 
 def promoted(value: Any) -> Any:
-    """A real number as a complex one; anything else as it is."""
+    """A real number as a complex one; other values unchanged."""
     return of_numbers(value, number(0.0)) if is_number(value) else value
 
 
 def alike(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two values of which one may be a complex number and the other a real one: both complex then."""
+    """Two values, made complex if one is a complex number and the other a real one."""
     for v, other in ((a, b), (b, a)):
         if is_complex(v) and is_number(other) and not is_array_pair(v):
             return promoted(a), promoted(b)

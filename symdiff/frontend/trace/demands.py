@@ -1,5 +1,5 @@
-"""What a use says of a parameter: that it is an array in the call, or made of integers. The
-function is then traced again (`Retrace`)."""
+"""Uses that prove that a parameter is an array in the call, or has integers. The function is then
+traced again (`Retrace`)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _GIVEN = frozenset((loop_program.INDEX, loop_program.LOAD))
 
 
 def integer_hint(value: Any, otherwise: str) -> str:
-    """What to do about a number that is used where an integer must be known; `otherwise` if no
-    parameter can be named, and beside it if that is no integer."""
+    """A hint for a number that is used where an integer must be known; `otherwise` if no parameter
+    can be named, or in addition if that is not an integer."""
     if isinstance(value, Ratio):
         return f"{otherwise}: divide by '//'"
     nodes = ir.topological((value.expr,)) if isinstance(value, Real) else ()
@@ -43,7 +43,7 @@ def integer_hint(value: Any, otherwise: str) -> str:
 
 
 def not_whole(t: Recorder, value: Any, message: str, hint: str) -> Refused:
-    """The refusal of a number where only an integer can be, if a trace with integers among the
+    """The refusal of a number where only an integer is allowed, if a trace with integer
     parameters does not help."""
     if isinstance(value, Real):
         retrace_integers(t, value.expr)
@@ -51,7 +51,7 @@ def not_whole(t: Recorder, value: Any, message: str, hint: str) -> Refused:
 
 
 def number_of(value: Any) -> Any:
-    """A number in an array without dimensions, such as np.asarray makes of it."""
+    """A number, also from an array without dimensions, such as np.asarray makes of it."""
     if isinstance(value, SmallArray) and not value.items.ndim:
         return value.items.item()
     return value
@@ -63,12 +63,12 @@ CHANGED = "it is changed in place"
 """A use that another name of an array sees."""
 
 REDUCED = "it is reduced"
-"""A use that a number has too."""
+"""A use that is also valid for a number."""
 
 
 def used_as_array(value: Any, what: str, rank: int = 1) -> None:
-    """Trace again with a parameter as an array, if a number that was made of it is used
-    as one."""
+    """Trace again with a parameter as an array, if a number computed from it is used
+    as an array."""
     given, value = value, number_of(value)
     if not isinstance(value, Scalar):
         _may_be_an_array(given, what)
@@ -77,9 +77,9 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     for v in ir.variables((value.expr,)):
         name = str(v.value)
         if t.shapes is not None and name not in t.shapes:
-            continue  # what is computed, such as the sum of an array
+            continue  # a computed number, such as the sum of an array
         if t.shapes is None and name in t.floats:
-            continue  # a number, as it is annotated
+            continue  # a number, by its annotation
         named = v is value.expr and what != REDUCED
         if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
             raise Retrace(name, rank, what)
@@ -87,8 +87,8 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
 
 
 def _may_be_an_array(value: Any, what: str) -> None:
-    """What was made of an array need not show it, such as `x - x` or `np.ones_like(x)`: where
-    there are arrays in the call that are traced as numbers, they are traced as arrays."""
+    """Handle values that do not show the array that they come from, such as `x - x` or
+    `np.ones_like(x)`: trace arrays of the call as arrays if they were traced as numbers."""
     t = active.get()
     if t.shapes is None or not isinstance(value, (Scalar, SmallArray)):
         return
@@ -100,7 +100,7 @@ def _may_be_an_array(value: Any, what: str) -> None:
 
 
 def array_in_call(value: Any, what: str) -> None:
-    """Trace again with a parameter as an array, if a number is made of one that is an
+    """Trace again with a parameter as an array, if a number is computed from one that is an
     array in the call."""
     t, given, value = active.get(), value, number_of(value)
     if isinstance(given, SmallArray):
@@ -116,22 +116,23 @@ def array_in_call(value: Any, what: str) -> None:
 
 
 def note_change(t: Recorder, value: Any) -> None:
-    """Note that a parameter that is an array without axes in the call is changed in place."""
+    """Record that a parameter that is an array without axes in the call is changed in place."""
     if isinstance(value, Scalar) and value.expr.op is ir.VAR and t.shapes is not None:
         if t.shapes.get(str(value.expr.value), (0, ""))[1] == "0":
             t.changes.add(str(value.expr.value))
 
 
 def changed_in_call(value: Scalar) -> None:
-    """The same for a number with two names of which one is changed: an array would be seen to change by
-    the other. Not where elements are passed one by one, which are numbers in Python too."""
+    """The same for a number with two names if one is changed: the change of an array would be
+    visible under the other. Elements that are passed one by one are exempt: they are numbers in
+    Python too."""
     if not active.get().one_by_one:
         array_in_call(value, CHANGED)
 
 
 def retrace_integers(t: Recorder, e: Expr) -> None:
-    """Trace again with a parameter as an array of integers, or as an integer, if an index is made
-    of one: no other would be an index in Python."""
+    """Trace again with a parameter as an array of integers, or as an integer, if an index is
+    computed from one: other values are not indices in Python."""
     _retrace_numbers(t, e)
     for n in loop_program.leaves((e,)):
         if n.op is not loop_program.ARRAY or n.value[1] != "f":
@@ -142,7 +143,7 @@ def retrace_integers(t: Recorder, e: Expr) -> None:
 
 
 def known_real(t: Recorder, name: str) -> bool:
-    """Whether a number is a float in the call: it is said to be one, or it is not among those that
+    """Whether a number is a float in the call: it is marked as one, or is not among those that
     are traced as integers."""
     assert t.shapes is not None
     return t.shapes[name][1] == "r" or of_integers.get()

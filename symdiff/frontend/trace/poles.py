@@ -1,10 +1,11 @@
-"""Denominators that a formula had as it was written.
+"""Denominators of a formula in its written form.
 
-Before:  0.0 if abs(d) < 1e-9 else v/(L/tan(d))        of which the formula is v*tan(d)/L
+Before:  0.0 if abs(d) < 1e-9 else v/(L/tan(d))        whose formula is v*tan(d)/L
 After:   where(abs(d) < 1e-9, 0, filled(v*tan(d)/L, tan(d)))
 
-Requires: conditions and values as they are traced. Ensures: a side of a branch beside a point at which a
-denominator vanishes says so, where nothing in its formula does: the branch may be a guard. Values are the same.
+Requires: conditions and values as they are traced. Ensures: a side of a branch near a point at
+which a denominator vanishes shows that, even if its formula does not: the branch may be a guard.
+Values are the same.
 """
 
 from __future__ import annotations
@@ -22,22 +23,23 @@ from symdiff.ir.plain import exactly
 from symdiff.passes.analysis.zeros import divisors, zero_sets
 
 SMALL = Fraction(1e-3)
-"""A quantity that is bounded by more is not said to be small."""
+"""A quantity with a larger bound does not count as small."""
 MOST = 64
-"""Denominators that are asked about at one branch, the last ones,"""
+"""The most denominators that are tested at one branch, the last ones,"""
 LARGEST = 400
-"""of so many nodes at most, as conditions and sides are."""
+"""and the most nodes of them, and of conditions and sides."""
 FEW, SHORT = 8, 60
-"""Quantities of one condition that are looked at, the first ones; and nodes of those whose zeros are solved for."""
+"""The most quantities of one condition that are tested, the first ones; and the most nodes of one
+that is solved for zeros."""
 LITTLE = Fraction(1, 10**9)
-"""What a tolerance is."""
+"""The value that replaces a tolerance."""
 
 denominators: ContextVar[dict[Expr, None] | None] = ContextVar("divided by", default=None)
-"""What a trace divided by, of which the quotients do not show it."""
+"""The denominators of a trace that its quotients no longer show."""
 
 
 def divided(by: Expr, found: Expr) -> None:
-    """Note the denominators that a quotient by something, as it was written, has not any more."""
+    """Record the written denominators of a quotient that its formula no longer shows."""
     noted = denominators.get()
     if noted is None or by.op is ir.CONST or (found.op is ir.DIV and found.args[1] is by):
         return
@@ -48,7 +50,8 @@ def divided(by: Expr, found: Expr) -> None:
 
 
 def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """The sides of a branch, the one that is not taken where something is 0 or small with what vanishes there."""
+    """The sides of a branch; the one not taken where a quantity is 0 or small is marked with the
+    denominators that vanish there."""
     found = denominators.get()
     (condition,) = exactly((condition,)) if found else (condition,)
     if not found or len(ir.topological((condition, a, b))) > LARGEST:
@@ -57,7 +60,7 @@ def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
     points = [s for d in quantities for s in ({d: ZERO}, *_zeros(d))]
     for at in points:
         (taken,) = ir.substitute((condition,), at)
-        if taken.op is not ir.BOOL:  # what is left are tolerances
+        if taken.op is not ir.BOOL:  # the remaining conditions are tolerances
             (taken,) = ir.substitute((taken,), dict.fromkeys(ir.leaves((taken,)), ir.const(LITTLE)))
         if taken.op is not ir.BOOL:
             continue
@@ -77,12 +80,12 @@ def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 @lru_cache(maxsize=512)
 def _zeros(d: Expr) -> tuple[dict[Expr, Expr], ...]:
-    """Where a quantity is zero, if that is soon found."""
+    """Where a quantity is zero, if that is found quickly."""
     return tuple(zero_sets(d)) if len(ir.topological((d,))) <= SHORT else ()
 
 
 def _small(condition: Expr) -> Iterator[Expr]:
-    """What a condition says to be 0, or little."""
+    """The quantities that a condition bounds by 0, or by a small number."""
     for n in ir.topological((condition,)):
         if n.op is EQ:
             yield ir.sub(*n.args)
