@@ -1,6 +1,6 @@
 """Python's syntax: a handler for each node that can be traced.
 
-`statements`       running statements
+`statements`       statements
 `for_while`        `for` and `while`
 `try_except`       `try`: handlers run where plain Python raises, and `finally`
 `match_case`       `match`, as branches
@@ -10,9 +10,9 @@
 `operators`        operators on any two values
 `attributes`       attribute access
 `calls`            calls: inlined, known, or refused
-`inlining`         programs inside of a function that is being traced
+`inlining`         programs inlined in a traced function
 `containers`       elements, keys and positions of containers
 `records`          objects of the user's classes
-`special_methods`  what operators, statements and Python's functions make of objects
+`special_methods`  operators, statements and Python's functions on objects
 `local_classes`    classes that are defined inside of the function
 """

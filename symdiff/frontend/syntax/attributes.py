@@ -41,7 +41,7 @@ from symdiff.frontend.trace.values import (
 
 
 def attribute(t: Tracer, owner: Any, name: str) -> Any:
-    """`owner.name`; what it gives is fixed when traced."""
+    """`owner.name`; its value is fixed when traced."""
     if isinstance(owner, located.Frozen):
         return located.attribute(owner, name)
     if isinstance(owner, type) and (stand_in := scipy_classes.find(owner)) is not None:

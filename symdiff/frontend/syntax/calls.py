@@ -70,21 +70,21 @@ Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 """The positional and the keyword arguments of a call."""
 
 MAX_DEPTH = 400
-"""Calls inside of calls; a recursion that goes deeper does not end."""
+"""The most nested calls; a deeper recursion does not end."""
 
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """What `__symdiff_trace__` may return to say where its values are defined.
+    """A possible result of `__symdiff_trace__`, which states where its values are defined.
 
     Attributes
     ----------
     tree : an `Expr`, or a nested tuple, list or NumPy object array of them.
     domain : conditions without which the values are nan.
     assumptions : conditions that the arguments must satisfy.
-    slopes : where signs in them jump that are slopes of absolute values.
+    slopes : where signs from slopes of absolute values jump in them.
     of_derivatives : whether they are derivatives.
     """
 
@@ -96,7 +96,7 @@ class Inlined:
 
 
 _GIVE_PYTHON_NUMBERS = (float, int, round, divmod, math.fsum)
-"""Functions that make numbers of Python of those of NumPy, which divide by zero with an error."""
+"""Functions from NumPy's numbers to Python's, which raise an error when divided by zero."""
 
 
 _BARE = frozenset((
@@ -104,11 +104,11 @@ _BARE = frozenset((
     "empty_like", "full_like", "i0", "ones_like", "pad", "permute_dims", "require", "reshape", "resize", "roll",
     "select", "squeeze", "tile", "transpose", "where", "zeros_like",
 ))  # fmt: skip
-"""Functions of NumPy's that make arrays without axes of numbers."""
+"""Functions of NumPy's that make arrays without axes from numbers."""
 
 
 def _of_numpy(function: Any) -> bool:
-    """Whether a function that is known gives numbers of NumPy's."""
+    """Whether a known function returns NumPy's numbers."""
     module = getattr(function, "__module__", None) or ""
     return isinstance(function, np.ufunc) or module.partition(".")[0] in ("numpy", "scipy")
 
@@ -139,7 +139,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         if of_numpy and type(result) is Cond:
             return Logical(result.expr, result.defined)
         if getattr(function, "__module__", None) == "math":
-            t.executed(result)  # it raises outside of its domain, whoever uses the result
+            t.executed(result)  # it raises outside of its domain, even if the result is not used
         raised.of_math(t, function, args, result)
         return result
     if (alias := foreign.find(function)) is not None:
@@ -220,7 +220,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def is_inlined(function: Any) -> bool:
-    """Whether a call runs statements of the user's, whose names may have what is None on some path."""
+    """Whether a call runs statements of the user's, in which names may be None on some path."""
     function = getattr(function, "__func__", function)
     if type(function) is not FunctionType:
         return isinstance(function, Closure)
@@ -229,11 +229,11 @@ def is_inlined(function: Any) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _cached() -> None:
-    """Its type is that of every function behind functools.cache."""
+    """A sample: its type is that of every function that functools.cache returns."""
 
 
 def _foreign(t: Tracer, function: Any) -> Refused:
-    """The refusal of something that symdiff cannot see through."""
+    """The refusal of a function that symdiff cannot see through."""
     if not callable(function):
         return Refused(f"{describe(function)} is called")
     node = t.at.func if isinstance(t.at, ast.Call) else t.at
@@ -256,7 +256,7 @@ _BUILTINS = "__builtins__"
 
 
 def outer_names(fun: FunctionType) -> Callable[[str], Any]:
-    """Where a function's free names come from: closure cells, globals, builtins."""
+    """Looks up a function's free names: closure cells, globals, builtins."""
     cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
     builtins: Any = getattr(fun, _BUILTINS)
     ours = not source.is_library(fun.__code__.co_filename)
@@ -310,7 +310,7 @@ def inline(
     else:
         try:
             frame, node = function_frame(function)
-        except UnsupportedError as error:  # it has no source; say where it is called
+        except UnsupportedError as error:  # it has no source; name the place of the call
             raise Refused(error.message, error.hint) from None
         captures.defaults(function)
         defaults = tuple(map(t.wrap, function.__defaults__ or ()))
@@ -331,7 +331,8 @@ def inline(
 
 
 def run(t: Tracer, frame: Frame, node: FunctionNode, undecided: bool = False) -> Any:
-    """What a function returns, with its parameters bound in the frame: a `Choice` where the caller takes one."""
+    """The result of a function, with its parameters bound in the frame; a `Choice` if
+    `undecided`."""
     frame.birth, frame.path = t.tick(), t.path
     t.frame = frame
     closures.share(t, frame, node)
@@ -401,7 +402,7 @@ def _bind(
 # --------------------------------------------------------- other traced objects
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """What goes wrong without a place is refused at the call being traced."""
+    """Place errors that have no place at the call being traced."""
     try:
         yield
     except SymdiffError as error:
@@ -459,9 +460,7 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
                 tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
             )
     except UnsupportedError:
-        for v in _found(
-            SymArray, (*args, *kwargs.values())
-        ):  # which may have been meant as indices
+        for v in _found(SymArray, (*args, *kwargs.values())):  # probably meant as indices
             demands.retrace_integers(t, symbolic.formula(v))
         raise
     if isinstance(result, inlining.Placed):
@@ -485,7 +484,7 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _is_of_integers(value: Any) -> bool:
-    """Whether it is an array of integers or truth values, which stay what they are in Python."""
+    """Whether it is an array of integers or truth values, whose kind Python keeps."""
     return isinstance(value, (SymArray, SmallArray)) and value.kind != "f"
 
 
@@ -518,7 +517,7 @@ def _of_integers(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[s
 
 
 def _assumed(t: Tracer, condition: Expr) -> None:
-    """What a function that is inlined here asserts."""
+    """Record an assertion of a function that is inlined here."""
     if condition is TRUE:
         return
     held = ir.or_(ir.not_(t.path), condition)

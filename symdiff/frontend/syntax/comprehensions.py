@@ -1,8 +1,7 @@
 """Comprehensions and generator expressions.
 
-Over what is known they are run element by element. Over ranges and arrays whose length is
-not known when traced, a list becomes an array, by the formula of its elements, and what
-consumes a generator becomes a loop.
+Over known values they run element by element. Over ranges and arrays of unknown length, a list
+becomes an array, by the formula of its elements, and the consumer of a generator becomes a loop.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from symdiff.ir import ZERO, Expr, loop_program
 NAME = "<comprehension>"
 
 FEW = 16
-"""Elements of known number that are listed one by one."""
+"""The most elements of known number that are listed one by one."""
 
 
 class Comprehension(Generator):
@@ -170,7 +169,7 @@ class Comprehension(Generator):
         return array_of_elements(t, found.count, *made, since)
 
     def _element(self, i: int) -> tuple[Any, Any]:
-        """The element, and the condition that it is there."""
+        """The element, and the condition that it exists."""
         t, clause = self.t, self.clauses[0]
         if i == len(clause.ifs):
             return self.emit(), True
@@ -194,13 +193,13 @@ def repeated(t: Tracer, value: Any, times: Whole) -> Any:
 
 
 TOTAL = "#total"
-"""The name of what a loop over a generator accumulates."""
+"""The name of the value that a loop over a generator accumulates."""
 
 WHAT = "what is accumulated"
 
 
 def accumulated(t: Tracer, home: Frame, start: Any, each: Callable[[Frame], None]) -> Any:
-    """What a loop leaves in `TOTAL`, which has a scope of its own."""
+    """The value that a loop leaves in `TOTAL`, in a scope of its own."""
     caller, t.frame = t.frame, child_frame(home, NAME)
     t.frame.env[TOTAL] = start
     each(t.frame)
@@ -209,7 +208,7 @@ def accumulated(t: Tracer, home: Frame, start: Any, each: Callable[[Frame], None
 
 
 def unknown(iterable: Any) -> Sequence | None:
-    """The sequence of something whose length is not known, or is large."""
+    """The sequence of an iterable whose length is unknown or large."""
     found = sequences.of(iterable)
     if found is None:
         return None
@@ -255,7 +254,7 @@ def array_of_elements(
         mask = _over(count, leaf, scalars.as_cond(present))
         found = _over(count, leaf, value)
         if isinstance(value, SymArray) and value.shape and value.sides is None:
-            found.memory.may_show(value.memory)  # rows are views of what may be changed later
+            found.memory.may_show(value.memory)  # rows are views of memory that may change later
         return Selected(found, mask, nest)
     if not block:
         return lists.of_elements(t, _over(count, leaf, value), nest, held, leaf, since)
@@ -312,7 +311,7 @@ def _rows(t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, row: Sy
 
 # --------------------------------------------------------------------------- nodes
 def _first(t: Tracer, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Any:
-    """What the first clause goes over."""
+    """The iterable of the first clause."""
     found = t.evaluate(node.generators[0].iter)
     t.at = node.generators[0].iter
     return special_methods.iterated(t, found)

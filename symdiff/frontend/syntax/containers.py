@@ -1,4 +1,4 @@
-"""What containers hold and how it is reached: elements, keys, positions."""
+"""Access to containers: elements, keys, positions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from symdiff.frontend.trace.values import (
 
 UNLISTED_HINT = "annotate the array with its size, such as x: Array[3], or write a 'for' statement"
 MAX_LISTED = 4096
-"""Elements of arrays and sequences that are listed."""
+"""The most elements of arrays and sequences that are listed."""
 
 SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
 
@@ -58,7 +58,7 @@ COMPARED_HINT = "use what the object holds as the key, such as key=lambda v: v.x
 
 
 def plain(value: Any) -> Any:
-    """A value known when traced as Python has it: exact, hashable, comparable."""
+    """A value known when traced as a Python object: exact, hashable, comparable."""
     if isinstance(value, Real):
         q = ir.rational(value.expr)
         if q is None:
@@ -84,7 +84,7 @@ def plain(value: Any) -> Any:
 
 
 def text_of(make: Callable[[Any], str], value: Any) -> str | Text:
-    """`make(value)`; text that is not known where the value, or one of those in it, is not."""
+    """`make(value)`; unknown text where the value, or a part of it, is unknown."""
     parts = value if isinstance(value, (list, tuple)) else (value,)
     known = all(v is None or isinstance(v, (str, int)) for v in parts)
     return make(value) if known else Text()
@@ -109,15 +109,15 @@ def position(value: Any) -> Any:
 
 
 def mapping(value: Any) -> dict[Any, Any]:
-    """What `**` unpacks."""
+    """The mapping that `**` unpacks."""
     if not isinstance(value, dict):
         raise Refused(f"'**' of {describe(value)}", demands.DICT_HINT)
     return value
 
 
 def reader(t: Tracer, value: Any) -> Callable[[int], Any]:
-    """What gives the elements of anything that can be iterated when traced, from the first on, as they are when
-    they are asked for; it raises `End` after the last."""
+    """A function that gives the elements of an iterable one by one, in their state at the time of
+    the call; it raises `End` after the last."""
     value = special_methods.iterated(t, value)
     if isinstance(value, Stream):
         return lambda k: t.pull(value)
@@ -195,14 +195,14 @@ def elements(t: Tracer, value: Any) -> list[Any]:
 
 
 def _few(n: int) -> range:
-    """The places of what is listed, if they are not too many to be traced one by one."""
+    """The indices of elements to list; refused if there are too many to trace one by one."""
     if n > MAX_LISTED:
         raise Refused(f"more than {MAX_LISTED} elements are listed", "loop over them with 'for'")
     return range(n)
 
 
 def _what(value: Any) -> str:
-    """Name a parameter that is used as an array."""
+    """The name of a parameter that is used as an array."""
     if isinstance(value, Real) and value.expr.op is ir.VAR:
         return f"parameter '{value.expr.value}'"
     return describe(value)
@@ -288,7 +288,7 @@ def _known_slices(index: Any) -> Any:
 
 
 def rank_of(index: Any) -> int:
-    """How many dimensions an index says that there are."""
+    """The number of dimensions that an index implies."""
     parts = index if isinstance(index, tuple) else (index,)
     return max(sum(k is not None and k is not Ellipsis for k in parts), 1)
 

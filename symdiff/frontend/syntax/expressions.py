@@ -1,5 +1,5 @@
-"""Evaluating expressions. Each handler takes the tracer and a node; what is missing
-from the table is refused."""
+"""Evaluating expressions. Each handler takes the tracer and a node; expressions without a handler
+are refused."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def condition(t: Tracer, node: ast.expr) -> Cond | bool:
 
 
 def named(t: Tracer, node: ast.expr, c: Cond | bool) -> Cond | bool:
-    """Decide a condition if the path does; else remember the user's words for it."""
+    """Decide a condition if the path does; else record the user's text of it."""
     if isinstance(c, bool):
         return c
     if (known := t.known(c, strictly=True)) is not None:
@@ -215,7 +215,7 @@ def _parts(value: Any) -> tuple[Any, Any]:
 
 
 def _is_truth_of_numpy(t: Tracer, value: Any) -> bool:
-    """Whether it is an array of truth values, or one that may be an element of one."""
+    """Whether it is an array of truth values, or may be an element of one."""
     return getattr(value, "kind", "") == "b" or (
         isinstance(value, Cond) and bool(t.array_parameters)
     )

@@ -1,4 +1,4 @@
-"""The statements `for` and `while`: unrolled over what is known when traced, else kept."""
+"""The statements `for` and `while`: unrolled over known values, else kept."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from symdiff.frontend.trace.values import Sequence as Unknown
 from symdiff.ir import FALSE, ONE, TRUE, ZERO, loop_program
 
 FEW, MANY, MOST = 4, 150, 1000
-"""Iterations up to which loops are unrolled if they can be, and statements that they may run: with arrays, and
-of numbers."""
+"""The most iterations of an unrolled loop, and the most statements that they may run: with arrays,
+and of numbers only."""
 
 MOST_PEELED = 12
-"""Iterations that may be traced before a loop that stays one."""
+"""The most iterations that are traced before a kept loop."""
 
 
 def _run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
@@ -66,8 +66,8 @@ def run_for(t: Tracer, node: ast.For) -> None:
 
 
 def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown, peeled: int = 0) -> None:
-    """A loop that stays one, with its first iterations before it if these give names the form that they keep:
-    a number for None, an array for 0, a full deque."""
+    """A kept loop, after its first iterations if these give names their final form: a number for
+    None, an array for 0, a full deque."""
     try:
         with t.attempt():
             _loop(t, node, found)
@@ -100,7 +100,7 @@ def _peeled(t: Tracer, node: ast.For, found: Unknown, before: int) -> None:
 
 
 def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
-    """A loop that stays a loop."""
+    """A kept loop."""
     name = node.target.id if isinstance(node.target, ast.Name) else "i"
     grown = appended_lists.grown(t, node.body, found.count.op is ir.CONST)
     bind = lambda k: _assign(t, node.target, found.item(k))
@@ -131,8 +131,8 @@ def _counted(
 
 
 def _long(t: Tracer, node: ast.For, steps: range) -> bool:
-    """Whether a loop is better kept, as each iteration would be as much code as the first: it
-    has many iterations, or some in which arrays are computed or many statements run."""
+    """Whether to keep a loop, since each iteration would be as much code as the first: it has many
+    iterations, or some with array operations or many statements."""
     if len(steps) > t.unroll_limit:
         return True
     if t.frame.yielding is not None and generators.first_yield(node) is not None:
@@ -156,7 +156,7 @@ def _long(t: Tracer, node: ast.For, steps: range) -> bool:
 
 
 class _Tried(Exception):  # noqa: N818
-    """The first iteration was traced to see whether the loop is to be kept."""
+    """The first iteration was traced only to see whether the loop is to be kept."""
 
     def __init__(self, keep: bool) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class _Tried(Exception):  # noqa: N818
 
 
 def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
-    """Try to keep a long loop as a loop; whether that was possible."""
+    """Try to keep a long loop; return whether that was possible."""
     try:
         with t.attempt():
             _loop(t, node, found)
@@ -198,7 +198,7 @@ def _iterate(t: Tracer, node: ast.For, iterable: Any) -> None:
 
 
 def run_while(t: Tracer, node: ast.While) -> None:
-    """Unrolled while its end is known when traced, else kept as a loop."""
+    """Unroll a loop while its end is known when traced, else keep it."""
     try:
         with t.attempt():
             if not _unrolled(t, node):
@@ -226,7 +226,8 @@ def run_while(t: Tracer, node: ast.While) -> None:
 def _appending(
     t: Tracer, node: ast.While, grown: dict[ast.stmt, Growing], test: Callable[[], ir.Expr]
 ) -> ir.Expr:
-    """A `while` that appends to lists: its iterations are counted first, for the sizes of the lists."""
+    """A `while` that appends to lists: its iterations are counted first, for the lengths of the
+    lists."""
 
     def counting(count: Callable[[], None]) -> None:
         def body() -> None:
@@ -240,11 +241,11 @@ def _appending(
 
 
 class _Kept(Exception):  # noqa: N818
-    """A loop stays a loop."""
+    """A loop is kept."""
 
 
 def _unrolled(t: Tracer, node: ast.While) -> bool:
-    """Run the iterations one by one; whether the end was known when traced."""
+    """Run the iterations one by one; return whether the end was known when traced."""
     for _ in range(t.unroll_limit):
         total = t.frame.flow
         skip = ir.or_(total.broken, total.returned)
@@ -266,7 +267,7 @@ def _unrolled(t: Tracer, node: ast.While) -> bool:
 
 
 def _after_loop(t: Tracer, orelse: Sequence[ast.stmt]) -> None:
-    """The loop's `else` runs where it was not broken."""
+    """Run the loop's `else` where no `break` ended it."""
     flow = t.frame.flow
     broken = flow.broken
     t.frame.flow = Flow(flow.returned, value=flow.value)

@@ -50,7 +50,7 @@ def first_yield(node: FunctionNode | ast.For) -> ast.AST | None:
 
 
 class Unchanged:
-    """Values that must stay as they are: their containers and memory, with what these hold."""
+    """Values that must not change: their containers and memory, with the contents."""
 
     def __init__(self) -> None:
         self.held: list[tuple[Container, Any]] = []
@@ -58,14 +58,15 @@ class Unchanged:
         self.names: list[tuple[Frame, str, Any]] = []
 
     def add(self, value: Any) -> None:
-        """Keep what a value shows as it is now."""
+        """Record the current state of a value."""
         for c in containers(value):
             self.held.append((c, contents(c)))
         for a in _arrays(value):
             self.memories.append((a.memory, a.memory.leaf))
 
     def names_of(self, frame: Frame, names: Collection[str]) -> None:
-        """Keep names of a call, and what they have; and those of calls around it that functions inside assign."""
+        """Record names of a call, and their values; and names of enclosing calls that inner
+        functions assign."""
         home: Frame | None = frame
         while home is not None:
             cells = {id(c): c for name, c in home.cells.items() if name in names}
@@ -78,7 +79,7 @@ class Unchanged:
                 self.add(value)
 
     def check(self) -> None:
-        """Refuse a change of any of them."""
+        """Refuse a change of any recorded value."""
         if any(frame.env.get(name) is not value for frame, name, value in self.names):
             raise Refused(*CHANGED)
         if any(is_changed(c, before) for c, before in self.held):
@@ -99,7 +100,7 @@ def _arrays(value: Any) -> Iterator[SymArray]:
 
 
 class Yielding:
-    """A generator that runs: the condition and the loops around it, and its elements."""
+    """A running generator: the condition and the loops around it, and its elements."""
 
     def __init__(self, t: Tracer) -> None:
         self.path, self.loops = t.path, len(t.counts)
@@ -117,7 +118,7 @@ class Yielding:
 
 
 def make(t: Tracer, frame: Frame, node: FunctionNode, run: Callable[[], Any]) -> Stream:
-    """The iterator that the call of a generator gives, with its parameters bound in the frame."""
+    """The iterator of a call of a generator function, whose parameters are bound in the frame."""
 
     def compute() -> list[Any]:
         at = t.frame, t.at
@@ -150,7 +151,7 @@ def _names(node: FunctionNode) -> frozenset[str]:
 
 @contextmanager
 def consumed(t: Tracer) -> Iterator[None]:
-    """What runs in here while elements of generators are used one by one changes nothing that these read."""
+    """While elements of generators are used one by one in here, nothing may change their inputs."""
     count = len(t.generators)
     yield
     for kept in t.generators[count:]:

@@ -1,5 +1,5 @@
-"""Programs inside of a function that is being traced: of numbers, applied to each element
-of arrays, and with statements of their own."""
+"""Programs inlined in a traced function: programs of numbers, applied to each element of arrays,
+and programs with statements."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from symdiff.ir.program import Made, Program, Tree, map_objects
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A program to be inlined, and its real arguments in order; what `__symdiff_trace__`
-    may return.
+    """A program to be inlined, and its real arguments in order; a possible result of
+    `__symdiff_trace__`.
 
-    An argument is an expression, a traced array, or a nested sequence or NumPy object array
-    of expressions. `jacobians` are the places of the arguments by which each output of a program of
-    numbers was differentiated, element by element; () if that is not to be an array of more axes. `of_derivatives`:
-    whether its results are derivatives.
+    An argument is an expression, a traced array, or a nested sequence or NumPy object array of
+    expressions. `jacobians` are the indices of the arguments by which each output of a program of
+    numbers was differentiated, element by element; () if the result is not an array of more axes.
+    `of_derivatives`: whether its results are derivatives.
     """
 
     program: Program | LoopProgram
@@ -156,14 +156,14 @@ _KINDS = {"f": "real numbers", "b": "truth values"}
 
 
 def _must_be_integer(t: Tracer, name: str, value: Any, floats: Set[Expr]) -> None:
-    """Trace again with an integer where a parameter is one, or refuse what is none."""
+    """Trace again with an integer where a parameter is one, or refuse other numbers."""
     if isinstance(value, Expr):
         known = value.op is ir.CONST or value in floats
-        # x[True] is no element
+        # x[True] is not an element
         truth = value.op is ir.WHERE and value.args[1:] == (ir.ONE, ir.ZERO)
         if not known and not truth and loop_program.kind_of(value) == "i":
             return
-        value = Real(value)  # constants that are integers are no expressions
+        value = Real(value)  # integer constants are not expressions
     elif scalars.is_whole(value):
         return
     message = f"{describe(value)} is passed for the integer '{name}'"
@@ -179,7 +179,7 @@ def _object(tree: Tree, parts: Iterable[Any]) -> Any:
 
 
 def _array(t: Tracer, items: np.ndarray[Any, Any]) -> Any:
-    """The array of these traced values; of arrays the one that `np.array` makes of them."""
+    """The array of these traced values; for arrays, the one that `np.array` makes of them."""
     if any(isinstance(v, SymArray) for v in items.ravel()):
         return symbolic.symbolic(t, items.tolist())
     return asarray(items.tolist())
@@ -207,7 +207,7 @@ def _output(
 
 
 def _traced(value: Any) -> Any:
-    """An argument as the tracer has it."""
+    """An argument as a traced value."""
     if isinstance(value, Expr):
         return Real(value)
     if isinstance(value, np.ndarray) and value.dtype == object:
@@ -218,5 +218,5 @@ def _traced(value: Any) -> Any:
 
 
 def symbolic_constant(value: Any) -> Any:
-    """Data of the user's as the tracer has it."""
+    """The user's data as a traced value."""
     return from_outside(value)

@@ -1,6 +1,6 @@
-"""Classes that are defined inside of the traced function: dataclasses and plain ones.
+"""Classes that the traced function defines: dataclasses and plain ones.
 
-Each run of the definition makes a class whose methods are closures; `records` does the rest.
+Each run of the definition makes a class whose methods are closures; `records` makes its objects.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _maker(t: Tracer, decorator: ast.expr) -> dict[str, Any]:
 
 
 def _members(t: Tracer, node: ast.ClassDef, around: Frame) -> dict[str, Any]:
-    """What the body of a class defines, and its annotations."""
+    """The names that the body of a class defines, and its annotations."""
     home, inside = t.frame, class_frame(t.frame, node.name, _bound(node))
     annotations: dict[str, Any] = {}
     t.frame = inside
@@ -92,14 +92,14 @@ def _bound(node: ast.ClassDef) -> set[str]:
 
 
 def _default(t: Tracer, value: ast.expr) -> Any:
-    """What a field is by default; `field(...)` is called as Python calls it."""
+    """The default of a field; `field(...)` is called as in Python."""
     if isinstance(value, ast.Call) and t.evaluate(value.func) is dataclasses.field:
         return dataclasses.field(**{str(k.arg): t.evaluate(k.value) for k in value.keywords})
     return t.evaluate(value)
 
 
 _LEAVE = (functools.cache, functools.lru_cache, functools.wraps)
-"""Decorators, or what makes them, that give a function which returns the same."""
+"""Decorators, or their makers, that return an equivalent function."""
 
 _WRAPPERS = (property, staticmethod, classmethod, functools.cached_property)
 
@@ -124,7 +124,7 @@ def _method(t: Tracer, node: ast.FunctionDef, around: Frame) -> Any:
 
 
 def decorated(t: Tracer, node: ast.FunctionDef, made: Any) -> Any:
-    """A function that is defined inside of the traced one, after its decorators."""
+    """A function that the traced one defines, after its decorators."""
     decorators = [_decorator(t, d) for d in node.decorator_list]
     for d, decorator in reversed([*zip(node.decorator_list, decorators, strict=True)]):
         made = _applied(t, decorator, d, made)
@@ -132,7 +132,7 @@ def decorated(t: Tracer, node: ast.FunctionDef, made: Any) -> Any:
 
 
 def _decorator(t: Tracer, node: ast.expr) -> Any:
-    """A decorator; None for one that leaves a function what it is, whatever it is called with."""
+    """A decorator; None for one that returns an equivalent function, whatever its arguments."""
     maker = node.func if isinstance(node, ast.Call) else node
     if isinstance(maker, (ast.Name, ast.Attribute)):
         found = t.evaluate(maker)

@@ -8,8 +8,8 @@ After:   if n == 0 or n == 1: y = x
          elif n > 9: y = n*x
          else: y = 0.0
 
-What a pattern asks of the structure of a value is known when traced; of numbers it may ask
-whether they are equal to others, which makes a branch.
+The structure of a value in a pattern is known when traced; numbers in a pattern are compared with
+others, which makes a branch.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from symdiff.frontend.trace.values import (
 )
 
 Found = tuple[Cond | bool, list[tuple[str, Any]]]
-"""Whether a pattern fits, and what it names."""
+"""Whether a pattern fits, and the names that it binds."""
 
 RunBlock = Callable[[Tracer, Sequence[ast.stmt]], None]
 
 
 def run(t: Tracer, node: ast.Match, run_block: RunBlock) -> None:
-    """Run a `match` statement, with what runs statements."""
+    """Run a `match` statement; `run_block` runs statements."""
     _cases(t, t.resolve(evaluate(t, node.subject), "what is matched"), node.cases, run_block)
 
 
 def _cases(t: Tracer, subject: Any, cases: Sequence[ast.match_case], run_block: RunBlock) -> None:
-    """The first of the cases that fits."""
+    """Run the first of the cases that fits."""
     if not cases:
         return
     case, rest = cases[0], cases[1:]
@@ -82,7 +82,7 @@ def _cases(t: Tracer, subject: Any, cases: Sequence[ast.match_case], run_block: 
 
 
 def _branch(t: Tracer, c: Cond | bool, then: Callable[[], None], other: Callable[[], None]) -> None:
-    """One of two sides, or both where that is not known when traced."""
+    """One of two sides, or both if the condition is unknown when traced."""
     if isinstance(c, Cond) and (known := t.known(c, strictly=True)) is not None:
         c = known
     if not isinstance(c, bool):
@@ -95,7 +95,7 @@ def _branch(t: Tracer, c: Cond | bool, then: Callable[[], None], other: Callable
 
 # ---------------------------------------------------------------------- patterns
 def _fits(t: Tracer, pattern: ast.pattern, value: Any) -> Found:
-    """Whether a value fits a pattern, and the names that it gives to what is in it."""
+    """Whether a value fits a pattern, and the names that it binds to parts of the value."""
     match pattern:
         case ast.MatchValue():
             return _equal(t, value, evaluate(t, pattern.value)), []
@@ -169,7 +169,7 @@ def _elements(t: Tracer, patterns: Sequence[ast.pattern], value: Any) -> Found:
         )
     if isinstance(value, range):
         value = list(value)
-    if not isinstance(value, (list, tuple)):  # arrays are no sequences, nor are strings
+    if not isinstance(value, (list, tuple)):  # neither arrays nor strings are sequences here
         return False, []
     stars = [i for i, p in enumerate(patterns) if isinstance(p, ast.MatchStar)]
     if not stars:
@@ -206,7 +206,7 @@ def _mapping(t: Tracer, pattern: ast.MatchMapping, value: Any) -> Found:
 
 
 _THEMSELVES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-"""Classes whose one positional pattern is for the value itself."""
+"""Classes whose one positional pattern matches the value itself."""
 
 
 def _class(t: Tracer, pattern: ast.MatchClass, value: Any) -> Found:

@@ -94,7 +94,7 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         if isinstance(a, (bool, Cond)) and isinstance(b, (bool, Cond)):
             return _of_truth(t, op, a, b)
         return raised.operation(t, op, a, b)
-    if _is_mask(a) and _is_mask(b):  # as NumPy has it
+    if _is_mask(a) and _is_mask(b):  # as in NumPy
         if op is ast.Sub:
             raise Refused(
                 "'-' of arrays of truth values, which NumPy refuses",
@@ -141,7 +141,7 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         for v, other in ((a, b), (b, a)):
             if isinstance(v, (list, tuple)) and isinstance(other, Real):
                 retrace_integers(t, other.expr)
-    if t.array_parameters and op is not ast.MatMult:  # a number of NumPy takes lists as arrays
+    if t.array_parameters and op is not ast.MatMult:  # NumPy's numbers take lists as arrays
         for v, other in ((a, b), (b, a)):
             if (
                 isinstance(v, (list, tuple))
@@ -198,8 +198,9 @@ _SHORT = (ast.FloorDiv, ast.Mod, ast.Pow)
 
 
 def _of_truth(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
-    """`a op b` of two truth values: NumPy's have other sums and products than Python's, which are
-    integers. Elements of arrays and results of NumPy's functions have NumPy's; arguments may."""
+    """`a op b` of two truth values: sums and products differ between NumPy's and Python's, which
+    are integers. Elements of arrays and results of NumPy's functions are NumPy's; arguments may
+    be."""
     known = isinstance(a, bool) and isinstance(b, bool)
     if known and not t.of_numpy():
         return scalars.binary(op, a, b)
@@ -273,7 +274,7 @@ def _all_equal(t: Tracer, a: Sequence[Any], b: Sequence[Any]) -> Cond | bool:
 
 
 def _in_order(t: Tracer, op: type[ast.cmpop], a: Sequence[Any], b: Sequence[Any]) -> Cond | bool:
-    """A comparison of tuples or lists: that of the first elements which differ, or of the lengths."""
+    """A comparison of tuples or lists: of the first elements that differ, or of the lengths."""
     found: Cond | bool = _ORDER[op](len(a), len(b))
     strict = ast.Lt if op in (ast.Lt, ast.LtE) else ast.Gt
     for x, y in reversed(list(zip(map(t.wrap, a), map(t.wrap, b), strict=False))):
@@ -329,7 +330,7 @@ def _among(t: Tracer, item: Any, values: Sequence[Any]) -> Cond | bool:
     found: Cond | bool = False
     for v in values:
         if v is item:
-            return True  # as Python has it, also of nan
+            return True  # as in Python, also for nan
         found = scalars.disjunction(found, truth(t, compare(t, ast.Eq, v, item)))
         if found is True:
             break

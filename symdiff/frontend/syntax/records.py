@@ -1,8 +1,8 @@
 """Objects of the user's classes that are made while tracing: dataclasses and plain classes.
 
 A record has its fields in a dict that the trace owns, so it is changed, merged at branches and
-carried by loops as a dict is. Its class says what its methods, properties and operators are;
-they are inlined.
+carried by loops like a dict. Its methods, properties and operators are those of its class, and are
+inlined.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Method, Record, Refused
 
 _HIDDEN = ("__new__", "__getattribute__", "__getattr__", "__setattr__", "__delattr__")
-"""Methods with which a class decides itself what its objects are."""
+"""Methods by which a class controls the creation of its objects."""
 
 
 LOCAL = "__symdiff_local__"
-"""What a class has that is defined inside of the traced function."""
+"""The class attribute that marks a class defined inside of the traced function."""
 
 FUNCTIONS = (FunctionType, Closure)
-"""What methods are that can be inlined."""
+"""The types of methods that can be inlined."""
 
 LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "numba", "sympy"}
 
@@ -73,7 +73,7 @@ def make(t: Tracer, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _fill(
     t: Tracer, made: Record, owner: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """What the constructor of a dataclass does."""
+    """The constructor of a dataclass."""
     name, left = made.made_of.__name__, dict(kwargs)
     every = dataclasses.fields(owner)
     positional = [f.name for f in every if f.init and not f.kw_only]
@@ -100,7 +100,7 @@ def _fill(
 
 
 def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) -> Any:
-    """`owner.name`; of the classes after one, for `super()`."""
+    """`owner.name`; for `super()`, of the classes after `start`."""
     static = _of_class(owner, name, start)
     if name in owner.fields and not _decides(static) and start is None:
         return t.wrap(owner.fields[name])
@@ -123,7 +123,8 @@ def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) ->
 
 
 def _decides(static: Any) -> bool:
-    """Whether what a class has under a name says itself what the attribute of an object is."""
+    """Whether a class attribute is a data descriptor, which controls access to an object's
+    attribute."""
     return hasattr(type(static), "__set__") and not inspect.ismemberdescriptor(static)
 
 
@@ -152,7 +153,7 @@ _MISSING = object()
 
 
 def _of_class(owner: Record, name: str, start: type | None = None) -> Any:
-    """What the class has under a name."""
+    """The attribute of the class."""
     order = owner.made_of.__mro__
     for base in order if start is None else order[order.index(start) + 1 :]:
         if name in vars(base):
@@ -218,4 +219,4 @@ def of_parent(t: Tracer, found: Super, name: str) -> Any:
 
 
 def _nothing() -> None:
-    """What `object.__init__` does."""
+    """`object.__init__`."""

@@ -1,4 +1,4 @@
-"""Special methods of the user's classes: what operators, statements and Python's functions make of objects.
+"""Special methods of the user's classes: operators, statements and Python's functions on objects.
 
 An object is a record, made while tracing, or one that was captured; its class says what is called, by
 Python's rules, and that is inlined. NotImplemented denotes a class without such a method.
@@ -31,13 +31,13 @@ from symdiff.frontend.trace.values import (
 
 _FOREIGN = LIBRARIES | {"builtins", "symdiff"}
 _GENERATED = "<string>"
-"""Where the methods are that `dataclasses` writes."""
+"""The module in which `dataclasses` defines its methods."""
 
 _MISSING = object()
 
 
 def class_of(value: Any) -> type | None:
-    """The user's class of an object; None of all that is no object of one."""
+    """The user's class of an object; None for values that are not such objects."""
     if isinstance(value, Record):
         return None if is_complex(value) else value.made_of
     cls = type(value)
@@ -62,7 +62,7 @@ def method(value: Any, name: str) -> Any:
 
 
 def special(t: Tracer, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """`type(owner).name(owner, *args)`; NotImplemented where it has no such method."""
+    """`type(owner).name(owner, *args)`; NotImplemented if it has no such method."""
     found = method(owner, name)
     if found is None:
         return NotImplemented
@@ -91,8 +91,8 @@ def unary(t: Tracer, op: ast.unaryop, value: Any) -> Any:
 
 
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
-    """`a op b`, where one is an object; NotImplemented if neither has the operator. A class that is made of
-    the other one, with a method of its own, comes first."""
+    """`a op b`, where one is an object; NotImplemented if neither has the operator. The method of a
+    subclass of the other class, if it overrides, comes first."""
     name = _OPERATORS[op]
     there, back = f"__{name}__", f"__r{name}__"
     ours, theirs = class_of(a), class_of(b)
@@ -106,8 +106,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
 
 
 def _not_by_elements(a: Any, theirs: type | None) -> None:
-    """Refuse an operator of an array and an object, of which NumPy makes an array of objects, unless the class says
-    that it does not."""
+    """Refuse an operator on an array and an object, for which NumPy makes an array of objects
+    unless the class forbids it."""
     if theirs is None or not isinstance(a, (SymArray, SmallArray, Masked)):
         return
     if _found(theirs, "__array_ufunc__") is _MISSING and _found(theirs, "__array_priority__") is _MISSING:  # fmt: skip
@@ -118,7 +118,7 @@ def _not_by_elements(a: Any, theirs: type | None) -> None:
 
 
 def in_place(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
-    """What a name has after `a op= b` by a method for that."""
+    """The new value of a name after `a op= b`, by a method for that."""
     return special(t, a, f"__i{_OPERATORS[op]}__", b)
 
 
@@ -142,14 +142,14 @@ Compare = Callable[[type[ast.cmpop], Any, Any], Any]
 
 
 def is_compared(value: Any, op: type[ast.cmpop]) -> bool:
-    """Whether the class of a value says what a comparison of it is."""
+    """Whether the class of a value defines a comparison."""
     return class_of(value) is not None and (
         isinstance(value, Record) or any(method(value, n) for n in (*_COMPARISONS[op], "__eq__"))
     )
 
 
 def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any, plain: Compare) -> Any:
-    """`a op b`, where one is an object; `plain` compares what is in dataclasses."""
+    """`a op b`, where one is an object; `plain` compares the fields of dataclasses."""
     there, back = _COMPARISONS[op]
     ours, theirs = class_of(a), class_of(b)
     _not_by_elements(a, theirs)
@@ -165,7 +165,7 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any, plain: Compare) -> A
 
 
 def _compared(t: Tracer, owner: Any, name: str, other: Any, plain: Compare) -> Any:
-    """What one method makes of a comparison."""
+    """The result of one method of a comparison."""
     cls = class_of(owner)
     found = _found(cls, name)
     if found is _MISSING and name == "__ne__":
@@ -186,13 +186,13 @@ def _compared(t: Tracer, owner: Any, name: str, other: Any, plain: Compare) -> A
 
 
 def by_value(value: Any) -> bool:
-    """Whether it is an object of a class that says which of them are equal."""
+    """Whether it is an object of a class that defines equality."""
     return isinstance(value, Record) and _found(class_of(value), "__eq__") is not _MISSING
 
 
 # ------------------------------------------------------------- truth and containers
 def truth(t: Tracer, value: Any) -> Any:
-    """What says whether an object counts as true: a truth value, or a length."""
+    """The value that decides whether an object counts as true: a truth value, or a length."""
     for name in ("__bool__", "__len__"):
         if (found := special(t, value, name)) is not NotImplemented:
             if name == "__bool__" and not isinstance(found, (bool, Cond)):
@@ -202,7 +202,8 @@ def truth(t: Tracer, value: Any) -> Any:
 
 
 def iterated(t: Tracer, value: Any) -> Any:
-    """What a loop over a value goes over: what `__iter__` of an object gives, else the value."""
+    """The iterable of a loop over a value: the result of `__iter__` of an object, else the
+    value."""
     if class_of(value) is None:
         return value
     found = special(t, value, "__iter__")
@@ -228,7 +229,7 @@ _METHODS: dict[Any, tuple[str, ...]] = {
     reversed: ("__reversed__",), math.floor: ("__floor__", "__float__"),
     math.ceil: ("__ceil__", "__float__"), math.trunc: ("__trunc__",), iter: ("__iter__",),
 }  # fmt: skip
-"""The methods that functions of Python's call, in this order."""
+"""The methods that Python's functions call, in this order."""
 
 _ITERATE = (
     builtins.sum, builtins.list, builtins.tuple, builtins.set, builtins.frozenset, builtins.sorted, builtins.any,
@@ -240,15 +241,15 @@ _ITERATE = (
 def called(
     t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """What calling an object gives, or a function of Python's that is called with one, or NotImplemented; and
-    what it is called with."""
-    if is_compared(function, ast.Eq):  # else it may be a function that is known
+    """The callable and the arguments of a call of an object, or of a function of Python's on one;
+    the callable may be NotImplemented."""
+    if is_compared(function, ast.Eq):  # otherwise it may be a known function
         return special(t, function, "__call__", *args, **kwargs), args
     if not args or not any(class_of(v) is not None for v in args):
         return NotImplemented, args
     try:
         names = _METHODS.get(function, ())
-    except TypeError:  # it has no hash
+    except TypeError:  # not hashable
         return NotImplemented, args
     for name in names:
         if (found := special(t, args[0], name, *args[1:])) is not NotImplemented:

@@ -1,5 +1,5 @@
-"""Running statements. Each handler takes the tracer and a node; what is missing
-from the table is refused."""
+"""Running statements. Each handler takes the tracer and a node; statements without a handler are
+refused."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _annotated(t: Tracer, node: ast.AnnAssign) -> None:
 
 
 def _bound_to(t: Tracer, value: ast.expr, targets: Sequence[ast.expr]) -> Any:
-    """What is assigned; names may have what is None on some path."""
+    """The assigned value; names may be None on some path."""
     names = all(isinstance(target, ast.Name) for target in targets)
     return expressions.undecided(t, value) if names else evaluate(t, value)
 
@@ -150,7 +150,7 @@ def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
 
 def _around(t: Tracer, value: Any, before: int, after: int) -> list[Any] | None:
     """Elements of an array of unknown size before and after a starred name, with a list of the
-    others between them; None of anything else."""
+    others between them; None for other values."""
     owner = value
     if isinstance(value, (Listed, Selected)):
         value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
@@ -166,7 +166,7 @@ def _around(t: Tracer, value: Any, before: int, after: int) -> list[Any] | None:
 
 
 def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
-    """The values to unpack; of an array as many as there are names."""
+    """The values to unpack; for an array as many as there are names."""
     owner = value
     if isinstance(value, (Listed, Selected)):
         value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
@@ -230,7 +230,7 @@ def _is_slice(index: Any) -> bool:
 
 
 def _augmented(t: Tracer, node: ast.AugAssign) -> None:
-    """`a += b`; lists and arrays change in place, as Python does it."""
+    """`a += b`; lists and arrays change in place, as in Python."""
     target, op = node.target, type(node.op)
     if isinstance(target, ast.Name):
         old = expressions.load(t, target)
@@ -271,7 +271,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
 
 
 def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
-    """What a name has after `old op= value`: lists and arrays themselves, changed."""
+    """The value of a name after `old op= value`: lists and arrays themselves, changed."""
     if isinstance(old, list) and op is ast.Add:
         more = containers.elements(t, value)
         t.mutate(old)
@@ -376,7 +376,7 @@ def _assert(t: Tracer, node: ast.Assert) -> None:
 
 
 def _raise(t: Tracer, node: ast.Raise) -> None:
-    """An error under a condition: it is raised in the call, as that of `assert` is."""
+    """An error under a condition: it is raised in the call, like that of `assert`."""
     name = ""
     if node.exc is not None:
         exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
@@ -403,7 +403,7 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
 
 
 def _said(t: Tracer, node: ast.Raise) -> str:
-    """The message of an error: of what is not known when traced, the source."""
+    """The message of an error; if it is unknown when traced, its source."""
     if not isinstance(node.exc, ast.Call) or not node.exc.args:
         return ""
     given = node.exc.args[0]
@@ -414,7 +414,7 @@ def _said(t: Tracer, node: ast.Raise) -> str:
 
 
 def _known_text(t: Tracer, node: ast.expr) -> str | None:
-    """The text of a message; None if it depends on what is not known when traced."""
+    """The text of a message; None if it depends on values unknown when traced."""
     count, at = len(t.block), t.at
     try:
         found = evaluate(t, node)
@@ -462,7 +462,7 @@ def _import_from(t: Tracer, node: ast.ImportFrom) -> None:
 
 
 def _module(t: Tracer, name: str) -> Any:
-    """A module that a function imports, as Python does when it runs."""
+    """A module that a function imports, imported as Python does when it runs."""
     if name.partition(".")[0] in registry.MODULE_HINTS:
         t.refuse(f"'{name}' is imported inside of the function", "import it at the top of the file")
     try:
@@ -476,7 +476,7 @@ def _try(t: Tracer, node: ast.Try) -> None:
 
 
 _MANAGERS = (np.errstate, np.printoptions, warnings.catch_warnings)
-"""What changes no number in the block of a 'with'."""
+"""Context managers of a 'with' that change no number in its block."""
 
 
 def _with(t: Tracer, node: ast.With) -> None:
@@ -498,7 +498,7 @@ def _with(t: Tracer, node: ast.With) -> None:
 def _delete(t: Tracer, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
-            expressions.load(t, target)  # which must be bound
+            expressions.load(t, target)  # refused if not bound
             closures.bind(t, target.id, UNBOUND)
             continue
         owner = evaluate(t, target.value) if isinstance(target, ast.Subscript) else None

@@ -1,15 +1,15 @@
-"""`try` around what raises errors of arithmetic, or errors that numbers do not cause.
+"""`try` around code that raises errors of arithmetic, or errors that do not depend on numbers.
 
 Before:  try: y = sin(x)/x
          except ZeroDivisionError: y = 1.0
 After:   if x == 0: y = 1.0
          else: y = sin(x)/x
 
-Each statement that is tried is traced once to find which errors it raises where (`trace.raised`); then the
-first handler that catches one runs where it is raised, and the statement and the rest elsewhere. Errors of
-types, attributes and keys are known when traced. What stands in `finally` runs after it. Refused are
-statements that may raise other errors that are caught, and divisions of which it is not known whether the
-numbers are NumPy's, which are divided by zero without an error.
+Each tried statement is traced once to find where it raises which errors (`trace.raised`); then the
+first handler that catches one runs where it is raised, and the statement and the rest elsewhere.
+Errors of types, attributes and keys are known when traced. The block of `finally` runs after that.
+Statements are refused if they may raise other errors that are caught, or divide numbers that may
+be NumPy's, whose division by zero raises no error.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from symdiff.frontend.trace.values import Cond, Refused
 from symdiff.ir import FALSE, TRUE, loop_program
 
 Run = Callable[[Tracer, Sequence[ast.stmt]], None]
-"""What runs statements."""
+"""The function that runs statements."""
 Handler = tuple[tuple[type[BaseException], ...], ast.ExceptHandler]
-"""A handler, and what it catches."""
+"""A handler, and the errors that it catches."""
 
 REFUSED = "'try' is not supported", "test the condition with 'if' instead"
 
@@ -48,11 +48,11 @@ HINTS: dict[type[BaseException], str] = {
     TypeError: "test the type instead: isinstance(x, float)",
     np.linalg.LinAlgError: "test the matrix instead, such as if np.linalg.det(a) != 0",
 }
-"""What to write, by what is caught."""
+"""Hints, by the caught error."""
 
 
 def attempt(t: Tracer, node: ast.Try, run_block: Run) -> None:
-    """Run a `try` statement, with what runs statements."""
+    """Run a `try` statement; `run_block` runs statements."""
     if node.finalbody:
         _finally(t, node, run_block)
         return
@@ -67,7 +67,7 @@ def attempt(t: Tracer, node: ast.Try, run_block: Run) -> None:
         with t.attempt():
             _statements(t, node, handlers, node.body, run_block)
     except (Refused, UnsupportedError):
-        run_block(t, [*node.body, *node.orelse])  # an error stays one, though of another class
+        run_block(t, [*node.body, *node.orelse])  # an error remains one, of another class
 
 
 def _statements(
@@ -77,7 +77,7 @@ def _statements(
     body: Sequence[ast.stmt],
     run_block: Run,
 ) -> None:
-    """Run what is tried, each statement where it raises nothing, and then what stands in `else`."""
+    """Run the tried statements, each where no error was raised, and then the block of `else`."""
     if not body:
         run_block(t, node.orelse)
         return
@@ -89,7 +89,7 @@ def _statements(
     def go(k: int) -> None:
         if k < len(caught):
             handler, condition = caught[k], seen.errors[k][1]
-            if handler is None:  # it is an error outside of this statement, too
+            if handler is None:  # no handler here: it is an error outside of the statement, too
                 raised.note(t, seen.errors[k][0], Cond(condition))
                 go(k + 1)
                 return
@@ -119,7 +119,7 @@ def _statements(
 
 
 _OF_TYPES = (AttributeError, TypeError, KeyError, NameError, ImportError)
-"""What is raised whatever the numbers are, or not."""
+"""Errors that are raised whatever the numbers are, or never."""
 
 
 def _kinds(t: Tracer, handler: ast.ExceptHandler) -> tuple[type[BaseException], ...]:
@@ -149,11 +149,11 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
 
 
 class _Done(Exception):  # noqa: N818
-    """A statement has been traced to its end; what it did is undone."""
+    """A statement has been traced to its end; its effects are undone."""
 
 
 def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
-    """What a statement may raise; it is traced, and leaves nothing."""
+    """The errors that a statement may raise; it is traced without any effect."""
     found = Journal(len(t.counts), (len(t.regions), len(t.memories)))
     token, noting = journal.set(found), t.noting
     t.noting = lambda held: raised.note(t, IndexError, Cond(ir.not_(held)))
@@ -185,7 +185,7 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
 
 @contextmanager
 def _outside_of_journals(t: Tracer) -> Iterator[None]:
-    """What runs in here raises nothing that is caught."""
+    """No handler catches errors that are raised in here."""
     token, noting = journal.set(None), t.noting
     t.noting = None
     try:
@@ -219,7 +219,7 @@ def _check(t: Tracer, node: ast.Try, handlers: list[Handler], seen: Journal) -> 
 
 
 def _handled(t: Tracer, handler: ast.ExceptHandler) -> list[ast.stmt]:
-    """The statements of a handler, which do not read the error itself but to raise another one."""
+    """The statements of a handler, which may read the error itself only to raise another one."""
     stack: list[ast.AST] = [*handler.body]
     while stack:
         n = stack.pop()
@@ -231,7 +231,7 @@ def _handled(t: Tracer, handler: ast.ExceptHandler) -> list[ast.stmt]:
 
 
 def _is_atomic(s: ast.stmt) -> bool:
-    """Whether an error in a statement leaves all as it was before it."""
+    """Whether an error in a statement leaves everything as before it."""
     if isinstance(s, ast.If):
         return all(len(b) <= 1 and all(map(_is_atomic, b)) for b in (s.body, s.orelse))
     if isinstance(s, ast.Try) and not s.orelse and all(map(_is_idle, s.finalbody)):
@@ -249,8 +249,8 @@ def _calls(t: Tracer, s: ast.stmt) -> bool:
 
 
 def _does_nothing_before(t: Tracer, s: ast.stmt) -> bool:
-    """Whether a statement changes nothing before an error in it: it calls no function of the user and no method
-    that changes its object, and binds one target at most."""
+    """Whether a statement changes nothing before an error in it: it calls no function of the user
+    and no method that changes its object, and binds one target at most."""
     match s:
         case (
             ast.Assign([ast.Name() | ast.Attribute() | ast.Subscript()]) | ast.Return() | ast.Expr()
@@ -272,7 +272,7 @@ _CHANGING = (
 
 
 def _of_number(t: Tracer, used: Retrace) -> type[BaseException] | None:
-    """What Python raises where a parameter that is a number in the call is used as an array."""
+    """The error of Python where a parameter that is a number in the call is used as an array."""
     number = t.shapes is not None and t.shapes.get(used.name or "", (1, ""))[0] == 0
     return TypeError if number and used.what in _OF_SEQUENCES else None
 
@@ -281,7 +281,7 @@ _OF_SEQUENCES = ("len()", "it is iterated over", "it is indexed")
 
 
 def _finally(t: Tracer, node: ast.Try, run_block: Run) -> None:
-    """What is tried, and then the last part, however that was left; an error stays one."""
+    """The tried block, and then the last part, however the block was left; an error remains one."""
     for n in (n for s in node.finalbody for n in ast.walk(s)):
         if isinstance(n, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
             t.refuse(
@@ -293,7 +293,7 @@ def _finally(t: Tracer, node: ast.Try, run_block: Run) -> None:
         inner = [ast.copy_location(caught, node)]
     run_block(t, inner)
     flow = t.frame.flow
-    names = ir.or_(flow.broken, flow.continued) is FALSE  # nobody reads them who has returned
+    names = ir.or_(flow.broken, flow.continued) is FALSE  # after a return nothing reads them
     if flow.skips() not in (TRUE, FALSE):
         for part in node.finalbody:
             if not (_is_idle(part) or (names and _binds_names(part))):

@@ -1,11 +1,11 @@
 """Which lists, dicts and small arrays are the same object under several names.
 
-Where a condition chooses between two of them, the trace goes on with a new one that has the
-merged contents. That is what Python computes as long as
+Where a condition chooses between two of them, the trace continues with a new one that has the
+merged contents. That is correct as long as
 
-- nobody changes one of the two afterwards and then reads what was chosen: the choice is *stale*
+- nothing changes one of the two afterwards and then reads the chosen one: the choice is *stale*
   then, and reading it is refused;
-- what was chosen is changed only where no other name shows one of the two.
+- the chosen one is changed only where no other name shows one of the two.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def containers(value: Any) -> Iterator[Any]:
 
 
 def shown(frame: Frame, value: Selected) -> int:
-    """In how many places a selection by a condition is kept, or an array that is a view of it, of all names that
-    calls and functions inside have, and in what these hold. With more than `MOST` of them, it may be in several."""
+    """The number of places that hold a selection by a condition, or an array that is a view of it,
+    among all names of calls and inner functions, and their contents; 2 with over `MOST` of them."""
     stack: list[Any] = [frame]
     seen: dict[int, Any] = {}
     count = 0
@@ -65,7 +65,7 @@ def shown(frame: Frame, value: Selected) -> int:
         if isinstance(v, Selected):
             count += _same(v, value)
             continue
-        inner = hasattr(type(v), "keyword_defaults")  # a function that is defined in a call
+        inner = hasattr(type(v), "keyword_defaults")  # a function that a call defines
         home = v.home if isinstance(v, Frame) or inner else None
         inside = isinstance(home, Frame) or isinstance(v, (Frame, list, tuple, dict, Record))
         if not inside or id(v) in seen:
@@ -102,8 +102,8 @@ class Aliases:
         self.mutated: dict[int, Container] = {}
 
     def chosen(self, found: Any, *sources: Any) -> None:
-        """What was found shows what the sources have now: each of its containers that of a
-        source at the same place, if they are nested alike."""
+        """Record that a result shows the current state of the sources: each of its containers that
+        of a source at the same place, if they nest alike."""
         made = list(containers(found))
         for s in sources:
             parts = list(containers(s))
@@ -118,7 +118,7 @@ class Aliases:
                     self._stale[id(m)] = m
 
     def changed(self, container: Container) -> None:
-        """A container is about to change; it may be what it was chosen from, or in a list."""
+        """Announce a change of a container, which may be a source of a choice, or in a list."""
         self.mutated[id(container)] = container
         self.shared(container)
         if not self._made:
@@ -137,7 +137,7 @@ class Aliases:
                 stack += self._made.get(id(c), (None, []))[1]
 
     def hold(self, memory: Memory, container: Container, why: tuple[str, str]) -> None:
-        """A row of a list, in this memory, is a container."""
+        """Record that a row of a list, in this memory, is a container."""
         held = self._held.setdefault(memory, [])
         if any(c is container for c in held):
             memory.alike = memory.alike or why
@@ -156,13 +156,13 @@ class Aliases:
         return list(found.values())
 
     def shared(self, container: Container) -> None:
-        """The lists whose rows may be this container are not what they were."""
+        """Make the lists stale whose rows may be this container."""
         for memory in self._rows.get(id(container), (None, []))[1]:
             memory.spoil()
             memory.stale = True
 
     def spoil(self, memory: Memory) -> None:
-        """Memory is about to change: what may be the same is not what it was."""
+        """Announce a change of memory: memory that may be the same becomes stale."""
         if memory.alike is not None:
             raise Refused(*memory.alike)
         memory.spoil()
@@ -173,7 +173,7 @@ class Aliases:
                     other.stale |= other is not memory
 
     def check(self, value: Any) -> None:
-        """Refuse what is stale."""
+        """Refuse a stale value."""
         if self._stale and isinstance(value, (list, dict, SmallArray, Record)):
             if any(id(c) in self._stale for c in containers(value)):
                 raise Refused(
@@ -186,7 +186,7 @@ class Aliases:
 def referenced(
     value: Any, name: str, env: Mapping[str, Any], frame: Frame, owned: Mapping[int, Any]
 ) -> bool:
-    """Whether something else than one name shows a container of a value."""
+    """Whether anything other than one name shows a container of a value."""
     wanted = {id(c) for c in containers(value)}
     if len(owned) > MOST:
         return True

@@ -1,4 +1,4 @@
-"""Memory of arrays whose size is not known when traced: its state, and what else may be the same."""
+"""Memory of arrays of unknown size: its state, and which memory may be the same."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ births = itertools.count()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replaced:
-    """Another object took the place of a row of a list.
+    """Another object replaced a row of a list.
 
     Attributes
     ----------
-    guard : the condition of that.
+    guard : the condition under which that happened.
     row : the number of the row.
-    old : the object that it was, which other names may show.
+    old : the replaced object, which other names may show.
     """
 
     guard: Expr
@@ -34,7 +34,7 @@ class Replaced:
 
 
 class Memory:
-    """The memory of an array that is not traced element by element: its state now.
+    """The memory of an array that is not traced element by element, in its current state.
 
     A formula is memory that is not written yet: its elements are computed where they are
     used, until something is stored in it.
@@ -43,25 +43,26 @@ class Memory:
     ----------
     shape : its axes, integer expressions.
     kind : "b" for truth values, "i" for integers, "f" for reals.
-    leaf : the array as it is now, as of `symdiff.ir.loop_program.array`; None of a formula.
-    element : of a formula, the element at the indices `symbolic.SLOTS`.
-    plain : of a formula, what plain Python computes of the element, if it is not that.
-    defined : of a formula, where the operations that led to the element are defined.
-    selection : the elements of an array by a condition that it holds, as long as neither changes.
-    fixed : why nothing may be stored in it, and what to do; None if it may.
+    leaf : the current array, as in `symdiff.ir.loop_program.array`; None for a formula.
+    element : for a formula, the element at the indices `symbolic.SLOTS`.
+    plain : for a formula, the plain value of the element, if that differs.
+    defined : for a formula, where the operations that led to the element are defined.
+    selection : the selection by a condition that it holds, as long as neither changes.
+    fixed : why nothing may be stored in it, and what to do; None if stores are allowed.
     birth : larger than that of every memory made before.
-    name : what the user calls it; "" if it has no name yet.
+    name : its name in the user's code; "" if it has none yet.
     origins, shown : memory that this may be, as a loop may have left it under another name;
         and memory that may be this.
-    stale : whether it may have been changed as one of these.
-    made : of a list, where it is made; None if its elements keep the kind that they have.
+    stale : whether a change of one of these may have changed it.
+    made : for a list, the place where it is made; None if its elements keep their kind.
     rows : whether it holds the elements of a list, as rows.
-    alike : why no row may be changed, as several rows may be one object; None if they may.
-    by_rows : whether it is known to lie row by row; what NumPy computes from arrays, and copies of
-        them, lies as those do.
-    reshaped : whether a view of it has another shape, if arguments lie row by row.
+    alike : why no row may be changed, since several rows may be one object; None if that is
+        allowed.
+    by_rows : whether it is known to be stored by rows; results that NumPy computes from arrays,
+        and copies, have the order of those.
+    reshaped : whether a view of it has another shape, if arguments are stored by rows.
     argument : whether it is that of an argument, which may have gaps between its elements.
-    parameter : the name of the argument that shows what is stored in it; "" if none does.
+    parameter : the name of the argument that shows stores in it; "" if none does.
     """
 
     __slots__ = (
@@ -112,26 +113,26 @@ class Memory:
         self._replaced: dict[Expr | None, tuple[Replaced | None, ...]] | None = None
 
     def replaced(self) -> tuple[Replaced | None, ...]:
-        """The rows that were replaced in this state; None of those of a loop."""
+        """The rows that were replaced in this state; None for those of a loop."""
         return () if self._replaced is None else self._replaced.get(self.leaf, ())
 
     def replace(
         self, *more: Replaced | None, before: tuple[Replaced | None, ...] | None = None
     ) -> None:
-        """Note rows that were replaced in this state, after others."""
+        """Record rows that were replaced in this state, after others."""
         known = self.replaced() if before is None else before
         if more or known:
             self._replaced = self._replaced or {}
             self._replaced[self.leaf] = (*known, *more)
 
     def may_show(self, other: Memory) -> None:
-        """This is a view of the other memory, or a copy, as only a call says."""
+        """Record that this is a view or a copy of other memory, which only a call decides."""
         self.origins.append(other)
         other.shown.append(self)
         self.fixed = self.fixed or other.fixed
 
     def hold(self, other: Memory, why: tuple[str, str]) -> None:
-        """A row of this list is the other memory, or a view of it."""
+        """Record that a row of this list is the other memory, or a view of it."""
         if other in self.origins:
             self.alike = self.alike or why
             return
@@ -140,12 +141,12 @@ class Memory:
         self.alike = self.alike or other.fixed or other.alike
 
     def spoil(self) -> None:
-        """It is about to change: what may be the same memory is not what it was."""
+        """Announce a change: memory that may be the same becomes stale."""
         for memory in self.same():
             memory.stale = True
 
     def same(self) -> list[Memory]:
-        """The other memory that may be this: what it may be, and what may be that."""
+        """The other memory that may be the same, in either direction."""
         up = _closure([self], "origins")
         return [m for m in _closure(up, "shown") if m is not self]
 

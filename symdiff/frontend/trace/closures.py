@@ -1,7 +1,7 @@
 """Functions that are defined inside of the traced function, and the names that they share with it.
 
-Names that a function inside assigns (`nonlocal`) are kept in a dict that the trace owns, a *cell*: so
-they are changed, merged at branches and carried by loops as entries of dicts are, whoever runs.
+Names that an inner function assigns (`nonlocal`) are kept in a dict that the trace owns, a *cell*:
+so they are changed, merged at branches and carried by loops like entries of dicts, in any function.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def assigned_names(node: FunctionNode) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _shared_names(node: FunctionNode) -> frozenset[str]:
-    """The local names that functions inside assign."""
+    """The local names that inner functions assign."""
     inside = frozenset(k for n in ast.walk(node) if isinstance(n, ast.Nonlocal) for k in n.names)
     return inside.intersection(assigned_names(node)) if inside else frozenset()
 
 
 def share(t: Tracer, frame: Frame, node: FunctionNode) -> None:
-    """Keep the names of a call that functions inside assign in a cell; parameters have values."""
+    """Keep the names of a call that inner functions assign in a cell; parameters have values."""
     shared = _shared_names(node)
     if shared:
         cell = t.own({name: frame.env.pop(name, UNBOUND) for name in sorted(shared)})
@@ -81,7 +81,7 @@ def share(t: Tracer, frame: Frame, node: FunctionNode) -> None:
 
 
 def declare(t: Tracer, node: ast.Nonlocal) -> None:
-    """`nonlocal`: names of this call are those of the functions around."""
+    """`nonlocal`: bind names of this call to those of the enclosing functions."""
     for name in node.names:
         home = t.frame.home
         while home is not None and name not in home.cells:
@@ -95,7 +95,7 @@ def declare(t: Tracer, node: ast.Nonlocal) -> None:
 
 
 def declare_global(t: Tracer, node: ast.Global) -> None:
-    """`global`: names of this call are those of the module, which are read only."""
+    """`global`: bind names of this call to those of the module, which are read only."""
     home = t.frame.home
     while home is not None:
         if shadowed := [name for name in node.names if name in home.local_names()]:
@@ -105,7 +105,7 @@ def declare_global(t: Tracer, node: ast.Global) -> None:
 
 
 def bind(t: Tracer, name: str, value: Any) -> None:
-    """`name = value` in the call that runs."""
+    """`name = value` in the running call."""
     if name in t.frame.globals:
         raise Refused(
             f"the global '{name}' is assigned",

@@ -26,7 +26,7 @@ def of_python(value: complex) -> Record:
 
 
 def promoted(value: Any) -> Any:
-    """A real number as a complex one; anything else as it is."""
+    """A real number as a complex one; other values unchanged."""
     return of_numbers(value, number(0.0)) if is_number(value) else value
 
 

@@ -1,7 +1,7 @@
 """Deciding conditions between constants, such as `sin(1/2) < 1/3`, rigorously.
 
 Exact rationals are decided when built. Others are enclosed in balls of growing
-precision; two constants that stay within each other's balls are undecided.
+precision; two constants whose balls always overlap are undecided.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _closed: WeakKeyDictionary[Expr, bool] = WeakKeyDictionary()
 
 
 def is_closed(e: Expr) -> bool:
-    """Whether no variable occurs in `e`; remembered for every node it looks at."""
+    """Whether no variable occurs in `e`; remembered for every visited node."""
     if e.op in OPEN:
         return False
     if not e.args:

@@ -10,15 +10,16 @@ from symdiff.frontend.trace.values import Cond, Mixed, Refused, Undecided, as_re
 
 
 def of_truth(value: Any) -> Any:
-    """A truth value as the integer that Python takes it for; any other number as it is."""
+    """A truth value as Python's integer; any other number unchanged."""
     if isinstance(value, bool):
         return int(value)
     return scalars.integral(as_real(value)) if isinstance(value, Cond) else value
 
 
 def of_a_kind(t: Any, value: Any) -> Any:
-    """What is returned: refused if it is an integer or a truth value, as what is passed decides. Of
-    numbers that may be Python's it is an integer, and a call with those of NumPy's is refused."""
+    """A returned value of one kind, refused if it is an integer or a truth value depending on the
+    arguments. For numbers that may be Python's it is an integer, and calls with NumPy's are
+    refused."""
     if of_integers.get() or not isinstance(value, (Undecided, Mixed)):
         return value
     if isinstance(value, Mixed):
@@ -36,12 +37,12 @@ def of_a_kind(t: Any, value: Any) -> Any:
 
 
 def absolute_of(value: Cond) -> Cond:
-    """What `abs` makes of a truth value that is not known: NumPy's stays, Python's is an integer."""
+    """`abs` of an unknown truth value: NumPy's is unchanged, Python's becomes an integer."""
     return Undecided(value.expr, value.defined)
 
 
 def difference_of(a: Any, b: Any) -> Any:
-    """What `np.diff` takes as the difference of two elements: whether truth values differ."""
+    """The difference of two elements in `np.diff`: whether truth values differ."""
     if isinstance(a, (bool, Cond)) and isinstance(b, (bool, Cond)):
         return scalars.exclusive(a, b)
     return scalars.binary(ast.Sub, a, b)

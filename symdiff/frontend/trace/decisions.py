@@ -1,9 +1,9 @@
 """Deciding how conditions follow from each other, whatever the values compared are.
 
 A condition is kept as an ordered binary decision diagram (Bryant, "Graph-based
-algorithms for Boolean function manipulation", 1986) over the comparisons it is made
-of, so two that are equivalent are the same node. The comparison met last is tested
-first: what a loop adds to a condition then goes on top of what was there.
+algorithms for Boolean function manipulation", 1986) over its comparisons, so two that are
+equivalent are the same node. The comparison met last is tested first: so a loop adds conditions
+on top of the earlier ones.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Decisions:
             return self.choose(parts[0], ALWAYS, parts[1])
         if e.op is ir.LE:  # over the reals, a <= b is not b < a
             return self.negated(self.of(ir.lt(e.args[1], e.args[0])))
-        if e.op is ir.EQ:  # nor is a = b beside a < b or b < a
+        if e.op is ir.EQ:  # nor does a = b hold with a < b or b < a
             a, b = e.args
             return self.negated(self.choose(self.of(ir.lt(a, b)), ALWAYS, self.of(ir.lt(b, a))))
         level = self._levels.setdefault(e, len(self._atoms))
@@ -92,7 +92,7 @@ class Decisions:
         return found
 
     def _side(self, triple: Triple, level: int, which: int) -> Triple:
-        """What becomes of each node once the comparison of a level is decided."""
+        """Each node after the comparison of a level is decided."""
         a, b, c = (self._nodes[n][which] if self._nodes[n][0] == level else n for n in triple)
         return a, b, c
 

@@ -1,4 +1,4 @@
-"""Where values are defined: what a simplified expression does not say any more.
+"""Where values are defined: conditions that a simplified expression no longer shows.
 
 Before: `sqrt(x)**2` became `x`, with the condition `0 <= x`
 After: where it is stored, returned or carried: `where(0 <= x, x, nan)`

@@ -43,7 +43,7 @@ def integer_hint(value: Any, otherwise: str) -> str:
 
 
 def not_whole(t: Recorder, value: Any, message: str, hint: str) -> Refused:
-    """The refusal of a number where only an integer can be, if a trace with integers among the
+    """The refusal of a number where only an integer is allowed, if a trace with integer
     parameters does not help."""
     if isinstance(value, Real):
         retrace_integers(t, value.expr)
@@ -51,7 +51,7 @@ def not_whole(t: Recorder, value: Any, message: str, hint: str) -> Refused:
 
 
 def number_of(value: Any) -> Any:
-    """A number in an array without dimensions, such as np.asarray makes of it."""
+    """A number, also from an array without dimensions, such as np.asarray makes of it."""
     if isinstance(value, SmallArray) and not value.items.ndim:
         return value.items.item()
     return value
@@ -63,7 +63,7 @@ CHANGED = "it is changed in place"
 """A use that another name of an array sees."""
 
 REDUCED = "it is reduced"
-"""A use that a number has too."""
+"""A use that is also valid for a number."""
 
 
 def used_as_array(value: Any, what: str, rank: int = 1) -> None:
@@ -77,9 +77,9 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     for v in ir.variables((value.expr,)):
         name = str(v.value)
         if t.shapes is not None and name not in t.shapes:
-            continue  # what is computed, such as the sum of an array
+            continue  # a computed number, such as the sum of an array
         if t.shapes is None and name in t.floats:
-            continue  # a number, as it is annotated
+            continue  # a number, by its annotation
         named = v is value.expr and what != REDUCED
         if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
             raise Retrace(name, rank, what)
@@ -116,22 +116,23 @@ def array_in_call(value: Any, what: str) -> None:
 
 
 def note_change(t: Recorder, value: Any) -> None:
-    """Note that a parameter that is an array without axes in the call is changed in place."""
+    """Record that a parameter that is an array without axes in the call is changed in place."""
     if isinstance(value, Scalar) and value.expr.op is ir.VAR and t.shapes is not None:
         if t.shapes.get(str(value.expr.value), (0, ""))[1] == "0":
             t.changes.add(str(value.expr.value))
 
 
 def changed_in_call(value: Scalar) -> None:
-    """The same for a number with two names of which one is changed: an array would be seen to change by
-    the other. Not where elements are passed one by one, which are numbers in Python too."""
+    """The same for a number with two names if one is changed: the change of an array would be
+    visible under the other. Elements that are passed one by one are exempt: they are numbers in
+    Python too."""
     if not active.get().one_by_one:
         array_in_call(value, CHANGED)
 
 
 def retrace_integers(t: Recorder, e: Expr) -> None:
-    """Trace again with a parameter as an array of integers, or as an integer, if an index is made
-    of one: no other would be an index in Python."""
+    """Trace again with a parameter as an array of integers, or as an integer, if an index is
+    computed from one: other values are not indices in Python."""
     _retrace_numbers(t, e)
     for n in loop_program.leaves((e,)):
         if n.op is not loop_program.ARRAY or n.value[1] != "f":
@@ -142,7 +143,7 @@ def retrace_integers(t: Recorder, e: Expr) -> None:
 
 
 def known_real(t: Recorder, name: str) -> bool:
-    """Whether a number is a float in the call: it is said to be one, or it is not among those that
+    """Whether a number is a float in the call: it is marked as one, or is not among those that
     are traced as integers."""
     assert t.shapes is not None
     return t.shapes[name][1] == "r" or of_integers.get()

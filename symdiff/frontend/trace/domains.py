@@ -32,8 +32,8 @@ def by_side(condition: Expr, then: Expr, other: Expr) -> Expr:
 
 
 def all_given_real(e: Expr) -> Expr:
-    """Whether all that is given and leads to a value is neither nan nor infinite; false for what
-    is given itself, and where constants are nan or infinite."""
+    """Whether all inputs of a value are neither nan nor infinite; false for inputs themselves, and
+    with constants that are nan or infinite."""
     found = TRUE
     for n in ir.topological((e,)):
         if n.op is ir.CONST and ir.rational(n) is None:
@@ -55,7 +55,7 @@ def conditions(
     roots: tuple[Expr, ...], own: Callable[[ir.Op, tuple[Expr, ...]], Expr],
     known: dict[Expr, Expr] | None = None,
 ) -> dict[Expr, Expr]:  # fmt: skip
-    """For each node, what must hold of all operations that lead to it."""
+    """For each node, the conjunction of conditions of all operations that lead to it."""
     found: dict[Expr, Expr] = {} if known is None else known
     for e in ir.topological(roots, found):
         needs = [found[a] for a in e.args]

@@ -1,5 +1,5 @@
-"""Integers that are not known when traced: the sizes of axes, indices, what can be said of
-them; and the checks of what cannot."""
+"""Integers that are unknown when traced: the sizes of axes, indices, facts about them, and run-time
+checks where no fact is known."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from symdiff.ir.integers import linear
 
 # ------------------------------------------------------------------------ ranges
 def nonnegative(t: Tracer, e: Expr) -> bool:
-    """Whether an integer is visibly not negative, given the ranges of the loops, that
-    sizes are not, and what is known on the path."""
+    """Whether an integer is visibly not negative, given the ranges of the loops, nonnegative sizes,
+    and the facts on the path."""
     low = linear(integers.least(linear(e), t.ranges))
     if integers.never_negative(low, t.ranges, t.sizes):
         return True
@@ -32,7 +32,7 @@ def positive(t: Tracer, e: Expr) -> bool:
 
 # ------------------------------------------------------------------------- sizes
 def extent(t: Tracer, n: Expr) -> Expr:
-    """The size of an axis; a slice may give a negative one, which means 0."""
+    """The size of an axis; a slice may give a negative size, which means 0."""
     return n if nonnegative(t, n) else ir.where(ir.lt(n, ZERO), ZERO, n)
 
 
@@ -54,7 +54,7 @@ def dims(t: Tracer, shape: Sequence[Expr]) -> tuple[Any, ...]:
 
 
 def shape_of(value: Any) -> tuple[Expr, ...]:
-    """A shape that the user gives: an integer or several."""
+    """A shape given by the user: an integer or several."""
     parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     t = active.get()
     whole = [t.whole(n, f"{describe(n)} is the size of an axis") for n in parts]
@@ -62,7 +62,7 @@ def shape_of(value: Any) -> tuple[Expr, ...]:
 
 
 def new_shape(t: Tracer, value: Any) -> tuple[Expr, ...]:
-    """The shape of an array to be made: no size is negative, which is checked when run if it is
+    """The shape of a new array: no size is negative, which is checked at run time if it is
     not known."""
     sizes = shape_of(value)
     for n in sizes:
@@ -79,7 +79,7 @@ def agree(a: Expr, b: Expr) -> bool:
 
 
 def same_size(t: Tracer, a: Expr, b: Expr) -> None:
-    """Two axes must have the same size; checked when run if it is not known."""
+    """Require that two axes have the same size; checked at run time if it is not known."""
     if agree(a, b):
         return
     difference = linear(ir.sub(a, b))
@@ -89,7 +89,7 @@ def same_size(t: Tracer, a: Expr, b: Expr) -> None:
 
 
 def fits(t: Tracer, n: Expr, m: Expr) -> None:
-    """An axis must have a size that is wanted, or else 1."""
+    """Require that an axis has a given size, or 1."""
     if n is ONE:
         return
     if repeated(n, m):
@@ -101,7 +101,7 @@ def fits(t: Tracer, n: Expr, m: Expr) -> None:
 
 
 def stretched(t: Tracer, a: Expr, b: Expr) -> None:
-    """Two axes must have the same size, or else one of them 1; see `structure.Stretches`."""
+    """Require that two axes have the same size, or one of them 1; see `structure.Stretches`."""
     if agree(a, b):
         return
     t.stretch(a, b)
@@ -109,15 +109,15 @@ def stretched(t: Tracer, a: Expr, b: Expr) -> None:
 
 
 def repeated(n: Expr, m: Expr) -> bool:
-    """Whether an axis of a size is repeated where another one is wanted: it has at most one
-    element, as of a slice such as `x[:1]`."""
+    """Whether an axis is repeated to a wanted size: it has at most one element, as in a slice such
+    as `x[:1]`."""
     if n is ONE:
         return True
     return linear(ir.sub(n, m)) is not ZERO and integers.always(ir.le(n, ONE))
 
 
 def filled(t: Tracer, n: Expr, m: Expr) -> Expr:
-    """The size of an elementwise result of axes of a size that is at most 1, and another."""
+    """The size of an elementwise result of an axis of size at most 1, and another axis."""
     some = ir.lt(ZERO, n)
     few = ir.le(m, ONE)
     if not integers.always(ir.or_(some, few)):
@@ -126,7 +126,7 @@ def filled(t: Tracer, n: Expr, m: Expr) -> Expr:
 
 
 def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...]:
-    """The shape of an elementwise result; axes of unknown size must agree when run, unless
+    """The shape of an elementwise result; axes of unknown size must agree at run time, unless
     they are found to be 1."""
     rank = max(map(len, shapes))
     result: list[Expr] = []
@@ -152,8 +152,8 @@ def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...
 
 
 def sizes_must_be_known(values: Iterable[SymArray]) -> NoReturn:
-    """Refuse a decorated function of arrays on whose sizes it hangs what it computes, if a trace with
-    known sizes of arguments does not help."""
+    """Refuse a decorated function of arrays whose computation depends on their sizes, if a trace
+    with known sizes of arguments does not help."""
     t = active.get()
     sizes = loop_program.leaves(tuple(n for v in values for n in v.shape))
     t.decisive.update(dict.fromkeys(n for n in sizes if n in t.parameter_sizes))

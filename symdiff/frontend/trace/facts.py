@@ -1,4 +1,5 @@
-"""What a trace knows of conditions: whether they hold here, what they need, and their text."""
+"""A trace's facts about conditions: whether they hold here, where they are defined, and their
+text."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ class Conditions(Recorder):
         return from_outside(value)
 
     def _data(self, value: np.ndarray[Any, Any]) -> Any:
-        """An array of the user's that is known when traced."""
+        """The user's array that is known when traced."""
         must_be_plain(value)
         if value.dtype == np.complex128:
             parts = {"real": self._data(value.real.copy()), "imag": self._data(value.imag.copy())}
@@ -70,7 +71,7 @@ class Conditions(Recorder):
 
     # --------------------------------------------------------------- conditions
     def known(self, value: Any, strictly: bool = False) -> bool | None:
-        """A truth value if it is decided here, by its form or by the path; `strictly`: for nan, too."""
+        """A truth value if its form or the path decides it; `strictly`: for nan, too."""
         if not isinstance(value, Cond):
             return bool(value)
         if self.facts:
@@ -81,7 +82,7 @@ class Conditions(Recorder):
         return None
 
     def need(self, c: Cond) -> None:
-        """Remember where a condition that decides something is defined."""
+        """Record where a deciding condition is defined."""
         if c.defined is not TRUE:
             for e in (c.expr, ir.not_(c.expr)):
                 self._needs[e] = join(self._needs.get(e, TRUE), c.defined)
@@ -142,7 +143,7 @@ class Conditions(Recorder):
         return self.merge(c, then, other)
 
     def _check_bound(self, value: Maybe, name: str) -> None:
-        """Refuse a name that is not bound wherever this is reached."""
+        """Refuse a name that is not bound on every path to this place."""
         bound = value.bound
         if self.certain(bound):
             return
@@ -159,10 +160,10 @@ class Conditions(Recorder):
         )
 
     def certain(self, condition: Expr) -> bool:
-        """Whether a condition holds wherever this is reached and the assertions hold."""
+        """Whether a condition holds on every path to this place, given the assertions."""
         d = self._decisions
         node = d.of(condition)
-        if node == ALWAYS:  # whatever leads here
+        if node == ALWAYS:  # on all paths
             return True
         given = d.both(self._given(), d.of(self.path))
         if d.implies(given, node):
@@ -185,7 +186,7 @@ class Conditions(Recorder):
         return node
 
     def text(self, condition: Expr) -> str:
-        """A condition in the user's own words, where they are known; cut where long."""
+        """A condition in the user's own words, if they are known; cut if long."""
         made: dict[Expr, str] = {}
         stack = [condition]
         while stack:
@@ -211,13 +212,13 @@ class Conditions(Recorder):
                 for a, text in zip(e.args, parts, strict=True)
             ]  # fmt: skip
             word = " and " if e.op is ir.AND else " or "
-            again = inner[1] in inner[0].split(word)  # the same line, once more in a loop
+            again = inner[1] in inner[0].split(word)  # the same line again in a loop
             return inner[0] if again else word.join(inner)
         return ir.format_expr(e, MAX_TEXT)
 
 
 _NEVER = object()
-"""A side that no path leads to."""
+"""A side that no path reaches."""
 
 
 def _kinds(value: Any) -> str:

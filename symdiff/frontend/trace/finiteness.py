@@ -1,8 +1,8 @@
-"""What `isfinite`, `isnan` and `isinf` say of numbers, as plain Python computes them.
+"""`isfinite`, `isnan` and `isinf` of numbers, as plain Python computes them.
 
-What is computed from real numbers is finite wherever it is defined, has no pole and is not beyond
-the doubles. What is given, an argument or an element of an array, may be anything; where it is nan
-or infinite, the double that was computed from it is asked.
+A number computed from real numbers is finite wherever it is defined, has no pole and does not
+overflow. Inputs, arguments or elements of arrays, may be anything; where one is nan or infinite,
+the double that was computed from it is tested.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _computed(x: Real) -> Cond | bool:
 
 
 def _parts(x: Real) -> Cond | bool:
-    """Whether what the last operation of a number is applied to has no pole."""
+    """Whether the operands of a number's last operation have no pole."""
     found: Cond | bool = True
     for a in x.expr.args:
         if not a.op.boolean:
@@ -66,7 +66,7 @@ def _parts(x: Real) -> Cond | bool:
 
 
 def _at_pole(x: Real) -> Cond | bool:
-    """Whether the last operation of a number is at a pole, of numbers that are at none: it is
+    """Whether the last operation of a number is at a pole and its operands are at none: then it is
     infinite. A number with a pole further inside counts as nan."""
     e = x.expr
     if e.op is ir.DIV:

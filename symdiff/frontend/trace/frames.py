@@ -1,5 +1,5 @@
-"""What a trace keeps of calls, branches and loop steps: local names, how the block was
-left, and what to restore."""
+"""A trace's state of calls, branches and loop steps: local names, how the block was left, and what
+to restore."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Container = list[Any] | dict[Any, Any] | set[Any] | np.ndarray[Any, Any]
 
 
 class Flow:
-    """Under which condition the block was left, and what it returned there; whether it has raised
-    an error."""
+    """The condition under which the block was left, and the value that it returned; whether it has
+    raised an error."""
 
     __slots__ = ("broken", "continued", "raised", "returned", "value")
 
@@ -35,15 +35,15 @@ class Flow:
 
 
 class Frame:
-    """One call being traced: its local names and where other names come from.
+    """One call being traced: its local names and the source of other names.
 
     Attributes
     ----------
-    home : the call in which the function was defined; None of a function of the user's world.
-    hidden : whether it is the body of a class, whose names functions and comprehensions in it do not see.
-    yielding : of a generator that runs, where its elements go.
-    cells : of names that calls share, the dicts that hold them; see `closures`.
-    globals : names that the call says are those of the module; see `closures`.
+    home : the call in which the function was defined; None for a function of the user's world.
+    hidden : whether it is a class body, whose names its functions and comprehensions do not see.
+    yielding : for a running generator, the collector of its elements.
+    cells : for names that calls share, the dicts that hold them; see `closures`.
+    globals : names that the call declares as the module's; see `closures`.
     """
 
     __slots__ = (
@@ -71,13 +71,13 @@ class Frame:
         self.yielding: Any = None
 
     def scope(self) -> Frame:
-        """Where functions and comprehensions that are defined here look names up."""
+        """The frame in which functions and comprehensions that are defined here look names up."""
         return self.home.scope() if self.hidden and self.home is not None else self
 
 
 @dataclass(slots=True)
 class Region:
-    """A stretch of the trace under one more condition, and what to restore after."""
+    """A stretch of the trace under one more condition, and the state to restore after it."""
 
     start: int
     path: Expr
@@ -95,7 +95,7 @@ Changes = Mapping[int, tuple[Container, Any, Any]]
 
 @dataclass(slots=True)
 class Side:
-    """What one side of a branch left behind."""
+    """The state after one side of a branch."""
 
     env: dict[str, Any]
     flow: Flow
@@ -104,8 +104,8 @@ class Side:
 
 
 class Deque(list[Any]):
-    """A `collections.deque` while tracing: a list that drops elements at the other end where it has more
-    than `maxlen`."""
+    """A `collections.deque` while tracing: a list that drops elements at the other end if it has
+    more than `maxlen`."""
 
     def __init__(self, items: Iterable[Any] = (), maxlen: int | None = None) -> None:
         super().__init__(items)
@@ -129,7 +129,7 @@ class Deque(list[Any]):
 
 
 class DefaultDict(dict[Any, Any]):
-    """A `collections.defaultdict` while tracing; what makes its defaults is called by the trace."""
+    """A `collections.defaultdict` while tracing; the trace calls the factory of its defaults."""
 
     def __init__(self, default_factory: Any, items: Mapping[Any, Any]) -> None:
         super().__init__(items)
@@ -155,12 +155,12 @@ def is_changed(container: Container, before: Any) -> bool:
 
 
 def list_like(model: list[Any], items: Iterable[Any]) -> Any:
-    """A list, or a queue as the model is one."""
+    """A list, or a deque if the model is one."""
     return Deque(items, model.maxlen) if isinstance(model, Deque) else list(items)
 
 
 def dict_like(model: dict[Any, Any], items: Mapping[Any, Any]) -> Any:
-    """A dict, or one of the standard library's classes of dicts as the model is one."""
+    """A dict, or of the standard library's class of dicts that the model has."""
     if isinstance(model, DefaultDict):
         return DefaultDict(model.default_factory, items)
     return items if type(model) is dict else type(model)(items)
@@ -190,8 +190,8 @@ def child_frame(home: Frame, name: str) -> Frame:
 
 
 def class_frame(home: Frame, name: str, bound: Iterable[str]) -> Frame:
-    """The body of a class: names that it binds somewhere are global ones before, never those of the
-    function around."""
+    """The body of a class: before it binds a name, that name is global, never one of the enclosing
+    function."""
     made, outside, own = child_frame(home, name), home, frozenset(bound)
     while outside.home is not None:
         outside = outside.home

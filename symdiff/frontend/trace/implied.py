@@ -1,4 +1,4 @@
-"""What follows from conditions that hold, by their form."""
+"""Consequences of conditions that hold, by their form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_CONJUNCTS = 64
 
 def canonical(condition: Expr) -> Expr:
     """A condition without a `not` before a comparison: over the reals, not a < b
-    is b <= a. Signs are those of constants: not 0 < -a, but a < 0."""
+    is b <= a. Signs are moved to constants: not 0 < -a, but a < 0."""
     if condition.op is ir.NOT:
         inner = condition.args[0]
         if inner.op is ir.LT:
@@ -34,7 +34,7 @@ def _unsigned(c: Expr) -> Expr:
 
 
 def consequences(condition: Expr) -> list[Expr]:
-    """The conditions that follow syntactically, itself among them."""
+    """The conditions that follow syntactically, the condition itself included."""
     found: list[Expr] = []
     queue = [condition]
     while queue and len(found) < MAX_CONJUNCTS:
@@ -42,7 +42,7 @@ def consequences(condition: Expr) -> list[Expr]:
         c = canonical(given)
         found.append(c)
         if c is not given:
-            found.append(given)  # which says that the other does not hold for nan
+            found.append(given)  # it implies that the other does not hold for nan
         if c.op is ir.AND:
             queue.extend(c.args)
         elif c.op is ir.NOT and c.args[0].op is ir.OR:
@@ -58,7 +58,7 @@ def consequences(condition: Expr) -> list[Expr]:
 
 def follows(condition: Expr, facts: Collection[Expr], strictly: bool = False) -> bool:
     """Whether a condition is among the facts, or is a weaker bound by a constant; `strictly`: for nan
-    too, of which no comparison holds."""
+    too, for which no comparison holds."""
     c = canonical(condition)
     strictly = strictly and c is condition and c.op in (ir.LT, ir.LE)
     strictly = strictly and any(kind_of(a) != "i" for a in c.args)

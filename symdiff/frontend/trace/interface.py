@@ -1,5 +1,5 @@
-"""What a trace asks of the interpreter above it. `symdiff.frontend.interpreter` answers; so the
-files below name no file above them."""
+"""The methods of the interpreter that a trace calls. `symdiff.frontend.interpreter` implements
+them; so the files below name no file above them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symdiff.ir import Expr
 
 
 class Interface:
-    """The evaluation of Python, as the files that trace single constructs see it."""
+    """The evaluation of Python, for the files that trace single constructs."""
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression."""
@@ -60,11 +60,11 @@ class Interface:
         raise NotImplementedError
 
     def array_of_data(self, values: Any) -> Any:
-        """Data of the user's that is known when traced."""
+        """The user's data that is known when traced."""
         raise NotImplementedError
 
     def whole(self, value: Any, what: str) -> Any:
-        """A rounded number as an integer of the program; `what` it is if it is none."""
+        """A rounded number as an integer of the program; `what` names it in a refusal."""
         raise NotImplementedError
 
     def compacted(self, chosen: Any) -> SymArray:

@@ -1,4 +1,4 @@
-"""Python values of the user's world, as a trace has them."""
+"""Python values of the user's world, as traced values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symdiff.frontend.trace.values import (
 
 
 def from_outside(value: Any) -> Any:
-    """A Python value met in the user's world, as the tracer represents it."""
+    """A Python value of the user's world, as a traced value."""
     kind = type(value)
     if kind is float or kind is Fraction:
         return number(value)
@@ -55,7 +55,7 @@ def must_be_plain(value: np.ndarray) -> None:
 
     Raises
     ------
-    Refused : for them.
+    Refused : for such arrays.
     """
     kind = type(value)
     if kind in (np.ndarray, np.memmap):

@@ -1,4 +1,4 @@
-"""Denominators that a formula had as it was written.
+"""Denominators of a formula in its written form.
 
 Before:  0.0 if abs(d) < 1e-9 else v/(L/tan(d))        with the formula v*tan(d)/L
 After:   where(abs(d) < 1e-9, 0, filled(v*tan(d)/L, tan(d)))
@@ -22,22 +22,22 @@ from symdiff.ir.plain import exactly
 from symdiff.passes.analysis.zeros import divisors, zero_sets
 
 SMALL = Fraction(1e-3)
-"""A quantity that is bounded by more is not said to be small."""
+"""A quantity with a larger bound does not count as small."""
 MOST = 64
-"""Denominators that are asked about at one branch, the last ones,"""
+"""The most denominators that are tested at one branch, the last ones,"""
 LARGEST = 400
-"""of so many nodes at most, as conditions and sides are."""
+"""and the most nodes of them, and of conditions and sides."""
 FEW, SHORT = 8, 60
 """Largest number of quantities of one condition, and of nodes of those whose zeros are solved for."""
 LITTLE = Fraction(1, 10**9)
-"""What a tolerance is."""
+"""The value that replaces a tolerance."""
 
 denominators: ContextVar[dict[Expr, None] | None] = ContextVar("divided by", default=None)
 """The divisors of a trace that its quotients do not show."""
 
 
 def divided(by: Expr, found: Expr) -> None:
-    """Note the denominators that a quotient by something, as it was written, has not any more."""
+    """Record the written denominators of a quotient that its formula no longer shows."""
     noted = denominators.get()
     if noted is None or by.op is ir.CONST or (found.op is ir.DIV and found.args[1] is by):
         return
@@ -48,7 +48,8 @@ def divided(by: Expr, found: Expr) -> None:
 
 
 def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """The sides of a branch, the one that is not taken where something is 0 or small with what vanishes there."""
+    """The sides of a branch; the one not taken where a quantity is 0 or small is marked with the
+    denominators that vanish there."""
     found = denominators.get()
     (condition,) = exactly((condition,)) if found else (condition,)
     if not found or len(ir.topological((condition, a, b))) > LARGEST:
@@ -77,12 +78,12 @@ def beside_poles(condition: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 @lru_cache(maxsize=512)
 def _zeros(d: Expr) -> tuple[dict[Expr, Expr], ...]:
-    """Where a quantity is zero, if that is soon found."""
+    """Where a quantity is zero, if that is found quickly."""
     return tuple(zero_sets(d)) if len(ir.topological((d,))) <= SHORT else ()
 
 
 def _small(condition: Expr) -> Iterator[Expr]:
-    """What a condition says to be 0, or little."""
+    """The quantities that a condition bounds by 0, or by a small number."""
     for n in ir.topological((condition,)):
         if n.op is EQ:
             yield ir.sub(*n.args)

@@ -1,11 +1,11 @@
-"""Errors of arithmetic that Python raises in what a `try` statement tries.
+"""Errors of arithmetic that Python raises in statements of a `try`.
 
 Before:  y = math.log(x) / z
 After:   [(ValueError, x <= 0), (ZeroDivisionError, z == 0)]
 
-Requires: a statement that is traced while a `Journal` is open. Ensures: each operation on Python's numbers
-and each function of math in it notes under which condition it raises which error, in Python's order. What
-may raise other errors is noted by its name.
+Requires: a statement that is traced while a `Journal` is open. Ensures: each operation on Python's
+numbers and each function of math in it records the condition of each error that it raises, in
+Python's order. Code that may raise other errors is recorded by its name.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ Error = tuple[type[BaseException], Expr]
 
 
 class Certain(Exception):  # noqa: N818
-    """What was just evaluated raises an error whatever the arguments are; the journal has it."""
+    """The last evaluation raises an error whatever the arguments are; the journal has it."""
 
 
 @dataclass
 class Journal:
-    """What a statement may raise.
+    """The errors that a statement may raise.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Journal:
     errors : the errors of arithmetic, in the order of evaluation.
     of_numpy : whether some of them are divisions by zero of numbers that may be NumPy's.
     changes : whether the statement may change something before them.
-    unknown : what may raise other errors.
+    unknown : the code that may raise other errors.
     outside : open stretches of the trace, and logs of memory, when the statement began.
     bound : whether an expression in it has bound a name.
     """
@@ -76,7 +76,7 @@ class Journal:
 
 
 LOOP = "a loop that is kept"
-"""What is noted in a loop that is kept, which an error would leave."""
+"""The record of an error in a kept loop, which the error would leave."""
 
 journal: ContextVar[Journal | None] = ContextVar("what a statement may raise", default=None)
 
@@ -84,13 +84,13 @@ _HARMLESS = (
     abs, min, max, len, range, enumerate, zip, sum, isinstance, bool, tuple, list, reversed, print,
     np.array, np.asarray, np.asanyarray, np.atleast_1d, np.copy, np.where,
 )  # fmt: skip
-"""Functions that raise no error which depends on numbers."""
+"""Functions that raise no error that depends on numbers."""
 _ROUNDINGS = (int, round, math.floor, math.ceil, math.trunc)
 """Functions that convert numbers to integers, which nan and infinity have none of."""
 
 
 def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None:
-    """Note an error that is raised under a condition, on the path that is traced."""
+    """Record an error that is raised under a condition, on the traced path."""
     open_ = journal.get()
     c = ir.and_(t.path, as_cond(condition).expr)
     if open_ is None or c is FALSE:
@@ -104,7 +104,7 @@ def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None
 
 
 def _has_changed(t: Recorder, regions: int, memories: int) -> bool:
-    """Whether containers or arrays are not as they were before stretches of the trace that are open."""
+    """Whether containers or arrays have changed since the open stretches of the trace began."""
     logs = (r.log.values() for r in t.regions[regions:])
     return any(is_changed(c, before) for log in logs for c, before in log) or any(
         memory.leaf is not leaf for log in t.memories[memories:] for memory, leaf in log.items()
@@ -112,7 +112,7 @@ def _has_changed(t: Recorder, regions: int, memories: int) -> bool:
 
 
 def bound() -> None:
-    """Note that an expression has bound a name, which an error after it does not undo."""
+    """Record that an expression has bound a name, which a later error does not undo."""
     if (open_ := journal.get()) is not None:
         open_.bound = True
 
@@ -153,12 +153,12 @@ def _of_python(t: Recorder, *values: Any) -> bool | None:
 
 
 def _bare(value: Any) -> Any:
-    """A number, 0 for a size or an index: they are Python's."""
+    """A number; 0 for a size or an index, which are Python's."""
     return 0 if scalars.is_whole(value) else value
 
 
 def called(t: Recorder, function: Any, args: tuple[Any, ...]) -> None:
-    """Note that a function is called which may raise other errors."""
+    """Record a call of a function that may raise other errors."""
     open_ = journal.get()
     if open_ is None or open_.unknown or is_own(t.frame.source.path):
         return
@@ -175,7 +175,7 @@ def called(t: Recorder, function: Any, args: tuple[Any, ...]) -> None:
 
 
 def _is_users(function: Any) -> bool:
-    """Whether the statements of a function are traced, so that what they raise is noted."""
+    """Whether the statements of a function are traced, so that their errors are recorded."""
     fun = function.__func__ if isinstance(function, MethodType) else function
     if isinstance(fun, Closure):
         return True
@@ -185,7 +185,8 @@ def _is_users(function: Any) -> bool:
 
 
 def of_math(t: Recorder, function: Callable[..., Any], args: tuple[Any, ...], found: Any) -> None:
-    """Note what a function of math, or a rounding, raises: as its C code does, by the numbers it takes and gives."""
+    """Record the errors of a function of math, or a rounding, by the numbers it takes and returns,
+    as in C."""
     if journal.get() is None or is_own(t.frame.source.path):
         return
     if function is math.fsum:
@@ -222,7 +223,7 @@ def _elementary() -> dict[str, ir.Op]:
 
 @functools.lru_cache(maxsize=256)
 def _overflows(op: ir.Op, args: tuple[Expr, ...]) -> bool:
-    """Whether a function of doubles may be beyond them."""
+    """Whether a function of doubles may overflow."""
     if op is ir.POW:
         q = ir.rational(args[1])
         return q is None or abs(q) > 1
@@ -233,7 +234,8 @@ def _overflows(op: ir.Op, args: tuple[Expr, ...]) -> bool:
 
 
 def _in_gaps(function: Callable[..., Any], args: tuple[Any, ...]) -> Expr:
-    """Where a function of math without a stated domain raises a ValueError at zeros or infinities, none being nan."""
+    """Where a function of math without a domain raises a ValueError at zeros or infinities, without
+    nan."""
     found: Cond | bool = False
     for k, gap in _gaps(function, len(args)):
         there = scalars.compare(ast.Eq, args[k], 0) if gap == 0 else finiteness.infinite(args[k])
@@ -245,7 +247,8 @@ def _in_gaps(function: Callable[..., Any], args: tuple[Any, ...]) -> Expr:
 
 @functools.lru_cache(maxsize=256)
 def _gaps(function: Callable[..., Any], arity: int) -> tuple[tuple[int, float], ...]:
-    """The arguments at which a function of math raises a ValueError, by their positions: 0 or infinity, others being 1."""
+    """The positions and arguments (0 or infinity) at which a function of math raises a ValueError,
+    others being 1."""
     found = []
     for k, gap in itertools.product(range(arity), (0.0, math.inf)):
         try:
@@ -258,7 +261,7 @@ def _gaps(function: Callable[..., Any], arity: int) -> tuple[tuple[int, float], 
 
 
 def _outside(domain: Expr) -> Expr:
-    """Where numbers are outside of a domain; nan is not: Python hands it on."""
+    """Where numbers are outside of a domain; not for nan, which Python passes on."""
     if domain.op in (AND, OR):
         join = ir.or_ if domain.op is AND else ir.and_
         return join(*map(_outside, domain.args))

@@ -1,5 +1,5 @@
-"""What a trace records: places for errors, statements, memory, and which containers the
-function made itself."""
+"""The records of a trace: places for errors, statements, memory, and the containers that the
+function itself made."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ from symdiff.ir import TRUE, Expr, loop_program
 from symdiff.ir.names import Names
 
 MAX_STEPS = 2_000_000
-"""Statements and calls after which a trace gives up."""
+"""The most statements and calls of a trace."""
 
 MAX_UNROLL = 100
-"""Iterations that are traced one by one; a longer loop is kept as one, if it can be."""
+"""The most iterations that are traced one by one; a longer loop is kept, if possible."""
 
 MAX_TEXT = 200
-"""Characters after which the text of a condition is cut."""
+"""The most characters of a condition's text."""
 
 active: ContextVar[Any] = ContextVar("tracer")
 """The capture in progress: a `Tracer`."""
 
 
 class Retrace(Exception):  # noqa: N818
-    """Something must be an array in memory: the function is traced again.
+    """A value must be an array in memory: the function is traced again.
 
     Attributes
     ----------
-    name : the parameter that is used as an array; None for a small array that is
-        indexed by what is not known when traced.
-    rank : its dimensions, as far as the use tells.
+    name : the parameter that is used as an array; None for a small array that is indexed by a value
+        unknown when traced.
+    rank : its dimensions, as far as the use shows.
     what : how it is used.
     integers : whether it is used as an index.
-    floats : where a list of integers is made in which floats are stored later.
+    floats : the place of a list of integers in which floats are stored later.
     location : the place of the use.
     """
 
@@ -79,8 +79,8 @@ ONE_ELEMENT = "a function that takes elements of arrays is called with an array 
 
 
 def numbers_only(what: str, message: str, hint: str = "", truth: bool = False) -> Refused:
-    """The refusal of an array where plain Python takes a number only: what does so. `truth`:
-    it takes arrays of a single element too."""
+    """The refusal of an array where plain Python takes a number only; `what` names the operation.
+    `truth`: it takes arrays of a single element too."""
     active.get().numbers_only = what, message, truth
     return Refused(message, hint)
 
@@ -103,7 +103,7 @@ class Recorder(Interface):
         self.texts: dict[Expr, str] = {}
         self.regions: list[Region] = []
         self.depth = 0
-        self.undecided: Any = None  # the function that is called where its result may be a `Choice`
+        self.undecided: Any = None  # the called function, if its result may be a `Choice`
         self.steps = 0
         self._clock = 0
         self._owned: dict[int, tuple[Container, int]] = {}
@@ -159,12 +159,12 @@ class Recorder(Interface):
         raise self.error(message, hint, node)
 
     def error(self, message: str, hint: str = "", node: ast.AST | None = None) -> UnsupportedError:
-        """An error at a node, as `place` has it."""
+        """An error at a node, placed by `place`."""
         location, where = self.place(node)
         return UnsupportedError(message + where, location, hint)
 
     def place(self, node: ast.AST | None = None) -> tuple[Location, str]:
-        """Where a node stands, by default the one being evaluated; inside of a library, the user's
+        """The place of a node, by default the one being evaluated; inside of a library, the user's
         call that led there, and the place in the library for the message."""
         frame, at = self.frame, self.at if node is None else node
         inner = frame.source.location(at)
@@ -177,7 +177,7 @@ class Recorder(Interface):
     def check(
         self, held: Expr, error: str, message: str, node: ast.AST | None = None
     ) -> loop_program.Check:
-        """The statement that a condition holds at run time, as `place` has it."""
+        """The statement that a condition holds at run time, placed by `place`."""
         location, where = self.place(node)
         return loop_program.Check(held, error, message + where, location)
 
@@ -191,13 +191,14 @@ class Recorder(Interface):
             )
 
     def tick(self) -> int:
-        """The next point in time: what was made before a region or call, and what in it."""
+        """The next point in time: it separates values made before a region or call from later
+        ones."""
         self._clock += 1
         return self._clock
 
     # ------------------------------------------------------------------- values
     def note(self, value: Any, node: ast.AST) -> Any:
-        """Remember that the value of this node was made here first; in our own library, by the
+        """Record that the value of this node was made here first; in our own library, by the
         user's call that led there."""
         made = self.users(node)
         if isinstance(value, Scalar):
@@ -226,7 +227,7 @@ class Recorder(Interface):
         return container
 
     def age(self, container: Any) -> int:
-        """When a container was made; 0 if that was not in the trace."""
+        """The time at which a container was made; 0 if the trace did not make it."""
         return self._owned.get(id(container), (None, 0))[1]
 
     def mutate(self, container: Any) -> None:
@@ -282,7 +283,7 @@ class Recorder(Interface):
 
     @contextmanager
     def piecemeal(self) -> Iterator[None]:
-        """Elements that are computed in here are asked for one by one, perhaps not all."""
+        """Elements that are computed in here are requested one by one, perhaps not all."""
         partial, self.partial = self.partial, True
         try:
             yield
@@ -290,7 +291,7 @@ class Recorder(Interface):
             self.partial = partial
 
     def _begin(self, stream: Stream) -> None:
-        """Note an iterator as it is before it is used."""
+        """Record an iterator in its state before it is used."""
         if stream.region is not self._place():
             raise Refused(
                 "an iterator made outside of this branch or loop step is used up in it",
@@ -299,7 +300,7 @@ class Recorder(Interface):
         self.spent.append((stream, stream.compute, stream.items))
 
     def spend_generator(self, stream: Stream) -> None:
-        """A generator is used up by a loop."""
+        """Record that a loop uses up a generator."""
         self.spent.append((stream, stream.compute, stream.items))
         stream.compute, stream.items = None, []
 
@@ -320,7 +321,7 @@ class Recorder(Interface):
         return next((r for r in reversed(self.regions) if not r.transparent), None)
 
     def of_numpy(self) -> bool:
-        """Whether there are numbers of NumPy's: elements of arrays, results of its functions."""
+        """Whether there are NumPy's numbers: elements of arrays, results of its functions."""
         return self.numpy_numbers or bool(self.array_parameters)
 
     # ----------------------------------------------------- statements and memory
@@ -330,20 +331,20 @@ class Recorder(Interface):
         self.block.append(statement)
 
     def must_not_be_lazy(self) -> None:
-        """What is more than a formula of the arguments is traced as a program with arrays."""
+        """Trace values that are more than a formula of the arguments as a program with arrays."""
         if self.lazy:
             raise Retrace(what="the function is not elementwise")
 
     def emit_where_made(self, memory: Memory, statement: loop_program.Statement) -> None:
         """Append the statement that writes a formula down where the formula was made:
-        outside of the loops that it is older than."""
+        outside of the loops that are newer."""
         self.must_not_be_lazy()
         blocks = (block for birth, block in self.levels if memory.birth < birth)
         next(blocks, self.block).append(statement)
         self.written.append(memory)
 
     def executed(self, value: Any) -> None:
-        """Outside of where the value is defined, Python raises on this path."""
+        """Record that Python raises an error on this path where the value is undefined."""
         if isinstance(value, Real) and value.defined is not TRUE and not self.counts:
             held = by_side(self.path, value.defined, TRUE)
             if held is not TRUE:
@@ -355,8 +356,8 @@ class Recorder(Interface):
         self.room = max(self.room, room)
 
     def require(self, condition: Expr, error: str, message: str) -> None:
-        """A condition that must hold at run time wherever this is reached; one on sizes
-        alone is checked once, before everything else."""
+        """Require a condition at run time wherever this is reached; one on sizes alone is checked
+        once, before everything else."""
         if condition is TRUE or implied.follows(condition, self.facts):
             return
         fact = condition
@@ -382,7 +383,7 @@ class Recorder(Interface):
             self.stretches.setdefault((a, b))
 
     def single(self, n: Expr) -> None:
-        """Note that it makes a difference whether an array has one element."""
+        """Record that it matters whether an array has one element."""
         if n.op is ir.CONST:
             return
         if all(e in self.parameter_sizes for e in loop_program.leaves((n,))):
@@ -391,12 +392,12 @@ class Recorder(Interface):
             self.require(ir.ne(n, ir.ONE), "value", ONE_ELEMENT)
 
     def decides(self, n: Expr) -> None:
-        """Note that it makes a difference whether a size is 1."""
+        """Record that it matters whether a size is 1."""
         if n.op is not ir.CONST:
             self.stretch(n, ir.ZERO)
 
     def set_memory(self, memory: Memory, leaf: Expr) -> None:
-        """Memory is changed: it is another array from here on."""
+        """Change memory: it is another array from here on."""
         for log in self.memories:
             log.setdefault(memory, memory.leaf)
         before = memory.replaced()

@@ -66,8 +66,8 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = Fals
 
 
 def _may_be_integer(a: Any, b: Any) -> bool:
-    """Whether the one or the other of two numbers is an int in Python; where arguments are traced
-    as integers, also whether it may be one."""
+    """Whether one of two numbers is an int in Python; where arguments are traced as integers, also
+    whether it may be one."""
     found = any if of_integers.get() else all
     kinds = {python_kind(a), python_kind(b)}
     _note_mixed(kinds)
@@ -75,7 +75,7 @@ def _may_be_integer(a: Any, b: Any) -> bool:
 
 
 def _note_mixed(kinds: set[str]) -> None:
-    """Remember that a number may be an integer or a float, where arguments are traced as integers."""
+    """Record that a number may be an integer or a float, where arguments are traced as integers."""
     met = unsure.get()
     if met is not None and "f" in kinds and len(kinds) > 1:
         met.add("mixed")
@@ -177,7 +177,7 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
             return exclusive(a, b)
     x, y = as_real(a), as_real(b)
     p, q = by_sign(written(x), written(y))
-    if p is q and p.op is not ir.CONST and op not in (ast.Lt, ast.Gt):  # is it nan?
+    if p is q and p.op is not ir.CONST and op not in (ast.Lt, ast.Gt):  # a test for nan
         same = ir.or_(all_given_real(p), ir.le(p, ir.INF))
         same = ir.and_(join(x.defined, y.defined), same)
         return cond(ir.not_(same) if op is ast.NotEq else same)
@@ -187,8 +187,8 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
 
 
 def _of_defined(comparison: Expr, *values: Real) -> Expr:
-    """A comparison that does not hold where a number is not defined: nan is neither more nor less
-    nor equal. The functions that are left in it are nan there by themselves."""
+    """A comparison that is false where a number is undefined, as for nan. The remaining functions
+    are nan there by themselves."""
     defined = TRUE
     for v in values:
         defined = join(defined, v.defined)
@@ -249,7 +249,8 @@ def _quotient(a: Real, b: Real) -> Real:
 
 
 def _divides_somewhere(a: Expr, b: Expr) -> Expr:
-    """That not both are zero throughout a region, where their quotient is nan: it has no limit there."""
+    """Whether not both are zero throughout a region, where their quotient is nan without a
+    limit."""
     zero = flat(b)
     return TRUE if zero is FALSE else ir.not_(ir.and_(zero, flat(a)))
 
@@ -295,7 +296,7 @@ def _of_reals(op: type[ast.operator], a: Real, b: Real) -> Real:
 
 
 def _plain(op: Op, values: tuple[Real, ...], found: Expr) -> Expr | None:
-    """The plain form of an operation; None if its formula is as written."""
+    """The plain form of an operation; None if it equals its formula."""
     if found.op is op and all(v.plain is None for v in values):
         args = tuple(v.expr for v in values)
         if found.args == args or (op in (ir.ADD, ir.MUL) and found.args == args[::-1]):
@@ -325,7 +326,7 @@ _BITS: dict[type[ast.operator], Callable[[Expr, int], Any]] = {
     ast.RShift: lambda e, k: whole(ir.apply(FLOORDIV, e, ir.const(2**k))),
     ast.BitAnd: _low_bits,
 }
-"""Operations on the bits of an integer that is not known when traced, with one that is."""
+"""Operations on the bits of an unknown integer, with a known one."""
 
 
 def is_whole(value: Any) -> bool:
@@ -389,7 +390,7 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
 
 
 def _counts(a: Any, b: Any) -> bool:
-    """Whether an integer that is not known meets a truth value, or one of two integers."""
+    """Whether an unknown integer meets a truth value, or one of two integers."""
     for v, other in ((a, b), (b, a)):
         if isinstance(v, Whole) and python_kind(other) != "f":
             return kind_of(as_real(other).expr) == "i"
@@ -419,7 +420,7 @@ def _masked(mask: Cond | bool, value: Any) -> Any:
     if whole and isinstance(value, (bool, Cond)):
         value = integral(as_real(value))
     nothing: Any = 0 if whole else as_real(0)
-    if isinstance(value, Real):  # 0 times what has no value has none
+    if isinstance(value, Real):  # 0 times an undefined value is undefined
         fine = as_cond(poleless(value)).expr
         if fine is not TRUE or value.defined is not TRUE:
             none = Real(ir.where(fine, ZERO, ir.NAN), value.defined)
@@ -487,7 +488,7 @@ def apply(op: Op, *values: Any) -> Any:
         defined = join(defined, x.defined)
     if op.domain is not None:
         defined = join(defined, op.domain(*args))
-    if op is functions.FMOD:  # which tends to 0 with its divisor
+    if op is functions.FMOD:  # it tends to 0 with its divisor
         defined = join(defined, ir.ne(args[1], ZERO))
     e = _truncated_rest(*reals) if op is functions.FMOD else ir.apply(op, *args)
     found = Real(e, defined, None if op in DECIDING else _plain(op, reals, e))
@@ -500,11 +501,11 @@ def apply(op: Op, *values: Any) -> Any:
 DECIDING = frozenset((
     functions.FLOOR, functions.CEIL, functions.TRUNC, functions.ROUND, functions.FLOOR_QUOTIENT,
 ))  # fmt: skip
-"""Functions that decide an integer, by what plain Python computes of their arguments."""
+"""Functions with integer values, which the plain values of their arguments decide."""
 
 
 def _truncated_rest(a: Real, b: Real) -> Expr:
-    """`fmod(a, b)`: what a whole number of times b leaves of a, by the integer that doubles give."""
+    """`fmod(a, b)`: the remainder of a after a whole multiple of b, which doubles determine."""
     p, q = written(a), written(b)
     if p is a.expr and q is b.expr:
         return ir.apply(functions.FMOD, p, q)
@@ -529,7 +530,7 @@ def _template(build: Callable[..., Expr]) -> tuple[int, Expr, Expr]:
 
 
 def remainder(a: Real, b: Real) -> Real:
-    """a % b, which is not defined for b = 0, though it tends to 0: by the integer that doubles give."""
+    """a % b, undefined for b = 0, though it tends to 0; doubles determine the whole quotient."""
     p, q = written(a), written(b)
     defined = join(join(a.defined, b.defined), ir.ne(q, ir.ZERO))
     rest = plain(functions.FMOD, p, q)
@@ -557,7 +558,7 @@ def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:
 
 
 def _plain_composite(formula: Expr, values: tuple[Real, ...], found: Expr) -> Expr | None:
-    """The plain form of a shorthand; None if its formula is as written."""
+    """The plain form of a shorthand; None if it equals its formula."""
     new: dict[Expr, Expr] = {ir.var(f"#{i}"): v.expr for i, v in enumerate(values)}
     order = ir.topological((formula,))
     if all(v.plain is None for v in values):
@@ -575,7 +576,7 @@ def _plain_composite(formula: Expr, values: tuple[Real, ...], found: Expr) -> Ex
 
 
 def _perhaps_integer(found: Real, values: tuple[Any, ...]) -> Any:
-    """The value of a function that may be an int in Python where arguments are, if arguments are
+    """The value of a function that may be an int in Python if arguments are, if arguments are
     traced as integers."""
     if all(map(is_whole, values)) and kind_of(found.expr) == "i":
         return whole(found.expr)

@@ -1,5 +1,5 @@
-"""The state of a trace: where we are, under which conditions, and how the two sides
-of a condition on real values become one.
+"""The state of a trace: the current place and conditions, and how the two sides of a condition on
+real values are merged.
 
 Both sides of a branch are run once, on copies of the local names, and merged with
 `where`, so twenty nested branches or early returns cost twenty merges. Statements
@@ -67,7 +67,7 @@ class Tracer(Conditions):
 
     @contextmanager
     def attempt(self, transparent: bool = False) -> Iterator[None]:
-        """What is refused in here leaves no trace, if the refusal is caught. Iterators made
+        """Undo everything in here if it is refused and the refusal is caught. Iterators made
         outside may be used in it, if it is transparent to them."""
         frame, env, flow, path = self.frame, self.frame.env, self.frame.flow, self.path
         depth, always, levels, memories = (
@@ -114,13 +114,13 @@ class Tracer(Conditions):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What runs in here leaves its statements only: names, containers and memory are as before."""
+        """Keep only the statements that run in here: names, containers and memory are restored."""
         frame, env, flow = self.frame, self.frame.env, self.frame.flow
         log: dict[Memory, Expr | None] = {}
         self.memories.append(log)
         frame.env, frame.flow = dict(env), Flow()
         region = self.enter(TRUE)
-        yield  # after an error, what attempted this goes back
+        yield  # after an error, `attempt` restores the state
         self.leave(region)
         for memory, leaf in log.items():
             memory.leaf = leaf
@@ -138,7 +138,7 @@ class Tracer(Conditions):
         return changes
 
     def either(self, c: Cond, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
-        """Run both sides of a condition and merge what they leave and give."""
+        """Run both sides of a condition, and merge their states and results."""
         self.need(c)
         if self.of_sizes(c.expr):
             self.decisive.update(dict.fromkeys(loop_program.leaves((c.expr,))))
@@ -151,7 +151,7 @@ class Tracer(Conditions):
             sides.append(Side(frame.env, frame.flow, value, changes))
         a, b = sides
         frame.flow = self._merge_flow(c.expr, a.flow, b.flow)
-        if a.flow.raised or b.flow.raised:  # what comes is of the other side
+        if a.flow.raised or b.flow.raised:  # only the other side continues
             here, there = (b, ir.not_(c.expr)) if a.flow.raised else (a, c.expr)
             frame.flow = here.flow
             self.facts = self.facts.union(implied.consequences(there))
@@ -169,7 +169,7 @@ class Tracer(Conditions):
         return self._chosen("", self.merge(c.expr, x, y), (a.value, a.env), (b.value, b.env))
 
     def of_sizes(self, condition: Expr) -> bool:
-        """Whether a condition is one on sizes of arguments alone, which a call says."""
+        """Whether a condition depends on sizes of arguments alone, which are known in a call."""
         leaves = loop_program.leaves((condition,))
         return self.shapes is not None and bool(leaves) and self.parameter_sizes.issuperset(leaves)
 
@@ -193,7 +193,7 @@ class Tracer(Conditions):
         return found
 
     def _chosen(self, name: str, found: Any, *sides: tuple[Any, dict[str, Any]]) -> Any:
-        """What a condition chose between two sides' containers: it may be changed if nothing
+        """The choice of a condition between two sides' containers: it may be changed if nothing
         else shows these."""
         old = {id(c) for v, _ in sides for c in containers(v)}
         new = [c for c in containers(found) if id(c) not in old]
@@ -219,7 +219,7 @@ class Tracer(Conditions):
     def _merge_names(
         self, c: Expr, a: dict[str, Any], b: dict[str, Any], ours: Changes, theirs: Changes
     ) -> dict[str, Any]:
-        """The names of two sides, whose containers have changed as each has left them."""
+        """The names of two sides, whose containers have the contents of each side's end."""
         if len(a) == len(b) and all(b.get(k, UNBOUND) is v for k, v in a.items()):
             return a
         merged = {}
@@ -236,7 +236,7 @@ class Tracer(Conditions):
         self, c: Expr, a: Changes, b: Changes, first: bool = True, dead: Side | None = None
     ) -> None:
         """Give the changed containers their merged contents. On a side that has
-        returned (`dead`), what the call itself made no longer counts."""
+        returned (`dead`), containers of the call itself no longer count."""
         for key in {**a, **b}:
             container, before, _ = a.get(key) or b[key]
             x = a[key][2] if key in a else before
@@ -367,7 +367,7 @@ class Tracer(Conditions):
         return value if bound is TRUE else Maybe(value, bound)
 
     def _bound_part(self, value: Any, side: Expr) -> tuple[Any, Expr]:
-        """A side's value, and where it is bound as far as that is open there."""
+        """A side's value, and where it is bound as far as the side leaves that open."""
         if not isinstance(value, Maybe):
             return value, FALSE if value is UNBOUND else TRUE
         d = self._decisions

@@ -1,7 +1,7 @@
 """Sizes that must agree get one name.
 
 Before:  x of n elements, y of m, `require n == m`
-After:   x and y of n elements, which is checked when called
+After:   x and y of n elements, which each call checks
 
 Requires: checks that hold wherever the program runs at all.
 Ensures: the same programs for arguments that fit; indices of one axis are in the range of
@@ -22,8 +22,8 @@ from symdiff.ir.loop_program import INDEX, Block, Check, Parameter, Type, replac
 def unified(
     params: Sequence[Parameter], checks: Sequence[Check], block: Block, roots: Sequence[Expr]
 ) -> tuple[tuple[Parameter, ...], Block, tuple[Expr, ...], dict[Expr, Location]]:
-    """The parameters, the block with the checks that are left before it, and the roots; and where
-    the sizes of axes must be what they are, by `axis_of`."""
+    """The parameters, the block after the remaining checks, and the roots; and the places that fix
+    the sizes of axes, by `axis_of`."""
     sizes = {n for p in params for n in p.type.shape}
     names: dict[Expr, Expr] = {}
     places: dict[Expr, Location | None] = {}

@@ -166,7 +166,8 @@ def _times_log(log: Op, edge: int) -> dict[str, Any]:
     """The columns of u*log(x), which is 0 where u is, though the logarithm may not exist.
 
     An operation of its own: `where(u == 0, 0, u*log(x))` would have the derivative 0
-    there, which no product has."""
+    there, which no product has.
+    """
 
     def simplify(u: Expr, x: Expr) -> Expr | None:
         if u is ZERO:
