@@ -3,17 +3,16 @@
 Before:  where(x == 0, 1, sin(w*x)/x)*x at x = 0, w = 2
 After:   2, the mean of the slopes for x > 0 and x < 0
 
-The partial derivative by x_i at p is that of t -> f(p + t e_i) at t = 0. f is evaluated for small t
-> 0 and t < 0 at t = 2**-k for large k, in balls wide enough for any cancellation; slopes there tend
-to the one-sided derivative (`limits.tendency`).
+The partial derivative by x_i at p is that of t -> f(p + t e_i) at t = 0. The program is evaluated at
+t = 2**-k and t = -2**-k for large k, in balls wide enough for any cancellation; slopes there tend to
+the one-sided derivative (`limits.tendency`).
 
 - A function with a derivative at p has that derivative, whatever branches the sides take.
 - A branch taken at p that one of the sides takes as well is the branch of both sides.
 - A branch taken at p alone is a puncture: both sides take their own branches if the value of the
   whole function at p is their limit; else the function jumps, and the branch of p counts.
 - Any other difference between the sides gives the mean of the one-sided derivatives. An infinite
-one
-  is the result if the other one is the same, or if the other side is outside the domain.
+  one is the result if the other one is the same, or if the other side is outside the domain.
 
 Second derivatives are derivatives of the first along t -> p + t e_j, where the first uses a second
 infinitesimal, smaller than all powers of t that count.
