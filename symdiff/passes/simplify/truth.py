@@ -135,7 +135,7 @@ def _shorter(quantities: list[Expr], states: list[_State]) -> Iterator[tuple[_Ma
     yield lambda: ir.FALSE, 0
     atoms = list[tuple[Expr, int]]()
     for k, quantity in enumerate(quantities):
-        a, b = quantity.args if quantity.op is SUB else (quantity, ir.ZERO)
+        a, b = _sides(quantity)
         below, zero, above = (_where(states, k, partial(operator.eq, s)) for s in (-1, 0, 1))
         atoms += (
             (ir.lt(a, b), below), (ir.le(a, b), below | zero), (ir.eq(a, b), zero),
@@ -147,6 +147,14 @@ def _shorter(quantities: list[Expr], states: list[_State]) -> Iterator[tuple[_Ma
         yield partial(ir.and_, c, d), one & other
     for (c, one), (d, other) in combinations(atoms, 2):
         yield partial(ir.or_, c, d), one | other
+
+
+def _sides(q: Expr) -> tuple[Expr, Expr]:
+    """What is compared where a quantity is compared with 0: `x` with `-1` for `x + 1`."""
+    if q.op is SUB:
+        return q.args[0], q.args[1]
+    number = next((a for a in q.args if q.op is ir.ADD and a.op is ir.CONST), None)
+    return (q, ir.ZERO) if number is None else (q.args[q.args[0] is number], ir.neg(number))
 
 
 def _itself(e: Expr) -> Expr:

@@ -235,6 +235,8 @@ def test_tangents_have_no_poles_of_their_own(before: str, after: str, allowed: b
         ("x > 0 and y > 0 and x > 0", "x > 0 and y > 0"),
         ("log(x) > 0 or log(x) <= 0", "log(x) > 0 or log(x) <= 0"),  # neither where x <= 0
         ("x > 1 and x > 0", "x > 1 and x > 0"),
+        ("x > -1 and x >= -1", "x > -1"),
+        ("x + 1 > 0 or x == -1", "x >= -1"),
     ],
 )
 def test_conditions_are_simplified(text: str, expected: str) -> None:
@@ -244,7 +246,10 @@ def test_conditions_are_simplified(text: str, expected: str) -> None:
 def test_conditions_keep_their_values() -> None:
     """Random conditions, at all combinations of a few values."""
     rng = random.Random(6)
-    atoms = ["x > 0", "x <= 0", "x == 0", "y < x", "x <= y", "abs(x) > 0", "abs(x) <= 0", "y != 0"]
+    atoms = [
+        "x > 0", "x <= 0", "x == 0", "y < x", "x <= y", "abs(x) > 0", "abs(x) <= 0", "y != 0",
+        "x > -1", "x + 1 <= 0",
+    ]  # fmt: skip
     for _ in range(60):
         text = rng.choice(atoms)
         for _ in range(rng.randrange(1, 5)):
@@ -256,6 +261,15 @@ def test_conditions_keep_their_values() -> None:
             for v in (-2, -1, 0, 1, 2):
                 at = {"x": u, "y": v}
                 assert eval(text, dict(at)) is eval(short, dict(at)), (text, short)
+
+
+def test_long_conditions_are_tabulated_once() -> None:
+    """A condition that is read in two ways at each of many levels."""
+    above, below = (parse_condition(text, "x") for text in ("x > 0", "x <= 0"))
+    e = above
+    for _ in range(60):
+        e = ir.raw(ir.OR, (ir.raw(ir.AND, (e, above)), ir.raw(ir.AND, (below, e))))
+    assert tidied(e) is above
 
 
 ROUND_TRIP = [
