@@ -101,7 +101,7 @@ def fits(t: Tracer, n: Expr, m: Expr) -> None:
 
 
 def stretched(t: Tracer, a: Expr, b: Expr) -> None:
-    """Require that two axes have the same size, or one of them 1; see `structure.Stretches`."""
+    """Require that two axes have the same size, or one of them 1; see `loop_program.Stretches`."""
     if agree(a, b):
         return
     t.stretch(a, b)

@@ -370,9 +370,7 @@ class Correcting(WithOtherParts):
 
     def of_each(self, t: Type) -> Expr:
         """The accepted relative correction of an element of an array."""
-        if self.bounded:
-            return const(ARITHMETIC)
-        if not self.functions:
+        if self.bounded or not self.functions:
             return const(ARITHMETIC)
         low, high, part = const(EACH), const(ARITHMETIC), const(16 * EACH / MANY)
         for n in t.shape:

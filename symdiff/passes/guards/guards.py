@@ -60,6 +60,7 @@ from symdiff.passes.guards.verdicts import BEST, Kind, Solved, Verdict, worth
 MAX_QUESTIONS = 200
 """Largest number of branches, clamps and epsilons in one function."""
 MAX_ANCESTORS = 12
+"""Largest number of singular nodes above an epsilon that are tried as guards."""
 MAX_AROUND = 4
 """Largest number of conditions tried as guards of a whole output."""
 MAX_SUMS = 3
