@@ -1,12 +1,12 @@
-"""The short form of a formula: the one that a person would write.
+"""The short form of a formula: the one that a person would arrive at.
 
 Before:  Vmax/(Km + S) - S*Vmax/(Km + S)**2
 After:   Km*Vmax/(Km + S)**2
 
 Requires: any DAG.
-Ensures: formulas with the same values wherever the first were defined; no wider domain, except for
-points that are filled by continuity; never more operations as printed. Every accepted
-formula was compared with the one it replaces at points, in ball arithmetic (`check`). Budgets count
+Ensures: formulas of the same values wherever the first were defined; no wider domain, but for
+points that are filled by continuity; never more operations as they are printed. Every accepted
+formula was compared with what it replaces at points, in ball arithmetic (`check`). Budgets count
 candidates.
 
     frame    a window of the formula as a quotient of polynomials in generators
@@ -14,28 +14,28 @@ candidates.
     roots    the same with other powers of roots
     waves    products of sines and cosines as sums of them
     writer   quotients of polynomials as formulas; what a formula costs
-    rules    one table of identities beyond quotients of polynomials
+    rules    one table of identities for what is no quotient of polynomials
     check    whether two formulas agree
 
-`absolute`      Products with signs: `x*sign(x)` is `abs(x)`
+`absolute`      Absolute values and signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is ...
 `decimals`      Literals of programs as people wrote them
-`directions`    Exponents and angles, the shorter way
-`candidates`    The candidates for one window: by other functions, sums apart and together
+`directions`    Exponents and angles that are multiples of one another, however they are...
+`candidates`    What is tried for one window: by other functions, sums apart and together
 `costs`         How long formulas are, and how many may be tried
-`check`         Whether a shorter formula equals the one it replaces, at points, in balls
+`check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
 `familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
-`known_bases`   Powers and logarithms of numbers, by fewer of them
-`on_domain`     Forms that are equal on the domain of a function
+`known_bases`   Powers and logarithms of numbers, by fewer of them; hyperbolic functions...
+`on_domain`     Forms that are equal on the domain of a function, where they may be defi...
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
 `polynomials`   Polynomials, written as short as is found
-`products`      Products as formulas, and their rough lengths
+`products`      Products: what they are as formulas, and about how long they get
 `radicals`      Roots: their squares are their radicands, in both directions
-`rules`         Identities beyond quotients of polynomials: one table
+`rules`         Identities for what is no quotient of polynomials: one table, each sampl...
 `truth`         Conditions of branches, as short as they get
-`waves`         Products of sines and cosines as sums of them
-`writer`        From quotients of polynomials to the shortest formula found
+`waves`         Products of sines and cosines as sums of them, of sums and differences o...
+`writer`        From quotients of polynomials to the shortest formula that is found for ...
 """
 
 from __future__ import annotations
@@ -46,41 +46,42 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
-from symdiff.ir.formula_text import factors, terms, tree_sizes
-from symdiff.ir.functions import EXP, SLOPES, XLOG1PY, XLOGY
+from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
+from symdiff.ir.formula_text import terms, tree_sizes
+from symdiff.ir.functions import EXP, HYPOT, SLOPES, XLOG1PY, XLOGY
 from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
+from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.familiar import readable, with_like_terms
 from symdiff.passes.simplify.frame import Frame, inside, window
-from symdiff.passes.simplify.known_bases import BASES, of_numbers
+from symdiff.passes.simplify.known_bases import BASES, as_exponentials, of_numbers
 from symdiff.passes.simplify.on_domain import as_powers
 from symdiff.passes.simplify.rules import SHIFTED, rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
-"""Formulas with more operations than this, written out as trees, are left unchanged."""
+"""Formulas with more operations than this, written out as trees, stay as they are."""
 CANDIDATES = 800
-"""The most candidates to measure for one formula."""
+"""Candidates that are measured for one formula."""
 ALTOGETHER, LEAST = 2400, 60
-"""The same for all formulas of a call, and the least for each of them."""
+"""For all formulas of a call, and for each of them even then."""
 AGAIN = 2
 """How often a result is simplified again."""
 WORSE = 2
-"""The most extra operations of an intermediate formula."""
+"""Operations by which an intermediate formula may be longer."""
 MOST_TRIED = 12
-"""The most forms of a window to compare with the formula they replace, the shortest first."""
+"""Formulas of a window that are compared with what they replace, the shortest first."""
 
 _SUMS = (ADD, SUB)
 
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A short form; the node that must not be zero for it to hold (usually None); and the formula
-    that it replaces, in which several may share more."""
+    """A short form; what must not be zero for it to be one, nothing for most; and the formula that
+    it stands for, in which several may share more."""
 
     formula: Expr
     nonzero: tuple[Expr, ...] = ()
@@ -165,10 +166,15 @@ def _short(
     start = with_like_terms(start)
     starts, other = _written_twice(e, start, other)
     nodes = ir.topological(starts)
-    own = {n.op for n in ir.topological((start if domain is None else domain,))}
+    costs = Costs(nodes, literals)
     ops = {n.op for n in nodes}
-    costs = Costs(nodes, literals, {XLOGY, XLOG1PY} & ops - own)
     starts += _other_forms(start, ops, not (domain is None or domain is e))
+    roots = radicals.as_roots(start) if HYPOT in ops else start
+    if roots is not start:
+        starts.append(roots)
+    strange = {XLOGY, XLOG1PY} & ops - {
+        n.op for n in ir.topological((start if domain is None else domain,))
+    }
     best = Short(start)
     if len(starts) > 1 and starts[1] is other and compare(other, start, False, domain):
         best = Short(other)  # cancelled to what is undefined at zero
@@ -177,17 +183,21 @@ def _short(
         found = _from(first, start, costs, budget, domain, windows)
         if not conditional:
             found = [f for f in found if not f.nonzero]
+        if first is roots is not start:
+            found = [f for f in found if not f.nonzero]
+            made = [radicals.as_hypots(f.formula, start) for f in found]
+            found += [Short(e) for e in made if equal(start, e, within=domain)]
         for short in found:
             if other in starts[1:] and short.formula is not other and not short.nonzero:
-                assert other is not None  # the start itself needs no comparison
+                assert other is not None  # if it is the start, that was compared already
                 nonzero = compare(other, short.formula, False, domain)
                 if nonzero and (not conditional or not set(nonzero) <= _in_bases(other)):
                     continue
                 short = Short(short.formula, nonzero or ())
-            if _is_shorter(short, best, costs):
+            if _is_shorter(short, best, costs, strange):
                 best = short
     before = start
-    for _ in range(AGAIN):  # other functions, or no root, may lead to more
+    for _ in range(AGAIN):  # by other functions, or without a root, more may be found
         first = of_numbers(best.formula)
         alike = first is best.formula and _functions(first) == _functions(before)
         if best.nonzero or alike:
@@ -214,19 +224,24 @@ def _written_twice(e: Expr, start: Expr, other: Expr | None) -> tuple[list[Expr]
 
 
 def _other_forms(start: Expr, ops: set[ir.Op], with_powers: bool) -> list[Expr]:
-    """Other forms of a formula as starts of a search for shorter ones."""
+    """Other forms of a formula from which shorter ones are searched."""
     forms = [shifted] if not ops.isdisjoint(SHIFTED) else []
-    forms += [of_numbers] if not ops.isdisjoint(BASES) else []
+    forms += [of_numbers, as_exponentials] if not ops.isdisjoint(BASES) else []
     forms += [as_powers] if with_powers else []
     return [made for form in forms if (made := form(start)) is not start]
 
 
-def _is_shorter(short: Short, best: Short, costs: Costs) -> bool:
-    """Whether a formula is preferred."""
+def _is_shorter(short: Short, best: Short, costs: Costs, strange: set[ir.Op]) -> bool:
+    """Whether a formula is preferred: nobody writes operations that are `strange`."""
+    is_strange, was_strange = (
+        bool(strange) and _has_any(s.formula, strange) for s in (short, best)
+    )
+    if is_strange is not was_strange:
+        return was_strange
     if bool(short.nonzero) is bool(best.nonzero):
         return costs.shorter(short.formula, best.formula)
     gain = costs.length(best.formula) - costs.length(short.formula)
-    return gain > 0 if short.nonzero else gain >= 0  # a condition costs one operation
+    return gain > 0 if short.nonzero else gain >= 0  # a condition is worth an operation
 
 
 def _functions(e: Expr) -> set[Expr]:
@@ -241,7 +256,7 @@ def _from(
 ) -> list[Short]:
     """The short form found from one of the starting formulas."""
     found: list[Short] = []
-    # parts are compared only if the whole fails; the rest may keep a domain that one part loses
+    # parts are compared only if the whole fails; a domain that one loses may be kept by the rest
     for trusting, strict in ((True, False), (False, False), (False, True)):
         work = _Simplifier(costs, strict, budget, domain, windows)
         work.top = {first: start}
@@ -268,13 +283,17 @@ def _in_bases(e: Expr) -> set[Expr]:
     return set(ir.variables(bases))
 
 
+def _has_any(e: Expr, ops: set[ir.Op]) -> bool:
+    return any(n.op in ops for n in ir.topological((e,)))
+
+
 Windows = dict[Any, Candidates]
-"""Searches by their generators and by whether they are cautious."""
+"""Searches by generators; and whether they are cautious."""
 
 
 class _Simplifier:
-    """Simplifies a formula from the top, one window at a time, each after the arguments of its
-    generators."""
+    """Simplifies a formula from the top: a window at a time, after what its generators are
+    functions of."""
 
     def __init__(
         self, costs: Costs, strict: bool, budget: Budget, domain: Expr | None, windows: Windows
@@ -307,7 +326,7 @@ class _Simplifier:
         return best
 
     def _shortest(self, e: Expr, start: Expr) -> Expr:
-        """The shortest equal form of a node, from one form of its parts."""
+        """The shortest form of a node that is equal to it; from one form of its parts."""
         for cautious in (False, True):
             candidates = {start: None, **dict.fromkeys(rewritten(start))}
             if _is_rational(start):
@@ -317,7 +336,7 @@ class _Simplifier:
                     found = self._window(start) if self.costs.length(start) < 60 else None
                     candidates[start] = None
                 candidates |= dict.fromkeys(found or ())
-            ranked = [*self.costs.ranked(candidates)]
+            ranked = self.costs.ranked(candidates)
             exponents = self._exponents(ranked[0])
             if exponents is not ranked[0]:
                 ranked.insert(0, exponents)
@@ -364,7 +383,7 @@ class _Simplifier:
         return e if self.costs.rank(found)[1] == self.costs.rank(e)[1] else found
 
     def _starts(self, e: Expr) -> list[Expr]:
-        """The node with everything below its window simplified; several forms, if it has roots."""
+        """With what is below the window of a node simplified; in several ways, if it has roots."""
         if not _is_rational(e) or not inside(e):
             return [ir.rebuild(e, tuple(self._below(a) for a in e.args))]
         nodes = window(e)
@@ -378,15 +397,35 @@ class _Simplifier:
         first = self._inner(e, nodes, dict.fromkeys(roots))
         if not roots:
             return [first]
-        opened = {radicand: radicals.opened(self.of(radicand)) for radicand in roots}
+        opened = {radicand: self._opened(radicand) for radicand in roots}
         second = self._inner(e, nodes, opened)
         return [first] if second is first else [first, second]
 
     def _exponents(self, e: Expr) -> Expr:
-        """The node with the exponents that differentiation produced simplified."""
-        powers = [n.args[1] for n in ir.topological((e,)) if n.op is POW and n not in self.known]
-        new = {x: made for x in powers if x.op in _SUMS and (made := self.of(x)) is not x}
+        """With exponents that came about by differentiation simplified."""
+        new: dict[Expr, Expr] = {}
+        for node in ir.topological((e,)):
+            if node.op is POW and node.args[1].op in _SUMS and node not in self.known:
+                x = self.of(node.args[1])
+                if self.costs.length(x) < self.costs.length(node.args[1]):
+                    new[node] = ir.power(node.args[0], x)
         return ir.substitute((e,), new)[0] if new else e
+
+    def _opened(self, radicand: Expr) -> Expr | None:
+        """A square root with what is a square in some form of its radicand taken out."""
+        shortest = self.of(radicand)
+        first = radicals.opened(shortest)
+        if not any(n.op in TURNING for n in ir.topological((shortest,))):
+            return first
+        least = self.costs.length(shortest) + WORSE
+        forms = self.costs.ranked(self._window(shortest) or ())[:MOST_TRIED]
+        made = [radicals.opened(e) for e in forms if self.costs.length(e) <= least]
+        for root in self.costs.ranked(e for e in made if e is not None):
+            if first is not None and not self.costs.shorter(root, first):
+                break
+            if equal(ir.sqrt(radicand), root, within=self.domain):
+                return root
+        return first
 
     def _inner(self, e: Expr, nodes: list[Expr], opened: dict[Expr, Expr | None]) -> Expr:
         new: dict[Expr, Expr] = {}
@@ -439,11 +478,19 @@ class _Simplifier:
         value: Factored,
         cautious: bool,
     ) -> list[Expr]:
-        """The forms of a sum as a whole and in parts, where these can be shorter."""
-        if cautious or not self.trusting:  # the shortest was not equal: try all
+        """The forms of a sum as a whole and in parts: what looks shorter first, so that the other
+        one is left out where it cannot be."""
+        if cautious or not self.trusting:  # the shortest one was not equal: all are wanted
             total = work.sum_of(parts)
             return [*work.all_of(value), *(() if total is None else (total,))]
-        limit, found = self.costs.length(e), [*work.all_of(value)]
+        values, rough = work.frame.values, work.writer.rough
+        limit = self.costs.length(e)
+        if sum(rough(values[node]) + 1 for _, node in parts) <= rough(value):
+            total = work.sum_of(parts, limit)
+            limit = limit if total is None else self.costs.length(total)
+            found = [] if total is None else [total]
+            return found if found and work.least(value) > limit else [*work.all_of(value), *found]
+        found = [*work.all_of(value)]
         least = min(map(self.costs.length, found))
         if limit <= 2 * (least + 1):  # otherwise its parts have nothing that short
             total = work.sum_of(parts, min(least, limit))
@@ -451,11 +498,11 @@ class _Simplifier:
         return found
 
     def _candidates(self, e: Expr, cautious: bool) -> Candidates:
-        """The search in the generators of a window, shared by windows with the same generators."""
+        """The search in the generators of a window: the same one for windows that have the same."""
         frame = Frame(e, self.costs.formulas, allocate=False)
         key = frame.signature, cautious
         work = self.windows.get(key)
-        if work is not None:
+        if work is not None and frame.added <= work.frame.added:
             work.frame.adopt(frame)
         else:
             frame.allocate()
@@ -472,10 +519,30 @@ class _Simplifier:
 
 
 def _is_plain(e: Expr) -> bool:
-    """Whether nothing can be shorter: a product of powers of different variables."""
-    found = factors(e)[1]
-    whole = all(b.op is VAR and ir.integer(x) is not None for b, x in found)
-    return whole and len({b for b, _ in found}) == len(found)
+    """Whether nothing can be shorter: every variable occurs once, at most one number, and no sign
+    that a sum could take."""
+    seen: set[Expr] = set()
+    numbers, sums, signs = 0, False, False
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        if node.op is VAR:
+            if node in seen:
+                return False
+            seen.add(node)
+        elif node.op is CONST:
+            numbers += 1
+        elif node.op is POW:
+            if ir.integer(node.args[1]) is None:
+                return False
+            stack.append(node.args[0])
+        elif node.op in RATIONAL_OPS:
+            sums |= node.op in _SUMS
+            signs |= node.op is NEG
+            stack += node.args
+        else:
+            return False
+    return numbers <= 1 and not (sums and signs)
 
 
 def _is_rational(e: Expr) -> bool:

@@ -1,4 +1,4 @@
-"""The candidates for one window: by other functions, sums apart and together."""
+"""What is tried for one window: by other functions, sums apart and together."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import key_of, once
+from symdiff.passes.simplify.pieces import key_of
 from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 10
 """Sums with more terms are not taken apart."""
 MAX_POOL = 3
-"""The most values to write from functions of angles and roots."""
+"""Values that are written, of those that functions of angles and roots give."""
 MAX_ANGLES = 3
 """Windows with more angles, or exponentials, are not written by other functions of them."""
 RATIO, MARGIN = 1.5, 2
-"""Values with a rough length above RATIO times the shortest formula plus MARGIN are not written."""
+"""Values that look longer than this times the shortest formula found, and this, are not written."""
 
 _SUMS = (ADD, SUB)
 _SIZES = (ir.ABS, ir.SIGN, *EXTREMES)
@@ -43,7 +43,6 @@ class Candidates:
         self._waves: dict[object, list[Expr]] = {}
         self._pools: dict[object, list[Factored]] = {}
         self._active: set[int] | None = None
-        self._alone = {str(a.exponential) for a in frame.angles if a.exponential is not None}
         self._has_powers = any(base is not None for base, _, _ in frame.powers.values())
         self._is_rational = not (frame.angles or frame.roots or self._has_powers)
         self._concerned: dict[str, bool] = {}
@@ -51,17 +50,27 @@ class Candidates:
 
     def best(self, value: Factored) -> Expr:
         """The shortest form found for a value."""
-        return once(self._best, key_of(value), lambda: self.costs.best(self.all_of(value)))
+        key = key_of(value)
+        found = self._best.get(key)
+        if found is None:
+            found = self._best[key] = self.costs.best(self.all_of(value))
+        return found
 
     def all_of(self, value: Factored) -> list[Expr]:
-        """The shortest formula for each form of a value; forms that look long are left out."""
-        return once(self._all, key_of(value), lambda: self._forms(value))
+        """The shortest formula for each form of a value; those that look long are left out."""
+        key = key_of(value)
+        found = self._all.get(key)
+        if found is None:
+            found = self._all[key] = self._forms(value)
+        return found
 
     def waves(self, value: Factored) -> list[Expr]:
         """Products of sines and cosines as sums of them."""
-        return once(
-            self._waves, key_of(value), lambda: [*waves.forms(self.frame, value, self.writer)]
-        )
+        key = key_of(value)
+        found = self._waves.get(key)
+        if found is None:
+            found = self._waves[key] = [*waves.forms(self.frame, value, self.writer)]
+        return found
 
     def _forms(self, value: Factored) -> list[Expr]:
         made: dict[Expr, None] = {}
@@ -77,12 +86,17 @@ class Candidates:
         return list(made)
 
     def pool(self, value: Factored) -> list[Factored]:
-        """The value in terms of other functions of its angles and roots, searched once for all
-        values that differ in other factors only."""
-        core = self._core(value)
+        """The value in the terms of other functions of its angles and roots, which are looked for
+        once for all values that differ in other factors only."""
+        if self._active is None:
+            self._active = self._active_columns()
+        if not self._active:
+            return [value]
+        core, rest = dict[str, tuple[Any, int]](), dict[str, tuple[Any, int]]()
+        for key, factor in value.factors.items():
+            (core if self._concerns(key, factor[0]) else rest)[key] = factor
         if not core:
             return [value]
-        rest = {key: f for key, f in value.factors.items() if key not in core}
         name = frozenset([(key, n) for key, (_, n) in core.items()])
         found = self._pools.get(name)
         if found is None:
@@ -91,11 +105,6 @@ class Candidates:
             return found
         other = Factored(value.unit, rest)
         return [self.frame.ring.mul(other, v) for v in found]
-
-    def _core(self, value: Factored) -> dict[str, tuple[Any, int]]:
-        """The factors that identities apply to: a power of e by itself is not one."""
-        core = {key: f for key, f in value.factors.items() if self._concerns(key, f[0])}
-        return core if core.keys() - self._alone else {}
 
     def _concerns(self, key: str, base: Any) -> bool:
         """Whether a factor has functions of angles, roots, or their arguments."""
@@ -129,6 +138,10 @@ class Candidates:
         pool = {key_of(value): value}
         for v in absolute.forms(self.frame, value):
             pool.setdefault(key_of(v), v)
+        for v in absolute.sized(self.frame, value):
+            pool.setdefault(key_of(v), v)
+        for v in absolute.clipped(self.frame, value):
+            pool.setdefault(key_of(v), v)
         for root in list(self.frame.roots.values()):
             for v in list(pool.values()):
                 for form in radicals.forms(self.frame, root, v):
@@ -158,14 +171,16 @@ class Candidates:
         return {k: pool[k] for k in kept}
 
     def least(self, value: Factored) -> int:
-        """The operations that a value needs at least, almost always: symbols that no identity
-        connects are written once each, and powers are not linear; a product is written as it is;
-        and dividing a sum of two terms saves little."""
+        """Operations that a value has at least, as good as always: of symbols that no identity
+        connects, each is written once, and powers are not linear; a product as it stands; and a
+        sum of two terms can be divided by little."""
         rough = self.writer.rough(value)
-        if self._has_powers or self._core(value):
+        if self._has_powers:
             return rough // 2 - 1
         sums, high, used = 0, False, set[int]()
         for key, (base, n) in value.factors.items():
+            if self._concerns(key, base):
+                return rough // 2 - 1
             sums += len(base) - 1
             columns, power = self._used(key, base)
             high = high or power or n not in (1, -1) or not used.isdisjoint(columns)
@@ -194,7 +209,7 @@ class Candidates:
             for v in (self.frame.values[node],)
         ]
         groups: dict[object, Factored] = {}
-        for v in values:  # values with one denominator
+        for v in values:  # what has one denominator
             below = tuple(sorted((k, n) for k, (_, n) in v.factors.items() if n < 0))
             groups[below] = ring.add(groups[below], v) if below in groups else v
         options = [self._paired(values, limit)]
@@ -293,32 +308,49 @@ class Candidates:
         return any(n < 0 for _, n in self.frame.value(e).factors.values())
 
     def product_of(self, e: Expr) -> list[Expr]:
-        """A product with one of its sums brought together in pairs."""
+        """A product with one of its sums brought together in pairs, or with the denominators under
+        its terms: `(a*b + c*d)/(a*c)` as `b/c + d/a`."""
         ring, found = self.frame.ring, []
         unit, parts = factors(e)
+        below = sum((q := ir.rational(x)) is not None and q < 0 for _, x in parts)
         written = dict[int, Expr]()
         for k, (base, exponent) in enumerate(parts):
             n = ir.integer(exponent)
             if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
                 continue
             try:
-                value = self.frame.value(base)
-                if not (self._core(value) or any(self._is_quotient(t) for _, t in terms(base))):
-                    continue  # people write polynomials as such
+                plain = not (self.frame.angles or any(self._is_quotient(t) for _, t in terms(base)))
+                if plain and (n != 1 or below < 2):
+                    continue  # polynomials are written as such
                 rest = ring.const(unit)
                 for i, (b, x) in enumerate(parts):
                     if i != k:
                         rest = ring.mul(rest, self.frame.value(ir.power(b, x)))
+                if n == 1 and below > 1 and (total := self._distributed(rest, base)) is not None:
+                    found.append(total)
             except (OutOfBudgetError, KeyError):
                 continue
-            inner = self.best(value)
+            if plain:
+                continue
+            inner = self.best(self.frame.value(base))
             total = self.sum_of(terms(base), self.costs.length(inner))
             if total is not None:
                 inner = self.costs.best([total, inner])
             found.append(ir.mul(self.best(rest), ir.power(inner, n)))
             if self.costs.length(inner) < self.costs.length(base):
                 written[k] = inner
-        if written:  # the rest unchanged
+        if written:  # the rest as it is
             new = [(written.get(k, base), exponent) for k, (base, exponent) in enumerate(parts)]
             found.append(of_factors(unit, new))
         return found
+
+    def _distributed(self, rest: Factored, base: Expr) -> Expr | None:
+        """The terms of a sum times what is beside it, if some denominator vanishes in each."""
+        ring = self.frame.ring
+        values = list[Factored]()
+        for sign, term in terms(base):
+            value = ring.mul(rest, self.frame.value(term))
+            if all(value.factors.get(k, (b, 0))[1] <= n for k, (b, n) in rest.factors.items()):
+                return None
+            values.append(value if sign > 0 else ring.neg(value))
+        return self._paired(values, 10**9)

@@ -1,19 +1,18 @@
-"""Whether a shorter formula equals the one it replaces, at points, in ball arithmetic.
+"""Is a shorter formula equal to what it replaces? Tried at points, in ball arithmetic.
 
 Requires: two formulas.
 Ensures: False if some point proves that they differ, or that the second is undefined where the
 first is defined. Points are of all sizes and signs, and on edges: zeros, ones, equal values.
-Each rewrite is an identity by itself; this check is the second safeguard.
+Each rewrite is an identity to start with; this is the second line.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Literal
 
 from flint import arb, fmpq
@@ -28,12 +27,12 @@ from symdiff.ir.functions import COS, COSH, ERF, ERFC, EXP, PI, SIN, SINH, TAN, 
 from symdiff.passes.cancel.algebra import linear
 
 ENOUGH, MOST = 6, 40
-"""Ordinary points at which both must be known, and the most points to try for that."""
+"""Ordinary points at which both must be known, and points tried for that."""
 FEW = 2
-"""This many points suffice for formulas that are analytic on the complex numbers except for
-isolated ones: equal somewhere, they are equal."""
+"""So many of them decide for formulas that are analytic where complex numbers but for isolated
+ones are: equal somewhere, they are equal."""
 EDGES = (0, 1, -1)
-"""Each variable takes these values one by one, while the others are positive, then arbitrary."""
+"""Each variable takes these values in turn, while the others are positive, and are anything."""
 MAX_DIVISORS = 8
 """Sums in denominators whose zeros are examined."""
 PRECISION = 128
@@ -55,7 +54,7 @@ def compare(
     before: Expr, after: Expr, strict: bool = True, within: Expr | None = None
 ) -> tuple[Expr, ...] | None:
     """As `equal`: None if they differ, else the variables at whose zeros only the first is
-    defined; an empty result if they are equal."""
+    defined; none of them if they are equal."""
     inputs = ir.variables((before,))
     if not set(ir.variables((after,))) <= set(inputs):
         return None
@@ -96,11 +95,12 @@ def compare(
             if verdict == "undefined" or verdict is False:
                 return None
             seen += verdict is True and not edge
-        for below in _divisors(own)[:MAX_DIVISORS] if seen and not nonzero else ():
-            # at zeros of its divisors, too, the second is defined where the first is
-            for point in islice(_at_zeros(below, params, rng, (2,)), 1):
-                if _verdict(tape, point, True, strict) in (False, "undefined"):
-                    return None
+        if (
+            seen
+            and not nonzero
+            and not _defined_on_surfaces(tape, params, rng, _divisors(own), strict)
+        ):
+            return None
         if seen and not _defined_at_poles(tape, len(params), before, after):
             return None
     return tuple(nonzero) if seen else None
@@ -131,32 +131,46 @@ def _exposed(nodes: Iterable[Expr], own: Iterable[Expr]) -> set[Expr]:
     return set(ir.variables(below))
 
 
-def _at_zeros(
-    h: Expr, params: Sequence[Expr], rng: random.Random, lows: Sequence[int]
-) -> Iterator[list[arb]]:
-    """Points where a formula is zero, for each of its variables; positive ones, or any."""
-    own = Tape(params, (h,))
-    for v in ir.variables((h,)):
-        at = params.index(v)
-        for low in lows:
-            point = [arb(rng.randrange(low, 40)) / 8 for _ in params]
+def _defined_on_surfaces(
+    tape: Tape, params: Sequence[Expr], rng: random.Random, divisors: list[Expr], strict: bool
+) -> bool:
+    """Whether the second is defined where the first is, where a sum that the second divides by
+    is zero."""
+    for below in divisors[:MAX_DIVISORS]:
+        own = Tape(params, (below,))
+        for v in ir.variables((below,)):
+            at = params.index(v)
+            point = [arb(rng.randrange(2, 40)) / 8 for _ in params]
             root = _zero(own, point, at)
             if root is not None:
                 point[at] = root
-                yield point
+                if _verdict(tape, point, True, strict) in (False, "undefined"):
+                    return False
+                break
+    return True
 
 
 def is_defined(formula: Expr, h: Expr) -> bool:
     """Whether a formula is known to have values where another is zero."""
     params = ir.variables((formula, h))
+    rng = random.Random(len(params))
     try:
-        tape = Tape(params, (formula,))
-        with exclusive():
-            points = _at_zeros(h, params, random.Random(len(params)), (2, 2, -40, -40))
-            found = [_is_finite(tape.run(p, PRECISION)[tape.roots[0]]) for p in points]
+        tape, own = Tape(params, (formula,)), Tape(params, (h,))
     except (UnsupportedError, ValueError, NotImplementedError):
         return False
-    return bool(found) and all(found)
+    seen = 0
+    with exclusive():
+        for v in ir.variables((h,)):
+            at = params.index(v)
+            for low in (2, 2, -40, -40):
+                point = [arb(rng.randrange(low, 40)) / 8 for _ in params]
+                root = _zero(own, point, at)
+                if root is not None:
+                    point[at] = root
+                    if not _is_finite(tape.run(point, PRECISION)[tape.roots[0]]):
+                        return False
+                    seen += 1
+    return seen > 0
 
 
 def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool:
@@ -265,13 +279,13 @@ def _verdict(
         if not a.overlaps(b):
             return False
         if edge:
-            return True  # only ordinary points must be known
+            return True  # whether it is known counts for ordinary points alone
         known = all(bool(v.rad() <= TINY * (1 + abs(v))) for v in (a, b))
         return True if known else None
     if a.is_finite():  # the second formula must not be undefined there
         return None if tape.trouble(tape.roots[1], values) == "undecided" else "undefined"
     if strict and b.is_finite() and not edge and tape.trouble(tape.roots[0], values) == "domain":
-        return False  # the second lost a part of the domain
+        return False  # the first has a domain that the second lost
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,12 +10,9 @@ from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas, factors
 
-MANY = 1000
-"""Cost, in operations, of a form that nobody writes."""
-
 
 class Budget:
-    """Counts candidates, so that every search is bounded."""
+    """Counts candidates, so that no search is long."""
 
     def __init__(self, count: int) -> None:
         self.left = count
@@ -28,17 +25,11 @@ class Budget:
 
 class Costs:
     """How long formulas are: operations, kinds of functions that their user did not write, values
-    of functions that the user did not write, differences in the other order, and powers of one
+    of functions that he did not, differences that he wrote the other way round, and powers of one
     base that were not joined, length."""
 
-    def __init__(
-        self,
-        given: Iterable[Expr] = (),
-        literals: Sequence[Fraction] = (),
-        strange: Container[ir.Op] = (),
-    ) -> None:
+    def __init__(self, given: Iterable[Expr] = (), literals: Sequence[Fraction] = ()) -> None:
         self.formulas = Formulas(literals)
-        self.strange = strange
         nodes = set(given)
         self.given = {e.op for e in nodes} | {ir.ADD, ir.SUB, ir.CONST}
         self.functions = {e for e in nodes if e.op not in ir.ARITHMETIC}
@@ -47,11 +38,8 @@ class Costs:
         self._ranks: dict[Expr, tuple[int, int, int]] = {}
 
     def length(self, e: Expr) -> int:
-        """The operations of the printed text: the first criterion."""
-        length = self.formulas.length(e)
-        if self.strange and any(n.op in self.strange for n in ir.topological((e,))):
-            return length + MANY
-        return length
+        """The operations of its text: what counts first."""
+        return self.formulas.length(e)
 
     def of(self, e: Expr) -> tuple[Any, ...]:
         """The criteria in order."""
@@ -84,25 +72,44 @@ class Costs:
 
     def best(self, candidates: Iterable[Expr]) -> Expr:
         """The shortest of some formulas."""
-        return next(self.ranked(candidates))
+        given = [*dict.fromkeys(candidates)]
+        if len(given) == 1:
+            return given[0]
+        least = min(map(self.length, given))
+        given = [e for e in given if self.length(e) == least]
+        if len(given) > 1:
+            first = min(map(self.rank, given))
+            given = [e for e in given if self.rank(e) == first]
+        return given[0] if len(given) == 1 else min(given, key=self.of)
 
-    def ranked(self, candidates: Iterable[Expr]) -> Iterator[Expr]:
-        """Some formulas, the shortest first; only ties are printed."""
-        for alike in _groups(dict.fromkeys(candidates), self.length):
-            for equal in _groups(alike, self.rank) if len(alike) > 1 else (alike,):
-                yield from equal if len(equal) == 1 else sorted(equal, key=self.of)
+    def ranked(self, candidates: Iterable[Expr]) -> list[Expr]:
+        """Some formulas, the shortest first; texts are made for those alone that are alike."""
+        found: list[Expr] = []
+        for alike in _groups(candidates, self.length):
+            if len(alike) == 1:
+                found += alike
+                continue
+            for equal in _groups(alike, self.rank):
+                found += equal if len(equal) == 1 else sorted(equal, key=self.of)
+        return found
 
     def shorter(self, e: Expr, other: Expr) -> bool:
         """Whether the first is the shorter one."""
-        return e is not other and self.best((other, e)) is e
+        if e is other:
+            return False
+        m, n = self.length(e), self.length(other)
+        if m != n:
+            return m < n
+        ranks = self.rank(e), self.rank(other)
+        return ranks[0] < ranks[1] if ranks[0] != ranks[1] else self.of(e) < self.of(other)
 
 
-def _groups(candidates: Iterable[Expr], key: Callable[[Expr], Any]) -> Iterator[list[Expr]]:
-    """Some formulas grouped by a key, the least first."""
+def _groups(candidates: Iterable[Expr], key: Callable[[Expr], Any]) -> list[list[Expr]]:
+    """Some formulas by what they have alike, the least first."""
     groups: dict[Any, list[Expr]] = {}
     for e in candidates:
         groups.setdefault(key(e), []).append(e)
-    yield from (groups[k] for k in sorted(groups))
+    return [groups[k] for k in sorted(groups)]
 
 
 def _has_apart(e: Expr) -> bool:

@@ -20,6 +20,7 @@ from symdiff.ir.formula_text import factors, of_factors, terms
 from symdiff.ir.functions import (
     ATAN,
     ATAN2,
+    COS,
     EXP,
     EXPM1,
     EXTREMES,
@@ -28,28 +29,19 @@ from symdiff.ir.functions import (
     LOG1P,
     LOGADDEXP,
     MAXIMA,
+    SIN,
     SMALLER,
+    TANH,
     UNIT,
     XLOGY,
 )
-from symdiff.ir.identities import Bindings, U, V, match
 from symdiff.passes.differentiate import all_of, weighted_squares
-from symdiff.passes.simplify.truth import all_total, tidied
+from symdiff.passes.simplify.truth import is_total, tidied
 
 _ADDED = (ADD, SUB, NEG)
 
 PRECISION = 128
 """Bits to which numbers are computed."""
-_ROWS: tuple[tuple[Expr, Expr], ...] = (
-    (LOG1P(U), LOG(U + ONE)),
-    (EXPM1(U), EXP(U) - ONE),
-    (UNIT(U, V), ir.div(U, V)),
-    (ir.raw(ATAN2, (U, ONE)), ATAN(U)),
-    (LOGADDEXP(U, V), LOG(EXP(U) + EXP(V))),
-    (ir.raw(MUL, (ir.raw(ADD, (U, ONE)), ir.raw(SUB, (ONE, U)))), ONE - U**2),
-    (ir.raw(XLOGY, (ir.raw(ir.POW, (U, V)), U)), ir.mul(ir.power(U, V), LOG(U))),  # 0 at 0
-)
-"""Functions for accuracy, and repeated subterms, by the formulas that replace them."""
 
 
 def readable(e: Expr) -> Expr:
@@ -108,7 +100,7 @@ def _gathered(e: Expr) -> Expr:
         elif total_unit or all(_is_total(*f) for f in parts):
             made = of_factors(sign * total_unit, parts)
         else:
-            return e  # it is 0 only where it is defined
+            return e  # 0 only where it is defined
         total = ir.add(total, _signed(sign, made))
     return total
 
@@ -120,11 +112,18 @@ def _is_total(base: Expr, exponent: Expr) -> bool:
 
 
 def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
-    made = ir.rebuild(node, args)
-    for before, after in _ROWS:
-        bound: Bindings = {}
-        if match(before, made, bound):
-            return ir.substitute((after,), bound)[0]
+    if node.op is LOG1P:
+        return LOG(args[0] + ONE)
+    if node.op is EXPM1:
+        return EXP(args[0]) - ONE
+    if node.op is UNIT:
+        return ir.div(*args)
+    if node.op is ATAN2 and args[1] is ONE:
+        return ATAN(args[0])
+    if node.op is LOGADDEXP:
+        return LOG(EXP(args[0]) + EXP(args[1]))
+    if node.op is MUL and (whole := _one_less_square(args)) is not None:
+        return whole
     if node.op is ir.WHERE:
         if (step := _step(args)) is not None:
             return step
@@ -139,14 +138,16 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
             return b
         if (sign := _by_sign(condition, a, b)) is not None:
             return sign
-        if b.op is ir.WHERE and b.args[1] is a:  # two branches with one value
+        if b.op is ir.WHERE and b.args[1] is a:  # the same in two branches
             condition, b = ir.or_(condition, b.args[0]), b.args[2]
         return ir.where(tidied(condition), a, b)
     if node.op in (ADD, SUB) and any(a.op is ir.WHERE for a in args):
-        return _one_branch(made)
+        return _one_branch(ir.rebuild(node, args))
     if node.op is ir.POW and args[0].op is EXP and ir.rational(args[1]) is None:
         return EXP(ir.mul(args[0].args[0], args[1]))  # e**x
-    return made
+    if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
+        return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
+    return ir.rebuild(node, args)
 
 
 def _is_kink(condition: Expr, slope: Expr) -> bool:
@@ -178,7 +179,7 @@ def _one_branch(e: Expr) -> Expr:
             condition, a, b = first.args
             other, c, d = second.args
             if other is not condition:
-                if _opposite(other) is not condition or not all_total((other,)):
+                if _opposite(other) is not condition or not is_total(other):
                     continue
                 c, d = d, c
             sides = (ir.add(_signed(m, u), _signed(n, v)) for u, v in ((a, c), (b, d)))
@@ -201,8 +202,17 @@ def _signed(sign: int, e: Expr) -> Expr:
     return e if sign > 0 else ir.neg(e)
 
 
+def _one_less_square(args: tuple[Expr, ...]) -> Expr | None:
+    """`(1 + u)*(1 - u)` as `1 - u**2`, in which u is written once."""
+    for a, b in (args, args[::-1]):
+        if a.op is ADD and b.op is SUB and b.args[0] is ONE and ONE in a.args:
+            if b.args[1] is a.args[a.args[0] is ONE]:
+                return ONE - b.args[1] ** 2
+    return None
+
+
 def _step(args: tuple[Expr, ...]) -> Expr | None:
-    """The slope of a maximum, 1/2 at a tie, by a sign, times terms that are defined everywhere."""
+    """The slope of a maximum, 1/2 at a tie, by a sign; times what is defined everywhere."""
     condition, product, other = args
     if condition.op is not ir.LE or other is not ir.ZERO:
         return None
@@ -220,14 +230,14 @@ def _step(args: tuple[Expr, ...]) -> Expr | None:
     for base, exponent in found:
         if base is not ties[0][0]:
             n = ir.integer(exponent)
-            if n is None or n < 0 or not all_total((base,)):
+            if n is None or n < 0 or any(m.op not in _TOTAL for m in ir.topological((base,))):
                 return None
             made = ir.mul(made, ir.power(base, n))
     return made
 
 
 def _by_sign(condition: Expr, equal: Expr, rest: Expr) -> Expr | None:
-    """Numbers for equal, smaller and larger sides by a sign, as in Heaviside's function; a third
+    """Numbers for equal, smaller and larger sides by a sign, as for Heaviside's function; a third
     branch of such sides is the last one."""
     if condition.op is not ir.EQ or rest.op is not ir.WHERE or rest.args[0].op is not ir.LT:
         return None
@@ -238,8 +248,8 @@ def _by_sign(condition: Expr, equal: Expr, rest: Expr) -> Expr | None:
         if more.args[2] is not ir.NAN:
             return None
         more = more.args[1]
-    elif not all_total((low, high)):
-        return None  # nan takes the last branch too
+    elif not all(n.op in _TOTAL for n in ir.topological((low, high))):
+        return None  # the last branch is that of nan too
     z, p, q = (ir.rational(v) for v in (equal, less, more))
     if z is None or p is None or q is None or 2 * z != p + q:
         return None
@@ -247,6 +257,12 @@ def _by_sign(condition: Expr, equal: Expr, rest: Expr) -> Expr | None:
         low, high, p, q = high, low, q, p
     difference = low if high is ir.ZERO else ir.sub(low, high)
     return ir.add(ir.mul(ir.const((q - p) / 2), ir.SIGN(difference)), ir.const(z))
+
+
+_TOTAL = frozenset(
+    (ADD, SUB, NEG, MUL, VAR, ir.CONST, ir.ABS, ir.SIGN, *EXTREMES, SIN, COS, TANH, ATAN)
+) | {ir.WHERE, ir.EQ, ir.LE, ir.LT}
+"""Operations that are defined and finite for all numbers."""
 
 
 def _evaluated(e: Expr) -> Expr:

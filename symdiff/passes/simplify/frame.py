@@ -4,9 +4,9 @@ Before:  a*exp(-x)/(1 + exp(-x))**2
 After:   a * E * (E + 1)**-2 with the generator E = exp(-x)
 
 A generator is a variable, a function, an exponential or power of a symbolic exponent, a root, or
-the sine and cosine (sinh and cosh) of an angle. Values are `passes.cancel.rational.Factored`:
-powers are never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a
-root) are only used where candidates are created: `angles`, `roots`.
+the sine and cosine (sinh and cosh) of an angle. Values are `passes.cancel.rational.Factored`: powers are
+never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a root) are
+not used here but where candidates are made: `angles`, `roots`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir.formula_text import Formulas, factors, terms
 from symdiff.ir.functions import (
     COS,
     COSH,
     EXP,
     EXPM1,
-    HYPOT,
     SIN,
     SINH,
     TAN,
@@ -33,7 +32,7 @@ from symdiff.ir.functions import (
 )
 from symdiff.passes.cancel.algebra import RATIONAL_OPS, Generator, common_unit, exponential, linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
-from symdiff.passes.simplify.directions import in_phase, times
+from symdiff.passes.simplify.directions import Parts, directions, in_phase, times
 
 MAX_NODES = 300
 """A window with more nodes than this is left as it is."""
@@ -51,8 +50,8 @@ CIRCULAR, HYPERBOLIC = 1, -1
 class Angle:
     """The functions of one angle `of`, each a symbol of the ring.
 
-    `s, c, t` are sine, cosine and tangent of it, `h` is the tangent of its half, `s2` and `c2`
-    are sine and cosine of its double.
+    `s, c, t` are sine, cosine and tangent of it, `h` is the tangent of its half, `sh` and `ch`
+    sine and cosine of that, `s2` and `c2` sine and cosine of its double.
     """
 
     of: Expr
@@ -61,6 +60,8 @@ class Angle:
     c: Any
     t: Any
     h: Any
+    sh: Any
+    ch: Any
     s2: Any
     c2: Any
     exponential: Any = None
@@ -129,6 +130,7 @@ class Frame:
         """The nodes of another window with the same generators as well."""
         known = set(self.nodes)
         self.nodes += [n for n in other.nodes if n not in known]
+        self.parts |= other.parts
         if not other.written <= self.written:
             self.written |= other.written
             self._known = None
@@ -140,13 +142,14 @@ class Frame:
         angles: dict[tuple[int, Expr], set[Fraction]] = {}
         radicands: dict[Expr, int] = {}
         plain: dict[Expr, None] = {}
+        self.parts = self._directions()
         for e in self.nodes:
             if e.op in RATIONAL_OPS or e.op is ir.CONST:
                 if e.op is ir.CONST and ir.rational(e) is None:
                     raise OutOfBudgetError("not a number")
                 continue
             if (split := exponential(e, (EXP, EXPM1))) is not None:
-                for m, c in _parts(split[1]).items():
+                for m, c in self.parts[split].items():
                     if m is ONE and e.op is POW and _has_integer(e):
                         continue
                     if _is_power(split[0], m, c):
@@ -154,7 +157,7 @@ class Frame:
                     else:
                         exponents.setdefault((split[0], m), set()).add(c)
             elif (kind := _kind(e)) is not None:
-                c, m = _multiple(e.args[0])
+                c, m = self._turn(e.args[0], kind)
                 angles.setdefault((kind, m), set()).add(c)
             elif e.op is POW and (q := ir.rational(e.args[1])) is not None:
                 if q.denominator > 1:
@@ -173,16 +176,39 @@ class Frame:
         if len(plain) + len(self.units) + len(angles) + len(radicands) > MAX_GENERATORS:
             raise OutOfBudgetError("too many generators")
         self._plain, self.radicands = tuple(plain), radicands
+        self.added = self._added() if any(base is None for base, _ in self.units) else set()
         self.signature = (
             frozenset(plain), frozenset(self.units.items()), frozenset(self.steps.items()),
             frozenset(radicands.items()), frozenset(self.hyperbolic_as_powers),
         )  # fmt: skip
 
+    def _added(self) -> set[Expr]:
+        """The directions of exponentials that some terms of a sum have and others have not, or to
+        another power: only those have hyperbolic functions."""
+        found = set(self.hyperbolic_as_powers)
+        for e in self.nodes:
+            if e.op is EXPM1:
+                found |= set(self.parts[None, e.args[0]])
+            if e.op not in (ADD, SUB):
+                continue
+            rows: list[dict[Expr, Fraction]] = []
+            for _, term in terms(e):
+                row: dict[Expr, Fraction] = {}
+                for base, exponent in factors(term)[1]:
+                    if base.op is EXP and (q := ir.rational(exponent)) is not None:
+                        for m, c in self.parts.get((None, base.args[0]), {}).items():
+                            row[m] = row.get(m, Fraction(0)) + q * c
+                rows.append(row)
+            for m in {m for row in rows for m in row}:
+                if len({row.get(m) for row in rows}) > 1:
+                    found.add(m)
+        return found
+
     def allocate(self) -> None:
         """Give each generator a symbol."""
         plain, radicands = self._plain, self.radicands
-        turning = len(self.steps) + sum(base is None for base, _ in self.units)
-        count = len(plain) + len(self.units) + 6 * turning + len(radicands)
+        added = sum(base is None and m in self.added for base, m in self.units)
+        count = len(plain) + len(self.units) + 8 * added + len(self.steps) * 8 + len(radicands)
         self.ring = Ring(_anonymous(max(count, 1)))
         self.gens = self.ring.gens
         self.index = {name: i for i, name in enumerate(self.ring.names)}
@@ -192,7 +218,7 @@ class Frame:
             symbol = self._symbol(None)
             self.exps[key] = symbol
             self.powers[len(self.columns) - 1] = (*key, unit)
-            if key[0] is None:
+            if key[0] is None and key[1] in self.added:
                 self._angle(times(unit, key[1], self.formulas), HYPERBOLIC, symbol)
         self.turns = {
             key: self._angle(times(step, key[1], self.formulas), key[0])
@@ -204,10 +230,29 @@ class Frame:
             if base in self.plain:
                 self.substituted[base] = symbol, n
             self.roots[base] = Root(base, n, symbol, self.ring.const(Fraction(0)))
-        nodes = set(self.nodes)
-        for e, symbol in self.plain.items():
-            if (square := _square(e)) is not None and set(e.args) <= nodes:
-                self.roots.setdefault(square, Root(square, 2, symbol, self.value(square)))
+
+    def _directions(self) -> dict[tuple[Expr | int | None, Expr], Parts]:
+        """Exponents, by base, and angles, by kind, as combinations of what they are multiples
+        of. Hyperbolic angles are exponents as well."""
+        groups: dict[Expr | int | None, dict[Expr, None]] = {}
+        for e in self.nodes:
+            if (split := exponential(e, (EXP, EXPM1))) is not None:
+                groups.setdefault(split[0], {})[split[1]] = None
+            elif (kind := _kind(e)) is not None:
+                groups.setdefault(None if kind == HYPERBOLIC else kind, {})[e.args[0]] = None
+        return {
+            (group, u): found
+            for group, arguments in groups.items()
+            for u, found in directions(arguments, _values).items()
+        }
+
+    def _turn(self, u: Expr, kind: int) -> tuple[Fraction, Expr]:
+        """An angle as a multiple of another one."""
+        found = self.parts[None if kind == HYPERBOLIC else kind, u]
+        if len(found) == 1 and ONE not in found:
+            ((m, c),) = found.items()
+            return c, m
+        return _multiple(u)
 
     def _symbol(self, e: Expr | None) -> Any:
         self.columns.append(e)
@@ -216,9 +261,12 @@ class Frame:
     def _angle(self, of: Expr, kind: int, exponential: Any = None) -> Angle:
         sine, cosine, tangent = (SIN, COS, TAN) if kind == CIRCULAR else (SINH, COSH, TANH)
         half, double = (times(q, of, self.formulas) for q in (Fraction(1, 2), Fraction(2)))
-        made = (sine(of), cosine(of), tangent(of), tangent(half), sine(double), cosine(double))
-        s, c, t, h, s2, c2 = (self._symbol(in_phase(e)) for e in made)
-        angle = Angle(of, kind, s, c, t, h, s2, c2, exponential)
+        made = [
+            sine(of), cosine(of), tangent(of), tangent(half), sine(half), cosine(half),
+            sine(double), cosine(double),
+        ]  # fmt: skip
+        s, c, t, h, sh, ch, s2, c2 = (self._symbol(in_phase(e)) for e in made)
+        angle = Angle(of, kind, s, c, t, h, sh, ch, s2, c2, exponential)
         self.angles.append(angle)
         return angle
 
@@ -269,7 +317,7 @@ class Frame:
     def _exponential(self, e: Expr, split: tuple[Expr | None, Expr]) -> Factored:
         ring = self.ring
         value = ring.const(Fraction(1))
-        for m, c in _parts(split[1]).items():
+        for m, c in self.parts[split].items():
             if m is ONE and e.op is POW and _has_integer(e):
                 value = ring.mul(value, ring.pow(self.values[e.args[0]], int(c)))
                 continue
@@ -291,7 +339,7 @@ class Frame:
 
     def _turned(self, e: Expr, kind: int) -> Factored:
         ring = self.ring
-        c, m = _multiple(e.args[0])
+        c, m = self._turn(e.args[0], kind)
         if kind == HYPERBOLIC and m in self.hyperbolic_as_powers:
             return self._in_powers(e, c, m)
         angle = self.turns[kind, m]
@@ -325,7 +373,7 @@ class Frame:
             return ring.div(minus, plus)
         return ring.mul(ring.const(Fraction(1, 2)), plus if e.op is COSH else minus)
 
-    # ----------------------------------------------------------- known sums
+    # ----------------------------------------------------------- what is known
     def known(self) -> dict[str, list[Expr]]:
         """The sums of the window as they are written, by their polynomials."""
         if self._known is None:
@@ -339,22 +387,19 @@ class Frame:
         return self._known
 
 
-def _square(e: Expr) -> Expr | None:
-    """The radicand, if a function is a square root."""
-    if e.op is ir.ABS or e.op is HYPOT:
-        squares = [ir.power(a, 2) for a in e.args]
-        return squares[0] if len(squares) == 1 else ir.add(*squares)
-    return None
+# ---------------------------------------------------------------------- reading
+def _values(arguments: list[Expr]) -> tuple[Ring, list[Factored]]:
+    """Some formulas as quotients of polynomials in one ring."""
+    whole = arguments[0]
+    for u in arguments[1:]:
+        whole = ir.raw(ADD, (whole, u))
+    frame = Frame(whole)
+    return frame.ring, [frame.value(u) for u in arguments]
 
 
 def _is_power(base: Expr | None, m: Expr, c: Fraction) -> bool:
     """Whether a part of an exponent is an integer, and the base a symbol."""
     return m is ONE and c.denominator == 1 and base is not None and base.op is VAR
-
-
-def _parts(u: Expr) -> dict[Expr, Fraction]:
-    """An exponent or an angle as a combination of others."""
-    return linear(u) or {u: Fraction(1)}
 
 
 def _kind(e: Expr) -> int | None:
@@ -364,10 +409,7 @@ def _kind(e: Expr) -> int | None:
 
 
 def _multiple(u: Expr) -> tuple[Fraction, Expr]:
-    """An angle as a rational multiple of a node with the factor 1."""
-    if len(found := _parts(u)) == 1 and ONE not in found:
-        ((m, c),) = found.items()
-        return c, m
+    """An angle as a rational multiple of what has the factor 1."""
     q, rest = ir.scaled(u)
     if rest.op is DIV:
         top, below = ir.scaled(rest.args[0])

@@ -3,8 +3,8 @@
 Before:  exp(xlogy(a - 1, x) - x - lgamma(a)), 1/(sqrt(x - 1)*sqrt(x + 1))
 After:   x**(a - 1)*exp(-x)/gamma(a), 1/sqrt((x - 1)*(x + 1))
 
-Requires: a formula. Ensures: one to start from, which must be compared on the domain; the same one
-if there is nothing to do.
+Requires: a formula. Ensures: one to start from, which is to be compared there; where nothing is to
+be done, the same.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, ONE, POW, SUB, Expr
-from symdiff.ir.formula_text import factors, of_factors, of_terms, terms
+from symdiff.ir import ADD, DIV, MUL, ONE, POW, SUB, ZERO, Expr
+from symdiff.ir.formula_text import factors, of_factors, terms
 from symdiff.ir.functions import EXP, GAMMA, LGAMMA, LOG, XLOG1PY, XLOGY
 
 
@@ -31,7 +31,7 @@ def as_powers(e: Expr) -> Expr:
 
 
 def logarithms_apart(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """With logarithms of products of several sums as sums of logarithms, with the same slopes."""
+    """With logarithms of products of several sums as sums of logarithms, whose slopes are the same."""
 
     def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
         made = ir.rebuild(node, args)
@@ -40,7 +40,10 @@ def logarithms_apart(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         found = list(_bases(made.args[0], ONE))
         if sum(base.op in (ADD, SUB) for base, _ in found) < 2:
             return made
-        return of_terms((1, ir.mul(exponent, LOG(base))) for base, exponent in found)
+        total: Expr = ZERO
+        for base, exponent in found:
+            total = ir.add(total, ir.mul(exponent, LOG(base)))
+        return total
 
     return ir.transform(outputs, rule)
 
@@ -56,16 +59,16 @@ def _bases(e: Expr, scale: Expr) -> Iterator[tuple[Expr, Expr]]:
 
 
 def _powers(e: Expr) -> Expr:
-    made, rest = ONE, list[tuple[int, Expr]]()
+    made, rest = ONE, ZERO
     for sign, term in terms(e.args[0]):
         power = _power(term)
         if power is None:
-            rest.append((sign, term))
+            rest = ir.add(rest, term) if sign > 0 else ir.sub(rest, term)
         else:
             made = ir.mul(made, power) if sign > 0 else ir.div(made, power)
     if made is ONE:
         return e
-    return ir.mul(made, EXP(of_terms(rest))) if rest else made
+    return made if rest is ZERO else ir.mul(made, EXP(rest))
 
 
 def _power(e: Expr) -> Expr | None:
@@ -86,17 +89,24 @@ def _power(e: Expr) -> Expr | None:
 def _one_root(e: Expr) -> Expr:
     """A product with the roots of the same degree in it as one."""
     unit, found = factors(e)
-    roots, rest = dict[Fraction, list[tuple[Expr, Expr]]](), list[tuple[Expr, Expr]]()
+    roots = dict[Fraction, list[tuple[Expr, int]]]()
     for base, x in found:
         q = ir.rational(x)
         if q is not None and q.denominator == 2 and ir.variables((base,)):
-            roots.setdefault(abs(q), []).append((base, x))
-        else:
-            rest.append((base, x))
+            roots.setdefault(abs(q), []).append((base, 1 if q > 0 else -1))
     if all(len(members) < 2 for members in roots.values()):
         return e
-    for members in roots.values():
-        first = members[0][1]
-        sides = [(base, ONE if x is first else ir.const(-1)) for base, x in members]
-        rest.append((of_factors(Fraction(1), sides), first))
-    return of_factors(unit, rest)
+    made = ir.const(unit)
+    for base, x in found:
+        q = ir.rational(x)
+        members = roots.get(abs(q), []) if q is not None else []
+        if len(members) < 2 or (base, 1 if q is not None and q > 0 else -1) not in members:
+            made = ir.mul(made, ir.power(base, x))
+    for q, members in roots.items():
+        if len(members) > 1:
+            side = members[0][1]
+            radicand = ONE
+            for base, n in members:
+                radicand = ir.mul(radicand, base) if n == side else ir.div(radicand, base)
+            made = ir.mul(made, ir.power(radicand, ir.const(side * q)))
+    return made

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from flint import fmpq
 
@@ -15,10 +14,9 @@ from symdiff.ir.formula_text import of_terms, terms
 from symdiff.ir.functions import PI
 from symdiff.passes.cancel.rational import Factored
 
-T = TypeVar("T")
 _HALF, _ONE = Fraction(1, 2), ONE.value
 _FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
-"""Operations for which products of nodes need folding."""
+"""What products of nodes are not just written down of."""
 
 
 def is_number(e: Expr) -> bool:
@@ -65,24 +63,6 @@ def primitive(p: Any) -> tuple[Any, Fraction]:
     if over == 1 and under == 1:
         return p, _ONE
     return p / fmpq(over, under), Fraction(over, under)
-
-
-def by_powers(p: Any, columns: Iterable[int]) -> dict[tuple[int, ...], Any]:
-    """A polynomial by the powers of some symbols: their coefficients."""
-    chosen = tuple(columns)
-    rows: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
-    for m, q in p.terms():
-        rest = tuple(0 if i in chosen else int(n) for i, n in enumerate(m))
-        rows.setdefault(tuple(int(m[i]) for i in chosen), {})[rest] = q
-    return {powers: p.context().from_dict(row) for powers, row in rows.items()}
-
-
-def once(known: dict[Any, T], key: Any, make: Callable[[], T]) -> T:
-    """The cached value of a key, computed if it is missing."""
-    found = known.get(key)
-    if found is None:
-        found = known[key] = make()
-    return found
 
 
 def key_of(value: Factored) -> object:

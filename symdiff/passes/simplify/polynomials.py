@@ -3,12 +3,13 @@
 Before:  6*x**2 - 6*x + 1, x**2 + 2*x*y + y**2 + z
 After:   6*x*(x - 1) + 1, (x + y)**2 + z
 
-A polynomial is written as it is, by its factors, by the sums that its user wrote or with a
-common factor of some terms taken out (Horner).
+A polynomial is written as it stands, by its factors, by the sums that its user wrote, with a
+common factor of some terms taken out (Horner), or as a completed square.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -21,11 +22,11 @@ from symdiff.passes.simplify.pieces import negated, primitive, turned
 from symdiff.passes.simplify.products import Products
 
 MAX_TERMS = 40
-"""Longer polynomials are written unchanged."""
+"""Longer polynomials are written as they stand."""
 MAX_SPLIT = 8
-"""Longer ones are not split by every generator."""
+"""Longer ones are not taken apart by every generator."""
 MANY = 5
-"""Those with this many terms are divided by the user's sums even if the result has as many."""
+"""Those with so many terms are divided by what their user wrote even if that gives as many."""
 
 
 class Polynomials(Products):
@@ -35,7 +36,7 @@ class Polynomials(Products):
         super().__init__(frame, costs, budget, cautious)
         self._polys: dict[str, Expr] = {}
         self._busy: set[str] = set()
-        self._factors_of: dict[str, tuple[Any, list[tuple[Any, int]]]] = {}
+        self._factors_of: dict[str, Any] = {}
 
     def write(self, value: Factored) -> Expr:
         """The shortest formula found for a value."""
@@ -50,7 +51,7 @@ class Polynomials(Products):
             other = self._polys.get(str(negative))
             if other is None or len(p) > MAX_TERMS:
                 found = self._poly(p, key)
-            else:  # the search used the other sign
+            else:  # the search was made with the other sign
                 found = self.costs.best([*self._as_known(p), *turned(other), self._expanded(p)])
             self._polys[key] = found
         return found
@@ -83,14 +84,32 @@ class Polynomials(Products):
             candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
             candidates += self._split(p, min(map(self.costs.length, candidates)))
+            candidates += self._squares(p)
             candidates += self._by_known(p)
         return self.costs.best(candidates)
 
     def factors(self, p: Any, key: str) -> tuple[Any, list[tuple[Any, int]]]:
         """The irreducible factors of a polynomial that no symbol divides, with a number."""
-        if key not in self._factors_of:
-            self._factors_of[key] = p.factor()
-        return self._factors_of[key]
+        found = self._factors_of.get(key)
+        if found is None:
+            found = (1, [(p, 1)]) if self._is_irreducible(p, key) else p.factor()
+            self._factors_of[key] = found
+        return found
+
+    def _is_irreducible(self, p: Any, key: str) -> bool:
+        """Whether that is seen at once: of degree one in a symbol that only one term has, or all
+        but one."""
+        rows = self.rows(p, key)
+        uses: dict[int, int] = {}
+        high: set[int] = set()
+        for powers, _ in rows:
+            for i, n in powers.items():
+                uses[i] = uses.get(i, 0) + 1
+                if n > 1:
+                    high.add(i)
+        if len(rows) in uses.values():
+            return False
+        return any(n in (1, len(rows) - 1) for i, n in uses.items() if i not in high)
 
     def _expanded(self, p: Any) -> Expr:
         total = ZERO
@@ -114,9 +133,14 @@ class Polynomials(Products):
                 found.append(e if ratio == 1 else negated(e))
         return found
 
+    def _once(self, rows: Iterable[tuple[int, ...]]) -> int:
+        """Operations that a polynomial has at least: each symbol is written once."""
+        used = {i for m in rows for i, n in enumerate(m) if n}
+        return sum(self.length_of(i) for i in used) + max(len(used) - 1, 0)
+
     def _split(self, p: Any, limit: int) -> list[Expr]:
-        """A common factor of some terms taken out of them, where the result may be within the
-        limit: each symbol is written once."""
+        """A common factor of some terms taken out of them, where that may be no longer than the
+        limit."""
         rows = [(tuple(map(int, m)), c) for m, c in p.terms()]
         uses: dict[int, int] = {}
         for monomial, _ in rows:
@@ -132,10 +156,10 @@ class Polynomials(Products):
         for i in chosen:
             with_it = {m: c for m, c in rows if m[i]}
             without = {m: c for m, c in rows if not m[i]}
-            used = [{j for m in part for j, n in enumerate(m) if n} for part in (with_it, without)]
-            least = sum(self.length_of(j) + 1 for symbols in used for j in symbols) - 1
-            if least + 1 - all(used) > limit or not self.budget.spend():
+            if self._once(with_it) + self._once(without) + 1 > limit:
                 continue
+            if not self.budget.spend():
+                break
             inner, outer = self._dict(with_it), self._dict(without)
             found.append(ir.add(self.poly(inner), self.poly(outer)))
             negative = -inner
@@ -146,6 +170,33 @@ class Polynomials(Products):
 
     def _dict(self, rows: dict[tuple[int, ...], Any]) -> Any:
         return self.ring.context.from_dict(rows)
+
+    def _squares(self, p: Any) -> list[Expr]:
+        """Completed squares: `x**2 + 2*x + 2` as `(x + 1)**2 + 1`."""
+        found: list[Expr] = []
+        if sum(d > 0 for d in p.degrees()) < 2:
+            return []
+        for i, d in enumerate(p.degrees()):
+            if d != 2:
+                continue
+            rows: list[dict[tuple[int, ...], Any]] = [{}, {}, {}]
+            for m, c in p.terms():
+                k = int(m[i])
+                rows[k][tuple(0 if j == i else int(n) for j, n in enumerate(m))] = c
+            a, b, c0 = (self._dict(rows[k]) for k in (2, 1, 0))
+            if not a.is_constant() or b.is_zero():
+                continue
+            lead = a.leading_coefficient()
+            shifted = self.frame.gens[i] + b / (2 * lead)
+            rest = c0 - b * b / (4 * lead)
+            if len(rest) >= len(c0) + 1 or len(shifted) + len(rest) > len(p):
+                continue
+            if not self.budget.spend():
+                break
+            whole, scale = primitive(shifted)
+            square = self.assembled(fraction(lead) * scale**2, {}, [(self.poly(whole), 2)])
+            found.append(ir.add(square, self.poly(rest)) if not rest.is_zero() else square)
+        return found
 
     def _by_known(self, p: Any) -> list[Expr]:
         """Divided by a sum that its user wrote: `q*s + r`."""

@@ -1,4 +1,4 @@
-"""Products as formulas, and their rough lengths.
+"""Products: what they are as formulas, and about how long they get.
 
 Before:  1/2, {x: 2}, [(x + 1, -1)]
 After:   x**2/(2*(x + 1))
@@ -6,7 +6,7 @@ After:   x**2/(2*(x + 1))
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,17 +18,10 @@ from symdiff.passes.cancel.rational import Factored, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import gathered, times
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import (
-    is_number,
-    joined,
-    multiplied,
-    negated,
-    once,
-    roots_of_numbers,
-)
+from symdiff.passes.simplify.pieces import is_number, joined, multiplied, negated, roots_of_numbers
 
 Around = tuple[int, int, int]
-"""The operations of some factors, the number of them above the fraction bar, and below it."""
+"""Operations of some factors, how many are above the line, how many below."""
 NOTHING: Around = (0, 0, 0)
 Rows = list[tuple[dict[int, int], Fraction]]
 """The terms of a polynomial: the powers of its symbols, and their coefficients."""
@@ -40,7 +33,7 @@ class Products:
     """Writes products of numbers, powers of the symbols of a frame, and formulas."""
 
     def __init__(self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False) -> None:
-        self.cautious = cautious  # do not divide by what may vanish
+        self.cautious = cautious  # nothing is divided that may vanish
         self.frame, self.ring, self.costs, self.budget = frame, frame.ring, costs, budget
         self._literals = costs.formulas.literals
         self._exponents: dict[tuple[Fraction, Expr], Expr] = {}
@@ -53,13 +46,13 @@ class Products:
 
     def rows(self, p: Any, key: str | None = None) -> Rows:
         """The terms of a polynomial: powers of symbols, and coefficients."""
-        return once(
-            self._rows,
-            str(p) if key is None else key,
-            lambda: [
+        key = str(p) if key is None else key
+        found = self._rows.get(key)
+        if found is None:
+            found = self._rows[key] = [
                 ({i: int(n) for i, n in enumerate(m) if n}, fraction(c)) for m, c in p.terms()
-            ],
-        )
+            ]
+        return found
 
     def rough(self, value: Factored) -> int:
         """A rough number of operations of a value, without writing it: its sums as they are."""
@@ -110,6 +103,18 @@ class Products:
                 under += unit.denominator != 1
         return count + under + (over - 1 if over else 0)
 
+    def around(self, factors: Iterable[tuple[Expr, int]]) -> Around:
+        """Formulas to some powers as a part of a product: their operations, how many are above
+        the line, and how many below it."""
+        count = over = under = 0
+        for e, n in factors:
+            count += self.costs.length(e) + (n not in (1, -1))
+            if n > 0:
+                over += 1
+            else:
+                under += 1
+        return count, over, under
+
     def _side(self, i: int, n: int) -> tuple[int, bool]:
         """The operations of a power of a symbol, and whether it is below the fraction bar."""
         found = self._sides.get((i, n))
@@ -130,11 +135,11 @@ class Products:
         """The product of a number, powers of symbols and powers of formulas."""
         if others:
             return self._assembled(unit, singles, others)
-        return once(
-            self._made,
-            (unit.numerator, unit.denominator, *sorted(singles.items())),
-            lambda: self._assembled(unit, singles, others),
-        )
+        key = unit.numerator, unit.denominator, *sorted(singles.items())
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._assembled(unit, singles, others)
+        return found
 
     def _assembled(
         self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
@@ -194,11 +199,17 @@ class Products:
         return exponents, symbolic, natural
 
     def _gathered(self, u: Expr) -> Expr:
-        return once(self._sums, u, lambda: gathered(u, self.costs.formulas))
+        found = self._sums.get(u)
+        if found is None:
+            found = self._sums[u] = gathered(u, self.costs.formulas)
+        return found
 
     def _exponent(self, q: Fraction, m: Expr) -> Expr:
         """A multiple of a direction."""
-        return once(self._exponents, (q, m), lambda: times(q, m, self.costs.formulas))
+        found = self._exponents.get((q, m))
+        if found is None:
+            found = self._exponents[q, m] = times(q, m, self.costs.formulas)
+        return found
 
     def _column(self, i: int) -> tuple[Expr, Fraction | int]:
         """A symbol of the ring as a base and its exponent."""

@@ -5,7 +5,7 @@ After:   R**-3
 
 Requires: a value of a frame with roots.
 Ensures: equal values wherever the first was defined: a root is only replaced where it still
-occurs, or where its radicand is not negative.
+stands, or where its radicand is not negative.
 """
 
 from __future__ import annotations
@@ -16,15 +16,45 @@ from math import isqrt
 from typing import Any
 
 from symdiff import ir
-from symdiff.ir import HALF, Expr
+from symdiff.ir import HALF, POW, Expr
+from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.signs import NEGATIVE, Signs
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame, Root
-from symdiff.passes.simplify.pieces import by_powers, primitive
+from symdiff.passes.simplify.pieces import primitive
 from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 200
+
+
+def as_roots(e: Expr) -> Expr:
+    """With `hypot(x, y)` as `sqrt(x**2 + y**2)`."""
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        if node.op is HYPOT:
+            return ir.sqrt(ir.add(*(ir.power(a, 2) for a in args)))
+        return ir.rebuild(node, args)
+
+    return ir.transform((e,), rule)[0]
+
+
+def as_hypots(e: Expr, given: Expr) -> Expr:
+    """With the roots that are values of `hypot` in what was given as such."""
+    known: dict[Expr, Expr] = {}
+    for node in ir.topological((given,)):
+        if node.op is HYPOT:
+            a, b = (ir.power(as_roots(u), 2) for u in node.args)
+            known |= {ir.add(a, b): node, ir.add(b, a): node}
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        if node.op is POW and node.args[0] in known:
+            q = ir.rational(node.args[1])
+            if q is not None:
+                return ir.power(known[node.args[0]], ir.const(2 * q))
+        return ir.rebuild(node, args)
+
+    return ir.transform((e,), rule)[0]
 
 
 def opened(radicand: Expr) -> Expr | None:
@@ -106,6 +136,10 @@ def forms(frame: Frame, root: Root, value: Factored) -> Iterator[Factored]:
     yield from _each(frame, root, value, i)
 
 
+def _square(frame: Frame, root: Root, power: int) -> Factored:
+    return frame.ring.pow(root.square, power)
+
+
 def _lowered(frame: Frame, root: Root, value: Factored, i: int) -> Factored:
     """(a + b*R)/d, or R/(a/b): numerator and denominator linear in the root, and the
     denominator without it where it is a sum."""
@@ -160,20 +194,26 @@ def _each(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factore
 def _parts(frame: Frame, root: Root, p: Any, i: int) -> list[Factored]:
     """a, b, ... with p = a + b*R + ..., as many as the root has powers."""
     ring = frame.ring
+    rows: dict[int, dict[tuple[int, ...], Any]] = {}
+    for m, q in p.terms():
+        rest = tuple(0 if k == i else int(n) for k, n in enumerate(m))
+        rows.setdefault(int(m[i]), {})[rest] = q
     found = [ring.const(0 * root.square.unit) for _ in range(root.n)]
-    for (k,), part in by_powers(p, (i,)).items():
-        term = ring.mul(ring.of(part), ring.pow(root.square, k // root.n))
+    for k, r in rows.items():
+        term = ring.mul(ring.of(ring.context.from_dict(r)), _square(frame, root, k // root.n))
         found[k % root.n] = ring.add(found[k % root.n], term)
     return found
 
 
 def _shifted(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factored]:
-    """Factors R**n with n changed by two (three for a cube root), compensated by the radicand."""
+    """Factors R**n with n changed by two (three for a cube root), the radicand taking its place."""
     ring, key = frame.ring, str(root.symbol)
     n = value.factors.get(key, (None, 0))[1]
     if n == 0:
         return
-    ratio = ring.div(ring.pow(ring.of(root.symbol), root.n), root.square)
+    square = _square(frame, root, 1)
+    two = ring.pow(ring.of(root.symbol), root.n)
+    ratio = ring.div(two, square)
     yield value
     yield ring.mul(value, ratio)
     yield ring.div(value, ratio)

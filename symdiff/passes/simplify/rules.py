@@ -1,6 +1,6 @@
-"""Identities beyond quotients of polynomials: one table, each sampled by a test.
+"""Identities for what is no quotient of polynomials: one table, each sampled by a test.
 
-A rule holds on the whole real domain of its left side. A conditional right side is a function that
+A rule holds on the whole real domain of its left side. What has a condition is a function that
 returns None where the condition is not known to hold.
 """
 
@@ -97,8 +97,6 @@ IDENTITIES: tuple[Identity, ...] = (
     Identity("sinh-asinh", SINH(ASINH(U)), plain(U)),
     Identity("tanh-asinh", TANH(ASINH(U)), plain(U / ir.sqrt(U**2 + ONE))),
     Identity("sinh-acosh", SINH(ACOSH(U)), plain(ir.sqrt(U - ONE) * ir.sqrt(U + ONE))),
-    Identity("sinh+cosh", SINH(U) + COSH(U), plain(EXP(U))),
-    Identity("cosh-sinh", COSH(U) - SINH(U), plain(EXP(ir.neg(U)))),
     Identity("1-erf", ONE - ERF(U), plain(ERFC(U))),
     Identity("1-erfc", ONE - ERFC(U), plain(ERF(U))),
     Identity("hypot", HYPOT(U, V), plain(ir.sqrt(U**2 + V**2))),

@@ -4,166 +4,200 @@ Before:  (k <= 0 or abs(k) >= 0) and x > 0, k > 0 or k == 0
 After:   x > 0, k >= 0
 
 A condition compares a few quantities with 0. All combinations of their signs are enumerated, and of
-their being undefined, where they can be: then no comparison holds. The first of what is always
-true or false, of one comparison, and of two that holds for the same combinations is taken.
+their being undefined, where they can be: then no comparison holds.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import combinations, product
+from itertools import product
 
 from symdiff import ir
 from symdiff.ir import ABS, AND, EQ, LE, LT, NEG, NOT, OR, SUB, Expr
-from symdiff.ir.formula_text import text_of
 from symdiff.ir.functions import ATAN, COS, EXP, EXTREMES, FLOOR, SIN, TANH
 from symdiff.passes.analysis.signs import NEGATIVE, POSITIVE, ZERO_, Signs
 
 MAX_QUANTITIES = 4
-FEW = 7
-"""Parts of a condition whose text is compared with that of a shorter one; one with more parts is longer."""
+MAX_PARTS = 64
+"""Longer conditions, as they are written, stay: their parts are tried one by one."""
 TOTAL = frozenset((ir.ADD, SUB, NEG, ir.MUL, ir.VAR, ir.CONST, ABS, ir.SIGN, *EXTREMES)) | {
-    ir.WHERE,
     SIN, COS, TANH, ATAN, FLOOR, EXP
 }  # fmt: skip
 """Operations that are defined for all numbers."""
 
-_HOLDS: dict[ir.Op, Callable[[int], bool]] = {
-    LT: lambda s: s > 0,
-    LE: lambda s: s >= 0,
-    EQ: lambda s: s == 0,
-}
+_HOLDS = {LT: lambda s: s > 0, LE: lambda s: s >= 0, EQ: lambda s: s == 0}
 _SIGNS = ((NEGATIVE, -1), (ZERO_, 0), (POSITIVE, 1))
 _State = tuple[int | None, ...]
-_Place = tuple[int, int]
-_Made = Callable[[], Expr]
 
 
 def tidied(condition: Expr) -> Expr:
     """The condition without what is always true or false, and comparisons of one quantity as one."""
-    nodes = [e for e in ir.topological((condition,)) if e.op.boolean]
-    if not all(e.op in _HOLDS or e.op in (AND, OR, NOT, ir.BOOL) for e in nodes):
+    work = _Conditions(condition)
+    if not 0 < len(work.quantities) <= MAX_QUANTITIES or _written(condition) > MAX_PARTS:
         return condition
-    found: list[Expr] = []
-    places: dict[Expr, _Place] = {}
-    for e in nodes:
-        if e.op in _HOLDS:
-            places[e] = _place(ir.sub(e.args[1], e.args[0]), found)
-        if len(found) > MAX_QUANTITIES:
-            return condition
-    if not found:
-        return condition
-    turned = [_is_turned(q, ir.neg(q)) for q in found]
-    quantities = [ir.neg(q) if turn else q for q, turn in zip(found, turned, strict=True)]
-    places = {e: (k, -sign if turned[k] else sign) for e, (k, sign) in places.items()}
-    states = _states(quantities)
-    wanted = _table(condition, states, places)
-    for made, table in _shorter(quantities, states):
-        if table == wanted:
-            short = made()
-            is_long = len(nodes) > FEW or len(text_of(short)) < len(text_of(condition))
-            return short if is_long else condition
-    return condition
+    return work.shortest(_once(condition))
 
 
-def _place(q: Expr, found: list[Expr]) -> _Place:
-    """The number of a quantity, which is added if it is new, and the sign with which it is there."""
-    for sign, u in ((1, q), (-1, ir.neg(q))):
-        if u in found:
-            return found.index(u), sign
-    found.append(q)
-    return len(found) - 1, 1
-
-
-def _is_turned(q: Expr, other: Expr) -> bool:
-    """Whether the negative of a quantity is taken: that without a sign, or whose text is first."""
-    return q.op is NEG or (other.op is not NEG and text_of(q) > text_of(other))
-
-
-def _states(quantities: list[Expr]) -> list[_State]:
-    """The combinations of signs of the quantities; None: undefined."""
-    signs = Signs()
-    ranges: list[list[int | None]] = []
-    for q in quantities:
-        found: list[int | None] = [s for bit, s in _SIGNS if signs.of(q) & bit]
-        ranges.append(found if all_total((q,)) else [*found, None])
-    states = list(product(*ranges))
-    for i, q in enumerate(quantities):
-        for u in (q.args[0], ir.neg(q.args[0])) if q.op is ABS else ():
-            if u in quantities:
-                j = quantities.index(u)
-                states = [s for s in states if s[i] == (s[j] and abs(s[j] or 0))]
-    return states
-
-
-def _table(condition: Expr, states: list[_State], places: dict[Expr, _Place]) -> int:
-    """The states in which a condition holds, a bit for each."""
-    full = (1 << len(states)) - 1
-    tables: dict[Expr, int] = {}
+def _written(condition: Expr) -> int:
+    """The number of comparisons and connectives in the text of a condition."""
+    parts: dict[Expr, int] = {}
     for e in ir.topological((condition,)):
+        parts[e] = int(e.op.boolean) + sum(parts[a] for a in e.args if a.op.boolean)
+    return parts[condition]
+
+
+class _Conditions:
+    def __init__(self, condition: Expr) -> None:
+        self.quantities: dict[Expr, int] = {}
+        self.atoms: dict[Expr, tuple[int, int]] = {}
+        for node in ir.topological((condition,)):
+            if node.op in _HOLDS:
+                q, sign = _quantity(ir.sub(node.args[1], node.args[0]))
+                if q not in self.quantities and ir.neg(q) in self.quantities:
+                    q, sign = ir.neg(q), -sign
+                self.atoms[node] = self.quantities.setdefault(q, len(self.quantities)), sign
+        self.states = self._states() if len(self.quantities) <= MAX_QUANTITIES else []
+
+    def _states(self) -> list[_State]:
+        signs = Signs()
+        ranges: list[list[int | None]] = []
+        for q in self.quantities:
+            found: list[int | None] = [s for bit, s in _SIGNS if signs.of(q) & bit]
+            if any(not _total(n) for n in ir.topological((q,))):
+                found.append(None)
+            ranges.append(found)
+        pairs = [
+            (i, j)
+            for q, i in self.quantities.items()
+            if q.op is ABS
+            for u, j in self.quantities.items()
+            if u is q.args[0] or u is ir.neg(q.args[0])
+        ]
+        return [
+            state
+            for state in product(*ranges)
+            if all(state[i] == (None if (s := state[j]) is None else abs(s)) for i, j in pairs)
+        ]
+
+    def table(self, condition: Expr) -> list[bool]:
+        """Whether the condition holds, for each combination of signs."""
+        return [self._holds(condition, state) for state in self.states]
+
+    def _holds(self, e: Expr, state: _State) -> bool:
         if e.op is ir.BOOL:
-            tables[e] = full if e.value else 0
-        elif e.op is NOT:
-            tables[e] = full ^ tables[e.args[0]]
-        elif e.op is AND:
-            tables[e] = tables[e.args[0]] & tables[e.args[1]]
-        elif e.op is OR:
-            tables[e] = tables[e.args[0]] | tables[e.args[1]]
-        elif e.op in _HOLDS:
-            k, sign = places[e]
-            holds = _HOLDS[e.op]
-            tables[e] = _where(states, k, holds if sign > 0 else partial(_turned, holds))
-    return tables[condition]
+            return bool(e.value)
+        if e.op is NOT:
+            return not self._holds(e.args[0], state)
+        if e.op is AND:
+            return all(self._holds(a, state) for a in e.args)
+        if e.op is OR:
+            return any(self._holds(a, state) for a in e.args)
+        at, sign = self.atoms[e]
+        found = state[at]
+        return found is not None and _HOLDS[e.op](sign * found)
+
+    def shortest(self, condition: Expr) -> Expr:
+        """The condition with as many of its parts left out as can be."""
+        if any(n.op.boolean and not self._known(n) for n in _parts(condition)):
+            return condition
+        wanted = self.table(condition)
+        for value in (True, False):
+            if all(held is value for held in wanted):
+                return ir.boolean(value)
+        changed = True
+        while changed:
+            changed = False
+            for part in _parts(condition):
+                for other in (ir.TRUE, ir.FALSE, self._joined(part)):
+                    if other is None or other is part:
+                        continue
+                    made = _replaced(condition, part, other)
+                    if _size(made) < _size(condition) and self.table(made) == wanted:
+                        condition, changed = made, True
+                        break
+                if changed:
+                    break
+        return condition
+
+    def _known(self, e: Expr) -> bool:
+        return e in self.atoms or e.op in (AND, OR, NOT, ir.BOOL)
+
+    def _joined(self, e: Expr) -> Expr | None:
+        """Comparisons of one quantity as one comparison."""
+        used = {self.atoms[n][0] for n in _parts(e) if n in self.atoms}
+        if e.op not in (AND, OR) or len(used) != 1:
+            return None
+        (at,) = used
+        held = {state[at] for state, h in zip(self.states, self.table(e), strict=True) if h}
+        if None in held:
+            return None
+        q = next(q for q, i in self.quantities.items() if i == at)
+        left, right = q.args if q.op is SUB else (q, ir.ZERO)
+        all_signs = {state[at] for state in self.states}
+        for signs, made in (
+            ({-1}, ir.lt(left, right)), ({-1, 0}, ir.le(left, right)), ({0}, ir.eq(left, right)),
+            ({0, 1}, ir.le(right, left)), ({1}, ir.lt(right, left)), ({-1, 1}, ir.ne(left, right)),
+        ):  # fmt: skip
+            if signs & all_signs == held and None not in all_signs:
+                atom = made.args[0] if made.op is NOT else made
+                self.atoms[atom] = at, -1 if signs <= {-1, 0} and signs != {0} else 1
+                return made
+        return None
 
 
-def _turned(holds: Callable[[int], bool], sign: int) -> bool:
-    return holds(-sign)
+def _quantity(q: Expr) -> tuple[Expr, int]:
+    return (q.args[0], -1) if q.op is NEG else (q, 1)
 
 
-def _where(states: list[_State], k: int, holds: Callable[[int], bool]) -> int:
-    """The states in which something holds of the sign of a quantity that is defined."""
-    signs = [state[k] for state in states]
-    return sum(1 << i for i, s in enumerate(signs) if s is not None and holds(s))
+def is_total(condition: Expr) -> bool:
+    """Whether what a condition compares is defined for all numbers."""
+    return all(n.op.boolean or _total(n) for n in ir.topological((condition,)))
 
 
-def _shorter(quantities: list[Expr], states: list[_State]) -> Iterator[tuple[_Made, int]]:
-    """Conditions about some quantities, and the states in which they hold, the shortest first."""
-    full = (1 << len(states)) - 1
-    yield lambda: ir.TRUE, full
-    yield lambda: ir.FALSE, 0
-    atoms = list[tuple[Expr, int]]()
-    for k, quantity in enumerate(quantities):
-        a, b = _sides(quantity)
-        below, zero, above = (_where(states, k, partial(operator.eq, s)) for s in (-1, 0, 1))
-        atoms += (
-            (ir.lt(a, b), below), (ir.le(a, b), below | zero), (ir.eq(a, b), zero),
-            (ir.le(b, a), above | zero), (ir.lt(b, a), above), (ir.ne(a, b), full ^ zero),
-        )  # fmt: skip
-    for e, table in atoms:
-        yield partial(_itself, e), table
-    for (c, one), (d, other) in combinations(atoms, 2):
-        yield partial(ir.and_, c, d), one & other
-    for (c, one), (d, other) in combinations(atoms, 2):
-        yield partial(ir.or_, c, d), one | other
+def _total(e: Expr) -> bool:
+    if e.op is ir.POW:
+        n = ir.integer(e.args[1])
+        return n is not None and n > 0
+    return e.op in TOTAL
 
 
-def _sides(q: Expr) -> tuple[Expr, Expr]:
-    """What is compared where a quantity is compared with 0: `x` with `-1` for `x + 1`."""
-    if q.op is SUB:
-        return q.args[0], q.args[1]
-    number = next((a for a in q.args if q.op is ir.ADD and a.op is ir.CONST), None)
-    return (q, ir.ZERO) if number is None else (q.args[q.args[0] is number], ir.neg(number))
+def _parts(e: Expr) -> list[Expr]:
+    """The conditions that a condition is made of, the largest first."""
+    found = {e: None}
+    for part in found.copy() if e.op not in (AND, OR, NOT) else e.args:
+        if part is not e:
+            found |= dict.fromkeys(_parts(part))
+    return list(found)
 
 
-def _itself(e: Expr) -> Expr:
-    return e
+def _once(e: Expr) -> Expr:
+    """The same without repeated members of conjunctions and of alternatives."""
+    if e.op is NOT:
+        return ir.rebuild(e, (_once(e.args[0]),))
+    if e.op not in (AND, OR):
+        return e
+    members: dict[Expr, None] = {}
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        if node.op is e.op:
+            stack += node.args[::-1]
+        else:
+            members[_once(node)] = None
+    first, *rest = members
+    for member in rest:
+        first = ir.apply(e.op, first, member)
+    return first
 
 
-def all_total(outputs: tuple[Expr, ...]) -> bool:
-    """Whether formulas and conditions are defined for all numbers."""
-    return all(
-        n.op.boolean or n.op in TOTAL or (n.op is ir.POW and (ir.integer(n.args[1]) or 0) > 0)
-        for n in ir.topological(outputs)
+def _replaced(e: Expr, part: Expr, other: Expr) -> Expr:
+    if e is part:
+        return other
+    if e.op not in (AND, OR, NOT):
+        return e
+    return ir.rebuild(e, tuple(_replaced(a, part, other) for a in e.args))
+
+
+def _size(e: Expr) -> int:
+    return (
+        1 + sum(_size(a) for a in e.args) if e.op in (AND, OR, NOT) else 2 * (e.op is not ir.BOOL)
     )

@@ -1,28 +1,24 @@
-"""Products of sines and cosines as sums of them, at sums and differences of their angles.
+"""Products of sines and cosines as sums of them, of sums and differences of their angles.
 
 Before:  cos(x)*cos(y) - sin(x)*sin(y)
 After:   cos(x + y)
 
-The same for hyperbolic functions: `cosh(x)**2 + sinh(x)**2` is `cosh(2*x)`.
+Also of hyperbolic functions: `cosh(x)**2 + sinh(x)**2` is `cosh(2*x)`.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq
-
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
 from symdiff.ir.functions import COS, COSH, SIN, SINH
-from symdiff.passes.cancel.algebra import common_measure, linear
+from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.rational import Factored
 from symdiff.passes.simplify.frame import CIRCULAR, Frame
-from symdiff.passes.simplify.pieces import primitive
-from symdiff.passes.simplify.writer import Writer
+from symdiff.passes.simplify.writer import Writer, primitive
 
 MAX_TERMS = 24
 MAX_DEGREE = 6
@@ -78,7 +74,7 @@ def _sum_of(
     made = _waves(frame, kind, columns, total)
     if made is None or len(made) > MAX_TERMS:
         return None
-    return _written(kind, angles, made, writer)
+    return _written(frame, kind, angles, made, writer)
 
 
 def apart(frame: Frame, e: Expr) -> Expr | None:
@@ -117,7 +113,7 @@ def _waves(
     frame: Frame, kind: int, columns: list[tuple[int, int]], p: Any
 ) -> dict[tuple[int, ...], tuple[Any, Any]] | None:
     """A polynomial in sines and cosines by frequency: coefficients of cosine and sine."""
-    context = frame.ring.context
+    ring, context = frame.ring, frame.ring.context
     zero = context.constant(0)
     # by exponentials e**(k*x): s = (E - 1/E)/2 (over i if circular), c = (E + 1/E)/2
     total: dict[tuple[int, ...], list[Any]] = {}
@@ -136,7 +132,7 @@ def _waves(
             turn = sines % 4 if kind == CIRCULAR else 0
             real = turn in (0, 2)
             sign = 1 if turn in (0, 3) else -1
-            part = context.from_dict({rest: q}) * fmpq(sign * a.numerator, a.denominator)
+            part = context.from_dict({rest: q}) * _number(ring, a * sign)
             entry = total.setdefault(k, [zero, zero])
             entry[0 if real else 1] = entry[0 if real else 1] + part
     # e**(ikx): real part a, imaginary b: a*cos - b*sin; hyperbolic: cosh and sinh
@@ -155,6 +151,12 @@ def _waves(
         if not (cosine.is_zero() and sine.is_zero()):
             result[k] = cosine, sine
     return result
+
+
+def _number(ring: Any, q: Fraction) -> Any:
+    from flint import fmpq
+
+    return ring.context.constant(fmpq(q.numerator, q.denominator))
 
 
 def _binomials(sines: int, cosines: int) -> dict[int, Fraction]:
@@ -183,21 +185,30 @@ def combined(pairs: Iterable[tuple[int | Fraction, Expr]]) -> Expr:
 
 
 def _written(
-    kind: int, angles: list[Expr], waves: dict[tuple[int, ...], tuple[Any, Any]], writer: Writer
+    frame: Frame,
+    kind: int,
+    angles: list[Expr],
+    waves: dict[tuple[int, ...], tuple[Any, Any]],
+    writer: Writer,
 ) -> Expr:
-    functions = (COS, SIN) if kind == CIRCULAR else (COSH, SINH)
+    cosine_of, sine_of = (COS, SIN) if kind == CIRCULAR else (COSH, SINH)
     parts: list[tuple[Any, Expr]] = []
-    for k, coefficients in waves.items():
+    for k, (a, b) in waves.items():
         argument = combined(sorted(zip(k, angles, strict=True), key=lambda p: -p[0]))
-        found = zip(coefficients, functions, strict=True)
-        parts += [(c, function(argument)) for c, function in found if not c.is_zero()]
+        for coefficient, function in ((a, cosine_of), (b, sine_of)):
+            if not coefficient.is_zero():
+                parts.append((coefficient, function(argument)))
     if not parts:
         return ZERO
-    common = functools.reduce(lambda p, q: p.gcd(q), [c for c, _ in parts])
-    if all((c / common).is_constant() for c, _ in parts):
-        unit = common_measure([primitive(c / common)[1] for c, _ in parts])
-        common = common * fmpq(unit.numerator, unit.denominator)
+    common: Any = parts[0][0]
+    for coefficient, _ in parts[1:]:
+        common = common.gcd(coefficient)
+    ratios = [primitive(c / common)[1] for c, _ in parts if (c / common).is_constant()]
+    if len(ratios) == len(parts):  # the numbers have a common factor as well
+        first = min(abs(r) for r in ratios)
+        if all((r / first).denominator == 1 for r in ratios):
+            common = common * _number(frame.ring, first)
     total = ZERO
-    for c, node in parts:
-        total = ir.add(total, ir.mul(writer.poly(c / common), node))
+    for coefficient, node in parts:
+        total = ir.add(total, ir.mul(writer.poly(coefficient / common), node))
     return ir.mul(writer.poly(common), total)

@@ -3,10 +3,10 @@
 Before:  6*x**2 - 6*x + 1, (x**2 + 2*x + 3)/(x + 1)**2
 After:   6*x*(x - 1) + 1, 1 + 2/(x + 1)**2
 
-A polynomial is written as it is, by its factors, by the sums that its user wrote, or with
-a common factor of some terms taken out (Horner). In a quotient, common factors are moved into
-sums, and sums are divided by denominators, where that is shorter. Each candidate is measured
-(`cost`), the best is kept, and a budget counts candidates.
+A polynomial is written as it stands, by its factors, by the sums that its user wrote, with a
+common factor of some terms taken out (Horner), or as a completed square. In a quotient, common
+factors are moved into sums, and sums divided by denominators, where that is shorter. Each
+candidate is measured (`cost`), the best is kept, and a budget counts candidates.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from symdiff.ir.functions import PI
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import key_of, negated, once, primitive
+from symdiff.passes.simplify.pieces import key_of, negated, primitive
 from symdiff.passes.simplify.polynomials import MAX_SPLIT, MAX_TERMS, Polynomials
-from symdiff.passes.simplify.products import Rows
+from symdiff.passes.simplify.products import Around, Rows
 
 MAX_PRODUCT = 10
 """Terms up to which products of sums are multiplied out."""
 MAX_SMALL = 100
-"""Coefficients larger than this that several terms of a sum share are taken out of it."""
+"""Coefficients that are larger, and that several terms of a sum have, are taken out of it."""
 MAX_SUMS = 8
-"""Products of more sums are written unchanged."""
+"""Products of more sums are written as they stand."""
+MAX_TIED = 3
+"""Sums of the same size that are written."""
 
 _ONE: Fraction = ir.ONE.value
 
@@ -66,7 +68,11 @@ class Writer(Polynomials):
         """The shortest formula found for a value."""
         if value.unit == 0:
             return ZERO
-        return once(self._values, key_of(value), lambda: self._write(value))
+        key = key_of(value)
+        found = self._values.get(key)
+        if found is None:
+            found = self._values[key] = self._write(value)
+        return found
 
     def _write(self, value: Factored) -> Expr:
         parts = self._parts(value)
@@ -123,7 +129,7 @@ class Writer(Polynomials):
                 for key, (_, m) in factor.factors.items()
                 if key in value.factors
             ]
-            whole = {int(q) for q in times if q.denominator == 1}  # they cancel such factors
+            whole = {int(q) for q in times if q.denominator == 1}  # what cancels such a factor
             for k in sorted({1 if q > 0 else -1 for q in times} | whole):
                 if not self.budget.spend():
                     return
@@ -221,7 +227,7 @@ class Writer(Polynomials):
                 made.append((e, n))
                 continue
             turned = self.poly(-p)
-            if turned in self._bases or e in self._bases:  # joins the power of that sum
+            if turned in self._bases or e in self._bases:  # to join the power of that sum
                 if turned in self._bases:
                     e, unit = turned, unit * (-1) ** (n % 2)
             elif n % 2:
@@ -233,6 +239,18 @@ class Writer(Polynomials):
                 e = turned
             made.append((e, n))
         return self.assembled(unit, singles, made)
+
+    def _as_given(
+        self, unit: Fraction, sums: list[tuple[Any, int]], side: int
+    ) -> tuple[Fraction, list[tuple[Expr, int]]]:
+        """Sums beside one above the line that takes the sign: differences as they were given."""
+        made: list[tuple[Expr, int]] = []
+        for p, n in sums:
+            e = self.poly(p)
+            if side > 0 and n % 2 and e in self.costs.turned:
+                e, unit = self.poly(-p), -unit
+            made.append((e, n))
+        return unit, made
 
     def _is_turned(self, e: Expr) -> bool:
         """Whether a sum may be shorter with the other sign."""
@@ -248,46 +266,50 @@ class Writer(Polynomials):
 
     # ------------------------------------------------------- factors into sums
     def _moved(self, rest: Parts, p: Any, side: int, limit: int) -> list[Expr]:
-        """Factors moved across the fraction bar into a sum above it (`side` 1) or below it
-        (-1): `x**2*(a - b*x)/x` as `x**2*(a/x - b)`, `x/(a*x**2 + b)` as `1/(a*x + b/x)`; only
-        forms that are shorter than the limit."""
+        """What is on the other side of the line moved into a sum above it (`side` 1) or below it
+        (-1): `x**2*(a - b*x)/x` as `x**2*(a/x - b)`, `x/(a*x**2 + b)` as `1/(a*x + b/x)`; what is
+        shorter than the limit."""
         unit, singles, sums = rest
         if len(p) > MAX_SPLIT or not (singles or abs(unit) != 1) or self.cautious > (side < 0):
             return []
         rows = self.rows(p)
         moves, scales = self._moves(unit, singles, rows, side)
-        others: list[tuple[Expr, int]] = []
-        for q, n in sums:
-            e = self.poly(q)
-            if side > 0 and n % 2 and e in self.costs.turned:  # as it was given
-                e, unit = self.poly(-q), -unit
-            others.append((e, n))
-        found: dict[Any, Expr] = {}
+        unit, others = self._as_given(unit, sums, side)
+        around = self.around(others)
+        sizes: dict[Any, tuple[int, dict[int, int], Fraction]] = {}
 
-        def length(shift: dict[int, int], scale: Fraction) -> int:
-            key = scale, *sorted(shift.items())
-            if key not in found:
-                total, left = self._shifted(rows, shift, scale), unit / scale**side
-                turned = negated(total)
-                if self._sign_taken(total, turned, left < 0):
-                    total, left = turned, -left
-                outside = {i: n + side * shift.get(i, 0) for i, n in singles.items()}
-                found[key] = self.assembled(left, outside, [*others, (total, side)])
-            return self.costs.length(found[key])
+        def measured(shift: dict[int, int], scale: Fraction) -> int:
+            key = scale.numerator, scale.denominator, *sorted(shift.items())
+            known = sizes.get(key)
+            if known is None:
+                n = self._size_of_laurent(unit, singles, around, rows, shift, scale, side)
+                known = sizes[key] = n, shift, scale
+            return known[0]
 
         best, taken, factor = limit, dict[int, int](), _ONE
         for scale in scales[not moves :]:
-            if (n := length({}, scale)) < best:
+            if (n := measured({}, scale)) < best:
                 best, factor = n, scale
         for i, k in moves:
             for scale in (_ONE, factor):
                 for chosen in ({i: k}, {**taken, i: k}):
-                    if (n := length(chosen, scale)) < best:
+                    if (n := measured(chosen, scale)) < best:
                         best, taken, factor = n, chosen, scale
         if len(moves) > 1:
-            length(dict(moves), _ONE)
-        made = [e for e in found.values() if self.costs.length(e) < limit]
-        return made if made and self.budget.spend() else []
+            measured(dict(moves), _ONE)
+        least = min((n for n, _, _ in sizes.values()), default=limit)
+        if least >= limit or not self.budget.spend():
+            return []
+        shortest = [found[1:] for found in sizes.values() if found[0] == least]
+        made: list[Expr] = []
+        for shift, scale in shortest[:MAX_TIED]:
+            outside = {i: n + side * shift.get(i, 0) for i, n in singles.items()}
+            total, left = self._shifted(rows, shift, scale), unit / scale**side
+            turned = negated(total)
+            if self._sign_taken(total, turned, left < 0):
+                total, left = turned, -left
+            made.append(self.assembled(left, outside, [*others, (total, side)]))
+        return made
 
     def _moves(
         self, unit: Fraction, singles: dict[int, int], rows: Rows, side: int
@@ -314,6 +336,27 @@ class Writer(Polynomials):
         if common > MAX_SMALL and sizes_of.count(common) > 1:
             scales.append(1 / common)
         return moves, scales
+
+    def _size_of_laurent(
+        self, unit: Fraction, singles: dict[int, int], around: Around, rows: Rows,
+        shift: dict[int, int], scale: Fraction, side: int,
+    ) -> int:  # fmt: skip
+        """The operations of a product with powers of symbols and a number moved into a sum."""
+        count, negative = len(rows) - 1, 0
+        for powers, c in rows:
+            if shift:
+                powers = dict(powers)
+                for i, k in shift.items():
+                    powers[i] = powers.get(i, 0) - k
+            count += self.size(c if scale is _ONE else c * scale, powers)
+            negative += c.numerator < 0
+        outside = {i: n + side * shift.get(i, 0) for i, n in singles.items()} if shift else singles
+        count += negative == len(rows)
+        minus = unit < 0 and negative in (0, len(rows))
+        if scale is not _ONE:
+            unit = unit / scale**side
+        around = around[0] + count, around[1] + (side > 0), around[2] + (side < 0)
+        return self.size(unit, outside, around) + minus
 
     def _shifted(self, rows: Rows, shift: dict[int, int], scale: Fraction = _ONE) -> Expr:
         """A sum times a number, over powers of symbols."""
@@ -356,7 +399,7 @@ class Writer(Polynomials):
         below: list[tuple[Any, list[tuple[Any, int]]]] = []
         for i, (d, n) in enumerate(rest):
             if self.cautious and self.poly(d) in self._bases:
-                continue  # part of the power of that base, which may be zero
+                continue  # it belongs to the power of that base, which may be zero
             for k in range(1, -n + 1) if n < 0 else ():
                 if len(d) ** k > MAX_SPLIT:
                     break
