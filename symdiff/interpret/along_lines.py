@@ -68,7 +68,9 @@ FLOAT32 = 2.0**-23
 """The largest difference of the value in a very thin band from the function, if it is relatively
 large."""
 WORK = 3_000_000
-"""Operations for one derivative at one point; see `symdiff.interpret.work`."""
+"""Operations for one first derivative at one point; see `symdiff.interpret.work`."""
+SECOND_WORK = 4 * WORK
+"""The same for second derivatives: a difference of differences, to more bits."""
 SHORT, SHORT_BITS = 64, 512
 """The exponent of a short distance, and the precision there."""
 STEADY = 2.0**-24
@@ -364,7 +366,7 @@ class Point:
         return found
 
     def _second_along(self, output: int, by: int, then: int) -> Slope:
-        self._until = min(work.spent() + WORK, self.until)
+        self._until = min(work.spent() + SECOND_WORK, self.until)
         root = self.tape.roots[output]
         try:
             known = {} if by == then else self._outside(output, by)

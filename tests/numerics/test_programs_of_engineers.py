@@ -40,12 +40,12 @@ FILES = {
 
 REFUSED = {
     "snapshots_of_one_array": "changed through other names",
-    "determinant_nested": "a value that is not known when traced is compared or used as a key",
+    "determinant_nested": "a list is indexed by what is not known when traced",
     "determinant_of_rows": "may be the same object as other elements",
     "pascal": "changes its size in a loop",
     "insert_into_list": "changes its size in a loop",
     "three_states": "'state' changes its form in a loop",
-    "deque_average": "'deque' cannot be traced",
+    "deque_average": "the length of a deque is not known when traced",
     "list_as_window": "a list changes its size only when",
     "option_by_slices": "do not fit together",
     "barrier_tree": "the rows of an array have different lengths",

@@ -22,6 +22,8 @@ class Sparse:
     """
 
     _by_rows, _is_matrix = True, True
+    __array_ufunc__ = None
+    """An array on the left leaves operators to this class."""
 
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> None:
         if isinstance(arg1, Sparse):

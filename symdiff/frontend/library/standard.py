@@ -185,15 +185,18 @@ def _accumulate(t: Tracer, values: Any, function: Any = None, *, initial: Any = 
     return t.stream(lambda: list(itertools.accumulate(items, step)))
 
 
+_READ_AT_ONCE = (itertools.combinations, itertools.permutations, itertools.product)
+
+
 def _shuffle(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An iterator that only rearranges elements."""
+    """An iterator that only rearranges elements, which Python reads at the call or one by one."""
 
     def implementation(t: Tracer, *columns: Any, **kwargs: Any) -> Any:
-        def compute() -> list[Any]:
-            lists = [c if isinstance(c, int) else elements(t, c) for c in columns]
-            return list(function(*lists, **kwargs))
+        def lists() -> list[Any]:
+            return [c if isinstance(c, int) else elements(t, c) for c in columns]
 
-        return t.stream(compute)
+        read = lists() if function in _READ_AT_ONCE else None
+        return t.stream(lambda: list(function(*(lists() if read is None else read), **kwargs)))
 
     return implementation
 
