@@ -31,6 +31,7 @@ ARITHMETIC = {
     "or": lambda a, b: a or b,
     "not": lambda a: not a,
     "abs": abs,
+    "detached": lambda a: a,
     "round": lambda a: mpmath.mpf(round(a)),
     "trunc": lambda a: mpmath.mpf(int(a)),
     "copysign": lambda a, b: abs(a) if b >= 0 else -abs(a),

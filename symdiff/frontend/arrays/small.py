@@ -194,15 +194,13 @@ def converted(array: SmallArray, kind: str | None, dtype: Any = None) -> SmallAr
     if kind == "b":
         return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
     if kind == "i" and array.kind == "f" and array.items.size:
-        if not array.items.ndim:
-            found = scalars.apply(functions.TRUNC, as_real(array.items.item()))
-            return array_of([scalars.integral(found)], ())
         known = [ir.rational(as_real(v).expr) for v in array.items.ravel()]
         if None not in known:
             return array_of([int(q) for q in known if q is not None], array.items.shape)
-        if active.get().size_limit > 0:
+        if array.items.ndim and active.get().size_limit > 0:
             raise Retrace(what="real numbers are converted to integers")
-        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+        found = [scalars.apply(functions.TRUNC, as_real(v)) for v in array.items.ravel()]
+        return array_of([scalars.integral(v) for v in found], array.items.shape)
     items = np.empty(array.items.shape, object)
     items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]
     return SmallArray(items, kind)

@@ -269,9 +269,14 @@ def _of_quotient(value: Real, op: ir.Op) -> Any:
     return scalars.whole(down if positive else ir.where(ir.lt(n, ir.ZERO), up, down))
 
 
-def round_to(value: Any, digits: int, nearest: Callable[..., Real] | None = None) -> Any:
+def round_to(value: Any, digits: Any, nearest: Callable[..., Real] | None = None) -> Any:
     """A number rounded to decimal digits as in NumPy: scaled, then rounded half to even by
     `nearest`."""
+    if not isinstance(digits, int):
+        raise Refused(
+            "the digits of round() are not known when traced",
+            integer_hint(digits, "they must be an integer known when traced"),
+        )
     if digits >= 0 and python_kind(value) == "i":
         return value
     there, back = (ast.Mult, ast.Div) if digits >= 0 else (ast.Div, ast.Mult)

@@ -28,7 +28,7 @@ from symdiff.frontend.library.rare_arguments import running
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain, reader, subscript
 from symdiff.frontend.syntax.operators import binary, compare, truth
-from symdiff.frontend.trace import closeness, finiteness, raised, scalars
+from symdiff.frontend.trace import closeness, demands, finiteness, raised, scalars
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -115,6 +115,12 @@ def _integers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is exact on integers, and refuses other values."""
 
     def implementation(t: Tracer, *args: Any) -> Any:
+        for v in args:
+            if isinstance(v, Real) and ir.rational(v.expr) is None:
+                raise Refused(
+                    f"{function.__name__}() of a number that is not known when traced",
+                    demands.integer_hint(v, "it must be an integer known when traced"),
+                )
         values = [plain(v) for v in args]
         if not all(v == int(v) for v in values):
             raise Refused(f"{function.__name__}() of a number that is no known integer")
@@ -316,7 +322,7 @@ TABLE: dict[str, Callable[..., Any]] = {
         f"math.{f.__name__}": _integers(f)
         for f in (math.comb, math.perm, math.factorial, math.gcd, math.lcm, math.isqrt)
     },
-    "functools.reduce": _reduce, "functools.partial": _partial,
+    "typing.cast": lambda t, kind, value: value, "functools.reduce": _reduce, "functools.partial": _partial,
     **{
         f"itertools.{f.__name__}": _shuffle(f)
         for f in (itertools.chain, itertools.combinations, itertools.permutations, itertools.zip_longest)

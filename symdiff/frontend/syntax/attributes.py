@@ -18,8 +18,10 @@ from symdiff.frontend.library.numpy import names as array_names
 from symdiff.frontend.library.numpy import ufuncs
 from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.calls import call
+from symdiff.frontend.trace import raised
 from symdiff.frontend.trace.demands import array_in_call, used_as_array
 from symdiff.frontend.trace.frames import Deque
+from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
@@ -104,12 +106,28 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
         )
     if name in array_names.METHODS or name in array_names.PROPERTIES:
         used_as_array(owner, f"attribute '{name}'")
+        if not hasattr(float, name):
+            _must_have(owner, name)
     if name in array_names.METHODS:
         return Method(array_names.METHODS[name], owner, name)
     unknown = not hasattr(np.ndarray, name) and not hasattr(float, name)
     raise Refused(
         f"attribute '{name}' of {describe(owner)}", raises=AttributeError if unknown else None
     )
+
+
+def _must_have(owner: Scalar, name: str) -> None:
+    """In a `try` statement it matters whether a number is Python's, without NumPy's attributes."""
+    if raised.journal.get() is None:
+        return
+    python = raised.of_python(active.get(), owner)
+    if python is None:
+        raise Refused(
+            f"'try' around the attribute '{name}' of a number that may be Python's or NumPy's",
+            "make it an array first: np.asarray(...)",
+        )
+    if python:
+        raise Refused(f"attribute '{name}' of {describe(owner)}", raises=AttributeError)
 
 
 def _is_data(static: Any) -> bool:

@@ -16,7 +16,7 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.loops.slots import kind_of
 from symdiff.frontend.syntax import special_methods
-from symdiff.frontend.trace import demands
+from symdiff.frontend.trace import demands, raised
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.frames import DefaultDict, Deque
 from symdiff.frontend.trace.recorder import MAX_STEPS, Retrace, active
@@ -258,6 +258,8 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return item
     if isinstance(owner, Scalar):
         used_as_array(owner, "it is indexed", rank_of(index))
+        if index == () and not raised.of_python(t, owner):
+            return owner
         raise Refused(f"{_what(owner)} is indexed", raises=TypeError)
     if isinstance(owner, Masked):
         raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)

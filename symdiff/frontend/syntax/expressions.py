@@ -262,15 +262,15 @@ def _logical(t: Tracer, value: Any) -> Any:
     return scalars.cond(value.expr, value.defined) if isinstance(value, Cond) else value
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+_OF_EACH = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In, ast.NotIn)
+"""Comparisons of values of any kind."""
 
 
 def _compare(t: Tracer, node: ast.Compare) -> Any:
-    asks = _is_none(node.comparators[0])
-    left = undecided(t, node.left) if asks else evaluate(t, node.left)
+    value_of = undecided if isinstance(node.ops[0], _OF_EACH) else evaluate
+    left = value_of(t, node.left)
     if len(node.ops) == 1:
-        right = evaluate(t, node.comparators[0])
+        right = value_of(t, node.comparators[0])
         t.at = node
         return t.note(compare(t, type(node.ops[0]), left, right), node)
     result: Any = True
@@ -367,11 +367,25 @@ def _slice(t: Tracer, node: ast.Slice) -> Any:
 
 def _subscript(t: Tracer, node: ast.Subscript) -> Any:
     owner = evaluate(t, node.value)
-    index = evaluate(t, node.slice)
+    index = undecided(t, node.slice)
     t.at = node
+    if isinstance(index, Choice):
+        return t.note(_of_each(t, index, lambda key: subscript(t, owner, key)), node)
     if owner is np.r_ or owner is np.c_:
         return t.note(ufuncs.joined_by_index(t, owner, index), node)
     return t.note(subscript(t, owner, index), node)
+
+
+def _of_each(t: Tracer, value: Any, result: Callable[[Any], Any]) -> Any:
+    """The result of whichever of two values it is."""
+    if not isinstance(value, Choice):
+        return result(value)
+    then, other = value.then, value.other
+    return t.either(
+        Cond(value.condition),
+        lambda: _of_each(t, then, result),
+        lambda: _of_each(t, other, result),
+    )
 
 
 def _attribute(t: Tracer, node: ast.Attribute) -> Any:
@@ -391,9 +405,9 @@ def _fstring(t: Tracer, node: ast.JoinedStr) -> str | Text:
             parts.append(str(piece.value))
             continue
         assert isinstance(piece, ast.FormattedValue)
-        value = evaluate(t, piece.value)
+        value = undecided(t, piece.value)
         t.at = piece
-        shown = piece.format_spec is None
+        shown = piece.format_spec is None and not isinstance(value, Choice)
         part = text_of(repr if piece.conversion == ord("r") else str, value) if shown else Text()
         if isinstance(part, Text):
             return part

@@ -21,10 +21,11 @@ from typing import Any
 
 from symdiff.frontend.library.instances import is_instance
 from symdiff.frontend.syntax import operators, records
-from symdiff.frontend.syntax.expressions import condition, evaluate
+from symdiff.frontend.syntax.expressions import condition, evaluate, undecided
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    Choice,
     Cond,
     Listed,
     Record,
@@ -47,7 +48,10 @@ RunBlock = Callable[[Tracer, Sequence[ast.stmt]], None]
 
 def run(t: Tracer, node: ast.Match, run_block: RunBlock) -> None:
     """Run a `match` statement; `run_block` runs statements."""
-    _cases(t, t.resolve(evaluate(t, node.subject), "what is matched"), node.cases, run_block)
+    subject = undecided(t, node.subject)
+    if not isinstance(subject, Choice):
+        subject = t.resolve(subject, "what is matched")
+    _cases(t, subject, node.cases, run_block)
 
 
 def _cases(t: Tracer, subject: Any, cases: Sequence[ast.match_case], run_block: RunBlock) -> None:
@@ -99,8 +103,6 @@ def _fits(t: Tracer, pattern: ast.pattern, value: Any) -> Found:
     match pattern:
         case ast.MatchValue():
             return _equal(t, value, evaluate(t, pattern.value)), []
-        case ast.MatchSingleton():
-            return _is(value, pattern.value), []
         case ast.MatchAs(None, name):
             return True, [] if name is None else [(name, value)]
         case ast.MatchAs(inner, name):
@@ -109,6 +111,10 @@ def _fits(t: Tracer, pattern: ast.pattern, value: Any) -> Found:
             return fits, [*named, (name, value)]
         case ast.MatchOr():
             return _any_of(t, pattern.patterns, value)
+    value = t.resolve(value, "what is matched")
+    match pattern:
+        case ast.MatchSingleton():
+            return _is(value, pattern.value), []
         case ast.MatchSequence():
             return _elements(t, pattern.patterns, value)
         case ast.MatchMapping():
@@ -119,7 +125,8 @@ def _fits(t: Tracer, pattern: ast.pattern, value: Any) -> Found:
 
 
 def _equal(t: Tracer, value: Any, wanted: Any) -> Cond | bool:
-    if is_number(value) is not is_number(wanted) and not _is_array(value):
+    mixed = is_number(value) is not is_number(wanted)
+    if mixed and not (_is_array(value) or isinstance(value, Choice)):
         return False
     return operators.truth(t, operators.compare(t, ast.Eq, value, wanted))
 

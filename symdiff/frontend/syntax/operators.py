@@ -26,6 +26,7 @@ from symdiff.frontend.trace.values import (
     Choice,
     Cond,
     Listed,
+    Logical,
     Masked,
     Real,
     Refused,
@@ -64,9 +65,7 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
     if isinstance(value, Scalar):
         return scalars.truth(value)
     if isinstance(value, Choice):
-        sides = truth(t, value.then), truth(t, value.other)
-        chosen: Cond | bool = scalars.select(value.condition, TRUE, *sides)
-        return chosen
+        return _of_sides(value, lambda v: truth(t, v))
     if is_complex(value):
         known: Cond | bool = complex_calls.truth(t, value)
         return known
@@ -74,6 +73,15 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
         raise Refused(f"the truth value of {describe(value)}")
     found = special_methods.truth(t, value)
     return bool(value) if found is NotImplemented else truth(t, found)
+
+
+def _of_sides(value: Choice, holds: Callable[[Any], Any]) -> Cond | bool:
+    """A condition on one of two values."""
+    sides = holds(value.then), holds(value.other)
+    if not all(isinstance(s, (bool, Cond)) for s in sides):
+        raise Refused(f"{describe(value)} is compared", "assign it first")
+    found: Cond | bool = scalars.select(value.condition, TRUE, *sides)
+    return found
 
 
 def _truth_of_array() -> Refused:
@@ -213,7 +221,9 @@ def _of_truth(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     if op is ast.Mult and not known and not of_integers.get():
         found = scalars.conjunction(a, b)
         return Undecided(found.expr, found.defined) if isinstance(found, Cond) else found
-    return scalars.binary(op, a, b)
+    found = scalars.binary(op, a, b)
+    of_numpy = isinstance(a, Logical) or isinstance(b, Logical)
+    return Logical(found.expr, found.defined) if of_numpy and type(found) is Cond else found
 
 
 def _is_mask(value: Any) -> bool:
@@ -233,19 +243,18 @@ def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
 
 def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     """`a op b` for any comparison of any two values."""
-    chosen = isinstance(a, Choice) or isinstance(b, Choice)
-    if op in (ast.Is, ast.IsNot) or (chosen and b is None and op in (ast.Eq, ast.NotEq)):
+    if isinstance(a, Choice):
+        return _of_sides(a, lambda v: compare(t, op, v, b))
+    if isinstance(b, Choice):
+        return _of_sides(b, lambda v: compare(t, op, a, v))
+    if op in (ast.Is, ast.IsNot):
         same = _identical(t, a, b)
-        return same if op in (ast.Is, ast.Eq) else scalars.negate(same)
+        return same if op is ast.Is else scalars.negate(same)
     if op in (ast.In, ast.NotIn):
         found = _contains(t, b, a)
         return found if op is ast.In else scalars.negate(found)
     if is_number(a) and is_number(b):
         return scalars.compare(op, a, b)
-    if chosen:
-        raise Refused(
-            f"{describe(a if isinstance(a, Choice) else b)} is compared", "assign it first"
-        )
     if is_complex(a) or is_complex(b):
         return complex_calls.binary(t, op, a, b)
     arrayed = (SmallArray, Masked, *_SYMBOLIC)
@@ -256,7 +265,7 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
     if op in (ast.Eq, ast.NotEq):
         if is_number(a) or is_number(b):
             return op is ast.NotEq
-        if isinstance(a, (tuple, list)) and type(a) is type(b):
+        if any(isinstance(a, kind) and isinstance(b, kind) for kind in (tuple, list)):
             same = _all_equal(t, a, b)
             return same if op is ast.Eq else scalars.negate(same)
         return (plain(a) == plain(b)) is (op is ast.Eq)
@@ -292,10 +301,6 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 def _identical(t: Tracer, a: Any, b: Any) -> Cond | bool:
-    if isinstance(a, Choice):
-        sides = _identical(t, a.then, b), _identical(t, a.other, b)
-        chosen: Cond | bool = scalars.select(a.condition, TRUE, *sides)
-        return chosen
     if a is None or b is None:
         return a is b
     t.changes.update(v.memory.parameter for v in (a, b) if isinstance(v, SymArray))
@@ -318,7 +323,11 @@ def _contains(t: Tracer, container: Any, item: Any) -> Cond | bool:
     container = special_methods.iterated(t, container)
     if isinstance(container, (list, tuple, set, frozenset)):
         values = [t.wrap(v) for v in container]
-        if is_number(item) or any(special_methods.is_compared(v, ast.Eq) for v in (item, *values)):
+        if (
+            is_number(item)
+            or isinstance(item, (tuple, list))
+            or any(special_methods.is_compared(v, ast.Eq) for v in (item, *values))
+        ):
             return _among(t, item, values)
     if isinstance(container, (list, tuple)):
         return plain(item) in [plain(t.wrap(v)) for v in container]

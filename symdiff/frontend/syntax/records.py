@@ -63,11 +63,16 @@ def make(t: Tracer, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if owner is object:
         if args or kwargs:
             raise Refused(f"'{cls.__name__}' takes no arguments")
-    elif (params := vars(owner).get("__dataclass_params__")) is not None and params.init:
+    elif is_generated(owner.__init__):  # type: ignore[misc]
         _fill(t, made, owner, args, kwargs)
     else:
         t.inline(owner.__init__, (made, *args), kwargs)  # type: ignore[misc]
     return made
+
+
+def is_generated(method: Any) -> bool:
+    """Whether `dataclasses` wrote a method; it keeps one that the class defines."""
+    return isinstance(method, FunctionType) and method.__code__.co_filename == "<string>"
 
 
 def _fill(

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from symdiff.frontend import captures, source
-from symdiff.frontend.syntax.records import FUNCTIONS, LIBRARIES
+from symdiff.frontend.syntax.records import FUNCTIONS, LIBRARIES, is_generated
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -30,9 +30,6 @@ from symdiff.frontend.trace.values import (
 )
 
 _FOREIGN = LIBRARIES | {"builtins", "symdiff"}
-_GENERATED = "<string>"
-"""The module in which `dataclasses` defines its methods."""
-
 _MISSING = object()
 
 
@@ -173,7 +170,7 @@ def _compared(t: Tracer, owner: Any, name: str, other: Any, plain: Compare) -> A
         return same if same is NotImplemented else scalars.negate(same)
     if found is _MISSING:
         return NotImplemented
-    if isinstance(found, FunctionType) and found.__code__.co_filename == _GENERATED and cls:
+    if is_generated(found) and cls:
         if class_of(other) is not cls:
             return NotImplemented
         home: Any = next(c for c in cls.__mro__ if name in vars(c))

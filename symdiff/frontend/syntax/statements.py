@@ -221,7 +221,10 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         owner[key] = value
     elif special_methods.special(t, owner, "__setitem__", index, value) is NotImplemented:
         demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
-        raise Refused(f"an element of {describe(owner)} is assigned")
+        raise Refused(
+            f"an element of {describe(owner)} is assigned",
+            raises=TypeError if isinstance(owner, Scalar) else None,
+        )
 
 
 def _is_slice(index: Any) -> bool:

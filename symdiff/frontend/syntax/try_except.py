@@ -154,17 +154,28 @@ class _Done(Exception):  # noqa: N818
 
 def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
     """The errors that a statement may raise; it is traced without any effect."""
-    found = Journal(len(t.counts), (len(t.regions), len(t.memories)))
+    found = Journal(len(t.counts), (len(t.regions), len(t.memories), len(t.spent)))
     token, noting = journal.set(found), t.noting
     t.noting = lambda held: raised.note(t, IndexError, Cond(ir.not_(held)))
     checks, start = len(t.checks), len(t.block)
     try:
         with t.attempt(transparent=True):
-            run_block(t, [statement])
+            try:
+                run_block(t, [statement])
+            except (Refused, Retrace):
+                raised.note_changes(t, found)
+                raise
             sizes = list(t.checks.values())[checks:]
             for s in (*sizes, *t.block[start:]):
                 if any(isinstance(c, loop_program.Check) for c in loop_program.walk((s,))):
                     found.unknown = found.unknown or "what is checked in the call"
+            made = loop_program.own_names(tuple(t.block[start:]))
+            if not found.unknown and made & loop_program.names_in(*(c for _, c in found.errors)):
+                t.refuse(
+                    "'try' around an error that depends on a loop over an array in the same statement",
+                    "compute the number before the 'try' statement, or test it with 'if'",
+                    statement,
+                )
             if found.errors and not _is_atomic(statement):
                 found.changes = True
             if found.errors and (t.regions[-1].log or t.memories[-1]) and _calls(t, statement):
@@ -174,7 +185,7 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
         pass
     except (Refused, Retrace) as refused:
         kind = refused.raises if isinstance(refused, Refused) else _of_number(t, refused)
-        if kind is None or not _does_nothing_before(t, statement):
+        if kind is None or found.changes or not _binds_at_once(statement):
             raise
         found.errors.append((kind, TRUE))
     finally:
@@ -248,36 +259,29 @@ def _calls(t: Tracer, s: ast.stmt) -> bool:
     return any(isinstance(evaluate(t, f), (Closure, FunctionType, MethodType)) for f in calls)
 
 
-def _does_nothing_before(t: Tracer, s: ast.stmt) -> bool:
-    """Whether a statement changes nothing before an error in it: it calls no function of the user
-    and no method that changes its object, and binds one target at most."""
+def _binds_at_once(s: ast.stmt) -> bool:
+    """Whether a statement binds what it binds after all errors in it."""
     match s:
-        case (
-            ast.Assign([ast.Name() | ast.Attribute() | ast.Subscript()]) | ast.Return() | ast.Expr()
-        ):
-            calls = [n.func for n in ast.walk(s) if isinstance(n, ast.Call)]
-        case _:
-            return False
-    return all(
-        f.attr not in _CHANGING if isinstance(f, ast.Attribute)
-        else isinstance(f, ast.Name) and evaluate(t, f) in (len, float, iter)
-        for f in calls
-    )  # fmt: skip
-
-
-_CHANGING = (
-    "append", "extend", "insert", "pop", "popleft", "appendleft", "clear", "remove", "update", "setdefault",
-    "sort", "reverse", "add", "fill", "put",
-)  # fmt: skip
+        case ast.Return() | ast.Expr():
+            return True
+        case ast.Assign([ast.Name() | ast.Attribute() | ast.Subscript()]):
+            return True
+        case ast.Assign([ast.Tuple(names) | ast.List(names)]):
+            return all(isinstance(n, ast.Name) for n in names)
+    return False
 
 
 def _of_number(t: Tracer, used: Retrace) -> type[BaseException] | None:
     """The error of Python where a parameter that is a number in the call is used as an array."""
     number = t.shapes is not None and t.shapes.get(used.name or "", (1, ""))[0] == 0
-    return TypeError if number and used.what in _OF_SEQUENCES else None
+    if not number:
+        return None
+    if used.what.startswith("attribute"):
+        return AttributeError
+    return TypeError if used.what in _OF_SEQUENCES else None
 
 
-_OF_SEQUENCES = ("len()", "it is iterated over", "it is indexed")
+_OF_SEQUENCES = ("len()", "it is iterated over", "it is indexed", "its element is assigned")
 
 
 def _finally(t: Tracer, node: ast.Try, run_block: Run) -> None:

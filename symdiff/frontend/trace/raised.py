@@ -62,12 +62,13 @@ class Journal:
     of_numpy : whether some of them are divisions by zero of numbers that may be NumPy's.
     changes : whether the statement may change something before them.
     unknown : the code that may raise other errors.
-    outside : open stretches of the trace, and logs of memory, when the statement began.
+    outside : open stretches of the trace, logs of memory, and uses of iterators when the statement
+        began.
     bound : whether an expression in it has bound a name.
     """
 
     loops: int
-    outside: tuple[int, int]
+    outside: tuple[int, int, int]
     errors: list[Error] = field(default_factory=list)
     of_numpy: bool = False
     changes: bool = False
@@ -81,8 +82,12 @@ LOOP = "a loop that is kept"
 journal: ContextVar[Journal | None] = ContextVar("what a statement may raise", default=None)
 
 _HARMLESS = (
-    abs, min, max, len, range, enumerate, zip, sum, isinstance, bool, tuple, list, reversed, print,
-    np.array, np.asarray, np.asanyarray, np.atleast_1d, np.copy, np.where,
+    abs, min, max, len, range, enumerate, zip, sum, any, all, isinstance, bool, tuple, list, reversed, print,
+    np.all, np.allclose, np.any, np.array, np.asanyarray, np.asarray, np.atleast_1d, np.atleast_2d,
+    np.clip, np.concatenate, np.copy, np.cross, np.cumsum, np.diag, np.diff, np.dot, np.eye, np.full,
+    np.hstack, np.inner, np.isclose, np.linalg.det, np.linalg.norm, np.max, np.mean, np.min, np.ones,
+    np.ones_like, np.outer, np.prod, np.ravel, np.reshape, np.stack, np.std, np.sum, np.trace,
+    np.transpose, np.var, np.vstack, np.where, np.zeros, np.zeros_like,
 )  # fmt: skip
 """Functions that raise no error that depends on numbers."""
 _ROUNDINGS = (int, round, math.floor, math.ceil, math.trunc)
@@ -97,14 +102,21 @@ def note(t: Recorder, kind: type[BaseException], condition: Cond | bool) -> None
         return
     if len(t.counts) > open_.loops:
         open_.unknown = LOOP
-    open_.changes |= open_.bound or t.partial or _has_changed(t, *open_.outside)
+    note_changes(t, open_)
     open_.errors.append((kind, c))
     if c is TRUE:
         raise Certain
 
 
-def _has_changed(t: Recorder, regions: int, memories: int) -> bool:
-    """Whether containers or arrays have changed since the open stretches of the trace began."""
+def note_changes(t: Recorder, open_: Journal) -> None:
+    """Record whether a statement has changed something up to here."""
+    open_.changes |= open_.bound or t.partial or _has_changed(t, *open_.outside)
+
+
+def _has_changed(t: Recorder, regions: int, memories: int, spent: int) -> bool:
+    """Whether containers, arrays or iterators have changed since then."""
+    if len(t.spent) > spent:
+        return True
     logs = (r.log.values() for r in t.regions[regions:])
     return any(is_changed(c, before) for log in logs for c, before in log) or any(
         memory.leaf is not leaf for log in t.memories[memories:] for memory, leaf in log.items()
@@ -121,7 +133,7 @@ def operation(t: Recorder, op: type[ast.operator], a: Any, b: Any) -> Any:
     """`a op b` of two numbers, with the errors that it raises."""
     if journal.get() is None or op not in _DIVIDING or is_own(t.frame.source.path):
         return scalars.binary(op, a, b)
-    python = _of_python(t, a, b)
+    python = of_python(t, a, b)
     if python is False:
         return scalars.binary(op, a, b)
     zero = scalars.compare(ast.Eq, a if op is ast.Pow else b, 0)
@@ -142,7 +154,7 @@ def operation(t: Recorder, op: type[ast.operator], a: Any, b: Any) -> Any:
 _DIVIDING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
-def _of_python(t: Recorder, *values: Any) -> bool | None:
+def of_python(t: Recorder, *values: Any) -> bool | None:
     """Whether numbers are Python's; None if that is not known."""
     if not t.of_numpy():
         return True

@@ -314,19 +314,17 @@ _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
 """Operations on integers, at least one of which is not known when traced."""
 
 
-def _low_bits(e: Expr, mask: int) -> Any:
-    """The lowest bits of an integer, negative ones too: its remainder."""
-    if mask & (mask + 1):
+_BITS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.LShift: ast.Mult, ast.RShift: ast.FloorDiv, ast.BitAnd: ast.Mod,
+}  # fmt: skip
+"""Operations on the bits of an unknown integer, with a known one, as arithmetic."""
+
+
+def _of_bits(op: type[ast.operator], n: Any, k: int) -> Any:
+    """`n << k`, `n >> k`, or the lowest bits of n, negative or not: its remainder."""
+    if op is ast.BitAnd and k & (k + 1):
         raise Refused("'&' of an integer that is not known when traced", "take a remainder: n % 2")
-    return whole(ir.apply(MOD, e, ir.const(mask + 1)))
-
-
-_BITS: dict[type[ast.operator], Callable[[Expr, int], Any]] = {
-    ast.LShift: lambda e, k: whole(ir.mul(e, 2**k)),
-    ast.RShift: lambda e, k: whole(ir.apply(FLOORDIV, e, ir.const(2**k))),
-    ast.BitAnd: _low_bits,
-}
-"""Operations on the bits of an unknown integer, with a known one."""
+    return binary(_BITS[op], n, k + 1 if op is ast.BitAnd else 2**k)
 
 
 def is_whole(value: Any) -> bool:
@@ -360,12 +358,19 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
         return _of_reals(op, a, b)
     if isinstance(a, int) and isinstance(b, int):
         return _INTEGER[op](a, b)
+    if op is ast.BitAnd and isinstance(b, (Whole, Integral)):
+        a, b = b, a
+    if (
+        op in _BITS
+        and isinstance(a, (Whole, Integral))
+        and type(b) is int
+        and 0 <= b < MAX_INTEGER_BITS
+    ):
+        return _of_bits(op, a, b)
     if is_whole(a) and is_whole(b):
         x, y = as_real(a).expr, as_real(b).expr
         if op in _WHOLE:
             return whole(_WHOLE[op](x, y))
-        if op in _BITS and isinstance(b, int) and 0 <= b < MAX_INTEGER_BITS:
-            return _BITS[op](x, b)
         if op is ast.Pow and isinstance(b, int) and b >= 0:
             return whole(ir.power(x, y))
         if op is ast.Div and isinstance(b, int) and b > 0:

@@ -292,6 +292,8 @@ class Tracer(Conditions):
         flow.continued = _or_later(saved.continued, inner.continued, saved.returned, saved.broken)
         if saved.returned is FALSE or inner.returned is FALSE:
             flow.value = inner.value if saved.returned is FALSE else saved.value
+        elif inner.raised:
+            flow.value = saved.value
         else:
             self._must_be_alike(saved.returned, saved.value, inner.value)
             flow.value = self.merge(saved.returned, saved.value, inner.value)

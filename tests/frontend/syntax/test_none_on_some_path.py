@@ -82,7 +82,7 @@ def truths(x: float) -> float:
 
 def compared(x: float) -> float:
     r = root(x)
-    return x if r == None else r  # noqa: E711
+    return x if r == None else (-r if root(x) == 2.0 else r)  # noqa: E711
 
 
 def of_lists(x: float) -> float:
@@ -122,5 +122,5 @@ def test_what_may_be_none_is_refused_where_it_is_used() -> None:
         symgrad(lambda x: root(x) + 1)(3.0)
     with pytest.raises(UnsupportedError, match="hint: ask first"):
         symgrad(lambda x: max(r + 1 for r in [root(x)]))(3.0)
-    with pytest.raises(UnsupportedError, match="a value that depends on a condition is compared"):
-        symgrad(lambda x: x if (x if x > 1 else None) == 2.0 else -x)(3.0)
+    with pytest.raises(UnsupportedError, match="what 'root' returns is a real number or None"):
+        symgrad(lambda x: x if root(x) < 2.0 else -x)(3.0)

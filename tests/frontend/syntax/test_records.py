@@ -246,6 +246,26 @@ def a_named_tuple_that_is_made_inside(a, b):
     return one.first * one.second + len(one) + kind._make([b, a])[0]
 
 
+@dataclasses.dataclass
+class Spheroid:
+    """A dataclass keeps the constructor of its body."""
+
+    name: str
+    major: Any
+    minor: Any
+    flattening: Any
+
+    def __init__(self, major: Any, minor: Any, name: str = "") -> None:
+        self.major, self.minor, self.name = major, minor, name
+        self.flattening = (major - minor) / major
+
+
+@case(a="", b="")
+def a_dataclass_with_its_own_constructor(a, b):
+    shape = Spheroid(a + 3, b, name="s")
+    return shape.flattening * shape.major + len(shape.name)
+
+
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
