@@ -46,6 +46,7 @@ from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
+    UNREACHED,
     Bare,
     Choice,
     Cond,
@@ -344,7 +345,7 @@ def run(t: Tracer, frame: Frame, node: FunctionNode, undecided: bool = False) ->
     flow = frame.flow
     if flow.returned is FALSE:
         return None
-    if flow.raised:
+    if flow.raised or flow.value is UNREACHED:
         if frame.caller is None:
             t.refuse(f"'{frame.name}' raises an error on every path", "", node.body[-1])
         outer = frame.caller[0].flow

@@ -278,7 +278,7 @@ def _all_equal(t: Tracer, a: Sequence[Any], b: Sequence[Any]) -> Cond | bool:
     """Whether tuples or lists have equal elements."""
     found: Cond | bool = len(a) == len(b)
     for x, y in zip(a, b, strict=False) if found else ():
-        found = scalars.conjunction(found, compare(t, ast.Eq, t.wrap(x), t.wrap(y)))
+        found = scalars.conjunction(found, compare(t, ast.Eq, t.raw(x), t.raw(y)))
     return found
 
 
@@ -303,6 +303,8 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 def _identical(t: Tracer, a: Any, b: Any) -> Cond | bool:
     if a is None or b is None:
         return a is b
+    if isinstance(a, str) and isinstance(b, str):
+        return a == b  # constants of a module are the same object
     t.changes.update(v.memory.parameter for v in (a, b) if isinstance(v, SymArray))
     if isinstance(a, (Scalar, SmallArray, int)) or isinstance(b, (Scalar, SmallArray, int)):
         if not (isinstance(a, bool) and isinstance(b, bool)):

@@ -38,6 +38,7 @@ from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
+    UNREACHED,
     Axes,
     Cond,
     Integral,
@@ -386,7 +387,7 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
         name = t.frame.source.segment(exc)
         if raised.journal.get() is not None and isinstance(kind := evaluate(t, exc), type):
             raised.note(t, kind, True)
-            t.frame.flow.returned, t.frame.flow.raised = TRUE, True
+            t.frame.flow.returned, t.frame.flow.raised, t.frame.flow.value = TRUE, True, UNREACHED
             return
     if t.path is TRUE and not t.levels:
         said = _said(t, node)

@@ -14,6 +14,7 @@ from symdiff.frontend.trace.outside import from_outside, must_be_plain
 from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
     UNBOUND,
+    UNREACHED,
     Choice,
     ComplexNumber,
     Cond,
@@ -132,14 +133,14 @@ class Conditions(Recorder):
                 break
             value = value.then if side else value.other
         if not isinstance(value, Choice):
-            return _NEVER if given is not TRUE and self.certain(ir.not_(given)) else value
+            return UNREACHED if given is not TRUE and self.certain(ir.not_(given)) else value
         c = value.condition
         then = self.left_open(value.then, ir.and_(given, c))
         other = self.left_open(value.other, ir.and_(given, ir.not_(c)))
         if then is value.then and other is value.other:
             return value
-        if then is _NEVER or other is _NEVER:
-            return other if then is _NEVER else then
+        if then is UNREACHED or other is UNREACHED:
+            return other if then is UNREACHED else then
         return self.merge(c, then, other)
 
     def _check_bound(self, value: Maybe, name: str) -> None:
@@ -215,10 +216,6 @@ class Conditions(Recorder):
             again = inner[1] in inner[0].split(word)  # the same line again in a loop
             return inner[0] if again else word.join(inner)
         return ir.format_expr(e, MAX_TEXT)
-
-
-_NEVER = object()
-"""A side that no path reaches."""
 
 
 def _kinds(value: Any) -> str:

@@ -38,6 +38,7 @@ from symdiff.frontend.trace.frames import (
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.values import (
     UNBOUND,
+    UNREACHED,
     Choice,
     Cond,
     Integral,
@@ -292,8 +293,6 @@ class Tracer(Conditions):
         flow.continued = _or_later(saved.continued, inner.continued, saved.returned, saved.broken)
         if saved.returned is FALSE or inner.returned is FALSE:
             flow.value = inner.value if saved.returned is FALSE else saved.value
-        elif inner.raised:
-            flow.value = saved.value
         else:
             self._must_be_alike(saved.returned, saved.value, inner.value)
             flow.value = self.merge(saved.returned, saved.value, inner.value)
@@ -314,8 +313,10 @@ class Tracer(Conditions):
     # -------------------------------------------------------------------- merge
     def merge(self, c: Expr, a: Any, b: Any) -> Any:
         """One value that is `a` where the condition holds, else `b`."""
-        if a is b:
+        if a is b or b is UNREACHED:
             return a
+        if a is UNREACHED:
+            return b
         if a is UNBOUND or b is UNBOUND or isinstance(a, Maybe) or isinstance(b, Maybe):
             return self._merge_bound(c, a, b)
         a, b = alike(a, b)

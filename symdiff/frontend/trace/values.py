@@ -354,6 +354,9 @@ class Unbound:
 
 UNBOUND = Unbound()
 
+UNREACHED: Any = object()
+"""The value of a side that no path reaches."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:

@@ -68,12 +68,17 @@ def modes_of_a_machine(x: float) -> float:
     return y
 
 
+def in_a_pair(x: float) -> float:
+    pair = (1, "a") if x > 1.2 else (2, "b")
+    return x * x if pair == (1, "a") else 3 * x
+
+
 def number_or_none(x: float) -> float:
     held = None if x < 1 else x
     return 5.0 * x if held != 1.75 else 2.0 * x
 
 
-CASES = [phases, looked_up, matched, two_flags, modes_of_a_machine, number_or_none]
+CASES = [phases, looked_up, matched, two_flags, modes_of_a_machine, in_a_pair, number_or_none]
 
 
 @pytest.mark.parametrize("fun", CASES)

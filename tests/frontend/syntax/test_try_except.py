@@ -210,6 +210,30 @@ def test_a_function_that_ends_with_an_error(x: float) -> None:
     assert symgrad(f).grad(x) == (2.0 if x > 0 else -3.0)
 
 
+@pytest.mark.parametrize("x", [5.0, 1.5, 0.5, -0.5, -2.0])
+def test_an_error_in_some_iterations(x: float) -> None:
+    def summed(v):
+        total = 0.0
+        for i in range(3):
+            if v > i:
+                total += v
+                if total > 4:
+                    return total
+                continue
+            if v < -1:
+                break
+            raise ValueError("not in range")
+        return total - v
+
+    def f(x):
+        try:
+            return summed(x)
+        except ValueError:
+            return -3 * x
+
+    assert symgrad(f)(x) == f(x)
+
+
 def test_an_error_that_a_loop_decides_is_refused() -> None:
     def f(x):
         try:
