@@ -16,7 +16,7 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library.complex_numbers import complex_calls
 from symdiff.frontend.syntax import comprehensions, special_methods
 from symdiff.frontend.syntax.containers import plain, text_of
-from symdiff.frontend.trace import raised, scalars
+from symdiff.frontend.trace import extents, raised, scalars
 from symdiff.frontend.trace.demands import retrace_integers, used_as_array
 from symdiff.frontend.trace.frames import dict_like
 from symdiff.frontend.trace.recorder import numbers_only
@@ -278,6 +278,8 @@ def _all_equal(t: Tracer, a: Sequence[Any], b: Sequence[Any]) -> Cond | bool:
     """Whether tuples or lists have equal elements."""
     found: Cond | bool = len(a) == len(b)
     for x, y in zip(a, b, strict=False) if found else ():
+        if isinstance(x, Whole) and type(y) is int and y > extents.most(x.expr):
+            return False  # as a slice of 3 elements never has 4
         found = scalars.conjunction(found, compare(t, ast.Eq, t.raw(x), t.raw(y)))
     return found
 

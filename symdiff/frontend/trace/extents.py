@@ -3,6 +3,7 @@ checks where no fact is known."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -28,6 +29,20 @@ def nonnegative(t: Tracer, e: Expr) -> bool:
 def positive(t: Tracer, e: Expr) -> bool:
     """Whether an integer is visibly at least 1."""
     return nonnegative(t, ir.sub(e, ONE))
+
+
+def most(e: Expr) -> float:
+    """An upper bound of a size, from the constants that bound slices."""
+    found: dict[Expr, float] = {}
+    for n in ir.topological((e,)):
+        if n.op is ir.WHERE:
+            c, a, b = n.args
+            is_least = c.op in (ir.LT, ir.LE) and c.args == (a, b)
+            found[n] = min(found[a], found[b]) if is_least else max(found[a], found[b])
+        else:
+            k = ir.rational(n)
+            found[n] = math.inf if k is None else float(k)
+    return found[e]
 
 
 # ------------------------------------------------------------------------- sizes

@@ -110,6 +110,26 @@ def test_shapes_are_compared_as_tuples() -> None:
         assert symgrad(f)(v) == f(v)
 
 
+def test_shapes_end_recursions() -> None:
+    def is_pose(m):
+        return m.shape == (4, 4) and np.all(m[3, :] == np.array([0, 0, 0, 1]))
+
+    def part(m):
+        if m.shape[0] == 4:
+            return m[:3, :3]
+        return m[:2, :2]
+
+    def summed(m):
+        if is_pose(m):
+            return 2 * summed(part(m)) + m[0, 3]
+        return np.sum(m)
+
+    pose = np.arange(16.0).reshape(4, 4)
+    pose[3] = [0, 0, 0, 1]
+    for m in (pose, pose[:3, :3]):
+        assert symgrad(summed)(m) == summed(m)
+
+
 def test_integers_that_must_be_known() -> None:
     with pytest.raises(UnsupportedError, match="the digits of round") as caught:
         symgrad(lambda x, n: round(x, n))(1.25, 1)
