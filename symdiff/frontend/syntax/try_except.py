@@ -148,16 +148,24 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
     return False
 
 
+AFTER_A_CHANGE = (
+    "'try' around a statement that may raise an error after it has changed something",
+    "try one assignment at a time",
+)
+
+
 class _Done(Exception):  # noqa: N818
     """A statement has been traced to its end; its effects are undone."""
 
 
 def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
-    """The errors that a statement may raise; it is traced without any effect."""
+    """The errors that a statement may raise; it is traced without any effect, except that loops
+    whose results decide about errors stay."""
     found = Journal(len(t.counts), (len(t.regions), len(t.memories), len(t.spent)))
     token, noting = journal.set(found), t.noting
     t.noting = lambda held: raised.note(t, IndexError, Cond(ir.not_(held)))
     checks, start = len(t.checks), len(t.block)
+    deciding: list[loop_program.Statement] = []
     try:
         with t.attempt(transparent=True):
             try:
@@ -170,12 +178,8 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
                 if any(isinstance(c, loop_program.Check) for c in loop_program.walk((s,))):
                     found.unknown = found.unknown or "what is checked in the call"
             made = loop_program.own_names(tuple(t.block[start:]))
-            if not found.unknown and made & loop_program.names_in(*(c for _, c in found.errors)):
-                t.refuse(
-                    "'try' around an error that depends on a loop over an array in the same statement",
-                    "compute the number before the 'try' statement, or test it with 'if'",
-                    statement,
-                )
+            if made & loop_program.names_in(*(c for _, c in found.errors)):
+                deciding = t.block[start:]
             if found.errors and not _is_atomic(statement):
                 found.changes = True
             if found.errors and (t.regions[-1].log or t.memories[-1]) and _calls(t, statement):
@@ -191,6 +195,10 @@ def _errors(t: Tracer, statement: ast.stmt, run_block: Run) -> Journal:
     finally:
         t.noting = noting
         journal.reset(token)
+    if deciding and found.changes:
+        t.refuse(*AFTER_A_CHANGE, statement)
+    for s in deciding:
+        t.emit(s)
     return found
 
 
@@ -216,11 +224,7 @@ def _check(t: Tracer, node: ast.Try, handlers: list[Handler], seen: Journal) -> 
         message = f"'try' around {seen.unknown}, which may raise errors that are not followed"
         t.refuse(message, found[0] if found else REFUSED[1], node)
     if caught and (seen.changes or seen.unknown == LOOP):
-        t.refuse(
-            "'try' around a statement that may raise an error after it has changed something",
-            "try one assignment at a time",
-            node,
-        )
+        t.refuse(*AFTER_A_CHANGE, node)
     if seen.of_numpy and any(kind is ZeroDivisionError for kind, _ in caught):
         t.refuse(
             "'try' around a number of NumPy, which raises no ZeroDivisionError",

@@ -33,6 +33,7 @@ from symdiff.frontend.trace.recorder import Recorder
 from symdiff.frontend.trace.scalars import as_cond
 from symdiff.frontend.trace.values import (
     Cond,
+    Method,
     Real,
     Refused,
     Scalar,
@@ -90,6 +91,12 @@ _HARMLESS = (
     np.transpose, np.var, np.vstack, np.where, np.zeros, np.zeros_like,
 )  # fmt: skip
 """Functions that raise no error that depends on numbers."""
+_METHODS = frozenset((
+    "all", "any", "append", "astype", "clip", "copy", "cumsum", "diagonal", "dot", "extend", "fill",
+    "flatten", "get", "items", "keys", "max", "mean", "min", "prod", "ravel", "reshape", "squeeze",
+    "std", "sum", "swapaxes", "trace", "transpose", "values", "var",
+))  # fmt: skip
+"""Methods of arrays and containers that raise no such error."""
 _ROUNDINGS = (int, round, math.floor, math.ceil, math.trunc)
 """Functions that convert numbers to integers, which nan and infinity have none of."""
 
@@ -180,10 +187,13 @@ def called(t: Recorder, function: Any, args: tuple[Any, ...]) -> None:
         or any(function is f for f in (*_HARMLESS, *_ROUNDINGS))
         or _is_users(function)
     )
+    if isinstance(function, Method):
+        known = function.name in _METHODS
     if function is float:
         known = all(is_number(v) or isinstance(v, (SymArray, SmallArray)) for v in args)
     if not known:
-        open_.unknown = f"{getattr(function, '__name__', 'a function')}()"
+        name = function.name if isinstance(function, Method) else None
+        open_.unknown = f"{name or getattr(function, '__name__', 'a function')}()"
 
 
 def _is_users(function: Any) -> bool:
