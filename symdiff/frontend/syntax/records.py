@@ -218,7 +218,7 @@ def of_parent(t: Tracer, found: Super, name: str) -> Any:
     owner = next(c for c in after[after.index(found.start) + 1 :] if "__init__" in vars(c))
     if owner is object:
         return functools.partial(_nothing)
-    if (params := vars(owner).get("__dataclass_params__")) is not None and params.init:
+    if is_generated(vars(owner)["__init__"]):
         raise Refused("a subclass calls the constructor of its dataclass")
     return _bound(vars(owner)["__init__"], found.owner, name)
 

@@ -3,7 +3,8 @@ matched and printed."""
 
 from __future__ import annotations
 
-from typing import Any
+from enum import Enum
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -73,12 +74,34 @@ def in_a_pair(x: float) -> float:
     return x * x if pair == (1, "a") else 3 * x
 
 
+class Side(Enum):
+    LEFT = 1
+    RIGHT = 2
+
+
+def enumerated(x: float) -> float:
+    side = Side.LEFT if x < 1.2 else Side.RIGHT
+    word = "left" if x < 1.2 else "right"
+    y = 2 * x if side is Side.LEFT else x * x
+    wanted = "left"
+    return y + cast(float, x) if word is wanted or side == Side.RIGHT else y
+
+
 def number_or_none(x: float) -> float:
     held = None if x < 1 else x
     return 5.0 * x if held != 1.75 else 2.0 * x
 
 
-CASES = [phases, looked_up, matched, two_flags, modes_of_a_machine, in_a_pair, number_or_none]
+CASES = [
+    phases,
+    looked_up,
+    matched,
+    two_flags,
+    modes_of_a_machine,
+    in_a_pair,
+    enumerated,
+    number_or_none,
+]
 
 
 @pytest.mark.parametrize("fun", CASES)

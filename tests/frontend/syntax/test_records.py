@@ -260,6 +260,16 @@ class Spheroid:
         self.flattening = (major - minor) / major
 
 
+class Sphere(Spheroid):
+    def __init__(self, radius: Any) -> None:
+        super().__init__(radius, radius / 2, name="sphere")
+
+
+@case(a="", b="")
+def a_subclass_of_it(a, b):
+    return Sphere(a + 3).flattening * b + Sphere(b + 4).major
+
+
 @case(a="", b="")
 def a_dataclass_with_its_own_constructor(a, b):
     shape = Spheroid(a + 3, b, name="s")
