@@ -129,6 +129,11 @@ def real_op(op: Op) -> Op:
     return _real.get(op, op)
 
 
+def is_plain_op(op: Op) -> bool:
+    """Whether an operation is a plain one."""
+    return op in _real
+
+
 def is_plain(e: Expr) -> bool:
     """Whether a node is a plain operation."""
     return e.op in _real

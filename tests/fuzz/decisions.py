@@ -1,7 +1,9 @@
 """Random programs that count, round and compare: the decisions of values, gradients, modules are Python's.
 
     python -m tests.fuzz.decisions --programs 1000 --seed 0
+    python -m tests.fuzz.decisions --programs 2000 --seed 0 --rounded
 
+With `--rounded`, programs have loops that end when a sum no longer changes, and checks that hold by a rounding only.
 Arguments and constants are decimals such as 0.1 and 5.0, so that quotients and sums of them miss integers
 and each other by the rounding of doubles. Every decision changes the result visibly. The truth is the same
 source run with `Deciding` numbers: doubles with a derivative along one direction, which decide by their doubles.
@@ -11,10 +13,12 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -23,11 +27,14 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import SymdiffError, symgrad
+from symdiff import symgrad
+from symdiff.errors import UnsupportedError
 from tests.fuzz.command import run
 
 NEAR = 1e-9
 """Relative errors that are no fault: far more than rounding, far less than a decision changes."""
+LONGEST = 60
+"""Seconds after which a program is taken not to end: first calls take one at most on a free machine."""
 
 
 # ------------------------------------------------------------------- the truth
@@ -186,10 +193,10 @@ class Drawn:
 
 
 class Generator:
-    """Draws one program."""
+    """Draws one program; `rounded`: of loops and checks that rounding decides."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed, self.rng = seed, Random(seed)
+    def __init__(self, seed: int, rounded: bool = False) -> None:
+        self.seed, self.rng, self.rounded = seed, Random(seed), rounded
         self.real = ["x", "a", "b"]
         self.lines: list[str] = []
         self.made = 0
@@ -238,11 +245,10 @@ class Generator:
         return r.choice((f"{v}", f"{v}*{v}", f"np.sin({v})", f"0.5*{v} + 1", f"x*{v}"))
 
     def line(self) -> None:
-        kind = self.rng.choice(
-            ("count", "count", "branch", "branch", "choice", "clock", "steps", "masked", "table",
-             "bins", "held")
-        )  # fmt: skip
-        getattr(self, kind)()
+        kinds = ("count", "count", "branch", "branch", "choice", "clock", "steps", "masked", "table",
+                 "bins", "held")  # fmt: skip
+        rounded = ("series", "series", "halved", "newton", "checked", "checked", "shared")
+        getattr(self, self.rng.choice(rounded if self.rounded else kinds))()
 
     def say(self, *lines: str) -> None:
         self.lines += lines
@@ -321,18 +327,100 @@ class Generator:
         at = self.rng.choice(("a*3", "0.1*3", "a + 0.2", "b*0.1", "a*7", "0.3*x"))
         self.add(f"x*(1 + np.searchsorted({e}, {at}, side='{side}'))")
 
+    def series(self) -> None:
+        """A sum of terms until it no longer changes."""
+        s, t, k, c = self.fresh(), self.fresh(), self.fresh(), self.rng.choice(WEIGHTS[:2])
+        by = self.rng.choice(
+            (f"a/{k}", f"-a*a/({k}*{k} + {k})", f"{c}*a", f"a*{k}/({k} + 1)", f"-{c}/{k}")
+        )
+        ends = self.rng.choice((
+            (f"while {s} + {t} != {s}:", None), ("while True:", f"if {s} + {t} == {s}:"),
+            (f"while not {s} == {s} + {t}:", None), (f"while abs({t}) > abs({s} + {t} - {s})*1e-3 or {s} != {s} + {t}:", None),
+            ("while True:", f"if {s} == {s} + {t} or {t} == 0.0:"), (f"while {s} < {s} + abs({t}):", None),
+        ))  # fmt: skip
+        start = self.rng.choice(("x", "1.0", "b"))
+        self.say(f"{s}, {t}, {k} = {start}, {start}, 1", ends[0])
+        if ends[1]:
+            self.say(f"    {ends[1]}", "        break")
+        self.say(f"    {s} = {s} + {t}", f"    {t} = {t}*{by}", f"    {k} = {k} + 1")
+        self.checks(s, k)
+        self.real.append(s)
+
+    def halved(self) -> None:
+        """Steps that become too small to matter."""
+        h, n = self.fresh(), self.fresh()
+        one = self.rng.choice(("1.0", "b", "x"))
+        ends = self.rng.choice(
+            (f"{one} + {h} > {one}", f"{one} + {h} != {one}", f"{h} + {one} - {one} > 0")
+        )
+        self.say(f"{h}, {n} = a, 0", f"while {ends}:", f"    {h} = {h}*0.5", f"    {n} = {n} + 1")
+        self.checks(h, n)
+        self.add(f"x*{n} + {h}")
+
+    def newton(self) -> None:
+        """A root until an iteration changes nothing, or little."""
+        y, z, n = self.fresh(), self.fresh(), self.fresh()
+        ends = self.rng.choice(
+            (f"{z} == {y}", f"abs({z} - {y}) <= 1e-16*{y}", f"{z}*{z} == {z}*{y}")
+        )
+        self.say(
+            f"{y}, {n} = b, 0", "while True:", f"    {z} = 0.5*({y} + x/{y})", f"    {n} = {n} + 1",
+            f"    if {ends} or {n} == 40:", "        break", f"    {y} = {z}",
+        )  # fmt: skip
+        self.checks(y, n)
+        self.real.append(y)
+
+    def checked(self) -> None:
+        v = self.fresh()
+        self.say(f"{v} = {self.number()}")
+        self.checks(v)
+        self.real.append(v)
+
+    def shared(self) -> None:
+        """Shares of a whole, that add up to about 1."""
+        p, n = self.fresh(), self.rng.randint(2, 6)
+        self.say(f"{p} = np.array([x, a, b, 0.1, 0.7, x*a][:{n}])", f"{p} = {p}/np.sum({p})")
+        total = self.fresh()
+        self.say(
+            f"{total} = 0.0",
+            f"for {total}i in range({n}):",
+            f"    {total} = {total} + {p}[{total}i]",
+        )
+        self.checks(total)
+        self.add(f"np.sum({p}*{p})")
+
+    def checks(self, *names: str) -> None:
+        """Errors that plain Python does not raise, by a rounding."""
+        values = self.plain(names)
+        for name, value in zip(names, values, strict=True):
+            if self.rng.random() < 0.6 and math.isfinite(value):
+                self.say(*self.rng.choice((
+                    (f"assert {name} == {value!r}",), (f"assert {name} <= {value!r}",),
+                    (f"if {name} > {value!r}:", "    raise ValueError('too large')"),
+                    (f"if {name} < {value!r}:", "    raise RuntimeError('too small')"),
+                    (f"if not ({name} - {value!r} == 0):", "    raise ArithmeticError('not that')"),
+                )))  # fmt: skip
+
+    def plain(self, names: tuple[str, ...]) -> list[Any]:
+        """What names are in plain Python, where the program is now."""
+        scope: dict[str, Any] = {}
+        exec(compile(self.source(f"({', '.join(names)},)"), "<plain>", "exec"), scope)
+        return [v.item() if isinstance(v, np.generic) else v for v in scope["f"](*self.args)]
+
+    def source(self, result: str) -> str:
+        body = "\n".join("    " + line for line in self.lines)
+        return (
+            "import math\n\nimport numpy as np\n\n\ndef f(x: float, a: float, b: float):\n"
+            f"{body}\n    return {result}\n"
+        )
+
     def program(self) -> Drawn:
+        r = self.rng
+        self.args = [r.choice((*LARGE, 1.0)), r.choice(STEPS), r.choice(LARGE)]
         for _ in range(self.rng.randint(1, 3)):
             self.line()
         made = [v for v in self.real if v not in ("x", "a", "b")]
-        body = "\n".join("    " + line for line in self.lines)
-        source = (
-            "import math\n\nimport numpy as np\n\n\ndef f(x: float, a: float, b: float):\n"
-            f"{body}\n    return {' + '.join(made)} + x*x\n"
-        )
-        r = self.rng
-        args = [r.choice((*LARGE, 1.0)), r.choice(STEPS), r.choice(LARGE)]
-        return Drawn(self.seed, source, args)
+        return Drawn(self.seed, self.source(f"{' + '.join(made)} + x*x"), self.args)
 
 
 # -------------------------------------------------------------------- comparing
@@ -365,6 +453,26 @@ def is_close(got: Any, want: Any) -> bool:
     return g.shape == w.shape and bool(np.all((np.abs(g - w) <= NEAR * scale) | (np.isnan(w))))
 
 
+class Unending(BaseException):
+    """A call does not end."""
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Break off what takes longer, by an alarm as a user would set it."""
+
+    def ring(*_: Any) -> None:
+        raise Unending
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def outcome(drawn: Drawn, folder: Path, ways: tuple[str, ...]) -> list[str]:
     """What differs; "refused: ..." where a program is."""
     name = f"decided_{drawn.seed}"
@@ -376,9 +484,16 @@ def outcome(drawn: Drawn, folder: Path, ways: tuple[str, ...]) -> list[str]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                got = _WAYS[way](plain, drawn.args, folder, name)
-        except SymdiffError as e:
+                with within(LONGEST):
+                    got = _WAYS[way](plain, drawn.args, folder, name)
+        except UnsupportedError as e:
             found.append(f"{way} refused: {type(e).__name__} {str(e)[:160]}")
+            continue
+        except Unending:
+            found.append(f"{way} does not end")
+            continue
+        except Exception as e:
+            found.append(f"{way} raises {type(e).__name__} {str(e)[:160]}")
             continue
         if not is_close(got[0], value):
             found.append(f"{way} value {got[0]} for {value}")
@@ -419,19 +534,19 @@ class Tally:
 
 def fuzz(
     count: int, seed: int, folder: Path, say: Callable[[str], None] = lambda s: None,
-    ways: tuple[str, ...] = ("high", "fast"),
+    ways: tuple[str, ...] = ("high", "fast"), rounded: bool = False,
 ) -> Tally:  # fmt: skip
     """Programs, and what differs of them."""
     tally = Tally()
     for k in range(seed, seed + count):
-        drawn = Generator(k).program()
         try:
+            drawn = Generator(k, rounded).program()
             truth(drawn.source, drawn.args)
-        except (ArithmeticError, ValueError, TypeError):
+        except (ArithmeticError, ValueError, TypeError, AssertionError, RuntimeError):
             tally.kinds["raises in Python"] += 1
             continue
         found = outcome(drawn, folder, ways)
-        wrong = [f for f in found if " refused: " not in f or "Verification" in f]
+        wrong = [f for f in found if " refused: " not in f]
         tally.kinds["wrong" if wrong else "refused" if found else "right"] += 1
         if wrong:
             tally.failures.append((drawn, wrong))
@@ -448,5 +563,11 @@ def report(tally: Tally) -> None:
 
 if __name__ == "__main__":
     sys.exit(
-        run(fuzz, report, __doc__, ways=("--ways", {"nargs": "*", "default": ["high", "fast"]}))
+        run(
+            fuzz,
+            report,
+            __doc__,
+            ways=("--ways", {"nargs": "*", "default": ["high", "fast"]}),
+            rounded=("--rounded", {"action": "store_true"}),
+        )
     )

@@ -23,6 +23,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.functions.marks import DETACHED
 from symdiff.ir.loop_program import LoopProgram, expressions_in
+from symdiff.ir.plain import as_ball, is_plain_op
 from symdiff.pipeline.loops import real_names
 from symdiff.pipeline.validation.enclosures import rounding
 from symdiff.pipeline.validation.firstcall import SLACK
@@ -54,7 +55,7 @@ class _Spent(Exception):  # noqa: N818
 
 class _Counting(Precise):
     """Arithmetic with a budget, which sees whether a guard may act: whether small numbers are compared, or
-    numbers are equal."""
+    numbers are equal. Decisions are those of the nearest doubles: arguments that are moved by less decide alike."""
 
     def __init__(self, left: int) -> None:
         super().__init__(BITS)
@@ -64,12 +65,18 @@ class _Counting(Precise):
         self.left -= 1
         if self.left < 0:
             raise _Spent
+        if is_plain_op(op):
+            args = list(map(self.plainly, args))
         found = super().apply(op, args)
         if op is ir.EQ:
             self.guarded = self.guarded or bool(found)
         elif op in (ir.LT, ir.LE):
             self.guarded = self.guarded or all(bool(abs(a) <= GUARDED) for a in args)
         return found
+
+    def plainly(self, value: Any) -> Any:
+        """The nearest double."""
+        return as_ball(float(value.mid()))
 
 
 def compare(

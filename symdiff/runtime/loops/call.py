@@ -14,6 +14,7 @@ import numpy as np
 
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
+from symdiff.codegen.llvm.loops.interrupts import LEFT
 from symdiff.codegen.llvm.loops.kernel import FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
 from symdiff.errors import DomainError, SymdiffError
@@ -38,7 +39,9 @@ from symdiff.runtime.loops.fallback import Again
 from symdiff.runtime.outcome import Outcome
 from symdiff.runtime.scalar.elementwise import Array
 
-AGAIN, RAISED, PARALLEL = (FIXED.index(name) for name in ("again", "raised", "parallel"))
+AGAIN, RAISED, PARALLEL, SIGNALS = (
+    FIXED.index(name) for name in ("again", "raised", "parallel", "signals")
+)
 MOST_RAISED = 4
 """The processor's flags are given up when one of so many calls raised one."""
 
@@ -49,6 +52,10 @@ class ElementError(SymdiffError, IndexError):
 
 class ComputationError(SymdiffError, ValueError):
     """A value that the function refuses, found while computing."""
+
+
+class UnfinishedError(ComputationError):
+    """A run beside the plain one took more steps than that one."""
 
 
 class WideIntegerError(ComputationError, OverflowError):
@@ -164,13 +171,17 @@ class Code:
         result: np.dtype[Any],
         flags: bool = True,
         serial: bool = False,
+        watches: int | None = None,
     ) -> list[Any]:
         """Call the kernel on prepared arguments; `flags`: whether the processor's are looked at; `serial`: whether
-        all of it is computed in this thread."""
+        all of it is computed in this thread; `watches`: how long it may be, as `signals.watched` counts."""
         signals.pending()
         frame = self.frame.copy()
         if serial:
             frame[PARALLEL] = 0
+        limit = None if watches is None else signals.limited(watches)
+        if limit is not None:
+            frame[SIGNALS] = ctypes.addressof(limit)
         alive = []
         for which, (place, dtype, axes) in enumerate(self.takes):
             if dtype is None:
@@ -203,7 +214,7 @@ class Code:
             status = self.invoke(memory, ctypes.addressof(buffer), flags)
         inaccurate = status >= self.many
         if status and not inaccurate:
-            self.fail(status)
+            self.fail(status, limit)
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
         if not self.all_known:
             self.finish(ctypes.addressof(buffer))
@@ -283,10 +294,12 @@ class Code:
             return target.view(np.bool_)
         return target if t.kind != "f" or result == target.dtype else target.astype(result)
 
-    def fail(self, status: int) -> None:
-        """Raise the error of a return code."""
+    def fail(self, status: int, limit: signals.Table | None = None) -> None:
+        """Raise the error of a return code; `limit`: the table of a run that was limited."""
         if status == NO_ROUTINE:
-            signals.pending()
+            signals.pending(limit)
+            if limit is not None and limit[LEFT] < 0:
+                raise UnfinishedError(f"{self.kernel.program.name}: a measuring run does not end")
             raise self._failure.__dict__.pop("error", KeyboardInterrupt())
         if status < FIRST_CHECK:
             raise MemoryError(f"{self.kernel.program.name}: no room for arrays or tapes")

@@ -19,7 +19,7 @@ from symdiff.ir.functions import BUILTIN
 from symdiff.ir.loop_program import INDEX, Loop, LoopProgram, expressions, walk
 from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
-from symdiff.runtime import cache
+from symdiff.runtime import cache, signals
 from symdiff.runtime.loops import probe
 from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given, put
 from symdiff.runtime.loops.call import (
@@ -40,11 +40,13 @@ if TYPE_CHECKING:
 
 ALL = 2
 """Tests for all that the processor's flags tell."""
+MORE = 2
+"""How many times as long as the plain run one beside it may be."""
 LOSSES, TURNS = 3, 64
 """Calls in a row that had lost digits, after which calls begin with their rounding errors; and the calls
 after which the plain kernel is tried again."""
 ALARMS = 2
-"""False alarms after which probes are made with rounding errors: decisions differ by the direction of rounding."""
+"""False alarms after which losses are measured with rounding errors: decisions differ by the direction of rounding."""
 
 
 class LoopKernel:
@@ -221,6 +223,7 @@ class LoopKernel:
                     plain = self.code(dtype, ALL, True).run(values, None, result)
                     return self._more_accurately(dtype, values, plain, out, result)
             aside = self.is_probed and _overlap(values, out)  # a probe needs the arguments
+            before = signals.watched()
             results = self.code(dtype).run(values, None if aside else out, result)
         except WideIntegerError as error:
             from symdiff.runtime.loops.exact_integers import exactly
@@ -228,9 +231,13 @@ class LoopKernel:
             return exactly(self.program, values, out, np.dtype(result), error)
         except InaccurateError as error:
             return self._more_accurately(dtype, values, error.results, out, result)
+        watches = MORE * (signals.watched() - before + 1)
+        beside = partial(
+            self.code(dtype).run, out=None, result=result, serial=True, watches=watches
+        )
         apart = self.points is not None and self.points.is_special(values)
         if not apart and not (
-            self.is_probed and self._may_have_lost(dtype, values, results, result)
+            self.is_probed and self._may_have_lost(dtype, values, results, result, beside)
         ):
             if not aside or out is None:
                 return results
@@ -245,9 +252,12 @@ class LoopKernel:
                 again = self._without_limits(values, undefined, again)
             if not all(map(_is_finite, values)):
                 return again if out is None else list(map(_placed, out, again))
-            if all(map(_is_finite, again)) and not probe.has_lost(
-                partial(tested, serial=True), values, again, self._steps, infinities=True
-            ):
+            if all(map(_is_finite, again)) and (
+                probe.has_lost(
+                    partial(tested, serial=True, watches=watches),
+                    values, again, self._steps, infinities=True,
+                ) is False
+            ):  # fmt: skip
                 self._odd = 0
                 return again if out is None else list(map(_placed, out, again))
             results = again
@@ -276,16 +286,20 @@ class LoopKernel:
         return False
 
     def _may_have_lost(
-        self, dtype: str, values: Sequence[Any], results: Sequence[Any], result: Any
+        self,
+        dtype: str,
+        values: Sequence[Any],
+        results: Sequence[Any],
+        result: Any,
+        beside: Callable[[Sequence[Any]], list[Any]],
     ) -> bool:
         """Whether a call is to be computed again: a probe found a loss, or a result is not finite;
-        for infinite arguments, a number."""
+        for infinite arguments, a number. `beside` is a run that measures."""
         if self.accuracy == "certified":
             return True
         due = self.schedule.due(values, results)
         if due and self.points is not None and self.points.is_tried:
-            code = self.code(dtype)
-            self.points.look(values, lambda given: code.run(given, None, result, serial=True))
+            self.points.look(values, beside)
             if self.points.is_special(values):
                 return True
         if not all(map(_is_finite, values)):  # infinities may have limits
@@ -295,16 +309,13 @@ class LoopKernel:
             return due or self._losses > 0 or self._odd <= LOSSES
         if not due:
             return False
-        if self._alarms >= ALARMS and (found := self._with_errors(dtype, values, None, result)):
-            lost = any(map(probe.differ, results, found))
-        else:
-            code = self.code(dtype)
-            lost = probe.has_lost(
-                lambda given: code.run(given, None, result, serial=True),
-                values,
-                results,
-                self._steps,
-            )
+        lost = None
+        if self._alarms < ALARMS:
+            lost = probe.has_lost(beside, values, results, self._steps)
+        if lost is None:  # its decisions are others where the processor rounds otherwise
+            self._alarms = ALARMS
+            found = self._with_errors(dtype, values, None, result)
+            lost = found is None or any(map(probe.differ, results, found))
         self._losses *= lost
         return lost
 
@@ -330,7 +341,12 @@ class LoopKernel:
         if not self.is_probed and self._measured is None:
             self._measured = Measured(self.program, self.dtype, self.parallel, self.cache, "fast")
         code = (self._measured or self).code(dtype)
-        return probe.spreads(lambda v: code.run(v, None, result, serial=True), values)
+        before = signals.watched()
+        plain = code.run(values, None, result, serial=True)
+        watches = MORE * (signals.watched() - before + 1)
+        return probe.spreads(
+            partial(code.run, out=None, result=result, serial=True, watches=watches), values, plain
+        )
 
     def _with_errors(
         self, dtype: str, values: Sequence[Any], out: Any, result: Any

@@ -5,6 +5,10 @@ machine code twice more with the other directions of rounding and compares: resu
 than `LIMIT` of the largest element of their array, or of themselves for numbers, have lost digits. So may a
 number that is the same in all directions though operations were inexact: what cancels in it is quantised alike.
 
+Other directions of rounding may lead to other decisions: loops that do not end, and checks that fail. No such run
+is more than a few times as long as the plain one, and nothing that it raises is an error of the function's: a call that
+cannot be measured so is compared with its rounding errors (`LoopKernel`).
+
 Probes are made in the first `FIRST` calls and after each call that had lost digits, then after `EVERY` calls, each
 time after twice as many up to `SELDOM`, and whenever the largest element of an argument or a result has a binary
 exponent at which no call was probed without a loss.
@@ -24,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.errors import SymdiffError
 from symdiff.runtime import processor_modes
 
 LIMIT = 2.0**-40
@@ -40,6 +45,9 @@ SAMPLE = 64
 """Elements of an array by which its size is seen."""
 INFINITE, WORDS = 2047, 32
 """The biased exponent of what is not finite; the words of 64 bits with a bit for each exponent."""
+
+FAILURES = (SymdiffError, ArithmeticError, MemoryError, np.linalg.LinAlgError)
+"""What a run may raise that is no signal's."""
 
 Results = Sequence[Any]
 
@@ -119,8 +127,8 @@ def has_lost(
     plain: Results,
     steps: float = 0.0,
     infinities: bool = False,
-) -> bool:
-    """Whether a call lost digits.
+) -> bool | None:
+    """Whether a call lost digits; None where that was not measured, as a run did not end or failed.
 
     Parameters
     ----------
@@ -132,13 +140,16 @@ def has_lost(
     environment = processor_modes.environment()
     if environment is None and infinities:
         return True
-    if environment is None:
-        return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
-    environment.clear()
-    with environment.direction(processor_modes.UPWARD):
-        up = run(values)
-    with environment.direction(processor_modes.DOWNWARD):
-        down = run(values)
+    try:
+        if environment is None:
+            return any(_spread(plain, run(_moved(values, way)), LIMIT) for way in (1, -1))
+        environment.clear()
+        with environment.direction(processor_modes.UPWARD):
+            up = run(values)
+        with environment.direction(processor_modes.DOWNWARD):
+            down = run(values)
+    except FAILURES:
+        return None
     inexact = environment.is_inexact()
     if infinities and environment.made_infinities():
         return True
@@ -148,16 +159,22 @@ def has_lost(
     return inexact and any(map(_is_suspicious, plain, up, down))
 
 
-def spreads(run: Callable[[Sequence[Any]], Results], values: Sequence[Any]) -> list[float]:
-    """By how much each result differs with the direction of rounding; nan where one is not finite."""
+def spreads(
+    run: Callable[[Sequence[Any]], Results], values: Sequence[Any], plain: Results
+) -> list[float]:
+    """By how much each of the `plain` results differs with the direction of rounding; nan where one is not finite,
+    or that was not measured."""
     environment = processor_modes.environment()
-    if environment is None:
-        ways = [run(values), *(run(_moved(values, way)) for way in (1, -1))]
-    else:
-        ways = [run(values)]
-        for which in (processor_modes.UPWARD, processor_modes.DOWNWARD):
-            with environment.direction(which):
-                ways.append(run(values))
+    ways = [plain]
+    try:
+        if environment is None:
+            ways += [run(_moved(values, way)) for way in (1, -1)]
+        else:
+            for which in (processor_modes.UPWARD, processor_modes.DOWNWARD):
+                with environment.direction(which):
+                    ways.append(run(values))
+    except FAILURES:
+        return [math.nan] * len(plain)
     found = []
     for results in zip(*ways, strict=True):
         arrays = [np.asarray(r, float) for r in results]

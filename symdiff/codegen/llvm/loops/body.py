@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from symdiff.codegen.common.liveness import Point, destinations, moves, shares
 from symdiff.codegen.common.scopes import Blocks
 from symdiff.codegen.llvm.flags import unwatched
-from symdiff.codegen.llvm.loops.interrupts import PATIENCE, period, weight
+from symdiff.codegen.llvm.loops.interrupts import PATIENCE, WATCHED, period, weight
 from symdiff.codegen.llvm.loops.memory import NO_MEMORY
 from symdiff.codegen.llvm.loops.scoped import Scope, Slot, Stored
 from symdiff.codegen.llvm.loops.tapes import Tape, Tapes
@@ -245,27 +245,29 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         """Let a signal interrupt a loop."""
         if self.apart:
             return
+        asks = "poll" if s.condition is TRUE else "watch"
+        patience = PATIENCE if s.condition is TRUE else PATIENCE >> WATCHED
         operations = weight((*(x.next for x in s.carried), s.condition))
         if not any(isinstance(b, (Build, Loop, Call)) for b in s.body):
-            every = period(operations + sum(weight(expressions(b)) for b in s.body))
+            every = period(operations + sum(weight(expressions(b)) for b in s.body), patience)
             passed = self.emit("i64", f"and i64 {c.order}, {every - 1}")
-            self.ask(self.emit("i1", f"icmp eq i64 {passed}, {every - 1}"))
+            self.ask(self.emit("i1", f"icmp eq i64 {passed}, {every - 1}"), asks)
             return
         self.spend("1", operations)
         spent = self.emit("i64", f"load i64, ptr {self.patience}")
-        with self.branch(self.emit("i1", f"icmp ugt i64 {spent}, {PATIENCE}"), rarely=True):
+        with self.branch(self.emit("i1", f"icmp ugt i64 {spent}, {patience}"), rarely=True):
             self.scope.lines.append(f"store i64 0, ptr {self.patience}")
-            self.poll()
+            self.poll(asks)
 
-    def ask(self, now: str) -> None:
+    def ask(self, now: str, asks: str = "poll") -> None:
         """Ask for signals if a condition holds."""
         with self.branch(now, rarely=True):
-            self.poll()
+            self.poll(asks)
 
-    def poll(self) -> None:
-        """Leave the kernel if a signal has been handled with an error."""
+    def poll(self, asks: str = "poll") -> None:
+        """Leave the kernel if a signal has been handled with an error, or a measuring run is too long."""
         done = self.fresh("i32")
-        self.scope.lines += self.aside_of_flags(f"{done} = call i32 @poll(ptr %signals)")
+        self.scope.lines += self.aside_of_flags(f"{done} = call i32 @{asks}(ptr %signals)")
         self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
 
     def loop(self, s: Loop, point: Point) -> None:

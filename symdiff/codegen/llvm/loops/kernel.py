@@ -21,7 +21,7 @@ from symdiff.codegen.llvm.flags import DECLARED, PLACES, watched
 from symdiff.codegen.llvm.jit import has_flags
 from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_MEMORY, STEP, STEPS, Destination
 from symdiff.codegen.llvm.loops.fallback import WEIGHTS, recompute_functions
-from symdiff.codegen.llvm.loops.interrupts import POLL
+from symdiff.codegen.llvm.loops.interrupts import POLL, WATCH
 from symdiff.codegen.llvm.loops.memory import PRELUDE
 from symdiff.codegen.llvm.loops.scoped import Stored
 from symdiff.codegen.llvm.loops.systems import Systems
@@ -360,7 +360,7 @@ class Kernel(Systems):
         watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *kept_tapes))
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
         own = recompute_functions(self.tested) + (DECLARED if has_flags() else "")
-        return PRELUDE + POLL + own + watched + text + likely + WEIGHTS
+        return PRELUDE + POLL + WATCH + own + watched + text + likely + WEIGHTS
 
 
 def _apart(block: Block) -> tuple[Block, list[Check]]:
