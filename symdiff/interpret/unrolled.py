@@ -30,6 +30,10 @@ from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram
 from symdiff.ir.plain import Reading
 
 
+ASIDE = 2.0**-6
+"""How far from a point, relatively, loops are seen to go on."""
+
+
 class TooLong(Exception):  # noqa: N818
     """There would be more operations than allowed."""
 
@@ -181,7 +185,7 @@ class Formulas(Numbers):
 
 class FormulasAt(Formulas):
     """Arithmetic of expressions with decisions taken at a point: how often loops run,
-    and which elements are taken.
+    and which elements are taken. Equalities that end loops there, but not near the point, are branches.
 
     Parameters
     ----------
@@ -193,10 +197,34 @@ class FormulasAt(Formulas):
         super().__init__(most)
         self._doubles, self._point = Doubles(), point
         self._known: dict[Expr, Any] = {}
+        rng = random.Random(6)
+        steps = {n: ASIDE * rng.uniform(0.5, 1.0) * (x or 1.0) for n, x in point.items()}
+        self._near: list[tuple[Mapping[str, float], dict[Expr, Any]]] = [
+            ({n: x + side * steps[n] for n, x in point.items()}, {}) for side in (1, -1)
+        ]
 
     def decided(self, condition: Any) -> bool:
-        """A condition at the point."""
-        return bool(self._at(condition))
+        """A condition at the point, or near it."""
+        return any(self._truths(condition))
+
+    def is_open(self, condition: Any) -> bool:
+        """Whether a condition holds at the point only, or near it only."""
+        return not all(self._truths(condition))
+
+    def _truths(self, condition: Any) -> list[bool]:
+        """A condition at the point, and with its equalities on both sides in a general direction."""
+        here = bool(self._at(condition))
+        if not isinstance(condition, Expr) or not _has_equality(condition):
+            return [here]
+        return [here, *(bool(self._beside(condition, *near)) for near in self._near)]
+
+    def _beside(self, e: Expr, point: Mapping[str, float], known: dict[Expr, Any]) -> Any:
+        """The value of an expression near the point, with inequalities as they are at the point."""
+        with np.errstate(all="ignore"):
+            for n in ir.topological((e,), known):
+                inequality = n.op in (ir.LT, ir.LE)
+                known[n] = self._at(n) if inequality else self._node(n, point, known)
+        return known[e]
 
     def place(self, value: Any) -> int:
         """An integer at the point."""
@@ -232,20 +260,24 @@ class FormulasAt(Formulas):
             return e
         with np.errstate(all="ignore"):
             for n in ir.topological((e,), self._known):
-                self._known[n] = self._node(n)
+                self._known[n] = self._node(n, self._point, self._known)
         return self._known[e]
 
-    def _node(self, n: Expr) -> Any:
+    def _node(self, n: Expr, point: Mapping[str, float], known: Mapping[Expr, Any]) -> Any:
         if n.op is ir.VAR:
-            return np.float64(self._point[n.value])
+            return np.float64(point[n.value])
         if not n.args:
             return (
                 n.value if n.op is ir.BOOL else self._doubles.real(evaluate(n, self._doubles, {}))
             )
-        args = [self._known[a] for a in n.args]
+        args = [known[a] for a in n.args]
         if n.op is ir.WHERE:
             return args[1] if args[0] else args[2]
         return self._doubles.apply(n.op, args)
+
+
+def _has_equality(condition: Expr) -> bool:
+    return any(n.op is ir.EQ for n in ir.topological((condition,)))
 
 
 # ------------------------------------------------------------------------ solvers

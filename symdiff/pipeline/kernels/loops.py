@@ -271,9 +271,9 @@ class ArrayKernels:
         undefined = with_undefined_ties(program, captured) if ties else program
         ties = undefined is not program
         found = GuardedPoints()
-        if guarded_points(captured, captured, by).points:
+        if any(guarded_points(captured, captured, by)):
             found = guarded_points(program, loop_pipeline.value(captured), by)
-        if not found.points:
+        if not any(found):
             made = made_by(*arguments(undefined))
             if o.accuracy != "fast":
                 asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel else None

@@ -35,6 +35,8 @@ SAMPLED = 6
 WORK = 40_000_000
 """Operations of ball arithmetic for one call; see `symdiff.interpret.work`."""
 
+ASIDE = 2.0**-16
+"""How far from a point, relatively, loops are seen to end in the same way."""
 TRIED, SIZES = 2_500, 4
 """Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is."""
 
@@ -81,9 +83,33 @@ class Points:
         return Points, (self.captured, self.path, *about)
 
     def held(self, values: Sequence[Any]) -> list[int]:
-        """The places of the conditions that hold; behind them one for points where the kernel was found wrong."""
-        found = [] if self.met is None else [k for k, m in enumerate(self.met(values)) if m]
-        return [*found, len(self.places)] if self.is_special(values) else found
+        """The places of the conditions that hold; behind them those of loops that an equality ended, at this point
+        and not near it; and one for points where the kernel was found wrong."""
+        own = len(self.places)
+        met = [] if self.met is None else self.met(values)
+        found = [k for k, m in enumerate(met) if m]
+        if found and found[0] >= own and self._is_general(values, met[own:]):
+            found = []
+        return [*found, len(met)] if self.is_special(values) else found
+
+    def _is_general(self, values: Sequence[Any], counts: Sequence[int]) -> bool:
+        """Whether loops end in the same way on both sides of the point, in a general direction."""
+        assert self.met is not None
+        rng = np.random.default_rng(8)
+        params = self.captured.params
+        real = [k >= len(params) or params[k].type.kind == "f" for k in range(len(values))]
+        steps = [ASIDE * rng.uniform(0.5, 1.0, np.shape(v)) for v in values]
+        for side in (1, -1):
+            near = [
+                np.asarray(v) + side * d * np.where(v == 0, 1.0, v) if is_real else v
+                for v, d, is_real in zip(values, steps, real, strict=True)
+            ]
+            try:
+                if list(self.met(near)[len(self.places) :]) != list(counts):
+                    return False
+            except SymdiffError:
+                return False
+        return True
 
     def is_special(self, values: Sequence[Any]) -> bool:
         """Whether the kernel was found wrong at such points."""
