@@ -28,6 +28,7 @@ from symdiff.ir.loop_program import (
     ARRAY,
     FLOORDIV,
     INDEX,
+    INTEGER,
     LOAD,
     MOD,
     REAL_OF,
@@ -80,6 +81,10 @@ class Numbers(ABC):
     def is_open(self, condition: Any) -> bool:
         """Whether a condition that is decided may fail near a point."""
         return False
+
+    def given(self, value: Any, condition: Any) -> Any:
+        """An integer where a condition holds."""
+        return value
 
     def holds(self, condition: Any) -> bool:
         """A condition that is checked."""
@@ -377,6 +382,13 @@ class _Run:
         while trips < count and self.numbers.decided(condition := self.value(s.condition)):
             if self.numbers.is_open(condition):
                 exits.append((condition, {s.trips: trips, **now}))
+                goes_on = {
+                    c.name: self.numbers.given(now[c.name], condition)
+                    for c in s.carried
+                    if c.type == INTEGER
+                }
+                now |= goes_on
+                self.scope.update(goes_on)
             self.scope[s.index] = int(count) - 1 - trips if s.reverse else trips
             for r in s.restores:
                 self.scope[r.name] = self.tapes[r.tape].pop()

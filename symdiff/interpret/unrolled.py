@@ -24,9 +24,9 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Doubles, Numbers, evaluate, run
-from symdiff.ir import Expr, Op
+from symdiff.ir import Expr, Op, integer
 from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, SIN, domain
-from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram
+from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram, kind_of
 from symdiff.ir.plain import Reading
 
 
@@ -197,6 +197,7 @@ class FormulasAt(Formulas):
         super().__init__(most)
         self._doubles, self._point = Doubles(), point
         self._known: dict[Expr, Any] = {}
+        self._kinds: dict[Expr, str] = {}
         rng = random.Random(6)
         steps = {n: ASIDE * rng.uniform(0.5, 1.0) * (x or 1.0) for n, x in point.items()}
         self._near: list[tuple[Mapping[str, float], dict[Expr, Any]]] = [
@@ -211,6 +212,13 @@ class FormulasAt(Formulas):
         """Whether a condition holds at the point only, or near it only."""
         return not all(self._truths(condition))
 
+    def given(self, value: Any, condition: Any) -> Any:
+        """An integer where a condition holds."""
+        if not isinstance(value, Expr):
+            return value
+        (found,) = ir.substitute((value,), dict(_truths_of(condition, True)))
+        return _whole(found)
+
     def _truths(self, condition: Any) -> list[bool]:
         """A condition at the point, and with its equalities on both sides in a general direction."""
         here = bool(self._at(condition))
@@ -222,16 +230,27 @@ class FormulasAt(Formulas):
         """The value of an expression near the point, with inequalities as they are at the point."""
         with np.errstate(all="ignore"):
             for n in ir.topological((e,), known):
-                inequality = n.op in (ir.LT, ir.LE)
+                inequality = n.op in (ir.LT, ir.LE) and any(self._is_real(a) for a in n.args)
                 known[n] = self._at(n) if inequality else self._node(n, point, known)
         return known[e]
+
+    def _is_real(self, e: Expr) -> bool:
+        return kind_of(e, self._kinds) == "f"
 
     def place(self, value: Any) -> int:
         """An integer at the point."""
         return int(self._at(value))
 
     def element(self, a: Any, indices: Sequence[Any]) -> Any:
-        """An element, at the point."""
+        """An element, at the point; where a branch chooses an index, a choice of elements."""
+        for axis, i in enumerate(indices):
+            if isinstance(i, Expr) and i.op is ir.WHERE:
+                condition, *sides = i.args
+                both = (
+                    self.element(a, [*indices[:axis], _whole(k), *indices[axis + 1 :]])
+                    for k in sides
+                )
+                return self.choose(condition, *both)
         return Numbers.element(self, a, indices)
 
     def most(self, value: Any) -> int:
@@ -274,6 +293,22 @@ class FormulasAt(Formulas):
         if n.op is ir.WHERE:
             return args[1] if args[0] else args[2]
         return self._doubles.apply(n.op, args)
+
+
+def _whole(e: Expr) -> Any:
+    number = integer(e)
+    return e if number is None else number
+
+
+def _truths_of(condition: Expr, holds: bool) -> Iterator[tuple[Expr, Expr]]:
+    """The truth values of a condition's parts that follow from its own."""
+    if condition.op is ir.NOT:
+        yield from _truths_of(condition.args[0], not holds)
+    elif condition.op is (ir.AND if holds else ir.OR):
+        for part in condition.args:
+            yield from _truths_of(part, holds)
+    else:
+        yield condition, ir.boolean(holds)
 
 
 def _has_equality(condition: Expr) -> bool:

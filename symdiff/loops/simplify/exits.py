@@ -47,7 +47,8 @@ def _is_whole(e: Expr) -> bool:
     """Whether a number is constant between jumps."""
     slopes = e.op.partials
     return bool(e.args and slopes is not None and not e.op.name.startswith("plain:")) and all(
-        p is ZERO for p in slopes(*e.args)  # type: ignore[misc]
+        p is ZERO
+        for p in slopes(*e.args)  # type: ignore[misc]
     )
 
 

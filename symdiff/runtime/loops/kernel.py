@@ -230,7 +230,10 @@ class LoopKernel:
             by_rows = self.tiers is not None and not self.is_probed
             if by_rows or self._is_apart(values, error.results):
                 return self._more_accurately(dtype, values, error.results, out, result)
-            results, aside = error.results, True  # an equality ended a loop, as it does near the point
+            results, aside = (
+                error.results,
+                True,
+            )  # an equality ended a loop, as it does near the point
         apart = self.points is not None and self.points.is_special(values)
         if not apart and not (
             self.is_probed and self._may_have_lost(dtype, values, results, result)
