@@ -29,7 +29,6 @@ from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, SIN, domain
 from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram, kind_of
 from symdiff.ir.plain import Reading
 
-
 ASIDE = 2.0**-6
 """How far from a point, relatively, loops are seen to go on."""
 

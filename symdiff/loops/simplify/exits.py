@@ -116,20 +116,54 @@ def _deciding(s: lp.Loop, wanted: Collection[Expr]) -> list[Expr]:
 
 
 def _loop(s: lp.Loop, wanted: Collection[Expr]) -> lp.Loop:
+    flag, body = _carried(s, wanted), flagged(s.body, wanted)
+    is_new = flag is not None and flag not in s.carried
+    carried = (*s.carried, flag) if flag is not None and is_new else s.carried
+    return replace(s, carried=carried, body=body)
+
+
+def _carried(s: lp.Loop, wanted: Collection[Expr]) -> lp.Carried | None:
+    """The integer that a loop carries; one that it has already, if that is the same."""
     name = f"{_flag(s)}_now"
     now, step = lp.index(name), lp.index(s.index)
-    inside = [_is_met(n) for n in flags(s.body, wanted)]
-    met = functools.reduce(ir.or_, inside, _decides(s, _deciding(s, wanted), wanted, step))
-    flag = lp.Carried(name, lp.INTEGER, ZERO, ir.where(met, step + ir.ONE, now), _flag(s))
-    return replace(s, carried=(*s.carried, flag), body=flagged(s.body, wanted))
+    met = functools.reduce(ir.or_, map(_is_met, flags(s.body, wanted)), ir.FALSE)
+    roots = _deciding(s, wanted)
+    own = {e for e in ir.topological(roots) if e in wanted}
+    met = ir.or_(met, _decides(s, roots, own - _stopping(s, own), step))
+    if met is ir.FALSE:
+        return None
+    if not _is_last(s, wanted):
+        return lp.Carried(name, lp.INTEGER, ZERO, ir.where(met, step + ir.ONE, now), _flag(s))
+    flag = lp.Carried(name, lp.INTEGER, ZERO, _as_integer(met), _flag(s))
+    return next((c for c in s.carried if (c.init, c.next) == (flag.init, flag.next)), flag)
+
+
+def _stopping(s: lp.Loop, own: Collection[Expr]) -> set[Expr]:
+    """The equalities that end a loop where its condition is tested."""
+    return {e for e in own if ir.substitute((s.condition,), {e: ir.TRUE})[0] is ir.FALSE}
+
+
+def _is_last(s: lp.Loop, wanted: Collection[Expr]) -> bool:
+    """Whether an iteration in which an equality holds is the last: no need to remember it."""
+    leaving = [
+        c.next for c in s.carried if ir.substitute((s.condition,), {c.leaf: ir.ONE})[0] is ir.FALSE
+    ]
+    own = {e for e in ir.topological(_deciding(s, wanted)) if e in wanted}
+    return not flags(s.body, wanted) and all(
+        any(ir.substitute((n,), {e: ir.TRUE})[0] is ir.ONE for n in leaving)
+        for e in own - _stopping(s, own)
+    )
 
 
 def _last(s: lp.Loop, wanted: Collection[Expr]) -> Expr:
     """The integer of a loop, after the last test of its condition."""
-    trips = lp.index(s.trips)
+    trips, flag = lp.index(s.trips), _carried(s, wanted)
     ended = _decides(s, _deciding(replace(s, carried=()), wanted), wanted, trips)
-    after = {c.leaf: c.after for c in s.carried}
-    return ir.where(ir.substitute((ended,), after)[0], trips + ir.ONE, lp.index(_flag(s)))
+    (ended,) = ir.substitute((ended,), {c.leaf: c.after for c in s.carried})
+    found = ZERO if flag is None else flag.after
+    if flag is not None and _is_last(s, wanted):
+        found = ir.where(_is_met(found), trips, ZERO)
+    return ir.where(ended, trips + ir.ONE, found)
 
 
 def _decides(s: lp.Loop, roots: Iterable[Expr], wanted: Collection[Expr], step: Expr) -> Expr:
@@ -138,13 +172,19 @@ def _decides(s: lp.Loop, roots: Iterable[Expr], wanted: Collection[Expr], step: 
     held = {e: _exact(e, s, step) for e in ir.topological(roots) if e in wanted}
     others = ir.substitute(roots, {e: ir.and_(e, ir.not_(c)) for e, c in held.items()})
     pairs = zip(roots, others, strict=True)
-    return functools.reduce(ir.or_, (ir.not_(ir.eq(a, b)) for a, b in pairs), ir.FALSE)
+    return functools.reduce(ir.or_, (_differ(a, b) for a, b in pairs), ir.FALSE)
+
+
+def _differ(a: Expr, b: Expr) -> Expr:
+    if a.op is ir.WHERE and b in a.args[1:] and {*a.args[1:]} == {ZERO, ir.ONE}:
+        return a.args[0] if b is a.args[2] else ir.not_(a.args[0])
+    return ir.not_(ir.eq(a, b))
 
 
 def _exact(e: Expr, s: lp.Loop, step: Expr) -> Expr:
     """The condition under which an equality holds at special arguments only."""
     for a, b in (e.args, e.args[::-1]):
-        if any(b in (c.leaf, c.next) and a in ir.topological((c.next,)) for c in s.carried):
+        if a.op is not ir.CONST and any(b is c.leaf and _follows(a, c.next) for c in s.carried):
             e = ir.and_(e, ir.lt(step, ir.const(2)))
         x, y = exactly((a, b))
         terms = _terms(x)
@@ -152,6 +192,11 @@ def _exact(e: Expr, s: lp.Loop, step: Expr) -> Expr:
             terms.remove(y)
             return ir.eq(functools.reduce(ir.add, terms), ZERO)
     return e
+
+
+def _follows(e: Expr, next: Expr) -> bool:
+    """Whether the next value of what a loop carries is this expression, in a branch at least."""
+    return next is e or (next.op is ir.WHERE and any(_follows(e, a) for a in next.args[1:]))
 
 
 def _terms(e: Expr) -> list[Expr]:

@@ -273,19 +273,20 @@ class ArrayKernels:
         found = GuardedPoints()
         if any(guarded_points(captured, captured, by)):
             found = guarded_points(program, loop_pipeline.value(captured), by)
+        asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel and o.accuracy != "fast" else None
+        others = made_by(*arguments(undefined))
+        if o.accuracy != "fast":
+            others.points = Points(captured, path, ties=ties, compiled=asks)
         if not any(found):
-            made = made_by(*arguments(undefined))
-            if o.accuracy != "fast":
-                asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel else None
-                made.points = Points(captured, path, ties=ties, compiled=asks)
-            return made
+            return others
         tells = o.engine != "numba"  # whose kernels ask before they compute
         made = made_by(*arguments(told(undefined, found) if tells else undefined))
         conditions = loop_pipeline.final(met(program, found))
         asked = made_by(conditions, o.dtype, False, o.cache, "fast")
         written = made_by(*arguments(program))
-        asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel and o.accuracy != "fast" else None
-        made.points = Points(captured, path, asked, places(captured, found), written, ties, asks)
+        general = others if found.exits else None
+        stand = places(captured, found)
+        made.points = Points(captured, path, asked, stand, written, ties, asks, general)
         return made
 
     def map(

@@ -58,6 +58,7 @@ class Points:
     written : the kernel without regard to them.
     ties : whether unknown second derivatives at a tie are nan.
     compiled : makes a kernel of conditions; None where points are not tried.
+    general : the kernel where equalities end loops as they do near the point; None if there are none.
     """
 
     def __init__(
@@ -69,17 +70,18 @@ class Points:
         written: Kernel | None = None,
         ties: bool = False,
         compiled: Callable[[LoopProgram], Kernel] | None = None,
+        general: Callable[..., list[Any]] | None = None,
     ) -> None:
         self.captured, self.path, self.met = captured, tuple(path), met
         self.places, self.written, self.ties = tuple(places), written, ties
-        self.compiled = compiled
+        self.compiled, self.general = compiled, general
         self._special: dict[Shapes, Kernel | None] = {}
         self.is_tried = (
             compiled is not None and not captured.of_derivatives and _has_kinks(captured)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        about = self.met, self.places, self.written, self.ties, self.compiled
+        about = self.met, self.places, self.written, self.ties, self.compiled, self.general
         return Points, (self.captured, self.path, *about)
 
     def held(self, values: Sequence[Any]) -> list[int]:

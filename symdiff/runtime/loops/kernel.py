@@ -227,13 +227,9 @@ class LoopKernel:
 
             return exactly(self.program, values, out, np.dtype(result), error)
         except InaccurateError as error:
-            by_rows = self.tiers is not None and not self.is_probed
-            if by_rows or self._is_apart(values, error.results):
+            if self.points is None or self.points.general is None or self._is_apart(values, ()):
                 return self._more_accurately(dtype, values, error.results, out, result)
-            results, aside = (
-                error.results,
-                True,
-            )  # an equality ended a loop, as it does near the point
+            return self.points.general(values, out)
         apart = self.points is not None and self.points.is_special(values)
         if not apart and not (
             self.is_probed and self._may_have_lost(dtype, values, results, result)
