@@ -82,9 +82,9 @@ class Numbers(ABC):
         """Whether a condition that is decided may fail near a point."""
         return False
 
-    def given(self, value: Any, condition: Any) -> Any:
-        """An integer where a condition holds."""
-        return value
+    def given(self, values: dict[str, Any], condition: Any, holds: bool) -> dict[str, Any]:
+        """Values where a condition holds, or does not."""
+        return values
 
     def holds(self, condition: Any) -> bool:
         """A condition that is checked."""
@@ -379,16 +379,21 @@ class _Run:
         now = {c.name: self.typed(c.init, c.type) for c in s.carried}
         self.scope.update(now)
         trips, exits = 0, list[tuple[Any, dict[str, Any]]]()
-        while trips < count and self.numbers.decided(condition := self.value(s.condition)):
+        while trips < count:
+            condition = self.value(s.condition)
+            if not self.numbers.decided(condition):
+                now = self.numbers.given(now, condition, False)
+                now |= {
+                    c.name: self.element(now[c.name], c.type.kind)
+                    for c in s.carried
+                    if not c.type.shape
+                }
+                break
             if self.numbers.is_open(condition):
                 exits.append((condition, {s.trips: trips, **now}))
-                goes_on = {
-                    c.name: self.numbers.given(now[c.name], condition)
-                    for c in s.carried
-                    if c.type == INTEGER
-                }
-                now |= goes_on
-                self.scope.update(goes_on)
+                whole = {c.name: now[c.name] for c in s.carried if c.type == INTEGER}
+                now |= self.numbers.given(whole, condition, True)
+                self.scope.update(now)
             self.scope[s.index] = int(count) - 1 - trips if s.reverse else trips
             for r in s.restores:
                 self.scope[r.name] = self.tapes[r.tape].pop()

@@ -211,12 +211,12 @@ class FormulasAt(Formulas):
         """Whether a condition holds at the point only, or near it only."""
         return not all(self._truths(condition))
 
-    def given(self, value: Any, condition: Any) -> Any:
-        """An integer where a condition holds."""
-        if not isinstance(value, Expr):
-            return value
-        (found,) = ir.substitute((value,), dict(_truths_of(condition, True)))
-        return _whole(found)
+    def given(self, values: dict[str, Any], condition: Any, holds: bool) -> dict[str, Any]:
+        """Values where a condition holds, or does not."""
+        if not isinstance(condition, Expr) or not _has_equality(condition):
+            return values
+        known = dict(_truths_of(condition, holds))
+        return {n: _under(v, known) for n, v in values.items()}
 
     def _truths(self, condition: Any) -> list[bool]:
         """A condition at the point, and with its equalities on both sides in a general direction."""
@@ -299,6 +299,19 @@ def _whole(e: Expr) -> Any:
     return e if number is None else number
 
 
+def _under(value: Any, known: Mapping[Expr, Expr]) -> Any:
+    """A value, or the elements of an array, with truth values that are known."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        made = np.empty(value.shape, object)
+        for i, e in zip(np.ndindex(*value.shape), ir.substitute(value.flat, known), strict=True):
+            made[i] = e
+        return made
+    if not isinstance(value, Expr):
+        return value
+    (found,) = ir.substitute((value,), known)
+    return _whole(found) if kind_of(found) == "i" else found
+
+
 def _truths_of(condition: Expr, holds: bool) -> Iterator[tuple[Expr, Expr]]:
     """The truth values of a condition's parts that follow from its own."""
     if condition.op is ir.NOT:
@@ -308,6 +321,11 @@ def _truths_of(condition: Expr, holds: bool) -> Iterator[tuple[Expr, Expr]]:
             yield from _truths_of(part, holds)
     else:
         yield condition, ir.boolean(holds)
+        if condition.op is ir.EQ and condition.args[0].op is ir.WHERE:  # a flag
+            (c, *sides), k = condition.args[0].args, condition.args[1]
+            yes, no = (s is k for s in sides)
+            if yes is not no and k.op is ir.CONST and all(s.op is ir.CONST for s in sides):
+                yield from _truths_of(c, holds is yes)
 
 
 def _has_equality(condition: Expr) -> bool:

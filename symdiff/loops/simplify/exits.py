@@ -88,10 +88,25 @@ def _dependent(block: lp.Block, by: Container[str]) -> set[str]:
     return found
 
 
-def flags(block: lp.Block, wanted: Collection[Expr]) -> list[Expr]:
-    """Integers for the loops of a block that `flagged` has changed: the last iteration in which an equality
-    decided something, from 1; 0 for none."""
-    return [_last(s, wanted) for s in block if isinstance(s, lp.Loop) and _asks(s, wanted)]
+def met(block: lp.Block, wanted: Collection[Expr]) -> list[Expr]:
+    """Whether equalities decided something, for each loop of a block that `flagged` has changed."""
+    return [_is_met(*_ends(s, wanted)) for s in _asking(block, wanted)]
+
+
+def iterations(block: lp.Block, wanted: Collection[Expr]) -> list[Expr]:
+    """The last iterations in which they did, from 1; 0 for none."""
+    found = []
+    for s in _asking(block, wanted):
+        ended, flag = _ends(s, wanted)
+        trips = lp.index(s.trips)
+        if _is_last(s, wanted):
+            flag = ir.where(_is_met(ir.FALSE, flag), trips, ZERO)
+        found.append(ir.where(ended, trips + ir.ONE, flag))
+    return found
+
+
+def _asking(block: lp.Block, wanted: Collection[Expr]) -> list[lp.Loop]:
+    return [s for s in block if isinstance(s, lp.Loop) and _asks(s, wanted)]
 
 
 def flagged(block: lp.Block, wanted: Collection[Expr]) -> lp.Block:
@@ -106,7 +121,7 @@ def _flag(s: lp.Loop) -> str:
 
 
 def _asks(s: lp.Loop, wanted: Collection[Expr]) -> bool:
-    return not s.reverse and bool(_deciding(s, wanted) or flags(s.body, wanted))
+    return not s.reverse and bool(_deciding(s, wanted) or _asking(s.body, wanted))
 
 
 def _deciding(s: lp.Loop, wanted: Collection[Expr]) -> list[Expr]:
@@ -126,15 +141,15 @@ def _carried(s: lp.Loop, wanted: Collection[Expr]) -> lp.Carried | None:
     """The integer that a loop carries; one that it has already, if that is the same."""
     name = f"{_flag(s)}_now"
     now, step = lp.index(name), lp.index(s.index)
-    met = functools.reduce(ir.or_, map(_is_met, flags(s.body, wanted)), ir.FALSE)
     roots = _deciding(s, wanted)
     own = {e for e in ir.topological(roots) if e in wanted}
-    met = ir.or_(met, _decides(s, roots, own - _stopping(s, own), step))
-    if met is ir.FALSE:
+    decided = _decides(s, roots, own - _stopping(s, own), step)
+    holds = functools.reduce(ir.or_, met(s.body, wanted), decided)
+    if holds is ir.FALSE:
         return None
     if not _is_last(s, wanted):
-        return lp.Carried(name, lp.INTEGER, ZERO, ir.where(met, step + ir.ONE, now), _flag(s))
-    flag = lp.Carried(name, lp.INTEGER, ZERO, _as_integer(met), _flag(s))
+        return lp.Carried(name, lp.INTEGER, ZERO, ir.where(holds, step + ir.ONE, now), _flag(s))
+    flag = lp.Carried(name, lp.INTEGER, ZERO, _as_integer(holds), _flag(s))
     return next((c for c in s.carried if (c.init, c.next) == (flag.init, flag.next)), flag)
 
 
@@ -149,21 +164,19 @@ def _is_last(s: lp.Loop, wanted: Collection[Expr]) -> bool:
         c.next for c in s.carried if ir.substitute((s.condition,), {c.leaf: ir.ONE})[0] is ir.FALSE
     ]
     own = {e for e in ir.topological(_deciding(s, wanted)) if e in wanted}
-    return not flags(s.body, wanted) and all(
+    return not _asking(s.body, wanted) and all(
         any(ir.substitute((n,), {e: ir.TRUE})[0] is ir.ONE for n in leaving)
         for e in own - _stopping(s, own)
     )
 
 
-def _last(s: lp.Loop, wanted: Collection[Expr]) -> Expr:
-    """The integer of a loop, after the last test of its condition."""
-    trips, flag = lp.index(s.trips), _carried(s, wanted)
-    ended = _decides(s, _deciding(replace(s, carried=()), wanted), wanted, trips)
+def _ends(s: lp.Loop, wanted: Collection[Expr]) -> tuple[Expr, Expr]:
+    """Whether an equality ends a loop where its condition is tested; and the integer that it carries."""
+    flag = _carried(s, wanted)
+    roots = _deciding(replace(s, carried=()), wanted)
+    ended = _decides(s, roots, wanted, lp.index(s.trips))
     (ended,) = ir.substitute((ended,), {c.leaf: c.after for c in s.carried})
-    found = ZERO if flag is None else flag.after
-    if flag is not None and _is_last(s, wanted):
-        found = ir.where(_is_met(found), trips, ZERO)
-    return ir.where(ended, trips + ir.ONE, found)
+    return ended, ZERO if flag is None else flag.after
 
 
 def _decides(s: lp.Loop, roots: Iterable[Expr], wanted: Collection[Expr], step: Expr) -> Expr:
@@ -211,5 +224,5 @@ def _as_integer(condition: Expr) -> Expr:
     return ir.where(condition, ir.ONE, ZERO)
 
 
-def _is_met(flag: Expr) -> Expr:
-    return ir.not_(ir.eq(flag, ZERO))
+def _is_met(ended: Expr, flag: Expr) -> Expr:
+    return ir.or_(ended, ir.not_(ir.eq(flag, ZERO)))

@@ -24,10 +24,11 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES
 from symdiff.ir.plain import exactly
 from symdiff.ir.prune import pruned
-from symdiff.loops.simplify.exits import exits, flagged, flags
+from symdiff.loops.simplify import exits
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.guards.shape import differentiated
 
+ENDLESS = "a loop makes too many iterations near a point"
 WIDEST = Fraction(1, 1000)
 """The radius of a band that only avoids a point."""
 
@@ -51,11 +52,7 @@ class GuardedPoints(NamedTuple):
 
     def block(self, program: lp.LoopProgram) -> lp.Block:
         """The statements of a program and of the conditions."""
-        return (*self.before, *flagged(program.block, self.exits))
-
-    def counts(self, program: lp.LoopProgram) -> list[Expr]:
-        """The iterations in which loops met equalities, 0 for none."""
-        return flags(program.block, self.exits)
+        return (*self.before, *exits.flagged(program.block, self.exits))
 
 
 def guarded_points(
@@ -85,7 +82,7 @@ def guarded_points(
         before, new = lp.renamed(pruned(value.block, wanted), lp.names_of(program))
         computed = list(ir.substitute(wanted, new))
     found += [GuardedPoint(c, radius=0.0) for c in computed if wanted]
-    return GuardedPoints(tuple(found), before, exits(program.block, by))
+    return GuardedPoints(tuple(found), before, exits.exits(program.block, by))
 
 
 def _of_names(program: lp.LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
@@ -122,10 +119,30 @@ def _counts(program: lp.LoopProgram) -> dict[str, bool]:
 
 
 def met(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
-    """Which of the conditions hold, and in which iterations equalities end loops."""
-    conditions = (*(p.condition for p in found.points), *found.counts(program))
-    block = pruned(found.block(program), conditions)
-    return replace(program, block=block, outputs=conditions, tree=list(range(len(conditions))))
+    """Which of the conditions hold, and in which iterations equalities end loops; another argument, the last, is
+    the most iterations of a `while`."""
+    conditions = (
+        *(p.condition for p in found.points),
+        *exits.iterations(program.block, found.exits),
+    )
+    most = lp.names_of(program).fresh("most")
+    block = _bounded(pruned(found.block(program), conditions), lp.index(most))
+    params = (*program.params, lp.Parameter(most, lp.INTEGER))
+    tree = list(range(len(conditions)))
+    return replace(program, params=params, block=block, outputs=conditions, tree=tree)
+
+
+def _bounded(block: lp.Block, most: Expr) -> lp.Block:
+    """A block whose conditional loops fail after so many iterations."""
+    made: list[lp.Statement] = []
+    for s in block:
+        if isinstance(s, lp.Loop | lp.Build):
+            s = replace(s, body=_bounded(s.body, most))
+        if isinstance(s, lp.Loop) and s.count is None:
+            check = lp.Check(ir.lt(lp.index(s.index), most), "value", ENDLESS)
+            s = replace(s, body=(check, *s.body))
+        made.append(s)
+    return tuple(made)
 
 
 def places(program: lp.LoopProgram, found: GuardedPoints) -> list[Location | None]:
@@ -185,7 +202,7 @@ def _loads(c: Expr) -> bool:
 def told(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
     """The program with checks that fail at the points."""
     none = [ir.not_(p.condition) for p in found.points]
-    none += [ir.eq(n, ir.ZERO) for n in found.counts(program)]
+    none += map(ir.not_, exits.met(program.block, found.exits))
     text = f"{program.name}: at a guarded point"
     checks = tuple(lp.Check(c, "accuracy", text) for c in none)
     return replace(program, block=(*found.block(program), *checks))

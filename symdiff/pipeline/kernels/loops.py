@@ -271,7 +271,8 @@ class ArrayKernels:
         undefined = with_undefined_ties(program, captured) if ties else program
         ties = undefined is not program
         found = GuardedPoints()
-        if any(guarded_points(captured, captured, by)):
+        written_there = guarded_points(captured, captured, by)
+        if any(written_there):
             found = guarded_points(program, loop_pipeline.value(captured), by)
         asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel and o.accuracy != "fast" else None
         others = made_by(*arguments(undefined))
@@ -286,7 +287,8 @@ class ArrayKernels:
         written = made_by(*arguments(program))
         general = others if found.exits else None
         stand = places(captured, found)
-        made.points = Points(captured, path, asked, stand, written, ties, asks, general)
+        first = next(filter(None, map(captured.locations.get, written_there.exits)), None)
+        made.points = Points(captured, path, asked, stand, written, ties, asks, general, first)
         return made
 
     def map(

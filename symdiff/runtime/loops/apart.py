@@ -23,8 +23,9 @@ from symdiff.interpret.special_points import EDGES, poles, special_points
 from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
-from symdiff.ir.loop_program import LoopProgram, array, expressions_in, load
-from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
+from symdiff.ir.loop_program import LARGEST, LoopProgram, array, expressions_in, load
+from symdiff.loops.simplify.guarded_points import ENDLESS
+from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell, unproven
 
 MOST = 30_000
 """Operations of the formulas of one call."""
@@ -37,6 +38,8 @@ WORK = 40_000_000
 
 ASIDE = 2.0**-16
 """How far from a point, relatively, loops are seen to end in the same way."""
+LONGER = 100
+"""How many times as many iterations loops may make there."""
 TRIED, SIZES = 2_500, 4
 """Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is."""
 
@@ -59,6 +62,7 @@ class Points:
     ties : whether unknown second derivatives at a tie are nan.
     compiled : makes a kernel of conditions; None where points are not tried.
     general : the kernel where equalities end loops as they do near the point; None if there are none.
+    exit : where the first of those stands.
     """
 
     def __init__(
@@ -71,24 +75,25 @@ class Points:
         ties: bool = False,
         compiled: Callable[[LoopProgram], Kernel] | None = None,
         general: Callable[..., list[Any]] | None = None,
+        exit: Location | None = None,
     ) -> None:
         self.captured, self.path, self.met = captured, tuple(path), met
         self.places, self.written, self.ties = tuple(places), written, ties
-        self.compiled, self.general = compiled, general
+        self.compiled, self.general, self.exit = compiled, general, exit
         self._special: dict[Shapes, Kernel | None] = {}
         self.is_tried = (
             compiled is not None and not captured.of_derivatives and _has_kinks(captured)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        about = self.met, self.places, self.written, self.ties, self.compiled, self.general
-        return Points, (self.captured, self.path, *about)
+        about = self.met, self.places, self.written, self.ties, self.compiled
+        return Points, (self.captured, self.path, *about, self.general, self.exit)
 
     def held(self, values: Sequence[Any]) -> list[int]:
         """The places of the conditions that hold; behind them those of loops that an equality ended, at this point
         and not near it; and one for points where the kernel was found wrong."""
         own = len(self.places)
-        met = [] if self.met is None else self.met(values)
+        met = [] if self.met is None else self.met([*values, LARGEST])
         found = [k for k, m in enumerate(met) if m]
         if found and found[0] >= own and self._is_general(values, met[own:]):
             found = []
@@ -100,6 +105,7 @@ class Points:
         rng = np.random.default_rng(8)
         params = self.captured.params
         real = [k >= len(params) or params[k].type.kind == "f" for k in range(len(values))]
+        most = LONGER * (max(counts) + SAMPLED)
         steps = [ASIDE * rng.uniform(0.5, 1.0, np.shape(v)) for v in values]
         for side in (1, -1):
             near = [
@@ -107,10 +113,10 @@ class Points:
                 for v, d, is_real in zip(values, steps, real, strict=True)
             ]
             try:
-                if list(self.met(near)[len(self.places) :]) != list(counts):
+                if self.met([*near, most])[len(self.places) :] != list(counts):
                     return False
-            except SymdiffError:
-                return False
+            except SymdiffError as error:
+                return ENDLESS in str(error)  # then there are no values near the point
         return True
 
     def is_special(self, values: Sequence[Any]) -> bool:
@@ -194,7 +200,8 @@ class Points:
         held = self.held(values)
         every = bool(held)
         if every and self.written is not None:
-            plain = self.written(values)
+            with unproven():
+                plain = self.written(values)
         if not every and not all(np.isfinite(v).all() for v in self._reals(values)):
             return list(plain), False
         try:
@@ -231,8 +238,9 @@ class Points:
             "the value at a guard is not the limit there; derivatives are those of the guard's "
             f"own formula: {slope!r}"
         )
-        for k, place in enumerate(self.places):
-            if k in held and place is not None and place not in _warned:
+        for k in held:
+            place = self.places[k] if k < len(self.places) else self.exit
+            if place is not None and place not in _warned:
                 _warned.add(place)
                 warnings.warn_explicit(text, GuardWarning, place.path, place.line)
 
