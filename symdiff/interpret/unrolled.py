@@ -198,7 +198,10 @@ class FormulasAt(Formulas):
         self._known: dict[Expr, Any] = {}
         self._kinds: dict[Expr, str] = {}
         rng = random.Random(6)
-        steps = {n: ASIDE * rng.uniform(0.5, 1.0) * (x or 1.0) for n, x in point.items()}
+        steps = {
+            n: ASIDE * rng.uniform(0.5, 1.0) * (x or 1.0) if math.isfinite(x) else 0.0
+            for n, x in point.items()
+        }
         self._near: list[tuple[Mapping[str, float], dict[Expr, Any]]] = [
             ({n: x + side * steps[n] for n, x in point.items()}, {}) for side in (1, -1)
         ]

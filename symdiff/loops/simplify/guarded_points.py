@@ -28,7 +28,6 @@ from symdiff.loops.simplify import exits
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.guards.shape import differentiated
 
-ENDLESS = "a loop makes too many iterations near a point"
 WIDEST = Fraction(1, 1000)
 """The radius of a band that only avoids a point."""
 
@@ -139,7 +138,7 @@ def _bounded(block: lp.Block, most: Expr) -> lp.Block:
         if isinstance(s, lp.Loop | lp.Build):
             s = replace(s, body=_bounded(s.body, most))
         if isinstance(s, lp.Loop) and s.count is None:
-            check = lp.Check(ir.lt(lp.index(s.index), most), "value", ENDLESS)
+            check = lp.Check(ir.lt(lp.index(s.index), most), "value", lp.ENDLESS)
             s = replace(s, body=(check, *s.body))
         made.append(s)
     return tuple(made)

@@ -19,12 +19,12 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import GuardWarning, Location, SymdiffError
+from symdiff.interpret.infinite import beside_infinities, is_infinite
 from symdiff.interpret.special_points import EDGES, poles, special_points
 from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
-from symdiff.ir.loop_program import LARGEST, LoopProgram, array, expressions_in, load
-from symdiff.loops.simplify.guarded_points import ENDLESS
+from symdiff.ir.loop_program import ENDLESS, LARGEST, LoopProgram, array, expressions_in, load
 from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell, unproven
 
 MOST = 30_000
@@ -109,7 +109,9 @@ class Points:
         steps = [ASIDE * rng.uniform(0.5, 1.0, np.shape(v)) for v in values]
         for side in (1, -1):
             near = [
-                np.asarray(v) + side * d * np.where(v == 0, 1.0, v) if is_real else v
+                np.where(np.isfinite(v), v + side * d * np.where(v == 0, 1.0, v), v)
+                if is_real
+                else v
                 for v, d, is_real in zip(values, steps, real, strict=True)
             ]
             try:
@@ -186,7 +188,8 @@ class Points:
         )
         if found.condition is FALSE:
             return None
-        condition = ir.substitute((found.condition,), _elements(program, own))
+        met = {e: _finitely(e) for e in ir.topological((found.condition,)) if e.op is ir.EQ}
+        condition = ir.substitute(ir.substitute((found.condition,), met), _elements(program, own))
         return replace(program, block=(), outputs=condition, tree=[0])
 
     def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> tuple[list[Any], bool]:
@@ -202,7 +205,7 @@ class Points:
         if every and self.written is not None:
             with unproven():
                 plain = self.written(values)
-        if not every and not all(np.isfinite(v).all() for v in self._reals(values)):
+        if not every and any(np.isnan(v).any() for v in self._reals(values)):
             return list(plain), False
         try:
             search = _Search(self, values, plain)
@@ -243,6 +246,11 @@ class Points:
             if place is not None and place not in _warned:
                 _warned.add(place)
                 warnings.warn_explicit(text, GuardWarning, place.path, place.line)
+
+
+def _finitely(e: Expr) -> Expr:
+    """An equality of finite numbers: infinite ones, which are constant, do not meet."""
+    return ir.and_(e, ir.not_(ir.eq(ir.abs_(e.args[0]), ir.INF)))
 
 
 def _roots(outputs: Sequence[Any]) -> list[Any]:
@@ -294,7 +302,11 @@ class _Search:
         names = [f"{n} {k}" for n, s in params for k in range(math.prod(s))]
         numbers = FormulasAt(MOST, dict(zip(names, self.flat[:count], strict=True)))
         names, outputs = unrolled_with(program, dict(params), own, numbers)
-        roots = _roots(outputs)
+        roots, at = _roots(outputs), self.flat[:count]
+        if not all(map(math.isfinite, at)):
+            roots = beside_infinities(roots, dict(zip(names, at, strict=True)))
+            at = [x if math.isfinite(x) else 0.0 for x in at]
+        self.infinite = [is_infinite(e) for e in roots]
         shapes = [np.shape(row) for row in outputs]
         rows = terms(points.path, params, shapes, program.by_element)
         self.rows = [] if rows is None else rows
@@ -305,7 +317,7 @@ class _Search:
         if self.fits:
             self.plain = [_as_derivative(p, row) for p, row in zip(plain, self.rows, strict=True)]
             with exclusive():
-                self.there = Derivatives(names, roots).at(self.flat[:count])
+                self.there = Derivatives(names, roots).at(at)
 
     jumps: tuple[Sequence[float], float] | None
     all_known = False
@@ -353,7 +365,9 @@ class _Search:
     def _has_derivative(self, row: Sequence[Any]) -> bool:
         """Whether an element is a derivative, and one by the definition: what is infinite at the point has
         none but those of its parts."""
-        return any(t.by for t in row) and not any(self.there.is_pole(t.output) for t in row)
+        return any(t.by for t in row) and not any(
+            self.infinite[t.output] or self.there.is_pole(t.output) for t in row
+        )
 
     def _sum(self, row: Sequence[Any]) -> float | None:
         total = 0.0
