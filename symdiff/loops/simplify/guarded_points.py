@@ -118,17 +118,20 @@ def _counts(program: lp.LoopProgram) -> dict[str, bool]:
 
 
 def met(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
-    """Which of the conditions hold, and in which iterations equalities end loops; another argument, the last, is
-    the most iterations of a `while`."""
+    """Which of the conditions hold, and in which iterations equalities end loops."""
     conditions = (
         *(p.condition for p in found.points),
         *exits.iterations(program.block, found.exits),
     )
+    block = pruned(found.block(program), conditions)
+    return replace(program, block=block, outputs=conditions, tree=list(range(len(conditions))))
+
+
+def bounded(program: lp.LoopProgram) -> lp.LoopProgram:
+    """A program with another argument, the last: the most iterations of a `while`."""
     most = lp.names_of(program).fresh("most")
-    block = _bounded(pruned(found.block(program), conditions), lp.index(most))
     params = (*program.params, lp.Parameter(most, lp.INTEGER))
-    tree = list(range(len(conditions)))
-    return replace(program, params=params, block=block, outputs=conditions, tree=tree)
+    return replace(program, params=params, block=_bounded(program.block, lp.index(most)))
 
 
 def _bounded(block: lp.Block, most: Expr) -> lp.Block:

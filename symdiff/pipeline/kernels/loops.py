@@ -233,6 +233,7 @@ class ArrayKernels:
         from symdiff.frontend.library.implicit import ROOM
         from symdiff.loops.simplify.guarded_points import (
             GuardedPoints,
+            bounded,
             guarded_points,
             met,
             places,
@@ -282,7 +283,7 @@ class ArrayKernels:
             return others
         tells = o.engine != "numba"  # whose kernels ask before they compute
         made = made_by(*arguments(told(undefined, found) if tells else undefined))
-        conditions = loop_pipeline.final(met(program, found))
+        conditions = loop_pipeline.final(bounded(met(program, found)))
         asked = made_by(conditions, o.dtype, False, o.cache, "fast")
         written = made_by(*arguments(program))
         general = others if found.exits else None
