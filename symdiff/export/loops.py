@@ -202,7 +202,7 @@ def _array_function(
     corrected = _corrected(program) if strict else None
     emitted = without_twins(corrected or loop_pipeline.final(program))
     points = guarded_points(program, value, wrt) if suffix else None
-    apart = loop_pipeline.final(met(program, points)) if points and points.points else None
+    apart = loop_pipeline.final(met(program, points)) if points and any(points) else None
     return ArrayFunction(suffix, readable(program), summary, emitted, corrected is not None, apart)
 
 

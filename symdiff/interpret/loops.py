@@ -28,6 +28,7 @@ from symdiff.ir.loop_program import (
     ARRAY,
     FLOORDIV,
     INDEX,
+    INTEGER,
     LOAD,
     MOD,
     REAL_OF,
@@ -76,6 +77,14 @@ class Numbers(ABC):
     def decided(self, condition: Any) -> bool:
         """A condition that control flow depends on."""
         return bool(condition)
+
+    def is_open(self, condition: Any) -> bool:
+        """Whether a condition that is decided may fail near a point."""
+        return False
+
+    def given(self, values: dict[str, Any], condition: Any, holds: bool) -> dict[str, Any]:
+        """Values where a condition holds, or does not."""
+        return values
 
     def holds(self, condition: Any) -> bool:
         """A condition that is checked."""
@@ -369,8 +378,22 @@ class _Run:
             count = max(self.numbers.most(given), 0)
         now = {c.name: self.typed(c.init, c.type) for c in s.carried}
         self.scope.update(now)
-        trips = 0
-        while trips < count and self.numbers.decided(self.value(s.condition)):
+        trips, exits = 0, list[tuple[Any, dict[str, Any]]]()
+        while trips < count:
+            condition = self.value(s.condition)
+            if not self.numbers.decided(condition):
+                now = self.numbers.given(now, condition, False)
+                now |= {
+                    c.name: self.element(now[c.name], c.type.kind)
+                    for c in s.carried
+                    if not c.type.shape
+                }
+                break
+            if self.numbers.is_open(condition):
+                exits.append((condition, {s.trips: trips, **now}))
+                whole = {c.name: now[c.name] for c in s.carried if c.type == INTEGER}
+                now |= self.numbers.given(whole, condition, True)
+                self.scope.update(now)
             self.scope[s.index] = int(count) - 1 - trips if s.reverse else trips
             for r in s.restores:
                 self.scope[r.name] = self.tapes[r.tape].pop()
@@ -383,8 +406,11 @@ class _Run:
                 now = {n: self.numbers.choose(goes_on, v, before[n]) for n, v in now.items()}
             self.scope.update(now)
             trips += 1
-        self.scope[s.trips] = trips
-        self.scope.update((c.result, now[c.name]) for c in s.carried)
+        last = {s.trips: trips, **now}
+        for condition, then in reversed(exits):
+            last = {n: self.numbers.choose(condition, v, then[n]) for n, v in last.items()}
+        self.scope[s.trips] = last[s.trips]
+        self.scope.update((c.result, last[c.name]) for c in s.carried)
 
 
 def run(program: LoopProgram, args: Sequence[Any], numbers: Numbers | None = None) -> list[Any]:

@@ -60,7 +60,8 @@ def terms(
         step: Callable[[Sequence[str]], list[Array]] | None = getattr(derivation, kind, None)
         if step is None:
             return None
-        derivation.outputs = step(names)
+        real = [n for n in names if n in derivation.params]
+        derivation.outputs = step(real)
     order = max((len(t.by) for a in derivation.outputs for row in a.flat for t in row), default=0)
     return derivation.outputs if order <= ORDER else None
 

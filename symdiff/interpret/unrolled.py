@@ -24,10 +24,13 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Doubles, Numbers, evaluate, run
-from symdiff.ir import Expr, Op
+from symdiff.ir import Expr, Op, integer
 from symdiff.ir.functions import ATAN2, COS, HYPOT, LOG, SIN, domain
-from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram
+from symdiff.ir.loop_program import FLOORDIV, MOD, LoopProgram, kind_of
 from symdiff.ir.plain import Reading
+
+ASIDE = 2.0**-6
+"""How far from a point, relatively, loops are seen to go on."""
 
 
 class TooLong(Exception):  # noqa: N818
@@ -181,7 +184,7 @@ class Formulas(Numbers):
 
 class FormulasAt(Formulas):
     """Arithmetic of expressions with decisions taken at a point: how often loops run,
-    and which elements are taken.
+    and which elements are taken. Equalities that end loops there, but not near the point, are branches.
 
     Parameters
     ----------
@@ -193,17 +196,63 @@ class FormulasAt(Formulas):
         super().__init__(most)
         self._doubles, self._point = Doubles(), point
         self._known: dict[Expr, Any] = {}
+        self._kinds: dict[Expr, str] = {}
+        rng = random.Random(6)
+        steps = {
+            n: ASIDE * rng.uniform(0.5, 1.0) * (x or 1.0) if math.isfinite(x) else 0.0
+            for n, x in point.items()
+        }
+        self._near: list[tuple[Mapping[str, float], dict[Expr, Any]]] = [
+            ({n: x + side * steps[n] for n, x in point.items()}, {}) for side in (1, -1)
+        ]
 
     def decided(self, condition: Any) -> bool:
-        """A condition at the point."""
-        return bool(self._at(condition))
+        """A condition at the point, or near it."""
+        return any(self._truths(condition))
+
+    def is_open(self, condition: Any) -> bool:
+        """Whether a condition holds at the point only, or near it only."""
+        return not all(self._truths(condition))
+
+    def given(self, values: dict[str, Any], condition: Any, holds: bool) -> dict[str, Any]:
+        """Values where a condition holds, or does not."""
+        if not isinstance(condition, Expr) or not _has_equality(condition):
+            return values
+        known = dict(_truths_of(condition, holds))
+        return {n: _under(v, known) for n, v in values.items()}
+
+    def _truths(self, condition: Any) -> list[bool]:
+        """A condition at the point, and with its equalities on both sides in a general direction."""
+        here = bool(self._at(condition))
+        if not isinstance(condition, Expr) or not _has_equality(condition):
+            return [here]
+        return [here, *(bool(self._beside(condition, *near)) for near in self._near)]
+
+    def _beside(self, e: Expr, point: Mapping[str, float], known: dict[Expr, Any]) -> Any:
+        """The value of an expression near the point, with inequalities as they are at the point."""
+        with np.errstate(all="ignore"):
+            for n in ir.topological((e,), known):
+                inequality = n.op in (ir.LT, ir.LE) and any(self._is_real(a) for a in n.args)
+                known[n] = self._at(n) if inequality else self._node(n, point, known)
+        return known[e]
+
+    def _is_real(self, e: Expr) -> bool:
+        return kind_of(e, self._kinds) == "f"
 
     def place(self, value: Any) -> int:
         """An integer at the point."""
         return int(self._at(value))
 
     def element(self, a: Any, indices: Sequence[Any]) -> Any:
-        """An element, at the point."""
+        """An element, at the point; where a branch chooses an index, a choice of elements."""
+        for axis, i in enumerate(indices):
+            if isinstance(i, Expr) and i.op is ir.WHERE:
+                condition, *sides = i.args
+                both = (
+                    self.element(a, [*indices[:axis], _whole(k), *indices[axis + 1 :]])
+                    for k in sides
+                )
+                return self.choose(condition, *both)
         return Numbers.element(self, a, indices)
 
     def most(self, value: Any) -> int:
@@ -232,20 +281,58 @@ class FormulasAt(Formulas):
             return e
         with np.errstate(all="ignore"):
             for n in ir.topological((e,), self._known):
-                self._known[n] = self._node(n)
+                self._known[n] = self._node(n, self._point, self._known)
         return self._known[e]
 
-    def _node(self, n: Expr) -> Any:
+    def _node(self, n: Expr, point: Mapping[str, float], known: Mapping[Expr, Any]) -> Any:
         if n.op is ir.VAR:
-            return np.float64(self._point[n.value])
+            return np.float64(point[n.value])
         if not n.args:
             return (
                 n.value if n.op is ir.BOOL else self._doubles.real(evaluate(n, self._doubles, {}))
             )
-        args = [self._known[a] for a in n.args]
+        args = [known[a] for a in n.args]
         if n.op is ir.WHERE:
             return args[1] if args[0] else args[2]
         return self._doubles.apply(n.op, args)
+
+
+def _whole(e: Expr) -> Any:
+    number = integer(e)
+    return e if number is None else number
+
+
+def _under(value: Any, known: Mapping[Expr, Expr]) -> Any:
+    """A value, or the elements of an array, with truth values that are known."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        made = np.empty(value.shape, object)
+        for i, e in zip(np.ndindex(*value.shape), ir.substitute(value.flat, known), strict=True):
+            made[i] = e
+        return made
+    if not isinstance(value, Expr):
+        return value
+    (found,) = ir.substitute((value,), known)
+    return _whole(found) if kind_of(found) == "i" else found
+
+
+def _truths_of(condition: Expr, holds: bool) -> Iterator[tuple[Expr, Expr]]:
+    """The truth values of a condition's parts that follow from its own."""
+    if condition.op is ir.NOT:
+        yield from _truths_of(condition.args[0], not holds)
+    elif condition.op is (ir.AND if holds else ir.OR):
+        for part in condition.args:
+            yield from _truths_of(part, holds)
+    else:
+        yield condition, ir.boolean(holds)
+        if condition.op is ir.EQ and condition.args[0].op is ir.WHERE:  # a flag
+            (c, *sides), k = condition.args[0].args, condition.args[1]
+            yes, no = (s is k for s in sides)
+            if yes is not no and k.op is ir.CONST and all(s.op is ir.CONST for s in sides):
+                yield from _truths_of(c, holds is yes)
+
+
+def _has_equality(condition: Expr) -> bool:
+    return any(n.op is ir.EQ for n in ir.topological((condition,)))
 
 
 # ------------------------------------------------------------------------ solvers

@@ -90,6 +90,8 @@ LEAVES = (LOAD, INDEX, FLOORDIV, MOD, REAL_OF)
 """Leaves that formulas of reals treat as variables."""
 LARGEST = 2**63 - 1
 """The largest integer of kernels."""
+ENDLESS = "a loop makes too many iterations near a point"
+"""The message of a check where a loop is only seen to end as it does at a point."""
 _INTEGER = frozenset((ADD, SUB, MUL, NEG, WHERE, FLOORDIV, MOD, ABS))
 
 

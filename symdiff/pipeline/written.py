@@ -181,18 +181,37 @@ class Written:
         return rows
 
     def _at_infinity(self, point: Sequence[float], found: list[float]) -> list[float]:
-        """Results at infinite arguments: values are as they are written where guards act."""
-        if self.beyond is FALSE:
-            return found
-        if "value" not in self._made:
-            from symdiff.interpret import Certified
+        """Results at infinite arguments: values are as they are written where guards act, and derivatives that are
+        nan as infinite quantities are constant."""
+        if self.beyond is not FALSE:
+            if "value" not in self._made:
+                from symdiff.interpret import Certified
 
-            made = self.formulas("derived")
-            self._made["value"] = Certified(made.params, made.outputs, (), BUDGET)
-        answers = self._made["value"].at_with_status(point)
-        for k in range(self.values):
-            if answers[k].status == "exact" or not math.isnan(answers[k].value):
-                found[k] = answers[k].value
+                made = self.formulas("derived")
+                self._made["value"] = Certified(made.params, made.outputs, (), BUDGET)
+            answers = self._made["value"].at_with_status(point)
+            for k in range(self.values):
+                if answers[k].status == "exact" or not math.isnan(answers[k].value):
+                    found[k] = answers[k].value
+        lost = [k for k, x in enumerate(found) if k >= self.values and math.isnan(x)]
+        rows = self._terms() if lost else None
+        if rows is None:
+            return found
+        from symdiff.interpret import exclusive
+        from symdiff.interpret.along_lines import Derivatives
+        from symdiff.interpret.infinite import beside_infinities, is_infinite
+
+        names = self.program.params
+        outputs = beside_infinities(self.program.outputs, dict(zip(names, point, strict=False)))
+        with exclusive():
+            own = [x if math.isfinite(x) else 0.0 for x in point[: len(names)]]
+            there = Derivatives(names, outputs).at(own)
+            for k in lost:
+                if not any(is_infinite(outputs[t.output]) for t in rows[k]):
+                    found[k] = sum(
+                        math.prod(point[w] for w in t.weights) * there.partial(t.output, t.by).value
+                        for t in rows[k]
+                    )
         return found
 
     def _derivatives(self, dtype: str) -> Any:

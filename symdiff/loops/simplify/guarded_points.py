@@ -24,6 +24,7 @@ from symdiff.ir import loop_program as lp
 from symdiff.ir.functions import SQUARES
 from symdiff.ir.plain import exactly
 from symdiff.ir.prune import pruned
+from symdiff.loops.simplify import exits
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.guards.shape import differentiated
 
@@ -42,10 +43,15 @@ class GuardedPoint(NamedTuple):
 
 
 class GuardedPoints(NamedTuple):
-    """Points, and statements for their conditions, in front of a program."""
+    """Points, statements for their conditions, in front of a program, and the equalities that end its loops."""
 
     points: tuple[GuardedPoint, ...] = ()
     before: lp.Block = ()
+    exits: frozenset[Expr] = frozenset()
+
+    def block(self, program: lp.LoopProgram) -> lp.Block:
+        """The statements of a program and of the conditions."""
+        return (*self.before, *exits.flagged(program.block, self.exits))
 
 
 def guarded_points(
@@ -75,7 +81,7 @@ def guarded_points(
         before, new = lp.renamed(pruned(value.block, wanted), lp.names_of(program))
         computed = list(ir.substitute(wanted, new))
     found += [GuardedPoint(c, radius=0.0) for c in computed if wanted]
-    return GuardedPoints(tuple(found), before)
+    return GuardedPoints(tuple(found), before, exits.exits(program.block, by))
 
 
 def _of_names(program: lp.LoopProgram, conditions: Iterable[Expr]) -> list[Expr]:
@@ -112,10 +118,33 @@ def _counts(program: lp.LoopProgram) -> dict[str, bool]:
 
 
 def met(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
-    """Which of the conditions hold."""
-    conditions = tuple(p.condition for p in found.points)
-    block = pruned((*found.before, *program.block), conditions)
+    """Which of the conditions hold, and in which iterations equalities end loops."""
+    conditions = (
+        *(p.condition for p in found.points),
+        *exits.iterations(program.block, found.exits),
+    )
+    block = pruned(found.block(program), conditions)
     return replace(program, block=block, outputs=conditions, tree=list(range(len(conditions))))
+
+
+def bounded(program: lp.LoopProgram) -> lp.LoopProgram:
+    """A program with another argument, the last: the most iterations of a `while`."""
+    most = lp.names_of(program).fresh("most")
+    params = (*program.params, lp.Parameter(most, lp.INTEGER))
+    return replace(program, params=params, block=_bounded(program.block, lp.index(most)))
+
+
+def _bounded(block: lp.Block, most: Expr) -> lp.Block:
+    """A block whose conditional loops fail after so many iterations."""
+    made: list[lp.Statement] = []
+    for s in block:
+        if isinstance(s, lp.Loop | lp.Build):
+            s = replace(s, body=_bounded(s.body, most))
+        if isinstance(s, lp.Loop) and s.count is None:
+            check = lp.Check(ir.lt(lp.index(s.index), most), "value", lp.ENDLESS)
+            s = replace(s, body=(check, *s.body))
+        made.append(s)
+    return tuple(made)
 
 
 def places(program: lp.LoopProgram, found: GuardedPoints) -> list[Location | None]:
@@ -174,11 +203,11 @@ def _loads(c: Expr) -> bool:
 
 def told(program: lp.LoopProgram, found: GuardedPoints) -> lp.LoopProgram:
     """The program with checks that fail at the points."""
-    checks = tuple(
-        lp.Check(ir.not_(p.condition), "accuracy", f"{program.name}: at a guarded point")
-        for p in found.points
-    )
-    return replace(program, block=(*found.before, *program.block, *checks))
+    none = [ir.not_(p.condition) for p in found.points]
+    none += map(ir.not_, exits.met(program.block, found.exits))
+    text = f"{program.name}: at a guarded point"
+    checks = tuple(lp.Check(c, "accuracy", text) for c in none)
+    return replace(program, block=(*found.block(program), *checks))
 
 
 def _conditions(program: lp.LoopProgram) -> list[Expr]:

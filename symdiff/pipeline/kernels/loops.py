@@ -233,6 +233,7 @@ class ArrayKernels:
         from symdiff.frontend.library.implicit import ROOM
         from symdiff.loops.simplify.guarded_points import (
             GuardedPoints,
+            bounded,
             guarded_points,
             met,
             places,
@@ -271,21 +272,24 @@ class ArrayKernels:
         undefined = with_undefined_ties(program, captured) if ties else program
         ties = undefined is not program
         found = GuardedPoints()
-        if guarded_points(captured, captured, by).points:
+        written_there = guarded_points(captured, captured, by)
+        if any(written_there):
             found = guarded_points(program, loop_pipeline.value(captured), by)
-        if not found.points:
-            made = made_by(*arguments(undefined))
-            if o.accuracy != "fast":
-                asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel else None
-                made.points = Points(captured, path, ties=ties, compiled=asks)
-            return made
+        asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel and o.accuracy != "fast" else None
+        others = made_by(*arguments(undefined))
+        if o.accuracy != "fast":
+            others.points = Points(captured, path, ties=ties, compiled=asks)
+        if not any(found):
+            return others
         tells = o.engine != "numba"  # whose kernels ask before they compute
         made = made_by(*arguments(told(undefined, found) if tells else undefined))
-        conditions = loop_pipeline.final(met(program, found))
+        conditions = loop_pipeline.final(bounded(met(program, found)))
         asked = made_by(conditions, o.dtype, False, o.cache, "fast")
         written = made_by(*arguments(program))
-        asks = _Asking(o.dtype, o.cache) if made_by is LoopKernel and o.accuracy != "fast" else None
-        made.points = Points(captured, path, asked, places(captured, found), written, ties, asks)
+        general = others if found.exits else None
+        stand = places(captured, found)
+        first = next(filter(None, map(captured.locations.get, written_there.exits)), None)
+        made.points = Points(captured, path, asked, stand, written, ties, asks, general, first)
         return made
 
     def map(

@@ -19,12 +19,13 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import GuardWarning, Location, SymdiffError
+from symdiff.interpret.infinite import beside_infinities, is_infinite
 from symdiff.interpret.special_points import EDGES, poles, special_points
 from symdiff.interpret.terms import Step, terms
 from symdiff.interpret.unrolled import TooLong, unrolled
 from symdiff.ir import FALSE, Expr
-from symdiff.ir.loop_program import LoopProgram, array, expressions_in, load
-from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
+from symdiff.ir.loop_program import ENDLESS, LARGEST, LoopProgram, array, expressions_in, load
+from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell, unproven
 
 MOST = 30_000
 """Operations of the formulas of one call."""
@@ -35,6 +36,10 @@ SAMPLED = 6
 WORK = 40_000_000
 """Operations of ball arithmetic for one call; see `symdiff.interpret.work`."""
 
+ASIDE = 2.0**-16
+"""How far from a point, relatively, loops are seen to end in the same way."""
+LONGER = 100
+"""How many times as many iterations loops may make there."""
 TRIED, SIZES = 2_500, 4
 """Operations of formulas at whose special points a kernel is tried, and the most sizes of arguments for which it is."""
 
@@ -56,6 +61,8 @@ class Points:
     written : the kernel without regard to them.
     ties : whether unknown second derivatives at a tie are nan.
     compiled : makes a kernel of conditions; None where points are not tried.
+    general : the kernel where equalities end loops as they do near the point; None if there are none.
+    exit : where the first of those stands.
     """
 
     def __init__(
@@ -67,10 +74,12 @@ class Points:
         written: Kernel | None = None,
         ties: bool = False,
         compiled: Callable[[LoopProgram], Kernel] | None = None,
+        general: Callable[..., list[Any]] | None = None,
+        exit: Location | None = None,
     ) -> None:
         self.captured, self.path, self.met = captured, tuple(path), met
         self.places, self.written, self.ties = tuple(places), written, ties
-        self.compiled = compiled
+        self.compiled, self.general, self.exit = compiled, general, exit
         self._special: dict[Shapes, Kernel | None] = {}
         self.is_tried = (
             compiled is not None and not captured.of_derivatives and _has_kinks(captured)
@@ -78,12 +87,39 @@ class Points:
 
     def __reduce__(self) -> tuple[Any, ...]:
         about = self.met, self.places, self.written, self.ties, self.compiled
-        return Points, (self.captured, self.path, *about)
+        return Points, (self.captured, self.path, *about, self.general, self.exit)
 
     def held(self, values: Sequence[Any]) -> list[int]:
-        """The places of the conditions that hold; behind them one for points where the kernel was found wrong."""
-        found = [] if self.met is None else [k for k, m in enumerate(self.met(values)) if m]
-        return [*found, len(self.places)] if self.is_special(values) else found
+        """The places of the conditions that hold; behind them those of loops that an equality ended, at this point
+        and not near it; and one for points where the kernel was found wrong."""
+        own = len(self.places)
+        met = [] if self.met is None else self.met([*values, LARGEST])
+        found = [k for k, m in enumerate(met) if m]
+        if found and found[0] >= own and self._is_general(values, met[own:]):
+            found = []
+        return [*found, len(met)] if self.is_special(values) else found
+
+    def _is_general(self, values: Sequence[Any], counts: Sequence[int]) -> bool:
+        """Whether loops end in the same way on both sides of the point, in a general direction."""
+        assert self.met is not None
+        rng = np.random.default_rng(8)
+        params = self.captured.params
+        real = [k >= len(params) or params[k].type.kind == "f" for k in range(len(values))]
+        most = LONGER * (max(counts) + SAMPLED)
+        steps = [ASIDE * rng.uniform(0.5, 1.0, np.shape(v)) for v in values]
+        for side in (1, -1):
+            near = [
+                np.where(np.isfinite(v), v + side * d * np.where(v == 0, 1.0, v), v)
+                if is_real
+                else v
+                for v, d, is_real in zip(values, steps, real, strict=True)
+            ]
+            try:
+                if self.met([*near, most])[len(self.places) :] != list(counts):
+                    return False
+            except SymdiffError as error:
+                return ENDLESS in str(error)  # then there are no values near the point
+        return True
 
     def is_special(self, values: Sequence[Any]) -> bool:
         """Whether the kernel was found wrong at such points."""
@@ -152,7 +188,8 @@ class Points:
         )
         if found.condition is FALSE:
             return None
-        condition = ir.substitute((found.condition,), _elements(program, own))
+        met = {e: _finitely(e) for e in ir.topological((found.condition,)) if e.op is ir.EQ}
+        condition = ir.substitute(ir.substitute((found.condition,), met), _elements(program, own))
         return replace(program, block=(), outputs=condition, tree=[0])
 
     def __call__(self, values: Sequence[Any], plain: Sequence[Any]) -> tuple[list[Any], bool]:
@@ -166,8 +203,9 @@ class Points:
         held = self.held(values)
         every = bool(held)
         if every and self.written is not None:
-            plain = self.written(values)
-        if not every and not all(np.isfinite(v).all() for v in self._reals(values)):
+            with unproven():
+                plain = self.written(values)
+        if not every and any(np.isnan(v).any() for v in self._reals(values)):
             return list(plain), False
         try:
             search = _Search(self, values, plain)
@@ -203,10 +241,16 @@ class Points:
             "the value at a guard is not the limit there; derivatives are those of the guard's "
             f"own formula: {slope!r}"
         )
-        for k, place in enumerate(self.places):
-            if k in held and place is not None and place not in _warned:
+        for k in held:
+            place = self.places[k] if k < len(self.places) else self.exit
+            if place is not None and place not in _warned:
                 _warned.add(place)
                 warnings.warn_explicit(text, GuardWarning, place.path, place.line)
+
+
+def _finitely(e: Expr) -> Expr:
+    """An equality of finite numbers: infinite ones, which are constant, do not meet."""
+    return ir.and_(e, ir.not_(ir.eq(ir.abs_(e.args[0]), ir.INF)))
 
 
 def _roots(outputs: Sequence[Any]) -> list[Any]:
@@ -258,7 +302,11 @@ class _Search:
         names = [f"{n} {k}" for n, s in params for k in range(math.prod(s))]
         numbers = FormulasAt(MOST, dict(zip(names, self.flat[:count], strict=True)))
         names, outputs = unrolled_with(program, dict(params), own, numbers)
-        roots = _roots(outputs)
+        roots, at = _roots(outputs), self.flat[:count]
+        if not all(map(math.isfinite, at)):
+            roots = beside_infinities(roots, dict(zip(names, at, strict=True)))
+            at = [x if math.isfinite(x) else 0.0 for x in at]
+        self.infinite = [is_infinite(e) for e in roots]
         shapes = [np.shape(row) for row in outputs]
         rows = terms(points.path, params, shapes, program.by_element)
         self.rows = [] if rows is None else rows
@@ -269,7 +317,7 @@ class _Search:
         if self.fits:
             self.plain = [_as_derivative(p, row) for p, row in zip(plain, self.rows, strict=True)]
             with exclusive():
-                self.there = Derivatives(names, roots).at(self.flat[:count])
+                self.there = Derivatives(names, roots).at(at)
 
     jumps: tuple[Sequence[float], float] | None
     all_known = False
@@ -317,7 +365,9 @@ class _Search:
     def _has_derivative(self, row: Sequence[Any]) -> bool:
         """Whether an element is a derivative, and one by the definition: what is infinite at the point has
         none but those of its parts."""
-        return any(t.by for t in row) and not any(self.there.is_pole(t.output) for t in row)
+        return any(t.by for t in row) and not any(
+            self.infinite[t.output] or self.there.is_pole(t.output) for t in row
+        )
 
     def _sum(self, row: Sequence[Any]) -> float | None:
         total = 0.0

@@ -230,7 +230,9 @@ class LoopKernel:
 
             return exactly(self.program, values, out, np.dtype(result), error)
         except InaccurateError as error:
-            return self._more_accurately(dtype, values, error.results, out, result)
+            if self.points is None or self.points.general is None or self._is_apart(values, ()):
+                return self._more_accurately(dtype, values, error.results, out, result)
+            return self.points.general(values, out)
         watches = MORE * (signals.watched() - before + 1)
         beside = partial(
             self.code(dtype).run, out=None, result=result, serial=True, watches=watches
@@ -247,11 +249,14 @@ class LoopKernel:
             # something overflowed, or is undefined, that need not be
             tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
             again = tested(values)
+            if not all(map(_is_finite, values)):
+                found = list(map(_where_defined, results, again))
+                if self.points is not None and any(map(_has_nan, found)):
+                    found = self.points(values, found)[0]
+                return placed(found, out)
             if self.points is not None and any(map(_has_nan, results)):
                 undefined = results
                 again = self._without_limits(values, undefined, again)
-            if not all(map(_is_finite, values)):
-                return again if out is None else list(map(_placed, out, again))
             if all(map(_is_finite, again)) and (
                 probe.has_lost(
                     partial(tested, serial=True, watches=watches),
@@ -475,6 +480,13 @@ def _is_finite(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind != "f" or bool(np.isfinite(value).all())
     return not isinstance(value, float | np.floating) or math.isfinite(value)
+
+
+def _where_defined(value: Any, other: Any) -> Any:
+    """A result, with another one for what is nan."""
+    if not _has_nan(value):
+        return value
+    return np.where(np.isnan(value), other, value) if isinstance(value, np.ndarray) else other
 
 
 def _has_nan(value: Any) -> bool:
