@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import os
 from collections.abc import Callable
@@ -116,6 +117,27 @@ class ParseError(SymdiffError):
 
 class TargetError(SymdiffError):
     """A target (CPU feature, CUDA device, optional package) that is not there."""
+
+
+class MissingExtraError(TargetError, ImportError):
+    """An optional package that is not installed; the hint names the extra that has it."""
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> MissingExtraError:
+        return cls(f"{what}, which is not installed", hint=f'pip install "symdiff[{extra}]"')
+
+
+def optional(module: str, what: str, extra: str) -> Any:
+    """A module of an optional package; `what` says what needs which package.
+
+    Raises
+    ------
+    MissingExtraError : if it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError.of(what, extra) from None
 
 
 def outermost(function: _Function) -> _Function:

@@ -75,7 +75,7 @@ def versions() -> str:
 
 def names() -> dict[str, dict[str, list[str]]]:
     """By module: each name, and the parameters that are refused."""
-    for module in registry.MODULES:
+    for module in registry.modules():
         importlib.import_module(module)
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for name, implementation in registry.implementations().items():

@@ -10,7 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import integrate, optimize
+
+from symdiff.errors import optional
+
+
+def _scipy(part: str) -> Any:
+    return optional(
+        f"scipy.{part}", "roots, minima, integrals and solutions by name need SciPy", "scipy"
+    )
 
 
 def root(f: Callable[..., Any], x0: Any, args: tuple[Any, ...] = ()) -> Any:
@@ -37,7 +44,7 @@ def root(f: Callable[..., Any], x0: Any, args: tuple[Any, ...] = ()) -> Any:
     >>> f.grad(4.0)
     0.25
     """
-    found = optimize.fsolve(f, x0, args)
+    found = _scipy("optimize").fsolve(f, x0, args)
     return found if np.ndim(x0) else found[0]
 
 
@@ -66,8 +73,8 @@ def argmin(f: Callable[..., Any], x0: Any, args: tuple[Any, ...] = ()) -> Any:
     0.0
     """
     if np.ndim(x0):
-        return optimize.minimize(f, x0, args).x
-    return optimize.minimize(lambda x, *more: f(x[0], *more), [x0], args).x[0]
+        return _scipy("optimize").minimize(f, x0, args).x
+    return _scipy("optimize").minimize(lambda x, *more: f(x[0], *more), [x0], args).x[0]
 
 
 def integral(f: Callable[..., Any], a: float, b: float, args: tuple[Any, ...] = ()) -> Any:
@@ -84,7 +91,7 @@ def integral(f: Callable[..., Any], a: float, b: float, args: tuple[Any, ...] = 
     >>> round(f.grad(3.0), 12)
     9.0
     """
-    return integrate.quad(f, a, b, args)[0]
+    return _scipy("integrate").quad(f, a, b, args)[0]
 
 
 def ode(
@@ -114,7 +121,9 @@ def ode(
     >>> round(f.grad(2.0), 6)
     -0.135335
     """
-    found = integrate.solve_ivp(f, t_span, y0, "RK45", t_eval, args=args, rtol=rtol, atol=atol)
+    found = _scipy("integrate").solve_ivp(
+        f, t_span, y0, "RK45", t_eval, args=args, rtol=rtol, atol=atol
+    )
     return found.y[:, -1] if t_eval is None else found.y
 
 

@@ -23,7 +23,7 @@ from symdiff.cli.check.command import SECONDS, check
 from symdiff.cli.check.examine import Examiner
 from symdiff.cli.check.findings import Finding, number
 from symdiff.diagnostics.certify import defaults_of
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import SymdiffError, optional
 from symdiff.export.files import write
 from symdiff.interpret import ulp_error
 from symdiff.ir.loop_program import LoopProgram
@@ -89,7 +89,7 @@ def plot(
     Raises
     ------
     SymdiffError : for another kind of file, or a point that makes no sense.
-    TargetError : without matplotlib.
+    MissingExtraError : without matplotlib.
     """
     path = Path(output)
     if path.suffix.lower() not in SUFFIXES:
@@ -101,7 +101,7 @@ def plot(
             f"{function.__name__} has arrays or loops, of which there is no picture",
             hint="'symdiff check' says where its formulas are bad",
         )
-    _need_matplotlib()
+    optional("matplotlib", "plots need matplotlib", "plot")
     examiner = Examiner(function, wrt, False)
     if at is not None:
         rows = [_near(*_given(examiner, at))]
@@ -113,15 +113,6 @@ def plot(
     if not rows[0].symmetric:
         return f"{path}: {function.__name__} has no bad points; drawn for {places[0]}"
     return f"{path}: {function.__name__} near {' and near '.join(places)}"
-
-
-def _need_matplotlib() -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise TargetError(
-            "plots need matplotlib, which is not installed", hint="pip install matplotlib"
-        ) from None
 
 
 # ------------------------------------------------------------------------- where

@@ -14,14 +14,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import dask
-import dask.array as da
 import numpy as np
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
-from symdiff.errors import SymdiffError
+from symdiff.errors import MissingExtraError, SymdiffError
 from symdiff.frontend import pytrees
+
+try:
+    import dask
+    import dask.array as da
+except ImportError:
+    raise MissingExtraError.of("symdiff.interop.dask needs Dask", "dask") from None
 
 Index = tuple[int, ...]
 """What the axes of an array are called; axes of one name are cut alike."""

@@ -16,20 +16,24 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import jax
-import jax.extend
-import jax.numpy as jnp
 import numpy as np
-from jax.interpreters import ad, batching, mlir
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of
 from symdiff.api.transforms import symgrad
-from symdiff.errors import SymdiffError
+from symdiff.errors import MissingExtraError, SymdiffError
 from symdiff.frontend.pytrees import is_container, within
 from symdiff.interop import derived
 from symdiff.ir.program import Program
 from symdiff.runtime.custom_calls import Handler, Record, of_elements, of_program
+
+try:
+    import jax
+    import jax.extend
+    import jax.numpy as jnp
+    from jax.interpreters import ad, batching, mlir
+except ImportError:
+    raise MissingExtraError.of("symdiff.interop.jax needs JAX", "jax") from None
 
 Kind = tuple[tuple[int, ...], Any]
 """The shape and the dtype of an array."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, optional
 from symdiff.interop.derived import of_text
 from symdiff.runtime.inside_numba.pending_errors import tell_waiting
 
@@ -30,6 +30,12 @@ FIRST = {"cg", "bfgs", "l-bfgs-b", "tnc", "slsqp", *SECOND}
 """The methods of `minimize` that take a gradient."""
 STIFF = {"Radau", "BDF", "LSODA"}
 """The methods of `solve_ivp` that take a Jacobian."""
+
+
+def _scipy(part: str = "") -> Any:
+    return optional(
+        f"scipy.{part}" if part else "scipy", "symdiff.interop.scipy needs SciPy", "scipy"
+    )
 
 
 def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, **options: Any) -> Any:
@@ -52,7 +58,7 @@ def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, **options: A
     >>> minimize(lambda x, a: np.sum((x - a)**4), np.zeros(2), args=(1.0,), method="trust-exact").x.round(2)
     array([1., 1.])
     """
-    from scipy import optimize
+    optimize = _scipy("optimize")
 
     f = symgrad(fun)
     name = method.lower() if isinstance(method, str) else method
@@ -80,7 +86,7 @@ def least_squares(
     -------
     scipy.optimize.OptimizeResult
     """
-    from scipy import optimize
+    optimize = _scipy("optimize")
 
     f = symgrad(fun)
     return optimize.least_squares(f, x0, jac or _jacobian(f, 0, sparse), **options)
@@ -98,7 +104,7 @@ def root(fun: Any, x0: Any, args: Any = (), method: str = "hybr", **options: Any
     -------
     scipy.optimize.OptimizeResult
     """
-    from scipy import optimize
+    optimize = _scipy("optimize")
 
     f = symgrad(fun)
     if method in ("hybr", "lm") and options.get("jac") is None:
@@ -118,7 +124,7 @@ def root_scalar(f: Any, args: Any = (), method: Any = None, **options: Any) -> A
     -------
     scipy.optimize.RootResults
     """
-    from scipy import optimize
+    optimize = _scipy("optimize")
 
     g = symgrad(f)
     first = g._source.parameters.names[0]
@@ -153,7 +159,7 @@ def curve_fit(
     >>> curve_fit(lambda t, a, b: a*np.exp(-b*t), t, 2*np.exp(-3*t))[0].round(3)
     array([2., 3.])
     """
-    from scipy import optimize
+    optimize = _scipy("optimize")
 
     g = symgrad(f)
     by = _by(g, *range(1, len(g._source.parameters.names))).jacobian
@@ -181,7 +187,7 @@ def solve_ivp(
     -------
     scipy.integrate.OdeResult
     """
-    from scipy import integrate
+    integrate = _scipy("integrate")
 
     f = symgrad(fun)
     if getattr(method, "__name__", method) in STIFF and options.get("jac") is None:
@@ -216,7 +222,7 @@ def solve_bvp(
     >>> round(float(rod.sol(0.5)[0]*np.sin(1)/np.sin(0.5)), 3)
     1.0
     """
-    from scipy import integrate
+    integrate = _scipy("integrate")
 
     f, ends = symgrad(fun), symgrad(bc)
     known = () if p is None else (np.ravel(p),)
@@ -258,7 +264,7 @@ def NonlinearConstraint(fun: Any, lb: Any, ub: Any, *args: Any, **options: Any) 
     -------
     scipy.optimize.NonlinearConstraint
     """
-    from scipy import optimize
+    optimize = _scipy("optimize")
 
     f = symgrad(fun)
     given = {**dict(zip(("jac", "hess"), args, strict=False)), **options}
@@ -298,7 +304,6 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     """
     import numba
     from numba import types
-    from scipy import LowLevelCallable
 
     f = symgrad(fun)
     names = f._source.parameters.real
@@ -335,7 +340,7 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     made = numba.cfunc(signature)(kernel["call"])
     function = made.ctypes
     function.made = made, told  # whose machine code lives as long as it does
-    return LowLevelCallable(function)
+    return _scipy().LowLevelCallable(function)
 
 
 def _counts(f: SymbolicFunction) -> tuple[int, int, list[float]]:

@@ -14,12 +14,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
-from symdiff.errors import SymdiffError
+from symdiff.errors import MissingExtraError, SymdiffError
 from symdiff.interop import derived
+
+try:
+    import torch
+except ImportError:
+    raise MissingExtraError.of("symdiff.interop.torch needs PyTorch", "torch") from None
 
 _numbers = itertools.count()
 

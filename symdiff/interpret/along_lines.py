@@ -94,6 +94,11 @@ class Slope:
     jumps: bool = False
     kink: bool = False
 
+    @property
+    def is_none(self) -> bool:
+        """Whether both one-sided derivatives are known, and have no mean."""
+        return self.kink and math.isnan(self.value)
+
 
 UNKNOWN_SLOPE = Slope(math.nan, known=False)
 
@@ -486,7 +491,7 @@ def _joined(sides: Sequence[Limit]) -> Slope:
         return Slope(_rounded(total / len(inside)), kink=kink)
     if all(m.kind == "infinite" for m in inside) and len({m.value for m in inside}) == 1:
         return Slope(inside[0].value * math.inf)
-    return Slope(math.nan)
+    return Slope(math.nan, kink=True)
 
 
 def _rounded(y: Value) -> float:

@@ -218,7 +218,7 @@ class Doubles(Numbers):
         if op.edges is not None:
             return np.float64(value_of(op, tuple(map(float, args))))
         if op.python is None and op.expand is not None:
-            return evaluate(op.expand(*_names(len(args))), self, _named(args))
+            return evaluate(_expansion(op, args), self, _named(args))
         return np.float64(in_doubles(op)(*args))
 
     def half_power(self, x: Number, n: int) -> Number | None:
@@ -242,6 +242,16 @@ _WHOLE: dict[Op, Callable[..., Any]] = {
 
 def _names(count: int) -> list[Expr]:
     return [ir.var(f"x{i}") for i in range(count)]
+
+
+def _expansion(op: Op, args: Sequence[Number]) -> Expr:
+    """The expansion of an operation of names; an order, which comes first, may have to be a number."""
+    names = _names(len(args))
+    assert op.expand is not None
+    try:
+        return op.expand(*names)
+    except NotImplementedError:
+        return op.expand(ir.const(Fraction(float(args[0]))), *names[1:])
 
 
 def _named(args: Sequence[Number]) -> dict[str, Number]:

@@ -456,7 +456,7 @@ class _Trial:
                     return agreed
                 beside = self.formulas([moved[p] for p in self.names])
                 for a, b in zip(found, beside, strict=True):
-                    if not abs(a - b) <= SMOOTH * (1 + abs(a)):
+                    if not abs(a - b) <= SMOOTH * (1 + abs(a)) < math.inf:
                         return False
         return True
 
@@ -485,7 +485,9 @@ class _Trial:
             weights = [math.prod(flat[w] for w in t.weights) for t in row]
             jumps.append(any(s.jumps for s in slopes))
             total = sum(w * s.value for w, s in zip(weights, slopes, strict=True))
-            if math.isnan(total) or not all(s.known for s in slopes):
+            if any(s.is_none for s in slopes):
+                agreed = False
+            elif math.isnan(total) or not all(s.known for s in slopes):
                 agreed = agreed and None
             elif not _is_close(x, total):
                 agreed = False

@@ -363,6 +363,20 @@ def _cofactors(f: Formulas, a: Any) -> tuple[Any, ...]:
     return (made,)
 
 
+def _cofactor_slopes(f: Formulas, a: Any, d: Any) -> tuple[Any, ...]:
+    """Derivatives of minors, by one row after the other."""
+    made = np.empty(a.shape, object)
+    for i, j in np.ndindex(*a.shape):
+        minor, slopes = (np.delete(np.delete(m, i, 0), j, 1) for m in (a, d))
+        terms: list[Any] = []
+        for k in range(len(minor)):
+            changed = minor.copy()
+            changed[k] = slopes[k]
+            terms += _det(f, changed)
+        made[i, j] = f.dot([ir.const((-1) ** (i + j))] * len(terms), terms)
+    return (made,)
+
+
 def _inv(f: Formulas, a: Any) -> tuple[Any, ...]:
     (cofactors,) = _cofactors(f, a)
     d = f.dot(a[0], cofactors[0])
@@ -414,6 +428,7 @@ SIGNED = 16
 SOLVERS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "cholesky": _cholesky,
     "cofactors": _cofactors,
+    "cofactor_slopes": _cofactor_slopes,
     "det": _det,
     "eigh": _eigh,
     "inv": _inv,

@@ -9,6 +9,7 @@
 `shared_memory`      arguments that share an array, one of which the function changes
 `tracing`            from a Python function to where its programs come from
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
+`unknown_derivatives`  derivatives without a formula, refused at their line
 `on_disk`            optimized programs, as they are kept on disk
 `written`            derivatives at points that kernels do not know, by the definition
 `domain_checks`      what `domain=` demands of the arguments of loop programs, as checks

@@ -26,6 +26,7 @@ from symdiff.pipeline.argument_shapes import says_shared, shapes_of, stretched, 
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.shared_memory import shared_in_call
+from symdiff.pipeline.unknown_derivatives import refuse_unknown
 from symdiff.pipeline.validation.seen import Seen
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
@@ -316,13 +317,14 @@ class Source:
         """A captured program after the steps of the path."""
         if not self.path:
             return program
-        pipeline, notes = pipeline_of(program), None
+        captured, pipeline, notes = program, pipeline_of(program), None
         if isinstance(program, Program):
             from symdiff.pipeline.scalar import Notes
 
             notes = self.notes[id(program)] = Notes()
         for kind, by in self.path:
             program = pipeline.derive(program, kind, by, notes, self.checkpoint)
+        refuse_unknown(program, captured)
         return program
 
     def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:

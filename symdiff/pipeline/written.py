@@ -122,20 +122,21 @@ class Written:
         with exclusive():
             there = self._derivatives(dtype).at(own)
             for k in lost:
-                total, known = 0.0, True
+                total, known, none = 0.0, True, False
                 for t in rows[k]:
                     weight = math.prod(point[w] for w in t.weights)
                     if weight == 0:
                         continue
                     slope = there.partial(t.output, t.by)
                     jumps, known = jumps | slope.jumps, known & slope.known
+                    none |= slope.is_none
                     total += weight * slope.value
                 if k in doubted:
                     result[k] = total if known and not _alike(total, found[k]) else found[k]
                     continue
                 unknown += not known and not math.isinf(found[k])
                 if math.isnan(found[k]) or (
-                    known and not (math.isinf(found[k]) and math.isnan(total))
+                    known and (none or not (math.isinf(found[k]) and math.isnan(total)))
                 ):
                     result[k] = total
         if unknown:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -90,17 +88,10 @@ def test_refusals(args: tuple[str, ...], message: str) -> None:
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.partition(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("x", "-o", "a.png")
     assert result.exit_code == 2
-    assert "pip install matplotlib" in result.stderr
+    assert 'pip install "symdiff[plot]"' in result.stderr
 
 
 def test_what_is_drawn_is_what_is_computed() -> None:

@@ -159,7 +159,7 @@ def test_what_it_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(TargetError, match="Jinja2") as error:
         symgrad(lambda x: x * x).report().html()
-    assert "pip install jinja2 pygments" in str(error.value)
+    assert 'pip install "symdiff[report]"' in str(error.value)
 
 
 @pytest.mark.slow

@@ -69,6 +69,9 @@ CASES: dict[str, tuple[LoopProgram, list]] = {
     "inv": (call("inv", {"a": SQUARE}, {"x": SQUARE}, "x"), [A]),
     "det": (call("det", {"a": SQUARE}, {"d": REAL}, "d"), [A]),
     "cofactors": (call("cofactors", {"a": SQUARE}, {"c": SQUARE}, "c"), [A]),
+    "cofactor_slopes": (
+        call("cofactor_slopes", {"a": SQUARE, "b": SQUARE}, {"c": SQUARE}, "c"), [A, A.T + 1.0],
+    ),
     "slogdet": (call("slogdet", {"a": SQUARE}, {"d": REAL, "l": REAL}, "l"), [A]),
     "cholesky": (call("cholesky", {"a": SQUARE}, {"l": SQUARE}, "l"), [SYMMETRIC]),
     "eigenvalues": (

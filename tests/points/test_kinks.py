@@ -110,3 +110,17 @@ def test_arrays() -> None:
     g = symgrad(lambda v: sum(max(x, 0.0) ** 2 + min(x, 0.0) ** 2 for x in v))
     assert g.hessian(np.array([0.0, 1.0])).tolist() == [[2.0, 0.0], [0.0, 2.0]]
     assert g.hvp(np.zeros(2), np.array([1.0, 3.0])).tolist() == [2.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("f", "point", "slope"),
+    [
+        (lambda x: np.abs(x - 1) * sc.digamma(x), 1.0, 0.0),
+        (lambda x: sc.digamma(np.abs(x - 1) + 1), 1.0, 0.0),
+        (lambda x: np.maximum(x, 1.0) * sc.polygamma(1, x), 1.0, math.pi**2 / 12 - 2 * sc.zeta(3)),
+    ],
+)
+def test_functions_with_an_order(f: Callable[..., float], point: float, slope: float) -> None:
+    assert symgrad(f).grad(point) == pytest.approx(slope, rel=1e-14)
+    total = symgrad(lambda v: np.sum(f(v)))
+    assert total.grad(np.array([point, 2.5]))[0] == pytest.approx(slope, rel=1e-14)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -228,3 +229,43 @@ def test_functions_of_passes_are_short() -> None:
         if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 80
     ]
     assert long == []
+
+
+DOORS = {
+    "symdiff.interop.jax": "jax",
+    "symdiff.interop.torch": "torch",
+    "symdiff.interop.dask": "dask",
+}
+"""Modules that need an optional package, and which."""
+
+
+def imported_at_once(node: ast.AST) -> Iterator[str]:
+    """The packages that code imports when its module is imported."""
+    match node:
+        case ast.Import():
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        case ast.ImportFrom(level=0, module=str(module)):
+            yield module.partition(".")[0]
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            return
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            yield from (name for part in node.orelse for name in imported_at_once(part))
+        case _:
+            for part in ast.iter_child_nodes(node):
+                yield from imported_at_once(part)
+
+
+def test_imports_at_once_are_found() -> None:
+    text = "import a.b\ntry:\n  from c.d import e\nexcept ImportError: pass\n"
+    text += "if TYPE_CHECKING:\n  import f\nclass G:\n  import h\n  def i():\n    import j\nfrom . import k"
+    assert list(imported_at_once(ast.parse(text))) == ["a", "c", "h"]
+
+
+def test_nothing_optional_is_imported_at_the_top() -> None:
+    """What extras install is imported where it is needed; importing symdiff needs the core dependencies alone."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    core = {r.partition(">=")[0].replace("python-flint", "flint") for r in project["dependencies"]}
+    known = core | {"symdiff"} | sys.stdlib_module_names
+    for name, text in texts().items():
+        others = set(imported_at_once(ast.parse(text))) - known - {DOORS.get(name)}
+        assert not others, (name, others)

@@ -90,6 +90,27 @@ def _cofactors(a):
         others = -others
     return np.dot(np.ascontiguousarray(u*others), v)
 ''',
+    "_cofactor_slopes": '''@njit(error_model="numpy", cache=True)
+def _cofactor_slopes(a, d):
+    """The derivative of the cofactors of a along d."""
+    if a.size == 0:
+        return a.copy()
+    u, sizes, v = np.linalg.svd(a)
+    along = np.dot(np.dot(np.ascontiguousarray(u.T), np.ascontiguousarray(d)), np.ascontiguousarray(v.T))
+    inner = np.zeros_like(along)
+    for i in range(sizes.size):
+        for j in range(sizes.size):
+            if j != i:
+                others = 1.0
+                for k in range(sizes.size):
+                    if k != i and k != j:
+                        others *= sizes[k]
+                inner[i, j] = -others*along[j, i]
+                inner[i, i] += others*along[j, j]
+    if np.linalg.det(u)*np.linalg.det(v) < 0:
+        inner = -inner
+    return np.dot(np.dot(u, inner), v)
+''',
 }  # fmt: skip
 """Functions that a source may call."""
 

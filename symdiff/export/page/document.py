@@ -19,7 +19,7 @@ from symdiff.diagnostics.certify import (
 )
 from symdiff.diagnostics.naive import Naive
 from symdiff.diagnostics.report import KINDS, Report
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import MissingExtraError, SymdiffError
 from symdiff.export.page.pictures import Series, errors, graph
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr, topological, var
@@ -76,7 +76,7 @@ def page(function: Any, report: Report) -> str:
 
     Raises
     ------
-    TargetError : without Jinja2 and Pygments.
+    MissingExtraError : without Jinja2 and Pygments.
     """
     try:
         from jinja2 import Environment
@@ -84,8 +84,8 @@ def page(function: Any, report: Report) -> str:
         from pygments.formatters import HtmlFormatter
         from pygments.lexers import PythonLexer
     except ImportError:
-        raise TargetError(
-            "a report as a page needs Jinja2 and Pygments", hint="pip install jinja2 pygments"
+        raise MissingExtraError.of(
+            "a report as a page needs Jinja2 and Pygments", "report"
         ) from None
 
     def code(text: str) -> str:

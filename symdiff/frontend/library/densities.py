@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import i0e
 
 from symdiff.frontend.library.distributions import (
     arc_share,
@@ -24,6 +23,7 @@ from symdiff.frontend.library.distributions import (
     gamma_rest,
     gamma_share,
     hypergeometric,
+    i0e,
     log_gamma,
     log_pi,
     owen,

@@ -17,6 +17,7 @@ from symdiff.ir.functions import (
     GAMMAINC,
     GAMMAINCC,
     HYP2F1,
+    IVE,
     LAMBERTW,
     LAMBERTW_LOWER,
     LGAMMA,
@@ -70,6 +71,8 @@ arc_share = exact(von_mises_share)
 """The share of von Mises's distribution between -pi and z."""
 hypergeometric = exact(lambda a, b, c, z: HYP2F1(a, b, c, z))
 """2F1(a, b; c; z)."""
+i0e = exact(lambda z: IVE(const(0), z))
+"""exp(-abs(z))*I0(z)."""
 quantile = exact(normal_quantile)
 """The quantile function of the normal distribution."""
 turns = exact(lambda z: ATAN(z) / PI())

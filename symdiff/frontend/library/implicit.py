@@ -202,31 +202,49 @@ def root_scalar(
 # ----------------------------------------------------------------------- integrals
 def quad(
     func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, epsabs: Any = 1.49e-8,
-    epsrel: Any = 1.49e-8, limit: Any = 50,
+    epsrel: Any = 1.49e-8, limit: Any = 50, points: Any = None,
 ) -> Any:  # fmt: skip
     """An integral by more and more panels, until their number makes no difference: derivatives are
-    as accurate only where the integrand is smooth, so `epsabs` cannot relax the criterion."""
+    as accurate only where the integrand is smooth, so `epsabs` cannot relax the criterion. It is
+    the sum of those between `points`, which move with the parameters that they depend on."""
     args = args if isinstance(args, tuple) else (args,)
+    ends = [a, b]
+    if points is not None:
+        if _infinite(a) or _infinite(b):
+            raise ValueError("an integral to infinity has no points; split it")
+        inner = np.sort(np.minimum(np.maximum(np.array(points), min(a, b)), max(a, b)))
+        inner = inner if a <= b else inner[::-1]
+        ends = [a, *[inner[k] for k in range(len(points))], b]
     if full_output:
         raise TypeError("quad() with full_output is not supported")
     count, coarse, before = 1, 0.0, 0.0
     is_open = True
     while is_open and count < PANELS:
         count = 2 * count
-        fine, square = _panels(func, a, b, args, count)
+        fine, square = _panels(func, ends, args, count)
         # parts may cancel by symmetry before convergence, but squares do not; for an integrand
         # that is 0 everywhere, whose derivative may be anything, all panels are used
         is_close = abs(fine - coarse) <= CONVERGED * math.sqrt(square)
         is_open = not (is_close and abs(square - before) <= 100 * CONVERGED * square and square > 0)
         coarse, before = fine, square
     if is_open and before != 0:
-        raise ValueError("an integral does not converge: split it at kinks, or transform it")
-    found, _ = _panels(func, a, b, args, 2 * count)  # as derivatives may need more
+        raise ValueError(
+            "an integral does not converge: split it at kinks by points=, or transform it"
+        )
+    found, _ = _panels(func, ends, args, 2 * count)  # as derivatives may need more
     return approximate(found)
 
 
-def _panels(f: Any, a: Any, b: Any, args: Any, count: Any) -> Any:
-    """The integral by so many panels, and that of the square of the integrand."""
+def _panels(f: Any, ends: Any, args: Any, count: Any) -> Any:
+    """The integral by so many panels between ends, and that of the square of the integrand."""
+    total, square = 0.0, 0.0
+    for k in range(len(ends) - 1):
+        part, of_square = _piece(f, ends[k], ends[k + 1], args, count)
+        total, square = total + part, square + of_square
+    return total, square
+
+
+def _piece(f: Any, a: Any, b: Any, args: Any, count: Any) -> Any:
     total, square = 0.0, 0.0
     s, weight = _node(0, count)
     for i in range(ORDER * count):

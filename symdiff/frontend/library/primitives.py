@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symdiff.errors import MissingExtraError, optional
 from symdiff.frontend.arrays.small import elementwise
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
@@ -41,6 +42,14 @@ def traced_as(function: Any) -> Callable[[Function], Function]:
         return implementation
 
     return register
+
+
+@traced_as(optional)
+def _optional(t: Tracer, module: str, what: str, extra: str) -> Any:
+    try:
+        return optional(module, what, extra)
+    except MissingExtraError as error:
+        raise Refused(error.message, error.hint) from None
 
 
 def exact(formula: Callable[..., Expr]) -> Function:

@@ -4,7 +4,6 @@ and the traced versions of Python's, math's and NumPy's own."""
 from __future__ import annotations
 
 import functools
-import importlib
 import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType
@@ -60,7 +59,7 @@ METHOD_OWNERS = (list, dict, set, frozenset, str, tuple, range)
 
 def find(function: Any) -> Implementation | None:
     """The traced version of a known function."""
-    table = _table(tuple(m for m in MODULES if m in sys.modules))
+    table = _table(tuple(m for m in modules() if m in sys.modules))
     found = table.get(id(function))
     return found[1] if found is not None and found[0] is function else None
 
@@ -126,11 +125,15 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
     return implementation
 
 
-MODULES = (
-    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "scipy.integrate", "scipy.spatial.distance", "scipy.stats", "scipy.interpolate", "scipy.sparse.linalg", "scipy.ndimage", "scipy.signal.windows", "numpy.fft", "scipy.fft", "numpy.lib.stride_tricks", *(f"numpy.polynomial.{name}" for name in ("polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")),
-    "statistics",
-)  # fmt: skip
-"""Modules whose functions are known once the user has imported them."""
+@functools.cache
+def _names() -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_entries(), *_written(), *composed.ALIASES)))
+
+
+@functools.cache
+def modules() -> tuple[str, ...]:
+    """Modules with known functions, which are known once something has imported the module."""
+    return tuple(dict.fromkeys(name.rpartition(".")[0] for name in _names()))
 
 
 @functools.lru_cache(maxsize=16)
@@ -140,16 +143,12 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     entries = _entries()
     written = _written()
     whole = {name: _composed(*entry) for name, entry in written.items()}
-    names = dict.fromkeys((*entries, *whole, *composed.ALIASES))
     table: dict[int, tuple[Any, Implementation]] = {}
-    for name in names:
+    for name in _names():
         module, _, attribute = name.rpartition(".")
-        if module in MODULES and module not in loaded:
+        if module not in loaded:
             continue
-        owner: Any = importlib.import_module("numpy" if module == "numpy.linalg" else module)
-        if module == "numpy.linalg":
-            owner = owner.linalg
-        function = getattr(owner, attribute, None)
+        function = getattr(sys.modules[module], attribute, None)
         known = composed.ALIASES.get(name, name)
         if function is not None and (name in entries or id(function) not in table):
             usual = whole[known] if known in whole else _own(known, entries[known])

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import UnsupportedError
+from symdiff.errors import UnsupportedError, optional
 from symdiff.frontend.signature import Array
 from symdiff.frontend.sympy.queries import (
     check_real,
@@ -162,10 +162,8 @@ class _Writer:
         linecache.cache[path] = (len(source), None, source.splitlines(True), path)
         scope: dict[str, Any] = {"np": np, "math": math, "Array": Array, **self.exact}
         if "scipy" in self.modules:
-            import scipy
-            import scipy.special
-
-            scope["scipy"] = scipy
+            optional("scipy.special", "special functions of SymPy's need SciPy", "scipy")
+            scope["scipy"] = sys.modules["scipy"]
         # The text is written above from SymPy objects; the only user text in it are names,
         # which are checked to be identifiers.
         exec(compile(source, path, "exec"), scope)

@@ -166,9 +166,9 @@ def unknown(name: str, arity: int, text: str) -> Op:
         name, arity, partials=lambda *args: (made(*args),) * arity, expand=refuse,
         sympy=lambda sp, *args: sp.Function(name)(*args), ball=lambda *args: flint().arb("nan"),
     )  # fmt: skip
-    UNKNOWN.append(made)
+    UNKNOWN[made] = text
     return made
 
 
-UNKNOWN: list[Op] = []
-"""Derivatives that have no formula."""
+UNKNOWN: dict[Op, str] = {}
+"""Derivatives that have no formula, and how they are refused."""

@@ -66,6 +66,20 @@ def cofactors(a: Matrix) -> tuple[Any]:
     return (result,)
 
 
+def cofactor_slopes(a: Matrix, d: Matrix) -> tuple[Any]:
+    """The derivative of the matrix of cofactors along d: of minors, by one row after the other."""
+    result = np.empty(a.shape, object)
+    for i, j in np.ndindex(*a.shape):
+        minor, slopes = (np.delete(np.delete(m, i, 0), j, 1) for m in (a, d))
+        total = arb(0)
+        for k in range(len(minor)):
+            changed = minor.copy()
+            changed[k] = slopes[k]
+            total += det(changed)[0]
+        result[i, j] = total if (i + j) % 2 == 0 else -total
+    return (result,)
+
+
 def slogdet(a: Matrix) -> tuple[Any, Any]:
     """The sign of the determinant, and the logarithm of its size."""
     (d,) = det(a)

@@ -73,23 +73,40 @@ def _det_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
 
 
 def _cofactors_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
-    """C = det(A) T with T the transposed inverse: dC = C tr(T' dA) - C dA' T."""
-    a, c, d = s.args[0], result_of(s), dots[0]
-    if d is ZERO:
-        return [ZERO]
-    t = w.transposed(w.call("inv", w.shape(a), a))
-    size = w.trace_of_product(w.transposed(t), d)
-    turned = w.times(w.times(c, w.transposed(d)), t)
-    return [w.build(w.shape(a), lambda i, j: size * load(c, i, j) - load(turned, i, j))]
+    return [ZERO if dots[0] is ZERO else _slopes(w, s.args[0], dots[0])]
 
 
 def _cofactors_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
-    """The transposed of the map above: T tr(C' Cbar) - T Cbar' C."""
-    a, c, bar = s.args[0], result_of(s), bars[0]
-    t = w.transposed(w.call("inv", w.shape(a), a))
-    size = w.trace_of_product(w.transposed(c), bar)
-    turned = w.times(w.times(t, w.transposed(bar)), c)
-    return [w.build(w.shape(a), lambda i, j: size * load(t, i, j) - load(turned, i, j))]
+    return [_slopes(w, s.args[0], bars[0])]  # second derivatives are symmetric
+
+
+def _slopes(w: Writer, a: Expr, d: Expr) -> Expr:
+    return w.call("cofactor_slopes", w.shape(a), a, d)
+
+
+def _cofactor_slopes_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
+    (a, d), (da, dd) = s.args, dots
+    return [w.plus(_slopes_by(w, a, d, da), ZERO if dd is ZERO else _slopes(w, a, dd))]
+
+
+def _cofactor_slopes_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
+    (a, d), bar = s.args, bars[0]
+    return [_slopes_by(w, a, d, bar), _slopes(w, a, bar)]  # third derivatives are symmetric
+
+
+def _slopes_by(w: Writer, a: Expr, d: Expr, da: Expr) -> Expr:
+    """With T the transposed inverse the slopes are C tr(T' D) - C D' T, and dT = -T dA' T."""
+    if da is ZERO:
+        return ZERO
+    shape = w.shape(a)
+    t, c = w.transposed(w.call("inv", shape, a)), w.call("cofactors", shape, a)
+    dc, dt = _slopes(w, a, da), w.minus(w.times(w.times(t, w.transposed(da)), t))
+    size, change = (w.trace_of_product(w.transposed(m), d) for m in (t, dt))
+    turned = w.transposed(d)
+    other = w.plus(w.times(w.times(dc, turned), t), w.times(w.times(c, turned), dt))
+    return w.build(
+        shape, lambda i, j: size * load(dc, i, j) + change * load(c, i, j) - load(other, i, j)
+    )
 
 
 def _slogdet_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
@@ -204,6 +221,17 @@ def _cofactors(a: Any) -> tuple[Any]:
     return (np.round(sign) * (u * np.array(others)) @ v,)
 
 
+def _cofactor_slopes(a: Any, d: Any) -> tuple[Any]:
+    """The derivative of the matrix of cofactors along d, from singular values."""
+    u, sizes, v = np.linalg.svd(a)
+    along = u.T @ d @ v.T
+    n = len(sizes)
+    others = np.array([[np.prod(np.delete(sizes, [i, j])) for j in range(n)] for i in range(n)])
+    others = others.reshape(n, n) * (1 - np.eye(n))
+    sign = np.round(np.linalg.det(u) * np.linalg.det(v))
+    return (sign * u @ (np.diag(others @ np.diag(along)) - others * along.T) @ v,)
+
+
 BLOCK = 48
 """Columns that are eliminated one by one, before the others."""
 
@@ -251,6 +279,10 @@ ROUTINES: dict[str, Routine] = {
     ),
     "cofactors": Routine(
         _cofactors, algebra.cofactors, _cofactors_jvp, _cofactors_vjp, "_cofactors({0})"
+    ),
+    "cofactor_slopes": Routine(
+        _cofactor_slopes, algebra.cofactor_slopes, _cofactor_slopes_jvp, _cofactor_slopes_vjp,
+        "_cofactor_slopes({0}, {1})",
     ),
     "slogdet": Routine(
         lambda a: tuple(np.linalg.slogdet(a)), algebra.slogdet, _slogdet_jvp, _slogdet_vjp,

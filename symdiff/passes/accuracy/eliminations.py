@@ -38,7 +38,15 @@ MINORS = 3
 
 def can_be_eliminated(s: Call) -> bool:
     """Whether a call can be written as loops."""
-    return s.routine in ("solve", "inv", "det", "slogdet", "cofactors", "cholesky")
+    return s.routine in (
+        "solve",
+        "inv",
+        "det",
+        "slogdet",
+        "cofactors",
+        "cofactor_slopes",
+        "cholesky",
+    )
 
 
 def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
@@ -52,6 +60,9 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
     if s.routine == "cofactors":
         inverse = lambda i, j: load(reduced, i, n + j) / load(reduced, i, i)
         return [*made, *cofactors(s, n, lambda i: load(reduced, i, i), sign, inverse, names)]
+    if s.routine == "cofactor_slopes":
+        inverse = lambda i, j: load(reduced, i, n + j) / load(reduced, i, i)
+        return [*made, *_slopes(s, n, lambda i: load(reduced, i, i), sign, inverse, names)]
     if s.routine in ("solve", "inv"):
         ((name, t),) = s.results
         places = [index(names.fresh(i)) for i in "ij"[: len(t.shape)]]
@@ -96,6 +107,38 @@ def cofactors(
     size = ir.var(determinant)
     value = ir.where(ir.eq(size, ZERO), ir.NAN, size * inverse(j, i))
     return [pivots, Build(name, t, (name_of(i), name_of(j)), value)]
+
+
+def _slopes(
+    s: Call, n: Expr, pivot: Callable[[Expr], Expr], sign: Expr,
+    inverse: Callable[[Expr, Expr], Expr], names: Names,
+) -> list[Statement]:  # fmt: skip
+    """Derivatives of cofactors, det(A) (tr(X D) X' - (X D X)') with the inverse X; nan where the
+    matrix is singular."""
+    ((name, t),), (_, d) = s.results, s.args
+    determinant = names.fresh("determinant")
+    only = replace(s, routine="det", results=((determinant, REAL),))
+    size = ir.var(determinant)
+
+    def summed(term: Callable[[Expr], Expr]) -> tuple[Loop, Expr]:
+        k, now, end = index(names.fresh("k")), names.fresh("sum"), names.fresh("sum")
+        carried = Carried(now, REAL, ZERO, ir.var(now) + term(k), end)
+        return Loop(name_of(k), n, (carried,), (), names.fresh("trips")), ir.var(end)
+
+    def product(made: str, term: Callable[[Expr, Expr, Expr], Expr]) -> Build:
+        i, j = (index(names.fresh(c)) for c in "ij")
+        loop, total = summed(lambda k: term(i, k, j))
+        return Build(made, t, (name_of(i), name_of(j)), total, (loop,))
+
+    moved, twice = names.fresh("moved"), names.fresh("twice")
+    first = product(moved, lambda i, k, j: inverse(i, k) * load(d, k, j))
+    second = product(twice, lambda i, k, j: load(array(moved), i, k) * inverse(k, j))
+    diagonal, trace = summed(lambda k: load(array(moved), k, k))
+    i, j = (index(names.fresh(c)) for c in "ij")
+    value = size * (trace * inverse(j, i) - load(array(twice), j, i))
+    value = ir.where(ir.eq(size, ZERO), ir.NAN, value)
+    last = Build(name, t, (name_of(i), name_of(j)), value)
+    return [of_pivots(only, n, pivot, sign, names), first, second, diagonal, last]
 
 
 def _minors(s: Call, n: int, names: Names) -> Statement:
@@ -149,7 +192,7 @@ def _reduced(
     a, width = s.args[0], n
     i, j = (index(names.fresh(c)) for c in "ij")
     value = load(a, i, j)
-    if s.routine in ("inv", "cofactors"):
+    if s.routine in ("inv", "cofactors", "cofactor_slopes"):
         width, right = n + n, ir.where(ir.eq(j - n, i), ONE, ZERO)
         value = ir.where(ir.lt(j, n), value, right)
     elif s.routine == "solve":

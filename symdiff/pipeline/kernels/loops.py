@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from symdiff.codegen.llvm.entry.sizes import Words
-from symdiff.errors import DomainError, SymdiffError, UnsupportedError
+from symdiff.errors import DomainError, SymdiffError, UnsupportedError, optional
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, kind_of, leaves, name_of
@@ -470,8 +470,7 @@ def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> An
         return found[0] if one else tuple(found)
 
     def stacked(t: Any) -> Any:
-        from scipy.sparse import vstack
-
+        vstack = optional("scipy.sparse", "sparse matrices need SciPy", "scipy").vstack
         rows = zip(*(made[int(k)] for k in t.ravel()), strict=True)
         return beside([vstack(list(column), format="csr") for column in rows])
 
@@ -480,10 +479,7 @@ def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> An
 
 def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
     """The entries of one output by one parameter as a CSR matrix."""
-    try:
-        from scipy.sparse import csr_array
-    except ImportError:
-        raise SymdiffError("sparse matrices are SciPy's", hint="pip install scipy") from None
+    csr_array = optional("scipy.sparse", "sparse matrices need SciPy", "scipy").csr_array
     at = [np.ravel(results[k]) for k, _ in e.pairs]
     slopes = [np.ravel(results[k]) for _, k in e.pairs]
     rows = np.tile(np.arange(at[0].size), len(at))

@@ -348,7 +348,7 @@ class _Search:
             for k in np.flatnonzero(which)
             if self._has_derivative(row.flat[k])
         ]
-        values: list[float | None] = []
+        values: list[tuple[float, bool] | None] = []
         for _, _, terms_of in places:
             if len(values) == SAMPLED and (work.spent() - start) * len(places) > 2 * SAMPLED * (
                 until - start
@@ -357,8 +357,9 @@ class _Search:
             if work.spent() > until:
                 break
             values.append(self._sum(terms_of))
-        for (made, k, _), value in zip(places, values, strict=False):
-            if value is not None and not (math.isnan(value) and math.isinf(made.flat[k])):
+        for (made, k, _), answer in zip(places, values, strict=False):
+            value, is_none = answer or (math.nan, False)
+            if answer and (is_none or not (math.isnan(value) and math.isinf(made.flat[k]))):
                 made.flat[k] = value
         return len(places) - sum(v is not None for v in values)
 
@@ -369,8 +370,9 @@ class _Search:
             self.infinite[t.output] or self.there.is_pole(t.output) for t in row
         )
 
-    def _sum(self, row: Sequence[Any]) -> float | None:
-        total = 0.0
+    def _sum(self, row: Sequence[Any]) -> tuple[float, bool] | None:
+        """A derivative, and whether there is known to be none; None if it is not known."""
+        total, is_none = 0.0, False
         for t in row:
             weight = math.prod(self.flat[w] for w in t.weights)
             if weight == 0:
@@ -380,8 +382,8 @@ class _Search:
                 return None
             if slope.jumps and self.jumps is None:
                 self.jumps = self.there.point, slope.value
-            total += weight * slope.value
-        return total
+            total, is_none = total + weight * slope.value, is_none or slope.is_none
+        return total, is_none
 
 
 def _as_derivative(p: Any, row: Any) -> Any:

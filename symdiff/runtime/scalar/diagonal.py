@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import optional
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
@@ -49,10 +49,7 @@ def dense(slopes: Any, arguments: Sequence[Shape]) -> Any:
 
 def sparse(slopes: Any, argument: Shape) -> Any:
     """The same by one argument, as a SciPy CSR matrix of the flattened result and argument."""
-    try:
-        from scipy.sparse import csr_array
-    except ImportError:
-        raise SymdiffError("sparse matrices are SciPy's", hint="pip install scipy") from None
+    csr_array = optional("scipy.sparse", "sparse matrices need SciPy", "scipy").csr_array
     values = np.asarray(slopes)
     count = int(np.prod(argument, dtype=np.int64))
     places = np.broadcast_to(np.arange(count).reshape(argument), values.shape)

@@ -250,3 +250,24 @@ def test_arguments_in_a_list() -> None:
         return newton(lambda x, *q: x * x - q[0] * q[1], 1.0, lambda x, *q: 2 * x, args=[a, 3.0])
 
     assert symgrad(root)(2.0) == pytest.approx(math.sqrt(6), rel=1e-15)
+
+
+def kinked(a):
+    return quad(lambda t: abs(t - a), 0, 1, points=[a, 2.0])[0]
+
+
+def test_integrals_are_split_at_points():
+    assert symgrad(kinked).grad(0.3) == pytest.approx(-0.4, rel=1e-14)
+
+
+@pytest.mark.slow
+def test_points_move_with_parameters():
+    assert symgrad(kinked)(0.3) == pytest.approx(0.29, rel=1e-15)
+    assert symgrad(kinked).hessian(0.3) == pytest.approx(2.0, rel=1e-13)
+
+    def jumps(a):
+        return quad(lambda t: 1.0 if t < a else math.exp(t), 0, 1, points=(a,))[0]
+
+    assert symgrad(jumps).grad(0.3) == pytest.approx(1 - math.exp(0.3), rel=1e-13)
+    back = symgrad(lambda a: quad(lambda t: abs(t - a), 1, 0, points=[a])[0])
+    assert back.grad(0.3) == pytest.approx(0.4, rel=1e-14)
