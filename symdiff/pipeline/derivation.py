@@ -22,7 +22,15 @@ from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.pipeline import guard_messages
-from symdiff.pipeline.argument_shapes import says_shared, shapes_of, stretched, with_shared
+from symdiff.pipeline.argument_shapes import (
+    as_integers,
+    is_whole,
+    only_compared,
+    says_shared,
+    shapes_of,
+    stretched,
+    with_shared,
+)
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.shared_memory import shared_in_call
@@ -74,6 +82,7 @@ class Source:
         kept here was made.
     seen : what comparisons of the captured function with plain Python have shown.
     floats : what integers of these kinds give; see `of_integers`.
+    integers : of which integers among the arguments the kind decides.
     """
 
     name: str
@@ -94,6 +103,7 @@ class Source:
     sound: dict[Any, Sound] = field(default_factory=dict)
     seen: Seen = field(default_factory=Seen)
     floats: dict[Any, str] = field(default_factory=dict)
+    integers: dict[Any, frozenset[str]] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -119,7 +129,7 @@ class Source:
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:
-            for kept in (self.programs, self.notes, self.sound, self.floats):
+            for kept in (self.programs, self.notes, self.sound, self.floats, self.integers):
                 kept.clear()
             self.epoch = self.captures.epoch
         return self.epoch
@@ -193,7 +203,10 @@ class Source:
     ) -> Shapes:
         """What the program for these arguments depends on; of mapped ones the first axis
         does not count."""
-        found = self._sized(static, shapes_of(self.parameters.real, values, mapped), values, mapped)
+        found = shapes_of(self.parameters.real, values, mapped)
+        if self.path:
+            found = self._of_their_kind(static, found, values, mapped)
+        found = self._sized(static, found, values, mapped)
         if changed := self.changed(static, found):
             same = shared_in_call(changed, found, values, mapped, self.captures, bool(self.path))
             found = self._sized(static, with_shared(found, same), values, mapped) if same else found
@@ -204,6 +217,44 @@ class Source:
             return self._sized(static, known, values, mapped)
         except UnsupportedError:  # they must be integers: the call is refused
             return found
+
+    def _of_their_kind(
+        self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool]
+    ) -> Shapes:
+        """The shapes of the arguments of a derivative; those that must be integers, as for floats
+        the function is another one, are marked "w"."""
+        whole = frozenset(n for n, v in zip(shapes, values, strict=False) if is_whole(v))
+        if not whole:
+            return shapes
+        key = static_key(static), _shape_key(shapes), whole
+        kept = self.integers.get(key)
+        if kept is None:
+            with self.once:
+                kept = self._rounding(static, shapes, whole)
+                if not kept:
+                    numbers = frozenset(n for n in whole if not shapes[n][0])
+                    sized = self._sized(static, shapes, values, mapped)
+                    kept = numbers and only_compared(self.raw(static, sized), numbers)
+                self.integers[key] = kept
+        return as_integers(shapes, kept) if kept else shapes
+
+    def _rounding(
+        self, static: Mapping[str, Any], shapes: Shapes, whole: frozenset[str]
+    ) -> frozenset[str]:
+        """Those of the arguments that make floats be stored in arrays of integers."""
+
+        def rounds(names: frozenset[str]) -> bool:
+            traced = self.of_integers(static, as_integers(shapes, names, ("n", "t")), lambda: True)
+            return traced == "rounded floats"
+
+        if not rounds(whole):
+            return frozenset()
+        return frozenset(n for n in whole if rounds(frozenset({n})) or not rounds(whole - {n}))
+
+    def alike(self, static: Mapping[str, Any], one: Sequence[Any], other: Sequence[Any]) -> bool:
+        """Whether calls with these arguments have one captured program."""
+        first, second = (self.raw(static, self.shapes(static, values)) for values in (one, other))
+        return first is second
 
     def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
         """The arguments of these shapes that the captured function changes."""
