@@ -151,7 +151,7 @@ def always_floats(self: Function, real: Sequence[Any], static: Mapping[str, Any]
         return True
     whole = [1 if type(v) in (int, float) else v for v in real]
     if self._source.path:
-        return self._source.alike(static, whole, real)
+        return bool(self._source.alike(static, whole, real))
     if not any(type(v) is int for v in real):
         return False  # which costs a trace; there was no need yet
     return _kinds(self, whole, static, self._source.shapes(static, whole)) == "floats"

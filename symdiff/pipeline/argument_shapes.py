@@ -15,7 +15,16 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend import Shapes, SymArray, sizes_must_be_known
 from symdiff.ir import COMPARISONS, Expr, substitute
-from symdiff.ir.loop_program import LoopProgram, Stretches, expressions, index, leaves, name_of, walk
+from symdiff.ir.loop_program import (
+    LoopProgram,
+    Stretches,
+    expressions,
+    index,
+    kind_of,
+    leaves,
+    name_of,
+    walk,
+)
 from symdiff.ir.program import Program
 
 
@@ -48,18 +57,24 @@ def _single(array: Any) -> dict[int, int]:
 
 def is_whole(value: Any) -> bool:
     """Whether an argument of a call is made of integers or truth values."""
-    if isinstance(value, (np.ndarray, SymArray)):
-        return (value.kind if isinstance(value, SymArray) else value.dtype.kind) in "biu"
-    return isinstance(value, (int, np.integer, np.bool_))
+    kind = getattr(getattr(value, "dtype", value), "kind", "")
+    if kind == "O":  # traced one by one
+        return bool(value.size) and all(map(is_whole, value.ravel()))
+    return kind in ("b", "i", "u") or isinstance(value, int)
+
+
+def is_real(value: Any) -> bool:
+    """Whether a number, or an array of numbers, is certainly not of integers."""
+    if isinstance(value, Expr):
+        return kind_of(value) == "f"
+    return np.asarray(value).dtype.kind == "f"
 
 
 def as_integers(
     shapes: Shapes, names: Collection[str], kinds: tuple[str, str] = ("w", "b")
 ) -> Shapes:
     """Shapes with some arguments marked as integers, or as truth values."""
-    return {
-        n: (s[0], kinds[s[1] == "b"], *s[2:]) if n in names else s for n, s in shapes.items()
-    }
+    return {n: (s[0], kinds[s[1] == "b"], *s[2:]) if n in names else s for n, s in shapes.items()}
 
 
 def only_compared(program: Program | LoopProgram, names: frozenset[str]) -> frozenset[str]:

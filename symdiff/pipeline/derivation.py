@@ -24,6 +24,7 @@ from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import (
     as_integers,
+    is_real,
     is_whole,
     only_compared,
     says_shared,
@@ -82,7 +83,7 @@ class Source:
         kept here was made.
     seen : what comparisons of the captured function with plain Python have shown.
     floats : what integers of these kinds give; see `of_integers`.
-    integers : of which integers among the arguments the kind decides.
+    integers : the shapes of integers among the arguments of a derivative; see `_of_their_kind`.
     """
 
     name: str
@@ -103,7 +104,7 @@ class Source:
     sound: dict[Any, Sound] = field(default_factory=dict)
     seen: Seen = field(default_factory=Seen)
     floats: dict[Any, str] = field(default_factory=dict)
-    integers: dict[Any, frozenset[str]] = field(default_factory=dict)
+    integers: dict[Any, Shapes] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -219,7 +220,11 @@ class Source:
             return found
 
     def _of_their_kind(
-        self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool]
+        self,
+        static: Mapping[str, Any],
+        shapes: Shapes,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
     ) -> Shapes:
         """The shapes of the arguments of a derivative; those that must be integers, as for floats
         the function is another one, are marked "w"."""
@@ -227,15 +232,27 @@ class Source:
         if not whole:
             return shapes
         key = static_key(static), _shape_key(shapes), whole
-        kept = self.integers.get(key)
-        if kept is None:
+        found = self.integers.get(key)
+        if found is None:
             with self.once:
-                kept = self._rounding(static, shapes, whole)
-                if not kept:
-                    numbers = frozenset(n for n in whole if not shapes[n][0])
-                    sized = self._sized(static, shapes, values, mapped)
-                    kept = numbers and only_compared(self.raw(static, sized), numbers)
-                self.integers[key] = kept
+                found = self._with_integers(static, shapes, values, mapped, whole)
+                self.integers[key] = found
+        return found
+
+    def _with_integers(
+        self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any],
+        mapped: Sequence[bool], whole: frozenset[str],
+    ) -> Shapes:  # fmt: skip
+        """The same, of which these are integers. Numbers that are differentiated by count as floats, if
+        they need not be integers."""
+        if kept := self._rounding(static, shapes, whole):
+            return as_integers(shapes, kept)
+        numbers = frozenset(n for n in whole if not shapes[n][0])
+        varied = numbers.intersection(*(by for _, by in self.path))
+        if varied and (kept := self._rounding(static, shapes, whole - varied)):
+            return {**as_integers(shapes, kept), **dict.fromkeys(varied, (0, "r"))}
+        sized = self._sized(static, shapes, values, mapped)
+        kept = numbers and only_compared(self.raw(static, sized), numbers)
         return as_integers(shapes, kept) if kept else shapes
 
     def _rounding(
@@ -292,9 +309,7 @@ class Source:
             return frozenset()
         whole = {p.name for p in program.params if p.type == INTEGER}
         return frozenset(
-            n
-            for n, v in zip(shapes, values, strict=False)
-            if n in whole and isinstance(v, (float, np.floating))
+            n for n, v in zip(shapes, values, strict=False) if n in whole and is_real(v)
         )
 
     def _met(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
