@@ -52,7 +52,6 @@ from symdiff.frontend import (
     Trees,
     from_sympy,
     include,
-    must_not_follow,
     pytrees,
     runs_when_traced,
 )
@@ -548,8 +547,6 @@ class SymbolicFunction(Called[P, R_co]):
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)
-        if any(s[1] == "w" for s in shapes.values()):
-            must_not_follow()
         program = self._source.inlined(static, shapes)
         include(self._source.captures)
         if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):

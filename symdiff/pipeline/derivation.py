@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError, UnsupportedError
-from symdiff.frontend import Captures, Parameters, Shapes
+from symdiff.frontend import Captures, Parameters, Shapes, must_not_follow
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
@@ -375,6 +375,8 @@ class Source:
 
     def inlined(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """The same, to be called in another function: values at corners are those of a point."""
+        if shapes is not None and any(s[1] == "w" for s in shapes.values()):
+            must_not_follow()
         found = self.program(static, shapes)
         return with_corners(found, pinned) if isinstance(found, Program) else found
 
