@@ -158,3 +158,14 @@ def with_shared(shapes: Shapes, same: Mapping[str, str]) -> Shapes:
         n: (s[0], s[1], s[2] if len(s) > 2 else (), same[n]) if n in same else s
         for n, s in shapes.items()
     }
+
+
+def described(shape: Any) -> str:
+    """The kind of an argument, in words."""
+    rank, kind, *sizes = shape
+    if not rank:
+        return "a number"
+    what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
+    of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
+    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
+    return f"{what}{of}" + (f" with {ones}" if ones else "")

@@ -24,6 +24,7 @@ from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import (
     as_integers,
+    described,
     is_real,
     is_whole,
     only_compared,
@@ -340,7 +341,7 @@ class Source:
         found = []
         for key, shapes in self.captured:
             if key == static_key(static) and shapes is not None:
-                each = ", ".join(f"{n} {_described(s)}" for n, s in shapes)
+                each = ", ".join(f"{n} {described(s)}" for n, s in shapes)
                 how = self.taken[key, shapes]
                 found.append(f"{each}: {how}" if how else each)
         return list(dict.fromkeys(found))
@@ -553,17 +554,6 @@ def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
         place = program.place(node)
         path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
         warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)
-
-
-def _described(shape: Any) -> str:
-    """The kind of an argument, in words."""
-    rank, kind, *sizes = shape
-    if not rank:
-        return "a number"
-    what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
-    of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
-    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
-    return f"{what}{of}" + (f" with {ones}" if ones else "")
 
 
 def _alike(a: Program, b: Program) -> bool:
