@@ -218,6 +218,8 @@ class _Call:
             isinstance(p, LoopProgram) and p.params[k].type.kind != "f"
         ):
             return value
+        if isinstance(value, np.ndarray) and value.ndim and value.dtype == np.bool_:
+            return value  # it is traced as such
         return value.astype(np.float64) if isinstance(value, np.ndarray) else float(value)
 
     def verdict(self, at: Sequence[int]) -> Verdict:

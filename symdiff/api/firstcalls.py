@@ -206,6 +206,7 @@ def replaced(
 def tiers(self: Function, raw: Program, optimized: OptimizedProgram, wrong: str = "") -> Tiered:
     """The tiers of run time of a program that was captured, without what was found wrong."""
     written = Written(raw, self._source.path, optimized.apart)
-    made = tiered(optimized, self._options, wrong, self._demands(raw), written)
+    options = self._options.with_own_errors(raw.outputs)
+    made = tiered(optimized, options, wrong, self._demands(raw), written)
     made.without, made.written = wrong, written
     return made

@@ -133,7 +133,7 @@ def regrouped(
     number = sum(map(pytrees.count, chosen))
 
     def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
-        parts = [flat] if number == 1 else list(flat)
+        parts = list(flat) if number > 1 and isinstance(flat, tuple) else [flat]
         if len(parts) != number:
             raise SymdiffError(
                 f"{self.__name__} of containers with integers among what is differentiated by",

@@ -147,11 +147,13 @@ def rounds(self: Function, name: str) -> ArgumentError:
 def always_floats(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> bool:
     """Whether the results of a call are floats, whichever numbers among the arguments are
     integers: then a compiled entry may take those too."""
-    if self._source.path or self._expression is not None:
+    if self._expression is not None:
         return True
+    whole = [1 if type(v) in (int, float) else v for v in real]
+    if self._source.path:
+        return bool(self._source.alike(static, whole, real))
     if not any(type(v) is int for v in real):
         return False  # which costs a trace; there was no need yet
-    whole = [1 if type(v) in (int, float) else v for v in real]
     return _kinds(self, whole, static, self._source.shapes(static, whole)) == "floats"
 
 

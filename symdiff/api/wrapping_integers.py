@@ -46,6 +46,7 @@ def must_fit(
     ------
     ArgumentError : that names the argument.
     """
+    _must_not_be_narrow(self, real, static, mapped)
     narrow = {
         n: _range(v)
         for n, v in zip(self._source.parameters.real, real, strict=True)
@@ -62,6 +63,23 @@ def must_fit(
             "NumPy's arithmetic wraps around there",
             hint="convert it with .astype(np.int64)",
         )
+
+
+def _must_not_be_narrow(
+    self: Function, real: Sequence[Any], static: Mapping[str, Any], mapped: Sequence[bool]
+) -> None:
+    """Refuses arrays of narrow integers whose kind is that of arrays in which floats are stored."""
+    dtypes = [getattr(v, "dtype", None) for v in real]
+    if not self._source.path or not any(d is not None and d.kind in "iu" for d in dtypes):
+        return
+    shapes = self._source.shapes(static, real, mapped)
+    for (name, shape), dtype in zip(shapes.items(), dtypes, strict=True):
+        if shape[0] and shape[1] == "w" and dtype != np.int64:
+            raise ArgumentError(
+                f"argument {name} is of dtype {dtype}: the floats that {self.__name__} stores in such "
+                "arrays may not fit, and NumPy wraps around there",
+                hint="convert it with .astype(np.int64)",
+            )
 
 
 def _range(value: Any) -> Range:

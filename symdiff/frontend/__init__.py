@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from symdiff.process.lazy_modules import public_names
 
 if TYPE_CHECKING:
+    from symdiff.frontend.arrays.casting import must_not_follow
     from symdiff.frontend.capture import capture
     from symdiff.frontend.captures import Captures, include, noting
     from symdiff.frontend.parameters import Shapes
@@ -48,6 +49,7 @@ _MODULES = {
     "from_sympy": "symdiff.frontend.sympy.to_python",
     "include": "symdiff.frontend.captures",
     "is_sympy": "symdiff.frontend.sympy.to_python",
+    "must_not_follow": "symdiff.frontend.arrays.casting",
     "noting": "symdiff.frontend.captures",
     "runs_when_traced": "symdiff.frontend.syntax.calls",
     "sizes_must_be_known": "symdiff.frontend.trace.extents",
@@ -70,6 +72,7 @@ __all__ = [
     "from_sympy",
     "include",
     "is_sympy",
+    "must_not_follow",
     "noting",
     "runs_when_traced",
     "sizes_must_be_known",

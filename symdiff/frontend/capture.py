@@ -232,7 +232,7 @@ def _capture(
         denominators.reset(divided)
         readings.reset(forms)
         unsure.reset(mixed)
-    if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
+    if plan.arrays or plan.whole_numbers or not all(map(_asserts, t.block)):
         if t.of_python is not None:
             raise t.of_python
         found = replace(

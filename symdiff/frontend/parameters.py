@@ -36,8 +36,8 @@ Sizes = tuple[tuple[int, int], ...]
 
 Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes] | tuple[int, str, Sizes, str]]
 """The number of dimensions and the kind of arguments, by their names ("f", "i", "b"; "n" for
-integers and "t" for truth values that are traced as such, to find the kinds of the results; "0" for
-arrays without dimensions; "r" for numbers that are known to be floats); with it, the known sizes of
+integers and "t" for truth values that are traced as such, to find the kinds of the results; "w" for
+those that are integers of the program, as their kind decides; "0" for arrays without dimensions; "r" for numbers that are known to be floats); with it, the known sizes of
 axes; and "=" or "~" with the name of an argument that is the same array, or shares its memory."""
 
 SMALL = 16
@@ -90,6 +90,8 @@ class Arrays:
                 found = found.with_array(name, rank)
         if shapes is None or not found.arrays:
             return found
+        if any(s[1] == "w" for s in shapes.values()):
+            return replace(found, limit=SMALL)
         return replace(found, lazy=True, limit=MAX_ARRAY)
 
     def of_numbers(
@@ -99,7 +101,9 @@ class Arrays:
         annotation is an array. `truth`: Python takes arrays of a single element there."""
         if self.shapes is None or self.numbers is not None or not self.arrays:
             return None
-        if parameters.arrays:
+        if parameters.arrays or any(
+            s[:2] != (0, "w") and s[1] == "w" for s in self.shapes.values()
+        ):
             return None
         counts = (
             [functools.reduce(ir.mul, type.shape) for type in self.arrays.values()] if truth else []
@@ -119,7 +123,7 @@ class Arrays:
 
     def _whole(self, name: str) -> bool:
         """Whether an argument is traced as integers."""
-        traced = self.shapes is not None and self.shapes.get(name, (0, ""))[1] == "n"
+        traced = self.shapes is not None and self.shapes.get(name, (0, ""))[1] in ("n", "w")
         return traced or name in self.integers
 
     def _true(self, name: str) -> bool:
@@ -183,6 +187,12 @@ class Arrays:
         the compiled program computes with real numbers."""
         return self.shapes is not None and any(s[1] in ("n", "t") for s in self.shapes.values())
 
+    @property
+    def whole_numbers(self) -> frozenset[str]:
+        """The numbers that are integers of the program."""
+        kept = (n for n, s in (self.shapes or {}).items() if s[:2] == (0, "w"))
+        return self.integers.union(kept)
+
     def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Give a tracer the names of the sizes, and the arrays to trace one by one."""
         t.size_limit = self.limit
@@ -245,5 +255,5 @@ class Arrays:
         return found
 
     def parameter(self, name: str) -> Parameter:
-        number = loop_program.INTEGER if name in self.integers else loop_program.REAL
+        number = loop_program.INTEGER if name in self.whole_numbers else loop_program.REAL
         return Parameter(name, self.arrays.get(name, number))

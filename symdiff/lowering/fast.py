@@ -1,11 +1,11 @@
 """Trade a unit in the last place for time: what `accuracy="fast"` does to lowered outputs.
 
-Before : x/d, y/d; exp(a), exp(b), exp(a - b); a*b + c
-After  : r = 1/d, x*r, y*r; exp(a)/exp(b); fma(a, b, c)
+Before : x/d, y/d; exp(a), exp(-a); a*b + c
+After  : r = 1/d, x*r, y*r; 1/exp(a); fma(a, b, c)
 Requires: lowered outputs, see `lower`.
-Ensures : the same real values. A shared reciprocal and a quotient of exponentials are each
-         rounded once more; an exponential that overflows where the difference does not
-         gives inf or nan.
+Ensures : the same real values. A shared reciprocal and that of an exponential are each rounded
+         once more. An exponential of a sum is not a product of others, which may be inf*0 where
+         the sum is small.
 """
 
 from __future__ import annotations
@@ -62,23 +62,12 @@ def _from_others(u: Expr, known: dict[Expr, Expr]) -> _Way | None:
         return _Way("falls" if u.op is ir.NEG else "grows", (falling, v))
     if u.op is ir.NEG and v in known:
         return _Way("inverse", (known[v],))
-    if u.op is ir.ADD or u.op is ir.SUB:
-        a, b = u.args
-        less = known.get(ir.raw(ir.NEG, (b,)))
-        if a in known and b in known:
-            return _Way("product" if u.op is ir.ADD else "quotient", (known[a], known[b]))
-        if a in known and less is not None:
-            return _Way("quotient" if u.op is ir.ADD else "product", (known[a], less))
     return None
 
 
 def _combined(way: _Way, new: dict[Expr, Expr]) -> Expr:
     first, *rest = (new[p] for p in way.parts)
     match way.kind:
-        case "product":
-            return ir.raw(ir.MUL, (first, rest[0]))
-        case "quotient":
-            return ir.raw(ir.DIV, (first, rest[0]))
         case "inverse":
             return ir.raw(ir.DIV, (ir.ONE, first))
     inverse = ir.raw(ir.DIV, (ir.ONE, first))

@@ -7,15 +7,25 @@ program for that size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir
 from symdiff.frontend import Shapes, SymArray, sizes_must_be_known
-from symdiff.ir import Expr, substitute
-from symdiff.ir.loop_program import Stretches, index, leaves, name_of
+from symdiff.ir import COMPARISONS, Expr, substitute
+from symdiff.ir.loop_program import (
+    LoopProgram,
+    Stretches,
+    expressions,
+    index,
+    kind_of,
+    leaves,
+    name_of,
+    walk,
+)
+from symdiff.ir.program import Program
 
 
 def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool] = ()) -> Shapes:
@@ -43,6 +53,45 @@ def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool
 def _single(array: Any) -> dict[int, int]:
     """The axes of a traced array that are known to have one element, by which it is one number."""
     return {axis: 1 for axis, size in enumerate(_sizes(array)) if size == 1}
+
+
+def is_whole(value: Any) -> bool:
+    """Whether an argument of a call is made of integers or truth values."""
+    kind = getattr(getattr(value, "dtype", value), "kind", "")
+    if kind == "O":  # traced one by one
+        return bool(value.size) and all(map(is_whole, value.ravel()))
+    return kind in ("b", "i", "u") or isinstance(value, int)
+
+
+def is_real(value: Any) -> bool:
+    """Whether a number, or an array of numbers, is certainly not of integers."""
+    if isinstance(value, Expr):
+        return kind_of(value) == "f"
+    return np.asarray(value).dtype.kind == "f"
+
+
+def as_integers(
+    shapes: Shapes, names: Collection[str], kinds: tuple[str, str] = ("w", "b")
+) -> Shapes:
+    """Shapes with some arguments marked as integers, or as truth values."""
+    return {n: (s[0], kinds[s[1] == "b"], *s[2:]) if n in names else s for n, s in shapes.items()}
+
+
+def only_compared(program: Program | LoopProgram, names: frozenset[str]) -> frozenset[str]:
+    """Those of the numbers that a program with arrays or loops uses in conditions alone."""
+    if not isinstance(program, LoopProgram):
+        return frozenset()
+    inside = [e for s in walk(program.block) for e in expressions(s)]
+    roots = [*inside, *(e for e in program.outputs if isinstance(e, Expr))]
+    seen: set[Expr] = set()
+    stack = [e for e in roots if e.op not in COMPARISONS]
+    while stack:
+        e = stack.pop()
+        if e not in seen:
+            seen.add(e)
+            stack += [a for a in e.args if a.op not in COMPARISONS]
+    used = {str(v.value) for v in ir.variables(tuple(roots))}
+    return names & (used - {str(e.value) for e in seen if e.op is ir.VAR})
 
 
 _KINDS = {"i": "i", "u": "i", "b": "b"}
@@ -109,3 +158,14 @@ def with_shared(shapes: Shapes, same: Mapping[str, str]) -> Shapes:
         n: (s[0], s[1], s[2] if len(s) > 2 else (), same[n]) if n in same else s
         for n, s in shapes.items()
     }
+
+
+def described(shape: Any) -> str:
+    """The kind of an argument, in words."""
+    rank, kind, *sizes = shape
+    if not rank:
+        return "a number"
+    what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
+    of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
+    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
+    return f"{what}{of}" + (f" with {ones}" if ones else "")

@@ -16,13 +16,23 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError, UnsupportedError
-from symdiff.frontend import Captures, Parameters, Shapes
+from symdiff.frontend import Captures, Parameters, Shapes, must_not_follow
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.pipeline import guard_messages
-from symdiff.pipeline.argument_shapes import says_shared, shapes_of, stretched, with_shared
+from symdiff.pipeline.argument_shapes import (
+    as_integers,
+    described,
+    is_real,
+    is_whole,
+    only_compared,
+    says_shared,
+    shapes_of,
+    stretched,
+    with_shared,
+)
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.shared_memory import shared_in_call
@@ -75,6 +85,7 @@ class Source:
         kept here was made.
     seen : what comparisons of the captured function with plain Python have shown.
     floats : what integers of these kinds give; see `of_integers`.
+    integers : the shapes of integers among the arguments of a derivative; see `_of_their_kind`.
     """
 
     name: str
@@ -95,6 +106,7 @@ class Source:
     sound: dict[Any, Sound] = field(default_factory=dict)
     seen: Seen = field(default_factory=Seen)
     floats: dict[Any, str] = field(default_factory=dict)
+    integers: dict[Any, Shapes] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -120,7 +132,7 @@ class Source:
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:
-            for kept in (self.programs, self.notes, self.sound, self.floats):
+            for kept in (self.programs, self.notes, self.sound, self.floats, self.integers):
                 kept.clear()
             self.epoch = self.captures.epoch
         return self.epoch
@@ -194,7 +206,10 @@ class Source:
     ) -> Shapes:
         """What the program for these arguments depends on; of mapped ones the first axis
         does not count."""
-        found = self._sized(static, shapes_of(self.parameters.real, values, mapped), values, mapped)
+        found = shapes_of(self.parameters.real, values, mapped)
+        if self.path:
+            found = self._of_their_kind(static, found, values, mapped)
+        found = self._sized(static, found, values, mapped)
         if changed := self.changed(static, found):
             same = shared_in_call(changed, found, values, mapped, self.captures, bool(self.path))
             found = self._sized(static, with_shared(found, same), values, mapped) if same else found
@@ -205,6 +220,60 @@ class Source:
             return self._sized(static, known, values, mapped)
         except UnsupportedError:  # they must be integers: the call is refused
             return found
+
+    def _of_their_kind(
+        self,
+        static: Mapping[str, Any],
+        shapes: Shapes,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+    ) -> Shapes:
+        """The shapes of the arguments of a derivative; those that must be integers, as for floats
+        the function is another one, are marked "w"."""
+        whole = frozenset(n for n, v in zip(shapes, values, strict=False) if is_whole(v))
+        if not whole:
+            return shapes
+        key = static_key(static), _shape_key(shapes), whole
+        found = self.integers.get(key)
+        if found is None:
+            with self.once:
+                found = self._with_integers(static, shapes, values, mapped, whole)
+                self.integers[key] = found
+        return found
+
+    def _with_integers(
+        self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any],
+        mapped: Sequence[bool], whole: frozenset[str],
+    ) -> Shapes:  # fmt: skip
+        """The same, of which these are integers. Numbers that are differentiated by count as floats, if
+        they need not be integers."""
+        if kept := self._rounding(static, shapes, whole):
+            return as_integers(shapes, kept)
+        numbers = frozenset(n for n in whole if not shapes[n][0])
+        varied = numbers.intersection(*(by for _, by in self.path))
+        if varied and (kept := self._rounding(static, shapes, whole - varied)):
+            return {**as_integers(shapes, kept), **dict.fromkeys(varied, (0, "r"))}
+        sized = self._sized(static, shapes, values, mapped)
+        kept = numbers and only_compared(self.raw(static, sized), numbers)
+        return as_integers(shapes, kept) if kept else shapes
+
+    def _rounding(
+        self, static: Mapping[str, Any], shapes: Shapes, whole: frozenset[str]
+    ) -> frozenset[str]:
+        """Those of the arguments that make floats be stored in arrays of integers."""
+
+        def rounds(names: frozenset[str]) -> bool:
+            traced = self.of_integers(static, as_integers(shapes, names, ("n", "t")), lambda: True)
+            return traced == "rounded floats"
+
+        if not rounds(whole):
+            return frozenset()
+        return frozenset(n for n in whole if rounds(frozenset({n})) or not rounds(whole - {n}))
+
+    def alike(self, static: Mapping[str, Any], one: Sequence[Any], other: Sequence[Any]) -> bool:
+        """Whether calls with these arguments have one captured program."""
+        first, second = (self.raw(static, self.shapes(static, values)) for values in (one, other))
+        return first is second
 
     def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
         """The arguments of these shapes that the captured function changes."""
@@ -242,9 +311,7 @@ class Source:
             return frozenset()
         whole = {p.name for p in program.params if p.type == INTEGER}
         return frozenset(
-            n
-            for n, v in zip(shapes, values, strict=False)
-            if n in whole and isinstance(v, (float, np.floating))
+            n for n, v in zip(shapes, values, strict=False) if n in whole and is_real(v)
         )
 
     def _met(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
@@ -275,7 +342,7 @@ class Source:
         found = []
         for key, shapes in self.captured:
             if key == static_key(static) and shapes is not None:
-                each = ", ".join(f"{n} {_described(s)}" for n, s in shapes)
+                each = ", ".join(f"{n} {described(s)}" for n, s in shapes)
                 how = self.taken[key, shapes]
                 found.append(f"{each}: {how}" if how else each)
         return list(dict.fromkeys(found))
@@ -310,6 +377,8 @@ class Source:
 
     def inlined(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """The same, to be called in another function: values at corners are those of a point."""
+        if shapes is not None and any(s[1] == "w" for s in shapes.values()):
+            must_not_follow()
         found = self.program(static, shapes)
         return with_corners(found, pinned) if isinstance(found, Program) else found
 
@@ -487,17 +556,6 @@ def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
         place = program.place(node)
         path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
         warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)
-
-
-def _described(shape: Any) -> str:
-    """The kind of an argument, in words."""
-    rank, kind, *sizes = shape
-    if not rank:
-        return "a number"
-    what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
-    of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
-    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
-    return f"{what}{of}" + (f" with {ones}" if ones else "")
 
 
 def _alike(a: Program, b: Program) -> bool:

@@ -502,7 +502,8 @@ def derive(
         name = next(n for n in wrt if n not in real)
         raise SymdiffError(
             f"'{name}' of {program.name} is an integer here: there is no derivative by it",
-            hint="it is used as an index, a size or a count",
+            hint="it is used as an index, a size or a count, or its kind decides what is computed; "
+            "floats have derivatives",
         )
     wrt = real
     left = None if program.orders is None else program.orders - _ORDERS.get(kind, len(wrt))

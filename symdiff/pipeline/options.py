@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir.program import Program
+from symdiff.passes.analysis.compensations import compensates
 
 Domain = Mapping[str, tuple[float | None, float | None] | str] | str | None
 
@@ -60,6 +61,13 @@ class Options:
             )
         if self.dtype is not None and _dtype(self.dtype) not in (np.float32, np.float64):
             raise SymdiffError(f"dtype {self.dtype!r} is not supported", hint="float32 or float64")
+
+    def with_own_errors(self, roots: Sequence[ir.Expr]) -> Options:
+        """The options for a captured program: one that computes its own rounding errors is computed
+        with those."""
+        if self.accuracy not in ("fast", "high") or not compensates(roots):
+            return self
+        return replace(self, accuracy="strict")
 
     def must_name(self, parameters: Sequence[str], function: str) -> None:
         """Refuse bounds of what is no parameter of a function, or of leaves of one."""

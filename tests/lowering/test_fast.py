@@ -49,9 +49,8 @@ def test_products_are_rounded_with_their_sum():
     ("outputs", "left"),
     [
         ((f.EXP(X), f.EXP(-X)), 1),
-        ((f.EXP(X), f.EXP(Y), f.EXP(X + Y)), 2),
-        ((f.EXP(X), f.EXP(Y), f.EXP(X - Y)), 2),
-        ((f.EXP(X), f.EXP(-Y), f.EXP(X - Y)), 2),
+        ((f.EXP(X), f.EXP(Y), f.EXP(X + Y)), 3),  # which may be small where one overflows
+        ((f.EXP(X), f.EXP(Y), f.EXP(X - Y)), 3),
         ((f.EXP(-ir.abs_(X)), f.EXP(-X), f.EXP(X)), 1),
         ((f.EXP(X), f.EXP(2 * X)), 2),
     ],

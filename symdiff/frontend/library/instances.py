@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.trace.demands import retrace_integers
 from symdiff.frontend.trace.frames import DefaultDict, Deque
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -88,6 +89,8 @@ def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     if isinstance(value, (Whole, Integral)):
         return _of_number("i", wanted)
     if isinstance(value, Real):
+        if wanted.isdisjoint(_EITHER["i"]) is not wanted.isdisjoint(_EITHER["f"]):
+            retrace_integers(t, value.expr)
         return _of_number("f", wanted)
     if isinstance(value, Cond):
         return _of_number("b", wanted)

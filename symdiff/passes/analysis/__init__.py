@@ -9,5 +9,6 @@
 `fingerprint`     where something can cancel: a test modulo a prime
 `magnitude`       within which inputs nothing overflows or underflows
 `underflow`       where an underflow does not affect a result
+`compensations`   whether a program computes its own rounding errors
 `band_extent`     how large a function of one variable becomes in a band
 """

@@ -14,7 +14,15 @@ from symdiff.codegen.llvm.entry.sizes import Words
 from symdiff.errors import DomainError, SymdiffError, UnsupportedError, optional
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
-from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, kind_of, leaves, name_of
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    LoopProgram,
+    expressions_in,
+    kind_of,
+    leaves,
+    name_of,
+)
 from symdiff.ir.program import Program, Tree, flatten_like, folded, in_python, map_tree
 from symdiff.ir.program import nested as as_lists
 from symdiff.pipeline.derivation import Source, Step
@@ -246,6 +254,8 @@ class ArrayKernels:
         from symdiff.runtime.loops.kernel import LoopKernel
 
         o = self._options
+        if captured is not None and o.engine == "llvm":
+            o = o.with_own_errors((*expressions_in(captured.block), *captured.outputs))
         threaded = o.parallel if parallel is None else parallel
 
         def arguments(program: LoopProgram) -> tuple[Any, ...]:

@@ -82,6 +82,7 @@ def _contiguous(t: Tracer, value: Any, dtype: Any = None) -> SymArray:
 def filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
     """A new array with the same number everywhere."""
     sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    value = 0 if value is EMPTY and kind == "i" else value
     if not all(isinstance(n, int) for n in sizes) or math.prod(sizes) > t.size_limit:
         return _filled(t, shape, value, kind)
     return t.own(arrays.converted(array_of([value] * math.prod(sizes), sizes), kind))
@@ -108,7 +109,7 @@ def _like(value: Any) -> Function:
     def implementation(t: Tracer, model: Any, *fill: Any, dtype: Any = None, shape: Any = None) -> Any:  # fmt: skip
         a = array_from(t, model)
         kind = dtype_kind(dtype) or a.kind
-        found = fill[0] if fill else value
+        found = fill[0] if fill else 0 if value is EMPTY and kind == "i" else value
         if isinstance(a, SmallArray):
             return filled(t, a.items.shape if shape is None else shape, found, kind)
         return _filled(t, dims(t, a.shape) if shape is None else shape, found, kind, False)
