@@ -149,7 +149,11 @@ def methods() -> int:
         assert np.isclose(f.jvp(args, ones)[1] if len(args) > 1 else f.jvp(*args, *ones)[1], slope)
         for name in ("value_and_grad", "jacobian", "hessian"):
             getattr(f, name)(*args)
-        assert np.allclose(symgrad(fun, engine="numba")(*args), fun(*args), rtol=1e-12)
+        numba = symgrad(fun, engine="numba")
+        if fun is decomposed:  # Numba calls SciPy's LAPACK
+            refused("linear algebra", "scipy", lambda numba=numba, args=args: numba(*args))
+        else:
+            assert np.allclose(numba(*args), fun(*args), rtol=1e-12)
         assert f.grad.source() and str(f.report()) and repr(f)
         count += 8
     return count

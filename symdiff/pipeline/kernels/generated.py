@@ -18,7 +18,7 @@ from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.source.modules.scalar import Kernel as ModuleKernel
 from symdiff.codegen.source.python import IMPORTS
-from symdiff.errors import TargetError, UnsupportedError
+from symdiff.errors import TargetError, UnsupportedError, optional
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
 from symdiff.ir.program import OptimizedProgram
@@ -162,6 +162,9 @@ class _Code:
         try:
             with np.errstate(all="ignore"):
                 found = self.function(*map(self._given, self.program.params, values))
+        except ImportError:
+            optional("scipy", "linear algebra that Numba compiles needs SciPy", "scipy")
+            raise
         except (IndexError, ValueError, OverflowError) as error:
             raise self._error(error) from None
         outputs = self.program.outputs
