@@ -17,6 +17,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `in_doubles`   formulas of numbers in doubles, at many points
 `terms`        the parts of derivations: partial derivatives and weights
 `deep`         values where functions are farther from their limits than any precision reaches
+`infinite`     formulas at infinite arguments, as functions of the finite ones
 `extended`     the value of the formula with IEEE infinities, for poles
 `ball_values`  values of functions that only ball arithmetic has
 `certified`    the search that combines them

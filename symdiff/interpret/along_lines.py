@@ -230,6 +230,8 @@ class Point:
         if second and not (guarded or line.is_punctured):
             sides = line.taking(root, choice) or sides
         found = _joined([one_sided(choice, s) for s in sides])
+        if found.is_none and not self._is_limit(output, line, choice):
+            found = Slope(math.nan)  # a jump, as of 0**x at 0
         return replace(found, jumps=True) if jumps else found
 
     def _avoids(self, root: int, line: Line, choice: tuple[Choice, Choice]) -> bool:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symdiff import ir
+from symdiff.codegen.llvm.entry.loops import HEAD, SAMPLE, WORDS
 from symdiff.codegen.llvm.loops.kernel import FIXED
 from symdiff.errors import TargetError
 from symdiff.ir.loop_program import (
@@ -40,7 +41,7 @@ from symdiff.ir.program import Tree, flatten_like, nested
 from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.loops.call import Code
 from symdiff.runtime.loops.kernel import LoopKernel
-from symdiff.runtime.loops.probe import SAMPLE, WORDS
+from symdiff.runtime.loops.probe import SOONER
 
 LARGEST = sys.float_info.max
 
@@ -355,7 +356,7 @@ class _Direct:
             "    if word_at(used_at, 0) != 0:  # something is to be told",
             "        done = False",
             *self._numbers("    "),
-            *(f"    done = done and {size}" for size in self._sizes()),
+            *(f"    {line}" for line in self._sizes()),
             f"alive = {' + '.join(alive) or '0'}",
         ]
         return lines
@@ -403,18 +404,24 @@ class _Direct:
                 lines.append(f"r{k} = {_zero(t)}")
 
     def _sizes(self) -> list[str]:
-        """Whether the sizes of arguments and results are ones that were probed (`runtime.loops.probe`)."""
+        """Refuse calls that are to be probed, as compiled entries do (`codegen.llvm.entry.loops`)."""
         if not self.code.kernel.is_probed:
             return []
         params = [p.type for p in self.program.params]
         names = [f"b{k}" if t.shape else f"float(a{k})" for k, t in enumerate(params)]
         names += [f"r{k}" for k in range(len(self.layout.outputs))]
-        return [
-            f"is_probed(turn_at, {which}, {f'largest({name})' if t.shape else f'abs({name})'})"
+        known = [
+            f"is_probed(turn_at, {which}, {f'largest({name})' if t.shape else f'abs({name})'}, sooner)"
             for which, (t, name) in enumerate(
                 zip((*params, *self.layout.outputs), names, strict=True)
             )
             if t.kind == "f"
+        ]
+        return [
+            "left = count_down(turn_at)",
+            "done = done and left > 0",
+            f"sooner = left <= word_at(turn_at, {SOONER})",
+            *(f"done = done and {size}" for size in known),
         ]
 
     def _numbers(self, indent: str) -> list[str]:
@@ -473,7 +480,18 @@ def _intrinsics() -> dict[str, Any]:
 
         return types.int64(types.int64, types.int64), codegen
 
+    @intrinsic  # type: ignore[untyped-decorator]
+    def count_down(typingctx: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            place = builder.inttoptr(values[0], word.as_pointer())
+            left = builder.sub(builder.load(place), word(1))
+            builder.store(left, place)
+            return left
+
+        return types.int64(types.int64), codegen
+
     return {
+        "count_down": count_down,
         "invoke": caller(types.int32, llvm.IntType(32)),
         "release": caller(types.none, llvm.VoidType()),
         "word_at": word_at,
@@ -482,7 +500,8 @@ def _intrinsics() -> dict[str, Any]:
 
 @cache
 def _sizes() -> dict[str, Any]:
-    """`largest(array)`, of some elements, and `is_probed(state, which, size)`: the bit of its exponent."""
+    """`largest(array)`, of some elements, and `is_probed(state, which, size, sooner)`: whether a call may have such
+    numbers now, as compiled entries say it."""
     from numba import njit
 
     word_at = _intrinsics()["word_at"]
@@ -499,12 +518,16 @@ def _sizes() -> dict[str, Any]:
         return found
 
     @njit  # type: ignore[untyped-decorator]
-    def is_probed(state: int, which: int, size: float) -> bool:
+    def is_probed(state: int, which: int, size: float, sooner: bool) -> bool:
         if not size <= LARGEST:
             return False
+        if not sooner:
+            return True
         e = max(math.frexp(size)[1] + 1022, 0) if size > 0.0 else 0
-        word = word_at(state, 2 + WORDS * which + (e >> 6))
-        return bool((word >> (e & 63)) & 1)
+        place = HEAD + WORDS * which
+        if e == 0:
+            return bool(word_at(state, place + 2) != 0)
+        return bool(word_at(state, place) <= e <= word_at(state, place + 1))
 
     return {"largest": largest, "is_probed": is_probed}
 

@@ -10,5 +10,6 @@
 `apart`         derivatives at points that a program treats apart, or where kernels have none, by the definition
 `rows`          rows of arguments over threads
 `transposed`    rows of a few numbers, in vectors over rows
+`results`       where results go, and whether they are finite
 `exact_integers` Python's integers, where 64 bits do not hold them
 """

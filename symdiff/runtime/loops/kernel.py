@@ -21,13 +21,21 @@ from symdiff.lowering.target import UNDERFLOWS
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache, signals
 from symdiff.runtime.loops import probe
-from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given, put
+from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
 from symdiff.runtime.loops.call import (
     Code,
     ComputationError,
     ElementError,
     InaccurateError,
     WideIntegerError,
+)
+from symdiff.runtime.loops.results import (
+    has_nan,
+    is_finite,
+    overlap,
+    placed,
+    put_in,
+    where_defined,
 )
 from symdiff.runtime.protocols import LoopFunction, ProgramWithTests
 from symdiff.runtime.scalar import compiled, elementwise
@@ -222,7 +230,7 @@ class LoopKernel:
                 if self.accuracy == "strict":
                     plain = self.code(dtype, ALL, True).run(values, None, result)
                     return self._more_accurately(dtype, values, plain, out, result)
-            aside = self.is_probed and _overlap(values, out)  # a probe needs the arguments
+            aside = self.is_probed and overlap(values, out)  # a probe needs the arguments
             before = signals.watched()
             results = self.code(dtype).run(values, None if aside else out, result)
         except WideIntegerError as error:
@@ -243,39 +251,39 @@ class LoopKernel:
         ):
             if not aside or out is None:
                 return results
-            return list(map(_placed, out, results))
+            return list(map(put_in, out, results))
         apart, undefined = self._is_apart(values, results), None
-        if not (apart or self.accuracy == "certified" or all(map(_is_finite, results))):
+        if not (apart or self.accuracy == "certified" or all(map(is_finite, results))):
             # something overflowed, or is undefined, that need not be
             tested = partial(self.code(dtype, ALL, True).run, out=None, result=result)
             again = tested(values)
-            if not all(map(_is_finite, values)):
-                found = list(map(_where_defined, results, again))
-                if self.points is not None and any(map(_has_nan, found)):
+            if not all(map(is_finite, values)):
+                found = list(map(where_defined, results, again))
+                if self.points is not None and any(map(has_nan, found)):
                     found = self.points(values, found)[0]
                 return placed(found, out)
-            if self.points is not None and any(map(_has_nan, results)):
+            if self.points is not None and any(map(has_nan, results)):
                 undefined = results
                 again = self._without_limits(values, undefined, again)
-            if all(map(_is_finite, again)) and (
+            if all(map(is_finite, again)) and (
                 probe.has_lost(
                     partial(tested, serial=True, watches=watches),
                     values, again, self._steps, infinities=True,
                 ) is False
             ):  # fmt: skip
                 self._odd = 0
-                return again if out is None else list(map(_placed, out, again))
+                return again if out is None else list(map(put_in, out, again))
             results = again
         kept = results if out is None or aside else [np.copy(v) for v in results]
         found = self._more_accurately(dtype, values, kept, out, result, undefined)
-        self._odd *= not all(map(_is_finite, found))
+        self._odd *= not all(map(is_finite, found))
         if any(map(probe.differ, kept, found)):
             self._losses += 1
             self.schedule.lost()
         else:
             self._losses, self._alarms = 0, self._alarms + 1
             if self.accuracy == "high":  # what calls that are not probed return
-                return kept if out is None else list(map(_placed, out, kept))
+                return kept if out is None else list(map(put_in, out, kept))
         return found
 
     def _begins_with_errors(self) -> bool:
@@ -307,9 +315,9 @@ class LoopKernel:
             self.points.look(values, beside)
             if self.points.is_special(values):
                 return True
-        if not all(map(_is_finite, values)):  # infinities may have limits
-            return any(map(_has_nan, results)) and not any(map(_has_nan, values))
-        if not all(map(_is_finite, results)):
+        if not all(map(is_finite, values)):  # infinities may have limits
+            return any(map(has_nan, results)) and not any(map(has_nan, values))
+        if not all(map(is_finite, results)):
             self._odd += 1
             return due or self._losses > 0 or self._odd <= LOSSES
         if not due:
@@ -387,14 +395,14 @@ class LoopKernel:
         with unproven() as left:
             found = self._recomputed()(dtype, values, plain, None, result)
         undefined = plain if undefined is None else undefined
-        if any(map(_has_nan, undefined)):
+        if any(map(has_nan, undefined)):
             found = self._without_limits(values, undefined, found)
-        lost = sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
-        if not all(map(_is_finite, found)):
+        lost = sum(int(np.isnan(v).sum()) for v in found if has_nan(v))
+        if not all(map(is_finite, found)):
             found, known = self.points(values, found)
             if known:
                 return placed(found, out)
-            lost -= sum(int(np.isnan(v).sum()) for v in found if _has_nan(v))
+            lost -= sum(int(np.isnan(v).sum()) for v in found if has_nan(v))
         if sum(left) > lost:
             tell(
                 sum(left) - lost,
@@ -428,7 +436,7 @@ class LoopKernel:
         may be in them."""
         if self.points is None:
             return False
-        return bool(self.points.held(values)) or (self.points.ties and any(map(_has_nan, results)))
+        return bool(self.points.held(values)) or (self.points.ties and any(map(has_nan, results)))
 
     def _wide(self, program: LoopProgram, watched: Any = None) -> WideLoopKernel:
         return WideLoopKernel(program, self.parallel, self.cache, watched)
@@ -455,44 +463,6 @@ class LoopKernel:
             elif type(a) is not np.ndarray or a.dtype is not FLOAT64 or a.ndim != rank or not rank:
                 return False
         return True
-
-
-def _placed(place: Array | None, value: Any) -> Any:
-    return value if place is None else put(place, value)
-
-
-def placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
-    """Results where they are wanted."""
-    return list(found) if out is None else list(map(_placed, out, found))
-
-
-def _overlap(values: Sequence[Any], out: Sequence[Array | None] | None) -> bool:
-    """Whether results are written where an argument is."""
-    return any(
-        isinstance(v, np.ndarray) and o is not None and np.may_share_memory(v, o)
-        for o in out or ()
-        for v in values
-    )
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether a number or all elements of an array are finite."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
-    return not isinstance(value, float | np.floating) or math.isfinite(value)
-
-
-def _where_defined(value: Any, other: Any) -> Any:
-    """A result, with another one for what is nan."""
-    if not _has_nan(value):
-        return value
-    return np.where(np.isnan(value), other, value) if isinstance(value, np.ndarray) else other
-
-
-def _has_nan(value: Any) -> bool:
-    """Whether a number, or an element of an array, is nan."""
-    array = np.asarray(value)
-    return array.dtype.kind == "f" and bool(np.isnan(array).any())
 
 
 class Measured(LoopKernel):

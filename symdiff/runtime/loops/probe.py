@@ -9,9 +9,10 @@ Other directions of rounding may lead to other decisions: loops that do not end,
 is more than a few times as long as the plain one, and nothing that it raises is an error of the function's: a call that
 cannot be measured so is compared with its rounding errors (`LoopKernel`).
 
-Probes are made in the first `FIRST` calls and after each call that had lost digits, then after `EVERY` calls, each
-time after twice as many up to `SELDOM`, and whenever the largest element of an argument or a result has a binary
-exponent at which no call was probed without a loss.
+When calls are probed, `Schedule` says. Measuring takes a small part of the work of the calls since it was last done:
+probes become rarer, by a factor of `RARER` each time, up to one in `SELDOM` calls. They come sooner, after a `PART` of
+that pause, where the largest element of an argument or a result is larger or smaller than any that was probed without
+a loss; in the first `EAGER` calls at once. After a loss all begins anew.
 
 Where the processor's direction cannot be set, arguments are moved by a unit in the last place instead.
 
@@ -28,24 +29,29 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.codegen.llvm.entry.loops import HEAD, SAMPLE, WORDS
 from symdiff.errors import SymdiffError
 from symdiff.runtime import processor_modes
 
 LIMIT = 2.0**-40
 """What a result may lose, of the largest element of its array, or of itself."""
-PART, SHARE = 256.0, 2.0**-8
+MOST, SHARE = 256.0, 2.0**-8
 """Differences between the directions of rounding that are a loss, whatever the result to nearest is, in limits: at
 most; and for each element that may be added up, which are then 16 roundings."""
 ROUNDED = 16
 """Smallest numbers by which results may differ that are hardly larger."""
-FIRST, EVERY, SELDOM = 2, 16, 1024
+FIRST, EAGER = 2, 24
+"""The first calls, all of which are probed; and those of which all are that have elements of a new size."""
+EVERY, RARER, SELDOM, PART = 32, 8, 16384, 4
 SMALL = 4
 """Elements of an array that may all be the same in all directions, by chance, though they lost digits."""
-SAMPLE = 64
-"""Elements of an array by which its size is seen."""
-INFINITE, WORDS = 2047, 32
-"""The biased exponent of what is not finite; the words of 64 bits with a bit for each exponent."""
+INFINITE = 2047
+"""The biased exponent of what is not finite."""
+NONE = (INFINITE, 0, 0)
+"""The words of an argument or a result before the first probe."""
 
+LEFT, SOONER, CALLS = range(HEAD)
+"""Places in the state of a schedule, before the words of arguments and results."""
 FAILURES = (SymdiffError, ArithmeticError, MemoryError, np.linalg.LinAlgError)
 """What a run may raise that is no signal's."""
 
@@ -61,49 +67,56 @@ class Schedule:
 
     Attributes
     ----------
-    state : what compiled entries read (`codegen.llvm.entry.loops`): the calls until the next probe, how many
-        calls there were here, and for each argument and result `WORDS` words with a bit for each exponent
-        that was probed without a loss; numbers below the smallest normal one have that of 0.
+    state : what compiled entries read (`codegen.llvm.entry.loops`): the calls until the next probe; how many of
+        those are left when elements of new sizes bring it forward; how many calls there were here; and `WORDS`
+        words for each argument and result. Numbers below the smallest normal one count as zeros.
     """
 
     def __init__(self, real: Sequence[bool]) -> None:
-        self.state = (ctypes.c_int64 * (2 + WORDS * len(real)))()
+        self.state = (ctypes.c_int64 * (HEAD + WORDS * len(real)))()
         self.pause = EVERY
-        self._marked: list[tuple[int, int]] = []
+        self._before: list[Any] = []
         for k, is_real in enumerate(real):
-            for w in range(0 if is_real else WORDS):
-                self.state[2 + WORDS * k + w] = -1
+            place = HEAD + WORDS * k
+            self.state[place : place + WORDS] = list(NONE if is_real else (0, INFINITE, 1))
 
     def due(self, values: Sequence[Any], results: Results) -> bool:
         """Whether a call with these arguments and results is to be probed."""
         state = self.state
-        state[1] += 1
-        state[0] -= 1
-        moved = False
-        self._marked = marked = []
-        for k, value in enumerate((*values, *results)):
-            e = exponent(value)
-            if e < INFINITE:
-                word, bit = 2 + WORDS * k + (e >> 6), 1 << (e & 63)
-                marked.append((word, bit))
-                if not state[word] & bit:
-                    state[word] |= bit
-                    moved = True
-        if state[1] > FIRST and state[0] > 0 and not moved:
-            return False
-        if state[1] < FIRST:
-            state[0] = 0
-            return True
-        state[0] = self.pause
-        self.pause = min(2 * self.pause, SELDOM)
+        state[CALLS] += 1
+        state[LEFT] -= 1
+        sizes = [exponent(v) for v in (*values, *results)]
+        if state[CALLS] > FIRST and state[LEFT] > 0:
+            if state[LEFT] > state[SOONER] or all(map(self._covers, range(len(sizes)), sizes)):
+                return False
+        self._before = list(state)
+        for k, e in enumerate(sizes):
+            place = HEAD + WORDS * k
+            if e == 0:
+                state[place + 2] = 1
+            elif e < INFINITE:
+                state[place] = min(state[place], e)
+                state[place + 1] = max(state[place + 1], e)
+        if state[CALLS] < FIRST:
+            state[LEFT] = 0
+        elif state[CALLS] == FIRST:
+            state[LEFT] = state[SOONER] = EAGER
+        elif state[LEFT] <= 0 or self.pause > EVERY:
+            state[LEFT] = self.pause
+            state[SOONER] = self.pause - self.pause // PART
+            self.pause = min(RARER * self.pause, SELDOM)
         return True
+
+    def _covers(self, which: int, e: int) -> bool:
+        """Whether an exponent lies between those that were probed; that of what is not finite does."""
+        low, high, zero = self.state[HEAD + WORDS * which : HEAD + WORDS * (which + 1)]
+        return e == INFINITE or (bool(zero) if e == 0 else low <= e <= high)
 
     def lost(self) -> None:
         """The last call had lost digits: the next one is probed, those after it sooner, and all of these sizes."""
         self.pause = EVERY
-        self.state[0] = 0
-        for word, bit in self._marked:
-            self.state[word] &= ~bit
+        self.state[HEAD:] = self._before[HEAD:] or list(self.state[HEAD:])
+        self.state[LEFT], self.state[CALLS] = 0, FIRST - 1
 
 
 def exponent(value: Any) -> int:
@@ -153,7 +166,7 @@ def has_lost(
     inexact = environment.is_inexact()
     if infinities and environment.made_infinities():
         return True
-    part = min(PART, max(1.0, SHARE * (steps + sum(map(np.size, values)))))
+    part = min(MOST, max(1.0, SHARE * (steps + sum(map(np.size, values)))))
     if any(_apart(*found, part) for found in zip(plain, up, down, strict=True)):
         return True
     return inexact and any(map(_is_suspicious, plain, up, down))

@@ -25,14 +25,15 @@ def due(schedule, x, result=1.0):
 # ------------------------------------------------------------------------------ the schedule
 def test_the_first_calls_and_then_ever_fewer():
     schedule = probe.Schedule([True, True])
-    probed = [k for k in range(1, 3000) if due(schedule, 1.0)]
-    assert probed[:2] == [1, 2]
-    gaps = np.diff(probed[1:])
-    assert gaps[0] == probe.EVERY and all(b == min(2 * a, probe.SELDOM) for a, b in itertools.pairwise(gaps))  # fmt: skip
+    probed = [k for k in range(1, 3 * probe.SELDOM) if due(schedule, 1.0)]
+    assert probed[:3] == [1, 2, 2 + probe.EAGER]
+    gaps = np.diff(probed[2:])
+    assert gaps[0] == probe.EVERY
+    assert all(b == min(probe.RARER * a, probe.SELDOM) for a, b in itertools.pairwise(gaps))
 
 
 @pytest.mark.parametrize("other", [2.0, 0.25, 1e-300, 5e-324, 1e300, -8.0])
-def test_each_exponent_once(other):
+def test_each_new_size_among_the_first_calls(other):
     schedule = probe.Schedule([True, True])
     for _ in range(5):
         due(schedule, 1.0)
@@ -43,22 +44,37 @@ def test_each_exponent_once(other):
     assert due(schedule, 1.0, result=other)
 
 
-def test_sizes_between_two_that_were_probed_are_others():
+def test_sizes_between_two_that_were_probed_are_known():
     schedule = probe.Schedule([True, True])
     for x in (1.0, 1e-9, 1.0, 1e-9):
         due(schedule, x)
-    assert due(schedule, 1e-4) and not due(schedule, 1e-4)
+    assert not due(schedule, 1e-4) and due(schedule, 1e-10) and due(schedule, 2.0)
+
+
+def test_measuring_takes_a_tenth_of_the_calls_whatever_their_arguments_are():
+    rng = np.random.default_rng(1)
+    schedule = probe.Schedule([True, True])
+    size, probes = 0.0, []
+    for k in range(5000):
+        size += rng.normal()
+        if due(schedule, 2.0 ** (300 * math.sin(size / 40)), result=2.0**size):
+            probes.append(k)
+    late = [k for k in probes if k > 2 + probe.EAGER]
+    assert all(b - a >= probe.EVERY // probe.PART for a, b in itertools.pairwise(late))
+    assert 2 <= len(late) <= 8 and len(probes) <= 2 + probe.EAGER + len(late)
 
 
 def test_after_a_loss_its_sizes_are_probed_until_none_is_lost():
     schedule = probe.Schedule([True, True])
-    for _ in range(5):
+    for _ in range(100):
         due(schedule, 1.0)
+    while not due(schedule, 1e-9):
+        pass
     for _ in range(4):
-        assert due(schedule, 1e-9)
         schedule.lost()
         assert due(schedule, 1.0)  # the call after it
         assert not due(schedule, 1.0)
+        assert due(schedule, 1e-9)
 
 
 def test_zeros_are_a_size_too():
@@ -82,11 +98,11 @@ def test_entries_and_python_agree_on_exponents():
     for _ in range(4):
         f(np.ones(3))
     ((_, kernel),) = f._arrays._kernels.values()
-    calls = kernel.schedule.state[1]
+    calls = kernel.schedule.state[probe.CALLS]
     f(np.full(3, 1.1))
-    assert kernel.schedule.state[1] == calls
+    assert kernel.schedule.state[probe.CALLS] == calls
     f(np.full(3, 2.0**-300))
-    assert kernel.schedule.state[1] == calls + 1
+    assert kernel.schedule.state[probe.CALLS] == calls + 1
 
 
 # ------------------------------------------------------------------------------ what is seen

@@ -36,7 +36,7 @@ used, account : address of a number, and what to call without arguments after a 
     something else than 0 there.
 tried, refused : calls of the kernel, and those of them that were refused afterwards.
 turn : address of the schedule of probes (`runtime.loops.probe.Schedule.state`), or 0: a call is refused
-    if one is due, or if an exponent of an argument or a result is none of those that were probed.
+    if one is due, which is sooner if an argument or a result is larger or smaller than those that were probed.
 changed : a bit for each array that the function changes: calls in which it shares memory with another are refused.
 """
 
@@ -52,6 +52,9 @@ MAKE = ("place", "kind", "descr", "rank", "axes", "served")
 MOST_WORDS, MOST_AXES = 4096, 64
 SAMPLE = 64
 """Largest number of elements of an array whose exponents are read."""
+HEAD, WORDS = 3, 3
+"""Where the words of arguments and results begin in the schedule of probes, and how many each has: the least and the
+largest exponent that was probed, and whether zeros were."""
 MOST_CHANGED = 63
 """Arguments among which those that are changed have bits."""
 MOST_REFUSED = 4
@@ -80,12 +83,13 @@ def print_entry(type_offset: int, value_offset: int) -> str:
     _take(f)
     _check_apart(f)
     f.do("%probed = icmp ne i64 %turn, 0")
+    sooner = f.variable("i1", "false")
     with f.when("%probed"):
-        _check_turn(f)
+        f.write("i1", _check_turn(f), sooner)
     _make(f, shape)
     _run(f)
     with f.when("%probed"):
-        _check_results(f)
+        _check_results(f, f.read("i1", sooner))
     _box(f)
     f.hand_out("%outputs", "failed")
     f.label("failed")
@@ -95,6 +99,9 @@ def print_entry(type_offset: int, value_offset: int) -> str:
     f.do(f"call void {f.address('i64', '%finish')}(ptr %arguments)")
     f.label("give.up")
     _count(f, "refused")
+    f.go("drop")
+    f.label("new.sizes")
+    f.do(f"call void {f.address('i64', '%finish')}(ptr %arguments)")
     f.label("drop")
     f.drop()
     declared = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
@@ -112,7 +119,8 @@ def _print_length() -> str:
 
 
 def _print_known() -> str:
-    """Whether the largest exponent of a sample of some numbers was probed already."""
+    """Whether the largest exponent of a sample of some numbers is one that a call may have now: of what is finite,
+    and, where probes come `%sooner` for others, between those that were probed."""
     f = Function()
     steps = f.whole("shl", f.whole("udiv", f.whole("sub", "%to", "%from"), str(8 * SAMPLE)), "3")
     step, most = f.choose(f.compare("eq", steps, "0"), "8", steps), f.variable("i64", "0")
@@ -123,10 +131,15 @@ def _print_known() -> str:
         larger = f.compare("ugt", exponent, before)
         f.write("i64", f.choose(larger, exponent, before), most)
     found = f.read("i64", most)
-    word = f.whole("add", f.whole("shl", "%which", "5"), f.whole("lshr", found, "6"))
-    seen = f.load("%turn", f.whole("add", word, "2"), "i64")
-    known = f.emit(f"trunc i64 {f.whole('lshr', seen, f.whole('and', found, '63'))} to i1")
-    return f.function("i1 @known(ptr %turn, i64 %which, i64 %from, i64 %to)", f"ret i1 {known}")
+    place = f.whole("add", f.whole("mul", "%which", str(WORDS)), str(HEAD))
+    low, high, zero = (f.load("%turn", f.whole("add", place, str(k)), "i64") for k in range(WORDS))
+    between = f.both(f.compare("sge", found, low), f.compare("sle", found, high))
+    was = f.compare("ne", zero, "0")
+    known = f.emit(f"select i1 {f.compare('eq', found, '0')}, i1 {was}, i1 {between}")
+    finite = f.compare("ne", found, "2047")
+    served = f.emit(f"select i1 %sooner, i1 {known}, i1 {finite}")
+    head = "i1 @known(ptr %turn, i64 %which, i64 %from, i64 %to, i1 %sooner)"
+    return f.function(head, f"ret i1 {served}")
 
 
 def _check(f: Builtin) -> None:
@@ -208,26 +221,30 @@ def _check_apart(f: Builtin) -> None:
             f.leave_if(f.both(overlap, f.emit(f"trunc i64 {either} to i1")), "refuse")
 
 
-def _check_turn(f: Builtin) -> None:
-    """Refuse a call if a probe is due, or an exponent of an argument was not probed."""
+def _check_turn(f: Builtin) -> str:
+    """Refuse a call if a probe is due; whether one would be for arguments and results of new sizes, which
+    is refused, too."""
     left = f.whole("sub", f.read("i64", "%turn.p"), "1")
     f.write("i64", left, "%turn.p")
     f.leave_unless(f.compare("sgt", left, "0"), "refuse")
+    sooner = f.compare("sle", left, f.load("%turn.p", "1", "i64"))
     with f.loop("0", "%inputs") as k:
         low = f.load("%lows", k, "i64")
         word = _row(f, "%takes.p", k)["word"]
         is_array = f.compare("ne", low, "0")
-        _check_known(f, k, word, is_array, low, f.load("%ends", k, "i64"), "refuse")
+        ends = low, f.load("%ends", k, "i64")
+        _check_known(f, k, word, is_array, *ends, sooner, "refuse")
+    return sooner
 
 
 def _check_known(
-    f: Builtin, which: str, word: str, is_array: str, low: str, end: str, where: str
+    f: Builtin, which: str, word: str, is_array: str, low: str, end: str, sooner: str, where: str
 ) -> None:
-    """Go on elsewhere if the exponents of a number in a word, or of an array, were not probed."""
+    """Go on elsewhere if a number in a word, or an array, is to be looked at in Python."""
     at = f.address("ptr", word)
     first = f.choose(is_array, low, at)
     past = f.choose(is_array, end, f.whole("add", at, "8"))
-    known = f"call i1 @known(ptr %turn.p, i64 {which}, i64 {first}, i64 {past})"
+    known = f"call i1 @known(ptr %turn.p, i64 {which}, i64 {first}, i64 {past}, i1 {sooner})"
     f.leave_unless(f.emit(known), where)
 
 
@@ -274,8 +291,8 @@ def _run(f: Builtin) -> None:
     f.leave_unless(f.compare("eq", raised, "0"), "out.of.range")
 
 
-def _check_results(f: Builtin) -> None:
-    """Give the results up if an exponent of one was not probed."""
+def _check_results(f: Builtin, sooner: str) -> None:
+    """Give the results up if one is to be looked at in Python."""
     low, end = f.variable("i64", "0"), f.variable("i64", "0")
     with f.loop("0", "%outputs") as k:
         m = _row(f, "%makes.p", k)
@@ -287,7 +304,7 @@ def _check_results(f: Builtin) -> None:
             f.write("i64", f.whole("add", data, length), end)
         ends = f.read("i64", low), f.read("i64", end)
         which = f.whole("add", k, "%inputs")
-        _check_known(f, which, m["word"], is_array, *ends, "out.of.range")
+        _check_known(f, which, m["word"], is_array, *ends, sooner, "new.sizes")
 
 
 def _box(f: Builtin) -> None:
