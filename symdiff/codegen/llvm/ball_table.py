@@ -31,8 +31,6 @@ from symdiff.ir.plain import PREFIX, SINGLE, in_doubles, is_plain, real_op
 
 BALL = 48
 """Bytes of a ball."""
-FIELDS = 8
-"""Numbers of a row: kind, function, result, three arguments, a number, a second function."""
 UNARY, BINARY, WITH_NUMBER, COLUMN, COMPARE, LOGIC, SELECT = range(7)
 """Kinds of rows: f(z, x, bits), f(z, x, y, bits), f(z, x, number, bits), f(z, double), truth values, one of two."""
 FALSE, TRUE, UNKNOWN = range(3)
@@ -46,7 +44,7 @@ COMPARISONS: Mapping[Op, tuple[str, str]] = {
     ir.LT: ("arb_lt", "arb_ge"), ir.LE: ("arb_le", "arb_gt"), ir.EQ: ("arb_eq", "arb_ne"),
 }  # fmt: skip
 """What proves a comparison, and what refutes it."""
-LARGEST_EXPONENT = 1 << 40
+LARGEST_EXPONENT, LARGEST = 1 << 40, 2**1023
 USED = (
     "arb_set", "arb_indeterminate", "arb_is_finite", "arb_rel_accuracy_bits", "arb_get_interval_arf",
     "arf_get_d", "arf_clear", "arb_clear",
@@ -61,7 +59,8 @@ class Table:
 
     Attributes
     ----------
-    rows : numbers, but for names of C functions.
+    rows : kind, function, result, three arguments, a number, a second function; all are numbers,
+        but for names of C functions.
     balls, truths : how many registers there are.
     constants : balls that rows only read: exact numbers, or names of functions f(z, bits).
     truth_constants : the same of truth values.
@@ -180,6 +179,8 @@ class _Builder:
     def _constant(self, value: Fraction | float | str) -> int:
         table = self.table
         table.balls += 1
+        if isinstance(value, Fraction) and abs(value) < LARGEST and Fraction(float(value)) == value:
+            value = float(value)
         table.constants.append((table.balls - 1, value))
         return table.balls - 1
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import (
+    ABS,
     HALF,
     NAN,
     ONE,
@@ -56,7 +57,8 @@ LGAMMA: Op = Op(
     names=("math.lgamma", "scipy.special.gammaln"),
     sympy=lambda sp, x: sp.log(sp.Abs(sp.gamma(x))),
     libm="lgamma", python="math.lgamma({0})",
-    ball=lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(), flint="arb_hypgeom_lgamma",
+    ball=lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),
+    flint=lambda x: where(lt(ZERO, x), c_function("arb_hypgeom_lgamma", 1)(x), LOG(ABS(GAMMA(x)))),
 )  # fmt: skip
 
 
@@ -86,9 +88,10 @@ def _polygamma_in_c(n: Expr, x: Expr) -> Expr:
         return NAN
     if order == 0:
         return c_function("arb_digamma", 1)(x)
-    value = c_function("arb_hurwitz_zeta", 2)(const(order + 1), x)
-    scale = math.factorial(order) * (1 if order % 2 else -1)
-    return where(lt(ZERO, x), mul(const(scale), value), NAN)
+    right = lt(ZERO, x)
+    zeta = c_function("arb_hurwitz_zeta", 2)(const(order + 1), where(right, x, ONE - x))
+    value = mul(const(math.factorial(order)), zeta)
+    return where(right, value if order % 2 else neg(value), neg(value) - _cotangent_slope(order, x))
 
 
 _BERNOULLI_NUMBERS = 18

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -20,7 +21,6 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.ball_table import (
     ASK,
     BALL,
-    FIELDS,
     MORE_BITS,
     PREFIXED,
     PROVEN,
@@ -117,7 +117,9 @@ _KINDS = (
 )  # fmt: skip
 
 
-def compiled(program: Certified, params: Sequence[str], single: bool) -> BallElements | None:
+def compiled_elements(
+    program: Certified, params: Sequence[str], single: bool
+) -> BallElements | None:
     """The outputs of a program for many elements; None where that is not possible."""
     if _library() is None:
         return None
@@ -149,94 +151,126 @@ class BallElements:
     ) -> None:  # fmt: skip
         self.table, self.params, self.single = table, tuple(params), single
         rows = [[addresses[x] if isinstance(x, str) else x for x in row] for row in table.rows]
-        self._rows = np.array(rows, np.int64).reshape(-1, FIELDS)
-        self._roots = np.array(table.roots, np.int64)
-        self._addresses = addresses
+        numbers = np.array(rows, np.int64).ravel(), np.array(table.roots, np.int64)
+        self.rows, self.roots = (
+            (x.ctypes.data, n) for x, n in zip(numbers, (len(rows), len(table.roots)), strict=True)
+        )
+        self._numbers = numbers  # which live as long as their addresses are used
+        self.addresses = addresses
         self._decided = [e for e in table.columns if e.op is not VAR]
+        places = {e: k for k, e in enumerate(self.params)}
+        self._order = None if self._decided else [places[e] for e in table.columns]
         nodes = [e for e in program.tape.nodes if e.args]
-        self._counts = work.counts(nodes)
+        self.counts = work.counts(nodes)
         last = MOST_BITS if any(e.op.edges is not None for e in nodes) else LAST
         self.precisions, bits, spent = [FIRST], FIRST, 0
         while (bits := 2 * bits) <= last:
-            spent += work.cost(self._counts, bits)
+            spent += work.cost(self.counts, bits)
             if spent > program.budget:
                 break
             self.precisions.append(bits)
 
     def __call__(self, points: Array) -> tuple[Array, Array]:
         """The outputs at points (elements, parameters), and which elements are proven."""
-        count = len(points)
-        values = np.full((count, len(self._roots)), np.nan)
-        status = np.full(count, MORE_BITS, np.uint8)
-        columns, status[:] = self._columns(points)
-        needed = np.zeros(count)
-        with _Registers(self.table, self._addresses) as registers:
+        values = np.full((len(points), len(self.table.roots)), np.nan)
+        status, needed = np.full(len(points), ASK, np.uint8), np.zeros(len(points))
+        columns = self._columns(points)
+        pending = np.flatnonzero(np.isfinite(points).all(axis=1) & np.isfinite(columns).all(axis=1))
+        with _Registers(self) as registers:
             for bits in self.precisions:
-                pending = np.flatnonzero((status == MORE_BITS) & (needed <= bits))
-                if len(pending):
+                now = pending[needed[pending] <= bits]
+                if len(now):
                     registers.set_constants(bits)
-                    self._run(registers, bits, pending, columns, values, status, needed)
-                elif not (status == MORE_BITS).any():
+                    self._run(registers, bits, now, columns, values, status, needed)
+                    pending = pending[(status[pending] == MORE_BITS) | (needed[pending] > bits)]
+                if not len(pending):
                     break
         return values, status == PROVEN
 
-    def _columns(self, points: Array) -> tuple[Array, Array]:
-        """The doubles that rows read, and the elements where they are finite."""
-        found = iter(columns_of(self._decided, self.params, points) if self._decided else ())
+    def _columns(self, points: Array) -> Array:
+        """The doubles that rows read."""
+        if self._order is not None:
+            return points[:, self._order]
+        found = iter(columns_of(self._decided, self.params, points))
         places = {e: k for k, e in enumerate(self.params)}
-        columns = np.empty((len(points), len(self.table.columns)))
-        for k, e in enumerate(self.table.columns):
-            columns[:, k] = points[:, places[e]] if e.op is VAR else next(found)
-        finite = np.isfinite(points).all(axis=1) & np.isfinite(columns).all(axis=1)
-        return columns, np.where(finite, MORE_BITS, ASK)
+        given = [points[:, places[e]] if e.op is VAR else next(found) for e in self.table.columns]
+        return np.stack([np.broadcast_to(x, len(points)) for x in given], axis=1).astype(float)
 
     def _run(
         self, registers: _Registers, bits: int, pending: Array, columns: Array, values: Array,
         status: Array, needed: Array,
     ) -> None:  # fmt: skip
-        run, cost = _loop().run, work.cost(self._counts, bits)
-        size = max(1, CHUNK // cost)
-        well = EXACT if bits < SURE else KNOWN
+        size = max(1, CHUNK // work.cost(self.counts, bits))
         for start in range(0, len(pending), size):
             some = pending[start : start + size]
-            given, found = columns[some], np.empty((len(some), len(self._roots)))
+            given, found = columns[some], np.empty((len(some), len(self.table.roots)))
             state, accurate = np.empty(len(some), np.uint8), np.empty(len(some), np.int64)
-            run(
-                registers.balls.ctypes.data, registers.truths.ctypes.data, self._rows.ctypes.data,
-                len(self._rows), given.ctypes.data, given.shape[1], len(some),
-                self._roots.ctypes.data, len(self._roots), found.ctypes.data, state.ctypes.data,
-                accurate.ctypes.data, bits, self.single, well,
+            registers.run(
+                bits, len(some), given.ctypes.data, found.ctypes.data, state.ctypes.data,
+                accurate.ctypes.data,
             )  # fmt: skip
-            work.spend(len(some) * cost // CHEAPER)
             values[some], status[some] = found, state
             needed[some] = np.where(accurate > -bits, bits + GUARD - accurate.astype(float), 0)
+
+    def at(self, point: Sequence[float]) -> list[float] | None:
+        """The outputs at one point; None if they are not proven."""
+        if self._order is None:
+            values, proven = self(np.array([point], float))
+            return [float(x) for x in values[0]] if proven[0] else None
+        if not all(map(math.isfinite, point)):
+            return None
+        given = (ctypes.c_double * len(self._order))(*[point[k] for k in self._order])
+        found = (ctypes.c_double * len(self.table.roots))()
+        state, accurate, needed = ctypes.c_uint8(MORE_BITS), ctypes.c_int64(), 0
+        places = [ctypes.addressof(x) for x in (given, found, state, accurate)]
+        with _Registers(self) as registers:
+            for bits in self.precisions:
+                if needed <= bits:
+                    registers.set_constants(bits)
+                    registers.run(bits, 1, *places)
+                    if state.value != MORE_BITS:
+                        break
+                    lost = accurate.value <= -bits
+                    needed = 0 if lost else bits + GUARD - accurate.value
+        return list(found) if state.value == PROVEN else None
 
 
 class _Registers:
     """The registers of a call, which are freed at its end."""
 
-    def __init__(self, table: Table, addresses: dict[str, Any]) -> None:
-        self.table, self.addresses = table, addresses
-        self.balls = np.zeros(max(1, table.balls) * BALL // 8, np.int64)  # zeros are the ball 0
-        self.truths = np.zeros(max(1, table.truths), np.uint8)
+    def __init__(self, elements: BallElements) -> None:
+        self.elements, table = elements, elements.table
+        self.memory = (ctypes.c_int64 * (table.balls * BALL // 8))()  # zeros are the ball 0
+        self.truths = (ctypes.c_uint8 * table.truths)()
+        self.balls = ctypes.addressof(self.memory)
+        self.loop = _loop()
 
     def __enter__(self) -> _Registers:
-        for place, value in self.table.truth_constants:
+        for place, value in self.elements.table.truth_constants:
             self.truths[place] = value
         return self
 
     def __exit__(self, *_: object) -> None:
-        _loop().clear(self.balls.ctypes.data, self.table.balls)
+        self.loop.clear(self.balls, self.elements.table.balls)
+
+    def run(self, bits: int, count: int, given: int, found: int, state: int, accurate: int) -> None:
+        """Run the rows for elements, at addresses of columns, results, states and accurate bits."""
+        e = self.elements
+        self.loop.run(
+            self.balls, ctypes.addressof(self.truths), *e.rows, given, len(e.table.columns), count,
+            *e.roots, found, state, accurate, bits, e.single, EXACT if bits < SURE else KNOWN,
+        )  # fmt: skip
+        work.spend(count * work.cost(e.counts, bits) // CHEAPER)
 
     def set_constants(self, bits: int) -> None:
         """The constants at a precision."""
         library, precision = _library(), ctypes.c_int64(bits)
-        for place, value in self.table.constants:
-            ball = ctypes.c_void_p(self.balls.ctypes.data + BALL * place)
+        for place, value in self.elements.table.constants:
+            ball = ctypes.c_void_p(self.balls + BALL * place)
             if isinstance(value, str):
-                _constant(self.addresses[value])(ball, precision)
-            elif isinstance(value, float) or _is_double(value):
-                library.arb_set_d(ball, ctypes.c_double(float(value)))
+                _constant(self.elements.addresses[value])(ball, precision)
+            elif isinstance(value, float):
+                library.arb_set_d(ball, ctypes.c_double(value))
             else:
                 _set_fraction(ball, value, precision)
 
@@ -244,13 +278,6 @@ class _Registers:
 @functools.cache
 def _constant(address: int) -> Any:
     return ctypes.CFUNCTYPE(None, _POINTER, _NUMBER)(address)
-
-
-def _is_double(q: Fraction) -> bool:
-    try:
-        return Fraction(float(q)) == q
-    except OverflowError:
-        return False
 
 
 def _set_fraction(ball: Any, q: Fraction, precision: Any) -> None:

@@ -27,7 +27,7 @@ from symdiff.process.callers import outside
 from symdiff.runtime import cache
 from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.ball_elements import BallElements, compiled
+from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
 from symdiff.runtime.scalar.kernel import Kernel
 
 Array = np.ndarray[Any, Any]
@@ -166,10 +166,9 @@ class Tiered:
             return None
         self.demand([float(v) for v in values])
         start = work.spent()
-        found, proven = self._proven(np.array([values]), "float64")
-        if proven[0]:
+        if (found := self._proven_at([float(v) for v in values], "float64")) is not None:
             self._patience -= work.spent() - start
-            return [float(x) for x in found[0]]
+            return found
         try:
             answers = self._reference("float64").at_with_status(values)
         except UnsupportedError:
@@ -232,19 +231,32 @@ class Tiered:
             self._certified[dtype] = Certified(self.kernel.params, outputs, jumps=True)
         return self._certified[dtype]
 
-    def _proven(self, points: Array, dtype: str) -> tuple[Array, Array]:
-        """The outputs at points by compiled ball arithmetic, and which points it decides."""
+    def _tables(self, dtype: str) -> BallElements | None:
         if dtype not in self._compiled:
-            self._compiled[dtype] = compiled(
+            self._compiled[dtype] = compiled_elements(
                 self._reference(dtype), self.kernel.params, dtype == "float32"
             )
-        tables = self._compiled[dtype]
+        return self._compiled[dtype]
+
+    def _proven(self, points: Array, dtype: str) -> tuple[Array, Array]:
+        """The outputs at points by compiled ball arithmetic, and which points it decides."""
+        tables = self._tables(dtype)
         if tables is None:
             return np.full((len(points), len(self.reference)), np.nan), np.zeros(len(points), bool)
         values, proven = tables(points)
         if self.written is not None:  # which says what infinite results are
             proven &= np.isfinite(values).all(axis=1) & ~self.written.decides(points)
         return values, proven
+
+    def _proven_at(self, point: Sequence[float], dtype: str) -> list[float] | None:
+        """The same at one point; None if that is not decided."""
+        tables = self._tables(dtype)
+        found = None if tables is None else tables.at(point)
+        if found is None or self.written is None:
+            return found
+        if not all(map(isfinite, found)) or self.written.decides(np.array([point]))[0]:
+            return None
+        return found
 
     def _values(self, points: Array, dtype: str) -> Array:
         """The outputs at points (points, parameters)."""
@@ -253,17 +265,17 @@ class Tiered:
         for k in np.flatnonzero(~proven):
             values[k], is_known = self._asked([float(x) for x in points[k]], dtype)
             unknown += not is_known
-        if unknown:
-            what = "a result is" if unknown == 1 else f"{unknown} elements are"
-            tell(
-                unknown,
-                self.kernel.name,
-                f": {what} not proven accurate: the budget of a point for ball arithmetic was not enough",
-                MEASURE,
-            )
+        self._tell(unknown)
         return values
 
-    def _asked(self, point: Sequence[float], dtype: str) -> tuple[Sequence[float], bool]:
+    def _tell(self, unknown: int) -> None:
+        """Warn of elements that are not proven accurate."""
+        if unknown:
+            what = "a result is" if unknown == 1 else f"{unknown} elements are"
+            why = "the budget of a point for ball arithmetic was not enough"
+            tell(unknown, self.kernel.name, f": {what} not proven accurate: {why}", MEASURE)
+
+    def _asked(self, point: Sequence[float], dtype: str) -> tuple[list[float], bool]:
         """The outputs at a point by interpreted ball arithmetic, and whether all are known."""
         answers = self._reference(dtype).at_with_status(point, dtype)
         found = [a.value for a in answers]
@@ -288,7 +300,11 @@ class Tiered:
         return self._at(point, "float64")
 
     def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
-        return [float(x) for x in self._values(np.array([point], float), dtype)[0]]
+        found = self._proven_at(point, dtype)
+        if found is None:
+            found, is_known = self._asked(point, dtype)
+            self._tell(int(not is_known))
+        return found
 
     def _repair(self, args: Sequence[Any], values: list[Any], flags: Any) -> None:
         """Compute elements again, equal ones once."""
