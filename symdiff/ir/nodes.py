@@ -60,7 +60,7 @@ class Op:
     pole : `(*args) -> where` the value is not finite though the arguments are, on that domain.
     simplify : `(*args) -> an equal node, or None`, tried at construction.
     fold : `(*Fractions) -> exact Fraction, or None`.
-    names : dotted Python names of it.
+    names : dotted Python names that mean this function.
     sympy : `(sympy, *args) -> SymPy expression`.
     libm : C name in libm (float32: with an `f` appended); None: see `expand`.
     vector : whether glibc's libmvec has a SIMD variant.
@@ -69,11 +69,10 @@ class Op:
     helper : source of a Python function that `python` calls, for a user's own rule.
     expand : `(*args) -> the function in terms of others`, for targets without it.
     written : whether that replaces it before errors are bounded: near its roots it loses digits.
-    ball : `(*arbs) -> arb`, rigorous, and
+    ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
     flint : in C: FLINT's function `f(result, *args, bits)`, or `(*args) -> a formula` of such.
-    edges : `(*floats) -> float, or None` where the balls of those say the value: what an argument
-        that is not finite gives, and poles. Given for functions that no library has right: kernels
-        call `libm`, which rounds the value of `ball`; no rule rewrites them.
+    edges : `(*floats) -> float, or None` where their balls have the value: what arguments that are not finite
+        give, and poles. For functions that no library has right: kernels call `libm`, which rounds `ball`.
     monotone : whether it only rises, or only falls, on its domain.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and

@@ -82,21 +82,31 @@ class Table:
         return called | {x for _, x in self.constants if isinstance(x, str)}
 
 
-def table_of(tape: Tape) -> Table:
+def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
     """The table of a program.
+
+    Parameters
+    ----------
+    stable : other forms of the outputs, equal to them where both are defined. They are taken where the outputs
+        have finite balls, which proves that these are defined.
 
     Raises
     ------
     UnsupportedError : an operation has no C function, or a decision is no matter of doubles alone.
     """
-    return _Builder(tape).table
+    outputs = [tape.nodes[r] for r in tape.roots]
+    if stable:
+        outputs = [
+            ir.raw(ir.ADD, (s, ir.raw(ir.MUL, (ir.ZERO, e))))
+            for s, e in zip(stable, outputs, strict=True)
+        ]
+    return _Builder(outputs).table
 
 
 class _Builder:
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, outputs: Sequence[Expr]) -> None:
         self.table = Table()
         self._places: dict[Expr, int] = {}
-        outputs = tuple(tape.nodes[r] for r in tape.roots)
         self.table.roots = tuple(self._place(e) for e in outputs)
 
     def _place(self, root: Expr) -> int:

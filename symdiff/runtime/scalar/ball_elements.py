@@ -40,7 +40,7 @@ from symdiff.runtime import cache
 
 Array = np.ndarray[Any, Any]
 
-FIRST, LAST = 64, 16384
+FIRST, LAST = 128, 16384
 """The first and the last precision in bits; each is twice the one before."""
 GUARD = 60
 """Bits that an element gets beyond those that it is known to lack."""
@@ -118,13 +118,13 @@ _KINDS = (
 
 
 def compiled_elements(
-    program: Certified, params: Sequence[str], single: bool
+    program: Certified, params: Sequence[str], single: bool, stable: Sequence[Expr] = ()
 ) -> BallElements | None:
-    """The outputs of a program for many elements; None where that is not possible."""
+    """The outputs of a program for many elements; None where that is not possible. `stable`: see `table_of`."""
     if _library() is None:
         return None
     try:
-        table = table_of(program.tape)
+        table = table_of(program.tape, stable)
     except UnsupportedError:
         return None
     columns = [e for e in table.columns if e.op is not VAR]

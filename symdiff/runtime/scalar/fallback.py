@@ -23,6 +23,7 @@ import numpy as np
 from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
 from symdiff.ir import Expr, encode, topological
+from symdiff.ir.functions import BUILTIN
 from symdiff.process.callers import outside
 from symdiff.runtime import cache
 from symdiff.runtime.protocols import Plain
@@ -231,10 +232,21 @@ class Tiered:
             self._certified[dtype] = Certified(self.kernel.params, outputs, jumps=True)
         return self._certified[dtype]
 
+    def _stable(self, dtype: str) -> Sequence[Expr]:
+        """The outputs over common denominators, which need fewer bits; none, if that changes nothing."""
+        from symdiff.passes.accuracy.gather_fractions import gather
+
+        outputs = self._reference(dtype).outputs
+        nodes = topological(outputs)
+        if len(nodes) > LARGE or not all(e.op in BUILTIN for e in nodes):
+            return ()
+        found = gather(outputs)
+        return found if found != outputs else ()
+
     def _tables(self, dtype: str) -> BallElements | None:
         if dtype not in self._compiled:
             self._compiled[dtype] = compiled_elements(
-                self._reference(dtype), self.kernel.params, dtype == "float32"
+                self._reference(dtype), self.kernel.params, dtype == "float32", self._stable(dtype)
             )
         return self._compiled[dtype]
 
