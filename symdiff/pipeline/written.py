@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
-from symdiff.codegen.llvm.ball_table import columns_of, evaluable
+from symdiff.codegen.llvm.operation_table import columns_of, evaluable
 from symdiff.errors import GuardWarning
 from symdiff.interpret.secants import values_at
 from symdiff.interpret.special_points import ALIKE, JUMP, atoms_of, special_points

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symdiff.codegen.llvm import jit
-from symdiff.codegen.llvm.ball_table import (
+from symdiff.codegen.llvm.operation_table import (
     ASK,
     BALL,
     MORE_BITS,
@@ -176,13 +176,14 @@ class BallElements:
         status, needed = np.full(len(points), ASK, np.uint8), np.zeros(len(points))
         columns = self._columns(points)
         pending = np.flatnonzero(np.isfinite(points).all(axis=1) & np.isfinite(columns).all(axis=1))
+        status[pending] = MORE_BITS
         with _Registers(self) as registers:
             for bits in self.precisions:
                 now = pending[needed[pending] <= bits]
                 if len(now):
                     registers.set_constants(bits)
                     self._run(registers, bits, now, columns, values, status, needed)
-                    pending = pending[(status[pending] == MORE_BITS) | (needed[pending] > bits)]
+                    pending = pending[status[pending] == MORE_BITS]
                 if not len(pending):
                     break
         return values, status == PROVEN

@@ -22,8 +22,8 @@ import numpy as np
 
 from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
-from symdiff.ir import Expr, encode, topological
-from symdiff.ir.functions import BUILTIN
+from symdiff.ir import WHERE, Expr, encode, topological
+from symdiff.ir.functions import BUILTIN, PINNED
 from symdiff.process.callers import outside
 from symdiff.runtime import cache
 from symdiff.runtime.protocols import Plain
@@ -233,15 +233,19 @@ class Tiered:
         return self._certified[dtype]
 
     def _stable(self, dtype: str) -> Sequence[Expr]:
-        """The outputs over common denominators, which need fewer bits; none, if that changes nothing."""
+        """The outputs in forms that need fewer bits: as kernels have them, and over common denominators; none, if
+        there are no others. Forms with branches are not taken, as they may differ at points."""
         from symdiff.passes.accuracy.gather_fractions import gather
 
-        outputs = self._reference(dtype).outputs
-        nodes = topological(outputs)
-        if len(nodes) > LARGE or not all(e.op in BUILTIN for e in nodes):
-            return ()
-        found = gather(outputs)
-        return found if found != outputs else ()
+        reference = self._reference(dtype).outputs
+        for outputs in (self.kernel.outputs, reference):
+            nodes = topological(outputs)
+            if len(nodes) <= LARGE and all(
+                e.op in BUILTIN and e.op is not WHERE and e.op is not PINNED for e in nodes
+            ):
+                found = gather(outputs)
+                return found if found != reference else ()
+        return ()
 
     def _tables(self, dtype: str) -> BallElements | None:
         if dtype not in self._compiled:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
-from symdiff.codegen.llvm.ball_table import FALSE, TRUE, UNKNOWN, logic
+from symdiff.codegen.llvm.operation_table import FALSE, TRUE, UNKNOWN, logic
 from symdiff.interpret import Certified, work
 from symdiff.ir import Expr, Op, const, var
 from symdiff.ir import functions as f
