@@ -89,7 +89,7 @@ class _Loop(NamedTuple):
     linked: jit.Linked
 
 
-def _loop() -> _Loop:
+def loop() -> _Loop:
     """The compiled loop that runs tables."""
     with _lock:
         if not _loops:
@@ -244,7 +244,7 @@ class _Registers:
         self.memory = (ctypes.c_int64 * (table.balls * BALL // 8))()  # zeros are the ball 0
         self.truths = (ctypes.c_uint8 * table.truths)()
         self.balls = ctypes.addressof(self.memory)
-        self.loop = _loop()
+        self.loop = loop()
 
     def __enter__(self) -> _Registers:
         for place, value in self.elements.table.truth_constants:
