@@ -239,12 +239,11 @@ class Tiered:
 
         reference = self._reference(dtype).outputs
         for outputs in (self.kernel.outputs, reference):
-            nodes = topological(outputs)
-            if len(nodes) <= LARGE and all(
-                e.op in BUILTIN and e.op is not WHERE and e.op is not PINNED for e in nodes
-            ):
-                found = gather(outputs)
-                return found if found != reference else ()
+            nodes = topological((*outputs, *reference))
+            if len(nodes) <= LARGE and BUILTIN.issuperset(kinds := {e.op for e in nodes}):
+                if kinds.isdisjoint((WHERE, PINNED)):
+                    found = gather(outputs)
+                    return found if found != reference else ()
         return ()
 
     def _tables(self, dtype: str) -> BallElements | None:

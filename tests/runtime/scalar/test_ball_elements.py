@@ -191,6 +191,16 @@ def test_results_are_the_same_where_the_library_is_not_found(monkeypatch) -> Non
                 assert np.array_equal(got, want, equal_nan=True)
 
 
+def test_other_forms_are_taken_only_where_the_outputs_are_defined() -> None:
+    e, other = (X * X - 4) / (X - 2), X + 2
+    program = Certified(["x"], [e])
+    made = compiled_elements(program, ["x"], False, [other])
+    assert isinstance(made, BallElements)
+    values, proven = made(np.array([[2.0], [3.0], [1e300]]))
+    assert proven.tolist() == [False, True, True]
+    assert values[1:, 0].tolist() == [5.0, 1e300]
+
+
 def test_elements_are_those_of_calls_alone() -> None:
     rng = np.random.default_rng(6)
     a, b = wide(rng, 60, -8, 8), wide(rng, 60, -8, 8)
