@@ -394,7 +394,7 @@ SIGN: Op = Op(
     sympy=lambda sp, x: sp.sign(x),
     python="np.sign({0})",
     expand=lambda x: where(lt(ZERO, x), ONE, where(lt(x, ZERO), const(-1), x)),
-    ball=lambda x: x if x.is_nan() else x.sgn(),
+    ball=lambda x: x if x.is_nan() else x.sgn(), flint="arb_sgn",
     kink=lambda x: x,
     kink_rule="sign'(0) = 0",
 )  # fmt: skip
@@ -408,7 +408,7 @@ ABS: Op = Op(
     names=("builtins.abs", "math.fabs", "numpy.abs", "numpy.absolute", "numpy.fabs"),
     sympy=lambda sp, x: sp.Abs(x),
     libm="fabs", intrinsic="llvm.fabs", python="abs({0})", sign="nonnegative",
-    ball=lambda x: abs(x),
+    ball=lambda x: abs(x), flint="arb_abs",
     kink=lambda x: x,
     kink_rule="abs'(0) = 0",
 )  # fmt: skip

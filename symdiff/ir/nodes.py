@@ -70,9 +70,9 @@ class Op:
     expand : `(*args) -> the function in terms of others`, for targets without it.
     written : whether that replaces it before errors are bounded: near its roots it loses digits.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
-    edges : `(*floats) -> float, or None` where the balls of those say the value: what an argument
-        that is not finite gives, and poles. Given for functions that no library has right: kernels
-        call `libm`, which rounds the value of `ball`; no rule rewrites them.
+    flint : in C: FLINT's function `f(result, *args, bits)`, or `(*args) -> a formula` of such.
+    edges : `(*floats) -> float, or None` where their balls have the value: what arguments that are not finite
+        give, and poles. For functions that no library has right: kernels call `libm`, which rounds `ball`.
     monotone : whether it only rises, or only falls, on its domain.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
@@ -107,6 +107,7 @@ class Op:
     expand: Callable[..., Expr] | None = None
     written: bool = False
     ball: Callable[..., Any] | None = None
+    flint: str | Callable[..., Expr] | None = None
     edges: Callable[..., float | None] | None = None
     monotone: bool = False
     sign: str = ""

@@ -17,9 +17,10 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
+from symdiff.codegen.llvm.operation_table import columns_of, evaluable
 from symdiff.errors import GuardWarning
 from symdiff.interpret.secants import values_at
 from symdiff.interpret.special_points import ALIKE, JUMP, atoms_of, special_points
@@ -46,7 +47,13 @@ from symdiff.passes.guards.regions import NONNEGATIVE, Known, Piece, intersectio
 from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
 from symdiff.pipeline import scalar
 from symdiff.process.callers import outside
+from symdiff.process.lazy_modules import Later
 from symdiff.runtime.scalar.fallback import MOVE, UNKNOWN, tell
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 MAX_CONDITIONS = 4
 SIMPLE = (*ir.ARITHMETIC, *ir.COMPARISONS, ABS, AND, NOT, OR)
@@ -151,6 +158,17 @@ class Written:
             )
         return result
 
+    def decides(self, points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Where derivatives at finite points (points, parameters) are by the definition, though the formulas have
+        values."""
+        params, apart = self.program.params, self.apart
+        if apart is FALSE:
+            return np.zeros(len(points), bool)
+        if not evaluable((apart,), exactly=True):
+            return np.array([_holds(apart, params, [float(x) for x in p]) for p in points], bool)
+        (found,) = columns_of((apart,), [ir.var(p) for p in params], points)
+        return np.broadcast_to(found, len(points))
+
     def _is_outside(self, outputs: Iterable[int], point: Sequence[float]) -> bool:
         """Whether some of the captured outputs have no value at a point, whatever their formulas have there."""
         domain = self.program.domain_of(outputs)
@@ -158,8 +176,6 @@ class Written:
 
     def _plainly(self, point: Sequence[float]) -> list[float]:
         """The values that plain Python computes, in doubles; nan where it has none, as it divides by 0."""
-        import numpy as np
-
         from symdiff.interpret.loops import Doubles, evaluate
 
         scope = {p: np.float64(x) for p, x in zip(self.program.params, point, strict=False)}
@@ -356,8 +372,6 @@ def _any(conditions: Sequence[Expr]) -> Expr:
 
 def _holds(condition: Expr, params: Sequence[str], point: Sequence[float]) -> bool:
     """Whether a condition holds at a point, in doubles."""
-    import numpy as np
-
     from symdiff.interpret.loops import Doubles, evaluate
 
     scope = {p: np.float64(x) for p, x in zip(params, point, strict=False)}

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ctypes
 
 from symdiff.process.locks import Lock
-from symdiff.runtime.scalar.fallback import FEWER, tell
+from symdiff.runtime.scalar.fallback import tell
 from symdiff.runtime.threads import caller
+
+FEWER = 'pass fewer elements a call, as each call has a budget of its own; or use accuracy="fast" if the digits do not matter'
 
 
 class Outcome:

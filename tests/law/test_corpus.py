@@ -19,18 +19,11 @@ from symdiff.errors import UnsupportedError
 from symdiff.export.scalar import module_text
 from symdiff.interpret import evaluate, exclusive
 from symdiff.ir.program import map_tree
-from symdiff.runtime.scalar import fallback
 from tests.corpus import CASES
 
 STEP = 2.0**-100
 PRECISION = 600
 ids = [c.name for c in CASES]
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accuracy is what is tested, also where other processes take the time."""
-    monkeypatch.setattr(fallback, "WORK", 10**10)
 
 
 every_case = pytest.mark.parametrize("case", CASES, ids=ids)

@@ -194,7 +194,7 @@ YV: Op = Op(
     simplify=lambda v, x: _reflected("yv", True)(v, x) if x.op is not NEG else None,
     names=("scipy.special.yv",),
     sympy=lambda sp, v, x: sp.bessely(v, x),
-    **by_balls("yv", lambda v, x: x.bessel_y(v), _y_edges),
+    flint="arb_hypgeom_bessel_y", **by_balls("yv", lambda v, x: x.bessel_y(v), _y_edges),
 )  # fmt: skip
 
 
@@ -278,7 +278,7 @@ KV: Op = Op(
     simplify=lambda v, x: KV(neg(v), x) if (q := rational(v)) is not None and q < 0 else None,
     names=("scipy.special.kv",),
     sympy=lambda sp, v, x: sp.besselk(v, x),
-    **by_balls("kv", lambda v, x: x.bessel_k(v), _k_edges(False)),
+    flint="arb_hypgeom_bessel_k", **by_balls("kv", lambda v, x: x.bessel_k(v), _k_edges(False)),
 )  # fmt: skip
 KVE: Op = Op(
     "kve", 2, sign="positive",
@@ -290,7 +290,7 @@ KVE: Op = Op(
     simplify=lambda v, x: KVE(neg(v), x) if (q := rational(v)) is not None and q < 0 else None,
     names=("scipy.special.kve",),
     sympy=lambda sp, v, x: sp.exp(x) * sp.besselk(v, x),
-    **by_balls("kve", lambda v, x: x.bessel_k(v, True), _k_edges(True)),
+    flint="arb_hypgeom_bessel_k_scaled", **by_balls("kve", lambda v, x: x.bessel_k(v, True), _k_edges(True)),
 )  # fmt: skip
 
 

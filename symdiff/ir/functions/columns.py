@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -28,6 +29,12 @@ def flint() -> Any:
     import flint
 
     return flint
+
+
+@functools.cache
+def c_function(name: str, arity: int) -> Op:
+    """The operation that a C function of FLINT is, for formulas in the column `flint`."""
+    return Op(name, arity, flint=name)
 
 
 def like_its_argument(name: str) -> Callable[[Any], Any]:

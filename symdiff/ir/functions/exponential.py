@@ -26,6 +26,7 @@ from symdiff.ir import (
     neg,
     or_,
     rational,
+    raw,
     topological,
     where,
 )
@@ -54,7 +55,7 @@ EXP: Op = Op(
     names=("math.exp", "numpy.exp"),
     sympy=lambda sp, x: sp.exp(x),
     libm="exp", vector=True, python="math.exp({0})",
-    ball=lambda x: x.exp(),
+    ball=lambda x: x.exp(), flint="arb_exp",
 )  # fmt: skip
 LOG: Op = Op(
     "log", 1,
@@ -67,7 +68,7 @@ LOG: Op = Op(
     names=("math.log", "numpy.log"),
     sympy=lambda sp, x: sp.log(x),
     libm="log", vector=True, python="math.log({0})",
-    ball=lambda x: x.log(),
+    ball=lambda x: x.log(), flint="arb_log",
 )  # fmt: skip
 EXP2: Op = Op(
     "exp2", 1,
@@ -79,6 +80,7 @@ EXP2: Op = Op(
     sympy=lambda sp, x: 2**x,
     libm="exp2", vector=True, python="np.exp2({0})",
     ball=lambda x: (x * flint().arb.const_log2()).exp(),
+    flint=lambda x: raw(EXP, (mul(x, LN2()),)),
 )  # fmt: skip
 EXPM1: Op = Op(
     "expm1", 1,
@@ -90,7 +92,7 @@ EXPM1: Op = Op(
     names=("math.expm1", "numpy.expm1", "scipy.special.expm1"),
     sympy=lambda sp, x: sp.exp(x) - 1,
     libm="expm1", vector=True, python="math.expm1({0})",
-    ball=like_its_argument("expm1"),
+    ball=like_its_argument("expm1"), flint="arb_expm1",
 )  # fmt: skip
 LOG1P: Op = Op(
     "log1p", 1,
@@ -103,7 +105,7 @@ LOG1P: Op = Op(
     names=("math.log1p", "numpy.log1p", "scipy.special.log1p"),
     sympy=lambda sp, x: sp.log(1 + x),
     libm="log1p", vector=True, python="math.log1p({0})",
-    ball=lambda x: x.log1p(),
+    ball=lambda x: x.log1p(), flint="arb_log1p",
 )  # fmt: skip
 LOG2: Op = Op(
     "log2", 1,
@@ -116,6 +118,7 @@ LOG2: Op = Op(
     sympy=lambda sp, x: sp.log(x) / sp.log(2),
     libm="log2", vector=True, python="math.log2({0})",
     ball=lambda x: x.log() / flint().arb.const_log2(),
+    flint=lambda x: div(raw(LOG, (x,)), LN2()),
 )  # fmt: skip
 LOG10: Op = Op(
     "log10", 1,
@@ -128,6 +131,7 @@ LOG10: Op = Op(
     sympy=lambda sp, x: sp.log(x) / sp.log(10),
     libm="log10", vector=True, python="math.log10({0})",
     ball=lambda x: x.log() / flint().arb.const_log10(),
+    flint=lambda x: div(raw(LOG, (x,)), LN10()),
 )  # fmt: skip
 
 
@@ -152,6 +156,7 @@ LOGADDEXP: Op = Op(
     python="np.logaddexp({0}, {1})",
     expand=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(a - b)))),
     ball=lambda a, b: a.max(b) + (-abs(a - b)).exp().log1p(),
+    flint=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(a - b)))),
 )  # fmt: skip
 
 
@@ -200,6 +205,7 @@ def _times_log(log: Op, edge: int) -> dict[str, Any]:
         "simplify": simplify,
         "expand": expand,
         "ball": lambda u, x: u if u.is_zero() else u * ball(x),
+        "flint": lambda u, x: where(eq(u, ZERO), ZERO, mul(u, log(x))),
     }
 
 

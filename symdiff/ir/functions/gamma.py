@@ -8,7 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import (
+    ABS,
     HALF,
+    NAN,
     ONE,
     ZERO,
     Expr,
@@ -25,7 +27,7 @@ from symdiff.ir import (
     power,
     where,
 )
-from symdiff.ir.functions.columns import flint
+from symdiff.ir.functions.columns import c_function, flint
 from symdiff.ir.functions.exponential import LOG
 from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.selection import FLOOR, ROUND
@@ -45,7 +47,7 @@ GAMMA: Op = Op(
     names=("math.gamma", "scipy.special.gamma"),
     sympy=lambda sp, x: sp.gamma(x),
     libm="tgamma", python="math.gamma({0})",
-    ball=lambda x: x.gamma(),
+    ball=lambda x: x.gamma(), flint="arb_hypgeom_gamma",
 )  # fmt: skip
 LGAMMA: Op = Op(
     "lgamma", 1,
@@ -56,6 +58,7 @@ LGAMMA: Op = Op(
     sympy=lambda sp, x: sp.log(sp.Abs(sp.gamma(x))),
     libm="lgamma", python="math.lgamma({0})",
     ball=lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),
+    flint=lambda x: where(lt(ZERO, x), c_function("arb_hypgeom_lgamma", 1)(x), LOG(ABS(GAMMA(x)))),
 )  # fmt: skip
 
 
@@ -77,6 +80,18 @@ def _polygamma_ball(n: Any, x: Any) -> Any:
     finally:
         ctx.cap = cap
     return -value - library.arb.pi() * waves * math.factorial(order)
+
+
+def _polygamma_in_c(n: Expr, x: Expr) -> Expr:
+    order = integer(n)
+    if order is None:
+        return NAN
+    if order == 0:
+        return c_function("arb_digamma", 1)(x)
+    right = lt(ZERO, x)
+    zeta = c_function("arb_hurwitz_zeta", 2)(const(order + 1), where(right, x, ONE - x))
+    value = mul(const(math.factorial(order)), zeta)
+    return where(right, value if order % 2 else neg(value), neg(value) - _cotangent_slope(order, x))
 
 
 _BERNOULLI_NUMBERS = 18
@@ -147,7 +162,7 @@ POLYGAMMA: Op = Op(
     names=("scipy.special.polygamma",),
     sympy=lambda sp, n, x: sp.polygamma(n, x),
     expand=_polygamma_expand, written=True,
-    ball=_polygamma_ball,
+    ball=_polygamma_ball, flint=_polygamma_in_c,
 )  # fmt: skip
 
 ENTRIES: tuple[Op, ...] = (

@@ -17,7 +17,7 @@ SINH: Op = Op(
     names=("math.sinh", "numpy.sinh"),
     sympy=lambda sp, x: sp.sinh(x),
     libm="sinh", vector=True, python="math.sinh({0})",
-    ball=like_its_argument("sinh"),
+    ball=like_its_argument("sinh"), flint="arb_sinh",
 )  # fmt: skip
 COSH: Op = Op(
     "cosh", 1,
@@ -28,7 +28,7 @@ COSH: Op = Op(
     names=("math.cosh", "numpy.cosh"),
     sympy=lambda sp, x: sp.cosh(x),
     libm="cosh", vector=True, python="math.cosh({0})",
-    ball=lambda x: x.cosh(),
+    ball=lambda x: x.cosh(), flint="arb_cosh",
 )  # fmt: skip
 TANH: Op = Op(
     "tanh", 1,
@@ -41,7 +41,7 @@ TANH: Op = Op(
     names=("math.tanh", "numpy.tanh"),
     sympy=lambda sp, x: sp.tanh(x),
     libm="tanh", vector=True, python="math.tanh({0})",
-    ball=like_its_argument("tanh"),
+    ball=like_its_argument("tanh"), flint="arb_tanh",
 )  # fmt: skip
 ASINH: Op = Op(
     "asinh", 1,
@@ -52,7 +52,7 @@ ASINH: Op = Op(
     names=("math.asinh", "numpy.arcsinh", "numpy.asinh"),
     sympy=lambda sp, x: sp.asinh(x),
     libm="asinh", vector=True, python="math.asinh({0})",
-    ball=lambda x: x.asinh(),
+    ball=lambda x: x.asinh(), flint="arb_asinh",
 )  # fmt: skip
 ACOSH: Op = Op(
     "acosh", 1,
@@ -64,7 +64,7 @@ ACOSH: Op = Op(
     names=("math.acosh", "numpy.arccosh", "numpy.acosh"),
     sympy=lambda sp, x: sp.acosh(x),
     libm="acosh", vector=True, python="math.acosh({0})",
-    ball=lambda x: x.acosh(),
+    ball=lambda x: x.acosh(), flint="arb_acosh",
 )  # fmt: skip
 ATANH: Op = Op(
     "atanh", 1,
@@ -77,7 +77,7 @@ ATANH: Op = Op(
     names=("math.atanh", "numpy.arctanh", "numpy.atanh"),
     sympy=lambda sp, x: sp.atanh(x),
     libm="atanh", vector=True, python="math.atanh({0})",
-    ball=lambda x: x.atanh(),
+    ball=lambda x: x.atanh(), flint="arb_atanh",
 )  # fmt: skip
 
 ENTRIES: tuple[Op, ...] = (

@@ -12,6 +12,7 @@ from symdiff.ir.functions.columns import (
     LARGEST_PARAMETER,
     at_zero,
     by_balls,
+    c_function,
     even,
     flint,
     odd,
@@ -39,7 +40,7 @@ EXPI: Op = Op(
     pole=lambda x: eq(x, ZERO),
     names=("scipy.special.expi",),
     sympy=lambda sp, x: sp.Ei(x),
-    **by_balls("expi", lambda x: x.ei(), _ei_edges),
+    flint="arb_hypgeom_ei", **by_balls("expi", lambda x: x.ei(), _ei_edges),
 )  # fmt: skip
 
 
@@ -119,28 +120,28 @@ SI: Op = Op(
     partials=lambda x: (div(SIN(x), x),),
     simplify=odd("sine_integral"), fold=at_zero(0),
     sympy=lambda sp, x: sp.Si(x),
-    **by_balls("si", lambda x: x.si(), _far(math.pi / 2)),
+    flint="arb_hypgeom_si", **by_balls("si", lambda x: x.si(), _far(math.pi / 2)),
 )  # fmt: skip
 CI: Op = Op(
     "cosine_integral", 1,
     partials=lambda x: (div(COS(x), x),),
     pole=lambda x: eq(x, ZERO), simplify=even("cosine_integral"),
     sympy=lambda sp, x: sp.Ci(sp.Abs(x)),
-    **by_balls("ci", lambda x: abs(x).ci(), _even_far(0.0)),
+    flint=lambda x: c_function("arb_hypgeom_ci", 1)(abs_(x)), **by_balls("ci", lambda x: abs(x).ci(), _even_far(0.0)),
 )  # fmt: skip
 SHI: Op = Op(
     "sinh_integral", 1, sign="same", monotone=True,
     partials=lambda x: (div(SINH(x), x),),
     simplify=odd("sinh_integral"), fold=at_zero(0),
     sympy=lambda sp, x: sp.Shi(x),
-    **by_balls("shi", lambda x: x.shi(), _far(math.inf, LARGEST)),
+    flint="arb_hypgeom_shi", **by_balls("shi", lambda x: x.shi(), _far(math.inf, LARGEST)),
 )  # fmt: skip
 CHI: Op = Op(
     "cosh_integral", 1,
     partials=lambda x: (div(COSH(x), x),),
     pole=lambda x: eq(x, ZERO), simplify=even("cosh_integral"),
     sympy=lambda sp, x: sp.Chi(sp.Abs(x)),
-    **by_balls("chi", lambda x: abs(x).chi(), _even_far(math.inf, LARGEST)),
+    flint=lambda x: c_function("arb_hypgeom_chi", 1)(abs_(x)), **by_balls("chi", lambda x: abs(x).chi(), _even_far(math.inf, LARGEST)),
 )  # fmt: skip
 
 

@@ -44,6 +44,7 @@ ROOT_SLOPE: Op = Op(
     partials=lambda s: (neg(div(ROOT_SLOPE(s), mul(const(2), s))),),
     expand=lambda s: where(eq(s, ZERO), ZERO, div(ONE, mul(const(2), power(s, HALF)))),
     sympy=lambda sp, s: 1 / (2 * sp.sqrt(s)), ball=lambda s: s if s.is_zero() else 1 / (2 * s.sqrt()),
+    flint=lambda s: where(eq(s, ZERO), ZERO, div(ONE, mul(const(2), power(s, HALF)))),
     kink=lambda s: s, kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
 )  # fmt: skip
 """The slope of the root of a sum of squares: 0 where that is 0, which is no limit. Before it

@@ -48,7 +48,7 @@ ERF: Op = Op(
     names=("math.erf", "scipy.special.erf"),
     sympy=lambda sp, x: sp.erf(x),
     libm="erf", vector=True, python="math.erf({0})",
-    ball=lambda x: x.erf(),
+    ball=lambda x: x.erf(), flint="arb_hypgeom_erf",
 )  # fmt: skip
 ERFC: Op = Op(
     "erfc", 1,
@@ -60,7 +60,7 @@ ERFC: Op = Op(
     names=("math.erfc", "scipy.special.erfc"),
     sympy=lambda sp, x: sp.erfc(x),
     libm="erfc", vector=True, python="math.erfc({0})",
-    ball=_erfc_ball,
+    ball=_erfc_ball, flint="arb_hypgeom_erfc",
 )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ ERFI: Op = Op(
     partials=lambda x: (mul(div(const(2), sqrt(PI())), EXP(power(x, 2))),),
     simplify=odd("erfi"), fold=at_zero(0),
     names=("scipy.special.erfi",),
-    sympy=lambda sp, x: sp.erfi(x),
+    sympy=lambda sp, x: sp.erfi(x), flint="arb_hypgeom_erfi",
     **by_balls("erfi", lambda x: x.erfi(), lambda x: x if math.isinf(x) else None),
 )  # fmt: skip
 
@@ -106,7 +106,7 @@ ERFINV: Op = Op(
     domain=lambda x: le(abs_(x), ONE), pole=lambda x: eq(abs_(x), ONE),
     simplify=odd("erfinv"), fold=at_zero(0),
     names=("scipy.special.erfinv",),
-    sympy=lambda sp, x: sp.erfinv(x),
+    sympy=lambda sp, x: sp.erfinv(x), flint="arb_hypgeom_erfinv",
     **by_balls("erfinv", _erfinv_ball, _inverse_edges(-1.0, 1.0)),
 )  # fmt: skip
 ERFCINV: Op = Op(
@@ -117,7 +117,7 @@ ERFCINV: Op = Op(
     pole=lambda x: or_(eq(x, ZERO), eq(x, const(2))),
     fold=lambda x: Fraction(0) if x == 1 else None,
     names=("scipy.special.erfcinv",),
-    sympy=lambda sp, x: sp.erfcinv(x),
+    sympy=lambda sp, x: sp.erfcinv(x), flint="arb_hypgeom_erfcinv",
     **by_balls("erfcinv", _erfcinv_ball, _inverse_edges(2.0, 0.0)),
 )  # fmt: skip
 

@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from symdiff.ir import ABS, NEG, ONE, ZERO, Expr, Op, abs_, const, div, eq, mul, neg, power, where
+from symdiff.ir import (
+    ABS,
+    NEG,
+    ONE,
+    POW,
+    SIGN,
+    ZERO,
+    Expr,
+    Op,
+    abs_,
+    const,
+    div,
+    eq,
+    mul,
+    neg,
+    power,
+    raw,
+    where,
+)
 from symdiff.ir.functions.columns import odd
 
 CBRT: Op = Op(
@@ -19,6 +37,7 @@ CBRT: Op = Op(
     sympy=lambda sp, x: sp.real_root(x, 3) if x.is_number else sp.sign(x) * sp.Abs(x) ** sp.Rational(1, 3),
     libm="cbrt", vector=True, python="np.cbrt({0})",
     ball=lambda x: x if x.is_zero() else x.root(3) if x > 0 else -((-x).root(3)),
+    flint=lambda x: mul(SIGN(x), raw(POW, (abs_(x), const(Fraction(1, 3))))),
 )  # fmt: skip
 
 
@@ -36,6 +55,7 @@ UNIT: Op = Op(
     sympy=lambda sp, w, norm: w / norm,
     expand=lambda w, norm: where(eq(norm, ZERO), ZERO, div(w, norm)),
     ball=lambda w, norm: norm if norm.is_zero() else w / norm,
+    flint=lambda w, norm: where(eq(norm, ZERO), ZERO, div(w, norm)),
     kink=lambda w, norm: norm,
     kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
 )  # fmt: skip
@@ -48,7 +68,7 @@ HYPOT: Op = Op(
     names=("math.hypot", "numpy.hypot"),
     sympy=lambda sp, x, y: sp.sqrt(x**2 + y**2),
     libm="hypot", vector=True, python="math.hypot({0}, {1})",
-    ball=lambda x, y: (x * x + y * y).sqrt(),
+    ball=lambda x, y: (x * x + y * y).sqrt(), flint="arb_hypot",
     kink=lambda x, y: HYPOT(x, y),
     kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
 )  # fmt: skip

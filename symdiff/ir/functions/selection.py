@@ -48,7 +48,7 @@ FLOOR: Op = Op(
     names=("math.floor", "numpy.floor"),
     sympy=lambda sp, x: sp.floor(x),
     libm="floor", intrinsic="llvm.floor", python="np.floor({0})",
-    ball=lambda x: step_ball(x.floor()),
+    ball=lambda x: step_ball(x.floor()), flint="arb_floor",
     kink=lambda x: SIN(mul(PI(), x)),
     kink_rule="the derivative of a step function is 0",
 )  # fmt: skip
@@ -59,7 +59,7 @@ CEIL: Op = Op(
     names=("math.ceil", "numpy.ceil"),
     sympy=lambda sp, x: sp.ceiling(x),
     libm="ceil", intrinsic="llvm.ceil", python="np.ceil({0})",
-    ball=lambda x: step_ball(x.ceil()),
+    ball=lambda x: step_ball(x.ceil()), flint="arb_ceil",
     kink=lambda x: SIN(mul(PI(), x)),
     kink_rule="the derivative of a step function is 0",
 )  # fmt: skip
@@ -70,7 +70,7 @@ TRUNC: Op = Op(
     names=("math.trunc", "numpy.trunc", "numpy.fix"),
     sympy=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)),
     libm="trunc", intrinsic="llvm.trunc", python="np.trunc({0})",
-    ball=lambda x: step_ball(x.floor() if x >= 0 else x.ceil()),
+    ball=lambda x: step_ball(x.floor() if x >= 0 else x.ceil()), flint="arb_trunc",
     kink=lambda x: SIN(mul(PI(), x)),
     kink_rule="the derivative of a step function is 0",
 )  # fmt: skip
@@ -81,7 +81,7 @@ ROUND: Op = Op(
     names=("numpy.round", "numpy.rint", "numpy.around"),
     sympy=lambda sp, x: sp.Function("round")(x),
     libm="rint", intrinsic="llvm.rint", python="np.rint({0})",
-    ball=lambda x: _round_ball(x),
+    ball=lambda x: _round_ball(x), flint="arb_nint",
     kink=lambda x: COS(mul(PI(), x)),
     kink_rule="the derivative of a step function is 0",
 )  # fmt: skip
@@ -110,7 +110,7 @@ FLOOR_QUOTIENT: Op = Op(
     sympy=lambda sp, x, y: sp.floor(x / y),
     python="np.floor_divide({0}, {1})",
     expand=lambda x, y: _floor_quotient(x, y),
-    ball=lambda x, y: step_ball((x / y).floor()),
+    ball=lambda x, y: step_ball((x / y).floor()), flint=lambda x, y: FLOOR(div(x, y)),
     kink=lambda x, y: SIN(mul(PI(), div(x, y))),
     kink_rule="the derivative of a step function is 0",
 )  # fmt: skip
@@ -137,6 +137,7 @@ FMOD: Op = Op(
     sympy=lambda sp, x, y: x - y * sp.sign(x / y) * sp.floor(sp.Abs(x / y)),
     libm="fmod", python="np.fmod({0}, {1})",
     ball=lambda x, y: x - y * TRUNC.ball(x / y),  # type: ignore[misc]
+    flint=lambda x, y: x - mul(y, TRUNC(div(x, y))),
     kink=lambda x, y: SIN(mul(PI(), div(x, y))),
     kink_rule="fmod jumps where x/y is an integer; its derivative there is that of the piece",
 )  # fmt: skip
@@ -149,6 +150,7 @@ COPYSIGN: Op = Op(
     python="math.copysign({0}, {1})",
     expand=lambda x, y: where(lt(y, ZERO), neg(abs_(x)), abs_(x)),
     ball=lambda x, y: -abs(x) if y < 0 else abs(x) if y >= 0 else flint().arb("nan"),
+    flint=lambda x, y: where(lt(y, ZERO), neg(abs_(x)), abs_(x)),
     kink=lambda x, y: mul(x, y),
     kink_rule="as abs in x; 0 in y",
 )  # fmt: skip
@@ -201,6 +203,7 @@ def _one_of(name: str, sign: int, slope: Op, expand: Callable[..., Expr], *names
         sympy=lambda sp, a, b: sp.Max(a, b) if sign > 0 else sp.Min(a, b),
         python="max({0}, {1})" if sign > 0 else "min({0}, {1})",
         ball=lambda a, b: a.max(b) if sign > 0 else a.min(b),
+        flint="arb_max" if sign > 0 else "arb_min",
         kink=lambda a, b: a - b, kink_rule="a tie gives the mean of the sides",
     )  # fmt: skip
 

@@ -29,7 +29,7 @@ SINC: Op = Op(
     sympy=lambda sp, x: sp.sinc(sp.pi * x),
     python="np.sinc({0})",
     expand=lambda x: where(eq(x, ZERO), ONE, div(sin_pi(x), mul(PI(), x))),
-    ball=lambda x: x.sinc_pi(),
+    ball=lambda x: x.sinc_pi(), flint="arb_sinc_pi",
 )  # fmt: skip
 
 ENTRIES: tuple[Op, ...] = (

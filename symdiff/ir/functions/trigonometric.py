@@ -8,6 +8,7 @@ from fractions import Fraction
 from symdiff.ir import (
     ABS,
     HALF,
+    MUL,
     ONE,
     ZERO,
     Expr,
@@ -22,11 +23,12 @@ from symdiff.ir import (
     neg,
     power,
     rational,
+    raw,
     scaled,
     sqrt,
     where,
 )
-from symdiff.ir.functions.columns import at_zero, even, flint, odd
+from symdiff.ir.functions.columns import at_zero, c_function, even, flint, odd
 from symdiff.ir.functions.named_numbers import PI
 from symdiff.ir.functions.roots_and_norms import HYPOT
 
@@ -103,7 +105,7 @@ SIN: Op = Op(
     names=("math.sin", "numpy.sin"),
     sympy=lambda sp, x: sp.sin(x),
     libm="sin", vector=True, python="math.sin({0})",
-    ball=lambda x: x.sin(),
+    ball=lambda x: x.sin(), flint="arb_sin",
 )  # fmt: skip
 COS: Op = Op(
     "cos", 1,
@@ -113,7 +115,7 @@ COS: Op = Op(
     names=("math.cos", "numpy.cos"),
     sympy=lambda sp, x: sp.cos(x),
     libm="cos", vector=True, python="math.cos({0})",
-    ball=lambda x: x.cos(),
+    ball=lambda x: x.cos(), flint="arb_cos",
 )  # fmt: skip
 TAN: Op = Op(
     "tan", 1,
@@ -123,7 +125,7 @@ TAN: Op = Op(
     names=("math.tan", "numpy.tan"),
     sympy=lambda sp, x: sp.tan(x),
     libm="tan", vector=True, python="math.tan({0})",
-    ball=lambda x: x.tan(),
+    ball=lambda x: x.tan(), flint="arb_tan",
 )  # fmt: skip
 ASIN: Op = Op(
     "asin", 1,
@@ -135,7 +137,7 @@ ASIN: Op = Op(
     names=("math.asin", "numpy.arcsin", "numpy.asin"),
     sympy=lambda sp, x: sp.asin(x),
     libm="asin", vector=True, python="math.asin({0})",
-    ball=lambda x: x.asin(),
+    ball=lambda x: x.asin(), flint="arb_asin",
 )  # fmt: skip
 ACOS: Op = Op(
     "acos", 1,
@@ -147,7 +149,7 @@ ACOS: Op = Op(
     names=("math.acos", "numpy.arccos", "numpy.acos"),
     sympy=lambda sp, x: sp.acos(x),
     libm="acos", vector=True, python="math.acos({0})",
-    ball=lambda x: x.acos(),
+    ball=lambda x: x.acos(), flint="arb_acos",
 )  # fmt: skip
 ATAN: Op = Op(
     "atan", 1,
@@ -158,7 +160,7 @@ ATAN: Op = Op(
     names=("math.atan", "numpy.arctan", "numpy.atan"),
     sympy=lambda sp, x: sp.atan(x),
     libm="atan", vector=True, python="math.atan({0})",
-    ball=lambda x: x.atan(),
+    ball=lambda x: x.atan(), flint="arb_atan",
 )  # fmt: skip
 
 
@@ -182,6 +184,7 @@ ATAN2: Op = Op(
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",
     ball=lambda y, x: y + x if y.is_nan() or x.is_nan() else flint().arb.atan2(y, x),
+    flint=lambda y, x: c_function("arb_atan2", 2)(y, x) + raw(MUL, (ZERO, y + x)),  # nan if one is
     cut=lambda y, x: y, pieces=lambda y, x: _angle(y, x),
 )  # fmt: skip
 

@@ -21,9 +21,10 @@ from symdiff.process.locks import Lock
 from symdiff.runtime.outcome import Outcome
 from symdiff.runtime.processor_modes import to_nearest
 from symdiff.runtime.protocols import LoopFunction, ProgramWithTests, Reference
-from symdiff.runtime.scalar.fallback import WORK
 from symdiff.runtime.scalar.kernel import Kernel
 
+WORK = 80_000_000
+"""Operations that one call may spend in balls (`interpret.work`)."""
 REMEMBERED = 4096
 """Results of ball arithmetic that are kept, as the same leaves tend to come again."""
 

@@ -11,26 +11,27 @@ called how often, at most twice the better choice is spent.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite, isnan
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
-from symdiff.ir import Expr, encode, topological
+from symdiff.ir import WHERE, Expr, encode, topological
+from symdiff.ir.functions import BUILTIN, PINNED
 from symdiff.process.callers import outside
 from symdiff.runtime import cache
 from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.ball_elements import BallElements, compiled_elements
 from symdiff.runtime.scalar.kernel import Kernel
 
-WORK = 80_000_000
-"""Operations that one call may spend on the elements its kernel leaves flagged; see
-`symdiff.interpret.work`."""
+Array = np.ndarray[Any, Any]
 
 LARGE = 300
 """Operations above which a function is interpreted at first."""
@@ -42,7 +43,17 @@ WIDENING = 40_000
 
 Demands = tuple[tuple[Expr, Location | None], ...]
 """Conditions on the arguments, and where they are stated."""
-Written = Callable[[Sequence[float], Sequence[float], str, Sequence[int]], list[float]]
+
+
+class Written(Protocol):
+    """The function and its derivatives by the definition; see `pipeline.written`."""
+
+    def __call__(
+        self, point: Sequence[float], found: Sequence[float], dtype: str, limits: Sequence[int]
+    ) -> list[float]: ...
+    def decides(self, points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Where derivatives are those of the definition, though the formulas have values."""
+        ...
 
 
 class AccuracyWarning(RuntimeWarning):
@@ -67,7 +78,6 @@ def unproven() -> Iterator[list[int]]:
 UNKNOWN = (
     "{} derivatives at a guarded point are not known; they are those of the formula as written"
 )
-FEWER = 'pass fewer elements a call, as each call has a budget of its own; or use accuracy="fast" if the digits do not matter'
 MEASURE = "error_bound(...) of the function measures how far off results are; `symdiff check` names operations that lose digits"
 MOVE = "report() lists the guards; pass other points, or write the function without a guard there"
 
@@ -116,6 +126,7 @@ class Tiered:
         self.demands = demands
         self.always = always
         self._certified: dict[str, Any] = {}
+        self._compiled: dict[str, BallElements | None] = {}
         self.validated = 0
         self.known: set[str] = set()
         self.without = ""
@@ -156,6 +167,9 @@ class Tiered:
             return None
         self.demand([float(v) for v in values])
         start = work.spent()
+        if (found := self._proven_at([float(v) for v in values], "float64")) is not None:
+            self._patience -= work.spent() - start
+            return found
         try:
             answers = self._reference("float64").at_with_status(values)
         except UnsupportedError:
@@ -218,24 +232,76 @@ class Tiered:
             self._certified[dtype] = Certified(self.kernel.params, outputs, jumps=True)
         return self._certified[dtype]
 
-    def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
+    def _stable(self, dtype: str) -> Sequence[Expr]:
+        """The outputs in forms that need fewer bits: as kernels have them, and over common denominators; none, if
+        there are no others. Forms with branches are not taken, as they may differ at points."""
+        from symdiff.passes.accuracy.gather_fractions import gather
+
+        reference = self._reference(dtype).outputs
+        for outputs in (self.kernel.outputs, reference):
+            nodes = topological((*outputs, *reference))
+            if len(nodes) <= LARGE and BUILTIN.issuperset(kinds := {e.op for e in nodes}):
+                if kinds.isdisjoint((WHERE, PINNED)):
+                    found = gather(outputs)
+                    return found if found != reference else ()
+        return ()
+
+    def _tables(self, dtype: str) -> BallElements | None:
+        if dtype not in self._compiled:
+            self._compiled[dtype] = compiled_elements(
+                self._reference(dtype), self.kernel.params, dtype == "float32", self._stable(dtype)
+            )
+        return self._compiled[dtype]
+
+    def _proven(self, points: Array, dtype: str) -> tuple[Array, Array]:
+        """The outputs at points by compiled ball arithmetic, and which points it decides."""
+        tables = self._tables(dtype)
+        if tables is None:
+            return np.full((len(points), len(self.reference)), np.nan), np.zeros(len(points), bool)
+        values, proven = tables(points)
+        if self.written is not None:  # which says what infinite results are
+            proven &= np.isfinite(values).all(axis=1) & ~self.written.decides(points)
+        return values, proven
+
+    def _proven_at(self, point: Sequence[float], dtype: str) -> list[float] | None:
+        """The same at one point; None if that is not decided."""
+        tables = self._tables(dtype)
+        found = None if tables is None else tables.at(point)
+        if found is None or self.written is None:
+            return found
+        if not all(map(isfinite, found)) or self.written.decides(np.array([point]))[0]:
+            return None
+        return found
+
+    def _values(self, points: Array, dtype: str) -> Array:
+        """The outputs at points (points, parameters)."""
+        values, proven = self._proven(points, dtype)
+        unknown = 0
+        for k in np.flatnonzero(~proven):
+            values[k], is_known = self._asked([float(x) for x in points[k]], dtype)
+            unknown += not is_known
+        self._tell(unknown)
+        return values
+
+    def _tell(self, unknown: int) -> None:
+        """Warn of elements that are not proven accurate."""
+        if unknown:
+            what = "a result is" if unknown == 1 else f"{unknown} elements are"
+            why = "the budget of a point for ball arithmetic was not enough"
+            tell(unknown, self.kernel.name, f": {what} not proven accurate: {why}", MEASURE)
+
+    def _asked(self, point: Sequence[float], dtype: str) -> tuple[list[float], bool]:
+        """The outputs at a point by interpreted ball arithmetic, and whether all are known."""
         answers = self._reference(dtype).at_with_status(point, dtype)
         found = [a.value for a in answers]
         if any(map(_unknown, answers)):
-            plain = self._first()(point)
+            plain = self._first(point)
             found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
         limits = [k for k, a in enumerate(answers) if a.status == "limit"]
         result = self._as_written(point, found, dtype, limits)
-        if any(
+        return result, not any(
             a.status == "budget" and x is y for a, x, y in zip(answers, found, result, strict=True)
-        ):
-            tell(
-                1,
-                self.kernel.name,
-                ": a result is not proven accurate: the budget of a point for ball arithmetic was not enough",
-                MEASURE,
-            )
-        return result
+        )
 
     def _as_written(
         self, point: Sequence[float], found: list[float], dtype: str, limits: Sequence[int] = ()
@@ -248,43 +314,30 @@ class Tiered:
         """The outputs at a point by the last tier."""
         return self._at(point, "float64")
 
-    def _flagged(self, shape: tuple[int, ...], flags: Any) -> Iterable[tuple[Any, ...]]:
-        """Where elements are computed again."""
-        return np.ndindex(shape) if flags is None else zip(*np.nonzero(flags), strict=True)
+    def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
+        found = self._proven_at(point, dtype)
+        if found is None:
+            found, is_known = self._asked(point, dtype)
+            self._tell(int(not is_known))
+        return found
 
     def _repair(self, args: Sequence[Any], values: list[Any], flags: Any) -> None:
+        """Compute elements again, equal ones once."""
         shape = values[0].shape
-        grids = [np.broadcast_to(np.asarray(a), shape) for a in args]
-        for index in self._flagged(shape, flags) if self.demands else ():
-            self.demand([float(g[index]) for g in grids])
-        where = self._flagged(shape, flags)
-        until, left = work.spent() + WORK, []
-        for index in where:
-            if work.spent() > until:
-                left.append(index)
-                continue
-            answers = self._at([float(g[index]) for g in grids], _dtype(values[0]))
-            for value, answer in zip(values, answers, strict=True):
-                value[index] = answer
-        if left:
-            at = tuple(map(np.array, zip(*left, strict=True)))
-            for value, plain in zip(values, self._plainly(grids, at), strict=True):
-                value[at] = plain
-            tell(
-                len(left),
-                self.kernel.name,
-                f": {len(left)} elements are not proven accurate: the budget of a call for ball arithmetic "
-                "was not enough",
-                FEWER,
-            )
+        where = np.ones(shape, bool) if flags is None else flags
+        at = np.nonzero(np.atleast_1d(where))
+        grids = [np.atleast_1d(np.broadcast_to(np.asarray(a), shape))[at] for a in args]
+        points = np.stack(grids, axis=-1).astype(float)
+        for point in points if self.demands else ():
+            self.demand([float(x) for x in point])
+        rows, back = np.unique(points.view(np.int64), axis=0, return_inverse=True)
+        found = self._values(rows.view(np.float64), _dtype(values[0]))
+        for k, value in enumerate(values):
+            np.atleast_1d(value)[at] = found[back.ravel(), k]
 
-    def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:
-        """Elements as the kernel computes them first: what its other tiers left flagged may
-        be anything."""
-        return self._first()([g[at] for g in grids])
-
+    @functools.cached_property
     def _first(self) -> Kernel:
-        """The kernel in double arithmetic alone."""
+        """The kernel in double arithmetic alone: what its other tiers left flagged may be anything."""
         kernel = self.kernel
         plain = Plain(kernel.name, kernel.params, kernel.outputs)
         return Kernel(plain, dtype=kernel.dtype, accuracy=kernel.accuracy, cache=kernel.cache)

@@ -1,0 +1,570 @@
+"""Ball arithmetic as a table of calls of FLINT's C functions, and the loop that runs such tables.
+
+Before:  exp(b - a)/(1 + exp(b - a))
+After:   column a; column b; arb_sub; arb_exp; arb_add; arb_div, with registers for the results
+
+A row of the table is one operation: a kind, a C function, and the places of its result and arguments.
+The loop (`print_loop`) is the same for all tables, so it is compiled once and kept on disk. For
+each element it runs the rows at one precision, and rounds both ends of each output's ball.
+
+Registers: balls (FLINT's `arb_t`, 48 bytes), and truth values of three kinds (one byte: `FALSE`, `TRUE`,
+`UNKNOWN`). Decisions in doubles (`ir.plain`) are no rows: their values are columns, as the arguments are.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.interpret.balls import ROOT_LIMIT
+from symdiff.interpret.flat import Tape
+from symdiff.ir import Expr, Op
+from symdiff.ir import functions as f
+from symdiff.ir.plain import PREFIX, SINGLE, in_doubles, is_plain, real_op
+
+BALL = 48
+"""Bytes of a ball."""
+UNARY, BINARY, WITH_NUMBER, COLUMN, COMPARE, LOGIC, SELECT = range(7)
+"""Kinds of rows: f(z, x, bits), f(z, x, y, bits), f(z, x, number, bits), f(z, double), truth values, one of two."""
+FALSE, TRUE, UNKNOWN = range(3)
+PROVEN, MORE_BITS, ASK = range(3)
+"""What is found of an element: all outputs; some need more bits; more bits will not help."""
+
+CORE: Mapping[Op, str] = {
+    ir.ADD: "arb_add", ir.SUB: "arb_sub", ir.MUL: "arb_mul", ir.DIV: "arb_div", ir.NEG: "arb_neg",
+}  # fmt: skip
+COMPARISONS: Mapping[Op, tuple[str, str]] = {
+    ir.LT: ("arb_lt", "arb_ge"), ir.LE: ("arb_le", "arb_gt"), ir.EQ: ("arb_eq", "arb_ne"),
+}  # fmt: skip
+"""What proves a comparison, and what refutes it."""
+LARGEST_EXPONENT, LARGEST = 1 << 40, 2**1023
+USED = (
+    "arb_set", "arb_indeterminate", "arb_is_finite", "arb_rel_accuracy_bits", "arb_get_interval_arf",
+    "arf_get_d", "arf_clear", "arb_clear",
+)  # fmt: skip
+"""The functions that the loop itself calls."""
+
+
+# ------------------------------------------------------------------------ tables
+@dataclass
+class Table:
+    """Rows, and what their registers begin with.
+
+    Attributes
+    ----------
+    rows : kind, function, result, three arguments, a number, a second function; all are numbers,
+        but for names of C functions.
+    balls, truths : how many registers there are.
+    constants : balls that rows only read: exact numbers, or names of functions f(z, bits).
+    truth_constants : the same of truth values.
+    columns : the nodes whose doubles are given for each element.
+    roots : the registers of the outputs.
+    """
+
+    rows: list[tuple[int | str, ...]] = field(default_factory=list)
+    balls: int = 0
+    truths: int = 0
+    constants: list[tuple[int, Fraction | float | str]] = field(default_factory=list)
+    truth_constants: list[tuple[int, int]] = field(default_factory=list)
+    columns: list[Expr] = field(default_factory=list)
+    roots: tuple[int, ...] = ()
+
+    def names(self) -> set[str]:
+        """The C functions that rows call."""
+        called = {x for row in self.rows for x in row if isinstance(x, str)}
+        return called | {x for _, x in self.constants if isinstance(x, str)}
+
+
+def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
+    """The table of a program.
+
+    Parameters
+    ----------
+    stable : other forms of the outputs, equal to them where both are defined. They are taken where the outputs
+        have finite balls, which proves that these are defined.
+
+    Raises
+    ------
+    UnsupportedError : an operation has no C function, or a decision is no matter of doubles alone.
+    """
+    outputs = [tape.nodes[r] for r in tape.roots]
+    if stable:
+        outputs = [
+            ir.raw(ir.ADD, (s, ir.raw(ir.MUL, (ir.ZERO, e))))
+            for s, e in zip(stable, outputs, strict=True)
+        ]
+    return _Builder(outputs).table
+
+
+class _Builder:
+    def __init__(self, outputs: Sequence[Expr]) -> None:
+        self.table = Table()
+        self._places: dict[Expr, int] = {}
+        self.table.roots = tuple(self._place(e) for e in outputs)
+
+    def _place(self, root: Expr) -> int:
+        """The register of a node; rows that compute it are added."""
+        stack, places = [root], self._places
+        while stack:
+            e = stack[-1]
+            if e in places:
+                stack.pop()
+            elif waiting := [a for a in self._read(e) if a not in places]:
+                stack.extend(waiting)
+            else:
+                places[e] = self._made(e)
+        return places[root]
+
+    def _read(self, e: Expr) -> Sequence[Expr]:
+        """The nodes whose registers a node reads."""
+        if is_plain(e):
+            return ()
+        if (formula := _formula(e)) is not None:
+            return (formula,)
+        if e.op is ir.POW and ir.rational(e.args[1]) is not None:
+            return e.args[:1]
+        return e.args
+
+    def _made(self, e: Expr) -> int:
+        op, table = e.op, self.table
+        if op is ir.VAR or is_plain(e):
+            if e not in table.columns:
+                table.columns.append(e)
+            return self._row(COLUMN, "arb_set_d", number=table.columns.index(e))
+        if op is ir.CONST:
+            return self._constant(e.value)
+        if op is ir.BOOL:
+            table.truths += 1
+            table.truth_constants.append((table.truths - 1, int(e.value)))
+            return table.truths - 1
+        args = [self._places[a] for a in self._read(e)]
+        if _formula(e) is not None:
+            return args[0]
+        if op in COMPARISONS:
+            if any(map(ir.is_infinite, e.args)):
+                raise UnsupportedError("a comparison with an infinity is one of doubles")
+            proves, refutes = COMPARISONS[op]
+            return self._truth(COMPARE, proves, *args, second=refutes)
+        if op.boolean:
+            which = (ir.NOT, ir.AND, ir.OR).index(op)
+            return self._truth(LOGIC, 0, args[0], args[-1], number=9 * which)
+        if op is ir.WHERE:
+            if e.args[1].op.boolean:
+                raise UnsupportedError("a condition is chosen by another one")
+            return self._row(SELECT, 0, *args)
+        if op is ir.POW and (q := ir.rational(e.args[1])) is not None:
+            return self._power(args[0], q)
+        name = CORE.get(op) or ("arb_pow" if op is ir.POW else op.flint)
+        if not isinstance(name, str) or len(args) > 2:
+            raise UnsupportedError(f"{op.name} has no C function")
+        if not args:
+            return self._constant(name)
+        return self._row(UNARY if len(args) == 1 else BINARY, name, *args)
+
+    def _row(self, kind: int, name: str | int, *args: int, number: int = 0) -> int:
+        self.table.balls += 1
+        return self._add(kind, name, self.table.balls - 1, args, number)
+
+    def _truth(
+        self, kind: int, name: str | int, *args: int, number: int = 0, second: str | int = 0
+    ) -> int:
+        self.table.truths += 1
+        return self._add(kind, name, self.table.truths - 1, args, number, second)
+
+    def _add(
+        self, kind: int, name: str | int, result: int, args: Sequence[int], number: int,
+        second: str | int = 0,
+    ) -> int:  # fmt: skip
+        a, b, c = (*args, *[args[-1] if args else 0] * 3)[:3]
+        self.table.rows.append((kind, name, result, a, b, c, number, second))
+        return result
+
+    def _constant(self, value: Fraction | float | str) -> int:
+        table = self.table
+        table.balls += 1
+        if isinstance(value, Fraction) and abs(value) < LARGEST and Fraction(float(value)) == value:
+            value = float(value)
+        table.constants.append((table.balls - 1, value))
+        return table.balls - 1
+
+    def _power(self, x: int, q: Fraction) -> int:
+        """x**q."""
+        n, root = q.numerator, x
+        if abs(n) > LARGEST_EXPONENT or q.denominator > ROOT_LIMIT:
+            raise UnsupportedError(f"a power of exponent {q}")
+        if q.denominator == 2:
+            root = self._row(UNARY, "arb_sqrt", x)
+        elif q.denominator > 1:
+            root = self._row(WITH_NUMBER, "arb_root_ui", x, number=q.denominator)
+        if abs(n) != 1:
+            root = self._row(WITH_NUMBER, "arb_pow_ui", root, number=abs(n))
+        return self._row(UNARY, "arb_inv", root) if n < 0 else root
+
+
+def _formula(e: Expr) -> Expr | None:
+    """What is computed in place of a node; None if it has a C function."""
+    if e.op is f.PINNED:
+        h, value, closed = e.args
+        return ir.where(ir.eq(h, ir.ZERO), value, closed)
+    return e.op.flint(*e.args) if callable(e.op.flint) else None
+
+
+# ---------------------------------------------------------------------- columns
+_EXACT: Mapping[Op, Callable[..., Any]] = {
+    ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
+    ir.NEG: operator.neg, ir.ABS: np.abs, ir.WHERE: np.where,
+    f.FLOOR: lambda x: np.floor(x) + 0.0, f.CEIL: lambda x: np.ceil(x) + 0.0,
+    f.TRUNC: lambda x: np.trunc(x) + 0.0, f.ROUND: lambda x: np.rint(x) + 0.0,
+    f.MAXIMUM: np.maximum, f.LARGER: np.maximum, f.MINIMUM: np.minimum, f.SMALLER: np.minimum,
+    ir.LT: np.less, ir.LE: np.less_equal, ir.EQ: np.equal,
+    ir.NOT: np.logical_not, ir.AND: np.logical_and, ir.OR: np.logical_or,
+}  # fmt: skip
+"""Operations on arrays of doubles that give, element by element, what they give for numbers."""
+
+
+def evaluable(roots: Sequence[Expr], exactly: bool = False) -> bool:
+    """Whether `columns_of` has these nodes; with `exactly`, only arithmetic and selections."""
+    return all(
+        not e.args or e.op in _EXACT or (is_plain(e) and not exactly) for e in ir.topological(roots)
+    )
+
+
+def columns_of(
+    roots: Sequence[Expr], params: Sequence[Expr], points: np.ndarray[Any, Any]
+) -> list[Any]:
+    """Doubles of plain nodes and of conditions at points, as plain Python computes them."""
+    values: dict[Expr, Any] = {p: points[:, k] for k, p in enumerate(params)}
+    with np.errstate(all="ignore"):
+        for e in ir.topological(roots):
+            if e in values:
+                continue
+            args = [values[a] for a in e.args]
+            if not e.args:
+                values[e] = e.value if e.op is ir.BOOL else np.float64(float(e.value))
+            else:
+                values[e] = _applied(e, args)
+    return [values[e] for e in roots]
+
+
+def _applied(e: Expr, args: Sequence[Any]) -> Any:
+    op = real_op(e.op)
+    function = _EXACT.get(op)
+    if function is None:
+        one = in_doubles(op)
+        arrays = np.broadcast_arrays(*args)
+        found = [one(*map(float, a)) for a in zip(*(x.ravel() for x in arrays), strict=True)]
+        value = np.array(found).reshape(arrays[0].shape)
+    else:
+        value = function(*args)
+    single = e.op.name.startswith(PREFIX + SINGLE)
+    return np.float64(np.float32(value)) if single else value
+
+
+# --------------------------------------------------------------------- the loop
+def logic() -> bytes:
+    """NOT, AND and OR of truth values, as tables of nine."""
+    three = (FALSE, TRUE, UNKNOWN)
+
+    def both(a: int, b: int) -> int:
+        return FALSE if FALSE in (a, b) else TRUE if a == b == TRUE else UNKNOWN
+
+    def either(a: int, b: int) -> int:
+        return TRUE if TRUE in (a, b) else FALSE if a == b == FALSE else UNKNOWN
+
+    negated = [(TRUE, FALSE, UNKNOWN)[a] for a in three for _ in three]
+    pairs = [(a, b) for a in three for b in three]
+    return bytes([*negated, *(both(*p) for p in pairs), *(either(*p) for p in pairs)])
+
+
+PREFIXED = "symdiff_"
+"""Begins the names of FLINT's functions in compiled code, so that no other library's are meant."""
+
+
+def print_loop() -> str:
+    """The module with the functions `run`, and `clear`, which frees registers.
+
+    The arguments of `run`: registers of balls and truth values; rows and their number; columns (a row for
+    each element) and their number; elements; places of outputs and their number; results, what is
+    found of each element, and the bits that are accurate; precision; whether results are float32;
+    and the bits from which an argument is known so well that more of them do not help.
+    """
+    table = "".join(f"\\{b:02X}" for b in logic())
+    own = _LOOP.replace("@arb", f"@{PREFIXED}arb").replace("@arf", f"@{PREFIXED}arf")
+    return own.replace("TABLE", table)
+
+
+_LOOP = r"""
+@logic = internal constant [27 x i8] c"TABLE"
+declare void @arb_set(i8*, i8*)
+declare void @arb_indeterminate(i8*)
+declare i32 @arb_is_finite(i8*)
+declare i64 @arb_rel_accuracy_bits(i8*)
+declare void @arb_get_interval_arf(i8*, i8*, i8*, i64)
+declare double @arf_get_d(i8*, i32)
+declare void @arf_clear(i8*)
+declare void @arb_clear(i8*)
+
+define void @clear(i8* %R, i64 %count) {
+entry:
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%next, %one]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %one, label %end
+one:
+  %o = mul i64 %k, 48
+  %x = getelementptr i8, i8* %R, i64 %o
+  call void @arb_clear(i8* %x)
+  %next = add i64 %k, 1
+  br label %head
+end:
+  ret void
+}
+
+define void @run(i8* %R, i8* %B, i64* %rows, i64 %nrows, double* %cols, i64 %ncols, i64 %count,
+                 i64* %roots, i64 %nroots, double* %out, i8* %status, i64* %bits, i64 %prec,
+                 i64 %single, i64 %well) {
+entry:
+  %low.m = alloca [32 x i8], align 16
+  %high.m = alloca [32 x i8], align 16
+  store [32 x i8] zeroinitializer, [32 x i8]* %low.m
+  store [32 x i8] zeroinitializer, [32 x i8]* %high.m
+  %low = bitcast [32 x i8]* %low.m to i8*
+  %high = bitcast [32 x i8]* %high.m to i8*
+  %is32 = icmp ne i64 %single, 0
+  br label %elements
+elements:
+  %e = phi i64 [0, %entry], [%e.next, %element.done]
+  %e.more = icmp slt i64 %e, %count
+  br i1 %e.more, label %element, label %end
+element:
+  %e.col = mul i64 %e, %ncols
+  %col = getelementptr double, double* %cols, i64 %e.col
+  br label %rows.head
+rows.head:
+  %r = phi i64 [0, %element], [%r.next, %row.done]
+  %r.more = icmp slt i64 %r, %nrows
+  br i1 %r.more, label %row, label %outputs
+row:
+  %r.at = mul i64 %r, 8
+  %p0 = getelementptr i64, i64* %rows, i64 %r.at
+  %p1 = getelementptr i64, i64* %p0, i64 1
+  %p2 = getelementptr i64, i64* %p0, i64 2
+  %p3 = getelementptr i64, i64* %p0, i64 3
+  %p4 = getelementptr i64, i64* %p0, i64 4
+  %p5 = getelementptr i64, i64* %p0, i64 5
+  %p6 = getelementptr i64, i64* %p0, i64 6
+  %p7 = getelementptr i64, i64* %p0, i64 7
+  %kind = load i64, i64* %p0
+  %f = load i64, i64* %p1
+  %d = load i64, i64* %p2
+  %a = load i64, i64* %p3
+  %b = load i64, i64* %p4
+  %c = load i64, i64* %p5
+  %number = load i64, i64* %p6
+  %d.o = mul i64 %d, 48
+  %a.o = mul i64 %a, 48
+  %b.o = mul i64 %b, 48
+  %z = getelementptr i8, i8* %R, i64 %d.o
+  %x = getelementptr i8, i8* %R, i64 %a.o
+  %y = getelementptr i8, i8* %R, i64 %b.o
+  switch i64 %kind, label %row.done [i64 0, label %unary
+    i64 1, label %binary
+    i64 2, label %withnumber
+    i64 3, label %column
+    i64 4, label %compare
+    i64 5, label %logic
+    i64 6, label %select]
+unary:
+  %f1 = inttoptr i64 %f to void (i8*, i8*, i64)*
+  call void %f1(i8* %z, i8* %x, i64 %prec)
+  br label %row.done
+binary:
+  %f2 = inttoptr i64 %f to void (i8*, i8*, i8*, i64)*
+  call void %f2(i8* %z, i8* %x, i8* %y, i64 %prec)
+  br label %row.done
+withnumber:
+  %f3 = inttoptr i64 %f to void (i8*, i8*, i64, i64)*
+  call void %f3(i8* %z, i8* %x, i64 %number, i64 %prec)
+  br label %row.done
+column:
+  %v.p = getelementptr double, double* %col, i64 %number
+  %v = load double, double* %v.p
+  %f4 = inttoptr i64 %f to void (i8*, double)*
+  call void %f4(i8* %z, double %v)
+  br label %row.done
+compare:
+  %truth = getelementptr i8, i8* %B, i64 %d
+  %f5 = inttoptr i64 %f to i32 (i8*, i8*)*
+  %proves = call i32 %f5(i8* %x, i8* %y)
+  %holds = icmp ne i32 %proves, 0
+  br i1 %holds, label %compared, label %refute
+refute:
+  %g = load i64, i64* %p7
+  %f6 = inttoptr i64 %g to i32 (i8*, i8*)*
+  %refutes = call i32 %f6(i8* %x, i8* %y)
+  %fails = icmp ne i32 %refutes, 0
+  %not = select i1 %fails, i8 0, i8 2
+  br label %compared
+compared:
+  %found = phi i8 [1, %compare], [%not, %refute]
+  store i8 %found, i8* %truth
+  br label %row.done
+logic:
+  %ta.p = getelementptr i8, i8* %B, i64 %a
+  %tb.p = getelementptr i8, i8* %B, i64 %b
+  %ta = load i8, i8* %ta.p
+  %tb = load i8, i8* %tb.p
+  %ta.i = zext i8 %ta to i64
+  %tb.i = zext i8 %tb to i64
+  %l3 = mul i64 %ta.i, 3
+  %l4 = add i64 %l3, %tb.i
+  %l5 = add i64 %l4, %number
+  %l.p = getelementptr [27 x i8], [27 x i8]* @logic, i64 0, i64 %l5
+  %l = load i8, i8* %l.p
+  %td.p = getelementptr i8, i8* %B, i64 %d
+  store i8 %l, i8* %td.p
+  br label %row.done
+select:
+  %tc.p = getelementptr i8, i8* %B, i64 %a
+  %tc = load i8, i8* %tc.p
+  %unknown = icmp eq i8 %tc, 2
+  br i1 %unknown, label %indeterminate, label %known
+indeterminate:
+  call void @arb_indeterminate(i8* %z)
+  br label %row.done
+known:
+  %yes = icmp eq i8 %tc, 1
+  %c.o = mul i64 %c, 48
+  %taken = select i1 %yes, i64 %b.o, i64 %c.o
+  %w = getelementptr i8, i8* %R, i64 %taken
+  call void @arb_set(i8* %z, i8* %w)
+  br label %row.done
+row.done:
+  %r.next = add i64 %r, 1
+  br label %rows.head
+
+outputs:
+  %e.out = mul i64 %e, %nroots
+  br label %outputs.head
+outputs.head:
+  %k = phi i64 [0, %outputs], [%k.next, %output.done]
+  %state = phi i8 [0, %outputs], [%state.next, %output.done]
+  %worst = phi i64 [9223372036854775807, %outputs], [%worst.next, %output.done]
+  %k.more = icmp slt i64 %k, %nroots
+  br i1 %k.more, label %output, label %checked
+output:
+  %root.p = getelementptr i64, i64* %roots, i64 %k
+  %root = load i64, i64* %root.p
+  %root.o = mul i64 %root, 48
+  %ball = getelementptr i8, i8* %R, i64 %root.o
+  %finite = call i32 @arb_is_finite(i8* %ball)
+  %is.finite = icmp ne i32 %finite, 0
+  br i1 %is.finite, label %round, label %undefined
+round:
+  call void @arb_get_interval_arf(i8* %low, i8* %high, i8* %ball, i64 %prec)
+  br i1 %is32, label %as.single, label %as.double
+as.double:
+  %dl = call double @arf_get_d(i8* %low, i32 4)
+  %dh = call double @arf_get_d(i8* %high, i32 4)
+  br label %rounded
+as.single:
+  %sl = call double @arf_get_d(i8* %low, i32 2)
+  %sh = call double @arf_get_d(i8* %high, i32 3)
+  %fl = fptrunc double %sl to float
+  %fh = fptrunc double %sh to float
+  %xl = fpext float %fl to double
+  %xh = fpext float %fh to double
+  br label %rounded
+rounded:
+  %least = phi double [%dl, %as.double], [%xl, %as.single]
+  %most = phi double [%dh, %as.double], [%xh, %as.single]
+  %e.k = add i64 %e.out, %k
+  %o.p = getelementptr double, double* %out, i64 %e.k
+  store double %most, double* %o.p
+  %same = fcmp oeq double %least, %most
+  br i1 %same, label %output.done, label %open
+open:
+  %accurate = call i64 @arb_rel_accuracy_bits(i8* %ball)
+  %tie = icmp sge i64 %accurate, 200
+  %open.state = select i1 %tie, i8 2, i8 1
+  %lower = icmp slt i64 %accurate, %worst
+  %worst.1 = select i1 %lower, i64 %accurate, i64 %worst
+  br label %merged
+undefined:
+  br label %merged
+merged:
+  %new.state = phi i8 [%open.state, %open], [1, %undefined]
+  %new.worst = phi i64 [%worst.1, %open], [-1, %undefined]
+  %s.larger = icmp ugt i8 %new.state, %state
+  %s.max = select i1 %s.larger, i8 %new.state, i8 %state
+  br label %output.done
+output.done:
+  %state.next = phi i8 [%state, %rounded], [%s.max, %merged]
+  %worst.next = phi i64 [%worst, %rounded], [%new.worst, %merged]
+  %k.next = add i64 %k, 1
+  br label %outputs.head
+
+checked:
+  %st.p = getelementptr i8, i8* %status, i64 %e
+  store i8 %state, i8* %st.p
+  %bits.p = getelementptr i64, i64* %bits, i64 %e
+  store i64 %worst, i64* %bits.p
+  %lost = icmp eq i64 %worst, -1
+  br i1 %lost, label %why, label %element.done
+why:
+  %w.r = phi i64 [0, %checked], [%w.next, %why.next]
+  %w.more = icmp slt i64 %w.r, %nrows
+  br i1 %w.more, label %why.row, label %element.done
+why.row:
+  %w.at = mul i64 %w.r, 8
+  %q0 = getelementptr i64, i64* %rows, i64 %w.at
+  %q2 = getelementptr i64, i64* %q0, i64 2
+  %q3 = getelementptr i64, i64* %q0, i64 3
+  %q4 = getelementptr i64, i64* %q0, i64 4
+  %w.kind = load i64, i64* %q0
+  %computes = icmp slt i64 %w.kind, 3
+  br i1 %computes, label %why.result, label %why.next
+why.result:
+  %wd = load i64, i64* %q2
+  %wd.o = mul i64 %wd, 48
+  %wz = getelementptr i8, i8* %R, i64 %wd.o
+  %w.finite = call i32 @arb_is_finite(i8* %wz)
+  %w.bad = icmp eq i32 %w.finite, 0
+  br i1 %w.bad, label %why.first, label %why.next
+why.first:
+  %wa = load i64, i64* %q3
+  %wa.o = mul i64 %wa, 48
+  %wx = getelementptr i8, i8* %R, i64 %wa.o
+  %a.bits = call i64 @arb_rel_accuracy_bits(i8* %wx)
+  %a.known = icmp sge i64 %a.bits, %well
+  br i1 %a.known, label %why.second, label %why.next
+why.second:
+  %wb = load i64, i64* %q4
+  %wb.o = mul i64 %wb, 48
+  %wy = getelementptr i8, i8* %R, i64 %wb.o
+  %b.bits = call i64 @arb_rel_accuracy_bits(i8* %wy)
+  %b.known = icmp sge i64 %b.bits, %well
+  br i1 %b.known, label %hopeless, label %why.next
+hopeless:
+  store i8 2, i8* %st.p
+  br label %element.done
+why.next:
+  %w.next = add i64 %w.r, 1
+  br label %why
+element.done:
+  %e.next = add i64 %e, 1
+  br label %elements
+end:
+  call void @arf_clear(i8* %low)
+  call void @arf_clear(i8* %high)
+  ret void
+}
+"""

@@ -1,0 +1,291 @@
+"""Elements whose values are proven by compiled ball arithmetic, many in one call.
+
+Every element has a budget of its own. Its precision grows until both ends of each output's ball
+round to the same number; Python's locks are not held meanwhile. Elements that have no finite value, or that
+are not decided within the budget, are left to `interpret.certified`, which has the same values
+for all others.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symdiff.codegen.llvm import jit
+from symdiff.codegen.llvm.operation_table import (
+    ASK,
+    BALL,
+    MORE_BITS,
+    PREFIXED,
+    PROVEN,
+    USED,
+    Table,
+    columns_of,
+    evaluable,
+    print_loop,
+    table_of,
+)
+from symdiff.errors import UnsupportedError
+from symdiff.interpret import Certified, work
+from symdiff.ir import VAR, Expr, var
+from symdiff.ir.functions.columns import MOST_BITS
+from symdiff.process.locks import Lock
+from symdiff.runtime import cache
+
+Array = np.ndarray[Any, Any]
+
+FIRST, LAST = 128, 16384
+"""The first and the last precision in bits; each is twice the one before."""
+GUARD = 60
+"""Bits that an element gets beyond those that it is known to lack."""
+SURE = 512
+"""Precision from which operations without a value are not tried with more bits, if their arguments have
+`KNOWN` bits; below only if these are exact."""
+KNOWN, EXACT = 30, 2**63 - 1
+CHUNK = 400_000
+"""Operations of balls (`interpret.work`) after which signals are looked at, about a tenth of a second at most."""
+CHEAPER = 8
+"""How much less an operation costs than an interpreted one."""
+HELPERS = ("arb_set_d", "arb_fmpz_div_fmpz", "fmpz_set_str", "fmpz_clear")
+
+
+@functools.cache
+def _library() -> Any:
+    """FLINT, which python-flint's extension modules are linked against; None where its functions are
+    not found."""
+    try:
+        import flint.types.arb as module
+
+        library = ctypes.CDLL(module.__file__)
+        for name in (*USED, *HELPERS):
+            getattr(library, name)
+    except (ImportError, OSError, AttributeError, TypeError):
+        return None
+    return library
+
+
+def address_of(name: str) -> int | None:
+    """The address of a C function of FLINT."""
+    library = _library()
+    try:
+        return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    except AttributeError:
+        return None
+
+
+_lock = Lock()
+_loops: list[_Loop] = []
+
+
+class _Loop(NamedTuple):
+    run: Any
+    clear: Any
+    linked: jit.Linked
+
+
+def loop() -> _Loop:
+    """The compiled loop that runs tables."""
+    with _lock:
+        if not _loops:
+            for name in USED:
+                address = address_of(name)
+                assert address is not None
+                jit.define_symbol(PREFIXED + name, address)
+            key = cache.key("balls", jit.host())
+            found = cache.load(key)
+            externals = tuple(PREFIXED + name for name in USED)
+            code = found[0] if found is not None else jit.compile_object(print_loop())
+            if found is None:
+                cache.store(key, code, externals)
+            linked = jit.Linked(code, externals)
+            run = ctypes.CFUNCTYPE(None, *_KINDS)(linked.address("run"))
+            clear = ctypes.CFUNCTYPE(None, _POINTER, _NUMBER)(linked.address("clear"))
+            _loops.append(_Loop(run, clear, linked))
+        return _loops[0]
+
+
+_POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
+_KINDS = (
+    _POINTER, _POINTER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER,
+    _POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER,
+)  # fmt: skip
+
+
+def compiled_elements(
+    program: Certified, params: Sequence[str], single: bool, stable: Sequence[Expr] = ()
+) -> BallElements | None:
+    """The outputs of a program for many elements; None where that is not possible. `stable`: see `table_of`."""
+    if _library() is None:
+        return None
+    try:
+        table = table_of(program.tape, stable)
+    except UnsupportedError:
+        return None
+    columns = [e for e in table.columns if e.op is not VAR]
+    addresses = {name: address_of(name) for name in table.names()}
+    if None in addresses.values() or not evaluable(columns):
+        return None
+    return BallElements(program, table, [var(p) for p in params], addresses, single)
+
+
+class BallElements:
+    """A table, to be run for elements.
+
+    Parameters
+    ----------
+    program : the same, interpreted.
+    params : the variables, in the order of the points.
+    addresses : of the C functions.
+    single : whether results are rounded to float32.
+    """
+
+    def __init__(
+        self, program: Certified, table: Table, params: Sequence[Expr],
+        addresses: dict[str, Any], single: bool,
+    ) -> None:  # fmt: skip
+        self.table, self.params, self.single = table, tuple(params), single
+        rows = [[addresses[x] if isinstance(x, str) else x for x in row] for row in table.rows]
+        numbers = np.array(rows, np.int64).ravel(), np.array(table.roots, np.int64)
+        self.rows, self.roots = (
+            (x.ctypes.data, n) for x, n in zip(numbers, (len(rows), len(table.roots)), strict=True)
+        )
+        self._numbers = numbers  # which live as long as their addresses are used
+        self.addresses = addresses
+        self._decided = [e for e in table.columns if e.op is not VAR]
+        places = {e: k for k, e in enumerate(self.params)}
+        self._order = None if self._decided else [places[e] for e in table.columns]
+        nodes = [e for e in program.tape.nodes if e.args]
+        self.counts = work.counts(nodes)
+        last = MOST_BITS if any(e.op.edges is not None for e in nodes) else LAST
+        self.precisions, bits, spent = [FIRST], FIRST, 0
+        while (bits := 2 * bits) <= last:
+            spent += work.cost(self.counts, bits)
+            if spent > program.budget:
+                break
+            self.precisions.append(bits)
+
+    def __call__(self, points: Array) -> tuple[Array, Array]:
+        """The outputs at points (elements, parameters), and which elements are proven."""
+        values = np.full((len(points), len(self.table.roots)), np.nan)
+        status, needed = np.full(len(points), ASK, np.uint8), np.zeros(len(points))
+        columns = self._columns(points)
+        pending = np.flatnonzero(np.isfinite(points).all(axis=1) & np.isfinite(columns).all(axis=1))
+        status[pending] = MORE_BITS
+        with _Registers(self) as registers:
+            for bits in self.precisions:
+                now = pending[needed[pending] <= bits]
+                if len(now):
+                    registers.set_constants(bits)
+                    self._run(registers, bits, now, columns, values, status, needed)
+                    pending = pending[status[pending] == MORE_BITS]
+                if not len(pending):
+                    break
+        return values, status == PROVEN
+
+    def _columns(self, points: Array) -> Array:
+        """The doubles that rows read."""
+        if self._order is not None:
+            return points[:, self._order]
+        found = iter(columns_of(self._decided, self.params, points))
+        places = {e: k for k, e in enumerate(self.params)}
+        given = [points[:, places[e]] if e.op is VAR else next(found) for e in self.table.columns]
+        return np.stack([np.broadcast_to(x, len(points)) for x in given], axis=1).astype(float)
+
+    def _run(
+        self, registers: _Registers, bits: int, pending: Array, columns: Array, values: Array,
+        status: Array, needed: Array,
+    ) -> None:  # fmt: skip
+        size = max(1, CHUNK // work.cost(self.counts, bits))
+        for start in range(0, len(pending), size):
+            some = pending[start : start + size]
+            given, found = columns[some], np.empty((len(some), len(self.table.roots)))
+            state, accurate = np.empty(len(some), np.uint8), np.empty(len(some), np.int64)
+            registers.run(
+                bits, len(some), given.ctypes.data, found.ctypes.data, state.ctypes.data,
+                accurate.ctypes.data,
+            )  # fmt: skip
+            values[some], status[some] = found, state
+            needed[some] = np.where(accurate > -bits, bits + GUARD - accurate.astype(float), 0)
+
+    def at(self, point: Sequence[float]) -> list[float] | None:
+        """The outputs at one point; None if they are not proven."""
+        if self._order is None:
+            values, proven = self(np.array([point], float))
+            return [float(x) for x in values[0]] if proven[0] else None
+        if not all(map(math.isfinite, point)):
+            return None
+        given = (ctypes.c_double * len(self._order))(*[point[k] for k in self._order])
+        found = (ctypes.c_double * len(self.table.roots))()
+        state, accurate, needed = ctypes.c_uint8(MORE_BITS), ctypes.c_int64(), 0
+        places = [ctypes.addressof(x) for x in (given, found, state, accurate)]
+        with _Registers(self) as registers:
+            for bits in self.precisions:
+                if needed <= bits:
+                    registers.set_constants(bits)
+                    registers.run(bits, 1, *places)
+                    if state.value != MORE_BITS:
+                        break
+                    lost = accurate.value <= -bits
+                    needed = 0 if lost else bits + GUARD - accurate.value
+        return list(found) if state.value == PROVEN else None
+
+
+class _Registers:
+    """The registers of a call, which are freed at its end."""
+
+    def __init__(self, elements: BallElements) -> None:
+        self.elements, table = elements, elements.table
+        self.memory = (ctypes.c_int64 * (table.balls * BALL // 8))()  # zeros are the ball 0
+        self.truths = (ctypes.c_uint8 * table.truths)()
+        self.balls = ctypes.addressof(self.memory)
+        self.loop = loop()
+
+    def __enter__(self) -> _Registers:
+        for place, value in self.elements.table.truth_constants:
+            self.truths[place] = value
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.loop.clear(self.balls, self.elements.table.balls)
+
+    def run(self, bits: int, count: int, given: int, found: int, state: int, accurate: int) -> None:
+        """Run the rows for elements, at addresses of columns, results, states and accurate bits."""
+        e = self.elements
+        self.loop.run(
+            self.balls, ctypes.addressof(self.truths), *e.rows, given, len(e.table.columns), count,
+            *e.roots, found, state, accurate, bits, e.single, EXACT if bits < SURE else KNOWN,
+        )  # fmt: skip
+        work.spend(count * work.cost(e.counts, bits) // CHEAPER)
+
+    def set_constants(self, bits: int) -> None:
+        """The constants at a precision."""
+        library, precision = _library(), ctypes.c_int64(bits)
+        for place, value in self.elements.table.constants:
+            ball = ctypes.c_void_p(self.balls + BALL * place)
+            if isinstance(value, str):
+                _constant(self.elements.addresses[value])(ball, precision)
+            elif isinstance(value, float):
+                library.arb_set_d(ball, ctypes.c_double(value))
+            else:
+                _set_fraction(ball, value, precision)
+
+
+@functools.cache
+def _constant(address: int) -> Any:
+    return ctypes.CFUNCTYPE(None, _POINTER, _NUMBER)(address)
+
+
+def _set_fraction(ball: Any, q: Fraction, precision: Any) -> None:
+    library, integers = _library(), (ctypes.c_int64 * 2)()  # zeros are FLINT's 0
+    places = [ctypes.c_void_p(ctypes.addressof(integers) + 8 * k) for k in range(2)]
+    for place, n in zip(places, (q.numerator, q.denominator), strict=True):
+        library.fmpz_set_str(place, b"%x" % n, 16)
+    library.arb_fmpz_div_fmpz(ball, *places, precision)
+    for place in places:
+        library.fmpz_clear(place)
