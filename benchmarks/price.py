@@ -5,7 +5,9 @@
 Each program is measured in a process of its own, with an empty disk cache. `first` is the processor time of
 the first derivative with the default, from the decorator to the result: capture, differentiation, compiling, the comparison
 with plain Python. Then "high" and "fast" take turns on one thread, with the same arguments; the least of each counts. So
-the probes of later calls, one in 16 to 1024, are not in it: `mean` has them, the mean over calls of the default.
+the probes of later calls are not in it: `mean` has them, the mean over calls of the default. `moving` is the price where
+arguments move, as in an optimiser or a sampler: the first argument takes a random walk over decades, and the times of
+`MOVING` calls, after `BEFORE` others, are added up.
 `differ` is how far "fast" is from the default, of the largest element of each result.
 
 Programs: examples/programs, those of `_ordinary` below (recurrences, statistics, rotations).
@@ -23,7 +25,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -227,6 +229,26 @@ def _program(name: str) -> tuple[Callable[[str], Any], tuple[Any, ...]]:
     return lambda accuracy: symgrad(function, wrt=first, accuracy=accuracy).grad, args
 
 
+BEFORE, MOVING = 200, 400
+"""Calls at moving arguments before those that are measured, and those."""
+
+
+def moving(high: Callable[..., Any], fast: Callable[..., Any], args: Sequence[Any]) -> float:
+    """The price over a random walk of the first argument, which both take call by call."""
+    rng = np.random.default_rng(7)
+    first, rest, scale = np.asarray(args[0], float), args[1:], 0.0
+    spent = [0.0, 0.0]
+    for k in range(BEFORE + MOVING):
+        scale = 0.98 * scale + 0.15 * rng.normal()
+        x = first * np.exp(scale + 0.05 * rng.normal(size=first.shape))
+        x = x if first.shape else float(x)
+        for j, f in enumerate((high, fast)):
+            start = time.perf_counter()
+            f(x, *rest)
+            spent[j] += (k >= BEFORE) * (time.perf_counter() - start)
+    return spent[0] / spent[1]
+
+
 def measured(name: str, level: str) -> dict[str, float]:
     """Seconds of the first call and of later ones of a program, in this process."""
     warnings.simplefilter("ignore")
@@ -252,7 +274,10 @@ def measured(name: str, level: str) -> dict[str, float]:
         float(np.abs(a - b).max(initial=0.0) / max(np.abs(a).max(initial=0.0), 1e-300))
         for a, b in zip(leaves(results), leaves(plain), strict=True)
     )
-    return {"first": first, "first fast": first_fast, **best, "mean": mean, "differ": differ}
+    price = moving(high, fast, args)
+    return {
+        "first": first, "first fast": first_fast, **best, "mean": mean, "differ": differ, "moving": price,
+    }  # fmt: skip
 
 
 def main() -> None:
@@ -270,9 +295,11 @@ def main() -> None:
     o = given.level
     from programs import NAMES
 
-    print(f"| program | first, s | {o}, us | fast, us | {o} / fast | mean / fast | differ |")
-    print("|---|---|---|---|---|---|---|")
-    firsts, ratios = [], []
+    print(
+        f"| program | first, s | {o}, us | fast, us | {o} / fast | mean / fast | moving | differ |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    firsts, ratios, prices = [], [], []
     for name in given.names or [*NAMES, *_ordinary()]:
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "SYMDIFF_CACHE_DIR": cache, "SYMDIFF_PROGRESS": "0"}
@@ -288,19 +315,22 @@ def main() -> None:
                 )
             except subprocess.SubprocessError as error:
                 lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-                print(f"| {name} | - | - | - | - | - | {lines[-1][:80]} |", flush=True)
+                print(f"| {name} | - | - | - | - | - | - | {lines[-1][:80]} |", flush=True)
                 continue
         m = json.loads(done.stdout.splitlines()[-1])
         firsts.append(m["first"])
         ratios.append(m["high"] / m["fast"])
+        prices.append(m["moving"])
         print(
             f"| {name} | {m['first']:.2f} | {m['high'] * 1e6:.1f} | {m['fast'] * 1e6:.1f} "
-            f"| {ratios[-1]:.2f} | {m['mean'] / m['fast']:.2f} | {m['differ']:.0e} |", flush=True,
+            f"| {ratios[-1]:.2f} | {m['mean'] / m['fast']:.2f} | {m['moving']:.2f} | {m['differ']:.0e} |",
+            flush=True,
         )  # fmt: skip
     if ratios:
         print(
             f"\n{o} / fast: median {statistics.median(ratios):.2f}, geometric mean "
-            f"{geometric_mean(ratios):.2f}, worst {max(ratios):.2f}; first: median "
+            f"{geometric_mean(ratios):.2f}, worst {max(ratios):.2f}; moving: median "
+            f"{statistics.median(prices):.2f}, worst {max(prices):.2f}; first: median "
             f"{statistics.median(firsts):.2f} s, worst {max(firsts):.2f} s"
         )
 

@@ -108,8 +108,11 @@ def _looking(f: Function, shapes: Shapes, route: Route, places: bool = True) -> 
 
 def may_be_used(f: Function, shapes: Shapes) -> bool:
     """Whether calls like one of arguments of these shapes may go straight to a compiled entry,
-    which takes arrays of truth values for arrays of numbers."""
-    if any(shape[1] == "b" for shape in shapes.values()) or f._source.captures.prints:
+    which takes arrays of truth values for arrays of numbers, and any integers for those that a program
+    was captured for."""
+    if any(s[1] == "b" or (not s[0] and len(s) > 2) for s in shapes.values()):
+        return False
+    if f._source.captures.prints:
         return False
     always = f._options.accuracy == "certified" or f._options.target == "cuda"
     always = always or f._options.engine != "llvm"

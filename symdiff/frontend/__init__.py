@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symdiff.frontend.arrays.casting import must_not_follow
     from symdiff.frontend.capture import capture
     from symdiff.frontend.captures import Captures, include, noting
-    from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.parameters import EACH, Shapes
     from symdiff.frontend.pytrees import Trees
     from symdiff.frontend.signature import Array, Parameters
     from symdiff.frontend.sympy.to_python import from_sympy, is_sympy
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from symdiff.frontend.trace.values import SymArray
 
 _MODULES = {
+    "EACH": "symdiff.frontend.parameters",
     "Array": "symdiff.frontend.signature",
     "Captures": "symdiff.frontend.captures",
     "Inlined": "symdiff.frontend.syntax.calls",
@@ -60,6 +61,7 @@ _MODULES = {
 public_names(__name__, _MODULES)
 
 __all__ = [
+    "EACH",
     "Array",
     "Captures",
     "Inlined",

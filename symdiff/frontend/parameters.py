@@ -19,6 +19,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
 from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.arrays import symbolic
@@ -26,7 +28,7 @@ from symdiff.frontend.signature import Parameters
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.recorder import MAX_UNROLL, Retrace
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import MAX_ARRAY, Real, Whole
+from symdiff.frontend.trace.values import MAX_ARRAY, Real, Whole, array_of
 from symdiff.ir import loop_program
 from symdiff.ir.loop_program import LoopProgram, Parameter, Stretches, Type
 from symdiff.ir.names import Names
@@ -48,6 +50,20 @@ WRITTEN = -1
 
 UNROLL = 32
 """The most iterations that are traced one by one there."""
+
+
+EACH = -1
+"""In the place of an axis among the known sizes of an argument: its elements are traced one by one; of a number, its
+value is known."""
+
+
+EACH_UNROLL = 1_000
+"""The most iterations that are traced one by one then."""
+
+
+def _by_element(shape: Any) -> bool:
+    """Whether an array is traced element by element."""
+    return len(shape) > 2 and shape[0] > 0 and any(axis == EACH for axis, _ in shape[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +106,8 @@ class Arrays:
                 found = found.with_array(name, rank)
         if shapes is None or not found.arrays:
             return found
+        if any(map(_by_element, shapes.values())):
+            return replace(found, limit=MAX_ARRAY)
         if any(s[1] == "w" for s in shapes.values()):
             return replace(found, limit=SMALL)
         return replace(found, lazy=True, limit=MAX_ARRAY)
@@ -137,7 +155,8 @@ class Arrays:
         sizes = [ir.const(n) if isinstance(n, int) else loop_program.index(n) for n in axes]
         known = () if self.shapes is None else self.shapes.get(name, ())[2:]
         for axis, n in known[0] if known else ():
-            sizes[axis] = ir.const(n)
+            if axis != EACH:
+                sizes[axis] = ir.const(n)
         arrays = {**self.arrays, name: Type(tuple(sizes), "i" if self._whole(name) else "f")}
         return replace(self, arrays=arrays, limit=min(self.limit, SMALL))
 
@@ -197,7 +216,9 @@ class Arrays:
         """Give a tracer the names of the sizes, and the arrays to trace one by one."""
         t.size_limit = self.limit
         t.lazy, t.one_by_one = self.lazy, self.numbers is not None
-        t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
+        by_element = any(map(_by_element, (self.shapes or {}).values()))
+        kept = self.arrays and not (self.lazy or by_element)
+        t.unroll_limit = UNROLL if kept else EACH_UNROLL if by_element else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
         t.guessed, t.float_lists = self._guessed(), self.floats
         t.names = Names(names, of_values=True)
@@ -209,7 +230,9 @@ class Arrays:
 
     def value(self, name: str) -> Any:
         """A real parameter as a traced value."""
-        type = self.arrays.get(name)
+        type, shape = self.arrays.get(name), (self.shapes or {}).get(name, ())
+        if type is None and len(shape) > 2 and shape[2]:
+            return shape[2][0][1]  # an integer that is known
         if type is None:
             return Whole(loop_program.index(name)) if self._whole(name) else Real(ir.var(name))
         found = symbolic.in_memory(loop_program.array(name, type.kind), type.shape, type.kind)
@@ -218,7 +241,11 @@ class Arrays:
             there = symbolic.element(found, symbolic.SLOTS[: len(type.shape)])
             found = symbolic.from_formula(type.shape, scalars.compare(ast.NotEq, there, 0))
         found.memory.parameter = name
-        return found
+        if not _by_element(shape):
+            return found
+        sizes = [int(n.value) for n in type.shape]
+        items = [symbolic.element(found, tuple(map(ir.const, at))) for at in np.ndindex(*sizes)]
+        return array_of(items, tuple(sizes))
 
     def values(self, names: Iterable[str]) -> dict[str, Any]:
         """Parameters as traced values; arguments that are the same array share one."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend import Shapes, SymArray, sizes_must_be_known
+from symdiff.frontend import EACH, Shapes, SymArray, sizes_must_be_known
 from symdiff.ir import COMPARISONS, Expr, substitute
 from symdiff.ir.loop_program import (
     LoopProgram,
@@ -147,6 +147,29 @@ def _with(shape: Any, sizes: dict[int, int]) -> Any:
     return (rank, kind, tuple(sorted(together.items())), *known[1:]) if together else shape
 
 
+ELEMENTS = 2_500
+"""Elements of arrays that are traced one by one where a function is refused for arrays of any size."""
+
+
+def all_known(shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool] = ()) -> Shapes | None:
+    """Shapes with all that a call says: the sizes of arrays, whose elements are traced one by one, and integers.
+    None if the program knows them already, and where they are too many, or not known themselves."""
+    if any(mapped) or says_shared(shapes.items()):
+        return None
+    found, elements = {}, 0
+    for (name, shape), v in zip(shapes.items(), values, strict=False):
+        if isinstance(v, (SymArray, Expr)) or np.asarray(v).dtype.kind == "O":
+            return None
+        elements += np.size(v)
+        if shape[0]:
+            found[name] = _with(shape, {EACH: 1, **dict(enumerate(np.shape(v)))})
+        elif type(v) is int:
+            found[name] = 0, "w", ((EACH, v),)
+        else:
+            found[name] = shape
+    return None if found == shapes or elements > ELEMENTS else found
+
+
 def says_shared(shapes: Iterable[tuple[str, Any]]) -> bool:
     """Whether shapes say that arguments are one array: what is captured for them is of such calls only."""
     return any(len(s) > 3 for _, s in shapes)
@@ -164,8 +187,9 @@ def described(shape: Any) -> str:
     """The kind of an argument, in words."""
     rank, kind, *sizes = shape
     if not rank:
-        return "a number"
+        return "a number" if not sizes else f"the integer {sizes[0][0][1]}"
     what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
     of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
-    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
+    known = [(axis, n) for axis, n in (sizes[0] if sizes else ()) if axis != EACH]
+    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in known)
     return f"{what}{of}" + (f" with {ones}" if ones else "")

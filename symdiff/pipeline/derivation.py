@@ -21,8 +21,10 @@ from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN, pinned
 from symdiff.ir.loop_program import INTEGER, LoopProgram, Stretches
 from symdiff.ir.program import OptimizedProgram, Program, with_corners
+from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import (
+    all_known,
     as_integers,
     described,
     is_real,
@@ -86,6 +88,7 @@ class Source:
     seen : what comparisons of the captured function with plain Python have shown.
     floats : what integers of these kinds give; see `of_integers`.
     integers : the shapes of integers among the arguments of a derivative; see `_of_their_kind`.
+    refused : why calls with arguments of these shapes are refused, unless more is known of them.
     """
 
     name: str
@@ -107,6 +110,7 @@ class Source:
     seen: Seen = field(default_factory=Seen)
     floats: dict[Any, str] = field(default_factory=dict)
     integers: dict[Any, Shapes] = field(default_factory=dict)
+    refused: dict[Any, UnsupportedError] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -132,7 +136,9 @@ class Source:
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:
-            for kept in (self.programs, self.notes, self.sound, self.floats, self.integers):
+            for kept in (
+                self.programs, self.notes, self.sound, self.floats, self.integers, self.refused,
+            ):  # fmt: skip
                 kept.clear()
             self.epoch = self.captures.epoch
         return self.epoch
@@ -164,6 +170,11 @@ class Source:
         self, key: Any, static: Mapping[str, Any], shapes: Shapes | None
     ) -> Program | LoopProgram:
         found, place = self.trace(static, shapes), (key, _shape_key(shapes))
+        if isinstance(found, LoopProgram) and (wrong := faults(found)):
+            raise UnsupportedError(
+                f"{self.name} is captured as a program that is not valid: {wrong[0]}",
+                hint="please report it",
+            )
         self.taken[place], self.met[place] = found.taken, found.stretches
         self.changes[place] = found.changes
         if isinstance(found, Program):
@@ -292,15 +303,50 @@ class Source:
         values: Sequence[Any],
         mapped: Sequence[bool],
     ) -> Shapes:
-        """These shapes, with the sizes that the program must know."""
+        """These shapes, with the sizes that the program must know; with all of them, and the integers of the
+        call, where it is refused otherwise."""
         while True:
-            met = self._met(static, found)
+            try:
+                met = self._met(static, found)
+            except UnsupportedError as error:
+                return self._asked_again(static, found, values, mapped, error)
             if not met.pairs and not met.single and not met.decisive:
                 return found
             more = stretched(met, found, values, mapped)
             if more is None:
                 return found
             found = more
+
+    def _asked_again(
+        self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any],
+        mapped: Sequence[bool], refused: UnsupportedError,
+    ) -> Shapes:  # fmt: skip
+        """The shapes for which the function is traced again, as it was refused for arrays of any size.
+
+        Raises
+        ------
+        UnsupportedError : if it is refused then, too; or as before, if there is no more to know.
+        """
+        self.refused[static_key(static), _shape_key(shapes)] = refused
+        known = all_known(shapes, values, mapped)
+        if known is None:
+            raise refused
+        try:
+            self.raw(static, known)
+        except SizesDecideError:
+            raise refused from None
+        except UnsupportedError as error:
+            if error.location != refused.location:
+                first = f"for arrays of any size, {refused.message}"
+                hint = "; ".join(filter(None, (error.hint, first)))
+                refused = UnsupportedError(error.message, error.location, hint)
+            self.refused[static_key(static), _shape_key(known)] = refused
+            raise refused from None
+        line = "" if refused.location is None else f" in line {refused.location.line}"
+        self.taken[static_key(static), _shape_key(known)] = (
+            f"for these sizes and integers alone, as otherwise {refused.message}{line}"
+        )
+        return known
 
     def _reals(
         self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any]
@@ -318,6 +364,8 @@ class Source:
         """The sizes for which what is captured for arguments of these shapes does not hold."""
         self.fresh()
         place = static_key(static), _shape_key(shapes)
+        if place in self.refused:
+            raise self.refused[place]
         met = self.met.get(place)
         if met is None or not met.decisive:
             try:

@@ -20,7 +20,7 @@
 `norm_slopes`        slopes of norms that are differentiated again
 `undefined_ties`     slopes at ties, where slopes are multiplied
 `guarded_points`     points of numbers that are treated apart, reported at run time
-`exits`             equalities that end loops, as points that a program treats apart
+`exits`              equalities that end loops, as points that a program treats apart
 `vanishing`          what is 0 at all arguments
 `scaled_sums`        sums of exponentials and of squares, with their scales taken out
 """

@@ -1,0 +1,168 @@
+"""Functions that are refused for arrays of any size, and taken for those of the call.
+
+Where the frontend refuses a function, it is traced again with the sizes of arrays and the integers of the call known,
+and arrays element by element (`pipeline.derivation.Source`): a program for each set of sizes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdiff import UnsupportedError, symgrad
+
+
+def ragged(x):
+    rows = [x[:k] for k in range(1, len(x) + 1)]
+    return sum(np.sum(r) ** 2 for r in rows)
+
+
+def stack(x, n):
+    s = [0.0]
+    for k in range(n):
+        s.append(s[-1] * 0.5 + x[k])
+        if k > 2:
+            s.pop(0)
+    return sum(v * v for v in s)
+
+
+def shrink(x):
+    v = x
+    while len(v) > 1:
+        v = 0.5 * (v[1:] + v[:-1])
+    return v[0] ** 2
+
+
+def dictof(x):
+    d = {}
+    for i in range(len(x)):
+        d.setdefault(i % 3, []).append(x[i])
+    return sum(np.prod(np.array(v)) for v in d.values())
+
+
+def permut(x, n):
+    p = list(range(n))
+    t = 0.0
+    for i in range(n):
+        p = p[1:] + p[:1]
+        t = t + x[p[0]] * x[p[-1]] * i
+    return t
+
+
+def binom(x, n):
+    c = [1.0]
+    for _ in range(n):
+        c = [1.0] + [a + b for a, b in zip(c[:-1], c[1:], strict=False)] + [1.0]
+    return sum(k * x**i for i, k in enumerate(c))
+
+
+def names(x):
+    state = {"a": x[0], "b": x[1]}
+    for i in range(len(x)):
+        key = "a" if i % 2 else "b"
+        state[key] = state[key] * 0.9 + x[i]
+    return state["a"] * state["b"]
+
+
+def tree(x):
+    def f(lo, hi):
+        if hi - lo == 1:
+            return x[lo]
+        m = (lo + hi) // 2
+        return f(lo, m) * 0.5 + np.sin(f(m, hi))
+
+    return f(0, len(x))
+
+
+def neigh(x, k):
+    n = len(x)
+    nb = [[j for j in range(n) if j != i and abs(j - i) <= k] for i in range(n)]
+    return sum((x[i] - sum(x[j] for j in nb[i]) / len(nb[i])) ** 2 for i in range(n))
+
+
+def polyc(c, x):
+    p = np.array([1.0])
+    for a in c:
+        q = np.zeros(len(p) + 1)
+        q[:-1] += p
+        q[1:] -= a * p
+        p = q
+    return np.sum(p * x)
+
+
+def strs(x, n):
+    w = ""
+    s = 0.0
+    for i in range(n):
+        w += "ab"[i % 2]
+        if w.endswith("ba"):
+            s += x * len(w)
+    return s
+
+
+X = np.random.default_rng(0).uniform(0.5, 1.5, 6)
+CASES = [
+    (ragged, (X,)), (stack, (X, 5)), (shrink, (X,)), (dictof, (X,)), (permut, (X, 6)), (binom, (0.3, 5)),
+    (names, (X,)), (tree, (X,)), (neigh, (X, 2)), (polyc, (X, 1.2)), (strs, (0.7, 7)),
+]  # fmt: skip
+
+
+def differences(f, args, k):
+    at = np.array(args[k], float)
+    found = np.zeros(at.shape)
+    for place in np.ndindex(*at.shape):
+        ends = []
+        for h in (1e-6, -1e-6):
+            moved = at.copy()
+            moved[place] += h
+            ends.append(f(*args[:k], moved if at.shape else float(moved), *args[k + 1 :]))
+        found[place] = (ends[0] - ends[1]) / 2e-6
+    return found
+
+
+@pytest.mark.parametrize(("f", "args"), CASES, ids=lambda v: getattr(v, "__name__", ""))
+def test_values_and_gradients_are_those_of_plain_python(f, args):
+    g = symgrad(f)
+    assert g(*args) == pytest.approx(f(*args), rel=1e-13)
+    slopes = g.grad(*args)
+    reals = [k for k, a in enumerate(args) if not isinstance(a, int)]
+    for k, slope in zip(reals, slopes if isinstance(slopes, tuple) else (slopes,), strict=True):
+        np.testing.assert_allclose(slope, differences(f, args, k), rtol=1e-6, atol=1e-7)
+
+
+def test_each_size_and_each_integer_has_its_own_program():
+    def sums(x, n):
+        rows = [x[:k] for k in range(1, n)]
+        return sum(np.sum(r) ** 2 for r in rows)
+
+    f = symgrad(sums)
+    for n in (3, 4, 2, 4, 4, 3, 5):
+        x = np.arange(5.0)
+        slope = sum(2 * np.sum(x[:k]) * (np.arange(5) < k) for k in range(1, n))
+        for _ in range(2):
+            assert f(x, n) == sums(x, n)
+            np.testing.assert_allclose(f.grad(x, n), slope, rtol=1e-15)
+    assert f(np.arange(5), 3) == 1 and isinstance(f(np.arange(5), 3), np.integer)
+    assert f.grad(np.ones(3), 3).tolist() == [6.0, 4.0, 0.0]
+    assert "as otherwise the rows of an array have different lengths" in str(f.report())
+
+
+def test_second_derivatives_and_containers():
+    f = symgrad(lambda p: sum(np.sum(p["x"][:k]) ** 2 for k in range(1, len(p["x"]) + 1)) * p["s"])
+    at = {"x": np.array([1.0, 2.0, 3.0]), "s": 2.0}
+    assert f.grad(at)["s"] == 1 + 9 + 36
+    assert f.grad(at)["x"].tolist() == [40.0, 36.0, 24.0]
+    assert symgrad(ragged).hessian(np.ones(3)).tolist() == [[6, 4, 2], [4, 4, 2], [2, 2, 2]]
+
+
+def test_what_is_refused_all_the_same_says_why():
+    def listed(x):
+        rows = [x[:k] for k in range(1, len(x))]
+        if x[0] > 1:
+            rows.append(x)
+        return sum(np.sum(r) for r in rows)
+
+    with pytest.raises(UnsupportedError, match="changes its size only when"):
+        symgrad(listed)(np.ones(3))
+    with pytest.raises(UnsupportedError, match="have different lengths"):
+        symgrad(ragged)(np.ones(3000))  # too many elements to trace one by one
