@@ -6,6 +6,7 @@
 `typed`           what type checkers know of a function's calls
 `bound`           functions as methods of objects
 `entries`         which compiled entries serve calls, once calls of their kind were made
+`seen_forms`      how arguments of calls come to those entries: by name, omitted, converted, in containers
 `pickles`         how functions pickle
 `leaves`          arguments that are trees, in the names of their leaves
 `debugging`       values that a function prints while it is computed

@@ -11,7 +11,7 @@ import numpy as np
 from symdiff.api import comparing, labelled, per_slope
 from symdiff.api.entries import Kind
 from symdiff.api.function import SymbolicFunction
-from symdiff.api.leaves import leaves_of, regrouped
+from symdiff.api.leaves import inlined, leaves_of, regrouped
 from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import Shapes, SymArray, pytrees
 from symdiff.ir import ONE, ZERO
@@ -174,7 +174,7 @@ class Product(SymbolicFunction):
         values, each = self._bound(real, vector, static)
         if each:
             self._fitting_when_traced(real, values[len(real) :])
-        return self._inlined(values, static)
+        return inlined(self, values, static)
 
     def _fitting_when_traced(self, real: Sequence[Any], entries: Sequence[Any]) -> None:
         """The same for traced arrays, where only the number of axes is known."""

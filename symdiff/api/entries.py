@@ -19,6 +19,7 @@ from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested, placed
 from symdiff.pipeline.validation.seen import Sizes
 from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
+from symdiff.runtime.forms import Form
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -176,8 +177,9 @@ def _compared(
 class Served:
     """The calls of a function that compiled entries serve.
 
-    In front of the entries there is one dispatch stub; of a function with static parameters, one
-    for each of the values that these had.
+    In front of everything there is one dispatch stub, with the entries and the forms of calls. Of a function
+    with static parameters it has forms only; there is a stub with entries for each of the values
+    that these had.
 
     Attributes
     ----------
@@ -187,18 +189,12 @@ class Served:
     def __init__(self, general: Callable[..., Any], source: Source, keep: bool) -> None:
         self.call = self._general = general
         self._source, self._keep = source, keep
-        self._calls: dict[Selection, Callable[..., Any]] = {}
-        self._stubs: dict[Selection, DispatchStub] = {}
+        self._stubs: dict[Selection | None, DispatchStub] = {}
         self._entries: dict[Selection, dict[Kind, Callable[..., Any]]] = {}
-        self._epoch = source.epoch
-        p = source.parameters
-        leading = p.names == (*p.real, *p.static) and p.either_way
-        self._leading = (len(p.real), p.static) if leading else (-1, ())
-        """How many real parameters come first, and the names of those that follow."""
 
     def begin(self) -> None:
-        """Forget the entries; a call may be on its way through them."""
-        self._entries, self._epoch = {}, self._source.epoch
+        """Forget the entries and forms; a call may be on its way through them."""
+        self._entries = {}
         for stub in self._stubs.values():
             stub.begin()
 
@@ -209,7 +205,7 @@ class Served:
     def takes(self, kind: Kind, static: Mapping[str, Any]) -> bool:
         """Whether there is room for an entry of a kind that is not there."""
         key = _selection(static.values())
-        if not all(t in _SELECTING and (v or t is not float) for t, v in key):
+        if not _selects(key):
             return False
         if key not in self._entries:
             return len(self._entries) < MOST_SELECTIONS
@@ -223,51 +219,34 @@ class Served:
         self._entries.setdefault(key, {})[kind] = refusing if entry is None else entry.call
         if entry is None:
             return
-        parameters = self._source.parameters
-        if "out" in parameters.names:
+        if "out" in self._source.parameters.names:
             entry = entry._replace(placed=refusing)
+        stub = self._stub(key if static else None)
+        stub.add(entry)
+        if not static:
+            self.call = stub.call
+
+    def ask(self, static: Mapping[str, Any]) -> Callable[..., Any] | None:
+        """What asks the entries for values of the static parameters, if there are some."""
+        key = _selection(static.values())
+        if not _selects(key) or key not in self._entries:
+            return None
+        stub = self._stubs.get(key if static else None)
+        return None if stub is None else stub.ask
+
+    def learn(self, form: Form) -> None:
+        """Serve calls of a form."""
+        stub = self._stub(None)
+        stub.learn(form)
+        self.call = stub.call
+
+    def _stub(self, key: Selection | None) -> DispatchStub:
+        """The stub in front of everything, or that of a selection."""
         if key not in self._stubs:
-            general = partial(self._with, dict(static)) if static else self._general
-            inputs, captures = len(parameters.real), self._source.captures
+            general = self._general if key is None else refusing
+            inputs, captures = len(self._source.parameters.real), self._source.captures
             self._stubs[key] = DispatchStub(general, inputs, self._keep, captures)
-        self._stubs[key].add(entry)
-        self._calls[key] = self._stubs[key].call
-        self.call = self._select if static else self._calls[key]
-
-    def _select(self, /, *args: Any, **kwargs: Any) -> Any:
-        """A call of a function with static parameters."""
-        reals, names = self._leading
-        try:
-            if len(args) == reals and len(kwargs) == len(names):
-                chosen: Iterable[Any] = [kwargs[n] for n in names]
-                real = args
-            elif not kwargs and len(args) == reals + len(names):
-                chosen, real = args[reals:], args[:reals]
-            else:
-                return self._sorted(args, kwargs)
-            call = self._calls[tuple([(type(v), v) for v in chosen])]
-        except (KeyError, TypeError):  # another name, or a value that is new or without a hash
-            return self._general(*args, **kwargs)
-        return call(*real)
-
-    def _sorted(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """A call with omitted or reordered arguments."""
-        source = self._source
-        if "out" in kwargs or source.fresh() != self._epoch:  # a default may have changed
-            return self._general(*args, **kwargs)
-        real, static = source.parameters.bind(args, kwargs)
-        try:
-            call = self._calls[_selection(static.values())]
-        except (KeyError, TypeError):
-            return self._general(*args, **kwargs)
-        return call(*real)
-
-    def _with(self, static: Mapping[str, Any], /, *real: Any, **kwargs: Any) -> Any:
-        """The general path, for values of the static parameters."""
-        parameters = self._source.parameters
-        values = {**dict(zip(parameters.real, real, strict=True)), **static}
-        args, named = parameters.arguments(values)
-        return self._general(*args, **named, **kwargs)
+        return self._stubs[key]
 
 
 Selection = tuple[tuple[type, Any], ...]
@@ -279,3 +258,8 @@ MOST_SELECTIONS = 64
 
 def _selection(values: Iterable[Any]) -> Selection:
     return tuple([(type(v), v) for v in values])
+
+
+def _selects(key: Selection) -> bool:
+    """Whether there may be entries for these values."""
+    return all(t in _SELECTING and (v or t is not float) for t, v in key)

@@ -7,7 +7,6 @@ arguments, and each has its expression, its source and its report.
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import GenericAlias
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
-from symdiff import ir
 from symdiff.api import (
     bound,
     comparing,
@@ -27,12 +25,14 @@ from symdiff.api import (
     narrow_arguments,
     per_slope,
     pickles,
+    seen_forms,
 )
 from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
 from symdiff.api.inspection import COMPANION
 from symdiff.api.leaves import (
     flattened,
+    inlined,
     leaves_of,
     must_be_defined,
     named_leaves,
@@ -45,18 +45,17 @@ from symdiff.api.whole_arguments import must_not_round
 from symdiff.api.wrapping_integers import must_fit
 from symdiff.errors import SymdiffError, outermost_in
 from symdiff.frontend import (
-    Inlined,
     Parameters,
-    Placed,
     Shapes,
     Trees,
     from_sympy,
-    include,
     pytrees,
     runs_when_traced,
 )
+from symdiff.frontend.captures import noting, of_function
+from symdiff.frontend.signature import python_function
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import OptimizedProgram, Program, flatten_like, in_python, map_objects
+from symdiff.ir.program import OptimizedProgram, Program, flatten_like, in_python
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demands
 from symdiff.pipeline.kernels.cuda import CudaKernels
@@ -121,7 +120,6 @@ class SymbolicFunction(Called[P, R_co]):
         self._lock, self._opening = Lock(), Lock()
         self._begin()
         self._derived: dict[Step, SymbolicFunction] = {}
-        self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
         self._nested: tuple[Parameters, tuple[pytrees.Node, ...]] | None = None
         self._expression: tuple[Any, Any] | None = None
         self._epoch = source.epoch
@@ -143,6 +141,8 @@ class SymbolicFunction(Called[P, R_co]):
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._waiting: Callable[[], None] | None = None
         self._numba: dict[str, Any] = {}
+        self._forms_tried: dict[Any, int] = {}
+        self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
 
     def _fresh(self) -> None:
         """Forget kernels of values that have changed since the function was captured."""
@@ -159,10 +159,10 @@ class SymbolicFunction(Called[P, R_co]):
         self.__call__ = entry  # type: ignore[method-assign]
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
-        """The general path of a call; arguments that are named go by place, as entries take them."""
-        if kwargs and (values := self._source.parameters.in_order(args, kwargs)) is not None:
-            return self.__call__(*values)
+        """The general path of a call."""
         self._fresh()
+        if (result := seen_forms.ask(self, args, kwargs)) is not NotImplemented:
+            return result
         comparing.refuse_different(self)
         return debugging.called(self, args, kwargs)
 
@@ -172,13 +172,22 @@ class SymbolicFunction(Called[P, R_co]):
 
     def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
-        out = self._out(kwargs)
-        if not kwargs and self._route is not None and not narrow_arguments.kinds_matter(self, args):
-            result = self._route(args, out)
+        named = dict(kwargs)
+        out = self._out(named)
+        stream = self._cuda.stream(named)
+        real, static = self._source.parameters.bind(args, named)
+        result = self._result(real, static, out, stream)
+        if out is None and stream is None and self._selects:
+            seen_forms.learn(self, args, named, result)
+        return result
+
+    def _result(self, real: tuple[Any, ...], static: dict[str, Any], out: Any, stream: Any) -> Any:
+        """What a call with sorted arguments returns."""
+        route = self._route if not static and stream is None else None
+        if route is not None and not narrow_arguments.kinds_matter(self, real):
+            result = route(real, out)
             if result is not NotImplemented:
                 return result
-        stream = self._cuda.stream(kwargs)
-        real, static = self._source.parameters.bind(args, kwargs)
         if out is None and any(map(labelled.is_labelled, real)):
             result = labelled.result(self, real, static)
             if result is not NotImplemented:
@@ -293,6 +302,8 @@ class SymbolicFunction(Called[P, R_co]):
                 if wrapped is None:
                     raise SymdiffError(f"{self.__name__} takes numbers and arrays only")
                 found = symbolic(wrapped, self._options, parameters.static, trees)
+                with noting(self._source.captures):  # its defaults are read in calls
+                    of_function(wrapped, python_function(wrapped))
             else:
                 must_be_defined(self, nodes)
                 kind, by = self._source.path[-1]
@@ -542,24 +553,8 @@ class SymbolicFunction(Called[P, R_co]):
         real, static = self._source.parameters.bind(args, kwargs)
         if any(map(pytrees.is_container, real)):
             nodes, leaves = leaves_of(self, real)
-            return renested(self, self._twin(nodes)._inlined(leaves, static), nodes)
-        return self._inlined(real, static)
-
-    def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
-        shapes = self._source.shapes(static, real)
-        program = self._source.inlined(static, shapes)
-        include(self._source.captures)
-        if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
-            program = replace(program, stretches=self._source.stretches(static, shapes))
-            by = per_slope.when_traced(self._source, static, shapes, len(program.outputs))
-            return Placed(program, tuple(real), by, bool(self._source.path))
-        values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
-        mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
-        groups = (program.outputs, program.domain, program.assumptions, program.slopes)
-        found = iter(ir.substitute([e for group in groups for e in group], mapping))
-        outputs, domain, met, slopes = (tuple(itertools.islice(found, len(g))) for g in groups)
-        tree = map_objects(outputs.__getitem__, program.tree, pytrees.as_traced)
-        return Inlined(tree, domain, met, slopes, bool(self._source.path))
+            return renested(self, inlined(self._twin(nodes), leaves, static), nodes)
+        return inlined(self, real, static)
 
     def __reduce__(self) -> Any:
         if self._parent is not None:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from symdiff import ir
+from symdiff.api import per_slope
 from symdiff.errors import SymdiffError
 from symdiff.frontend import (
     Inlined,
     Parameters,
     Placed,
     Trees,
+    include,
     pytrees,
 )
 from symdiff.ir.complex_values import PAIRS, Conjugate
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.names import Names
-from symdiff.ir.program import HOLOMORPHIC, Made, holding, imaginary_parts
+from symdiff.ir.program import HOLOMORPHIC, Made, holding, imaginary_parts, map_objects
 
 Function = Any
 """A `SymbolicFunction`, which imports this."""
@@ -159,6 +165,24 @@ def regrouped(
                 )
             return regrouped(self._parent, at_leaves(group, tree, result), nodes, pair)
     return result
+
+
+def inlined(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
+    """What is inlined where the function is called in one that is traced."""
+    shapes = self._source.shapes(static, real)
+    program = self._source.inlined(static, shapes)
+    include(self._source.captures)
+    if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
+        program = replace(program, stretches=self._source.stretches(static, shapes))
+        by = per_slope.when_traced(self._source, static, shapes, len(program.outputs))
+        return Placed(program, tuple(real), by, bool(self._source.path))
+    values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
+    mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
+    groups = (program.outputs, program.domain, program.assumptions, program.slopes)
+    found = iter(ir.substitute([e for group in groups for e in group], mapping))
+    outputs, domain, met, slopes = (tuple(itertools.islice(found, len(g))) for g in groups)
+    tree = map_objects(outputs.__getitem__, program.tree, pytrees.as_traced)
+    return Inlined(tree, domain, met, slopes, bool(self._source.path))
 
 
 def renested(

@@ -62,7 +62,7 @@ def result(
     kinds = _kinds(self, real, static, shapes)
     if kinds == "floats":
         return NotImplemented
-    if self._options.check_domain and _has_domain(raw):
+    if self._options.check_domain and has_domain(raw):
         self._run(real, static, None)  # which says where it is left
     plain = _plain(self, source.how(static, shapes), real, static)
     if plain is NotImplemented:
@@ -164,7 +164,7 @@ def floats_of_these(self: Function, real: Sequence[Any], static: Mapping[str, An
     return _kinds(self, real, static, self._source.shapes(static, real)) == "floats"
 
 
-def _has_domain(raw: Any) -> bool:
+def has_domain(raw: Any) -> bool:
     """Whether a captured program has conditions on its arguments."""
     if isinstance(raw, LoopProgram):
         return any(isinstance(s, Check) and s.error == "domain" for s in walk(raw.block))
@@ -206,21 +206,21 @@ def _joined(each: Sequence[Any], shape: tuple[int, ...]) -> Any:
 
 def leaves_of_result(value: Any) -> Iterator[Any]:
     """The numbers and arrays in a result."""
-    keys = _keys(value)
+    keys = keys_of(value)
     if keys is None:
         yield value
     for k in keys or ():
-        yield from leaves_of_result(_part(value, k))
+        yield from leaves_of_result(part_of(value, k))
 
 
 def matched(choose: Callable[..., Any], *results: Any) -> Any:
     """What `choose` makes of the numbers or arrays of results that nest alike, nested as the first."""
-    first, keys = results[0], _keys(results[0])
+    first, keys = results[0], keys_of(results[0])
     if keys is None:
         return choose(*results)
     if isinstance(first, (tuple, list)) and any(len(r) != len(first) for r in results):
         raise ValueError("results that nest otherwise")
-    parts = [matched(choose, *(_part(r, k) for r in results)) for k in keys]
+    parts = [matched(choose, *(part_of(r, k) for r in results)) for k in keys]
     if isinstance(first, dict):
         return dict(zip(keys, parts, strict=True))
     if isinstance(first, (tuple, list)) and not hasattr(first, "_fields"):
@@ -228,7 +228,7 @@ def matched(choose: Callable[..., Any], *results: Any) -> Any:
     return made_object(type(first), parts)
 
 
-def _keys(value: Any) -> Sequence[Any] | None:
+def keys_of(value: Any) -> Sequence[Any] | None:
     """What the parts of a nested result are called; None of others."""
     if dataclasses.is_dataclass(value):
         return fields_of(type(value))
@@ -237,5 +237,5 @@ def _keys(value: Any) -> Sequence[Any] | None:
     return range(len(value)) if isinstance(value, (tuple, list)) else None
 
 
-def _part(value: Any, key: Any) -> Any:
+def part_of(value: Any, key: Any) -> Any:
     return getattr(value, key) if dataclasses.is_dataclass(value) else value[key]

@@ -164,13 +164,12 @@ class Parameters:
     arrays : the annotated shapes of the parameters that are annotated as arrays.
     numbers : the parameters that are annotated `float`.
     defaults : the values of the parameters that have one.
-    either_way : whether each may be given by its place and by its name.
     direct : whether these are the parameters of the Python function that runs, and not of
         an object that calls it.
     """
 
     __slots__ = (
-        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct", "either_way",
+        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
         "name", "names", "numbers", "real", "static",
     )  # fmt: skip
 
@@ -272,7 +271,6 @@ class Parameters:
         self._positions = {
             n: k for k, n in enumerate(positional) if ps[n].kind is ps[n].POSITIONAL_OR_KEYWORD
         }
-        self.either_way = len(self._positions) == len(ps)
         self._plan = (
             tuple(self.names.index(n) for n in real),
             tuple((n, self.names.index(n)) for n in fixed),
@@ -304,9 +302,38 @@ class Parameters:
         real, static = self._plan
         return tuple(values[i] for i in real), {name: values[i] for name, i in static}
 
-    def in_order(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """The arguments of a call by position; None if some cannot be passed so, or do not fit."""
-        return self._named(args, kwargs) if self.either_way else None
+    def places(self, count: int, names: Sequence[str]) -> dict[str, int | tuple[str, Any]] | None:
+        """Where the value of each parameter is in a call with so many arguments by position, and others by
+        name: the number of an argument, or the attribute of the function that holds its default with
+        the key in that. None if this is not known."""
+        ps = self._signature.parameters
+        positional = [n for n, p in ps.items() if p.kind is not p.KEYWORD_ONLY]
+        if any(p.kind in _STARRED for p in ps.values()) or count > len(positional):
+            return None
+        found: dict[str, int | tuple[str, Any]] = dict(zip(positional, range(count), strict=False))
+        for k, name in enumerate(names, count):
+            if (
+                name in found
+                or name not in ps
+                or ps[name].kind is inspect.Parameter.POSITIONAL_ONLY
+            ):
+                return None
+            found[name] = k
+        fun = self._made_of[0] if self.direct and self._made_of is not None else None
+        tail = [n for n in positional if n in self.defaults]
+        for name in set(ps) - set(found):
+            if name in tail:
+                place: tuple[str, Any] = "__defaults__", tail.index(name)
+            else:
+                place = "__kwdefaults__", name
+            try:
+                held = getattr(fun, place[0])[place[1]]
+            except (AttributeError, LookupError, TypeError):
+                return None
+            if held is not self.defaults.get(name, _MISSING):
+                return None
+            found[name] = place
+        return found
 
     def _named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The value of each parameter; None if some can only be named, or if the arguments do

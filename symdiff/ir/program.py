@@ -112,14 +112,25 @@ def needs_one_value(program: Any, what: str, returned: str) -> SymdiffError:
 
 def made_object(made_of: type, parts: Iterable[Any]) -> Any:
     """An object with these fields, made without its constructor, whose effects already happened."""
+    return maker(made_of)(*parts)
+
+
+@functools.lru_cache(maxsize=256)
+def maker(made_of: Any) -> Callable[..., Any]:
+    """What makes objects of a class of their fields."""
     if made_of in PAIRS:
-        return PAIRS[made_of](*parts)
+        return PAIRS[made_of]
     if issubclass(made_of, tuple):
-        return tuple.__new__(made_of, parts)
-    made: Any = object.__new__(made_of)
-    for key, part in zip(fields_of(made_of), parts, strict=True):
-        object.__setattr__(made, key, part)
-    return made
+        return lambda *parts: tuple.__new__(made_of, parts)
+    new, put, keys = object.__new__, object.__setattr__, fields_of(made_of)
+
+    def make(*parts: Any) -> Any:
+        made: Any = new(made_of)
+        for key, part in zip(keys, parts, strict=True):
+            put(made, key, part)
+        return made
+
+    return make
 
 
 def like(tree: Tree, parts: Iterable[Tree]) -> Tree:

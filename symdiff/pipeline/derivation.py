@@ -282,9 +282,9 @@ class Source:
         return frozenset(n for n in whole if rounds(frozenset({n})) or not rounds(whole - {n}))
 
     def alike(self, static: Mapping[str, Any], one: Sequence[Any], other: Sequence[Any]) -> bool:
-        """Whether calls with these arguments have one captured program."""
+        """Whether calls with these arguments have one captured program, or two that are equal."""
         first, second = (self.raw(static, self.shapes(static, values)) for values in (one, other))
-        return first is second
+        return first is second or bool(first == second)
 
     def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
         """The arguments of these shapes that the captured function changes."""

@@ -7,6 +7,7 @@
 `protocols`    what kernels ask of lowered functions
 `custom_calls` kernels that XLA calls, in programs of JAX
 `dispatch`     what a call of a function meets first
+`forms`        how the arguments of a call are brought to a compiled entry
 `builtin`      Python builtins whose code we compiled ourselves
 `threads`      a range of elements over a pool of threads
 `cache`        compiled kernels on disk

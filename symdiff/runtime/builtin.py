@@ -138,6 +138,11 @@ def _addresses(names: Sequence[str]) -> list[int]:
         "ndarray": id(np.ndarray),
         "None": id(None),
         "True": id(True),
+        "str": id(str),
+        "dict": id(dict),
+        "list": id(list),
+        "dtype.float64": id(np.dtype(np.float64)),
+        "dtype.int64": id(np.dtype(np.int64)),
     }
     return [
         known[n] if n in known
@@ -159,15 +164,17 @@ def array_builtin(
     return _new(driver.address("call"), _capsule(memory), _Owner(driver, memory, *alive))
 
 
-def dispatch_builtin(
+def dispatch_builtins(
     linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
-) -> Callable[..., Any]:
-    """The builtin that asks the entries of a record (`dispatch.RECORD`)."""
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The builtin in front of the entries and forms of a record (`dispatch.RECORD`), and the one that
+    asks the entries alone."""
     _fill(linked, "dispatch.api", *_addresses(dispatch.API))
     owner = _Owner(linked, memory, *alive)
-    return _new(
-        linked.address("dispatch"), _capsule(memory), owner, _METH_FASTCALL | _METH_KEYWORDS
-    )
+    capsule = _capsule(memory)
+    flags = _METH_FASTCALL | _METH_KEYWORDS
+    front = _new(linked.address("dispatch"), capsule, owner, flags)
+    return front, _new(linked.address("ask"), capsule, owner)
 
 
 def loop_builtin(

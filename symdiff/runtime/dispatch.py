@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.entry import dispatch
 from symdiff.runtime import builtin, cache
+from symdiff.runtime.forms import Form
 from symdiff.runtime.scalar.compiled import link
 
 Entry = Callable[..., Any]
@@ -26,7 +27,7 @@ KEPT = 32
 """How often entries may be forgotten while a call of one of them still runs."""
 
 
-def refusing(*_: Any) -> Any:
+def refusing(*_: Any, **__: Any) -> Any:
     """An entry that serves no call."""
     return NotImplemented
 
@@ -82,11 +83,12 @@ class CompiledEntry(NamedTuple):
 
 
 class DispatchStub:
-    """Asks a few entries, the one that served last first, and then the general path.
+    """Asks a few entries, the one that served last first, then forms, and then the general path.
 
     Attributes
     ----------
-    call : a callable with any arguments; those with other keywords go to the general path.
+    call : a callable with any arguments.
+    ask : a callable that asks the entries alone, and returns NotImplemented if none serves the call.
 
     Notes
     -----
@@ -101,15 +103,17 @@ class DispatchStub:
         self._captures = captures or Nothing()
         self._epoch = self._captures.epoch
         self._entries: list[CompiledEntry] = []
-        self._past: deque[tuple[CompiledEntry, ...]] = deque(maxlen=KEPT)
+        self._forms: list[Form] = []
+        self._past: deque[tuple[Any, ...]] = deque(maxlen=KEPT)
         self._record = (ctypes.c_int64 * len(dispatch.RECORD))()
+        self._table = (ctypes.c_int64 * dispatch.MOST_FORMS)()
         self.call: Entry = self._interpreted
-        if builtin.float_layout() is not None:
-            key = cache.key("dispatch", jit.host())
-            linked = link(key, dispatch.print_dispatch, keep)
-            self.call = builtin.dispatch_builtin(
-                linked, self._record, self._entries, general, self._captures
-            )
+        self.ask: Entry = self._asked
+        if (layout := builtin.float_layout()) is not None:
+            key = cache.key("dispatch", jit.host(), layout)
+            linked = link(key, lambda: dispatch.print_dispatch(layout[0]), keep)
+            alive = self._table, self._entries, self._forms, general, self._captures
+            self.call, self.ask = builtin.dispatch_builtins(linked, self._record, *alive)
 
     def add(self, entry: CompiledEntry) -> None:
         """Ask this one too; requires that there are fewer than `dispatch.MOST`, and that no other
@@ -120,33 +124,51 @@ class DispatchStub:
         self._captures.ready()
         self._write()
 
+    def learn(self, form: Form) -> None:
+        """Serve calls of this form, if there is room; requires that no other thread adds one."""
+        if len(self._forms) < dispatch.MOST_FORMS and form not in self._forms:
+            self._table[len(self._forms)] = form.address
+            self._forms.append(form)
+            self._captures.ready()
+            self._write()
+
     def _write(self) -> None:
         """Put down what compiled calls look at."""
         fields: dict[str, Any] = {
             "entries": len(self._entries), "general": id(self._general), "out": id(sys.intern("out")),
             "inputs": self._inputs, "captures": self._captures.address, "epoch": self._epoch,
+            "forms": ctypes.addressof(self._table), "form_count": len(self._forms),
         }  # fmt: skip
         for k, (call, pair, placed) in enumerate(reversed(self._entries)):
             fields |= {f"entry{k}": id(call), f"pair{k}": int(pair), f"placed{k}": id(placed)}
         self._record[:] = [fields.get(name, 0) for name in dispatch.RECORD]
 
     def begin(self) -> None:
-        """Forget the entries, as what the function was captured with has changed. Calls in other
-        threads may still run them, so the last ones are kept."""
-        self._past.append(tuple(self._entries))
+        """Forget the entries and forms, as what the function was captured with has changed. Calls in
+        other threads may still run them, so the last ones are kept."""
+        self._past.append((*self._entries, *self._forms))
         self._entries.clear()
+        self._forms.clear()
         self._epoch = self._captures.epoch
         self._write()
 
-    def _interpreted(self, *args: Any, **kwargs: Any) -> Any:
+    def _asked(self, *args: Any) -> Any:
         """The same in Python, where we cannot make builtins."""
-        same = self._captures.epoch == self._epoch and self._captures.hold()
-        for call, pair, placed in self._entries if same else ():
-            if not kwargs:
+        if self._captures.epoch == self._epoch and self._captures.hold():
+            for call, pair, _ in self._entries:
                 result = call(*args)
                 if result is not NotImplemented:
                     return (result[0], result[1:]) if pair else result
-            elif list(kwargs) == ["out"] and len(args) == self._inputs:
+        return NotImplemented
+
+    def _interpreted(self, *args: Any, **kwargs: Any) -> Any:
+        """The same in Python; there are no forms."""
+        if not kwargs:
+            result = self._asked(*args)
+            return self._general(*args) if result is NotImplemented else result
+        if list(kwargs) == ["out"] and len(args) == self._inputs:
+            same = self._captures.epoch == self._epoch and self._captures.hold()
+            for _, _, placed in self._entries if same else ():
                 if placed(*args, kwargs["out"]) is not NotImplemented:
                     return kwargs["out"]
         return self._general(*args, **kwargs)

@@ -2,26 +2,30 @@
 
 A few builtins serve most calls, one those with Python floats, others those with arrays of one
 dtype, and return NotImplemented for others. The dispatch stub asks the one that served last, then the
-others, and then the general path, which takes keywords as well. It is a
-METH_FASTCALL | METH_KEYWORDS function for CPython.
+others, then the forms of calls (`codegen.llvm.entry.binding`), and then the general path. It is a
+METH_FASTCALL | METH_KEYWORDS function for CPython. A second builtin asks the entries alone.
 """
 
 from __future__ import annotations
 
 from symdiff.codegen.llvm.array_loop import loads
 from symdiff.codegen.llvm.assembly import Function
+from symdiff.codegen.llvm.entry import binding
 
-API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_GetItem",
+CALLS = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_GetItem",
        "PyTuple_GetSlice", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
        "NotImplemented", "PyDict_GetItem", "PyObject_GetAttr", "PyObject_CallNoArgs", "PyErr_Clear",
        "True")  # fmt: skip
+API = (*CALLS, *(name for name in binding.API if name not in CALLS))
 """The addresses in the global `dispatch.api`, which must be filled before the first call."""
 
 MOST = 8
 """Builtins that a dispatch stub asks."""
+MOST_FORMS = 128
+"""Forms of calls that it knows."""
 
 RECORD = (*(f"entry{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)),
-          *(f"placed{k}" for k in range(MOST)), "entries", "general", "out", "inputs", "captures", "epoch")  # fmt: skip
+          *(f"placed{k}" for k in range(MOST)), "entries", "general", "out", "inputs", "captures", "epoch", "forms", "form_count")  # fmt: skip
 """What the capsule behind a dispatch stub points to, each an address or i64.
 
 entry0 ... : the builtins, in the order in which they are asked. entries : how many.
@@ -32,6 +36,7 @@ general : what is called in the end.
 out : the name, interned.
 captures : what the function was captured with, the header of `symdiff.frontend.captures`; where
     something has changed since, the general path is taken. epoch : that of the builtins.
+forms, form_count : address of the addresses of forms, in the order in which they are tried.
 """
 
 _TEXT = """
@@ -125,21 +130,26 @@ yes:
 """
 
 
-def print_dispatch() -> str:
-    """A module with the builtin `dispatch(*args, **kwargs)`.
+def print_dispatch(type_offset: int) -> str:
+    """A module with the builtins `dispatch(*args, **kwargs)`, and `ask(*args)`, which returns
+    NotImplemented if no entry serves the call.
 
-    Its `__self__` is a capsule without a name that points to a record (`RECORD`).
+    Their `__self__` is a capsule without a name that points to a record (`RECORD`).
+    `type_offset` : where an object keeps its class.
     """
-    api = loads("@dispatch.api", API, "ptr")
+    api = loads("@dispatch.api", CALLS, "ptr")
     places = {name: RECORD.index(name) for name in ("captures", "epoch")}
+    text = _TEXT.format(size=len(API), watch_loads=api, **places)
+    bind = binding.print_binding("@dispatch.api", API, type_offset)
+    return "\n".join([text, bind, _print_served(api), _print_ask(api), _print_front(api)]) + "\n"
+
+
+def _print_served(api: str) -> str:
+    """What the entries return for arguments by position."""
     f = Function()
-    f.do(api, "%record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)")
+    f.do(api)
     counted = f.place("%record", str(RECORD.index("entries")), "i64")
-    entries = f.read("i64", counted)
-    f.leave_unless(f.emit("call i1 @unchanged(ptr %record)"), "otherwise")
-    with f.when(f.compare("ne", "%names", "null", "ptr")):
-        _place(f, entries)
-    with f.loop("0", entries) as k:
+    with f.loop("0", f.read("i64", counted)) as k:
         entry = f.place("%record", k, "ptr")
         pair = f.place(entry, str(MOST), "i64")
         is_pair, result = f.read("i64", pair), _called(f, f.read("ptr", entry), "%nargs")
@@ -153,19 +163,73 @@ def print_dispatch() -> str:
                 f.give(f"ptr {result}")
             rest = _split(f, result)
         f.do(f"call void %Py_DecRef(ptr {result})")
-    f.go("otherwise")
+    _give_none(f)
     f.label("drop.rest")
     f.do(f"call void %Py_DecRef(ptr {rest})")
     f.label("error")
     f.do(f"call void %Py_DecRef(ptr {result})")
+    return f.function("ptr @served(ptr %record, ptr %args, i64 %nargs)", "ret ptr null")
+
+
+def _print_ask(api: str) -> str:
+    """The builtin that asks the entries alone."""
+    f = Function()
+    f.do(api, "%record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)")
+    f.leave_unless(f.emit("call i1 @unchanged(ptr %record)"), "refuse")
+    f.give(f"ptr {f.emit(f'call ptr {_SERVED}')}")
+    f.label("refuse")
+    _give_none(f)
+    return "\n".join(
+        ["define ptr @ask(ptr %self, ptr %args, i64 %nargs) {", "start:", *f.lines, "}"]
+    )
+
+
+def _print_front(api: str) -> str:
+    """The builtin in front of everything."""
+    f = Function()
+    f.do(api, "%record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)")
+    f.leave_unless(f.emit("call i1 @unchanged(ptr %record)"), "otherwise")
+    by_name = f.compare("ne", "%names", "null", "ptr")
+    with f.when(by_name):
+        _place(f, f.load("%record", str(RECORD.index("entries")), "i64"))
+    f.leave_if(by_name, "forms")
+    _give_if_served(f, f.emit(f"call ptr {_SERVED}"))
+    f.label("forms")
+    forms = f.load("%record", str(RECORD.index("forms")), "ptr")
+    counted = f.place("%record", str(RECORD.index("form_count")), "i64")
+    with f.loop("0", f.read("i64", counted)) as k:
+        form = f.place(forms, k, "ptr")
+        given = f"ptr {f.read('ptr', form)}, ptr %args, i64 %nargs, ptr %names"
+        result = f.emit(f"call ptr @bind({given})")
+        is_known = f.compare("ult", k, f.read("i64", counted))
+        served = f.compare("ne", result, "%NotImplemented", "ptr")
+        with f.when(f.both(served, f.compare("ne", k, "0"), is_known)):
+            _exchange(f, "ptr", forms, form)
+        _give_if_served(f, result)
+    f.go("otherwise")
     f.label("fail")
     f.give("ptr null")
     f.label("otherwise")
     general = f.load("%record", str(RECORD.index("general")), "ptr")
     other = _called(f, general, "%nargs", "%names")
     head = "ptr @dispatch(ptr %self, ptr %args, i64 %nargs, ptr %names)"
-    text = _TEXT.format(size=len(API), watch_loads=api, **places)
-    return text + f.function(head, f"ret ptr {other}", how="") + "\n"
+    return f.function(head, f"ret ptr {other}", how="")
+
+
+_SERVED = "@served(ptr %record, ptr %args, i64 %nargs)"
+
+
+def _give_if_served(f: Function, result: str) -> None:
+    """Return a result that is not NotImplemented."""
+    with f.when(f.compare("ne", result, "%NotImplemented", "ptr")):
+        f.give(f"ptr {result}")
+    f.do(f"call void %Py_DecRef(ptr {result})")
+
+
+def _give_none(f: Function) -> None:
+    """Return NotImplemented."""
+    f.do("call void %Py_IncRef(ptr %NotImplemented)")
+    f.give("ptr %NotImplemented")
 
 
 def _called(f: Function, function: str, count: str, names: str = "null") -> str:
@@ -175,14 +239,15 @@ def _called(f: Function, function: str, count: str, names: str = "null") -> str:
 
 
 def _place(f: Function, entries: str) -> None:
-    """Serve a call whose only keyword is `out`, or go on with the general path."""
+    """Serve a call whose only keyword is `out`; go on with the forms if that is another one, else with
+    the general path."""
     size = f.emit("call i64 %PyTuple_Size(ptr %names)")
     inputs = f.load("%record", str(RECORD.index("inputs")), "i64")
     usual = f.both(f.compare("eq", size, "1"), f.compare("eq", "%nargs", inputs))
-    f.leave_unless(usual, "otherwise")
+    f.leave_unless(usual, "forms")
     name = f.emit("call ptr %PyTuple_GetItem(ptr %names, i64 0)")
     out = f.load("%record", str(RECORD.index("out")), "ptr")
-    f.leave_unless(f.compare("eq", name, out, "ptr"), "otherwise")
+    f.leave_unless(f.compare("eq", name, out, "ptr"), "forms")
     every = f.whole("add", "%nargs", "1")
     with f.loop("0", entries) as j:
         placed = f.load("%record", f.whole("add", j, str(2 * MOST)), "ptr")

@@ -172,6 +172,13 @@ def _ranged_reals(t: Tracer, bounds: Sequence[Any]) -> Any:
     size = known[2]
     if not size:
         raise Refused("the step of np.arange() must be known, and not 0")
+    if all(q is None or q.denominator == 1 for q in known):
+        ends = [
+            Whole(as_real(b).expr) if q is None else int(q)
+            for b, q in zip((start, stop, step), known, strict=True)
+        ]
+        found = sequences.symbolic_range(*ends)
+        return lazy((found.count,), "f", as_real(found.item(SLOTS[0])).expr)
     first, last, unit = as_real(start).expr, as_real(stop).expr, ir.const(SHORT)
     span = ir.mul(unit, ir.sub(last, first) if size > 0 else ir.sub(first, last))
     k = int(abs(size) * SHORT)
