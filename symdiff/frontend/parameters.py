@@ -119,6 +119,8 @@ class Arrays:
         annotation is an array. `truth`: Python takes arrays of a single element there."""
         if self.shapes is None or self.numbers is not None or not self.arrays:
             return None
+        if any(map(_by_element, self.shapes.values())):
+            return None
         if parameters.arrays or any(
             s[:2] != (0, "w") and s[1] == "w" for s in self.shapes.values()
         ):

@@ -160,6 +160,8 @@ def all_known(shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool] = ()
     for (name, shape), v in zip(shapes.items(), values, strict=False):
         if isinstance(v, (SymArray, Expr)) or np.asarray(v).dtype.kind == "O":
             return None
+        if not np.asarray(v).flags.c_contiguous:
+            return None  # which views share its memory is another question then
         elements += np.size(v)
         if shape[0]:
             found[name] = _with(shape, {EACH: 1, **dict(enumerate(np.shape(v)))})

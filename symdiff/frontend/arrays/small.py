@@ -90,9 +90,16 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
         raise Refused(f"arrays of shapes {shapes} do not fit together") from None
     rows = zip(*(np.broadcast_to(a, shape).ravel() for a in arrays), strict=True)
     result = array_of([f(*row) for row in rows], shape)
+    if any(_by_columns(a) for a in arrays) and all(_by_columns(a) or not a.ndim for a in arrays):
+        result = SmallArray(np.asfortranarray(result.items), result.kind)  # NumPy's order "K"
     if not result.items.size:
         result = SmallArray(result.items, _kind_of_none(f, values))
     return own_or_item(result)
+
+
+def _by_columns(items: Items) -> bool:
+    """Whether an array lies in memory by columns only."""
+    return items.flags.f_contiguous and not items.flags.c_contiguous
 
 
 def own_or_item(made: SmallArray) -> Any:
