@@ -47,7 +47,7 @@ COMPARISONS: Mapping[Op, tuple[str, str]] = {
 LARGEST_EXPONENT, LARGEST = 1 << 40, 2**1023
 USED = (
     "arb_set", "arb_indeterminate", "arb_is_finite", "arb_rel_accuracy_bits", "arb_get_interval_arf",
-    "arf_get_d", "arf_clear", "arb_clear",
+    "arf_get_d", "arf_clear", "arb_clear", "arb_get_mid_arb",
 )  # fmt: skip
 """The functions that the loop itself calls."""
 
@@ -103,9 +103,83 @@ def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
     return _Builder(outputs).table
 
 
-class _Builder:
-    def __init__(self, outputs: Sequence[Expr]) -> None:
+class Rows:
+    """Makes a table, row by row."""
+
+    def __init__(self) -> None:
         self.table = Table()
+
+    def row(self, kind: int, name: str | int, *args: int, number: int = 0) -> int:
+        """A ball computed from others."""
+        self.table.balls += 1
+        return self._add(kind, name, self.table.balls - 1, args, number)
+
+    def truth(
+        self, kind: int, name: str | int, *args: int, number: int = 0, second: str | int = 0
+    ) -> int:
+        """A truth value."""
+        self.table.truths += 1
+        return self._add(kind, name, self.table.truths - 1, args, number, second)
+
+    def compared(self, op: Op, *args: int) -> int:
+        """A comparison of balls."""
+        proves, refutes = COMPARISONS[op]
+        return self.truth(COMPARE, proves, *args, second=refutes)
+
+    def logical(self, op: Op, *args: int) -> int:
+        """An operation on truth values."""
+        which = (ir.NOT, ir.AND, ir.OR).index(op)
+        return self.truth(LOGIC, 0, args[0], args[-1], number=9 * which)
+
+    def known(self, value: bool) -> int:
+        """A truth value that rows only read."""
+        self.table.truths += 1
+        self.table.truth_constants.append((self.table.truths - 1, int(value)))
+        return self.table.truths - 1
+
+    def called(self, op: Op, *args: int) -> int:
+        """An operation that has a C function."""
+        name = CORE.get(op) or ("arb_pow" if op is ir.POW else op.flint)
+        if not isinstance(name, str) or len(args) > 2:
+            raise UnsupportedError(f"{op.name} has no C function")
+        if not args:
+            return self.constant(name)
+        return self.row(UNARY if len(args) == 1 else BINARY, name, *args)
+
+    def _add(
+        self, kind: int, name: str | int, result: int, args: Sequence[int], number: int,
+        second: str | int = 0,
+    ) -> int:  # fmt: skip
+        a, b, c = (*args, *[args[-1] if args else 0] * 3)[:3]
+        self.table.rows.append((kind, name, result, a, b, c, number, second))
+        return result
+
+    def constant(self, value: Fraction | float | str) -> int:
+        """A ball that rows only read: an exact number, or a C function's."""
+        table = self.table
+        table.balls += 1
+        if isinstance(value, Fraction) and abs(value) < LARGEST and Fraction(float(value)) == value:
+            value = float(value)
+        table.constants.append((table.balls - 1, value))
+        return table.balls - 1
+
+    def power(self, x: int, q: Fraction) -> int:
+        """x**q."""
+        n, root = q.numerator, x
+        if abs(n) > LARGEST_EXPONENT or q.denominator > ROOT_LIMIT:
+            raise UnsupportedError(f"a power of exponent {q}")
+        if q.denominator == 2:
+            root = self.row(UNARY, "arb_sqrt", x)
+        elif q.denominator > 1:
+            root = self.row(WITH_NUMBER, "arb_root_ui", x, number=q.denominator)
+        if abs(n) != 1:
+            root = self.row(WITH_NUMBER, "arb_pow_ui", root, number=abs(n))
+        return self.row(UNARY, "arb_inv", root) if n < 0 else root
+
+
+class _Builder(Rows):
+    def __init__(self, outputs: Sequence[Expr]) -> None:
+        super().__init__()
         self._places: dict[Expr, int] = {}
         self.table.roots = tuple(self._place(e) for e in outputs)
 
@@ -137,75 +211,27 @@ class _Builder:
         if op is ir.VAR or is_plain(e):
             if e not in table.columns:
                 table.columns.append(e)
-            return self._row(COLUMN, "arb_set_d", number=table.columns.index(e))
+            return self.row(COLUMN, "arb_set_d", number=table.columns.index(e))
         if op is ir.CONST:
-            return self._constant(e.value)
+            return self.constant(e.value)
         if op is ir.BOOL:
-            table.truths += 1
-            table.truth_constants.append((table.truths - 1, int(e.value)))
-            return table.truths - 1
+            return self.known(e.value)
         args = [self._places[a] for a in self._read(e)]
         if _formula(e) is not None:
             return args[0]
         if op in COMPARISONS:
             if any(map(ir.is_infinite, e.args)):
                 raise UnsupportedError("a comparison with an infinity is one of doubles")
-            proves, refutes = COMPARISONS[op]
-            return self._truth(COMPARE, proves, *args, second=refutes)
+            return self.compared(op, *args)
         if op.boolean:
-            which = (ir.NOT, ir.AND, ir.OR).index(op)
-            return self._truth(LOGIC, 0, args[0], args[-1], number=9 * which)
+            return self.logical(op, *args)
         if op is ir.WHERE:
             if e.args[1].op.boolean:
                 raise UnsupportedError("a condition is chosen by another one")
-            return self._row(SELECT, 0, *args)
+            return self.row(SELECT, 0, *args)
         if op is ir.POW and (q := ir.rational(e.args[1])) is not None:
-            return self._power(args[0], q)
-        name = CORE.get(op) or ("arb_pow" if op is ir.POW else op.flint)
-        if not isinstance(name, str) or len(args) > 2:
-            raise UnsupportedError(f"{op.name} has no C function")
-        if not args:
-            return self._constant(name)
-        return self._row(UNARY if len(args) == 1 else BINARY, name, *args)
-
-    def _row(self, kind: int, name: str | int, *args: int, number: int = 0) -> int:
-        self.table.balls += 1
-        return self._add(kind, name, self.table.balls - 1, args, number)
-
-    def _truth(
-        self, kind: int, name: str | int, *args: int, number: int = 0, second: str | int = 0
-    ) -> int:
-        self.table.truths += 1
-        return self._add(kind, name, self.table.truths - 1, args, number, second)
-
-    def _add(
-        self, kind: int, name: str | int, result: int, args: Sequence[int], number: int,
-        second: str | int = 0,
-    ) -> int:  # fmt: skip
-        a, b, c = (*args, *[args[-1] if args else 0] * 3)[:3]
-        self.table.rows.append((kind, name, result, a, b, c, number, second))
-        return result
-
-    def _constant(self, value: Fraction | float | str) -> int:
-        table = self.table
-        table.balls += 1
-        if isinstance(value, Fraction) and abs(value) < LARGEST and Fraction(float(value)) == value:
-            value = float(value)
-        table.constants.append((table.balls - 1, value))
-        return table.balls - 1
-
-    def _power(self, x: int, q: Fraction) -> int:
-        """x**q."""
-        n, root = q.numerator, x
-        if abs(n) > LARGEST_EXPONENT or q.denominator > ROOT_LIMIT:
-            raise UnsupportedError(f"a power of exponent {q}")
-        if q.denominator == 2:
-            root = self._row(UNARY, "arb_sqrt", x)
-        elif q.denominator > 1:
-            root = self._row(WITH_NUMBER, "arb_root_ui", x, number=q.denominator)
-        if abs(n) != 1:
-            root = self._row(WITH_NUMBER, "arb_pow_ui", root, number=abs(n))
-        return self._row(UNARY, "arb_inv", root) if n < 0 else root
+            return self.power(args[0], q)
+        return self.called(op, *args)
 
 
 def _formula(e: Expr) -> Expr | None:
@@ -288,12 +314,14 @@ PREFIXED = "symdiff_"
 
 
 def print_loop() -> str:
-    """The module with the functions `run`, and `clear`, which frees registers.
+    """The module with the functions `run`; `ends`, which rounds both ends of balls to doubles; and `clear`,
+    which frees registers.
 
     The arguments of `run`: registers of balls and truth values; rows and their number; columns (a row for
     each element) and their number; elements; places of outputs and their number; results, what is
     found of each element, and the bits that are accurate; precision; whether results are float32;
-    and the bits from which an argument is known so well that more of them do not help.
+    the bits from which an argument is known so well that more of them do not help; and whether only
+    the middle of each result's ball is kept.
     """
     table = "".join(f"\\{b:02X}" for b in logic())
     own = _LOOP.replace("@arb", f"@{PREFIXED}arb").replace("@arf", f"@{PREFIXED}arf")
@@ -310,6 +338,7 @@ declare void @arb_get_interval_arf(i8*, i8*, i8*, i64)
 declare double @arf_get_d(i8*, i32)
 declare void @arf_clear(i8*)
 declare void @arb_clear(i8*)
+declare void @arb_get_mid_arb(i8*, i8*)
 
 define void @clear(i8* %R, i64 %count) {
 entry:
@@ -328,9 +357,54 @@ end:
   ret void
 }
 
+define void @ends(i8* %R, i64* %roots, i64 %nroots, double* %least, double* %most, i64* %bits, i64 %prec) {
+entry:
+  %low.m = alloca [32 x i8], align 16
+  %high.m = alloca [32 x i8], align 16
+  store [32 x i8] zeroinitializer, [32 x i8]* %low.m
+  store [32 x i8] zeroinitializer, [32 x i8]* %high.m
+  %low = bitcast [32 x i8]* %low.m to i8*
+  %high = bitcast [32 x i8]* %high.m to i8*
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%next, %stored]
+  %more = icmp slt i64 %k, %nroots
+  br i1 %more, label %one, label %end
+one:
+  %root.p = getelementptr i64, i64* %roots, i64 %k
+  %root = load i64, i64* %root.p
+  %root.o = mul i64 %root, 48
+  %ball = getelementptr i8, i8* %R, i64 %root.o
+  %finite = call i32 @arb_is_finite(i8* %ball)
+  %is.finite = icmp ne i32 %finite, 0
+  br i1 %is.finite, label %round, label %stored
+round:
+  call void @arb_get_interval_arf(i8* %low, i8* %high, i8* %ball, i64 %prec)
+  %dl = call double @arf_get_d(i8* %low, i32 4)
+  %dh = call double @arf_get_d(i8* %high, i32 4)
+  %known = call i64 @arb_rel_accuracy_bits(i8* %ball)
+  br label %stored
+stored:
+  %l = phi double [0x7FF8000000000000, %one], [%dl, %round]
+  %h = phi double [0x7FF8000000000000, %one], [%dh, %round]
+  %b = phi i64 [-9223372036854775807, %one], [%known, %round]
+  %l.p = getelementptr double, double* %least, i64 %k
+  %h.p = getelementptr double, double* %most, i64 %k
+  %b.p = getelementptr i64, i64* %bits, i64 %k
+  store double %l, double* %l.p
+  store double %h, double* %h.p
+  store i64 %b, i64* %b.p
+  %next = add i64 %k, 1
+  br label %head
+end:
+  call void @arf_clear(i8* %low)
+  call void @arf_clear(i8* %high)
+  ret void
+}
+
 define void @run(i8* %R, i8* %B, i64* %rows, i64 %nrows, double* %cols, i64 %ncols, i64 %count,
                  i64* %roots, i64 %nroots, double* %out, i8* %status, i64* %bits, i64 %prec,
-                 i64 %single, i64 %well) {
+                 i64 %single, i64 %well, i64 %middle) {
 entry:
   %low.m = alloca [32 x i8], align 16
   %high.m = alloca [32 x i8], align 16
@@ -339,6 +413,7 @@ entry:
   %low = bitcast [32 x i8]* %low.m to i8*
   %high = bitcast [32 x i8]* %high.m to i8*
   %is32 = icmp ne i64 %single, 0
+  %inner = icmp ne i64 %middle, 0
   br label %elements
 elements:
   %e = phi i64 [0, %entry], [%e.next, %element.done]
@@ -385,14 +460,17 @@ row:
 unary:
   %f1 = inttoptr i64 %f to void (i8*, i8*, i64)*
   call void %f1(i8* %z, i8* %x, i64 %prec)
-  br label %row.done
+  br i1 %inner, label %middles, label %row.done
 binary:
   %f2 = inttoptr i64 %f to void (i8*, i8*, i8*, i64)*
   call void %f2(i8* %z, i8* %x, i8* %y, i64 %prec)
-  br label %row.done
+  br i1 %inner, label %middles, label %row.done
 withnumber:
   %f3 = inttoptr i64 %f to void (i8*, i8*, i64, i64)*
   call void %f3(i8* %z, i8* %x, i64 %number, i64 %prec)
+  br i1 %inner, label %middles, label %row.done
+middles:
+  call void @arb_get_mid_arb(i8* %z, i8* %z)
   br label %row.done
 column:
   %v.p = getelementptr double, double* %col, i64 %number

@@ -1,6 +1,8 @@
 """Calls of programs with arrays and loops whose results lost digits, computed again.
 
-A probe says so (`runtime.loops.probe`). Then the whole program is computed with its rounding errors, of first order (`passes.accuracy.corrected_program`), and where
+A probe says so (`runtime.loops.probe`). Then the whole program is computed in compiled balls
+(`runtime.loops.ball_program`). Where that is not possible, as it has too many operations or a routine that
+has no rows, or results are undefined as formulas, it is computed with its rounding errors, of first order (`passes.accuracy.corrected_program`), and where
 those are too large in double-double arithmetic (`passes.accuracy.whole_program`), which bounds its
 errors. Where that is not enough, or to compile it would take longer, and the sizes of the arguments
 allow it, the results are formulas of all elements (`interpret.unrolled`), whose values are proven
@@ -23,7 +25,7 @@ import numpy as np
 
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.ir import Expr, topological
-from symdiff.ir.loop_program import Call, LoopProgram, expressions_in, walk
+from symdiff.ir.loop_program import LoopProgram, expressions_in
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
@@ -32,14 +34,17 @@ from symdiff.runtime.scalar.fallback import MEASURE, tell
 
 if TYPE_CHECKING:
     from symdiff.interpret import Certified
+    from symdiff.runtime.loops.ball_program import BallProgram
 
 MOST = 30_000
 """Operations of the formulas of one call."""
 KEPT = 16
 """Sizes for which formulas are kept."""
+RECORDED, WAYS = 500_000, 4
+"""Operations of tables that are kept, and tables of the same sizes that decide otherwise."""
 FEW, PATIENCE = 3_000, 300_000
 """Operations of formulas that are evaluated before double-double code is compiled, and of all
-such calls until it is; and of those in which no formula could be evaluated and nothing was proven."""
+such calls until it is."""
 ULPS = 16
 """Of a number, or of the largest element of an array: less is no loss."""
 CLOSE, ALIKE = 2.0**-30, 2.0**-48
@@ -70,7 +75,8 @@ class Recomputed:
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
         self._kernels: dict[str, Any] = {}
-        self._patience = self._tries = PATIENCE
+        self._patience = PATIENCE
+        self._tables: dict[Any, list[BallProgram | None]] = {}
         self.was_corrected = False
 
     def __call__(
@@ -85,6 +91,10 @@ class Recomputed:
         self.was_corrected = False
         if not self._is_finite(values):
             return _placed(plain, out)
+        ulps = self._ulps()
+        tabled = self._by_table(values, result)
+        if tabled is not None:
+            return _placed([_kept(v, p, ulps) for v, p in zip(tabled, plain, strict=True)], out)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
         undefined: list[Any] = [False] * len(found)
         left = -1
@@ -124,14 +134,6 @@ class Recomputed:
                 found = list(map(filled, found, wide))
             elif near is not None:
                 found = list(map(filled, found, near))
-        if (
-            left
-            and formula is None
-            and (proven := self._in_balls(values, dtype, result)) is not None
-        ):
-            found, left = proven, 0
-        tiers, strict = self.kernel.tiers, self.kernel.accuracy == "strict"
-        ulps = 0 if certified else PASSED if strict or tiers.by_rows else NEAR
         found = [_kept(filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
         found = list(map(_without, found, undefined))
         if left:
@@ -144,8 +146,61 @@ class Recomputed:
         self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
     ) -> list[Any] | None:
         """The outputs with their rounding errors; None where those are not small."""
-        found, wrong = self._run("corrected", values, result)
-        return None if found is None or wrong else _placed(found, out)
+        if not self._is_finite(values):
+            return None
+        found = self._by_table(values, result)
+        if found is None:
+            found, wrong = self._run("corrected", values, result)
+            found = None if wrong else found
+        return None if found is None else _placed(found, out)
+
+    def _ulps(self) -> int:
+        """Ulps by which elements of plain arithmetic may be off and stay."""
+        accuracy, by_rows = self.kernel.accuracy, self.kernel.tiers.by_rows
+        if accuracy == "certified":
+            return 0
+        return PASSED if accuracy == "strict" or by_rows else NEAR
+
+    def _by_table(self, values: Sequence[Any], result: np.dtype[Any]) -> list[Any] | None:
+        """The outputs in compiled balls; None unless all are accurate."""
+        key, given = self._key(values), np.asarray(self._elements(values), float)
+        accuracy = self.kernel.accuracy
+        how = given, accuracy == "certified", accuracy == "strict"
+        with self._lock:
+            known = list(self._tables.get(key, ()))
+        for table in known:
+            if table is None:
+                return None
+            if (found := table(*how)) is not None:
+                break
+        else:
+            table = self._recorded(values, given)
+            with self._lock:
+                kept = [t for v in self._tables.values() for t in v if t is not None]
+                if table is not None and sum(t.size for t in kept) + table.size > RECORDED:
+                    self._tables.clear()
+                self._tables[key] = [table, *self._tables.get(key, ())][:WAYS]
+            if table is None or (found := table(*how)) is None:
+                return None
+        numbers, good = found
+        return table.shaped(numbers, result) if good.all() else None
+
+    def _recorded(self, values: Sequence[Any], given: Array) -> BallProgram | None:
+        """The program in balls for these sizes and what these values decide; None where there is none."""
+        from symdiff.runtime.loops.ball_program import TooLong, recorded
+
+        try:
+            return recorded(self._closed(), values, given)
+        except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, IndexError):
+            return None
+
+    def _key(self, values: Sequence[Any]) -> Any:
+        """The sizes of real arguments, and all others."""
+        params = self.kernel.program.params
+        return tuple(
+            (p.name, np.shape(v), None if p.type.kind == "f" else np.asarray(v).tobytes())
+            for p, v in zip(params, values, strict=True)
+        )
 
     @cached_property
     def _close(self) -> float:
@@ -193,46 +248,6 @@ class Recomputed:
             for place in np.ndindex(*e.shape):
                 found[k][place], undefined[k][place] = next(numbers), next(none)
         return sum(a.status == "budget" for a in answers)
-
-    def _in_balls(
-        self, values: Sequence[Any], dtype: str, result: np.dtype[Any]
-    ) -> list[Any] | None:
-        """The outputs, run statement by statement, of what has no formula, such as medians; None
-        unless all are proven."""
-        from flint import arb
-
-        from symdiff.interpret.balls import Undecided
-        from symdiff.interpret.loops import ORDERS, Proven, run
-        from symdiff.interpret.rounding import format_of, unique_rounding
-
-        routines = {s.routine for s in walk(self._closed().block) if isinstance(s, Call)}
-        if self._tries <= 0 or not routines <= set(ORDERS):
-            return None
-        if sum(np.size(v) for _, v in self._reals(values)) > FEW:
-            return None
-        numbers = Proven(MOST)
-        try:
-            outputs = run(self._closed(), values, numbers)
-        except (Undecided, SymdiffError, ArithmeticError, TypeError, ValueError, IndexError):
-            self._tries -= MOST - max(numbers.left, 0)
-            return None
-        fmt = format_of(dtype)
-        found: list[Any] = []
-        for balls in outputs:
-            given = np.asarray(balls)
-            if given.dtype != object:
-                return None
-            rounded = [
-                unique_rounding(y, fmt) if isinstance(y, arb) and y.is_finite() else None
-                for y in given.flat
-            ]
-            if None in rounded:
-                return None
-            array = np.array(rounded, result).reshape(given.shape)
-            found.append(
-                array if given.shape else array[()] if result != np.float64 else rounded[0]
-            )
-        return found
 
     def _run(
         self, tier: str, values: Sequence[Any], result: np.dtype[Any]
@@ -282,12 +297,7 @@ class Recomputed:
     def _formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
         """The outputs over all elements, for these sizes; None of an output that is no real."""
         shapes = {n: np.shape(v) for n, v in self._reals(values)}
-        params = self.kernel.program.params
-        whole = [
-            (np.shape(v), np.asarray(v).tobytes())
-            for p, v in zip(params, values, strict=True) if p.type.kind != "f"
-        ]  # fmt: skip
-        key = tuple(shapes.items()), tuple(whole)
+        key = self._key(values)
         with self._lock:
             if key not in self._formulas:
                 if len(self._formulas) >= KEPT:

@@ -85,6 +85,7 @@ _loops: list[_Loop] = []
 
 class _Loop(NamedTuple):
     run: Any
+    ends: Any
     clear: Any
     linked: jit.Linked
 
@@ -105,16 +106,18 @@ def loop() -> _Loop:
                 cache.store(key, code, externals)
             linked = jit.Linked(code, externals)
             run = ctypes.CFUNCTYPE(None, *_KINDS)(linked.address("run"))
+            ends = ctypes.CFUNCTYPE(None, *_ENDS)(linked.address("ends"))
             clear = ctypes.CFUNCTYPE(None, _POINTER, _NUMBER)(linked.address("clear"))
-            _loops.append(_Loop(run, clear, linked))
+            _loops.append(_Loop(run, ends, clear, linked))
         return _loops[0]
 
 
 _POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
 _KINDS = (
     _POINTER, _POINTER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER,
-    _POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER,
+    _POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER,
 )  # fmt: skip
+_ENDS = (_POINTER, _POINTER, _NUMBER, _POINTER, _POINTER, _POINTER, _NUMBER)
 
 
 def compiled_elements(
@@ -259,7 +262,7 @@ class _Registers:
         e = self.elements
         self.loop.run(
             self.balls, ctypes.addressof(self.truths), *e.rows, given, len(e.table.columns), count,
-            *e.roots, found, state, accurate, bits, e.single, EXACT if bits < SURE else KNOWN,
+            *e.roots, found, state, accurate, bits, e.single, EXACT if bits < SURE else KNOWN, False,
         )  # fmt: skip
         work.spend(count * work.cost(e.counts, bits) // CHEAPER)
 
