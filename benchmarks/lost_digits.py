@@ -182,7 +182,9 @@ def apart(a, b):
     for p, q in zip(flat(a), flat(b), strict=True):
         size = np.abs(q).max()
         if size > 0:
-            worst = max(worst, float(np.nan_to_num(np.abs(p - q) / size, nan=np.inf).max()) / 2.0**-52)
+            worst = max(
+                worst, float(np.nan_to_num(np.abs(p - q) / size, nan=np.inf).max()) / 2.0**-52
+            )
     return worst
 
 

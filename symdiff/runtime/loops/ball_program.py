@@ -38,10 +38,10 @@ from symdiff.ir.plain import is_plain_op
 from symdiff.runtime.scalar.ball_elements import (
     CHEAPER,
     CHUNK,
-    _library,
-    _set_fraction,
     address_of,
+    is_there,
     loop,
+    set_constants,
 )
 
 Array = np.ndarray[Any, Any]
@@ -54,14 +54,16 @@ FIRST, LAST = 128, 8192
 """The first and the last precision of balls in bits; each is twice the one before."""
 CHEAP = 2_000_000
 """Work after which no more bits are spent on elements that are accurate for their array, but not for themselves."""
-MIDDLES = ((192, 384), (768, 1536), (3072, 6144))
+MIDDLES = (1024, 2048)
 """Precisions at which middles of balls are compared."""
+LARGE = 2.0**40
+"""Numbers that may not be small beside those in place of infinities."""
+HOPELESS = 1024
+"""Bits with which balls that are not finite are given up."""
 CLOSE = 4
 """Ulps within which both ends of a ball are near, and how far apart results of both precisions may be."""
 SURE = 100
 """Bits that are accurate where rounding is as good as decided."""
-FAR = 2**59
-"""A number in place of an infinity, with others up to some times as large."""
 GIVEN = "given"
 """The operation of an argument's element."""
 
@@ -115,7 +117,7 @@ class Recorder(Numbers):
         self._plans: dict[Expr, Any] = {}
         self.operations: list[tuple[Any, tuple[int, ...]]] = [(GIVEN, ())] * len(given)
         self.known: dict[int, Any] = {k: np.float64(x) for k, x in enumerate(given)}
-        self.given = len(given)
+        self.count = len(given)
         self.plain: set[int] = set()
         self.guards: dict[int, Any] = {}
         self._constants: dict[Any, Real] = {}
@@ -210,7 +212,7 @@ class Recorder(Numbers):
         place = self._add(op, tuple(a.place for a in args))
         if op in ir.COMPARISONS and (
             all(isinstance(a, Decider) or self._is_double(a.place) for a in args)
-            or any(self._is_infinite(a.place) for a in args)
+            or any(self.is_infinite(a.place) for a in args)
         ):
             self.plain.add(place)
         return Truth(place, self)
@@ -220,7 +222,8 @@ class Recorder(Numbers):
         op, _ = self.operations[place]
         return op is GIVEN or isinstance(op, float | Fraction) or is_plain_op(op)
 
-    def _is_infinite(self, place: int) -> bool:
+    def is_infinite(self, place: int) -> bool:
+        """Whether a number is an infinity of the program."""
         op = self.operations[place][0]
         return isinstance(op, float) and math.isinf(op)
 
@@ -265,19 +268,21 @@ class Recorder(Numbers):
         return self.whole(value)
 
     def double(self, place: int) -> Any:
-        """The double at a place, computed when it is asked for."""
+        """The double at a place, computed when it is asked for. Raises FloatingPointError if it underflows: then
+        it says nothing."""
         known, stack = self.known, [place]
-        while stack:
-            k = stack[-1]
-            if k in known:
-                stack.pop()
-                continue
-            op, args = self.operations[k]
-            waiting = [a for a in args if a not in known]
-            if waiting:
-                stack += waiting
-            else:
-                known[k] = self._double(op, [known[a] for a in args])
+        with np.errstate(under="raise"):
+            while stack:
+                k = stack[-1]
+                if k in known:
+                    stack.pop()
+                    continue
+                op, args = self.operations[k]
+                waiting = [a for a in args if a not in known]
+                if waiting:
+                    stack += waiting
+                else:
+                    known[k] = self._double(op, [known[a] for a in args])
         return known[place]
 
     def _double(self, op: Any, args: Sequence[Any]) -> Any:
@@ -524,7 +529,7 @@ class _Table(Rows):
             return register
         if self._is_given(k):
             self.doubles.append(k)
-            return self.row(COLUMN, "arb_set_d", number=self.recorder.given + len(self.doubles) - 1)
+            return self.row(COLUMN, "arb_set_d", number=self.recorder.count + len(self.doubles) - 1)
         if not isinstance(op, Op):
             return self.constant(op)
         if op is ir.POW:
@@ -583,11 +588,11 @@ class BallProgram:
         decided = self._decided(given)
         return None if decided is None else _Climb(self, *decided, proven, each)()
 
-    def _decided(self, given: Array) -> tuple[Array, list[tuple[int, bool]]] | None:
+    def _decided(self, given: Array) -> tuple[Array, list[tuple[int, bool, bool]]] | None:
         """The columns and the conditions; None if guards do not hold."""
         r = self.recorder
         known: dict[int, Any] = {}
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore", under="raise"):
             for k in self._order:
                 op, args = r.operations[k]
                 known[k] = (
@@ -596,7 +601,19 @@ class BallProgram:
         if any(known[k] != value for k, value in self.guards.items()):
             return None
         columns = np.array([*given, *(float(known[k]) for k in self._doubles)], float)
-        return columns, [(register, bool(known[k])) for register, k in self._conditions]
+        conditions = [
+            (register, bool(known[k]), self._from_afar(k, known))
+            for register, k in self._conditions
+        ]
+        return columns, conditions
+
+    def _from_afar(self, k: int, known: Mapping[int, Any]) -> bool:
+        """A condition where infinities are large numbers, so that none of their differences is nan."""
+        op, args = self.recorder.operations[k]
+        if not self.is_far or not any(map(self.recorder.is_infinite, args)):
+            return bool(known[k])
+        given = [np.float64(0) if np.isnan(known[a]) else known[a] for a in args]
+        return bool(self.recorder._double(op, given))
 
     def shaped(self, values: Array, result: np.dtype[Any]) -> list[Any]:
         """The outputs from their elements."""
@@ -635,9 +652,9 @@ def _closure(operations: Sequence[tuple[Any, tuple[int, ...]]], wanted: set[int]
 
 def recorded(program: LoopProgram, values: Sequence[Any], given: Array) -> BallProgram | None:
     """The program in balls, for the sizes of these arguments; None where it has none. Raises `TooLong`."""
-    if _library() is None:
+    if not is_there():
         return None
-    recorder = Recorder(MOST, given)
+    recorder = Recorder(MOST, given.tolist())
     args: list[Any] = []
     start = 0
     for p, value in zip(program.params, values, strict=True):
@@ -661,15 +678,16 @@ class _Climb:
     """One call: registers, and precision that grows."""
 
     def __init__(
-        self, program: BallProgram, columns: Array, conditions: Sequence[tuple[int, bool]],
+        self, program: BallProgram, columns: Array, conditions: Sequence[tuple[int, bool, bool]],
         proven: bool, each: bool,
     ) -> None:  # fmt: skip
         self.program, self.columns, self.proven, self.each = program, columns, proven, each
         table = program.table
         self.memory = (ctypes.c_int64 * (table.balls * BALL // 8))()  # zeros are the ball 0
         self.truths = (ctypes.c_uint8 * max(table.truths, 1))()
-        for register, value in (*table.truth_constants, *conditions):
+        for register, value in table.truth_constants:
             self.truths[register] = value
+        self.conditions = conditions
         count = len(program._roots)
         self.least, self.most = np.full(count, np.nan), np.full(count, np.nan)
         self.bits = np.zeros(count, np.int64)
@@ -690,7 +708,7 @@ class _Climb:
             self.loop.clear(self.balls, self.program.table.balls)
 
     def _climbed(self) -> tuple[Array, Array]:
-        bits, before, count = FIRST, None, len(self.least)
+        bits, count = FIRST, len(self.least)
         values, good = np.full(count, np.nan), np.zeros(count, bool)
         while bits <= LAST and self._affords(bits):
             self._run(bits, False)
@@ -700,9 +718,9 @@ class _Climb:
             if exact.all() or (good.all() and self.spent > CHEAP):
                 break
             known = self.bits[~exact]
-            if bits >= 8 * FIRST and not self.proven and before is not None and known.max() < 0:
-                break  # no digit of what is not known yet
-            before = known
+            lost = not np.isfinite(values[~good]).any()
+            if lost and (bits >= HOPELESS or (self.program.is_far and not self.far)):
+                break
             need = bits + 64 - int(known.min()) if known.min() > -bits else 0
             bits *= 2
             while bits < need and not good.all():
@@ -710,47 +728,61 @@ class _Climb:
         return values, good
 
     def _from_afar(self, values: Array, good: Array) -> tuple[Array, Array]:
-        """Values that are the same for different large numbers in place of infinities."""
-        found = []
-        for self.far in (1, 2):
+        """Values that are the same for different large numbers in place of infinities, if these are larger than all
+        that does not depend on them."""
+        found, sizes = [], []
+        for self.far in (1, 4):
             found.append(self._climbed())
+            sizes.append(np.abs(self._ends(np.arange(self.program.table.balls))[1]))
         self.far = 0
         (a, good_a), (b, good_b) = found
-        same = good_a & good_b & (a == b)
-        return np.where(good, values, b), good | same
+        with np.errstate(all="ignore"):
+            large = np.isfinite(sizes[0]) & (sizes[0] > LARGE)
+            large &= ~(np.abs(sizes[1] - sizes[0]) > sizes[0] / 2)
+        if large.any():
+            return values, good
+        return np.where(good, values, b), good | (good_a & good_b & (a == b))
+
+    def _ends(self, registers: Array) -> tuple[Array, Array, Array]:
+        """Both ends of balls in doubles, and how many of their bits are accurate."""
+        least, most = np.empty(len(registers)), np.empty(len(registers))
+        bits = np.empty(len(registers), np.int64)
+        places = [x.ctypes.data for x in (least, most, bits)]
+        self.loop.ends(self.balls, registers.ctypes.data, len(registers), *places, 2 * FIRST)
+        return least, most, bits
 
     def _accepted(self, values: Array, exact: Array) -> Array:
         with np.errstate(all="ignore"):
             off = self.most - self.least
             good = exact | (off <= CLOSE * 2.0**-52 * np.abs(values))
-            if not self.each:
-                for part in self.program.arrays():
-                    size = np.abs(values[part])
-                    if len(size):
-                        good[part] |= off[part] <= 2.0**-53 * size.max()
-        good &= np.isfinite(self.bits) & ~np.isnan(values)
+            good = self._near_in_arrays(values, off, good)
+        return good & ~np.isnan(values)
+
+    def _near_in_arrays(self, values: Array, off: Array, good: Array) -> Array:
+        """Also what is near in comparison with the largest element of its array."""
+        if not self.each:
+            for part in self.program.arrays():
+                size = np.abs(values[part])
+                if len(size):
+                    good[part] |= off[part] <= 2.0**-53 * size.max()
         return good
 
     def _middles(self, values: Array, good: Array) -> tuple[Array, Array]:
         """Values of which the middles of balls agree at two precisions."""
-        for low, high in MIDDLES:
-            if not self._affords(high):
-                break
-            self._run(low, True)
-            near = self.most.copy()
-            self._run(high, True)
-            with np.errstate(all="ignore"):
-                off = np.abs(near - self.most)
-                agree = off <= CLOSE * 2.0**-52 * np.abs(self.most)
-                if not self.each:
-                    for part in self.program.arrays():
-                        size = np.abs(self.most[part])
-                        if len(size):
-                            agree[part] |= off[part] <= 2.0**-53 * size.max()
-            values = np.where(good, values, self.most)
-            if (good | agree).all():
-                return values, good | agree
-        return values, good
+        found = []
+        for bits in MIDDLES:
+            if not self._affords(bits):
+                return values, good
+            self._run(bits, True)
+            found.append(np.where(good, values, self.most))
+            if not np.isfinite(found[-1]).all():
+                return values, good
+        a, b = found
+        with np.errstate(all="ignore"):
+            off = np.abs(a - b)
+            near = off <= CLOSE * 2.0**-52 * np.abs(b)
+            near = self._near_in_arrays(b, off, near) & (b != 0)
+        return b, good | near
 
     def _affords(self, bits: int) -> bool:
         return self.spent + work.cost(self.program.counts, bits) <= BUDGET
@@ -758,7 +790,9 @@ class _Climb:
     def _run(self, bits: int, middle: bool) -> None:
         """Run the rows, and round the outputs. Signals are looked at between parts of it."""
         p = self.program
-        self._set_constants(bits)
+        for register, *truths in self.conditions:
+            self.truths[register] = truths[self.far > 0]
+        set_constants(p.table, p.addresses, self.balls, bits, self.far)
         cost = work.cost(p.counts, bits)
         self.spent += cost
         rows = p._rows
@@ -771,27 +805,8 @@ class _Climb:
                 self.least.ctypes.data, ctypes.addressof(self.state),
                 ctypes.addressof(self.unused), bits, False, 0, middle,
             )  # fmt: skip
-        self.loop.ends(
-            self.balls, p._roots.ctypes.data, len(self.least), self.least.ctypes.data,
-            self.most.ctypes.data, self.bits.ctypes.data, bits,
-        )  # fmt: skip
+        self.least, self.most, self.bits = self._ends(p._roots)
         work.spend(cost // CHEAPER)
-
-    def _set_constants(self, bits: int) -> None:
-        library, precision = _library(), ctypes.c_int64(bits)
-        for place, value in self.program.table.constants:
-            ball = ctypes.c_void_p(self.balls + BALL * place)
-            if isinstance(value, str):
-                from symdiff.runtime.scalar.ball_elements import _constant
-
-                _constant(self.program.addresses[value])(ball, precision)
-            elif isinstance(value, float) and not (self.far and math.isinf(value)):
-                library.arb_set_d(ball, ctypes.c_double(value))
-            elif isinstance(value, float):
-                size = FAR + 3 * self.far * place * FAR // self.program.table.balls
-                library.arb_set_si(ball, ctypes.c_int64(size if value > 0 else -size))
-            else:
-                _set_fraction(ball, value, precision)
 
 
 __all__ = ["BallProgram", "TooLong", "Undecided", "recorded"]

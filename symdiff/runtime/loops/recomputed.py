@@ -168,22 +168,29 @@ class Recomputed:
         how = given, accuracy == "certified", accuracy == "strict"
         with self._lock:
             known = list(self._tables.get(key, ()))
-        for table in known:
-            if table is None:
-                return None
-            if (found := table(*how)) is not None:
-                break
-        else:
+        try:
+            for table in known:
+                if table is None:
+                    return None
+                if (found := table(*how)) is not None:
+                    numbers, good = found
+                    return table.shaped(numbers, result) if good.all() else None
             table = self._recorded(values, given)
-            with self._lock:
-                kept = [t for v in self._tables.values() for t in v if t is not None]
-                if table is not None and sum(t.size for t in kept) + table.size > RECORDED:
-                    self._tables.clear()
-                self._tables[key] = [table, *self._tables.get(key, ())][:WAYS]
-            if table is None or (found := table(*how)) is None:
-                return None
+            self._keep(key, table)
+            found = None if table is None else table(*how)
+        except FloatingPointError:  # what decides underflowed
+            return None
+        if table is None or found is None:
+            return None
         numbers, good = found
         return table.shaped(numbers, result) if good.all() else None
+
+    def _keep(self, key: Any, table: BallProgram | None) -> None:
+        with self._lock:
+            kept = [t for v in self._tables.values() for t in v if t is not None]
+            if len(self._tables) >= KEPT or sum(t.size for t in [*kept, table] if t) > RECORDED:
+                self._tables.clear()
+            self._tables[key] = [table, *self._tables.get(key, ())][:WAYS]
 
     def _recorded(self, values: Sequence[Any], given: Array) -> BallProgram | None:
         """The program in balls for these sizes and what these values decide; None where there is none."""
@@ -191,6 +198,8 @@ class Recomputed:
 
         try:
             return recorded(self._closed(), values, given)
+        except FloatingPointError:
+            raise
         except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError, IndexError):
             return None
 

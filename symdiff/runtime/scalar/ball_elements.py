@@ -52,7 +52,14 @@ CHUNK = 400_000
 """Operations of balls (`interpret.work`) after which signals are looked at, about a tenth of a second at most."""
 CHEAPER = 8
 """How much less an operation costs than an interpreted one."""
-HELPERS = ("arb_set_d", "arb_fmpz_div_fmpz", "fmpz_set_str", "fmpz_clear")
+HELPERS = (
+    "arb_set_d",
+    "arb_fmpz_div_fmpz",
+    "fmpz_set_str",
+    "fmpz_clear",
+    "arb_set_si",
+    "arb_mul_2exp_si",
+)
 
 
 @functools.cache
@@ -68,6 +75,11 @@ def _library() -> Any:
     except (ImportError, OSError, AttributeError, TypeError):
         return None
     return library
+
+
+def is_there() -> bool:
+    """Whether FLINT's functions are found."""
+    return _library() is not None
 
 
 def address_of(name: str) -> int | None:
@@ -268,15 +280,29 @@ class _Registers:
 
     def set_constants(self, bits: int) -> None:
         """The constants at a precision."""
-        library, precision = _library(), ctypes.c_int64(bits)
-        for place, value in self.elements.table.constants:
-            ball = ctypes.c_void_p(self.balls + BALL * place)
-            if isinstance(value, str):
-                _constant(self.elements.addresses[value])(ball, precision)
-            elif isinstance(value, float):
-                library.arb_set_d(ball, ctypes.c_double(value))
-            else:
-                _set_fraction(ball, value, precision)
+        set_constants(self.elements.table, self.elements.addresses, self.balls, bits)
+
+
+FAR = 2**57
+"""A number in place of an infinity, with others up to some times as large."""
+
+
+def set_constants(
+    table: Table, addresses: dict[str, Any], balls: int, bits: int, far: int = 0
+) -> None:
+    """Set a table's constants at a precision; with `far`, infinities to large numbers in proportion to it."""
+    library, precision = _library(), ctypes.c_int64(bits)
+    for place, value in table.constants:
+        ball = ctypes.c_void_p(balls + BALL * place)
+        if isinstance(value, str):
+            _constant(addresses[value])(ball, precision)
+        elif isinstance(value, Fraction):
+            _set_fraction(ball, value, precision)
+        elif far and math.isinf(value):
+            size = far * (FAR + place * FAR // table.balls)
+            library.arb_set_si(ball, ctypes.c_int64(size if value > 0 else -size))
+        else:
+            library.arb_set_d(ball, ctypes.c_double(value))
 
 
 @functools.cache

@@ -159,6 +159,7 @@ def test_what_is_left_is_told(monkeypatch):
 
     monkeypatch.setattr(recomputed, "FEW", -1)
     monkeypatch.setattr(recomputed, "MOST", -1)
+    monkeypatch.setattr(Recomputed, "_recorded", lambda self, values, given: None)
     x = vector(1e-15, 50)
     f = symgrad(log_mean_exp, verify=False)
     monkeypatch.setattr("symdiff.runtime.scalar.fallback._advised", set())
@@ -413,6 +414,7 @@ def test_what_calls_begin_with_is_compiled_once(monkeypatch):
 
     monkeypatch.setattr(Recomputed, "_made_kernel", noted)
     monkeypatch.setattr(Recomputed, "_short_formula", lambda self, values: None)
+    monkeypatch.setattr(Recomputed, "_recorded", lambda self, values, given: None)
     x = vector(1e-5, 5)
     with mpmath.workdps(200):
         v = [mpmath.mpf(float(k)) for k in x]
