@@ -2,10 +2,9 @@
 
     python benchmarks/lost_digits.py [--level strict] [NAME ...]
 
-`fast` is microseconds a call with accuracy="fast", which loses the digits; `ratio` what the level costs over it, after three
-calls. `first` are processor seconds of the first gradient with an empty disk cache, of both. `error` is the largest error of
-a result of each, in units of the last place of the largest element of its array, against difference quotients in 100 digits where there is a
-formula in mpmath; the default is compared with "strict" otherwise.
+`fast` is microseconds a call with accuracy="fast", which loses the digits; `ratio` what the level costs over it, after
+three calls; `first` are processor seconds of the first gradient of both, without a disk cache. How far off "fast" is, is counted
+in units of the last place of the largest element of its array.
 """
 
 from __future__ import annotations

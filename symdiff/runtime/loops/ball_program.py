@@ -28,7 +28,6 @@ from symdiff import ir
 from symdiff.codegen.llvm.operation_table import BALL, BINARY, COLUMN, CORE, SELECT, UNARY, Rows
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import work
-from symdiff.interpret.balls import Undecided
 from symdiff.interpret.loops import Doubles, Numbers, evaluate, node_value, run
 from symdiff.interpret.unrolled import TooLong
 from symdiff.ir import Expr, Op
@@ -56,7 +55,7 @@ CHEAP = 2_000_000
 """Work after which no more bits are spent on elements that are accurate for their array, but not for themselves."""
 MIDDLES = (1024, 2048)
 """Precisions at which middles of balls are compared."""
-LARGE = 2.0**40
+LARGE = 2.0**100
 """Numbers that may not be small beside those in place of infinities."""
 HOPELESS = 1024
 """Bits with which balls that are not finite are given up."""
@@ -699,7 +698,7 @@ class _Climb:
     def __call__(self) -> tuple[Array, Array]:
         try:
             values, good = self._climbed()
-            if not good.all() and self.program.is_far:
+            if self.program.is_far and not (self.proven or good.all()):
                 values, good = self._from_afar(values, good)
             if not (self.proven or good.all()):
                 values, good = self._middles(values, good)
@@ -739,9 +738,10 @@ class _Climb:
         with np.errstate(all="ignore"):
             large = np.isfinite(sizes[0]) & (sizes[0] > LARGE)
             large &= ~(np.abs(sizes[1] - sizes[0]) > sizes[0] / 2)
+            same = good_a & good_b & (np.abs(a - b) <= CLOSE * 2.0**-52 * np.abs(b))
         if large.any():
             return values, good
-        return np.where(good, values, b), good | (good_a & good_b & (a == b))
+        return np.where(good, values, b), good | same
 
     def _ends(self, registers: Array) -> tuple[Array, Array, Array]:
         """Both ends of balls in doubles, and how many of their bits are accurate."""
@@ -809,4 +809,4 @@ class _Climb:
         work.spend(cost // CHEAPER)
 
 
-__all__ = ["BallProgram", "TooLong", "Undecided", "recorded"]
+__all__ = ["BallProgram", "TooLong", "recorded"]

@@ -283,8 +283,8 @@ class _Registers:
         set_constants(self.elements.table, self.elements.addresses, self.balls, bits)
 
 
-FAR = 2**57
-"""A number in place of an infinity, with others up to some times as large."""
+FAR = 120
+"""The exponent of numbers in place of infinities; balls of exponentials of much larger ones are not finite."""
 
 
 def set_constants(
@@ -299,8 +299,9 @@ def set_constants(
         elif isinstance(value, Fraction):
             _set_fraction(ball, value, precision)
         elif far and math.isinf(value):
-            size = far * (FAR + place * FAR // table.balls)
+            size = far * (table.balls + place)
             library.arb_set_si(ball, ctypes.c_int64(size if value > 0 else -size))
+            library.arb_mul_2exp_si(ball, ball, ctypes.c_int64(FAR))
         else:
             library.arb_set_d(ball, ctypes.c_double(value))
 
