@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -327,21 +328,21 @@ class Source:
         ------
         UnsupportedError : if it is refused then, too; or as before, if there is no more to know.
         """
-        self.refused[static_key(static), _shape_key(shapes)] = refused
+        self.refused[static_key(static), _shape_key(shapes)] = copy(refused)  # without its frames
         known = all_known(shapes, values, mapped)
         if known is None:
-            raise refused
+            raise copy(refused) from None
         try:
             self.raw(static, known)
         except SizesDecideError:
-            raise refused from None
+            raise copy(refused) from None
         except UnsupportedError as error:
             if error.location != refused.location:
                 first = f"for arrays of any size, {refused.message}"
                 hint = "; ".join(filter(None, (error.hint, first)))
                 refused = UnsupportedError(error.message, error.location, hint)
-            self.refused[static_key(static), _shape_key(known)] = refused
-            raise refused from None
+            self.refused[static_key(static), _shape_key(known)] = copy(refused)
+            raise copy(refused) from None
         line = "" if refused.location is None else f" in line {refused.location.line}"
         self.taken[static_key(static), _shape_key(known)] = (
             f"for these sizes and integers alone, as otherwise {refused.message}{line}"
@@ -365,7 +366,7 @@ class Source:
         self.fresh()
         place = static_key(static), _shape_key(shapes)
         if place in self.refused:
-            raise self.refused[place]
+            raise copy(self.refused[place])
         met = self.met.get(place)
         if met is None or not met.decisive:
             try:
