@@ -151,8 +151,16 @@ ELEMENTS = 2_500
 """Elements of arrays that are traced one by one where a function is refused for arrays of any size."""
 
 
-def all_known(shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool] = ()) -> Shapes | None:
-    """Shapes with all that a call says: the sizes of arrays, whose elements are traced one by one, and integers.
+def integers_among(shapes: Shapes, values: Sequence[Any]) -> tuple[str, ...]:
+    """The arguments that are integers or truth values."""
+    numbers = (int, bool, np.int64)
+    return tuple(n for n, v in zip(shapes, values, strict=False) if type(v) in numbers)
+
+
+def all_known(
+    shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool], integers: Collection[str]
+) -> Shapes | None:
+    """Shapes with what a call says: the sizes of arrays, whose elements are traced one by one, and these integers.
     None if the program knows them already, and where they are too many, or not known themselves."""
     if any(mapped) or says_shared(shapes.items()):
         return None
@@ -165,8 +173,9 @@ def all_known(shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool] = ()
         elements += np.size(v)
         if shape[0]:
             found[name] = _with(shape, {EACH: 1, **dict(enumerate(np.shape(v)))})
-        elif type(v) is int:
-            found[name] = 0, "w", ((EACH, v),)
+        elif name in integers:  # True is not 1 here
+            truth = isinstance(v, bool)
+            found[name] = 0, "w", ((EACH, v if truth else int(v)), (EACH, truth))
         else:
             found[name] = shape
     return None if found == shapes or elements > ELEMENTS else found
@@ -189,7 +198,7 @@ def described(shape: Any) -> str:
     """The kind of an argument, in words."""
     rank, kind, *sizes = shape
     if not rank:
-        return "a number" if not sizes else f"the integer {sizes[0][0][1]}"
+        return "a number" if not sizes else f"the number {sizes[0][0][1]}"
     what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
     of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
     known = [(axis, n) for axis, n in (sizes[0] if sizes else ()) if axis != EACH]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import marshal
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from symdiff.pipeline.argument_shapes import (
     all_known,
     as_integers,
     described,
+    integers_among,
     is_real,
     is_whole,
     only_compared,
@@ -321,32 +322,51 @@ class Source:
         self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any],
         mapped: Sequence[bool], refused: UnsupportedError,
     ) -> Shapes:  # fmt: skip
-        """The shapes for which the function is traced again, as it was refused for arrays of any size.
+        """The shapes for which the function is traced again, as it was refused for arrays of any size; integers
+        are known where it is refused without.
 
         Raises
         ------
         UnsupportedError : if it is refused then, too; or as before, if there is no more to know.
         """
-        self.refused[static_key(static), _shape_key(shapes)] = refused
-        known = all_known(shapes, values, mapped)
-        if known is None:
-            raise refused
-        try:
-            self.raw(static, known)
-        except SizesDecideError:
-            raise refused from None
-        except UnsupportedError as error:
-            if error.location != refused.location:
-                first = f"for arrays of any size, {refused.message}"
-                hint = "; ".join(filter(None, (error.hint, first)))
-                refused = UnsupportedError(error.message, error.location, hint)
-            self.refused[static_key(static), _shape_key(known)] = refused
-            raise refused from None
+        self.refused[static_key(static), _shape_key(shapes)] = last = refused
+
+        def traced(integers: Collection[str]) -> Shapes | None:
+            nonlocal last
+            known = all_known(shapes, values, mapped, integers)
+            if known is None:
+                return None
+            place = static_key(static), _shape_key(known)
+            try:
+                if place in self.refused:
+                    raise self.refused[place]
+                self.raw(static, known)
+            except SizesDecideError:
+                return None
+            except UnsupportedError as error:
+                self.refused[place] = last = error
+                return None
+            return known
+
+        integers = integers_among(shapes, values)
+        found = traced(())
+        if found is None and integers:
+            found = traced(integers)
+            for name in integers if found is not None else ():
+                fewer = [n for n in integers if n != name]
+                if (known := traced(fewer)) is not None:
+                    found, integers = known, tuple(fewer)
+        if found is None:
+            if last.location == refused.location:
+                raise refused
+            hint = f"for arrays of any size, {refused.message}"
+            hint = "; ".join(filter(None, (last.hint, hint)))
+            raise UnsupportedError(last.message, last.location, hint)
         line = "" if refused.location is None else f" in line {refused.location.line}"
-        self.taken[static_key(static), _shape_key(known)] = (
+        self.taken[static_key(static), _shape_key(found)] = (
             f"for these sizes and integers alone, as otherwise {refused.message}{line}"
         )
-        return known
+        return found
 
     def _reals(
         self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any]
