@@ -169,8 +169,16 @@ def test_compensated_products_and_sums_of_numbers() -> None:
 
 # ---------------------------------------------------------------- shifted exponentials
 def alignment(d, g):
+    return padded_alignment(d, g, 1e10)
+
+
+def alignment_in_infinity(d, g):
+    return padded_alignment(d, g, np.inf)
+
+
+def padded_alignment(d, g, padding):
     n, m = d.shape
-    r = np.full((n + 1, m + 1), 1e10)
+    r = np.full((n + 1, m + 1), padding)
     r[0, 0] = 0.0
     for i in range(1, n + 1):
         for j in range(1, m + 1):
@@ -256,6 +264,55 @@ def test_alignment_with_padding() -> None:
         want = (alignment(d + step, g) - alignment(d - step, g)) / (2 * h)
         assert slopes[at] == pytest.approx(want, abs=1e-7)
     assert by_g == pytest.approx((alignment(d, g + h) - alignment(d, g - h)) / (2 * h), abs=1e-6)
+
+
+@pytest.mark.parametrize("padded", [(), [(1, 3), (3, 1)], [(1, 1), (3, 0)]])
+def test_alignment_with_infinite_padding(padded: list[tuple[int, int]]) -> None:
+    """Padding in the table, and in distances as far as a path is left."""
+    d, g = np.random.default_rng(1).random((4, 4)), 0.1
+    for at in padded:
+        d[at] = np.inf
+    made = symgrad(alignment_in_infinity, accuracy="fast", wrt="d")
+    assert made(d, g) == pytest.approx(alignment_in_infinity(d, g), rel=1e-13)
+    slopes = made.grad(d, g)
+    h = 1e-6
+    for at in np.ndindex(d.shape):
+        if at in padded:
+            assert slopes[at] == 0
+            continue
+        step = np.zeros_like(d)
+        step[at] = h
+        want = (alignment_in_infinity(d + step, g) - alignment_in_infinity(d - step, g)) / (2 * h)
+        assert slopes[at] == pytest.approx(want, abs=1e-7)
+
+
+def share_of_three(a, b, c):
+    t = max(a, b, c)
+    p, q, r = np.exp(a - t), np.exp(b - t), np.exp(c - t)
+    return p / (p + q + r)
+
+
+def tree(a, b, c):
+    return np.logaddexp(np.logaddexp(a, b), c)
+
+
+MASKED = [(-np.inf, -np.inf, 0.5), (0.5, -np.inf, -np.inf), (-np.inf, 0.5, -np.inf), (-np.inf, 0.5, 0.25)]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", MASKED)
+def test_sums_and_shares_of_masked_exponentials(at: tuple[float, ...]) -> None:
+    p = softmin(at, -1.0)
+    for f in (by_hand, tree):
+        made = symgrad(f, accuracy="fast")
+        assert made(*at) == pytest.approx(np.log(np.sum(np.exp(at))), rel=1e-14)
+        np.testing.assert_allclose(made.grad(*at), p, rtol=1e-14)
+    made = symgrad(share_of_three, accuracy="fast")
+    assert made(*at) == pytest.approx(p[0], rel=1e-14)
+    np.testing.assert_allclose(made.grad(*at), (p[0] * (1 - p[0]), -p[0] * p[1], -p[0] * p[2]), rtol=1e-13)  # fmt: skip
+
+
+def test_shares_of_nothing_stay_undefined() -> None:
+    assert math.isnan(symgrad(share_of_three, accuracy="fast")(*[-np.inf] * 3))
 
 
 # ---------------------------------------------------------------- generated programs
