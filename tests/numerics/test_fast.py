@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from tests.corpus import CASES, Case
 from tests.fuzz.scalars import load
 
 
@@ -470,3 +471,28 @@ def test_generated_programs(seed: int, tmp_path: Path) -> None:
     text = program(seed)
     with np.errstate(all="ignore"):
         assert not worse(load(text, tmp_path)), text
+
+
+# ------------------------------------------------------------------------- the corpus
+def quotient(case: Case, at: tuple[float, ...], k: int) -> float:
+    """A difference quotient of the fourth order of the plain function."""
+    h = 1e-5 * min(1.0, abs(at[k]))
+    moved = [case(*at[:k], at[k] + s * h, *at[k + 1 :]) for s in (1, -1, 2, -2)]
+    return (8 * (moved[0] - moved[1]) - (moved[2] - moved[3])) / (12 * h)
+
+
+NUMBERS = [c for c in CASES if c.gives_a_number and c.name != "modulo"]
+"""One of the samples of `modulo` lies on a step."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [c if c.name == "lazy_where" else pytest.param(c, marks=pytest.mark.slow) for c in NUMBERS],
+    ids=lambda c: c.name,
+)
+def test_slopes_of_the_corpus(case: Case) -> None:
+    made = symgrad(case.fun, accuracy="fast", static=tuple(case.static) or None)
+    for at in case.samples:
+        slopes = np.atleast_1d(made.grad(*at, **case.static))
+        expected = [quotient(case, at, k) for k in range(len(at))]
+        np.testing.assert_allclose(slopes, expected, rtol=1e-6, atol=1e-6)
