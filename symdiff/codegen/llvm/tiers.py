@@ -7,9 +7,8 @@ A chunk goes through the first of the bodies that serves:
    is set, the chunk is computed again by
 2. tested, which says of every element whether it is flagged.
 
-Flagged elements are then gathered, computed again by the bodies `between` and `second`,
-each of which takes what the one before it flags, whole registers at a time, and put back;
-what the last body flags stays flagged. So an element's result does not depend on others.
+Flagged elements are then gathered, computed again by the body `between`, whole registers at a time, and put
+back; what that flags stays flagged. So an element's result does not depend on others.
 """
 
 from __future__ import annotations
@@ -23,22 +22,20 @@ from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
 
 CHUNK = 4096
 """Elements between two looks at the processor's flags."""
-RECORD = ("lean", "tested", "between", "second", "position", "stop", "left", "tried", "raised",
-          "lead", "sure")  # fmt: skip
+RECORD = ("lean", "tested", "between", "position", "stop", "tried", "raised", "lead", "sure")
 """What `tiers` takes, each an i64 or an address.
 
-lean, tested, between, second : jobs (see `driver.JOB`), or null; start and stop are filled
+lean, tested, between : jobs (see `driver.JOB`), or null; start and stop are filled
     in. The bodies of all but `lean` may be null until they are asked for.
 position, stop : the elements still to be computed.
-left : how many stay flagged after the second tier.
 tried, raised : chunks that the lean body computed, and those of them it failed.
 lead : elements before the first that lies at a multiple of a register's size; chunks
     begin there, and at multiples of CHUNK elements from there.
 sure : whether the lean body leaves the flags as they are: it has no flagged element.
 """
-JOBS = 4
+JOBS = 3
 """So many entries of a record are jobs."""
-DONE, NEEDS_TESTED, NEEDS_BETWEEN, NEEDS_SECOND = 0, 1, 2, 3
+DONE, NEEDS_TESTED, NEEDS_BETWEEN = 0, 1, 2
 """What `tiers` returns: finished, or which body is missing to go on."""
 EXTRA = 2
 """Further blocks of memory that the second job needs behind its buffers."""
@@ -80,9 +77,9 @@ def _print_chunks(flags: bool) -> str:
     f = Function()
     f.do(*PLACES)
     places = {name: f.place("%record", str(k), "i64") for k, name in enumerate(RECORD)}
-    lean, tested, between, second = (f.read("ptr", places[name]) for name in RECORD[:JOBS])
+    lean, tested, between = (f.read("ptr", places[name]) for name in RECORD[:JOBS])
     stop, lead, sure = (f.read("i64", places[name]) for name in ("stop", "lead", "sure"))
-    has = {job: f.compare("ne", job, "null", "ptr") for job in (lean, between, second)}
+    has = {job: f.compare("ne", job, "null", "ptr") for job in (lean, between)}
     picks = f.variable("i64", "0")
     writer = f.choose(has[lean], lean, tested, "ptr")
     streams = [f.place(job, str(JOB.index("stream")), "i64") for job in (writer, tested)]
@@ -110,11 +107,6 @@ def _print_chunks(flags: bool) -> str:
     with f.when(has[between]):
         remaining = f.emit(call.format(between))
         f.leave_if(f.compare("slt", remaining, "0"), "ask.between")
-        f.leave_if(f.compare("eq", remaining, "0"), "next")
-    with f.when(has[second]):
-        stays = f.emit(call.format(second))
-        f.leave_if(f.compare("slt", stays, "0"), "ask.second")
-        f.write("i64", f.whole("add", f.read("i64", places["left"]), stays), places["left"])
     f.label("next")
     often = f.compare("ugt", f.whole("mul", f.read("i64", picks), str(SPARSE)), size)
     how = f.choose(often, "0", stream)
@@ -122,7 +114,7 @@ def _print_chunks(flags: bool) -> str:
         f.write("i64", how, place)
     f.write("i64", end, places["position"])
     f.go("chunk")
-    needs = {"tested": NEEDS_TESTED, "between": NEEDS_BETWEEN, "second": NEEDS_SECOND}
+    needs = {"tested": NEEDS_TESTED, "between": NEEDS_BETWEEN}
     for name, code in needs.items():
         f.label(f"ask.{name}")
         f.give(f"i64 {code}")

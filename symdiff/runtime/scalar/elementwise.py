@@ -222,19 +222,18 @@ class Bodies:
 
     Attributes
     ----------
-    lean, between, second : None if the kernel has none; what `between` returns too.
+    lean, between : None if the kernel has none; what `between` returns too.
     tested : what decides where both are there, or is alone.
     """
 
     tested: Callable[[], Body]
     lean: Callable[[], Body] | None = None
     between: Callable[[], Body | None] | None = None
-    second: Callable[[], Body] | None = None
 
     @property
     def repeats(self) -> bool:
         """Whether an element may be computed again from its arguments."""
-        return self.lean is not None or self.second is not None
+        return self.lean is not None or self.between is not None
 
 
 class Call:
@@ -249,7 +248,6 @@ class Call:
 
     Attributes
     ----------
-    left : how many elements stay flagged; counted only where there is a second tier.
     sure : whether no flag has been written, as no element was flagged.
     """
 
@@ -263,7 +261,7 @@ class Call:
     ) -> None:
         self.bodies, self.compute, self.result = bodies, compute, result
         self.cost, self.parallel = cost, parallel
-        self.left, self.flagged = 0, False
+        self.flagged = False
         self.flags: Array | None = None
         self.sure, self.lock = False, Lock()
 
@@ -333,7 +331,7 @@ class Call:
         """
         count, block = len(table) // 4, BLOCK
         lists = [table.buffer_info()[0] + 8 * count * k for k in range(4)]
-        bodies, left = self.bodies, []
+        bodies = self.bodies
         elements = row * rows
         lead, stream = self._placed(table, inputs, elements)
 
@@ -347,8 +345,8 @@ class Call:
             memory = np.empty((count + tiers.EXTRA) * block + count, np.uint64)
             lean = None if bodies.lean is None else bodies.lean()
             own = bodies.tested() if lean is None else lean
-            known = [lean, None if lean is not None else own, None, None]
-            makers = (bodies.lean, bodies.tested, bodies.between, bodies.second)
+            known = [lean, None if lean is not None else own, None]
+            makers = (bodies.lean, bodies.tested, bodies.between)
             jobs = [job(body, memory.ctypes.data) for body in known]
             sure = lean is not None and lean.spec.sure
             if sure:
@@ -358,7 +356,7 @@ class Call:
                 for j, make in zip(jobs, makers, strict=True)
             ]
             begin = first + (lead - first) % own.width
-            counters = len(tiers.RECORD) - tiers.JOBS - 4
+            counters = len(("tried", "raised"))
             record = array("q", [*addresses, first, last, *([0] * counters), begin, sure])
             while missing := own.run(record.buffer_info()[0]):
                 self._clear()
@@ -369,10 +367,8 @@ class Call:
                     record[missing] = 0
                 else:
                     jobs[missing][0], jobs[missing][_WIDTH] = found.address, found.width
-            left.append(record[_LEFT])
 
         threads.run(part, elements, threads.count(elements, self.cost, self.parallel))
-        self.left += sum(left)
 
     def _clear(self) -> None:
         """No element is flagged yet; from here on some may be."""
@@ -410,7 +406,7 @@ class Call:
         return self.bodies.repeats or not same
 
 
-_WIDTH, _LEFT = JOB.index("width"), tiers.RECORD.index("left")
+_WIDTH = JOB.index("width")
 
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Array | None) -> Array:

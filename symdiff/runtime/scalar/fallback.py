@@ -22,7 +22,7 @@ import numpy as np
 
 from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
-from symdiff.ir import WHERE, Expr, encode, topological
+from symdiff.ir import FALSE, WHERE, Expr, encode, topological
 from symdiff.ir.functions import BUILTIN, PINNED
 from symdiff.process.callers import outside
 from symdiff.runtime import cache
@@ -36,9 +36,7 @@ Array = np.ndarray[Any, Any]
 LARGE = 300
 """Operations above which a function is interpreted at first."""
 COMPILING = 4000
-"""Operations of ball arithmetic in the time that compiling one takes, about,"""
-WIDENING = 40_000
-"""and compiling it in double-double arithmetic."""
+"""Operations of ball arithmetic in the time that compiling one takes, about."""
 
 
 Demands = tuple[tuple[Expr, Location | None], ...]
@@ -131,26 +129,20 @@ class Tiered:
         self.known: set[str] = set()
         self.without = ""
         self.written: Written | None = None
-        self._patience = self._work_of_compiling("compiled", COMPILING)
-        self._waiting = self._work_of_compiling("widened", WIDENING)
-        kernel.waits = self._waiting > 0
+        self._patience = self._work_of_compiling()
 
-    def _work_of_compiling(self, what: str, each: int) -> int:
+    def _work_of_compiling(self) -> int:
         """Zero if that is short, or if an earlier process found that it pays."""
         operations = len(topological(self.kernel.outputs))
         if operations <= LARGE:
             return 0
-        if self.kernel.cache and cache.load(self._mark(what)) is not None:
+        if self.kernel.cache and cache.load(self._mark()) is not None:
             return 0
-        return each * operations
+        return COMPILING * operations
 
-    def _mark(self, what: str) -> str:
+    def _mark(self) -> str:
         """The name under which the cache notes that compiling pays."""
-        return cache.key(what, self.kernel.params, encode(self.kernel.outputs))
-
-    def _note(self, what: str) -> None:
-        if self.kernel.cache:
-            cache.store(self._mark(what), b"", ())
+        return cache.key("compiled", self.kernel.params, encode(self.kernel.outputs))
 
     @property
     def pays(self) -> bool:
@@ -178,7 +170,8 @@ class Tiered:
         if not answers or any(a.status == "budget" and not isfinite(a.value) for a in answers):
             self._patience = 0
         if self.pays:
-            self._note("compiled")
+            if self.kernel.cache:
+                cache.store(self._mark(), b"", ())
             return None
         return self._as_written([float(v) for v in values], [a.value for a in answers], "float64")
 
@@ -191,15 +184,25 @@ class Tiered:
             return result.values
         if not any(isinstance(v, np.ndarray) for v in result.values):
             self.demand([float(a) for a in args])
-            start = work.spent()
             answers = self._at([float(a) for a in args], _dtype(result.values[0]))
-            self._waiting -= work.spent() - start
-            if self.kernel.waits and self._waiting <= 0:
-                self.kernel.waits = False
-                self._note("widened")
+            self._attach()
             return [type(v)(a) for v, a in zip(result.values, answers, strict=True)]
         self._repair(args, result.values, None if self.always else result.flags)
         return result.values
+
+    def _attach(self) -> None:
+        """Let compiled code compute flagged numbers in ball arithmetic by itself."""
+        if self.kernel.has_point and (tables := self.balls_alone()) is not None:
+            self.kernel.point.attach(*tables.climbing, tables)
+
+    def balls_alone(self) -> BallElements | None:
+        """What computes flagged numbers without Python: where values that balls prove are results at every
+        point, as there are no guards and demands."""
+        function = self.kernel.function
+        if self.always or function.refused is not FALSE or function.guarded is not FALSE:
+            return None
+        tables = self._tables("float64") if self.kernel.dtype in (None, "float64") else None
+        return None if tables is None or tables.plan is None else tables
 
     def demand(self, point: Sequence[float]) -> None:
         """Refuse arguments that are not what they must be.
@@ -258,7 +261,7 @@ class Tiered:
         tables = self._tables(dtype)
         if tables is None:
             return np.full((len(points), len(self.reference)), np.nan), np.zeros(len(points), bool)
-        values, proven = tables(points)
+        values, proven = tables(points, self.kernel.parallel)
         if self.written is not None:  # which says what infinite results are
             proven &= np.isfinite(values).all(axis=1) & ~self.written.decides(points)
         return values, proven
