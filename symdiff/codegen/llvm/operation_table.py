@@ -307,6 +307,7 @@ def print_loop() -> str:
 
     `i8 climb(in, out, plan)` computes the outputs at one point with growing precision, and returns
     whether they remain unproven, or are infinite; then `out` is unchanged. `plan` points to the numbers `PLAN`.
+    `void climbs(steps, operands, plan)` does so for elements, as a body of arrays.
     """
     table = "".join(f"\\{b:02X}" for b in logic())
     own = _LOOP.replace("@arb", f"@{PREFIXED}arb").replace("@arf", f"@{PREFIXED}arf")
@@ -314,7 +315,11 @@ def print_loop() -> str:
         f"%{name}.p0 = getelementptr i64, i64* %plan, i64 {k}\n  %{name} = load i64, i64* %{name}.p0"
         for k, name in enumerate(PLAN)
     ]
-    return own.replace("TABLE", table).replace("LOADS", "\n  ".join(loads))
+    return (
+        own.replace("TABLE", table)
+        .replace("LOADS", "\n  ".join(loads))
+        .replace("ROOTS", str(PLAN.index("root_count")))
+    )
 
 
 _LOOP = r"""
@@ -710,5 +715,62 @@ leave:
   %open = phi i8 [1, %input], [1, %column], [1, %level], [1, %compute], [1, %q.result], [0, %copy]
   call void @clear(i8* %R, i64 %balls)
   ret i8 %open
+}
+
+define void @climbs(i64 %steps, double** %work, i64* %plan) {
+entry:
+  %inputs = load i64, i64* %plan
+  %roots.p = getelementptr i64, i64* %plan, i64 ROOTS
+  %roots = load i64, i64* %roots.p
+  %count = add i64 %inputs, %roots
+  %point = alloca double, i64 %inputs
+  %found = alloca double, i64 %roots
+  %flags.p = getelementptr double*, double** %work, i64 %count
+  %flags.d = load double*, double** %flags.p
+  %flags = bitcast double* %flags.d to i8*
+  br label %head
+head:
+  %s = phi i64 [0, %entry], [%s.next, %done]
+  %more = icmp slt i64 %s, %steps
+  br i1 %more, label %take, label %end
+take:
+  %j = phi i64 [0, %head], [%j.next, %one]
+  %j.more = icmp slt i64 %j, %inputs
+  br i1 %j.more, label %one, label %compute
+one:
+  %from.p = getelementptr double*, double** %work, i64 %j
+  %from = load double*, double** %from.p
+  %x.p = getelementptr double, double* %from, i64 %s
+  %x = load double, double* %x.p
+  %to = getelementptr double, double* %point, i64 %j
+  store double %x, double* %to
+  %j.next = add i64 %j, 1
+  br label %take
+compute:
+  %open = call i8 @climb(double* %point, double* %found, i64* %plan)
+  %flag.p = getelementptr i8, i8* %flags, i64 %s
+  store i8 %open, i8* %flag.p
+  %fine = icmp eq i8 %open, 0
+  br label %put
+put:
+  %k = phi i64 [0, %compute], [%k.next, %result]
+  %k.more = icmp slt i64 %k, %roots
+  br i1 %k.more, label %result, label %done
+result:
+  %y.p = getelementptr double, double* %found, i64 %k
+  %y = load double, double* %y.p
+  %z = select i1 %fine, double %y, double 0x7FF8000000000000
+  %place = add i64 %inputs, %k
+  %o.p = getelementptr double*, double** %work, i64 %place
+  %o = load double*, double** %o.p
+  %z.p = getelementptr double, double* %o, i64 %s
+  store double %z, double* %z.p
+  %k.next = add i64 %k, 1
+  br label %put
+done:
+  %s.next = add i64 %s, 1
+  br label %head
+end:
+  ret void
 }
 """

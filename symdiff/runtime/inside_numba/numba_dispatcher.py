@@ -353,7 +353,8 @@ def _linked(tiered: Tiered, prefix: str) -> tuple[str, str]:
     tables = tiered.balls_alone() if tiered.kernel.flagged else None
     if tables is not None:
         _alive.append(tables)
-        for name, address in zip(("second", "plan"), tables.climbing, strict=True):
+        number, _, plan = tables.climbing
+        for name, address in (("second", number), ("plan", plan)):
             text = text.replace(
                 f"@{prefix}{name} = global ptr null",
                 f"@{prefix}{name} = internal constant ptr inttoptr (i64 {address} to ptr)",

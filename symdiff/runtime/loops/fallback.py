@@ -86,8 +86,9 @@ class Again:
                     place = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)
                     slot = place(self.linked.address("place"))(which)
                     self.linked.helpers.append(tables)
-                    for k, address in enumerate(tables.climbing[::-1]):
-                        at = slot + (1 - k) * ctypes.sizeof(ctypes.c_void_p)
+                    number, _, plan = tables.climbing
+                    behind = slot + ctypes.sizeof(ctypes.c_void_p)
+                    for at, address in ((behind, plan), (slot, number)):
                         ctypes.c_void_p.from_address(at).value = address
         tables = self._tables[which]
         return tables is not None and tables.plan is not None and not tables.climb(leaves, result)

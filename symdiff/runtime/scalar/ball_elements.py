@@ -54,7 +54,7 @@ CHUNK = 400_000
 """Operations of balls (`interpret.work`) after which signals are looked at, about a tenth of a second at most."""
 PARALLEL = 50_000
 """Such operations that are worth handing to a thread,"""
-QUICK = 20_000
+QUICK = 4_000
 """and those after which one element is left to the loop over elements, which looks at signals."""
 ROOM = 1 << 16
 """Bytes of registers up to which they stand on the stack."""
@@ -279,10 +279,11 @@ class BallElements:
         return (ctypes.c_int64 * len(PLAN))(*(fields[name] for name in PLAN))
 
     @property
-    def climbing(self) -> tuple[int, int]:
-        """The addresses of `climb` and of the plan."""
+    def climbing(self) -> tuple[int, int, int]:
+        """The addresses of `climb`, `climbs` and the plan."""
         assert self.plan is not None
-        return loop().linked.address("climb"), ctypes.addressof(self.plan)
+        linked = loop().linked
+        return linked.address("climb"), linked.address("climbs"), ctypes.addressof(self.plan)
 
     def constants(self, bits: int) -> ctypes.Array[ctypes.c_int64]:
         """The constants at a precision, in the order of their places."""

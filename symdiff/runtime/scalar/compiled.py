@@ -315,6 +315,13 @@ class Entry:
             self._put(f"{which}_width", body.width)
             self._put(which, body.address)
 
+    def attach_balls(self, body: int, plan: int, alive: object) -> None:
+        """Let it call a body in ball arithmetic; what must live as long."""
+        if not self.field("balls"):
+            self._alive.append(alive)
+            self._put("plan", plan)
+            self._put("balls", body)
+
     def field(self, name: str) -> int:
         """What its record says."""
         return self._record[elementwise.RECORD.index(name)]

@@ -224,16 +224,18 @@ class Bodies:
     ----------
     lean, between : None if the kernel has none; what `between` returns too.
     tested : what decides where both are there, or is alone.
+    balls : the addresses of a body in ball arithmetic and of its plan, or None.
     """
 
     tested: Callable[[], Body]
     lean: Callable[[], Body] | None = None
     between: Callable[[], Body | None] | None = None
+    balls: tuple[int, int] | None = None
 
     @property
     def repeats(self) -> bool:
         """Whether an element may be computed again from its arguments."""
-        return self.lean is not None or self.between is not None
+        return any(x is not None for x in (self.lean, self.between, self.balls))
 
 
 class Call:
@@ -335,25 +337,31 @@ class Call:
         elements = row * rows
         lead, stream = self._placed(table, inputs, elements)
 
-        def job(body: Body | None, memory: int, count: int = count) -> array[int]:
+        def job(
+            address: int, width: int, memory: int, stream: int, count: int = count
+        ) -> array[int]:
             work = memory + (count + tiers.EXTRA) * block * 8
-            size = [0, 1] if body is None else [body.address, body.width]
-            last = [size[1], memory, work, stream]
-            return array("q", [size[0], *lists, inputs, count, row, 0, 0, *last])
+            last = [width, memory, work, stream]
+            return array("q", [address, *lists, inputs, count, row, 0, 0, *last])
 
         def part(first: int, last: int) -> None:
             memory = np.empty((count + tiers.EXTRA) * block + count, np.uint64)
             lean = None if bodies.lean is None else bodies.lean()
             own = bodies.tested() if lean is None else lean
-            known = [lean, None if lean is not None else own, None]
-            makers = (bodies.lean, bodies.tested, bodies.between)
-            jobs = [job(body, memory.ctypes.data) for body in known]
+            at, first_of = memory.ctypes.data, (own.address, own.width)
             sure = lean is not None and lean.spec.sure
-            if sure:
-                jobs[0] = job(lean, memory.ctypes.data, count - 1)
+            balls, plan = bodies.balls or (0, 0)
+            jobs = [
+                job(*(first_of if lean is not None else (0, 1)), at, stream, count - sure),
+                job(*(first_of if lean is None else (0, 1)), at, stream),
+                job(0, 1, at, 0),
+                job(balls, 1, at, plan),
+            ]
+            makers = (bodies.lean, bodies.tested, bodies.between)
+            there = (*makers, bodies.balls)
             addresses = [
-                0 if make is None else j.buffer_info()[0]
-                for j, make in zip(jobs, makers, strict=True)
+                0 if what is None else j.buffer_info()[0]
+                for j, what in zip(jobs, there, strict=True)
             ]
             begin = first + (lead - first) % own.width
             counters = len(("tried", "raised"))

@@ -188,12 +188,13 @@ class Tiered:
             self._attach()
             return [type(v)(a) for v, a in zip(result.values, answers, strict=True)]
         self._repair(args, result.values, None if self.always else result.flags)
+        self._attach()
         return result.values
 
     def _attach(self) -> None:
-        """Let compiled code compute flagged numbers in ball arithmetic by itself."""
-        if self.kernel.has_point and (tables := self.balls_alone()) is not None:
-            self.kernel.point.attach(*tables.climbing, tables)
+        """Let compiled code compute flagged elements in ball arithmetic by itself."""
+        if (tables := self.balls_alone()) is not None:
+            self.kernel.attach(tables)
 
     def balls_alone(self) -> BallElements | None:
         """What computes flagged numbers without Python: where values that balls prove are results at every

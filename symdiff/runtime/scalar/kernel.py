@@ -19,6 +19,7 @@ from symdiff.process.locks import Lock
 from symdiff.runtime import threads
 from symdiff.runtime.protocols import Function
 from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.ball_elements import BallElements
 from symdiff.runtime.scalar.compiled import Body, Entry, Point, Spec, point_text
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
@@ -90,6 +91,8 @@ class Kernel:
         self.name, self.params = function.name, function.params
         self.outputs = function.outputs
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
+        self._balls: tuple[int, int] | None = None
+        self._tables: BallElements | None = None
         self._compensated: Body | None = None
         self._compensates = function.tested and not self.wide
         self._specs: dict[tuple[str, str], Spec] = {}
@@ -150,11 +153,6 @@ class Kernel:
                     self._point = Point(self._spec(dtype, "point"))
         return self._point
 
-    @property
-    def has_point(self) -> bool:
-        """Whether the kernel for one element is compiled."""
-        return self._point is not None
-
     def body(self, dtype: str, kind: str = "array") -> Body:
         """The kernel for arrays that computes in this dtype, with tests of this kind."""
         found = self._bodies.get((dtype, kind))
@@ -172,7 +170,16 @@ class Kernel:
             lean = functools.partial(self.body, dtype, "lean")
         if self._compensates and dtype == "float64":
             between = self._between
-        return elementwise.Bodies(functools.partial(self.body, dtype), lean, between)
+        balls = self._balls if dtype == "float64" else None
+        return elementwise.Bodies(functools.partial(self.body, dtype), lean, between, balls)
+
+    def attach(self, tables: BallElements) -> None:
+        """Let compiled code compute what it flags in ball arithmetic, where there is little of it."""
+        number, elements, plan = tables.climbing
+        self._tables, self._balls = tables, (elements, plan)
+        if self._point is not None:
+            self._point.attach(number, plan, tables)
+        self._attach()
 
     def _between(self) -> Body | None:
         """The kernel for arrays with the errors of all operations, if there is one."""
@@ -242,6 +249,8 @@ class Kernel:
                     entry.attach(name, body)
             if self._compensated is not None and dtype == "float64":
                 entry.attach("between", self._compensated)
+            if self._balls is not None and dtype == "float64":
+                entry.attach_balls(*self._balls, self._tables)
 
     @property
     def small(self) -> int:
