@@ -28,6 +28,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr, Op
 from symdiff.ir import functions as f
 from symdiff.ir.plain import PREFIX, SINGLE, in_doubles, is_plain, real_op
+from symdiff.ir.undefined import undefined
 
 BALL = 48
 """Bytes of a ball."""
@@ -102,6 +103,13 @@ def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
             for s, e in zip(stable, outputs, strict=True)
         ]
     return _Builder(outputs).table
+
+
+def with_nan(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The outputs, with 0 where they are certainly nan; and 1 where they are, else 0."""
+    nan = undefined(outputs)
+    values = (ir.where(c, ir.ZERO, e) for c, e in zip(nan, outputs, strict=True))
+    return (*values, *(ir.where(c, ir.ONE, ir.ZERO) for c in nan))
 
 
 class _Builder:
@@ -613,20 +621,7 @@ entry:
   %order.p = inttoptr i64 %order to i64*
   %roots.p = inttoptr i64 %roots to i64*
   %levels.p = inttoptr i64 %levels to i64*
-  br label %check
-check:
-  %i = phi i64 [0, %entry], [%i.next, %finite]
-  %i.more = icmp slt i64 %i, %inputs
-  br i1 %i.more, label %input, label %gather
-input:
-  %i.p = getelementptr double, double* %in, i64 %i
-  %i.x = load double, double* %i.p
-  %i.d = fsub double %i.x, %i.x
-  %i.fine = fcmp oeq double %i.d, 0.0
-  br i1 %i.fine, label %finite, label %leave
-finite:
-  %i.next = add i64 %i, 1
-  br label %check
+  br label %gather
 gather:
   %arguments = icmp eq i64 %fill, 0
   br i1 %arguments, label %take, label %called
@@ -635,7 +630,7 @@ called:
   %ignored = call i8 %fill.f(double* %in, double* %cols)
   br label %known
 known:
-  %n = phi i64 [0, %called], [%n.next, %column]
+  %n = phi i64 [0, %called], [0, %take], [%n.next, %column]
   %n.more = icmp slt i64 %n, %columns
   br i1 %n.more, label %column, label %level
 column:
@@ -648,7 +643,7 @@ column:
 take:
   %j = phi i64 [0, %gather], [%j.next, %one]
   %j.more = icmp slt i64 %j, %columns
-  br i1 %j.more, label %one, label %level
+  br i1 %j.more, label %one, label %known
 one:
   %o.p = getelementptr i64, i64* %order.p, i64 %j
   %o = load i64, i64* %o.p
@@ -659,8 +654,8 @@ one:
   %j.next = add i64 %j, 1
   br label %take
 level:
-  %k = phi i64 [0, %take], [0, %known], [%k.next, %next]
-  %needed = phi i64 [0, %take], [0, %known], [%needed.next, %next]
+  %k = phi i64 [0, %known], [%k.next, %next]
+  %needed = phi i64 [0, %known], [%needed.next, %next]
   %k.more = icmp slt i64 %k, %level_count
   br i1 %k.more, label %try, label %leave
 try:
@@ -712,7 +707,7 @@ copy:
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* %out.b, i8* %found.b, i64 %o.size, i1 false)
   br label %leave
 leave:
-  %open = phi i8 [1, %input], [1, %column], [1, %level], [1, %compute], [1, %q.result], [0, %copy]
+  %open = phi i8 [1, %column], [1, %level], [1, %compute], [1, %q.result], [0, %copy]
   call void @clear(i8* %R, i64 %balls)
   ret i8 %open
 }

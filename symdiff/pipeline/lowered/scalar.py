@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.ir import FALSE, TRUE, Expr
 from symdiff.ir.program import OptimizedProgram
+from symdiff.ir.undefined import undefined
 from symdiff.pipeline.derivation import kept
 from symdiff.pipeline.options import Options
 from symdiff.runtime.protocols import Tier
@@ -137,7 +138,16 @@ class LoweredFunction:
 
     def _flagged(self, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
         test = error_test(outputs, dtype, kind, self.keep, STRICT if self.strict else None)
+        test = ir.and_(test, ir.not_(self._undefined(outputs)))
         return ir.or_(ir.or_(self.refused, self._lost(outputs)), test)
+
+    def _undefined(self, outputs: Sequence[Expr]) -> Expr:
+        """Where all outputs are nan, as they must be."""
+        found = TRUE
+        for value, condition in zip(outputs, undefined(self.reference, exactly=True), strict=True):
+            is_nan = ir.not_(ir.le(value, ir.INF))
+            found = ir.and_(found, ir.and_(condition, is_nan))
+        return found
 
     def _lost(self, outputs: Sequence[Expr]) -> Expr:
         """Where guards act and an output is nan."""

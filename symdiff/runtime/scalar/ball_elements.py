@@ -187,7 +187,7 @@ class BallElements:
         values = np.full((len(points), len(self.table.roots)), np.nan)
         status, needed = np.full(len(points), ASK, np.uint8), np.zeros(len(points))
         columns = self._columns(points)
-        pending = np.flatnonzero(np.isfinite(points).all(axis=1) & np.isfinite(columns).all(axis=1))
+        pending = np.flatnonzero(np.isfinite(columns).all(axis=1))
         status[pending] = MORE_BITS
         for bits in self.precisions:
             now = pending[needed[pending] <= bits]

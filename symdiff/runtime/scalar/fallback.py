@@ -20,9 +20,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from symdiff.codegen.llvm.operation_table import columns_of, evaluable, with_nan
 from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
-from symdiff.ir import FALSE, WHERE, Expr, encode, topological
+from symdiff.ir import FALSE, WHERE, Expr, encode, topological, var
 from symdiff.ir.functions import BUILTIN, PINNED
 from symdiff.process.callers import outside
 from symdiff.runtime import cache
@@ -124,7 +125,7 @@ class Tiered:
         self.demands = demands
         self.always = always
         self._certified: dict[str, Any] = {}
-        self._compiled: dict[str, BallElements | None] = {}
+        self._compiled: dict[tuple[str, bool], BallElements | None] = {}
         self.validated = 0
         self.known: set[str] = set()
         self.without = ""
@@ -250,12 +251,37 @@ class Tiered:
                     return found if found != reference else ()
         return ()
 
-    def _tables(self, dtype: str) -> BallElements | None:
-        if dtype not in self._compiled:
-            self._compiled[dtype] = compiled_elements(
-                self._reference(dtype), self.kernel.params, dtype == "float32", self._stable(dtype)
-            )
-        return self._compiled[dtype]
+    def _tables(self, dtype: str, nan: bool = False) -> BallElements | None:
+        """The outputs in compiled balls; with `nan` also where they are nan (see `with_nan`)."""
+        if (dtype, nan) not in self._compiled:
+            program, stable = self._reference(dtype), self._stable(dtype)
+            if nan:
+                from symdiff.interpret import Certified
+
+                program, stable = Certified(self.kernel.params, with_nan(program.outputs)), ()
+            made = compiled_elements(program, self.kernel.params, dtype == "float32", stable)
+            self._compiled[dtype, nan] = made
+        return self._compiled[dtype, nan]
+
+    def _nan(self, points: Array, values: Array, proven: Array, dtype: str) -> None:
+        """Decide points where outputs are certainly nan, as arguments are outside of the domain; but where
+        guards act the function as it was written says what they are."""
+        params = [var(p) for p in self.kernel.params]
+        guarded = self.kernel.function.guarded
+        left = ~proven
+        if guarded is not FALSE and left.any():
+            if not evaluable((guarded,), exactly=True):
+                return
+            left &= ~np.broadcast_to(columns_of((guarded,), params, points)[0], len(points))
+        if not left.any() or (tables := self._tables(dtype, nan=True)) is None:
+            return
+        found, known = tables(points[left], self.kernel.parallel)
+        count = len(self.reference)
+        is_nan = found[:, count:] == 1
+        known &= is_nan.any(axis=1) & np.isfinite(found).all(axis=1)
+        places = np.flatnonzero(left)[known]
+        values[places] = np.where(is_nan, np.nan, found[:, :count])[known]
+        proven[places] = True
 
     def _proven(self, points: Array, dtype: str) -> tuple[Array, Array]:
         """The outputs at points by compiled ball arithmetic, and which points it decides."""
@@ -264,16 +290,20 @@ class Tiered:
             return np.full((len(points), len(self.reference)), np.nan), np.zeros(len(points), bool)
         values, proven = tables(points, self.kernel.parallel)
         if self.written is not None:  # which says what infinite results are
-            proven &= np.isfinite(values).all(axis=1) & ~self.written.decides(points)
+            proven &= np.isfinite(values).all(axis=1)
+        self._nan(points, values, proven, dtype)
+        if self.written is not None:
+            proven &= ~self.written.decides(points)
         return values, proven
 
     def _proven_at(self, point: Sequence[float], dtype: str) -> list[float] | None:
         """The same at one point; None if that is not decided."""
         tables = self._tables(dtype)
         found = None if tables is None else tables.at(point)
-        if found is None or self.written is None:
-            return found
-        if not all(map(isfinite, found)) or self.written.decides(np.array([point]))[0]:
+        if found is None or (self.written is not None and not all(map(isfinite, found))):
+            values, proven = self._proven(np.array([point], float), dtype)
+            return [float(x) for x in values[0]] if proven[0] else None
+        if self.written is not None and self.written.decides(np.array([point]))[0]:
             return None
         return found
 
