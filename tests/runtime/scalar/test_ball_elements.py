@@ -48,7 +48,8 @@ def compare(outputs, points, dtype="float64", params=("x", "y")) -> float:
         assert (alone is not None) == done and (not done or alone == value.tolist())
         exact += all(a.status == "exact" for a in answers)
         if done:
-            assert [a.status for a in answers] == ["exact"] * len(answers), (outputs, point)
+            status = "exact" if np.isfinite(point).all() else "limit"  # of what is not read
+            assert [a.status for a in answers] == [status] * len(answers), (outputs, point)
             want = np.array([a.value for a in answers])
             assert want.tobytes() == value.tobytes(), (outputs, point, want, value)
     return proven.sum() / max(exact, 1)
