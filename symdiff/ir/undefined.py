@@ -8,7 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symdiff.ir import FALSE, NAN, TRUE, VAR, WHERE, Expr, and_, eq, not_, or_, raw, topological
+from symdiff.ir import (
+    FALSE,
+    NAN,
+    POW,
+    TRUE,
+    VAR,
+    WHERE,
+    Expr,
+    and_,
+    eq,
+    not_,
+    or_,
+    rational,
+    raw,
+    topological,
+)
 from symdiff.ir.functions import LARGER, PINNED, SMALLER, domain
 from symdiff.ir.nodes import EQ
 from symdiff.ir.plain import is_decided
@@ -36,8 +51,8 @@ def undefined(outputs: Sequence[Expr], exactly: bool = False) -> list[Expr]:
                 found[e] = and_(found[a], found[b])
             else:
                 found[e] = or_(and_(c, found[a]), and_(not_(c), found[b]))
-        elif e.op in (LARGER, SMALLER):
-            found[e] = and_(*(found[a] for a in e.args))
+        elif e.op in (LARGER, SMALLER) or (e.op is POW and rational(e.args[1]) is None):
+            found[e] = and_(*(found[a] for a in e.args))  # 1**nan and nan**0 are 1
         elif e.op is PINNED:
             h, value, closed = e.args
             here = FALSE if exactly and not _is_exact(h) else eq(h, 0)
