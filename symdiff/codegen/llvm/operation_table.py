@@ -28,6 +28,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr, Op
 from symdiff.ir import functions as f
 from symdiff.ir.plain import PREFIX, SINGLE, in_doubles, is_plain, real_op
+from symdiff.ir.undefined import undefined
 
 BALL = 48
 """Bytes of a ball."""
@@ -61,8 +62,9 @@ class Table:
     ----------
     rows : kind, function, result, three arguments, a number, a second function; all are numbers,
         but for names of C functions.
-    balls, truths : how many registers there are.
-    constants : balls that rows only read: exact numbers, or names of functions f(z, bits).
+    balls, truths : how many registers there are, without constants.
+    constants : balls that rows only read: exact numbers, or names of functions f(z, bits). They stand before
+        the registers: the first one in place -1, the next in place -2.
     truth_constants : the same of truth values.
     columns : the nodes whose doubles are given for each element.
     roots : the registers of the outputs.
@@ -71,7 +73,7 @@ class Table:
     rows: list[tuple[int | str, ...]] = field(default_factory=list)
     balls: int = 0
     truths: int = 0
-    constants: list[tuple[int, Fraction | float | str]] = field(default_factory=list)
+    constants: list[Fraction | float | str] = field(default_factory=list)
     truth_constants: list[tuple[int, int]] = field(default_factory=list)
     columns: list[Expr] = field(default_factory=list)
     roots: tuple[int, ...] = ()
@@ -79,7 +81,7 @@ class Table:
     def names(self) -> set[str]:
         """The C functions that rows call."""
         called = {x for row in self.rows for x in row if isinstance(x, str)}
-        return called | {x for _, x in self.constants if isinstance(x, str)}
+        return called | {x for x in self.constants if isinstance(x, str)}
 
 
 def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
@@ -101,6 +103,13 @@ def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
             for s, e in zip(stable, outputs, strict=True)
         ]
     return _Builder(outputs).table
+
+
+def with_nan(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The outputs, with 0 where they are certainly nan; and 1 where they are, else 0."""
+    nan = undefined(outputs)
+    values = (ir.where(c, ir.ZERO, e) for c, e in zip(nan, outputs, strict=True))
+    return (*values, *(ir.where(c, ir.ONE, ir.ZERO) for c in nan))
 
 
 class _Builder:
@@ -187,12 +196,11 @@ class _Builder:
         return result
 
     def _constant(self, value: Fraction | float | str) -> int:
-        table = self.table
-        table.balls += 1
+        constants = self.table.constants
         if isinstance(value, Fraction) and abs(value) < LARGEST and Fraction(float(value)) == value:
             value = float(value)
-        table.constants.append((table.balls - 1, value))
-        return table.balls - 1
+        constants.append(value)
+        return -len(constants)
 
     def _power(self, x: int, q: Fraction) -> int:
         """x**q."""
@@ -283,21 +291,43 @@ def logic() -> bytes:
     return bytes([*negated, *(both(*p) for p in pairs), *(either(*p) for p in pairs)])
 
 
+PLAN = ("inputs", "rows", "row_count", "order", "columns", "roots", "root_count", "balls", "truths", "truth_count",
+        "constants", "levels", "level_count", "guard", "fill")  # fmt: skip
+"""What `climb` takes, each an i64 or an address.
+
+inputs : the arguments of a point; order, columns : which of them are columns, unless `fill`, the address of
+    `i8 fill(in, columns)`, is not 0.
+truths, truth_count : what truth values begin as. balls, constants : how many there are.
+levels : for each precision its bits, the address of the constants, and the last argument of `run`.
+guard : bits that are added to those that are known to lack.
+"""
 PREFIXED = "symdiff_"
 """Begins the names of FLINT's functions in compiled code, so that no other library's are meant."""
 
 
 def print_loop() -> str:
-    """The module with the functions `run`, and `clear`, which frees registers.
+    """The module with the functions `run`, `climb`, and `clear`, which frees registers.
 
     The arguments of `run`: registers of balls and truth values; rows and their number; columns (a row for
     each element) and their number; elements; places of outputs and their number; results, what is
     found of each element, and the bits that are accurate; precision; whether results are float32;
     and the bits from which an argument is known so well that more of them do not help.
+
+    `i8 climb(in, out, plan)` computes the outputs at one point with growing precision, and returns
+    whether they remain unproven, or are infinite; then `out` is unchanged. `plan` points to the numbers `PLAN`.
+    `void climbs(steps, operands, plan)` does so for elements, as a body of arrays.
     """
     table = "".join(f"\\{b:02X}" for b in logic())
     own = _LOOP.replace("@arb", f"@{PREFIXED}arb").replace("@arf", f"@{PREFIXED}arf")
-    return own.replace("TABLE", table)
+    loads = [
+        f"%{name}.p0 = getelementptr i64, i64* %plan, i64 {k}\n  %{name} = load i64, i64* %{name}.p0"
+        for k, name in enumerate(PLAN)
+    ]
+    return (
+        own.replace("TABLE", table)
+        .replace("LOADS", "\n  ".join(loads))
+        .replace("ROOTS", str(PLAN.index("root_count")))
+    )
 
 
 _LOOP = r"""
@@ -565,6 +595,177 @@ element.done:
 end:
   call void @arf_clear(i8* %low)
   call void @arf_clear(i8* %high)
+  ret void
+}
+
+declare void @llvm.memset.p0i8.i64(i8*, i8, i64, i1)
+declare void @llvm.memcpy.p0i8.p0i8.i64(i8*, i8*, i64, i1)
+
+define i8 @climb(double* %in, double* %out, i64* %plan) {
+entry:
+  LOADS
+  %c.size = mul i64 %constants, 48
+  %b.size = mul i64 %balls, 48
+  %size = add i64 %c.size, %b.size
+  %all = alloca i8, i64 %size, align 16
+  %R = getelementptr i8, i8* %all, i64 %c.size
+  call void @llvm.memset.p0i8.i64(i8* %R, i8 0, i64 %b.size, i1 false)
+  %B = alloca i8, i64 %truth_count
+  %truths.p = inttoptr i64 %truths to i8*
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* %B, i8* %truths.p, i64 %truth_count, i1 false)
+  %cols = alloca double, i64 %columns
+  %found = alloca double, i64 %root_count
+  %status = alloca i8
+  %accurate = alloca i64
+  %rows.p = inttoptr i64 %rows to i64*
+  %order.p = inttoptr i64 %order to i64*
+  %roots.p = inttoptr i64 %roots to i64*
+  %levels.p = inttoptr i64 %levels to i64*
+  br label %gather
+gather:
+  %arguments = icmp eq i64 %fill, 0
+  br i1 %arguments, label %take, label %called
+called:
+  %fill.f = inttoptr i64 %fill to i8 (double*, double*)*
+  %ignored = call i8 %fill.f(double* %in, double* %cols)
+  br label %known
+known:
+  %n = phi i64 [0, %called], [0, %take], [%n.next, %column]
+  %n.more = icmp slt i64 %n, %columns
+  br i1 %n.more, label %column, label %level
+column:
+  %n.p = getelementptr double, double* %cols, i64 %n
+  %n.x = load double, double* %n.p
+  %n.d = fsub double %n.x, %n.x
+  %n.fine = fcmp oeq double %n.d, 0.0
+  %n.next = add i64 %n, 1
+  br i1 %n.fine, label %known, label %leave
+take:
+  %j = phi i64 [0, %gather], [%j.next, %one]
+  %j.more = icmp slt i64 %j, %columns
+  br i1 %j.more, label %one, label %known
+one:
+  %o.p = getelementptr i64, i64* %order.p, i64 %j
+  %o = load i64, i64* %o.p
+  %x.p = getelementptr double, double* %in, i64 %o
+  %x = load double, double* %x.p
+  %col.p = getelementptr double, double* %cols, i64 %j
+  store double %x, double* %col.p
+  %j.next = add i64 %j, 1
+  br label %take
+level:
+  %k = phi i64 [0, %known], [%k.next, %next]
+  %needed = phi i64 [0, %known], [%needed.next, %next]
+  %k.more = icmp slt i64 %k, %level_count
+  br i1 %k.more, label %try, label %leave
+try:
+  %l.at = mul i64 %k, 3
+  %l.p = getelementptr i64, i64* %levels.p, i64 %l.at
+  %bits = load i64, i64* %l.p
+  %enough = icmp sle i64 %needed, %bits
+  br i1 %enough, label %compute, label %next
+compute:
+  %l.1 = getelementptr i64, i64* %l.p, i64 1
+  %l.2 = getelementptr i64, i64* %l.p, i64 2
+  %own = load i64, i64* %l.1
+  %well = load i64, i64* %l.2
+  %own.p = inttoptr i64 %own to i8*
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* %all, i8* %own.p, i64 %c.size, i1 false)
+  call void @run(i8* %R, i8* %B, i64* %rows.p, i64 %row_count, double* %cols, i64 %columns, i64 1,
+                 i64* %roots.p, i64 %root_count, double* %found, i8* %status, i64* %accurate, i64 %bits,
+                 i64 0, i64 %well)
+  %s = load i8, i8* %status
+  switch i8 %s, label %leave [i8 0, label %proven
+    i8 1, label %more]
+more:
+  %a = load i64, i64* %accurate
+  %negative = sub i64 0, %bits
+  %some = icmp sgt i64 %a, %negative
+  %up = add i64 %bits, %guard
+  %lacking = sub i64 %up, %a
+  %wanted = select i1 %some, i64 %lacking, i64 0
+  br label %next
+next:
+  %needed.next = phi i64 [%needed, %try], [%wanted, %more]
+  %k.next = add i64 %k, 1
+  br label %level
+proven:
+  %q = phi i64 [0, %compute], [%q.next, %q.result]
+  %q.more = icmp slt i64 %q, %root_count
+  br i1 %q.more, label %q.result, label %copy
+q.result:
+  %q.p = getelementptr double, double* %found, i64 %q
+  %q.x = load double, double* %q.p
+  %q.d = fsub double %q.x, %q.x
+  %q.fine = fcmp oeq double %q.d, 0.0
+  %q.next = add i64 %q, 1
+  br i1 %q.fine, label %proven, label %leave
+copy:
+  %found.b = bitcast double* %found to i8*
+  %out.b = bitcast double* %out to i8*
+  %o.size = mul i64 %root_count, 8
+  call void @llvm.memcpy.p0i8.p0i8.i64(i8* %out.b, i8* %found.b, i64 %o.size, i1 false)
+  br label %leave
+leave:
+  %open = phi i8 [1, %column], [1, %level], [1, %compute], [1, %q.result], [0, %copy]
+  call void @clear(i8* %R, i64 %balls)
+  ret i8 %open
+}
+
+define void @climbs(i64 %steps, double** %work, i64* %plan) {
+entry:
+  %inputs = load i64, i64* %plan
+  %roots.p = getelementptr i64, i64* %plan, i64 ROOTS
+  %roots = load i64, i64* %roots.p
+  %count = add i64 %inputs, %roots
+  %point = alloca double, i64 %inputs
+  %found = alloca double, i64 %roots
+  %flags.p = getelementptr double*, double** %work, i64 %count
+  %flags.d = load double*, double** %flags.p
+  %flags = bitcast double* %flags.d to i8*
+  br label %head
+head:
+  %s = phi i64 [0, %entry], [%s.next, %done]
+  %more = icmp slt i64 %s, %steps
+  br i1 %more, label %take, label %end
+take:
+  %j = phi i64 [0, %head], [%j.next, %one]
+  %j.more = icmp slt i64 %j, %inputs
+  br i1 %j.more, label %one, label %compute
+one:
+  %from.p = getelementptr double*, double** %work, i64 %j
+  %from = load double*, double** %from.p
+  %x.p = getelementptr double, double* %from, i64 %s
+  %x = load double, double* %x.p
+  %to = getelementptr double, double* %point, i64 %j
+  store double %x, double* %to
+  %j.next = add i64 %j, 1
+  br label %take
+compute:
+  %open = call i8 @climb(double* %point, double* %found, i64* %plan)
+  %flag.p = getelementptr i8, i8* %flags, i64 %s
+  store i8 %open, i8* %flag.p
+  %fine = icmp eq i8 %open, 0
+  br label %put
+put:
+  %k = phi i64 [0, %compute], [%k.next, %result]
+  %k.more = icmp slt i64 %k, %roots
+  br i1 %k.more, label %result, label %done
+result:
+  %y.p = getelementptr double, double* %found, i64 %k
+  %y = load double, double* %y.p
+  %z = select i1 %fine, double %y, double 0x7FF8000000000000
+  %place = add i64 %inputs, %k
+  %o.p = getelementptr double*, double** %work, i64 %place
+  %o = load double*, double** %o.p
+  %z.p = getelementptr double, double* %o, i64 %s
+  store double %z, double* %z.p
+  %k.next = add i64 %k, 1
+  br label %put
+done:
+  %s.next = add i64 %s, 1
+  br label %head
+end:
   ret void
 }
 """
