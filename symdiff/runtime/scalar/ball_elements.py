@@ -22,16 +22,14 @@ from symdiff.codegen.llvm.operation_table import (
     ASK,
     BALL,
     MORE_BITS,
-    PLAN,
-    PREFIXED,
     PROVEN,
     USED,
     Table,
     columns_of,
     evaluable,
-    print_loop,
     table_of,
 )
+from symdiff.codegen.llvm.table_loops import PLAN, PREFIXED, print_loop
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import Certified, work
 from symdiff.ir import VAR, Expr, var

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
-from symdiff.codegen.llvm.operation_table import FALSE, TRUE, UNKNOWN, logic
+from symdiff.codegen.llvm.operation_table import FALSE, TRUE, UNKNOWN
+from symdiff.codegen.llvm.table_loops import logic
 from symdiff.interpret import Certified, work
 from symdiff.ir import Expr, Op, const, var
 from symdiff.ir import functions as f
