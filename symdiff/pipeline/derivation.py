@@ -340,7 +340,11 @@ class Source:
                 raise
 
         self.refused[static_key(static), shape_key(shapes)] = copy(refused)  # without its frames
-        found = for_the_call(trace, shapes, values, mapped, refused)
+        try:
+            found = for_the_call(trace, shapes, values, mapped, refused)
+        except UnsupportedError:
+            del refused  # which holds this frame
+            raise
         line = "" if refused.location is None else f" in line {refused.location.line}"
         self.taken[static_key(static), shape_key(found)] = (
             f"for these sizes and integers alone, as otherwise {refused.message}{line}"

@@ -83,8 +83,11 @@ def for_the_call(
                 found, integers = known, fewer
     if found is not None:
         return found
-    if last.location == refused.location:
+    if last.location != refused.location:
+        hint = "; ".join(filter(None, (last.hint, f"for arrays of any size, {refused.message}")))
+        error = UnsupportedError(last.message, last.location, hint)
+        refused = error.with_traceback(last.__traceback__)
+    try:
         raise refused
-    hint = "; ".join(filter(None, (last.hint, f"for arrays of any size, {refused.message}")))
-    error = UnsupportedError(last.message, last.location, hint)
-    raise error.with_traceback(last.__traceback__) from None
+    finally:  # it holds this frame
+        del refused, last
