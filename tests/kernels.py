@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from symdiff.ir import Expr
+from symdiff.ir import FALSE, Expr
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import Plain, Tier
+from symdiff.runtime.scalar.compiled import Spec
 from symdiff.runtime.scalar.kernel import Kernel
 
 Test = Expr | Callable[[tuple[Expr, ...], str, str], Expr]
@@ -19,6 +20,10 @@ class Tested(LoweredFunction):
     """A function with a given error test in place of the one that is found."""
 
     test: Any = None
+    again: Tier | None = None
+
+    def compensated(self) -> Tier | None:
+        return self.again
 
     def double(self, dtype: str, kind: str) -> Tier:
         outputs = self.outputs
@@ -45,34 +50,46 @@ def make_kernel(
     Parameters
     ----------
     test : where elements are flagged; the one that is found if it is not given and `tiered`.
-    second : what double-double arithmetic computes where elements are flagged.
+    second : what computes flagged elements of arrays again.
     flagged : where elements stay flagged then.
     tiered : with all tiers; `rearranged` as for `LoweredFunction`.
     """
     outputs, params = tuple(outputs), tuple(params)
     if not tiered and second is None and not callable(test):
         return Kernel(Plain("f", params, outputs, test), cache=cache, **options)
-    wide = outputs if second is None else tuple(second)
-    more = {} if flagged is None else {"refused": flagged}
     common: dict[str, Any] = {
         "keep": False,
         "rearranged": tiered and rearranged,
         "corrected": tiered,
-        **more,
     }
-    again = tiered or second is not None
     if test is None:
-        function = LoweredFunction("f", params, outputs, wide, **common)
+        function = LoweredFunction("f", params, outputs, outputs, **common)
     else:
-        function = Tested("f", params, outputs, wide, test=test, **common)
-    return Kernel(function, cache=cache, again=again, **options)
+        again = (
+            None if second is None else Tier(tuple(second), FALSE if flagged is None else flagged)
+        )
+        function = Tested("f", params, outputs, outputs, test=test, again=again, **common)
+    return Kernel(function, cache=cache, **options)
+
+
+class WideKernel(Kernel):
+    """Outputs in double-double arithmetic."""
+
+    wide = True
+
+    def _specified(self, dtype: str, kind: str) -> Spec:
+        f = self.function
+        return Spec(
+            f.params, f.outputs, None, dtype, self.accuracy, self.cache,
+            arrays=kind != "point", lean=kind == "lean", wide=f.double_double,
+        )  # fmt: skip
 
 
 def make_wide_kernel(outputs: Iterable[Expr], params: Iterable[str] = ("x", "y")) -> Kernel:
     """The kernel of some outputs in double-double arithmetic."""
     outputs = tuple(outputs)
     function = LoweredFunction("f", tuple(params), outputs, outputs, keep=False)
-    return Kernel(function, wide=True, cache=False)
+    return WideKernel(function, cache=False)
 
 
 def compiled_entries(f: Any, **static: Any) -> dict[Any, Callable[..., Any]]:

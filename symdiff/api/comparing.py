@@ -15,7 +15,7 @@ from symdiff.api.firstcalls import compare_kernel, in_python, unwrapped
 from symdiff.errors import VerificationError
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
-from symdiff.pipeline.derivation import static_key
+from symdiff.pipeline.keys import static_key
 from symdiff.pipeline.shared_memory import each_once
 from symdiff.pipeline.validation.kinds import fingerprint, is_whole, kind, mark
 from symdiff.pipeline.validation.seen import Classes, Progress, Sizes, are_alike

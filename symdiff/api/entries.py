@@ -49,6 +49,7 @@ def note(
     if (
         (sees and (static or not _arguments_say(f, shapes)))
         or not may_be_used(f, shapes)
+        or kernel.always
         or f._emitted.get(id(raw)) != (optimized, kernel)
     ):
         return
@@ -68,7 +69,7 @@ def note(
         return
     if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
         weak = all(type(v) in (float, int, bool) for v in real if type(v) is not np.ndarray)
-        if dtype == "float64" or (weak and not kernel.kernel.wide):
+        if dtype == "float64" or weak:
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
             kind = dtype, rank, which, never, not whole

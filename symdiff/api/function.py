@@ -56,10 +56,11 @@ from symdiff.frontend.captures import noting, of_function
 from symdiff.frontend.signature import python_function
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program, flatten_like, in_python
-from symdiff.pipeline.derivation import Source, Step, static_key
+from symdiff.pipeline.derivation import Source, Step
 from symdiff.pipeline.domain_checks import demands
 from symdiff.pipeline.kernels.cuda import CudaKernels
 from symdiff.pipeline.kernels.loops import ArrayKernels
+from symdiff.pipeline.keys import static_key
 from symdiff.pipeline.options import Options
 from symdiff.pipeline.tracing import source_of
 from symdiff.process.locks import Lock

@@ -40,7 +40,8 @@ def involved(source: Source, raw: Program | LoopProgram, shapes: Shapes) -> bool
             f"a derivative ({after}) of the Jacobian of the elementwise function {source.name}, by arrays",
             hint='take derivatives of .diff("x"), which are elementwise, or map() over the elements',
         )
-    return True
+    by = {name for kind, names in source.path if kind == "jacobian" for name in names}
+    return any(shapes[name][0] for name in by)  # by numbers alone they are arrays of slopes
 
 
 def called(

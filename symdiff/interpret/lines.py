@@ -197,12 +197,12 @@ class Line:
         self.is_banded, self.is_very_thin, self.is_guard = False, True, True
         self.thin = self._thin(sides)
         if self.thin:
-            beyond = self._sides({**self.known, **self.thin})
-            self._outside = [self.tape.leaves(v) for v in beyond]
+            known, prec = {**self.known, **self.thin}, BITS * place.depth
+            self._outside = [self.tape.leaves(v) for v in self._sides(known)]
+            middle = self.tape.leaves(self.tape.on(list(map(arb, place.point)), prec, {}, known))
             self.is_banded = any(
-                leaf in (right[i], left[i]) and leaf not in (m[i] for m in self._outside)
+                leaf not in (None, middle[i]) and leaf not in (m[i] for m in self._outside)
                 for i, leaf in here.items()
-                if leaf is not None
             )
         self.is_punctured = any(
             leaf is not None and leaf not in (right[i], left[i]) for i, leaf in here.items()

@@ -6,6 +6,7 @@
 `conditions`      constructors of comparisons, truth values and `where`
 `plain`           operations rounded as plain Python rounds them, for values that decide branches
 `functions/`      every elementary function, one entry each
+`undefined`       where formulas are certainly nan
 `identities`      forms that lose digits, and equal forms that do not
 `program`         programs of numbers: parameters, outputs, how they nest, domain
 `complex_values`  complex numbers in results, built from their parts

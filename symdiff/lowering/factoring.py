@@ -133,10 +133,13 @@ class _Sharing:
 
     # -------------------------------------------------------------------- reciprocals
     def roots_of(self) -> None:
-        """Where there are quotients by s and by its square root, by powers of the root."""
+        """Where there are quotients by s and by its square root, by powers of the root, which has no
+        value where s is negative: that may be so where only the other quotient counts."""
         below = {b for e in self.needed for b in self.found[e].below}
         sizes = {b: b.args[0] if b.op is ir.ABS else b for b in below}
         root = {r.args[0]: b for b, r in sizes.items() if r.op is ir.POW and r.args[1] is ir.HALF}
+        sure = _never_negative(self.order) if root else set()
+        root = {s: b for s, b in root.items() if s in sure}
         for e in self.needed:
             m = self.found[e]
             for s in [s for s in m.below if s in root]:
@@ -228,6 +231,25 @@ class _Sharing:
         if kind == "inverse":
             return ir.raw(ir.DIV, (ir.ONE, self._multiplied([new[b] for b in rest[0]])))
         return ir.raw(ir.MUL, (self._value(rest[0], new), self._value(rest[1], new)))
+
+
+def _never_negative(order: Sequence[Expr]) -> set[Expr]:
+    """The nodes that are visibly not negative, or nan."""
+    found: set[Expr] = set()
+    for e in order:
+        if e.op is ir.CONST:
+            holds = (ir.rational(e) or -1) > 0
+        elif e.op is ir.MUL and e.args[0] is e.args[1]:
+            holds = True
+        elif e.op is ir.POW:
+            holds = (ir.integer(e.args[1]) or 1) % 2 == 0 or e.args[0] in found
+        elif e.op in (ir.ADD, ir.MUL, ir.DIV):
+            holds = all(a in found for a in e.args)
+        else:
+            holds = e.op.sign in ("positive", "nonnegative")
+        if holds:
+            found.add(e)
+    return found
 
 
 _Factor = Expr | tuple  # type: ignore[type-arg]

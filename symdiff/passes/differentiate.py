@@ -20,7 +20,16 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, FALSE, MUL, NAN, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
-from symdiff.ir.functions import EXTREMES, HYPOT, MAXIMA, ROOT_SLOPE, SQUARES, UNIT, XLOGY
+from symdiff.ir.functions import (
+    EXTREMES,
+    HYPOT,
+    MAXIMA,
+    ROOT_SLOPE,
+    SLOPES,
+    SQUARES,
+    UNIT,
+    XLOGY,
+)
 from symdiff.passes.analysis.quadratic import squared_in
 
 Path = tuple[Expr, ...]
@@ -192,11 +201,67 @@ def combine(paths: dict[Path, Expr]) -> tuple[Path, Expr]:
         paths[above] = paths[above] + joined if above in paths else joined
     if len(paths) == 1:
         return next(iter(paths.items()))
+    if () in paths:
+        for path in [p for p in paths if p]:
+            within = _cancelled(paths[()], paths[path])
+            if within is not None:
+                del paths[path]
+                paths[()] = _either(path, within, paths[()])
     condition, total = FALSE, ZERO
     for path, term in paths.items():
         condition = ir.or_(condition, all_of(path))
         total = total + gated(path, term)
     return (() if condition is TRUE else (condition,)), total
+
+
+def _either(path: Path, term: Expr, other: Expr) -> Expr:
+    """A term where the path is taken, else another one."""
+    for condition in reversed(path):
+        term = ir.where(condition, term, other)
+    return term
+
+
+def _cancelled(total: Expr, other: Expr) -> Expr | None:
+    """The sum of both, if terms of one cancel terms of the other: entirely, or where a slope of a
+    maximum is 1. None if none do; rounded sums of large terms that cancel would lose all digits."""
+    terms, others = _terms_of(total), _terms_of(other)
+    if terms is None or others is None:
+        return None
+    left, found = list(terms), False
+    for factor, e in others:
+        scale, rest, share = _shared(factor, e)
+        if (-scale, rest) in left:
+            at = left.index((-scale, rest))
+            left[at] = -scale, rest * (1 - share)
+            found = True
+        else:
+            left.append((factor, e))
+    return sum((ir.const(q) * e for q, e in left if e is not ZERO), ZERO) if found else None
+
+
+def _shared(factor: Fraction, e: Expr) -> tuple[Fraction, Expr, Expr]:
+    """A term as a factor, a formula, and a slope of a maximum, or 1."""
+    if e.op is MUL and (share := next((a for a in e.args if a.op in SLOPES), None)) is not None:
+        more, rest = ir.scaled(e.args[e.args[0] is share])
+        return factor * more, rest, share
+    return factor, e, ONE
+
+
+def _terms_of(e: Expr) -> list[tuple[Fraction, Expr]] | None:
+    """The terms of a sum, with their factors; None if there are many."""
+    found: list[tuple[Fraction, Expr]] = []
+    stack = [(Fraction(1), e)]
+    while stack:
+        factor, n = stack.pop()
+        more, n = ir.scaled(n)
+        factor *= more
+        if n.op in (ADD, SUB):
+            stack += [(factor * (-1 if n.op is SUB else 1), n.args[1]), (factor, n.args[0])]
+        else:
+            found.append((factor, n))
+        if len(found) + len(stack) > MAX_NORM_TERMS:
+            return None
+    return found
 
 
 def all_of(path: Path) -> Expr:

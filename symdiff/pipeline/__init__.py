@@ -6,8 +6,10 @@
 `readable_formulas`  short forms for people, with the limits that guards replace
 `single_passes`      single passes on a formula, for people
 `argument_shapes`    what a program depends on in the shapes of its arguments
+`refusals`           functions that are refused for arrays of any size, traced again for those of a call
 `shared_memory`      arguments that share an array, one of which the function changes
 `tracing`            from a Python function to where its programs come from
+`keys`               the arguments of a call that a program was made for
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
 `unknown_derivatives`  derivatives without a formula, refused at their line
 `on_disk`            optimized programs, as they are kept on disk

@@ -37,7 +37,7 @@ def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool
             found[name] = 0, "f"
             continue
         if isinstance(v, SymArray):
-            found[name] = _with((len(v.shape), v.kind), _single(v))
+            found[name] = with_sizes((len(v.shape), v.kind), _single(v))
             continue
         array = v if hasattr(v, "ndim") and hasattr(v, "dtype") else np.asarray(v)
         if type(v) is np.ndarray and not v.ndim:
@@ -46,7 +46,7 @@ def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool
         rank = array.ndim - 1 if mapped and mapped[k] else array.ndim
         found[name] = rank, _KINDS.get(array.dtype.kind, "f") if rank else "f"
         if array.dtype.kind == "O" and rank == array.ndim:
-            found[name] = _with(found[name], _single(array))
+            found[name] = with_sizes(found[name], _single(array))
     return found
 
 
@@ -130,7 +130,7 @@ def stretched(
                     found.setdefault(name, {})[axis] = int(known[size].value)
     if not found:
         return None
-    return {n: _with(s, found.get(n, {})) for n, s in shapes.items()}
+    return {n: with_sizes(s, found.get(n, {})) for n, s in shapes.items()}
 
 
 def _sizes(value: Any) -> tuple[int | None, ...]:
@@ -140,36 +140,11 @@ def _sizes(value: Any) -> tuple[int | None, ...]:
     return () if isinstance(value, Expr) else np.shape(value)
 
 
-def _with(shape: Any, sizes: dict[int, int]) -> Any:
+def with_sizes(shape: Any, sizes: dict[int, int]) -> Any:
     """A shape with more sizes that are known."""
     rank, kind, *known = shape
     together = dict(known[0] if known else ()) | sizes
     return (rank, kind, tuple(sorted(together.items())), *known[1:]) if together else shape
-
-
-ELEMENTS = 2_500
-"""Elements of arrays that are traced one by one where a function is refused for arrays of any size."""
-
-
-def all_known(shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool] = ()) -> Shapes | None:
-    """Shapes with all that a call says: the sizes of arrays, whose elements are traced one by one, and integers.
-    None if the program knows them already, and where they are too many, or not known themselves."""
-    if any(mapped) or says_shared(shapes.items()):
-        return None
-    found, elements = {}, 0
-    for (name, shape), v in zip(shapes.items(), values, strict=False):
-        if isinstance(v, (SymArray, Expr)) or np.asarray(v).dtype.kind == "O":
-            return None
-        if not np.asarray(v).flags.c_contiguous:
-            return None  # which views share its memory is another question then
-        elements += np.size(v)
-        if shape[0]:
-            found[name] = _with(shape, {EACH: 1, **dict(enumerate(np.shape(v)))})
-        elif type(v) is int:
-            found[name] = 0, "w", ((EACH, v),)
-        else:
-            found[name] = shape
-    return None if found == shapes or elements > ELEMENTS else found
 
 
 def says_shared(shapes: Iterable[tuple[str, Any]]) -> bool:
@@ -189,7 +164,7 @@ def described(shape: Any) -> str:
     """The kind of an argument, in words."""
     rank, kind, *sizes = shape
     if not rank:
-        return "a number" if not sizes else f"the integer {sizes[0][0][1]}"
+        return "a number" if not sizes else f"the number {sizes[0][0][1]}"
     what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
     of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
     known = [(axis, n) for axis, n in (sizes[0] if sizes else ()) if axis != EACH]

@@ -8,14 +8,12 @@ so that a second process neither simplifies nor differentiates again.
 from __future__ import annotations
 
 import marshal
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError, UnsupportedError
+from symdiff.errors import SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import Captures, Parameters, Shapes, must_not_follow
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN, pinned
@@ -24,7 +22,6 @@ from symdiff.ir.program import OptimizedProgram, Program, with_corners
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import (
-    all_known,
     as_integers,
     described,
     is_real,
@@ -35,8 +32,10 @@ from symdiff.pipeline.argument_shapes import (
     stretched,
     with_shared,
 )
+from symdiff.pipeline.keys import alike, shape_key, static_key
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
+from symdiff.pipeline.refusals import for_the_call
 from symdiff.pipeline.shared_memory import shared_in_call
 from symdiff.pipeline.unknown_derivatives import refuse_unknown
 from symdiff.pipeline.validation.seen import Seen
@@ -164,12 +163,12 @@ class Source:
             ]
             if same:
                 return same[-1]
-        return self.captured.get((key, _shape_key(shapes)))
+        return self.captured.get((key, shape_key(shapes)))
 
     def _traced(
         self, key: Any, static: Mapping[str, Any], shapes: Shapes | None
     ) -> Program | LoopProgram:
-        found, place = self.trace(static, shapes), (key, _shape_key(shapes))
+        found, place = self.trace(static, shapes), (key, shape_key(shapes))
         if isinstance(found, LoopProgram) and (wrong := faults(found)):
             raise UnsupportedError(
                 f"{self.name} is captured as a program that is not valid: {wrong[0]}",
@@ -188,7 +187,7 @@ class Source:
         "floats"; "some integers", where each result shows; "rounded floats", where floats are stored
         in arrays of integers; or "what Python does", where nothing is known. `seen` says whether it
         returned floats where it was tried."""
-        key = static_key(static), _shape_key(shapes)
+        key = static_key(static), shape_key(shapes)
         found = self.floats.get(key)
         if found is None:
             with self.once:
@@ -208,7 +207,7 @@ class Source:
     def _once(self, program: Program) -> Program:
         """The program itself, or an equal one that was captured for other arguments."""
         for other in self.captured.values():
-            if isinstance(other, Program) and _alike(program, other):
+            if isinstance(other, Program) and alike(program, other):
                 return other
         return program
 
@@ -244,7 +243,7 @@ class Source:
         whole = frozenset(n for n, v in zip(shapes, values, strict=False) if is_whole(v))
         if not whole:
             return shapes
-        key = static_key(static), _shape_key(shapes), whole
+        key = static_key(static), shape_key(shapes), whole
         found = self.integers.get(key)
         if found is None:
             with self.once:
@@ -288,7 +287,7 @@ class Source:
 
     def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
         """The arguments of these shapes that the captured function changes."""
-        return self.changes.get((static_key(static), _shape_key(shapes)), ())
+        return self.changes.get((static_key(static), shape_key(shapes)), ())
 
     def sees_sharing(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
         """Whether results depend on which arguments share memory: what serves calls must look."""
@@ -327,26 +326,30 @@ class Source:
         ------
         UnsupportedError : if it is refused then, too; or as before, if there is no more to know.
         """
-        self.refused[static_key(static), _shape_key(shapes)] = refused
-        known = all_known(shapes, values, mapped)
-        if known is None:
-            raise refused
+
+        def trace(known: Shapes) -> None:
+            place = static_key(static), shape_key(known)
+            if place in self.refused:
+                raise copy(self.refused[place])
+            try:
+                self.raw(static, known)
+            except SizesDecideError:
+                raise
+            except UnsupportedError as error:
+                self.refused[place] = copy(error)
+                raise
+
+        self.refused[static_key(static), shape_key(shapes)] = copy(refused)  # without its frames
         try:
-            self.raw(static, known)
-        except SizesDecideError:
-            raise refused from None
-        except UnsupportedError as error:
-            if error.location != refused.location:
-                first = f"for arrays of any size, {refused.message}"
-                hint = "; ".join(filter(None, (error.hint, first)))
-                refused = UnsupportedError(error.message, error.location, hint)
-            self.refused[static_key(static), _shape_key(known)] = refused
-            raise refused from None
+            found = for_the_call(trace, shapes, values, mapped, refused)
+        except UnsupportedError:
+            del refused  # which holds this frame
+            raise
         line = "" if refused.location is None else f" in line {refused.location.line}"
-        self.taken[static_key(static), _shape_key(known)] = (
+        self.taken[static_key(static), shape_key(found)] = (
             f"for these sizes and integers alone, as otherwise {refused.message}{line}"
         )
-        return known
+        return found
 
     def _reals(
         self, static: Mapping[str, Any], shapes: Shapes, values: Sequence[Any]
@@ -363,9 +366,9 @@ class Source:
     def _met(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
         """The sizes for which what is captured for arguments of these shapes does not hold."""
         self.fresh()
-        place = static_key(static), _shape_key(shapes)
+        place = static_key(static), shape_key(shapes)
         if place in self.refused:
-            raise self.refused[place]
+            raise copy(self.refused[place])
         met = self.met.get(place)
         if met is None or not met.decisive:
             try:
@@ -377,13 +380,13 @@ class Source:
     def has_one_kernel(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
         """Whether what was captured for these arguments holds for all sizes of arrays that
         are alike."""
-        met = self.met[static_key(static), _shape_key(shapes)]
+        met = self.met[static_key(static), shape_key(shapes)]
         sized = any(len(shape) > 2 for shape in shapes.values())
         return not sized and all(b is not ZERO for _, b in met.pairs)
 
     def stretches(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
         """The sizes for which what was captured for these arguments does not hold."""
-        return self.met[static_key(static), _shape_key(shapes)]
+        return self.met[static_key(static), shape_key(shapes)]
 
     def calls(self, static: Mapping[str, Any]) -> list[str]:
         """How the arguments of each kind of call so far are taken."""
@@ -399,7 +402,7 @@ class Source:
         """How arrays of these shapes are taken; empty if as they are. The captured program need not
         say so, as it may be shared with calls that pass numbers."""
         self.raw(static, shapes)
-        return self.taken[static_key(static), _shape_key(shapes)]
+        return self.taken[static_key(static), shape_key(shapes)]
 
     def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
         """The function as captured, which must be one of numbers."""
@@ -490,7 +493,7 @@ class Source:
             if stored is not None:
                 optimized, known, off, fault = unpacked(raw, stored[0])
                 self.sound[id(raw)] = Sound(off, key)
-                _warn(known, raw)
+                guard_messages.warn(known, raw)
                 _warn_of(self.name, off, fault)
                 return optimized
         optimized, known, off, fault = self._validated(raw, static, shapes, how)
@@ -500,7 +503,7 @@ class Source:
         self.sound[id(raw)].key = key
         if key is not None:
             cache.store(key, packed(optimized, known, off, fault), ())
-        _warn(known, raw)
+        guard_messages.warn(known, raw)
         _warn_of(self.name, off, fault)
         return optimized
 
@@ -592,56 +595,3 @@ def _warn_of(name: str, without: frozenset[str], fault: Any) -> None:
         from symdiff.pipeline.validation.stages import named, warn
 
         warn(name, fault, named(without))
-
-
-_warned: dict[Any, Any] = {}
-"""What the warnings module remembers."""
-
-
-def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
-    """Warn of guards whose value is not the limit, where they stand in the source."""
-    for text, node in wrong:
-        place = program.place(node)
-        path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
-        warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)
-
-
-def _alike(a: Program, b: Program) -> bool:
-    """Whether two programs are the same function."""
-    if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
-        return False
-    if (a.of_derivatives, a.own) != (b.of_derivatives, b.own):
-        return False
-    return repr(a.tree) == repr(b.tree) and (a.kinds, a.slopes) == (b.kinds, b.slopes)
-
-
-def _shape_key(shapes: Shapes | None) -> Any:
-    return None if shapes is None else tuple(shapes.items())
-
-
-def static_key(static: Mapping[str, Any]) -> Any:
-    """A hashable stand-in for the static arguments of a call; those that differ in type, or in
-    the sign of a zero, are not the same."""
-    return tuple((k, _hashable(v)) for k, v in static.items())
-
-
-def _hashable(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes()
-    if isinstance(value, (list, tuple)):
-        return type(value), tuple(_hashable(v) for v in value)
-    if isinstance(value, dict):
-        return type(value), tuple((_hashable(k), _hashable(v)) for k, v in value.items())
-    if isinstance(value, (set, frozenset)):
-        return type(value), frozenset(_hashable(v) for v in value)
-    if isinstance(value, float):
-        return type(value), value.hex()
-    if isinstance(value, complex):
-        return type(value), value.real.hex(), value.imag.hex()
-    try:
-        hash(value)
-    except TypeError as e:
-        raise SymdiffError(
-            f"a static argument of type {type(value).__name__} is not hashable"
-        ) from e
-    return type(value), value

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
 from symdiff.codegen.sympy.text import short_text
+from symdiff.errors import GuardWarning
 from symdiff.ir import Expr
+from symdiff.ir.program import Program
 from symdiff.passes.guards.notes import Guard, GuardNotes
 from symdiff.passes.guards.proof import BAND_ULPS
 from symdiff.passes.guards.verdicts import Place, Solved
@@ -41,3 +47,15 @@ def _text(place: Place | Solved) -> str:
         f"{short_text(e)} = {short_text(v) if isinstance(v, Expr) else f'{float(v):.17g}'}"
         for e, v in place
     )
+
+
+_warned: dict[Any, Any] = {}
+"""What the warnings module remembers."""
+
+
+def warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
+    """Warn of guards whose value is not the limit, where they stand in the source."""
+    for text, node in wrong:
+        place = program.place(node)
+        path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
+        warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)

@@ -102,7 +102,7 @@ def of_elements(kernel: Kernel, dtype: str, tree: Tree) -> Record | None:
         return None
     bodies = kernel.bodies(dtype, 0)
     tested = bodies.tested()
-    made = [tested, bodies.between and bodies.between(), bodies.second and bodies.second()]
+    made = [tested, bodies.between and bodies.between()]
     inputs, outputs = len(kernel.params), len(kernel.outputs)
     count = inputs + outputs + kernel.flagged
     item = np.dtype(dtype).itemsize
@@ -115,7 +115,7 @@ def of_elements(kernel: Kernel, dtype: str, tree: Tree) -> Record | None:
     moved, counted = [], [tiers.RECORD.index("stop")]
     if kernel.flagged:
         moved.append((lists + count - 1, len(words)))
-    for name, body in zip(("tested", "between", "second"), made, strict=True):
+    for name, body in zip(("tested", "between"), made, strict=True):
         if body is None:
             continue
         job = first + len(JOB) * tiers.RECORD.index(name)

@@ -39,6 +39,8 @@ class Function(Protocol):
     @property
     def refused(self) -> Expr: ...
     @property
+    def guarded(self) -> Expr: ...
+    @property
     def tested(self) -> bool: ...
     @property
     def flags(self) -> bool: ...
@@ -110,7 +112,7 @@ class Plain:
     outputs: tuple[Expr, ...]
     test: Expr | None = None
 
-    refused = FALSE
+    refused = guarded = FALSE
     tested = has_double_double = False
 
     @property

@@ -155,3 +155,15 @@ def test_arrays_of_other_shapes_stay_elementwise_beside_one_that_is_not_read():
     np.testing.assert_array_equal(by_y, np.zeros(5))
     with pytest.raises(SymdiffError, match="grad needs a function of one real value"):
         symgrad(lambda x, y: x * x[0]).grad(X, np.ones(5))
+
+
+def test_by_numbers_it_is_the_array_of_slopes() -> None:
+    t = np.linspace(0.1, 2.0, 7)
+    f = symgrad(lambda t, a, b: a * np.exp(-b * t), wrt=("a", "b"))
+    for a, b in ((1.5, 0.7), (0.2, 3.0), (1.0, 1.0)):
+        by_a, by_b = f.jacobian(t, a, b)
+        np.testing.assert_allclose(by_a, np.exp(-b * t), rtol=1e-14)
+        np.testing.assert_allclose(by_b, -a * t * np.exp(-b * t), rtol=1e-14)
+    full = symgrad(lambda t, a: a * t * t, wrt=("t", "a")).jacobian(t, 2.0)
+    np.testing.assert_allclose(full[0], np.diag(4.0 * t), rtol=1e-14)
+    np.testing.assert_allclose(full[1], t * t, rtol=1e-14)

@@ -5,7 +5,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.api.entries import MOST_SELECTIONS
-from symdiff.pipeline.derivation import static_key
+from symdiff.pipeline.keys import static_key
 from tests.kernels import compiled_entries
 
 

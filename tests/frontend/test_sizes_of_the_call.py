@@ -6,6 +6,8 @@ and arrays element by element (`pipeline.derivation.Source`): a program for each
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -52,7 +54,7 @@ def permut(x, n):
 def binom(x, n):
     c = [1.0]
     for _ in range(n):
-        c = [1.0] + [a + b for a, b in zip(c[:-1], c[1:], strict=False)] + [1.0]
+        c = [1.0] + [a + b for a, b in itertools.pairwise(c)] + [1.0]
     return sum(k * x**i for i, k in enumerate(c))
 
 
@@ -166,3 +168,24 @@ def test_what_is_refused_all_the_same_says_why():
         symgrad(listed)(np.ones(3))
     with pytest.raises(UnsupportedError, match="have different lengths"):
         symgrad(ragged)(np.ones(3000))  # too many elements to trace one by one
+
+
+def test_only_integers_that_must_be_known_are():
+    """The others are numbers with derivatives, as in functions that are taken for arrays of any size."""
+
+    def f(x, n, c, flag):
+        rows = []
+        for i in range(n):
+            if flag:
+                rows.append([x[0] * i] * i)
+            elif flag == 0:
+                rows.append([c * x[1]] * 2)
+        rows = rows[1:] if flag else rows
+        return c * sum([sum(r) for r in rows])
+
+    g, x = symgrad(f), np.array([0.5, 2.0])
+    for n, c, flag in ((3, 2, True), (3, 2, 1), (4, 3, False), (np.int64(4), 3.0, 0), (3, 2, True)):
+        assert g(x, n, c, flag) == pytest.approx(f(x, n, c, flag), rel=1e-15)
+        by_x, by_c = g.grad(x, n, c, flag)
+        np.testing.assert_allclose(by_x, differences(f, (x, n, c, flag), 0), rtol=1e-8)
+        assert by_c == pytest.approx(differences(f, (x, n, float(c), flag), 2), rel=1e-8)

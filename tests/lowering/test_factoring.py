@@ -93,7 +93,16 @@ def test_powers_of_one_reciprocal():
 
 
 def test_reciprocals_of_a_number_and_of_its_square_root():
-    assert after(Y / sqrt(X), Z / X, 1 / X**2)[DIV] == 1
+    size = X**2 + Y**2
+    assert after(Y / sqrt(size), Z / size, 1 / size**2)[DIV] == 1
+
+
+def test_a_number_that_may_be_negative_is_not_divided_by_as_the_square_of_its_root():
+    f = lambda x: np.where(x > 0, np.sqrt(np.maximum(x, 0)), 0) + 3 / x
+    made = symgrad(f, accuracy="fast")
+    for x in (-1.75, -3.0, 4.0):
+        slope = -3 / x**2 + (0.5 / math.sqrt(x) if x > 0 else 0.0)
+        assert made.grad(x) == pytest.approx(slope, rel=1e-14)
 
 
 def test_what_is_divided_by_together_is_divided_by_at_once():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -209,3 +210,49 @@ def test_formulas_that_meet_at_the_end_of_a_half_line_have_the_slopes_of_the_one
     function: Any,
 ) -> None:
     assert symgrad(function).grad(0.5, 0.0) == (0.0, 0.0)
+
+
+def divided(x, y):
+    return math.exp(x) if x == y else (math.exp(x) - math.exp(y)) / (x - y)
+
+
+def sinc(x):
+    return math.sin(x) / x if x != 0 else 1.0
+
+
+def banded_product(x, y):
+    s = sinc(x)
+    return s if abs(x - y) < 1e-12 else s * math.sinh(x - y) / (x - y)
+
+
+def nested_bands(x, y):
+    if abs(x - y) < 1e-12:
+        return sinc(x) ** 2
+    return sinc(x) * sinc(y) * math.sinh(x - y) / (x - y)
+
+
+def difference(x, y):
+    return divided(x, y) - (math.expm1(x) / x if x != 0 else 1.0)
+
+
+THIRD = 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("f", "slopes", "bends"),
+    [
+        (banded_product, (0.0, 0.0), [[0.0, -THIRD], [-THIRD, THIRD]]),
+        (difference, (0.0, 0.5), [[0.0, 1 / 6], [1 / 6, THIRD]]),
+        pytest.param(
+            nested_bands, (0.0, 0.0), [[0.0, -THIRD], [-THIRD, 0.0]], marks=pytest.mark.slow
+        ),
+        pytest.param(divided, (0.5, 0.5), [[THIRD, 1 / 6], [1 / 6, THIRD]], marks=pytest.mark.slow),
+    ],
+)
+def test_diagonals_where_another_guard_holds_too(f, slopes, bends) -> None:
+    """All are smooth at the origin; products of series by hand."""
+    g = symgrad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(g.grad(0.0, 0.0), slopes, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(g.hessian(0.0, 0.0), bends, rtol=1e-12, atol=1e-15)

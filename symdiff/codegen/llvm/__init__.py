@@ -12,7 +12,8 @@
 `gemm`             products of matrices
 `linear`           small and triangular linear systems
 `jit`              compiling and linking
-`operation_table`  ball arithmetic as a table of calls of FLINT, and the loop that runs tables
+`operation_table`  ball arithmetic as a table of calls of FLINT
+`table_loops`      the loops that run such tables
 `ball_calls`       C functions that have ball arithmetic compute
 `entry/`           builtins that Python calls
 `loops/`           programs with arrays and loops

@@ -32,7 +32,8 @@ inputs, count : how many operands are read, and how many there are.
 row : elements in a row. start, stop : the elements to compute, counted over rows.
 width : elements in a register, a power of two.
 buffers : count * BLOCK * 8 bytes of memory; work : count addresses.
-stream : 0, or how the body writes outputs that are contiguous (see `codegen.llvm.nontemporal`).
+stream : 0, or how the body writes outputs that are contiguous (see `codegen.llvm.nontemporal`); or the plan of
+    a body in ball arithmetic.
 """
 
 TABLE = ("float", "NotImplemented", "PyFloat_FromDouble", "PyTuple_New", "PyTuple_SetItem",

@@ -250,10 +250,10 @@ class Linked:
     are other code whose address it received, and that lives as long.
     """
 
-    attached: Linked | None = None
+    attached: object = None
 
     def __init__(self, code: bytes, externals: Iterable[str]) -> None:
-        self.helpers: list[Linked] = []
+        self.helpers: list[object] = []
         addresses: dict[str, int] = {}
         for name in externals:
             address = symbol(name.removeprefix("?"))

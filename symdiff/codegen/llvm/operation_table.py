@@ -4,7 +4,7 @@ Before:  exp(b - a)/(1 + exp(b - a))
 After:   column a; column b; arb_sub; arb_exp; arb_add; arb_div, with registers for the results
 
 A row of the table is one operation: a kind, a C function, and the places of its result and arguments.
-The loop (`print_loop`) is the same for all tables, so it is compiled once and kept on disk. For
+The loop (`codegen.llvm.table_loops`) is the same for all tables, so it is compiled once and kept on disk. For
 each element it runs the rows at one precision, and rounds both ends of each output's ball.
 
 Registers: balls (FLINT's `arb_t`, 48 bytes), and truth values of three kinds (one byte: `FALSE`, `TRUE`,
@@ -28,6 +28,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr, Op
 from symdiff.ir import functions as f
 from symdiff.ir.plain import PREFIX, SINGLE, in_doubles, is_plain, real_op
+from symdiff.ir.undefined import undefined
 
 BALL = 48
 """Bytes of a ball."""
@@ -61,8 +62,9 @@ class Table:
     ----------
     rows : kind, function, result, three arguments, a number, a second function; all are numbers,
         but for names of C functions.
-    balls, truths : how many registers there are.
-    constants : balls that rows only read: exact numbers, or names of functions f(z, bits).
+    balls, truths : how many registers there are, without constants.
+    constants : balls that rows only read: exact numbers, or names of functions f(z, bits). They stand before
+        the registers: the first one in place -1, the next in place -2.
     truth_constants : the same of truth values.
     columns : the nodes whose doubles are given for each element.
     roots : the registers of the outputs.
@@ -71,7 +73,7 @@ class Table:
     rows: list[tuple[int | str, ...]] = field(default_factory=list)
     balls: int = 0
     truths: int = 0
-    constants: list[tuple[int, Fraction | float | str]] = field(default_factory=list)
+    constants: list[Fraction | float | str] = field(default_factory=list)
     truth_constants: list[tuple[int, int]] = field(default_factory=list)
     columns: list[Expr] = field(default_factory=list)
     roots: tuple[int, ...] = ()
@@ -79,7 +81,7 @@ class Table:
     def names(self) -> set[str]:
         """The C functions that rows call."""
         called = {x for row in self.rows for x in row if isinstance(x, str)}
-        return called | {x for _, x in self.constants if isinstance(x, str)}
+        return called | {x for x in self.constants if isinstance(x, str)}
 
 
 def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
@@ -101,6 +103,13 @@ def table_of(tape: Tape, stable: Sequence[Expr] = ()) -> Table:
             for s, e in zip(stable, outputs, strict=True)
         ]
     return _Builder(outputs).table
+
+
+def with_nan(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The outputs, with 0 where they are certainly nan; and 1 where they are, else 0."""
+    nan = undefined(outputs)
+    values = (ir.where(c, ir.ZERO, e) for c, e in zip(nan, outputs, strict=True))
+    return (*values, *(ir.where(c, ir.ONE, ir.ZERO) for c in nan))
 
 
 class Rows:
@@ -156,12 +165,11 @@ class Rows:
 
     def constant(self, value: Fraction | float | str) -> int:
         """A ball that rows only read: an exact number, or a C function's."""
-        table = self.table
-        table.balls += 1
+        constants = self.table.constants
         if isinstance(value, Fraction) and abs(value) < LARGEST and Fraction(float(value)) == value:
             value = float(value)
-        table.constants.append((table.balls - 1, value))
-        return table.balls - 1
+        constants.append(value)
+        return -len(constants)
 
     def power(self, x: int, q: Fraction) -> int:
         """x**q."""
@@ -291,358 +299,3 @@ def _applied(e: Expr, args: Sequence[Any]) -> Any:
         value = function(*args)
     single = e.op.name.startswith(PREFIX + SINGLE)
     return np.float64(np.float32(value)) if single else value
-
-
-# --------------------------------------------------------------------- the loop
-def logic() -> bytes:
-    """NOT, AND and OR of truth values, as tables of nine."""
-    three = (FALSE, TRUE, UNKNOWN)
-
-    def both(a: int, b: int) -> int:
-        return FALSE if FALSE in (a, b) else TRUE if a == b == TRUE else UNKNOWN
-
-    def either(a: int, b: int) -> int:
-        return TRUE if TRUE in (a, b) else FALSE if a == b == FALSE else UNKNOWN
-
-    negated = [(TRUE, FALSE, UNKNOWN)[a] for a in three for _ in three]
-    pairs = [(a, b) for a in three for b in three]
-    return bytes([*negated, *(both(*p) for p in pairs), *(either(*p) for p in pairs)])
-
-
-PREFIXED = "symdiff_"
-"""Begins the names of FLINT's functions in compiled code, so that no other library's are meant."""
-
-
-def print_loop() -> str:
-    """The module with the functions `run`; `ends`, which rounds both ends of balls to doubles; and `clear`,
-    which frees registers.
-
-    The arguments of `run`: registers of balls and truth values; rows and their number; columns (a row for
-    each element) and their number; elements; places of outputs and their number; results, what is
-    found of each element, and the bits that are accurate; precision; whether results are float32;
-    the bits from which an argument is known so well that more of them do not help; and whether only
-    the middle of each result's ball is kept.
-    """
-    table = "".join(f"\\{b:02X}" for b in logic())
-    own = _LOOP.replace("@arb", f"@{PREFIXED}arb").replace("@arf", f"@{PREFIXED}arf")
-    return own.replace("TABLE", table)
-
-
-_LOOP = r"""
-@logic = internal constant [27 x i8] c"TABLE"
-declare void @arb_set(i8*, i8*)
-declare void @arb_indeterminate(i8*)
-declare i32 @arb_is_finite(i8*)
-declare i64 @arb_rel_accuracy_bits(i8*)
-declare void @arb_get_interval_arf(i8*, i8*, i8*, i64)
-declare double @arf_get_d(i8*, i32)
-declare void @arf_clear(i8*)
-declare void @arb_clear(i8*)
-declare void @arb_get_mid_arb(i8*, i8*)
-
-define void @clear(i8* %R, i64 %count) {
-entry:
-  br label %head
-head:
-  %k = phi i64 [0, %entry], [%next, %one]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %one, label %end
-one:
-  %o = mul i64 %k, 48
-  %x = getelementptr i8, i8* %R, i64 %o
-  call void @arb_clear(i8* %x)
-  %next = add i64 %k, 1
-  br label %head
-end:
-  ret void
-}
-
-define void @ends(i8* %R, i64* %roots, i64 %nroots, double* %least, double* %most, i64* %bits, i64 %prec) {
-entry:
-  %low.m = alloca [32 x i8], align 16
-  %high.m = alloca [32 x i8], align 16
-  store [32 x i8] zeroinitializer, [32 x i8]* %low.m
-  store [32 x i8] zeroinitializer, [32 x i8]* %high.m
-  %low = bitcast [32 x i8]* %low.m to i8*
-  %high = bitcast [32 x i8]* %high.m to i8*
-  br label %head
-head:
-  %k = phi i64 [0, %entry], [%next, %stored]
-  %more = icmp slt i64 %k, %nroots
-  br i1 %more, label %one, label %end
-one:
-  %root.p = getelementptr i64, i64* %roots, i64 %k
-  %root = load i64, i64* %root.p
-  %root.o = mul i64 %root, 48
-  %ball = getelementptr i8, i8* %R, i64 %root.o
-  %finite = call i32 @arb_is_finite(i8* %ball)
-  %is.finite = icmp ne i32 %finite, 0
-  br i1 %is.finite, label %round, label %stored
-round:
-  call void @arb_get_interval_arf(i8* %low, i8* %high, i8* %ball, i64 %prec)
-  %dl = call double @arf_get_d(i8* %low, i32 4)
-  %dh = call double @arf_get_d(i8* %high, i32 4)
-  %known = call i64 @arb_rel_accuracy_bits(i8* %ball)
-  br label %stored
-stored:
-  %l = phi double [0x7FF8000000000000, %one], [%dl, %round]
-  %h = phi double [0x7FF8000000000000, %one], [%dh, %round]
-  %b = phi i64 [-9223372036854775807, %one], [%known, %round]
-  %l.p = getelementptr double, double* %least, i64 %k
-  %h.p = getelementptr double, double* %most, i64 %k
-  %b.p = getelementptr i64, i64* %bits, i64 %k
-  store double %l, double* %l.p
-  store double %h, double* %h.p
-  store i64 %b, i64* %b.p
-  %next = add i64 %k, 1
-  br label %head
-end:
-  call void @arf_clear(i8* %low)
-  call void @arf_clear(i8* %high)
-  ret void
-}
-
-define void @run(i8* %R, i8* %B, i64* %rows, i64 %nrows, double* %cols, i64 %ncols, i64 %count,
-                 i64* %roots, i64 %nroots, double* %out, i8* %status, i64* %bits, i64 %prec,
-                 i64 %single, i64 %well, i64 %middle) {
-entry:
-  %low.m = alloca [32 x i8], align 16
-  %high.m = alloca [32 x i8], align 16
-  store [32 x i8] zeroinitializer, [32 x i8]* %low.m
-  store [32 x i8] zeroinitializer, [32 x i8]* %high.m
-  %low = bitcast [32 x i8]* %low.m to i8*
-  %high = bitcast [32 x i8]* %high.m to i8*
-  %is32 = icmp ne i64 %single, 0
-  %inner = icmp ne i64 %middle, 0
-  br label %elements
-elements:
-  %e = phi i64 [0, %entry], [%e.next, %element.done]
-  %e.more = icmp slt i64 %e, %count
-  br i1 %e.more, label %element, label %end
-element:
-  %e.col = mul i64 %e, %ncols
-  %col = getelementptr double, double* %cols, i64 %e.col
-  br label %rows.head
-rows.head:
-  %r = phi i64 [0, %element], [%r.next, %row.done]
-  %r.more = icmp slt i64 %r, %nrows
-  br i1 %r.more, label %row, label %outputs
-row:
-  %r.at = mul i64 %r, 8
-  %p0 = getelementptr i64, i64* %rows, i64 %r.at
-  %p1 = getelementptr i64, i64* %p0, i64 1
-  %p2 = getelementptr i64, i64* %p0, i64 2
-  %p3 = getelementptr i64, i64* %p0, i64 3
-  %p4 = getelementptr i64, i64* %p0, i64 4
-  %p5 = getelementptr i64, i64* %p0, i64 5
-  %p6 = getelementptr i64, i64* %p0, i64 6
-  %p7 = getelementptr i64, i64* %p0, i64 7
-  %kind = load i64, i64* %p0
-  %f = load i64, i64* %p1
-  %d = load i64, i64* %p2
-  %a = load i64, i64* %p3
-  %b = load i64, i64* %p4
-  %c = load i64, i64* %p5
-  %number = load i64, i64* %p6
-  %d.o = mul i64 %d, 48
-  %a.o = mul i64 %a, 48
-  %b.o = mul i64 %b, 48
-  %z = getelementptr i8, i8* %R, i64 %d.o
-  %x = getelementptr i8, i8* %R, i64 %a.o
-  %y = getelementptr i8, i8* %R, i64 %b.o
-  switch i64 %kind, label %row.done [i64 0, label %unary
-    i64 1, label %binary
-    i64 2, label %withnumber
-    i64 3, label %column
-    i64 4, label %compare
-    i64 5, label %logic
-    i64 6, label %select]
-unary:
-  %f1 = inttoptr i64 %f to void (i8*, i8*, i64)*
-  call void %f1(i8* %z, i8* %x, i64 %prec)
-  br i1 %inner, label %middles, label %row.done
-binary:
-  %f2 = inttoptr i64 %f to void (i8*, i8*, i8*, i64)*
-  call void %f2(i8* %z, i8* %x, i8* %y, i64 %prec)
-  br i1 %inner, label %middles, label %row.done
-withnumber:
-  %f3 = inttoptr i64 %f to void (i8*, i8*, i64, i64)*
-  call void %f3(i8* %z, i8* %x, i64 %number, i64 %prec)
-  br i1 %inner, label %middles, label %row.done
-middles:
-  call void @arb_get_mid_arb(i8* %z, i8* %z)
-  br label %row.done
-column:
-  %v.p = getelementptr double, double* %col, i64 %number
-  %v = load double, double* %v.p
-  %f4 = inttoptr i64 %f to void (i8*, double)*
-  call void %f4(i8* %z, double %v)
-  br label %row.done
-compare:
-  %truth = getelementptr i8, i8* %B, i64 %d
-  %f5 = inttoptr i64 %f to i32 (i8*, i8*)*
-  %proves = call i32 %f5(i8* %x, i8* %y)
-  %holds = icmp ne i32 %proves, 0
-  br i1 %holds, label %compared, label %refute
-refute:
-  %g = load i64, i64* %p7
-  %f6 = inttoptr i64 %g to i32 (i8*, i8*)*
-  %refutes = call i32 %f6(i8* %x, i8* %y)
-  %fails = icmp ne i32 %refutes, 0
-  %not = select i1 %fails, i8 0, i8 2
-  br label %compared
-compared:
-  %found = phi i8 [1, %compare], [%not, %refute]
-  store i8 %found, i8* %truth
-  br label %row.done
-logic:
-  %ta.p = getelementptr i8, i8* %B, i64 %a
-  %tb.p = getelementptr i8, i8* %B, i64 %b
-  %ta = load i8, i8* %ta.p
-  %tb = load i8, i8* %tb.p
-  %ta.i = zext i8 %ta to i64
-  %tb.i = zext i8 %tb to i64
-  %l3 = mul i64 %ta.i, 3
-  %l4 = add i64 %l3, %tb.i
-  %l5 = add i64 %l4, %number
-  %l.p = getelementptr [27 x i8], [27 x i8]* @logic, i64 0, i64 %l5
-  %l = load i8, i8* %l.p
-  %td.p = getelementptr i8, i8* %B, i64 %d
-  store i8 %l, i8* %td.p
-  br label %row.done
-select:
-  %tc.p = getelementptr i8, i8* %B, i64 %a
-  %tc = load i8, i8* %tc.p
-  %unknown = icmp eq i8 %tc, 2
-  br i1 %unknown, label %indeterminate, label %known
-indeterminate:
-  call void @arb_indeterminate(i8* %z)
-  br label %row.done
-known:
-  %yes = icmp eq i8 %tc, 1
-  %c.o = mul i64 %c, 48
-  %taken = select i1 %yes, i64 %b.o, i64 %c.o
-  %w = getelementptr i8, i8* %R, i64 %taken
-  call void @arb_set(i8* %z, i8* %w)
-  br label %row.done
-row.done:
-  %r.next = add i64 %r, 1
-  br label %rows.head
-
-outputs:
-  %e.out = mul i64 %e, %nroots
-  br label %outputs.head
-outputs.head:
-  %k = phi i64 [0, %outputs], [%k.next, %output.done]
-  %state = phi i8 [0, %outputs], [%state.next, %output.done]
-  %worst = phi i64 [9223372036854775807, %outputs], [%worst.next, %output.done]
-  %k.more = icmp slt i64 %k, %nroots
-  br i1 %k.more, label %output, label %checked
-output:
-  %root.p = getelementptr i64, i64* %roots, i64 %k
-  %root = load i64, i64* %root.p
-  %root.o = mul i64 %root, 48
-  %ball = getelementptr i8, i8* %R, i64 %root.o
-  %finite = call i32 @arb_is_finite(i8* %ball)
-  %is.finite = icmp ne i32 %finite, 0
-  br i1 %is.finite, label %round, label %undefined
-round:
-  call void @arb_get_interval_arf(i8* %low, i8* %high, i8* %ball, i64 %prec)
-  br i1 %is32, label %as.single, label %as.double
-as.double:
-  %dl = call double @arf_get_d(i8* %low, i32 4)
-  %dh = call double @arf_get_d(i8* %high, i32 4)
-  br label %rounded
-as.single:
-  %sl = call double @arf_get_d(i8* %low, i32 2)
-  %sh = call double @arf_get_d(i8* %high, i32 3)
-  %fl = fptrunc double %sl to float
-  %fh = fptrunc double %sh to float
-  %xl = fpext float %fl to double
-  %xh = fpext float %fh to double
-  br label %rounded
-rounded:
-  %least = phi double [%dl, %as.double], [%xl, %as.single]
-  %most = phi double [%dh, %as.double], [%xh, %as.single]
-  %e.k = add i64 %e.out, %k
-  %o.p = getelementptr double, double* %out, i64 %e.k
-  store double %most, double* %o.p
-  %same = fcmp oeq double %least, %most
-  br i1 %same, label %output.done, label %open
-open:
-  %accurate = call i64 @arb_rel_accuracy_bits(i8* %ball)
-  %tie = icmp sge i64 %accurate, 200
-  %open.state = select i1 %tie, i8 2, i8 1
-  %lower = icmp slt i64 %accurate, %worst
-  %worst.1 = select i1 %lower, i64 %accurate, i64 %worst
-  br label %merged
-undefined:
-  br label %merged
-merged:
-  %new.state = phi i8 [%open.state, %open], [1, %undefined]
-  %new.worst = phi i64 [%worst.1, %open], [-1, %undefined]
-  %s.larger = icmp ugt i8 %new.state, %state
-  %s.max = select i1 %s.larger, i8 %new.state, i8 %state
-  br label %output.done
-output.done:
-  %state.next = phi i8 [%state, %rounded], [%s.max, %merged]
-  %worst.next = phi i64 [%worst, %rounded], [%new.worst, %merged]
-  %k.next = add i64 %k, 1
-  br label %outputs.head
-
-checked:
-  %st.p = getelementptr i8, i8* %status, i64 %e
-  store i8 %state, i8* %st.p
-  %bits.p = getelementptr i64, i64* %bits, i64 %e
-  store i64 %worst, i64* %bits.p
-  %lost = icmp eq i64 %worst, -1
-  br i1 %lost, label %why, label %element.done
-why:
-  %w.r = phi i64 [0, %checked], [%w.next, %why.next]
-  %w.more = icmp slt i64 %w.r, %nrows
-  br i1 %w.more, label %why.row, label %element.done
-why.row:
-  %w.at = mul i64 %w.r, 8
-  %q0 = getelementptr i64, i64* %rows, i64 %w.at
-  %q2 = getelementptr i64, i64* %q0, i64 2
-  %q3 = getelementptr i64, i64* %q0, i64 3
-  %q4 = getelementptr i64, i64* %q0, i64 4
-  %w.kind = load i64, i64* %q0
-  %computes = icmp slt i64 %w.kind, 3
-  br i1 %computes, label %why.result, label %why.next
-why.result:
-  %wd = load i64, i64* %q2
-  %wd.o = mul i64 %wd, 48
-  %wz = getelementptr i8, i8* %R, i64 %wd.o
-  %w.finite = call i32 @arb_is_finite(i8* %wz)
-  %w.bad = icmp eq i32 %w.finite, 0
-  br i1 %w.bad, label %why.first, label %why.next
-why.first:
-  %wa = load i64, i64* %q3
-  %wa.o = mul i64 %wa, 48
-  %wx = getelementptr i8, i8* %R, i64 %wa.o
-  %a.bits = call i64 @arb_rel_accuracy_bits(i8* %wx)
-  %a.known = icmp sge i64 %a.bits, %well
-  br i1 %a.known, label %why.second, label %why.next
-why.second:
-  %wb = load i64, i64* %q4
-  %wb.o = mul i64 %wb, 48
-  %wy = getelementptr i8, i8* %R, i64 %wb.o
-  %b.bits = call i64 @arb_rel_accuracy_bits(i8* %wy)
-  %b.known = icmp sge i64 %b.bits, %well
-  br i1 %b.known, label %hopeless, label %why.next
-hopeless:
-  store i8 2, i8* %st.p
-  br label %element.done
-why.next:
-  %w.next = add i64 %w.r, 1
-  br label %why
-element.done:
-  %e.next = add i64 %e, 1
-  br label %elements
-end:
-  call void @arf_clear(i8* %low)
-  call void @arf_clear(i8* %high)
-  ret void
-}
-"""

@@ -94,7 +94,7 @@ def print_point(
     """A module with `i8 @point(ptr in, ptr out)` for one element.
 
     Where the `flagged` condition holds, the function whose address is in the global
-    `second`, if there is one, computes the element again and decides.
+    `second`, if there is one, is called with the global `plan`; it computes the element again and decides.
     """
     writer = writer or Writer(dtype, Lanes())
     real = writer.real
@@ -109,7 +109,7 @@ def print_point(
     parts = writer.chunks("point", signature, stores)
     calls = [f"call void @{part}({signature}, ptr %spill)" for part in parts]
     lines = [
-        *(("@second = global ptr null",) if flagged is not None else ()),
+        *(("@second = global ptr null", "@plan = global ptr null") if flagged is not None else ()),
         "define i8 @point(ptr noalias %in, ptr noalias %out) #0 {",
         "%flag = alloca i8",
         "store i8 0, ptr %flag",
@@ -130,7 +130,8 @@ _SECOND = (
     "%enough = or i1 %alone, %fine",
     "br i1 %enough, label %done, label %again",
     "again:",
-    "%verdict = call i8 %next(ptr %in, ptr %out)",
+    "%with = load ptr, ptr @plan",
+    "%verdict = call i8 %next(ptr %in, ptr %out, ptr %with)",
     "ret i8 %verdict",
     "done:",
 )

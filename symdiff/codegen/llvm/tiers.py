@@ -7,9 +7,9 @@ A chunk goes through the first of the bodies that serves:
    is set, the chunk is computed again by
 2. tested, which says of every element whether it is flagged.
 
-Flagged elements are then gathered, computed again by the bodies `between` and `second`,
-each of which takes what the one before it flags, whole registers at a time, and put back;
-what the last body flags stays flagged. So an element's result does not depend on others.
+Flagged elements are then gathered, computed again by the body `between`, whole registers at a time, and put
+back; what that flags, by ball arithmetic (`balls`), if there is little of it. The rest stays flagged. So an
+element's result does not depend on others.
 """
 
 from __future__ import annotations
@@ -23,14 +23,23 @@ from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
 
 CHUNK = 4096
 """Elements between two looks at the processor's flags."""
-RECORD = ("lean", "tested", "between", "second", "position", "stop", "left", "tried", "raised",
-          "lead", "sure")  # fmt: skip
+RECORD = (
+    "lean",
+    "tested",
+    "between",
+    "balls",
+    "position",
+    "stop",
+    "tried",
+    "raised",
+    "lead",
+    "sure",
+)
 """What `tiers` takes, each an i64 or an address.
 
-lean, tested, between, second : jobs (see `driver.JOB`), or null; start and stop are filled
-    in. The bodies of all but `lean` may be null until they are asked for.
+lean, tested, between, balls : jobs (see `driver.JOB`), or null; start and stop are filled
+    in. The bodies of `tested` and `between` may be null until they are asked for.
 position, stop : the elements still to be computed.
-left : how many stay flagged after the second tier.
 tried, raised : chunks that the lean body computed, and those of them it failed.
 lead : elements before the first that lies at a multiple of a register's size; chunks
     begin there, and at multiples of CHUNK elements from there.
@@ -38,10 +47,13 @@ sure : whether the lean body leaves the flags as they are: it has no flagged ele
 """
 JOBS = 4
 """So many entries of a record are jobs."""
-DONE, NEEDS_TESTED, NEEDS_BETWEEN, NEEDS_SECOND = 0, 1, 2, 3
+DONE, NEEDS_TESTED, NEEDS_BETWEEN = 0, 1, 2
 """What `tiers` returns: finished, or which body is missing to go on."""
 EXTRA = 2
 """Further blocks of memory that the second job needs behind its buffers."""
+MOST_IN_BALLS, SHARE_IN_BALLS = 16, 16
+"""Of a chunk at most so many elements, or one of so many, are computed in balls there: of others Python looks
+for signals, and equal ones are computed once."""
 MOST_RAISED = 4
 """The lean body is given up when one of so many chunks raised a flag."""
 
@@ -80,9 +92,9 @@ def _print_chunks(flags: bool) -> str:
     f = Function()
     f.do(*PLACES)
     places = {name: f.place("%record", str(k), "i64") for k, name in enumerate(RECORD)}
-    lean, tested, between, second = (f.read("ptr", places[name]) for name in RECORD[:JOBS])
+    lean, tested, between, balls = (f.read("ptr", places[name]) for name in RECORD[:JOBS])
     stop, lead, sure = (f.read("i64", places[name]) for name in ("stop", "lead", "sure"))
-    has = {job: f.compare("ne", job, "null", "ptr") for job in (lean, between, second)}
+    has = {job: f.compare("ne", job, "null", "ptr") for job in (lean, between, balls)}
     picks = f.variable("i64", "0")
     writer = f.choose(has[lean], lean, tested, "ptr")
     streams = [f.place(job, str(JOB.index("stream")), "i64") for job in (writer, tested)]
@@ -106,15 +118,16 @@ def _print_chunks(flags: bool) -> str:
     f.do(f"call void @part(ptr {tested}, i64 {k}, i64 {end})")
     f.write("i64", "0", picks)
     f.label("repair")
-    call = f"call i64 @repair(ptr {{}}, i64 {k}, i64 {end}, ptr {picks})"
+    call = f"call i64 @repair(ptr {{}}, i64 {k}, i64 {end}, ptr {picks}, i64 {{}})"
     with f.when(has[between]):
-        remaining = f.emit(call.format(between))
+        remaining = f.emit(call.format(between, CHUNK))
         f.leave_if(f.compare("slt", remaining, "0"), "ask.between")
         f.leave_if(f.compare("eq", remaining, "0"), "next")
-    with f.when(has[second]):
-        stays = f.emit(call.format(second))
-        f.leave_if(f.compare("slt", stays, "0"), "ask.second")
-        f.write("i64", f.whole("add", f.read("i64", places["left"]), stays), places["left"])
+    with f.when(has[balls]):
+        share = f.whole("udiv", size, str(SHARE_IN_BALLS))
+        few = f.compare("ult", share, str(MOST_IN_BALLS))
+        most = f.choose(few, str(MOST_IN_BALLS), share)
+        f.emit(call.format(balls, most))
     f.label("next")
     often = f.compare("ugt", f.whole("mul", f.read("i64", picks), str(SPARSE)), size)
     how = f.choose(often, "0", stream)
@@ -122,7 +135,7 @@ def _print_chunks(flags: bool) -> str:
         f.write("i64", how, place)
     f.write("i64", end, places["position"])
     f.go("chunk")
-    needs = {"tested": NEEDS_TESTED, "between": NEEDS_BETWEEN, "second": NEEDS_SECOND}
+    needs = {"tested": NEEDS_TESTED, "between": NEEDS_BETWEEN}
     for name, code in needs.items():
         f.label(f"ask.{name}")
         f.give(f"i64 {code}")
@@ -141,8 +154,8 @@ def _lean(f: Function, call: str, flags: bool) -> str:
 
 
 def _print_repair() -> str:
-    """Compute the flagged elements of a chunk again; how many stay flagged, or -1 if the body is
-    missing."""
+    """Compute the flagged elements of a chunk again, unless there are more of them than `most`; how many
+    stay flagged, or -1 if the body is missing."""
     f = Function()
     job = job_fields(f)
     count, row = job["count"], job["row"]
@@ -159,8 +172,9 @@ def _print_repair() -> str:
 
     def compute() -> None:
         given = f"ptr %job, ptr {picked}, i64 {f.read('i64', n)}, i1 {is_flat}"
-        some = f.emit(f"call i64 @compute({given})")
-        f.write("i64", f.whole("add", f.read("i64", left), some), left)
+        with f.when(f.compare("ule", f.read("i64", n), "%most")):
+            some = f.emit(f"call i64 @compute({given})")
+            f.write("i64", f.whole("add", f.read("i64", left), some), left)
 
     with f.loop("%first", "%last", step=64) as k:
         past, following, again = f.whole("add", k, "64"), f.name("following"), f.name("again")
@@ -200,7 +214,7 @@ def _print_repair() -> str:
         compute()
     f.give(f"i64 {f.read('i64', left)}")
     f.label("ask")
-    head = "i64 @repair(ptr %job, i64 %first, i64 %last, ptr %picks) #0"
+    head = "i64 @repair(ptr %job, i64 %first, i64 %last, ptr %picks, i64 %most) #0"
     return f.function(head, "ret i64 -1")
 
 
@@ -240,7 +254,7 @@ def _print_compute() -> str:
             last = f.load(buffer, f.whole("sub", "%n", "1"), "double")
             with f.loop("%n", padded) as u:
                 f.store(last, buffer, u, "double")
-    f.do(f"call void {job['body']}(i64 {steps}, ptr {work}, i64 0)")
+    f.do(f"call void {job['body']}(i64 {steps}, ptr {work}, i64 {job['stream']})")
     flags = f.whole("sub", count, "1")
     with f.loop(job["inputs"], flags) as j:
         source = f.load(work, j, "ptr")

@@ -217,9 +217,30 @@ def in_memory_now(memory: Memory) -> SymArray:
     return SymArray(memory.shape, memory.kind, memory, SLOTS[: len(memory.shape)])
 
 
+MAPS = 4
+"""Index maps at which a formula may read one array, where it is read at another map itself: a formula of
+differences of differences, and so on, would grow with each."""
+
+
+def _stored_if_wide(a: SymArray, at: Sequence[Expr]) -> None:
+    """Compute a formula that reads an array at many index maps once, before it is read at another one."""
+    memory = a.memory
+    if memory.leaf is not None or not memory.shape or tuple(at) == SLOTS[: len(memory.shape)]:
+        return
+    maps: dict[Expr, set[tuple[Expr, ...]]] = {}
+    for n in ir.topological((memory.element,)):
+        if n.op is loop_program.LOAD:
+            maps.setdefault(n.args[0], set()).add(n.args[1:])
+    if any(len(found) > MAPS for found in maps.values()):
+        t = active.get()
+        t.must_not_be_lazy()
+        write_down(t, memory)
+
+
 def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
     """A view of an array, given the indices of the element at the slots."""
     a, sides = current(a), None
+    _stored_if_wide(a, at)
     if a.sides is not None:
         c, x, y = a.sides
         sides = placed(c, at), viewed(x, shape, at), viewed(y, shape, at)
@@ -228,6 +249,7 @@ def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
 
 def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
     """The same as a formula, which does not see later stores."""
+    _stored_if_wide(a, at)
     plain = unlike(a)
     plain = None if plain is None else placed(plain, at)
     return lazy(shape, a.kind, placed(formula(a), at), placed(needs(a), at), plain)

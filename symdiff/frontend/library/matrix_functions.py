@@ -24,9 +24,12 @@ def sqrtm(A: ArrayLike) -> Any:
     one = np.eye(a.shape[0])
     m, x, off, count = a, a, 1.0, 0
     while off > 1e-10 and count < LIMIT:
+        sign, log_size = np.linalg.slogdet(m)
+        if sign == 0:
+            raise ValueError("the matrix is singular, or has no real principal square root")
         size = 1.0
         if off > 1e-2:
-            size = np.exp(np.linalg.slogdet(m)[1] / (-2 * a.shape[0]))
+            size = np.exp(log_size / (-2 * a.shape[0]))
         back = np.linalg.inv(m)
         x = size * x @ (one + back / size**2) / 2
         m = (one + (size**2 * m + back / size**2) / 2) / 2

@@ -48,22 +48,30 @@ def _astuple(t: Tracer, owner: Any) -> Any:
     return tuple(_astuple(t, v) if isinstance(v, Record) else t.freeze(v) for v in made.fields.values())  # fmt: skip
 
 
-def _deeply_copied(t: Tracer, value: Any) -> Any:
-    """`copy.deepcopy`."""
+def _deeply_copied(t: Tracer, value: Any, memo: dict[int, Any] | None = None) -> Any:
+    """`copy.deepcopy`: what is the same object in several places has one copy. `memo`: what was copied, and
+    its copy, by its identity."""
+    memo = {} if memo is None else memo
+    if id(value) not in memo:
+        memo[id(value)] = value, _copy_of(t, t.wrap(value), memo)
+    return memo[id(value)][1]
+
+
+def _copy_of(t: Tracer, value: Any, memo: dict[int, Any]) -> Any:
     if isinstance(value, SymArray):
         return snapshot(value)
     if isinstance(value, Listed):
         return lists.duplicate(value)
     if isinstance(value, Record):
-        return Record(value.made_of, _deeply_copied(t, value.fields))
+        return Record(value.made_of, _deeply_copied(t, value.fields, memo))
     if isinstance(value, (list, dict)):
         parts = value.items() if isinstance(value, dict) else enumerate(value)
-        new = {k: _deeply_copied(t, t.wrap(v)) for k, v in parts}
+        new = {k: _deeply_copied(t, v, memo) for k, v in parts}
         return t.own(
             dict_like(value, new) if isinstance(value, dict) else list_like(value, new.values())
         )
     if isinstance(value, tuple):
-        return tuple_like(value, [_deeply_copied(t, t.wrap(v)) for v in value])
+        return tuple_like(value, [_deeply_copied(t, v, memo) for v in value])
     return t.own(t.freeze(value)) if isinstance(value, SmallArray) else value
 
 

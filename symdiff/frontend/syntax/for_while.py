@@ -27,6 +27,7 @@ and of numbers only."""
 
 MOST_PEELED = 12
 """The most iterations that are traced before a kept loop."""
+TOO_FEW = "a loop makes too few iterations, in which a name would change its form"
 
 
 def _run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
@@ -84,19 +85,21 @@ def _loop_or_peeled(t: Tracer, node: ast.For, found: Unknown, peeled: int = 0) -
 
 
 def _peeled(t: Tracer, node: ast.For, found: Unknown, before: int) -> None:
-    t.require(
-        ir.lt(ZERO, found.count), "value",
-        "a loop makes too few iterations, in which a name would change its form",
-    )  # fmt: skip
+    t.require(ir.lt(ZERO, found.count), "value", TOO_FEW)
     _assign(t, node.target, found.item(ZERO))
-    _run_block(t, node.body)
+    _run_first(t, node.body)
+    rest = ir.sub(found.count, ONE)
+    after = Unknown(rest, lambda k: found.item(ir.add(k, ONE)))
+    _loop_or_peeled(t, node, after, before + 1)
+
+
+def _run_first(t: Tracer, body: Sequence[ast.stmt]) -> None:
+    """The first iteration of a loop, before it."""
+    _run_block(t, body)
     flow = t.frame.flow
     flow.continued = FALSE
     if ir.or_(flow.broken, flow.returned) is not FALSE:
         raise Refused("the first iteration may end the loop")
-    rest = ir.sub(found.count, ONE)
-    after = Unknown(rest, lambda k: found.item(ir.add(k, ONE)))
-    _loop_or_peeled(t, node, after, before + 1)
 
 
 def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
@@ -211,11 +214,36 @@ def run_while(t: Tracer, node: ast.While) -> None:
         if not appended_lists.conditional(t, node.body):
             raise
 
-    def test() -> ir.Expr:
-        c = expressions.condition(t, node.test)
-        t.at = node
-        return scalars.as_cond(c).expr
+    _while_or_peeled(t, node)
 
+
+def _while_or_peeled(t: Tracer, node: ast.While, peeled: int = 0) -> None:
+    """A kept `while`, after its first iterations if these give names their final form."""
+    try:
+        with t.attempt():
+            _while(t, node)
+        return
+    except (Refused, UnsupportedError) as e:
+        if e.hint not in slots.FORMS or peeled == MOST_PEELED:
+            raise
+        refused = e
+    try:
+        with t.attempt():
+            t.require(_condition(t, node), "value", TOO_FEW)
+            _run_first(t, node.body)
+            _while_or_peeled(t, node, peeled + 1)
+    except (Refused, UnsupportedError):
+        raise refused from None
+
+
+def _condition(t: Tracer, node: ast.While) -> ir.Expr:
+    c = expressions.condition(t, node.test)
+    t.at = node
+    return scalars.as_cond(c).expr
+
+
+def _while(t: Tracer, node: ast.While) -> None:
+    test = lambda: _condition(t, node)
     if grown := appended_lists.grown(t, node.body, counted=False):
         t.frame.flow.broken = _appending(t, node, grown, test)
     else:

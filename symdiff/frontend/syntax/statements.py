@@ -43,6 +43,7 @@ from symdiff.frontend.trace.values import (
     Cond,
     Integral,
     Listed,
+    Masked,
     Record,
     Refused,
     Scalar,
@@ -285,7 +286,7 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         t.mutate(old)
         old.update(value)
         return old
-    if isinstance(old, Selected) and shown(t.frame, old) > 1:
+    if isinstance(old, (Selected, Masked)) and shown(t.frame, old) > 1:
         raise Refused(
             "a selection by a condition that another name shows is changed",
             "make another array of it: a = a + ...",

@@ -18,6 +18,7 @@ from symdiff.frontend.trace.array_memory import Memory
 from symdiff.frontend.trace.frames import Container, Frame
 from symdiff.frontend.trace.values import (
     Listed,
+    Masked,
     Record,
     Refused,
     Selected,
@@ -46,7 +47,7 @@ def containers(value: Any) -> Iterator[Any]:
             yield from containers(value[key])
 
 
-def shown(frame: Frame, value: Selected) -> int:
+def shown(frame: Frame, value: Selected | Masked) -> int:
     """The number of places that hold a selection by a condition, or an array that is a view of it,
     among all names of calls and inner functions, and their contents; 2 with over `MOST` of them."""
     stack: list[Any] = [frame]
@@ -62,7 +63,7 @@ def shown(frame: Frame, value: Selected) -> int:
             held = (m.selection for m in (v.memory, *v.memory.origins))
             count += any(s is not None and _same(s, value) for s in held)
             continue
-        if isinstance(v, Selected):
+        if isinstance(v, (Selected, Masked)):
             count += _same(v, value)
             continue
         inner = hasattr(type(v), "keyword_defaults")  # a function that a call defines
@@ -86,7 +87,9 @@ def shown(frame: Frame, value: Selected) -> int:
     return count
 
 
-def _same(a: Selected, b: Selected) -> bool:
+def _same(a: Selected | Masked, b: Selected | Masked) -> bool:
+    if isinstance(a, Masked) or isinstance(b, Masked):
+        return a is b
     return a.items.memory is b.items.memory and a.present is b.present
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from symdiff.ir import (
     HALF,
     INF,
+    NAN,
     NEG,
     ONE,
     SIGN,
@@ -29,8 +30,16 @@ from symdiff.ir import (
     not_,
     or_,
     rational,
+    where,
 )
-from symdiff.ir.functions.columns import LARGEST_PARAMETER, by_balls, flint, slope_by, unknown
+from symdiff.ir.functions.columns import (
+    LARGEST_PARAMETER,
+    by_balls,
+    c_function,
+    flint,
+    slope_by,
+    unknown,
+)
 from symdiff.ir.functions.exponential import EXP
 from symdiff.ir.functions.selection import FLOOR
 
@@ -149,6 +158,16 @@ def _growing_edges(far: float) -> Callable[[float, float], float | None]:
     return edges
 
 
+def _growing_in_c(name: str) -> Callable[[Expr, Expr], Expr]:
+    """J and I with their values at x = 0."""
+
+    def value(v: Expr, x: Expr) -> Expr:
+        at_zero = where(eq(v, ZERO), ONE, where(lt(ZERO, v), ZERO, NAN))
+        return where(eq(x, ZERO), at_zero, c_function(name, 2)(v, x))
+
+    return value
+
+
 # -------------------------------------------------------------------------- J and Y
 def _j_ball(v: Any, x: Any) -> Any:
     return _value_at_zero(v) if x.is_zero() else x.bessel_j(v)
@@ -167,7 +186,7 @@ JV: Op = Op(
     simplify=_reflected("jv", True), fold=_at_zero,
     names=("scipy.special.jv", "scipy.special.jn"),
     sympy=lambda sp, v, x: sp.besselj(v, x),
-    **by_balls("jv", _j_ball, _growing_edges(0.0)),
+    flint=_growing_in_c("arb_hypgeom_bessel_j"), **by_balls("jv", _j_ball, _growing_edges(0.0)),
 )  # fmt: skip
 
 
@@ -230,7 +249,7 @@ IV: Op = Op(
     simplify=_reflected("iv", False), fold=_at_zero,
     names=("scipy.special.iv",),
     sympy=lambda sp, v, x: sp.besseli(v, x),
-    **by_balls("iv", _i_ball, _growing_edges(math.inf)),
+    flint=_growing_in_c("arb_hypgeom_bessel_i"), **by_balls("iv", _i_ball, _growing_edges(math.inf)),
 )  # fmt: skip
 IVE: Op = Op(
     "ive", 2,

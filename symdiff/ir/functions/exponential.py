@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import (
+    CONST,
     ONE,
     POW,
     VAR,
@@ -32,7 +33,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions.columns import at_zero, flint, like_its_argument
 from symdiff.ir.functions.named_numbers import LN2, LN10
-from symdiff.ir.functions.selection import MAXIMUM
+from symdiff.ir.functions.selection import LARGER, MAXIMUM
 
 
 def _log_simplify(x: Expr) -> Expr | None:
@@ -144,6 +145,17 @@ def _exact_log(x: Fraction, base: int) -> Fraction | None:
     return Fraction(k if x >= 1 else -k) if n == 1 else None
 
 
+def gap(a: Expr, b: Expr) -> Expr:
+    """a - b, and 0 where both are -inf."""
+    if CONST in (a.op, b.op):
+        return a - b
+    return LARGER(a, LOWEST) - LARGER(b, LOWEST)
+
+
+LOWEST = const(-1e300)
+"""What -inf counts as in exponents."""
+
+
 LOGADDEXP: Op = Op(
     "logaddexp", 2,
     partials=lambda a, b: (
@@ -154,7 +166,7 @@ LOGADDEXP: Op = Op(
     names=("numpy.logaddexp",),
     sympy=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)),
     python="np.logaddexp({0}, {1})",
-    expand=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(a - b)))),
+    expand=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(gap(a, b))))),
     ball=lambda a, b: a.max(b) + (-abs(a - b)).exp().log1p(),
     flint=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(a - b)))),
 )  # fmt: skip

@@ -87,6 +87,7 @@ EXPINT: Op = Op(
     domain=lambda v, x: le(ZERO, x),
     pole=lambda v, x: and_(eq(x, ZERO), le(v, ONE)),
     sympy=lambda sp, v, x: sp.expint(v, x),
+    flint=lambda v, x: where(lt(ZERO, x), c_function("arb_hypgeom_expint", 2)(v, x), NAN),
     **by_balls("expint", _general, _general_edges),
 )  # fmt: skip
 

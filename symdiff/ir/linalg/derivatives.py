@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.ir import ZERO, Expr, eq, le, lt, var, where
+from symdiff.ir import NAN, ZERO, Expr, eq, le, lt, var, where
 from symdiff.ir.loop_program import (
     INTEGER,
     REAL,
@@ -117,6 +117,13 @@ class Writer:
             return where(eq(i, j), load(a, i, i), below)
 
         return self.build(self.shape(a), at)
+
+
+def over_gap(part: Expr, gap: Expr, none: Expr) -> Expr:
+    """A part of a rotation over the distance of two values. For equal values 0 if `none` holds, which
+    says that nothing depends on the rotation; else nan: functions that do not depend on the choice
+    of the vectors may be smooth there, but their slopes depend on more than this."""
+    return where(eq(gap, ZERO), where(none, ZERO, NAN), part / gap)
 
 
 Tangents = Callable[[Writer, Call, list[Expr]], list[Expr]]

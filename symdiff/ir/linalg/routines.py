@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.ir import HALF, ONE, ZERO, Expr, eq, lt, where
+from symdiff.ir import HALF, ONE, ZERO, Expr, and_, eq, lt, where
 from symdiff.ir.linalg import reference as algebra
 from symdiff.ir.linalg.corrected_pseudoinverse import corrected_pseudoinverse
-from symdiff.ir.linalg.derivatives import Routine, Writer, result_of
+from symdiff.ir.linalg.derivatives import Routine, Writer, over_gap, result_of
 from symdiff.ir.linalg.svd import DIFFERENCE, PINV, SVD
 from symdiff.ir.loop_program import Call, Type, array, load, name_of
 
@@ -150,13 +150,13 @@ def _cholesky_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
     return [w.lower(mean)]
 
 
-def _gaps(w: Writer, values: Expr, k: Expr) -> Expr:
-    """k[i, j]/(w[j] - w[i]), and 0 for equal eigenvalues: functions that are smooth there do not
-    depend on the choice of the vectors."""
+def _gaps(w: Writer, values: Expr, k: Expr, part: Expr) -> Expr:
+    """part[i, j]/(w[j] - w[i]), of rotations by k."""
 
     def at(i: Expr, j: Expr) -> Expr:
-        gap = load(values, j) - load(values, i)
-        return where(eq(i, j), ZERO, where(eq(gap, ZERO), ZERO, load(k, i, j) / gap))
+        none = and_(eq(load(k, i, j), ZERO), eq(load(k, j, i), ZERO))
+        found = over_gap(load(part, i, j), load(values, j) - load(values, i), none)
+        return where(eq(i, j), ZERO, found)
 
     return w.build(w.shape(k), at)
 
@@ -167,7 +167,7 @@ def _eigh_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
     values, vectors = result_of(s), result_of(s, 1)
     k = w.times(w.times(w.transposed(vectors), w.symmetric(dots[0])), vectors)
     first = w.build(w.shape(values), lambda i: load(k, i, i))
-    return [first, w.times(vectors, _gaps(w, values, k))]
+    return [first, w.times(vectors, _gaps(w, values, k, k))]
 
 
 def _eigh_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
@@ -178,7 +178,7 @@ def _eigh_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
     if vbar is not ZERO:
         k = w.times(turned, vbar)
         odd = w.build(w.shape(k), lambda i, j: HALF * (load(k, i, j) - load(k, j, i)))
-        inside = _gaps(w, values, odd)
+        inside = _gaps(w, values, k, odd)
     if wbar is not ZERO:
         diagonal = lambda i, j: where(eq(i, j), load(wbar, i), ZERO)
         inside = w.plus(inside, w.build(w.shape(vectors), diagonal))

@@ -3,16 +3,16 @@
 The rules hold for matrices of full rank (Golub and Pereyra, The differentiation of
 pseudo-inverses and nonlinear least squares problems whose variables separate, SIAM Journal on
 Numerical Analysis 10, 1973; Giles 2008 for singular values). Where singular values are equal
-the derivative of the vectors counts as zero, as that of eigenvectors does.
+the derivative of the vectors is nan if anything depends on it, as that of eigenvectors is.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from symdiff.ir import HALF, ZERO, Expr, eq, lt, raw, where
+from symdiff.ir import HALF, ONE, ZERO, Expr, and_, eq, lt, raw, where
 from symdiff.ir.linalg import reference as algebra
-from symdiff.ir.linalg.derivatives import Routine, Writer, result_of
+from symdiff.ir.linalg.derivatives import Routine, Writer, over_gap, result_of
 from symdiff.ir.loop_program import REAL_OF, Call, load
 
 
@@ -69,15 +69,31 @@ def _difference_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
 
 
 # ----------------------------------------------------------------- singular values
-def _gaps(w: Writer, sizes: Expr, k: Expr) -> Expr:
-    """k[i, j]/(s[j]**2 - s[i]**2), and 0 for equal ones."""
+def _rotated(w: Writer, sizes: Expr, both: Expr, apart: Expr) -> Expr:
+    """The odd parts of `both` over s[j] - s[i], plus those of `apart` over s[j] + s[i], halved."""
 
     def at(i: Expr, j: Expr) -> Expr:
         x, y = load(sizes, i), load(sizes, j)
-        gap = (y - x) * (y + x)
-        return where(eq(i, j), ZERO, where(eq(gap, ZERO), ZERO, load(k, i, j) / gap))
+        one, other = load(both, i, j), load(both, j, i)
+        none = and_(eq(one, ZERO), eq(other, ZERO))
+        beside = eq(load(apart, i, j), load(apart, j, i))
+        found = over_gap(one - other, y - x, none)
+        found = found + over_gap(load(apart, i, j) - load(apart, j, i), y + x, beside)
+        return where(eq(i, j), ZERO, HALF * found)
 
-    return w.build(w.shape(k), at)
+    return w.build(w.shape(both), at)
+
+
+def _rotations(w: Writer, sizes: Expr, p: Expr, sign: Expr) -> Expr:
+    """The even part of p over s[j] - s[i], plus or minus the odd part over s[j] + s[i]."""
+
+    def at(i: Expr, j: Expr) -> Expr:
+        x, y = load(sizes, i), load(sizes, j)
+        even, odd = load(p, i, j) + load(p, j, i), load(p, i, j) - load(p, j, i)
+        found = over_gap(even, y - x, eq(even, ZERO))
+        return where(eq(i, j), ZERO, HALF * (found + sign * over_gap(odd, y + x, eq(odd, ZERO))))
+
+    return w.build(w.shape(p), at)
 
 
 def _columns(w: Writer, a: Expr, sizes: Expr, over: bool = False) -> Expr:
@@ -101,15 +117,12 @@ def _svd_jvp(w: Writer, s: Call, dots: list[Expr]) -> list[Expr]:
     v, d = w.transposed(right), dots[0]
     p = w.times(w.times(w.transposed(u), d), v)
     first = w.build(w.shape(sizes), lambda i: load(p, i, i))
-    turned = w.transposed(p)
-    left = w.plus(_columns(w, p, sizes), w.transposed(_columns(w, p, sizes)))
-    other = w.plus(w.transposed(_columns(w, turned, sizes)), _columns(w, turned, sizes))
     du = w.plus(
-        w.times(u, _gaps(w, sizes, left)),
+        w.times(u, _rotations(w, sizes, p, ONE)),
         _columns(w, _beside(w, u, w.times(d, v)), sizes, over=True),
     )
     dv = w.plus(
-        w.times(v, _gaps(w, sizes, other)),
+        w.times(v, _rotations(w, sizes, p, -ONE)),
         _columns(w, _beside(w, v, w.times(w.transposed(d), u)), sizes, over=True),
     )
     return [du, first, w.transposed(dv)]
@@ -122,25 +135,20 @@ def _svd_vjp(w: Writer, s: Call, bars: list[Expr]) -> list[Expr]:
     found = ZERO
     if sbar is not ZERO:
         found = w.times(_columns(w, u, sbar), right)
+    of_u, of_v = ZERO, ZERO
     if ubar is not ZERO:
-        k = w.times(w.transposed(u), ubar)
-        inside = _gaps(w, sizes, _odd(w, k))
-        turning = w.times(w.times(u, _columns(w, inside, sizes)), right)
+        of_u = w.times(w.transposed(u), ubar)
         beside = w.times(_columns(w, _beside(w, u, ubar), sizes, over=True), right)
-        found = w.plus(found, w.plus(turning, beside))
+        found = w.plus(found, beside)
     if rightbar is not ZERO:
         vbar = w.transposed(rightbar)
-        k = w.times(right, vbar)
-        inside = w.transposed(_columns(w, w.transposed(_gaps(w, sizes, _odd(w, k))), sizes))
-        turning = w.times(w.times(u, inside), right)
+        of_v = w.times(right, vbar)
         beside = _columns(w, _beside(w, v, vbar), sizes, over=True)
-        found = w.plus(found, w.plus(turning, w.times(u, w.transposed(beside))))
+        found = w.plus(found, w.times(u, w.transposed(beside)))
+    if of_u is not ZERO or of_v is not ZERO:
+        both, apart = w.plus(of_u, of_v), w.plus(of_u, w.minus(of_v))
+        found = w.plus(found, w.times(w.times(u, _rotated(w, sizes, both, apart)), right))
     return [found]
-
-
-def _odd(w: Writer, k: Expr) -> Expr:
-    """K - K'."""
-    return w.build(w.shape(k), lambda i, j: load(k, i, j) - load(k, j, i))
 
 
 PINV = Routine(

@@ -112,7 +112,7 @@ def _has_error(n: Expr) -> bool:
         or (n.op in STEPS and (is_decided(n.args[0]) or not n.args[0].args))
         or n.op in _ARITHMETIC
         or n.op in CORRECTED
-        or (not n.args and (n.op is not ir.CONST or ir.rational(n) is not None))
+        or (not n.args and (n.op is not ir.CONST or n is ir.NAN or ir.rational(n) is not None))
     )
 
 
@@ -198,6 +198,8 @@ def _constant(n: Expr, single: bool) -> Corrected:
     from symdiff.lowering.double_double.functions import named
     from symdiff.lowering.target import nearest_single
 
+    if n is ir.NAN:  # outside the domain: what is taken there is flagged
+        return n, ir.ZERO
     q = ir.rational(n) if n.op is ir.CONST else named(n.op)
     assert q is not None
     number = nearest_single if single else nearest

@@ -18,8 +18,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice, product
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, NEG, ONE, VAR, Expr
-from symdiff.ir.functions import EXP
+from symdiff.ir import ADD, DIV, NEG, ONE, VAR, ZERO, Expr
+from symdiff.ir.functions import EXP, LARGER
+from symdiff.ir.functions.exponential import LOWEST
 from symdiff.passes.cancel.algebra import linear
 
 MAX_FACTORS, MAX_TERMS, MAX_SUMS, MAX_CHOICES = 16, 8, 4, 64
@@ -48,14 +49,14 @@ def share(e: Expr) -> Expr:
             own = [t for t in terms if t.op is EXP and _is_computed(t.args[0])]
             part = next((n for n in above if n in own and terms.count(n) == 1), None)
             if part is not None:
-                above.remove(part)
-                below[k] = _less(terms, part)
+                above[above.index(part)], below[k] = _less(terms, part)
                 changed = True
     for n in [n for n in above if n.op is EXP]:
         if (parts := _pivots(n.args[0], below)) is not None:
             above.remove(n)
             for k, part in parts.items():
-                below[k] = _less(_terms(below[k]), part)
+                one, below[k] = _less(_terms(below[k]), part)
+                above.append(one)
             changed = True
     return ir.product(above) / ir.product(below) if changed else e
 
@@ -107,17 +108,28 @@ def _terms(e: Expr) -> list[Expr]:
     return found
 
 
-def _less(terms: Sequence[Expr], part: Expr) -> Expr:
-    """A sum divided by one of its terms, an exponential."""
-    total = ONE
+def _less(terms: Sequence[Expr], part: Expr) -> tuple[Expr, Expr]:
+    """1, and a sum divided by one of its terms, an exponential. If that and another may be exp(-inf)
+    where the sum is not 0, both are multiplied with it there."""
+    (a,) = part.args
+    one, shift = ONE, a
+    if len(terms) > 2 and any(_is_apart(n, a) for t in terms for n in _factors(t)[0]):
+        shift = LARGER(a, LOWEST)
+        one = LARGER(ONE + (a - shift), ZERO)
+    total = one
     for t in terms:
         if t is part:
             continue
         above, below = _factors(t)
         other = next((n for n in above if n.op is EXP), None)
-        exponent = -part.args[0]
+        exponent = -a
         if other is not None:
             above.remove(other)
-            exponent = other.args[0] + exponent
+            exponent = other.args[0] - (shift if _is_apart(other, a) else a)
         total = total + ir.product([*above, EXP(exponent)]) / ir.product(below)
-    return total
+    return one, total
+
+
+def _is_apart(e: Expr, exponent: Expr) -> bool:
+    """Whether an exponential has an exponent that shares no term with the given one."""
+    return e.op is EXP and (e.args[0] - exponent).args == (e.args[0], exponent)

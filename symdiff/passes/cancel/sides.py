@@ -167,7 +167,8 @@ class _Choices:
                 unknown = NAN
             else:
                 unknown = self._at(e, u, known, done, degree)
-            kink = ir.and_(ir.eq(u, ZERO), self.steps.get(u, TRUE))
+            met = ir.eq(*u.args) if u.op is SUB else ir.eq(u, ZERO)  # also of infinite numbers
+            kink = ir.and_(met, self.steps.get(u, TRUE))
             if not nested:
                 return ir.where(kink, unknown, self.of(e, known, done))
             above, below = (self._on(_beside(e, u, s), known, done) for s in (1, -1))

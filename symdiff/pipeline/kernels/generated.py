@@ -72,7 +72,7 @@ class GeneratedKernel(Kernel):
         return loaded(text, self.cache)
 
     def evaluate(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> Result:
-        """The outputs, as `Kernel.evaluate` has them; its tiers compute those that are flagged."""
+        """The outputs, as `Kernel.evaluate` has them."""
         elementwise.check_counts(self.name, args, len(self.params), out, len(self.outputs))
         values = [elementwise.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
         places = [None] * len(self.outputs) if out is None else list(out)
@@ -83,20 +83,11 @@ class GeneratedKernel(Kernel):
                 elementwise.check_out(place, shape, result)
         numbers = all(isinstance(v, float) for v in values)
         found, flagged = self._first(values, shape, result)
-        flags = None
-        if flagged.any():
-            points = [np.broadcast_to(v, shape).reshape(-1)[flagged] for v in values]
-            again = super().evaluate(points)
-            for f, v in zip(found, again.values, strict=True):
-                f[flagged] = v
-            if again.flagged:
-                flags = np.zeros(flagged.size, np.uint8)
-                flags[flagged] = 1 if again.flags is None else again.flags
         made = [f.reshape(shape) if shape else result.type(f[0]) for f in found]
         if numbers:
             made = [float(f[0]) for f in found]
-        count = 0 if flags is None else int(flags.sum())
-        kept = None if flags is None or not shape else flags.reshape(shape)
+        count = int(np.count_nonzero(flagged))
+        kept = flagged.view(np.uint8).reshape(shape) if count and shape else None
         return Result([_put(p, v) for p, v in zip(places, made, strict=True)], count, kept)
 
     def _first(

@@ -417,7 +417,7 @@ class ArrayKernels:
             if found is None:
                 return None
             plain = Plain(found.program.name, found.params, found.outputs)
-            made = Kernel(plain, accuracy="fast", parallel=False, cache=kernel.cache, again=False)
+            made = Kernel(plain, accuracy="fast", parallel=False, cache=kernel.cache)
             return Transposed(made, found.shapes, kernel)
         try:
             if found is None:

@@ -14,10 +14,10 @@ from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.scalar.fallback import Demands, Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
-REMEDIES = ("refine", "correct", "first", "compiled")
+REMEDIES = ("refine", "correct", "compiled")
 """What may be left out of the tiers of a function whose machine code was found to be wrong:
-sums rounded together or with their errors, elements computed again with all errors, double
-arithmetic, and compiled code at all."""
+sums rounded together or with their errors, elements computed again with all errors, and compiled
+code at all."""
 
 
 def tiered(
@@ -27,8 +27,8 @@ def tiered(
     demands: Demands = (),
     written: Written | None = None,
 ) -> Tiered:
-    """The tiers of run time: double arithmetic with tests, double-double, balls. Elements that do
-    not satisfy the demands are flagged in all of them, so that the last refuses them.
+    """The tiers of run time: double arithmetic with tests, and balls. Elements that do
+    not satisfy the demands are flagged, so that the last refuses them.
 
     Parameters
     ----------
@@ -44,10 +44,8 @@ def tiered(
 
         made = GeneratedKernel(function, optimized, options, conditions, written)
         return Tiered(made, optimized.reference, demands=demands)
-    wide = without in ("first", "compiled")
-    wide = wide or (options.accuracy == "strict" and function.has_double_double)
     kernel = Kernel(
-        function, wide=wide, dtype=options.dtype, accuracy=options.accuracy,
+        function, dtype=options.dtype, accuracy=options.accuracy,
         parallel=options.parallel, cache=options.cache,
     )  # fmt: skip
     always = options.accuracy == "certified" or without == "compiled"

@@ -29,7 +29,7 @@ class CorrectedRow:
 
     formulas: Columns
 
-    refused = FALSE
+    refused = guarded = FALSE
     tested = flags = has_double_double = True
 
     @property

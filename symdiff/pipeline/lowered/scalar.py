@@ -6,7 +6,7 @@ compile that tier; only then do the passes run that make it. What they find is k
     tier             made by                                     flags
     double           `passes.accuracy.compensate.first_tier`     `passes.accuracy.error_test`
     compensated      `passes.accuracy.compensate`                `passes.accuracy.error_test`
-    double-double    `passes.accuracy.widen`                     the bound of its own error
+    double-double    `passes.accuracy.widen`, for devices        the bound of its own error
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.ir import FALSE, TRUE, Expr
 from symdiff.ir.program import OptimizedProgram
+from symdiff.ir.undefined import undefined
 from symdiff.pipeline.derivation import kept
 from symdiff.pipeline.options import Options
 from symdiff.runtime.protocols import Tier
 
+STRICT = 4
+"""Units of rounding, half an ulp each, by which results may be off with "strict"."""
 MAX_GUARDED = 16
 """Of more outputs it is not asked whether one is nan where a guard acts."""
 
@@ -41,6 +44,7 @@ class LoweredFunction:
     rearranged : whether double arithmetic computes sums in the order, and with the
         corrections, that lose fewest digits.
     corrected : whether there is a compensated tier.
+    strict : whether double arithmetic propagates its errors, and is flagged above `STRICT` units.
     keep : whether what the passes find is kept on disk.
     """
 
@@ -53,6 +57,7 @@ class LoweredFunction:
     tested: bool = True
     rearranged: bool = True
     corrected: bool = True
+    strict: bool = False
     keep: bool = True
 
     def double(self, dtype: str, kind: str) -> Tier:
@@ -67,13 +72,17 @@ class LoweredFunction:
             test = ir.or_(self.refused, self._lost(self.outputs))
             return Tier(self.outputs, None if test is FALSE else test)
         outputs = self.outputs
-        if self.rearranged:
+        if self.strict and self.corrected and dtype == "float64" and (found := self._compensated()):
+            outputs = found
+        elif self.rearranged:
             outputs = self._rearranged(dtype, "point" if kind == "point" else "array")
         return Tier(outputs, self._flagged(outputs, dtype, kind))
 
     def compensated(self) -> Tier | None:
         """The outputs of double precision with the errors of all operations, for arrays; None
         if there is no such form, or if it would be the first tier again."""
+        if self.strict:
+            return None
         outputs = self._compensated() if self.corrected else None
         first = self._rearranged("float64", "array") if self.rearranged else self.outputs
         if outputs is None or outputs == first:
@@ -128,8 +137,17 @@ class LoweredFunction:
         return kept("light" if light else "correct", self.outputs, self.keep, compute) or None
 
     def _flagged(self, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
-        test = error_test(outputs, dtype, kind, self.keep)
+        test = error_test(outputs, dtype, kind, self.keep, STRICT if self.strict else None)
+        test = ir.and_(test, ir.not_(self._undefined(outputs)))
         return ir.or_(ir.or_(self.refused, self._lost(outputs)), test)
+
+    def _undefined(self, outputs: Sequence[Expr]) -> Expr:
+        """Where all outputs are nan, as they must be."""
+        found = TRUE
+        for value, condition in zip(outputs, undefined(self.reference, exactly=True), strict=True):
+            is_nan = ir.not_(ir.le(value, ir.INF))
+            found = ir.and_(found, ir.and_(condition, is_nan))
+        return found
 
     def _lost(self, outputs: Sequence[Expr]) -> Expr:
         """Where guards act and an output is nan."""
@@ -139,8 +157,11 @@ class LoweredFunction:
         return ir.and_(self.guarded, ir.not_(there))
 
 
-def error_test(outputs: Sequence[Expr], dtype: str, kind: str, keep: bool = True) -> Expr:
-    """Where rounding may have spoilt outputs; see `LoweredFunction.double` for the kinds."""
+def error_test(
+    outputs: Sequence[Expr], dtype: str, kind: str, keep: bool = True, limit: int | None = None
+) -> Expr:
+    """Where rounding may have spoilt outputs, by more than a limit of units; see
+    `LoweredFunction.double` for the kinds."""
 
     def compute() -> tuple[Expr]:
         from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
@@ -149,10 +170,10 @@ def error_test(outputs: Sequence[Expr], dtype: str, kind: str, keep: bool = True
         scalar, lean = kind == "point", kind == "lean"
         chain = MAX_CHAIN if scalar else ARRAY_CHAIN
         return (
-            flagged_where(outputs, None, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),
+            flagged_where(outputs, limit, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),
         )
 
-    return kept(f"flagged-{dtype}-{kind}", outputs, keep, compute)[0]
+    return kept(f"flagged-{dtype}-{kind}-{limit}", outputs, keep, compute)[0]
 
 
 def violated(demands: Sequence[Expr]) -> Expr:
@@ -189,6 +210,7 @@ def lowered(
         tested=options.accuracy in ("high", "strict"),
         rearranged=without != "refine",
         corrected=without != "correct" and options.dtype != "float32",
+        strict=options.accuracy == "strict",
         keep=options.cache,
     )  # fmt: skip
 

@@ -42,7 +42,6 @@ from symdiff.runtime.inside_numba.by_address import (
 )
 from symdiff.runtime.inside_numba.pending_errors import Pending, tell, wait
 from symdiff.runtime.scalar.fallback import Tiered
-from symdiff.runtime.scalar.kernel import Kernel
 
 INLINED = 400
 """Operations up to which a kernel is always inlined into its caller."""
@@ -292,7 +291,7 @@ def _intrinsic(made: Numbers) -> Any:
 
     optimized, tiered, function, _ = made
     prefix = f"symdiff_{next(_numbers)}_"
-    text, entry = _linked(tiered.kernel, prefix)
+    text, entry = _linked(tiered, prefix)
     last = _callback(tiered, function)
     inputs, outputs = len(optimized.params), len(optimized.outputs)
     refusal = f"{optimized.name}: an error in Python"
@@ -338,10 +337,10 @@ def _intrinsic(made: Numbers) -> Any:
     return flat
 
 
-def _linked(kernel: Kernel, prefix: str) -> tuple[str, str]:
-    """The IR of a kernel for one element, under names that begin with a prefix, with the address
-    of its second tier in it; and the name of its function."""
-    text = kernel.point_text()
+def _linked(tiered: Tiered, prefix: str) -> tuple[str, str]:
+    """The IR of a kernel for one element, under names that begin with a prefix, with the addresses
+    of ball arithmetic in it; and the name of its function."""
+    text = tiered.kernel.point_text()
     names = [name for name in _DECLARED.findall(text) if not name.startswith("llvm.")]
     if found := [name for name in names if name.startswith(BALLS)]:
         function = found[0].removeprefix(BALLS)
@@ -351,13 +350,15 @@ def _linked(kernel: Kernel, prefix: str) -> tuple[str, str]:
     jit.publish(names)
     for name in set(_DEFINED.findall(text)):
         text = re.sub(rf"@{re.escape(name)}\b(?![.\w$])", f"@{prefix}{name}", text)
-    if kernel.second is not None:
-        _alive.append(kernel.second.point)
-        address = kernel.second.point.linked.address("point")
-        text = text.replace(
-            f"@{prefix}second = global ptr null",
-            f"@{prefix}second = internal constant ptr inttoptr (i64 {address} to ptr)",
-        )
+    tables = tiered.balls_alone() if tiered.kernel.flagged else None
+    if tables is not None:
+        _alive.append(tables)
+        number, _, plan = tables.climbing
+        for name, address in (("second", number), ("plan", plan)):
+            text = text.replace(
+                f"@{prefix}{name} = global ptr null",
+                f"@{prefix}{name} = internal constant ptr inttoptr (i64 {address} to ptr)",
+            )
     inline = "alwaysinline " if text.count("\n") < INLINED else ""
     return text.replace(" #0 {", f" {inline}#0 {{"), f"{prefix}point"
 

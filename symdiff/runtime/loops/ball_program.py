@@ -38,9 +38,9 @@ from symdiff.runtime.scalar.ball_elements import (
     CHEAPER,
     CHUNK,
     address_of,
+    constant_balls,
     is_there,
     loop,
-    set_constants,
 )
 
 Array = np.ndarray[Any, Any]
@@ -55,8 +55,6 @@ CHEAP = 2_000_000
 """Work after which no more bits are spent on elements that are accurate for their array, but not for themselves."""
 MIDDLES = (1024, 2048)
 """Precisions at which middles of balls are compared."""
-LARGE = 2.0**100
-"""Numbers that may not be small beside those in place of infinities."""
 HOPELESS = 1024
 """Bits with which balls that are not finite are given up."""
 CLOSE = 4
@@ -136,8 +134,6 @@ class Recorder(Numbers):
         if isinstance(value, Truth):
             raise UnsupportedError("a condition is used as a number")
         key = value if isinstance(value, int | Fraction) else float(value).hex()
-        if isinstance(value, float) and math.isinf(value):  # each is another number that is far
-            return Real(self._add(float(value), ()))
         found = self._constants.get(key)
         if found is None:
             exact = isinstance(value, int | Fraction | np.integer)
@@ -558,7 +554,8 @@ class BallProgram:
         ]
         made = _Table(recorder, roots)
         self.table, self.counts = made.table, made.counts
-        self.is_far = any(isinstance(x, float) and math.isinf(x) for _, x in self.table.constants)
+        if any(isinstance(x, float) and math.isinf(x) for x in self.table.constants):
+            raise UnsupportedError("an infinity is no ball")
         self._doubles, self._conditions = made.doubles, made.conditions
         self.addresses: dict[str, Any] = {n: address_of(n) for n in self.table.names()}
         if None in self.addresses.values():
@@ -587,7 +584,7 @@ class BallProgram:
         decided = self._decided(given)
         return None if decided is None else _Climb(self, *decided, proven, each)()
 
-    def _decided(self, given: Array) -> tuple[Array, list[tuple[int, bool, bool]]] | None:
+    def _decided(self, given: Array) -> tuple[Array, list[tuple[int, bool]]] | None:
         """The columns and the conditions; None if guards do not hold."""
         r = self.recorder
         known: dict[int, Any] = {}
@@ -600,19 +597,7 @@ class BallProgram:
         if any(known[k] != value for k, value in self.guards.items()):
             return None
         columns = np.array([*given, *(float(known[k]) for k in self._doubles)], float)
-        conditions = [
-            (register, bool(known[k]), self._from_afar(k, known))
-            for register, k in self._conditions
-        ]
-        return columns, conditions
-
-    def _from_afar(self, k: int, known: Mapping[int, Any]) -> bool:
-        """A condition where infinities are large numbers, so that none of their differences is nan."""
-        op, args = self.recorder.operations[k]
-        if not self.is_far or not any(map(self.recorder.is_infinite, args)):
-            return bool(known[k])
-        given = [np.float64(0) if np.isnan(known[a]) else known[a] for a in args]
-        return bool(self.recorder._double(op, given))
+        return columns, [(register, bool(known[k])) for register, k in self._conditions]
 
     def shaped(self, values: Array, result: np.dtype[Any]) -> list[Any]:
         """The outputs from their elements."""
@@ -677,12 +662,13 @@ class _Climb:
     """One call: registers, and precision that grows."""
 
     def __init__(
-        self, program: BallProgram, columns: Array, conditions: Sequence[tuple[int, bool, bool]],
+        self, program: BallProgram, columns: Array, conditions: Sequence[tuple[int, bool]],
         proven: bool, each: bool,
     ) -> None:  # fmt: skip
         self.program, self.columns, self.proven, self.each = program, columns, proven, each
         table = program.table
-        self.memory = (ctypes.c_int64 * (table.balls * BALL // 8))()  # zeros are the ball 0
+        words = (table.balls + len(table.constants)) * BALL // 8
+        self.memory = (ctypes.c_int64 * words)()  # zeros are the ball 0
         self.truths = (ctypes.c_uint8 * max(table.truths, 1))()
         for register, value in table.truth_constants:
             self.truths[register] = value
@@ -691,15 +677,13 @@ class _Climb:
         self.least, self.most = np.full(count, np.nan), np.full(count, np.nan)
         self.bits = np.zeros(count, np.int64)
         self.state, self.unused = ctypes.c_uint8(), ctypes.c_int64()
-        self.balls = ctypes.addressof(self.memory)
+        self.balls = ctypes.addressof(self.memory) + BALL * len(table.constants)
         self.loop = loop()
-        self.spent = self.far = 0
+        self.spent = 0
 
     def __call__(self) -> tuple[Array, Array]:
         try:
             values, good = self._climbed()
-            if self.program.is_far and not (self.proven or good.all()):
-                values, good = self._from_afar(values, good)
             if not (self.proven or good.all()):
                 values, good = self._middles(values, good)
             return values, good
@@ -718,30 +702,13 @@ class _Climb:
                 break
             known = self.bits[~exact]
             lost = not np.isfinite(values[~good]).any()
-            if lost and (bits >= HOPELESS or (self.program.is_far and not self.far)):
+            if lost and bits >= HOPELESS:
                 break
             need = bits + 64 - int(known.min()) if known.min() > -bits else 0
             bits *= 2
             while bits < need and not good.all():
                 bits *= 2
         return values, good
-
-    def _from_afar(self, values: Array, good: Array) -> tuple[Array, Array]:
-        """Values that are the same for different large numbers in place of infinities, if these are larger than all
-        that does not depend on them."""
-        found, sizes = [], []
-        for self.far in (1, 4):
-            found.append(self._climbed())
-            sizes.append(np.abs(self._ends(np.arange(self.program.table.balls))[1]))
-        self.far = 0
-        (a, good_a), (b, good_b) = found
-        with np.errstate(all="ignore"):
-            large = np.isfinite(sizes[0]) & (sizes[0] > LARGE)
-            large &= ~(np.abs(sizes[1] - sizes[0]) > sizes[0] / 2)
-            same = good_a & good_b & (np.abs(a - b) <= CLOSE * 2.0**-52 * np.abs(b))
-        if large.any():
-            return values, good
-        return np.where(good, values, b), good | same
 
     def _ends(self, registers: Array) -> tuple[Array, Array, Array]:
         """Both ends of balls in doubles, and how many of their bits are accurate."""
@@ -790,9 +757,10 @@ class _Climb:
     def _run(self, bits: int, middle: bool) -> None:
         """Run the rows, and round the outputs. Signals are looked at between parts of it."""
         p = self.program
-        for register, *truths in self.conditions:
-            self.truths[register] = truths[self.far > 0]
-        set_constants(p.table, p.addresses, self.balls, bits, self.far)
+        for register, truth in self.conditions:
+            self.truths[register] = truth
+        constants = constant_balls(p.table, p.addresses, bits)
+        ctypes.memmove(self.memory, constants, ctypes.sizeof(constants))
         cost = work.cost(p.counts, bits)
         self.spent += cost
         rows = p._rows
@@ -806,6 +774,7 @@ class _Climb:
                 ctypes.addressof(self.unused), bits, False, 0, middle,
             )  # fmt: skip
         self.least, self.most, self.bits = self._ends(p._roots)
+        self.loop.clear(ctypes.addressof(constants), len(p.table.constants))
         work.spend(cost // CHEAPER)
 
 

@@ -112,9 +112,8 @@ class Code:
         self.again = None
         if tested:
             self.again = Again(
-                self.outcome, partial(kernel.tested, dtype, tests), kernel.tiers, linked, dtype, kernel.accuracy,
-                kernel.cache,
-            )  # fmt: skip
+                self.outcome, partial(kernel.tested, dtype, tests), linked, dtype, kernel.accuracy
+            )
         entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
         self.callbacks = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in entries]
         self.callbacks += [0] * (len(FIXED) - 1 - len(entries))

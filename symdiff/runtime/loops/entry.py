@@ -93,7 +93,7 @@ def entry_of(
         alive.append(table)
     record = _table([fields.get(name, 0) for name in loop_entry.RECORD])
     key = cache.key("loop entry", jit.host(), layout)
-    linked = link(key, lambda: loop_entry.print_entry(*layout), keep)
+    linked = link(key, lambda: loop_entry.print_entry(*layout), keep, tidy=True)
     return builtin.loop_builtin(linked, record, template, account, *alive)
 
 

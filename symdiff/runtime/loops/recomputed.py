@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ KEPT = 16
 """Sizes for which formulas are kept."""
 RECORDED, WAYS = 500_000, 4
 """Operations of tables that are kept, and tables of the same sizes that decide otherwise."""
+RECORDINGS = 16
+"""Recordings at the same sizes, after which calls that decide otherwise are computed by compiled programs."""
 FEW, PATIENCE = 3_000, 300_000
 """Operations of formulas that are evaluated before double-double code is compiled, and of all
 such calls until it is."""
@@ -77,6 +80,7 @@ class Recomputed:
         self._kernels: dict[str, Any] = {}
         self._patience = PATIENCE
         self._tables: dict[Any, list[BallProgram | None]] = {}
+        self._recordings: Counter[Any] = Counter()
         self.was_corrected = False
 
     def __call__(
@@ -163,6 +167,8 @@ class Recomputed:
 
     def _by_table(self, values: Sequence[Any], result: np.dtype[Any]) -> list[Any] | None:
         """The outputs in compiled balls; None unless all are accurate."""
+        if result != np.float64:
+            return None
         key, given = self._key(values), np.asarray(self._elements(values), float)
         accuracy = self.kernel.accuracy
         how = given, accuracy == "certified", accuracy == "strict"
@@ -170,11 +176,12 @@ class Recomputed:
             known = list(self._tables.get(key, ()))
         try:
             for table in known:
-                if table is None:
-                    return None
-                if (found := table(*how)) is not None:
+                if table is not None and (found := table(*how)) is not None:
                     numbers, good = found
                     return table.shaped(numbers, result) if good.all() else None
+            if known.count(None) > WAYS or self._recordings[key] >= RECORDINGS:
+                return None
+            self._recordings[key] += 1
             table = self._recorded(values, given)
             self._keep(key, table)
             found = None if table is None else table(*how)
@@ -190,7 +197,9 @@ class Recomputed:
             kept = [t for v in self._tables.values() for t in v if t is not None]
             if len(self._tables) >= KEPT or sum(t.size for t in [*kept, table] if t) > RECORDED:
                 self._tables.clear()
-            self._tables[key] = [table, *self._tables.get(key, ())][:WAYS]
+            others = self._tables.get(key, [])
+            same = [t for t in others if (t is None) == (table is None)][:WAYS]
+            self._tables[key] = [table, *same, *(t for t in others if t not in same)]
 
     def _recorded(self, values: Sequence[Any], given: Array) -> BallProgram | None:
         """The program in balls for these sizes and what these values decide; None where there is none."""

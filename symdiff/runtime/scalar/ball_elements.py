@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import math
+import weakref
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -22,21 +22,21 @@ from symdiff.codegen.llvm.operation_table import (
     ASK,
     BALL,
     MORE_BITS,
-    PREFIXED,
     PROVEN,
     USED,
     Table,
     columns_of,
     evaluable,
-    print_loop,
     table_of,
 )
+from symdiff.codegen.llvm.table_loops import PLAN, PREFIXED, print_loop
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import Certified, work
 from symdiff.ir import VAR, Expr, var
 from symdiff.ir.functions.columns import MOST_BITS
 from symdiff.process.locks import Lock
-from symdiff.runtime import cache
+from symdiff.runtime import cache, threads
+from symdiff.runtime.scalar.compiled import Point, Spec
 
 Array = np.ndarray[Any, Any]
 
@@ -50,16 +50,15 @@ SURE = 512
 KNOWN, EXACT = 30, 2**63 - 1
 CHUNK = 400_000
 """Operations of balls (`interpret.work`) after which signals are looked at, about a tenth of a second at most."""
+PARALLEL = 50_000
+"""Such operations that are worth handing to a thread,"""
+QUICK = 4_000
+"""and those after which one element is left to the loop over elements, which looks at signals."""
+ROOM = 1 << 16
+"""Bytes of registers up to which they stand on the stack."""
 CHEAPER = 8
 """How much less an operation costs than an interpreted one."""
-HELPERS = (
-    "arb_set_d",
-    "arb_fmpz_div_fmpz",
-    "fmpz_set_str",
-    "fmpz_clear",
-    "arb_set_si",
-    "arb_mul_2exp_si",
-)
+HELPERS = ("arb_set_d", "arb_fmpz_div_fmpz", "fmpz_set_str", "fmpz_clear")
 
 
 @functools.cache
@@ -97,6 +96,7 @@ _loops: list[_Loop] = []
 
 class _Loop(NamedTuple):
     run: Any
+    climb: Any
     ends: Any
     clear: Any
     linked: jit.Linked
@@ -118,9 +118,10 @@ def loop() -> _Loop:
                 cache.store(key, code, externals)
             linked = jit.Linked(code, externals)
             run = ctypes.CFUNCTYPE(None, *_KINDS)(linked.address("run"))
-            ends = ctypes.CFUNCTYPE(None, *_ENDS)(linked.address("ends"))
+            climb = ctypes.CFUNCTYPE(ctypes.c_int8, _POINTER, _POINTER, _POINTER)
             clear = ctypes.CFUNCTYPE(None, _POINTER, _NUMBER)(linked.address("clear"))
-            _loops.append(_Loop(run, ends, clear, linked))
+            ends = ctypes.CFUNCTYPE(None, *_ENDS)(linked.address("ends"))
+            _loops.append(_Loop(run, climb(linked.address("climb")), ends, clear, linked))
         return _loops[0]
 
 
@@ -185,22 +186,22 @@ class BallElements:
                 break
             self.precisions.append(bits)
 
-    def __call__(self, points: Array) -> tuple[Array, Array]:
-        """The outputs at points (elements, parameters), and which elements are proven."""
+        self._constants: dict[int, ctypes.Array[ctypes.c_int64]] = {}
+
+    def __call__(self, points: Array, parallel: bool | str = False) -> tuple[Array, Array]:
+        """The outputs at points (elements, parameters), and which elements are proven; on threads if that pays."""
         values = np.full((len(points), len(self.table.roots)), np.nan)
         status, needed = np.full(len(points), ASK, np.uint8), np.zeros(len(points))
         columns = self._columns(points)
-        pending = np.flatnonzero(np.isfinite(points).all(axis=1) & np.isfinite(columns).all(axis=1))
+        pending = np.flatnonzero(np.isfinite(columns).all(axis=1))
         status[pending] = MORE_BITS
-        with _Registers(self) as registers:
-            for bits in self.precisions:
-                now = pending[needed[pending] <= bits]
-                if len(now):
-                    registers.set_constants(bits)
-                    self._run(registers, bits, now, columns, values, status, needed)
-                    pending = pending[status[pending] == MORE_BITS]
-                if not len(pending):
-                    break
+        for bits in self.precisions:
+            now = pending[needed[pending] <= bits]
+            if len(now):
+                self._run(bits, now, columns, values, status, needed, parallel)
+                pending = pending[status[pending] == MORE_BITS]
+            if not len(pending):
+                break
         return values, status == PROVEN
 
     def _columns(self, points: Array) -> Array:
@@ -213,42 +214,113 @@ class BallElements:
         return np.stack([np.broadcast_to(x, len(points)) for x in given], axis=1).astype(float)
 
     def _run(
-        self, registers: _Registers, bits: int, pending: Array, columns: Array, values: Array,
-        status: Array, needed: Array,
+        self, bits: int, pending: Array, columns: Array, values: Array, status: Array, needed: Array,
+        parallel: bool | str,
     ) -> None:  # fmt: skip
-        size = max(1, CHUNK // work.cost(self.counts, bits))
+        each = work.cost(self.counts, bits)
+        size = max(1, CHUNK // each)
+        self.constants(bits)  # which threads read
         for start in range(0, len(pending), size):
             some = pending[start : start + size]
             given, found = columns[some], np.empty((len(some), len(self.table.roots)))
             state, accurate = np.empty(len(some), np.uint8), np.empty(len(some), np.int64)
-            registers.run(
-                bits, len(some), given.ctypes.data, found.ctypes.data, state.ctypes.data,
-                accurate.ctypes.data,
-            )  # fmt: skip
+            job = functools.partial(self._part, bits, (given, found, state, accurate))
+            most = len(some) * each // PARALLEL if parallel else 1
+            threads.run(job, len(some), max(1, min(most, threads.processors())))
+            work.spend(len(some) * each // CHEAPER)
             values[some], status[some] = found, state
             needed[some] = np.where(accurate > -bits, bits + GUARD - accurate.astype(float), 0)
 
+    def _part(self, bits: int, arrays: Sequence[Array], first: int, last: int) -> None:
+        with _Registers(self) as registers:
+            registers.run(bits, last - first, *(a[first:].ctypes.data for a in arrays))
+
     def at(self, point: Sequence[float]) -> list[float] | None:
         """The outputs at one point; None if they are not proven."""
-        if self._order is None:
-            values, proven = self(np.array([point], float))
-            return [float(x) for x in values[0]] if proven[0] else None
-        if not all(map(math.isfinite, point)):
+        if self.plan is not None:
+            found = (ctypes.c_double * len(self.table.roots))()
+            given = (ctypes.c_double * len(self.params))(*point)
+            if not self.climb(ctypes.addressof(given), ctypes.addressof(found)):
+                return list(found)
+        values, proven = self(np.array([point], float))
+        return [float(x) for x in values[0]] if proven[0] else None
+
+    def climb(self, point: int, found: int) -> bool:
+        """Whether the outputs at a point remain open, at the addresses of both; see `print_loop`."""
+        assert self.plan is not None
+        work.spend(work.cost(self.counts, FIRST) // CHEAPER)
+        return bool(loop().climb(point, found, ctypes.addressof(self.plan)))
+
+    @functools.cached_property
+    def plan(self) -> ctypes.Array[ctypes.c_int64] | None:
+        """What `climb` takes of the table, with the precisions that take little time; None if it is large, or
+        computes float32."""
+        size = BALL * (self.table.balls + len(self.table.constants))
+        if self.single or size > ROOM:
             return None
-        given = (ctypes.c_double * len(self._order))(*[point[k] for k in self._order])
-        found = (ctypes.c_double * len(self.table.roots))()
-        state, accurate, needed = ctypes.c_uint8(MORE_BITS), ctypes.c_int64(), 0
-        places = [ctypes.addressof(x) for x in (given, found, state, accurate)]
-        with _Registers(self) as registers:
-            for bits in self.precisions:
-                if needed <= bits:
-                    registers.set_constants(bits)
-                    registers.run(bits, 1, *places)
-                    if state.value != MORE_BITS:
-                        break
-                    lost = accurate.value <= -bits
-                    needed = 0 if lost else bits + GUARD - accurate.value
-        return list(found) if state.value == PROVEN else None
+        fill = None
+        if self._order is None:
+            names = tuple(str(p.value) for p in self.params)
+            fill = Point(Spec(names, tuple(self.table.columns), None, "float64", "high", True))
+        levels, spent = list[int](), 0
+        for bits in self.precisions:
+            spent += work.cost(self.counts, bits)
+            if levels and spent > QUICK:
+                break
+            at = ctypes.addressof(self.constants(bits))
+            levels += [bits, at, EXACT if bits < SURE else KNOWN]
+        order, numbers = (np.array(x or [0], np.int64) for x in (self._order, levels))
+        truths = np.zeros(max(1, self.table.truths), np.uint8)
+        for place, value in self.table.truth_constants:
+            truths[place] = value
+        self._alive = order, numbers, truths, fill
+        fields = {
+            "inputs": len(self.params), "rows": self.rows[0], "row_count": self.rows[1],
+            "order": order.ctypes.data, "columns": len(self.table.columns), "roots": self.roots[0],
+            "root_count": self.roots[1], "balls": self.table.balls, "truths": truths.ctypes.data,
+            "truth_count": self.table.truths, "constants": len(self.table.constants),
+            "levels": numbers.ctypes.data, "level_count": len(levels) // 3, "guard": GUARD,
+            "fill": 0 if fill is None else fill.linked.address("point"),
+        }  # fmt: skip
+        return (ctypes.c_int64 * len(PLAN))(*(fields[name] for name in PLAN))
+
+    @property
+    def climbing(self) -> tuple[int, int, int]:
+        """The addresses of `climb`, `climbs` and the plan."""
+        assert self.plan is not None
+        linked = loop().linked
+        return linked.address("climb"), linked.address("climbs"), ctypes.addressof(self.plan)
+
+    def constants(self, bits: int) -> ctypes.Array[ctypes.c_int64]:
+        """The constants at a precision, in the order of their places."""
+        found = self._constants.get(bits)
+        if found is None:
+            found = constant_balls(self.table, self.addresses, bits)
+            weakref.finalize(self, _freed, found, len(self.table.constants)).atexit = False
+            found = self._constants.setdefault(bits, found)
+        return found
+
+
+def constant_balls(
+    table: Table, addresses: dict[str, Any], bits: int
+) -> ctypes.Array[ctypes.c_int64]:
+    """The constants of a table at a precision, in the order of their places; `_freed` frees them."""
+    constants, library = table.constants, _library()
+    found = (ctypes.c_int64 * (len(constants) * BALL // 8))()  # zeros are the ball 0
+    precision, first = ctypes.c_int64(bits), ctypes.addressof(found)
+    for k, value in enumerate(reversed(constants)):
+        ball = ctypes.c_void_p(first + BALL * k)
+        if isinstance(value, str):
+            _constant(addresses[value])(ball, precision)
+        elif isinstance(value, float):
+            library.arb_set_d(ball, ctypes.c_double(value))
+        else:
+            _set_fraction(ball, value, precision)
+    return found
+
+
+def _freed(balls: ctypes.Array[ctypes.c_int64], count: int) -> None:
+    loop().clear(ctypes.addressof(balls), count)
 
 
 class _Registers:
@@ -256,9 +328,10 @@ class _Registers:
 
     def __init__(self, elements: BallElements) -> None:
         self.elements, table = elements, elements.table
-        self.memory = (ctypes.c_int64 * (table.balls * BALL // 8))()  # zeros are the ball 0
+        words = (table.balls + len(table.constants)) * BALL // 8
+        self.memory = (ctypes.c_int64 * words)()  # zeros are the ball 0
         self.truths = (ctypes.c_uint8 * table.truths)()
-        self.balls = ctypes.addressof(self.memory)
+        self.balls = ctypes.addressof(self.memory) + BALL * len(table.constants)
         self.loop = loop()
 
     def __enter__(self) -> _Registers:
@@ -272,38 +345,12 @@ class _Registers:
     def run(self, bits: int, count: int, given: int, found: int, state: int, accurate: int) -> None:
         """Run the rows for elements, at addresses of columns, results, states and accurate bits."""
         e = self.elements
+        constants = e.constants(bits)
+        ctypes.memmove(self.memory, constants, ctypes.sizeof(constants))
         self.loop.run(
             self.balls, ctypes.addressof(self.truths), *e.rows, given, len(e.table.columns), count,
             *e.roots, found, state, accurate, bits, e.single, EXACT if bits < SURE else KNOWN, False,
         )  # fmt: skip
-        work.spend(count * work.cost(e.counts, bits) // CHEAPER)
-
-    def set_constants(self, bits: int) -> None:
-        """The constants at a precision."""
-        set_constants(self.elements.table, self.elements.addresses, self.balls, bits)
-
-
-FAR = 120
-"""The exponent of numbers in place of infinities; balls of exponentials of much larger ones are not finite."""
-
-
-def set_constants(
-    table: Table, addresses: dict[str, Any], balls: int, bits: int, far: int = 0
-) -> None:
-    """Set a table's constants at a precision; with `far`, infinities to large numbers in proportion to it."""
-    library, precision = _library(), ctypes.c_int64(bits)
-    for place, value in table.constants:
-        ball = ctypes.c_void_p(balls + BALL * place)
-        if isinstance(value, str):
-            _constant(addresses[value])(ball, precision)
-        elif isinstance(value, Fraction):
-            _set_fraction(ball, value, precision)
-        elif far and math.isinf(value):
-            size = far * (table.balls + place)
-            library.arb_set_si(ball, ctypes.c_int64(size if value > 0 else -size))
-            library.arb_mul_2exp_si(ball, ball, ctypes.c_int64(FAR))
-        else:
-            library.arb_set_d(ball, ctypes.c_double(value))
 
 
 @functools.cache

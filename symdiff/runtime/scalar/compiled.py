@@ -236,13 +236,14 @@ class Point:
             return NotImplemented
         return values[0] if self.outputs == 1 else tuple(values)
 
-    def attach(self, second: Point) -> None:
-        """Let another kernel compute the elements where the test of the element holds."""
+    def attach(self, function: int, plan: int, alive: object) -> None:
+        """Let a function compute the elements where the test of the element holds: addresses of it and of
+        its last argument, and what must live as long as they are used."""
         with _lock:
             if self.linked.attached is None:  # code is shared, and may outlive this kernel
-                place = ctypes.c_void_p.from_address(self.linked.address("second"))
-                place.value = second.linked.address("point")
-                self.linked.attached = second.linked
+                self.linked.attached = alive
+                for name, address in (("plan", plan), ("second", function)):
+                    ctypes.c_void_p.from_address(self.linked.address(name)).value = address
 
 
 def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:
@@ -306,13 +307,20 @@ class Entry:
             self.call = builtin.array_builtin(driver, self._record, self._alive)
 
     def attach(self, which: str, body: Body) -> None:
-        """Let it call a body: "lean", "tested", "between" or "second"."""
+        """Let it call a body: "lean", "tested" or "between"."""
         if not self.field(which):
             self._alive.append(body.linked)
             if which == "lean":
                 self._put("sure", body.spec.sure)
             self._put(f"{which}_width", body.width)
             self._put(which, body.address)
+
+    def attach_balls(self, body: int, plan: int, alive: object) -> None:
+        """Let it call a body in ball arithmetic; what must live as long."""
+        if not self.field("balls"):
+            self._alive.append(alive)
+            self._put("plan", plan)
+            self._put("balls", body)
 
     def field(self, name: str) -> int:
         """What its record says."""

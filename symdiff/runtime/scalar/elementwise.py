@@ -222,19 +222,20 @@ class Bodies:
 
     Attributes
     ----------
-    lean, between, second : None if the kernel has none; what `between` returns too.
+    lean, between : None if the kernel has none; what `between` returns too.
     tested : what decides where both are there, or is alone.
+    balls : the addresses of a body in ball arithmetic and of its plan, or None.
     """
 
     tested: Callable[[], Body]
     lean: Callable[[], Body] | None = None
     between: Callable[[], Body | None] | None = None
-    second: Callable[[], Body] | None = None
+    balls: tuple[int, int] | None = None
 
     @property
     def repeats(self) -> bool:
         """Whether an element may be computed again from its arguments."""
-        return self.lean is not None or self.second is not None
+        return any(x is not None for x in (self.lean, self.between, self.balls))
 
 
 class Call:
@@ -249,7 +250,6 @@ class Call:
 
     Attributes
     ----------
-    left : how many elements stay flagged; counted only where there is a second tier.
     sure : whether no flag has been written, as no element was flagged.
     """
 
@@ -263,7 +263,7 @@ class Call:
     ) -> None:
         self.bodies, self.compute, self.result = bodies, compute, result
         self.cost, self.parallel = cost, parallel
-        self.left, self.flagged = 0, False
+        self.flagged = False
         self.flags: Array | None = None
         self.sure, self.lock = False, Lock()
 
@@ -333,32 +333,38 @@ class Call:
         """
         count, block = len(table) // 4, BLOCK
         lists = [table.buffer_info()[0] + 8 * count * k for k in range(4)]
-        bodies, left = self.bodies, []
+        bodies = self.bodies
         elements = row * rows
         lead, stream = self._placed(table, inputs, elements)
 
-        def job(body: Body | None, memory: int, count: int = count) -> array[int]:
+        def job(
+            address: int, width: int, memory: int, stream: int, count: int = count
+        ) -> array[int]:
             work = memory + (count + tiers.EXTRA) * block * 8
-            size = [0, 1] if body is None else [body.address, body.width]
-            last = [size[1], memory, work, stream]
-            return array("q", [size[0], *lists, inputs, count, row, 0, 0, *last])
+            last = [width, memory, work, stream]
+            return array("q", [address, *lists, inputs, count, row, 0, 0, *last])
 
         def part(first: int, last: int) -> None:
             memory = np.empty((count + tiers.EXTRA) * block + count, np.uint64)
             lean = None if bodies.lean is None else bodies.lean()
             own = bodies.tested() if lean is None else lean
-            known = [lean, None if lean is not None else own, None, None]
-            makers = (bodies.lean, bodies.tested, bodies.between, bodies.second)
-            jobs = [job(body, memory.ctypes.data) for body in known]
+            at, first_of = memory.ctypes.data, (own.address, own.width)
             sure = lean is not None and lean.spec.sure
-            if sure:
-                jobs[0] = job(lean, memory.ctypes.data, count - 1)
+            balls, plan = bodies.balls or (0, 0)
+            jobs = [
+                job(*(first_of if lean is not None else (0, 1)), at, stream, count - sure),
+                job(*(first_of if lean is None else (0, 1)), at, stream),
+                job(0, 1, at, 0),
+                job(balls, 1, at, plan),
+            ]
+            makers = (bodies.lean, bodies.tested, bodies.between)
+            there = (*makers, bodies.balls)
             addresses = [
-                0 if make is None else j.buffer_info()[0]
-                for j, make in zip(jobs, makers, strict=True)
+                0 if what is None else j.buffer_info()[0]
+                for j, what in zip(jobs, there, strict=True)
             ]
             begin = first + (lead - first) % own.width
-            counters = len(tiers.RECORD) - tiers.JOBS - 4
+            counters = len(("tried", "raised"))
             record = array("q", [*addresses, first, last, *([0] * counters), begin, sure])
             while missing := own.run(record.buffer_info()[0]):
                 self._clear()
@@ -369,10 +375,8 @@ class Call:
                     record[missing] = 0
                 else:
                     jobs[missing][0], jobs[missing][_WIDTH] = found.address, found.width
-            left.append(record[_LEFT])
 
         threads.run(part, elements, threads.count(elements, self.cost, self.parallel))
-        self.left += sum(left)
 
     def _clear(self) -> None:
         """No element is flagged yet; from here on some may be."""
@@ -410,7 +414,7 @@ class Call:
         return self.bodies.repeats or not same
 
 
-_WIDTH, _LEFT = JOB.index("width"), tiers.RECORD.index("left")
+_WIDTH = JOB.index("width")
 
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Array | None) -> Array:

@@ -20,9 +20,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from symdiff.codegen.llvm.operation_table import columns_of, evaluable, with_nan
 from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
-from symdiff.ir import WHERE, Expr, encode, topological
+from symdiff.ir import FALSE, WHERE, Expr, encode, topological, var
 from symdiff.ir.functions import BUILTIN, PINNED
 from symdiff.process.callers import outside
 from symdiff.runtime import cache
@@ -36,9 +37,7 @@ Array = np.ndarray[Any, Any]
 LARGE = 300
 """Operations above which a function is interpreted at first."""
 COMPILING = 4000
-"""Operations of ball arithmetic in the time that compiling one takes, about,"""
-WIDENING = 40_000
-"""and compiling it in double-double arithmetic."""
+"""Operations of ball arithmetic in the time that compiling one takes, about."""
 
 
 Demands = tuple[tuple[Expr, Location | None], ...]
@@ -126,31 +125,25 @@ class Tiered:
         self.demands = demands
         self.always = always
         self._certified: dict[str, Any] = {}
-        self._compiled: dict[str, BallElements | None] = {}
+        self._compiled: dict[tuple[str, bool], BallElements | None] = {}
         self.validated = 0
         self.known: set[str] = set()
         self.without = ""
         self.written: Written | None = None
-        self._patience = self._work_of_compiling("compiled", COMPILING)
-        self._waiting = self._work_of_compiling("widened", WIDENING)
-        kernel.waits = self._waiting > 0
+        self._patience = self._work_of_compiling()
 
-    def _work_of_compiling(self, what: str, each: int) -> int:
+    def _work_of_compiling(self) -> int:
         """Zero if that is short, or if an earlier process found that it pays."""
         operations = len(topological(self.kernel.outputs))
         if operations <= LARGE:
             return 0
-        if self.kernel.cache and cache.load(self._mark(what)) is not None:
+        if self.kernel.cache and cache.load(self._mark()) is not None:
             return 0
-        return each * operations
+        return COMPILING * operations
 
-    def _mark(self, what: str) -> str:
+    def _mark(self) -> str:
         """The name under which the cache notes that compiling pays."""
-        return cache.key(what, self.kernel.params, encode(self.kernel.outputs))
-
-    def _note(self, what: str) -> None:
-        if self.kernel.cache:
-            cache.store(self._mark(what), b"", ())
+        return cache.key("compiled", self.kernel.params, encode(self.kernel.outputs))
 
     @property
     def pays(self) -> bool:
@@ -178,7 +171,8 @@ class Tiered:
         if not answers or any(a.status == "budget" and not isfinite(a.value) for a in answers):
             self._patience = 0
         if self.pays:
-            self._note("compiled")
+            if self.kernel.cache:
+                cache.store(self._mark(), b"", ())
             return None
         return self._as_written([float(v) for v in values], [a.value for a in answers], "float64")
 
@@ -191,15 +185,26 @@ class Tiered:
             return result.values
         if not any(isinstance(v, np.ndarray) for v in result.values):
             self.demand([float(a) for a in args])
-            start = work.spent()
             answers = self._at([float(a) for a in args], _dtype(result.values[0]))
-            self._waiting -= work.spent() - start
-            if self.kernel.waits and self._waiting <= 0:
-                self.kernel.waits = False
-                self._note("widened")
+            self._attach()
             return [type(v)(a) for v, a in zip(result.values, answers, strict=True)]
         self._repair(args, result.values, None if self.always else result.flags)
+        self._attach()
         return result.values
+
+    def _attach(self) -> None:
+        """Let compiled code compute flagged elements in ball arithmetic by itself."""
+        if (tables := self.balls_alone()) is not None:
+            self.kernel.attach(tables)
+
+    def balls_alone(self) -> BallElements | None:
+        """What computes flagged numbers without Python: where values that balls prove are results at every
+        point, as there are no guards and demands."""
+        function = self.kernel.function
+        if self.always or function.refused is not FALSE or function.guarded is not FALSE:
+            return None
+        tables = self._tables("float64") if self.kernel.dtype in (None, "float64") else None
+        return None if tables is None or tables.plan is None else tables
 
     def demand(self, point: Sequence[float]) -> None:
         """Refuse arguments that are not what they must be.
@@ -246,30 +251,59 @@ class Tiered:
                     return found if found != reference else ()
         return ()
 
-    def _tables(self, dtype: str) -> BallElements | None:
-        if dtype not in self._compiled:
-            self._compiled[dtype] = compiled_elements(
-                self._reference(dtype), self.kernel.params, dtype == "float32", self._stable(dtype)
-            )
-        return self._compiled[dtype]
+    def _tables(self, dtype: str, nan: bool = False) -> BallElements | None:
+        """The outputs in compiled balls; with `nan` also where they are nan (see `with_nan`)."""
+        if (dtype, nan) not in self._compiled:
+            program, stable = self._reference(dtype), self._stable(dtype)
+            if nan:
+                from symdiff.interpret import Certified
+
+                program, stable = Certified(self.kernel.params, with_nan(program.outputs)), ()
+            made = compiled_elements(program, self.kernel.params, dtype == "float32", stable)
+            self._compiled[dtype, nan] = made
+        return self._compiled[dtype, nan]
+
+    def _nan(self, points: Array, values: Array, proven: Array, dtype: str) -> None:
+        """Decide points where outputs are certainly nan, as arguments are outside of the domain; but where
+        guards act the function as it was written says what they are."""
+        params = [var(p) for p in self.kernel.params]
+        guarded = self.kernel.function.guarded
+        left = ~proven
+        if guarded is not FALSE and left.any():
+            if not evaluable((guarded,), exactly=True):
+                return
+            left &= ~np.broadcast_to(columns_of((guarded,), params, points)[0], len(points))
+        if not left.any() or (tables := self._tables(dtype, nan=True)) is None:
+            return
+        found, known = tables(points[left], self.kernel.parallel)
+        count = len(self.reference)
+        is_nan = found[:, count:] == 1
+        known &= is_nan.any(axis=1) & np.isfinite(found).all(axis=1)
+        places = np.flatnonzero(left)[known]
+        values[places] = np.where(is_nan, np.nan, found[:, :count])[known]
+        proven[places] = True
 
     def _proven(self, points: Array, dtype: str) -> tuple[Array, Array]:
         """The outputs at points by compiled ball arithmetic, and which points it decides."""
         tables = self._tables(dtype)
         if tables is None:
             return np.full((len(points), len(self.reference)), np.nan), np.zeros(len(points), bool)
-        values, proven = tables(points)
+        values, proven = tables(points, self.kernel.parallel)
         if self.written is not None:  # which says what infinite results are
-            proven &= np.isfinite(values).all(axis=1) & ~self.written.decides(points)
+            proven &= np.isfinite(values).all(axis=1)
+        self._nan(points, values, proven, dtype)
+        if self.written is not None:
+            proven &= ~self.written.decides(points)
         return values, proven
 
     def _proven_at(self, point: Sequence[float], dtype: str) -> list[float] | None:
         """The same at one point; None if that is not decided."""
         tables = self._tables(dtype)
         found = None if tables is None else tables.at(point)
-        if found is None or self.written is None:
-            return found
-        if not all(map(isfinite, found)) or self.written.decides(np.array([point]))[0]:
+        if found is None or (self.written is not None and not all(map(isfinite, found))):
+            values, proven = self._proven(np.array([point], float), dtype)
+            return [float(x) for x in values[0]] if proven[0] else None
+        if self.written is not None and self.written.decides(np.array([point]))[0]:
             return None
         return found
 

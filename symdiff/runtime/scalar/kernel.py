@@ -14,11 +14,12 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.entry.elementwise import ANY_RANK
 from symdiff.codegen.llvm.entry.sizes import EVERY, Words
 from symdiff.codegen.llvm.printer import print_point
-from symdiff.ir import FALSE, POW, rational, topological
+from symdiff.ir import POW, rational, topological
 from symdiff.process.locks import Lock
 from symdiff.runtime import threads
 from symdiff.runtime.protocols import Function
 from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.ball_elements import BallElements
 from symdiff.runtime.scalar.compiled import Body, Entry, Point, Spec, point_text
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
@@ -55,34 +56,29 @@ class Kernel:
     Parameters
     ----------
     function : what is computed, in each tier.
-    wide : whether double-double arithmetic is the first tier.
     dtype : "float64" or "float32" to compute in that only; None follows the arguments.
     accuracy : "strict" calls scalar libm on arrays too; "fast" also multiplies by
         reciprocals of constants and multiplies large powers out.
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
-    again : whether flagged elements are computed again.
 
     Attributes
     ----------
-    second : the kernel in double-double arithmetic that computes the elements again which this
-        one flags, and only they; what it flags stays flagged. None if this one flags nothing
-        that could be computed better.
-    waits : whether flagged numbers stay flagged, as the second tier is not worth compiling yet.
+    wide : whether its operations are printed as they are; then everything is computed in doubles.
 
-    On arrays the compensated tier, if the function has one, comes before the second.
+    On arrays the compensated tier, if the function has one, computes flagged elements again.
     """
+
+    wide = False
 
     def __init__(
         self,
         function: Function,
         *,
-        wide: bool = False,
         dtype: str | None = None,
         accuracy: str = "high",
         parallel: bool | str = "auto",
         cache: bool = True,
-        again: bool = True,
     ) -> None:
         if accuracy not in ACCURACIES:
             raise ArgumentError(f"accuracy is one of {', '.join(ACCURACIES)}, not {accuracy!r}")
@@ -91,18 +87,14 @@ class Kernel:
         forced = None if dtype is None else np.dtype(dtype).name
         if forced not in (None, "float64", "float32"):
             raise ArgumentError(f"dtype is float64 or float32, not {forced}")
-        self.function, self.wide = function, wide
+        self.function = function
         self.name, self.params = function.name, function.params
-        self.outputs = function.reference if wide else function.outputs
+        self.outputs = function.outputs
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
-        self.second: Kernel | None = None
-        if again and function.tested and not wide:
-            self.second = Kernel(
-                function, wide=True, dtype=dtype, accuracy=accuracy, parallel=parallel, cache=cache
-            )
-        self.waits = False
+        self._balls: tuple[int, int] | None = None
+        self._tables: BallElements | None = None
         self._compensated: Body | None = None
-        self._compensates = self.second is not None
+        self._compensates = function.tested and not self.wide
         self._specs: dict[tuple[str, str], Spec] = {}
         self._lock = Lock()
         self._point: Point | None = None
@@ -115,8 +107,7 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = functools.partial(
-            Kernel, wide=self.wide, dtype=self.dtype, accuracy=self.accuracy,
-            parallel=self.parallel, cache=self.cache, again=self.second is not None,
+            Kernel, dtype=self.dtype, accuracy=self.accuracy, parallel=self.parallel, cache=self.cache
         )  # fmt: skip
         return made, (self.function,)
 
@@ -129,12 +120,6 @@ class Kernel:
 
     def _specified(self, dtype: str, kind: str) -> Spec:
         f, arrays = self.function, kind != "point"
-        if self.wide:
-            test = None if f.refused is FALSE else f.refused
-            return Spec(
-                f.params, f.reference, test, dtype, self.accuracy, self.cache,
-                arrays=arrays, lean=kind == "lean", wide=f.double_double,
-            )  # fmt: skip
         tier = f.double(dtype, kind)
         return Spec(
             f.params, tier.outputs, tier.test, dtype, self.accuracy, self.cache,
@@ -156,7 +141,7 @@ class Kernel:
         found: list[Point | Body] = [] if self._point is None else [self._point]
         found += self._bodies.values()
         found += [] if self._compensated is None else [self._compensated]
-        return found if self.second is None else found + self.second.code()
+        return found
 
     @property
     def point(self) -> Point:
@@ -179,15 +164,22 @@ class Kernel:
         return found
 
     def bodies(self, dtype: str, size: int) -> elementwise.Bodies:
-        """What computes arrays of so many elements; single precision leaves the second tier to `_again`."""
-        lean = between = second = None
+        """What computes arrays of so many elements."""
+        lean = between = None
         if self._leans and size >= FEW:
             lean = functools.partial(self.body, dtype, "lean")
-        if self.second is not None and dtype == "float64":
-            second = functools.partial(self.second.body, dtype)
-            if self._compensates:
-                between = self._between
-        return elementwise.Bodies(functools.partial(self.body, dtype), lean, between, second)
+        if self._compensates and dtype == "float64":
+            between = self._between
+        balls = self._balls if dtype == "float64" else None
+        return elementwise.Bodies(functools.partial(self.body, dtype), lean, between, balls)
+
+    def attach(self, tables: BallElements) -> None:
+        """Let compiled code compute what it flags in ball arithmetic, where there is little of it."""
+        number, elements, plan = tables.climbing
+        self._tables, self._balls = tables, (elements, plan)
+        if self._point is not None:
+            self._point.attach(number, plan, tables)
+        self._attach()
 
     def _between(self) -> Body | None:
         """The kernel for arrays with the errors of all operations, if there is one."""
@@ -255,11 +247,10 @@ class Kernel:
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):
                     entry.attach(name, body)
-        second = None if self.second is None else self.second._bodies.get(("float64", "array"))
-        for which, again in (("between", self._compensated), ("second", second)):
-            for dtype, entry in entries:
-                if again is not None and dtype == "float64":
-                    entry.attach(which, again)
+            if self._compensated is not None and dtype == "float64":
+                entry.attach("between", self._compensated)
+            if self._balls is not None and dtype == "float64":
+                entry.attach_balls(*self._balls, self._tables)
 
     @property
     def small(self) -> int:
@@ -347,48 +338,37 @@ class Kernel:
         bodies = self.bodies(compute.name, math.prod(shape))
         call = elementwise.Call(bodies, compute, result, self.cost, self.parallel)
         results, flags = call.run(values, shape, places, self.flagged)
-        flagged = call.left
         if self._entries:
             self._attach()
-        if flags is not None and bodies.second is None:
-            flagged = int(np.count_nonzero(flags))
-            if flagged and self.second is not None:
-                flagged = self._again(values, results, flags)
+        flagged = 0 if flags is None else int(np.count_nonzero(flags.view(np.bool_)))
+        single = compute == np.float32 and self.dtype is None and self.function.tested
+        if flagged and single and flags is not None:
+            flagged = self._again(values, results, flags)
         flags = flags if flagged else None
         if shape == ():
             results = [r if p is not None else r[()] for r, p in zip(results, places, strict=True)]
         return Result(results, flagged, flags)
 
     def _at(self, values: Sequence[float]) -> tuple[list[float], bool]:
-        """One element; the second tier is compiled when it is needed first, or later if
-        `waits`."""
+        """One element."""
         single = self.dtype == "float32"
         if single:
             values = [_single(v) for v in values]
         numbers, flag = self.point.evaluate(values)
-        if flag and self.second is not None and not self.waits:
-            if single:
-                numbers, flag = self.second.point.evaluate(values)
-            else:
-                self.point.attach(self.second.point)
-                numbers, flag = self.point.evaluate(values)
         return [_single(v) for v in numbers] if single else numbers, flag
 
     def _again(
         self, values: Sequence[float | Array], results: Sequence[Array], flags: Array
     ) -> int:
-        """Compute the flagged elements of arrays again; how many stay flagged."""
+        """Compute the flagged elements of arrays of single precision again, in doubles; how many stay flagged."""
         where = np.nonzero(flags.view(np.bool_)) if flags.shape else ()
-        single = any(r.dtype != _FLOAT64 for r in results)
         picked = [
-            (_single(v) if single else v)
+            _single(v)
             if isinstance(v, float)
             else np.broadcast_to(v, flags.shape)[where].astype(_FLOAT64)
             for v in values
         ]
-        again = self if single and self.dtype is None else self.second
-        assert again is not None
-        found = again.evaluate(picked)
+        found = self.evaluate(picked)
         with np.errstate(over="ignore"):  # of what is still flagged
             for target, values_again in zip(results, found.values, strict=True):
                 target[where] = values_again
@@ -457,8 +437,10 @@ class CorrectedKernel(Kernel):
     function : whose tiers "lean" and "array" are the same values (`symdiff.pipeline.lowered.row_formulas`).
     """
 
+    wide = True
+
     def __init__(self, function: Function, *, cache: bool = True) -> None:
-        super().__init__(function, wide=True, parallel=False, cache=cache)
+        super().__init__(function, parallel=False, cache=cache)
 
     def _specified(self, dtype: str, kind: str) -> Spec:
         f = self.function

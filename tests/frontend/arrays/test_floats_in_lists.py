@@ -148,6 +148,10 @@ def number_among_truth_values(x):
     return z[0] * 2.0
 
 
+MANY = np.ones(3000)
+"""Too many elements for a function to be traced again with the sizes of the call."""
+
+
 @pytest.mark.parametrize(
     ("f", "words"),
     [
@@ -156,20 +160,30 @@ def number_among_truth_values(x):
     ],
 )
 def test_refused_at_the_line(f: Callable[..., Any], words: str) -> None:
+    """Where sizes are not known; for those of a call, a list holds what Python's does."""
     with pytest.raises(UnsupportedError, match=words) as found:
-        symgrad(f)(WHOLE)
+        symgrad(f)(MANY)
     location = found.value.location
     assert location is not None and location.line == f.__code__.co_firstlineno + 2
+    s = symgrad(f)
+    for x, slopes in (OTHERS, [[1, 1, 0, 0], [0, 2, 0, 0]]), (WHOLE + 0.5, [[1, 1], [0, 2]]):
+        assert s(x) == pytest.approx(f(x), rel=1e-15)
+        assert s.grad(x).tolist() == slopes[f is number_among_truth_values]
+
+
+def shared(x):
+    rows = [[0.0] * len(x)] * len(x)
+    rows[0][0] = x[0]
+    return rows[1][0] + x[1]
 
 
 def test_one_object_in_all_places() -> None:
-    def shared(x):
-        rows = [[0.0] * len(x)] * len(x)
-        rows[0][0] = x[0]
-        return rows[1][0] + x[1]
-
     with pytest.raises(UnsupportedError, match="the same object"):
-        symgrad(shared)(WHOLE)
+        symgrad(shared)(MANY)
+    s = symgrad(shared)
+    for x in (WHOLE, OTHERS, WHOLE):
+        assert s(x) == shared(x)
+        assert s.grad(x).tolist() == [1, 1, 0, 0][: len(x)]
 
 
 def repeated_by_an_argument(x, n):
@@ -197,7 +211,10 @@ def test_it_repeats_a_number() -> None:
         assert s.grad(1.5, n) == n
 
 
-def test_several_elements_are_not_repeated_so_often() -> None:
+def test_several_elements_are_repeated_a_known_number_of_times() -> None:
     s = symgrad(lambda x, n: sum([x[0], x[1]] * n))
+    for n in (3, 0, 2):
+        assert s(WHOLE, n) == 6 * n
+        assert s.grad(WHOLE, n).tolist() == [n, n]
     with pytest.raises(UnsupportedError, match=r"'\*' of a list and an integer"):
-        s.grad(WHOLE, 3)
+        s.grad(MANY, 3)

@@ -283,6 +283,8 @@ def same_on_some_paths(x):
 
 
 CHANGED, ALIKE = "may have been changed through other names", "may be the same object"
+MANY = np.ones(3000)
+"""Too many elements for a function to be traced again with the sizes of the call."""
 
 
 @pytest.mark.parametrize(
@@ -298,9 +300,50 @@ CHANGED, ALIKE = "may have been changed through other names", "may be the same o
     ],
 )
 def test_what_a_list_would_share_is_refused_at_the_line(f, message, line):
-    for x in (np.array([1.0]), np.array([1.0, 2.0, 3.0])):
-        with pytest.raises(UnsupportedError) as caught:
-            symgrad(f)(x)
-        said = str(caught.value)
-        assert message in said
-        assert line in said
+    with pytest.raises(UnsupportedError) as caught:
+        symgrad(f)(MANY)
+    said = str(caught.value)
+    assert message in said
+    assert line in said
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        state_is_appended, next_iteration_changes_it, view_is_appended, all_the_same, in_two_lists,
+        stored_then_changed,
+    ],
+)  # fmt: skip
+def test_it_is_shared_where_the_sizes_of_the_call_are_known(f):
+    s = symgrad(f)
+    for x in (np.array([1.0]), np.array([1.0, 2.0, -3.0]), np.array([0.5, 0.7])):
+        for _ in range(2):
+            assert s(x) == pytest.approx(f(x), rel=1e-15)
+            np.testing.assert_allclose(s.grad(x), differences(f, x), rtol=1e-8, atol=1e-8)
+
+
+def test_what_a_condition_shares_is_refused_for_known_sizes_too():
+    with pytest.raises(UnsupportedError, match="after one of its sides was changed"):
+        symgrad(same_on_some_paths)(np.array([1.0, 2.0, 3.0]))
+
+
+def deep_copies(x):
+    a = [x * 1] * 2
+    b, c = copy.deepcopy(a), copy.copy(a)
+    b[0][0] = 7.0
+    c[0][1] = 8.0
+    d = copy.deepcopy({"p": a, "q": (a, a[1])})
+    d["p"][0][0] = 3.0 * x[1]
+    return np.sum(b[1]) + 10 * np.sum(a[1]) + 100 * np.sum(d["q"][1])
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_deep_copy_holds_one_copy_of_one_object(known):
+    def f(x):
+        rows = [x[:k] for k in range(len(x))] if known else [x]  # refused for arrays of any size
+        return deep_copies(x) + sum(np.sum(r) for r in rows)
+
+    s = symgrad(f)
+    for x in (np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.7])):
+        assert s(x) == pytest.approx(f(x), rel=1e-15)
+        np.testing.assert_allclose(s.grad(x), differences(f, x), rtol=1e-8)

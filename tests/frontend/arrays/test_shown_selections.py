@@ -73,10 +73,23 @@ def shared(a):
     "f", [in_a_dict, in_an_object, out_of_a_dict, element, attribute, view, shared]
 )
 def test_what_shows_a_selection_is_never_missed(f):
-    """The first call selects nothing, so that no comparison with Python finds it."""
-    g = symgrad(f)
+    """The first call selects nothing, so that no comparison with Python finds it: refused for arrays of
+    any size, and where the sizes of the call are known."""
+    for x in (NONE, np.full(3000, 0.1)):
+        with pytest.raises(UnsupportedError, match="selection by a condition"):
+            symgrad(f)(x)
+
+
+def test_nor_one_of_a_small_array():
+    def f(x, y):
+        a = np.array([x, y])
+        chosen = a[a > 0.5]
+        same = chosen
+        chosen += 1
+        return np.sum(same)
+
     with pytest.raises(UnsupportedError, match="selection by a condition"):
-        g(NONE)
+        symgrad(f)(0.1, 0.2)
 
 
 def one_name(a):

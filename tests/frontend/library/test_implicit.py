@@ -115,11 +115,7 @@ def with_an_error(a: float) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("f", "x", "message"),
     [
-        (
-            of_a_loop,
-            np.array([-2.0, 0.5, 1.0]),
-            "the root of a function with a loop that stays one",
-        ),
+        (of_a_loop, np.ones(3000), "the root of a function with a loop that stays one"),
         (by_halley, 2.0, "newton.. needs no fprime2"),
         (by_name_of_halley, 2.0, "root_scalar.. by halley is not supported"),
         (with_an_error, 2.0, "the error that quad.. estimates"),
@@ -129,6 +125,15 @@ def with_an_error(a: float) -> tuple[float, float]:
 def test_roots_that_are_refused(f: Callable[..., Any], x: Any, message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         symgrad(f)(x)
+
+
+def test_the_root_of_a_loop_over_an_array_whose_size_is_that_of_the_call() -> None:
+    g = symgrad(of_a_loop)
+    for c in (np.array([-2.0, 0.5, 1.0]), np.array([-1.5, 0.7, 1.1])):
+        z = (-c[1] + math.sqrt(c[1] ** 2 - 4 * c[0] * c[2])) / (2 * c[2])
+        assert g(c) == pytest.approx(z, rel=1e-14)
+        slopes = -(z ** np.arange(3)) / (c[1] + 2 * c[2] * z)
+        assert g.grad(c) == pytest.approx(slopes, rel=1e-13)
 
 
 # ----------------------------------------------------------------------- integrals

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from symdiff import symgrad
+from symdiff import SymdiffError, symgrad
 
 M = np.array([[2.0, 0.3, 0.1], [0.1, 1.5, -0.4], [0.6, -0.2, 0.8]])
 WEIGHTS = np.array([[1.0, -0.5, 0.3], [0.2, 0.7, -1.1], [0.4, 0.6, 0.9]])
@@ -67,6 +67,24 @@ def test_slopes_of_functions_of_matrices(name: str) -> None:
 def test_without_a_real_root_there_is_an_error() -> None:
     with pytest.raises(ValueError, match="no real principal square root"):
         symgrad(lambda a: scipy.linalg.sqrtm(a))(np.diag([1.0, -2.0]))
+
+
+@pytest.mark.parametrize("a", [np.diag([0.0, 4.0]), np.ones((2, 2)), np.diag([-1.0, 1.0])])
+def test_singular_matrices_and_steps_are_refused_at_the_line(a: np.ndarray) -> None:
+    f = symgrad(lambda a: scipy.linalg.sqrtm(a))
+    with pytest.raises(
+        SymdiffError, match=r"test_matrix_functions.py:\d+:\d+: the matrix is singular"
+    ):
+        f(a)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("a", [np.diag([0.0, 4.0]), np.zeros((3, 3))])
+def test_singular_matrices_have_no_logarithm(a: np.ndarray) -> None:
+    f = symgrad(lambda a: np.sum(scipy.linalg.logm(a)))
+    for call in (f, f.grad):
+        with pytest.raises(SymdiffError, match="the matrix is singular"):
+            call(a)
 
 
 @pytest.mark.slow

@@ -154,9 +154,14 @@ def test_shapes_end_recursions() -> None:
 
 
 def test_integers_that_must_be_known() -> None:
-    with pytest.raises(UnsupportedError, match="the digits of round") as caught:
-        symgrad(lambda x, n: round(x, n))(1.25, 1)
-    assert caught.value.hint == "if it is an integer known in the call, annotate it: n: int"
+    rounded = symgrad(lambda x, n: round(x, n))
+    for known in (rounded.source, lambda: rounded(1.25, 1.0)):
+        with pytest.raises(UnsupportedError, match="the digits of round") as caught:
+            known()
+        assert caught.value.hint == "if it is an integer known in the call, annotate it: n: int"
+    for n in (1, 2, 0, 1):
+        assert rounded(1.257, n) == round(1.257, n)
+        assert rounded.grad(1.257, n) == 0.0
 
 
 def test_bits_of_converted_numbers() -> None:

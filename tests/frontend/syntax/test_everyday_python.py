@@ -190,7 +190,12 @@ def test_other_bits_are_refused() -> None:
         return sum(x[k & 5] for k in range(len(x)))
 
     with pytest.raises(SymdiffError, match="'&' of an integer"):
-        symgrad(mixed)(np.ones(2000))
+        symgrad(mixed)(np.ones(3000))
+    for n in (7, 6):  # the size of a call with a few elements is known
+        x = np.linspace(0.5, 2.0, n)
+        assert symgrad(mixed)(x) == pytest.approx(mixed(x), rel=1e-15)
+        counts = np.bincount([k & 5 for k in range(n)], minlength=n)
+        assert symgrad(mixed).grad(x).tolist() == counts.tolist()
 
 
 # --------------------------------------------------------------------------- others

@@ -23,7 +23,7 @@ from symdiff.passes.guards.enclosing import Contexts
 from symdiff.passes.guards.guards import guards
 from symdiff.passes.guards.notes import GuardNotes
 from symdiff.passes.guards.regions import Known, constraint
-from symdiff.pipeline import derivation, guard_messages
+from symdiff.pipeline import guard_messages
 from tests.passes.evaluate import evaluate
 from tests.work import at_most
 
@@ -319,7 +319,7 @@ def test_a_wrong_guard_warns_at_its_line():
 
     line = f.__code__.co_firstlineno + 1
     for _ in range(2):  # from disk too
-        derivation._warned.clear()
+        guard_messages._warned.clear()
         with pytest.warns(GuardWarning, match=r"0\.0 against 1\.0 at x = 0") as caught:
             symgrad(f).grad(0.5)
         assert [(w.filename, w.lineno) for w in caught] == [(__file__, line)]

@@ -48,20 +48,3 @@ def test_what_is_decided_anew_is_recorded_anew():
         d = y[inner] - 1e8
         want[inner] = 2 * (d - d.mean()) / 3
         np.testing.assert_allclose(g(y), want, rtol=1e-14)
-
-
-def least(D, g):
-    R = np.full(len(D) + 1, np.inf)
-    R[0] = 0.0
-    for i in range(1, len(D) + 1):
-        r = -np.array([R[i - 1], R[i]]) / g
-        t = np.max(r)
-        R[i] = D[i - 1] - g * (t + np.log(np.sum(np.exp(r - t))))
-    return R[-1]
-
-
-def test_infinities_are_limits_of_large_numbers():
-    d, g = np.array([0.3, 0.1, 0.7]), 0.1
-    slopes, by_g = symgrad(least).grad(d, g)
-    np.testing.assert_array_equal(slopes, [1.0, 1.0, 1.0])
-    assert by_g == 0

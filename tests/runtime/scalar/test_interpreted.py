@@ -64,7 +64,6 @@ def test_the_first_values_are_correctly_rounded_without_a_compiler(compiled):
 @pytest.mark.slow
 def test_what_is_called_often_is_compiled(compiled, monkeypatch):
     monkeypatch.setattr(fallback, "COMPILING", 1e-6)
-    monkeypatch.setattr(fallback, "WIDENING", 0.0)
     f = symgrad(long).value_and_grad
     while not compiled:
         found = flat(f(0.3, 0.4))
@@ -74,34 +73,6 @@ def test_what_is_called_often_is_compiled(compiled, monkeypatch):
     again = symgrad(long).value_and_grad  # the cache knows that it pays
     assert flat(again(0.3, 0.4)) == found
     assert compiled_entries(again)["numbers"](0.3, 0.4) is not NotImplemented
-
-
-@pytest.mark.slow
-def test_the_second_tier_waits_until_it_pays(compiled, monkeypatch):
-    """Beside a zero of the function, where double arithmetic leaves no digits."""
-    monkeypatch.setattr(fallback, "COMPILING", 0.0)
-    low, high = 0.3, 3.2
-    assert truth(low, 0.4)[0] * truth(high, 0.4)[0] < 0
-    for _ in range(60):
-        middle = (low + high) / 2
-        same = truth(low, 0.4)[0] * truth(middle, 0.4)[0] > 0
-        low, high = (middle, high) if same else (low, middle)
-
-    def doubled(x, y):  # a kernel that no other test has in memory
-        return 2 * long(x, y)
-
-    def twice(x: float, y: float) -> list[float]:
-        return [2 * v for v in truth(x, y)]
-
-    f = symgrad(doubled).value_and_grad
-    assert flat(f(low, 0.4)) == twice(low, 0.4)
-    first = len(compiled)
-    assert flat(f(high, 0.4)) == twice(high, 0.4)
-    assert len(compiled) == first > 0
-    monkeypatch.setattr(fallback, "WIDENING", 0.0)
-    again = symgrad(doubled).value_and_grad
-    np.testing.assert_array_max_ulp(np.array(flat(again(low, 0.4))), np.array(twice(low, 0.4)), 1)
-    assert len(compiled) > first
 
 
 @pytest.mark.slow

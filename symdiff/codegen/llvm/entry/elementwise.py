@@ -25,9 +25,8 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
 """The addresses in the global `api`, which must be filled before the first call."""
 
 RECORD = ("tested", "tested_width", "lean", "lean_width", "few", "sure", "tried", "raised",
-          "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
-          "second_width", "between", "between_width", "long", "rank", "among", "never",
-          "floats", "served")  # fmt: skip
+          "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "between",
+          "between_width", "balls", "plan", "long", "rank", "among", "never", "floats", "served")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
@@ -38,8 +37,8 @@ flagged : 1 if a body also writes flags; a call in which one stays set is refuse
 width, item : elements in a register, bytes in an element.
 limit : most elements; more are refused, so that the caller may use threads.
 descr : address of the dtype.
-second, second_width : body of the second tier and its register, or 0.
-between, between_width : those of what comes between; see `codegen.llvm.tiers`.
+between, between_width : body that computes flagged elements again, and its register, or 0.
+balls, plan : the same in ball arithmetic, and its last argument, or 0.
 long : elements from which other threads of Python may run meanwhile.
 rank : the dimensions that arrays must have, or `ANY_RANK`.
 among : the arguments that must be arrays, as bits, unless they may have any rank.
@@ -66,7 +65,7 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
     """
     f = Builtin("api", API, RECORD, (type_offset, value_offset))
     f.do("%writes = add i64 %outputs, %flagged", "%count = add i64 %inputs, %writes")
-    jobs = {name: f.room(f"[{len(JOB)} x i64]") for name in ("tested", "lean", "second", "between")}
+    jobs = {name: f.room(f"[{len(JOB)} x i64]") for name in ("tested", "lean", "between", "balls")}
     record = f.room(f"[{len(tiers.RECORD)} x i64]")
     first, size, seen = f.variable("ptr", "null"), f.variable("i64", "1"), f.variable("i64", "0")
     thread = f.variable("ptr", "null")
@@ -95,9 +94,8 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
     after = f.words(record, tiers.RECORD)
     for name in ("tried", "raised"):
         f.write("i64", after[name], f"%{name}.at")
-    f.leave_unless(f.compare("eq", f.whole("or", after["left"], status), "0"), "drop")
-    to_verify = f.choose(f.compare("ne", "%second", "0"), "0", "%memory.flags")
-    f.leave_if(f.emit(f"call i1 @any(ptr {flags}, i64 {to_verify})"), "drop")
+    f.leave_unless(f.compare("eq", status, "0"), "drop")
+    f.leave_if(f.emit(f"call i1 @any(ptr {flags}, i64 %memory.flags)"), "drop")
     f.do("call void %PyMem_RawFree(ptr %memory)")
     with f.when("%to.given"):
         f.do("call void %Py_IncRef(ptr %None)")
@@ -231,6 +229,8 @@ def _fill(f: Builtin, n: str, many: str, flags: str, jobs: Mapping[str, str], re
     lean_count = f.whole("sub", "%count", sure)
     for name, job in jobs.items():
         own = {"body": f"i64 %{name}", "width": f"i64 %{name}_width"}
+        if name == "balls":
+            own |= {"width": "i64 1", "stream": "i64 %plan"}
         own |= {"count": f"i64 {lean_count}"} if name == "lean" else {}
         f.fill(job, JOB, common | own)
     cleared = f.whole("mul", "%memory.flags", sure)
@@ -247,7 +247,7 @@ def _fill(f: Builtin, n: str, many: str, flags: str, jobs: Mapping[str, str], re
     f.fill(record, tiers.RECORD, {
         "lean": given("lean", many), "tested": f"ptr {jobs['tested']}",
         "between": given("between", f.compare("ne", "%between", "0")),
-        "second": given("second", f.compare("ne", "%second", "0")),
+        "balls": given("balls", f.compare("ne", "%balls", "0")),
         "stop": f"i64 {n}", "lead": f"i64 {lead}", "sure": f"i64 {sure}", "tried": "i64 %tried",
         "raised": "i64 %raised",
     })  # fmt: skip

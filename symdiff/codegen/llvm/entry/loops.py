@@ -50,8 +50,10 @@ MAKE = ("place", "kind", "descr", "rank", "axes", "served")
 """The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array; served is not read."""
 
 MOST_WORDS, MOST_AXES = 4096, 64
-SAMPLE = 64
-"""Largest number of elements of an array whose exponents are read."""
+SAMPLE, EVERY_ONE = 64, 512
+"""About how many elements of an array are looked at, if it has more than the second number."""
+LANES = 8
+"""Doubles of a register in which they are."""
 HEAD, WORDS = 3, 3
 """Where the words of arguments and results begin in the schedule of probes, and how many each has: the least and the
 largest exponent that was probed, and whether zeros were."""
@@ -105,6 +107,8 @@ def print_entry(type_offset: int, value_offset: int) -> str:
     f.label("drop")
     f.drop()
     declared = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+    added = f"double @llvm.vector.reduce.fadd.v{LANES}f64(double, <{LANES} x double>)"
+    declared += f"declare {added}\n"
     return "\n".join([_print_length(), _print_known(), declared + f.text("loops")])
 
 
@@ -122,14 +126,15 @@ def _print_known() -> str:
     """Whether the largest exponent of a sample of some numbers is one that a call may have now: of what is finite,
     and, where probes come `%sooner` for others, between those that were probed."""
     f = Function()
-    steps = f.whole("shl", f.whole("udiv", f.whole("sub", "%to", "%from"), str(8 * SAMPLE)), "3")
-    step, most = f.choose(f.compare("eq", steps, "0"), "8", steps), f.variable("i64", "0")
-    with f.loop("%from", "%to", step=step) as at:
-        bits = f.read("i64", f.address("i64", at))
-        exponent = f.whole("and", f.whole("lshr", bits, "52"), "2047")
+    size = f.whole("lshr", f.whole("sub", "%to", "%from"), "3")
+    data, most = f.address("i64", "%from"), f.variable("i64", "0")
+    short = f.compare("ule", size, str(EVERY_ONE))
+    with f.when(f.both(short, f.emit("xor i1 %sooner, true"))):
+        f.give(f"i1 {_all_finite(f, data, size)}")
+    with f.loop("0", size, step=f.choose(short, "1", f.whole("udiv", size, str(SAMPLE)))) as k:
+        exponent = f.whole("and", f.whole("lshr", f.load(data, k, "i64"), "52"), "2047")
         before = f.read("i64", most)
-        larger = f.compare("ugt", exponent, before)
-        f.write("i64", f.choose(larger, exponent, before), most)
+        f.write("i64", f.choose(f.compare("ugt", exponent, before), exponent, before), most)
     found = f.read("i64", most)
     place = f.whole("add", f.whole("mul", "%which", str(WORDS)), str(HEAD))
     low, high, zero = (f.load("%turn", f.whole("add", place, str(k)), "i64") for k in range(WORDS))
@@ -140,6 +145,21 @@ def _print_known() -> str:
     served = f.emit(f"select i1 %sooner, i1 {known}, i1 {finite}")
     head = "i1 @known(ptr %turn, i64 %which, i64 %from, i64 %to, i1 %sooner)"
     return f.function(head, f"ret i1 {served}")
+
+
+def _all_finite(f: Function, data: str, size: str) -> str:
+    """Whether some doubles are finite: their differences from themselves add up to 0, not to nan."""
+    kind, total = f"<{LANES} x double>", f.variable(f"<{LANES} x double>", "zeroinitializer")
+    one, whole = f.variable("double", "0.0"), f.whole("and", size, str(-LANES))
+    for of, first, past, step in ((kind, "0", whole, LANES), ("double", whole, size, 1)):
+        place = total if of == kind else one
+        with f.loop(first, past, step=step) as k:
+            x = f.emit(f"load {of}, ptr {f.place(data, k, 'double')}, align 8")
+            apart = f.emit(f"fsub {of} {x}, {x}")
+            f.write(of, f.emit(f"fadd {of} {f.read(of, place)}, {apart}"), place)
+    start = f"double {f.read('double', one)}, {kind} {f.read(kind, total)}"
+    added = f.emit(f"call double @llvm.vector.reduce.fadd.v{LANES}f64({start})")
+    return f.emit(f"fcmp oeq double {added}, 0.0")
 
 
 def _check(f: Builtin) -> None:
@@ -228,7 +248,7 @@ def _check_turn(f: Builtin) -> str:
     f.write("i64", left, "%turn.p")
     f.leave_unless(f.compare("sgt", left, "0"), "refuse")
     sooner = f.compare("sle", left, f.load("%turn.p", "1", "i64"))
-    with f.loop("0", "%inputs") as k:
+    with f.when(sooner), f.loop("0", "%inputs") as k:
         low = f.load("%lows", k, "i64")
         word = _row(f, "%takes.p", k)["word"]
         is_array = f.compare("ne", low, "0")

@@ -7,11 +7,11 @@ that holds wherever the test does; a test that is another one is only computed w
 
 The test is one branch that is predicted well: whether any lane is flagged. The way out of
 it is a function of its own, so that nothing of it stands in the loop: lane by lane, it calls
-the function that stands in the table `again.table` under the number of the value, or, where
-there is none yet or where that flags it as well, `%again`: a function of the runtime, the
-last of the kernel's fixed words, which puts one there when it is first called.
+the function that stands in the table `again.table` under the number of the value, with the
+address that stands behind it, or, where there is none yet or where that flags it as well, `%again`: a function
+of the runtime, the last of the kernel's fixed words, which puts one there when it is first called.
 
-    i8 table[which](ptr leaves, ptr result)                     whether it flags it itself
+    i8 table[which](ptr leaves, ptr result, ptr behind)         whether it flags it itself
     void again(i64 which, i64 stage, ptr leaves, ptr result)    0: none was there; 1: it did
 
 Leaves and result are doubles whatever the kernel computes in. Behind the result stands the
@@ -37,19 +37,21 @@ from symdiff.lowering.target import TESTED
 TABLE = "again.table"
 
 _ONE = """
-@{table} = internal global [{count} x ptr] zeroinitializer
+@{table} = internal global [{count} x [2 x ptr]] zeroinitializer
 define internal void @recompute(ptr %again, i64 %which, ptr %in, ptr %out) noinline #0 {{
   %mode = alloca i32
   {save}
   %first = load double, ptr %out
   %behind = getelementptr double, ptr %out, i64 1
   store double %first, ptr %behind
-  %slot = getelementptr ptr, ptr @{table}, i64 %which
+  %slot = getelementptr [2 x ptr], ptr @{table}, i64 %which
   %f = load atomic ptr, ptr %slot acquire, align 8
   %none = icmp eq ptr %f, null
   br i1 %none, label %ask, label %try
 try:
-  %flag = call i8 %f(ptr %in, ptr %out)
+  %plan.p = getelementptr ptr, ptr %slot, i64 1
+  %plan = load ptr, ptr %plan.p
+  %flag = call i8 %f(ptr %in, ptr %out, ptr %plan)
   %fine = icmp eq i8 %flag, 0
   br i1 %fine, label %done, label %ask
 ask:
@@ -64,7 +66,7 @@ done:
   ret void
 }}
 define ptr @place(i64 %which) #0 {{
-  %slot = getelementptr ptr, ptr @{table}, i64 %which
+  %slot = getelementptr [2 x ptr], ptr @{table}, i64 %which
   ret ptr %slot
 }}
 """
