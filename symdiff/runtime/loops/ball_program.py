@@ -28,12 +28,12 @@ from symdiff import ir
 from symdiff.codegen.llvm.operation_table import BALL, BINARY, COLUMN, CORE, SELECT, UNARY, Rows
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import work
-from symdiff.interpret.loops import Doubles, Numbers, evaluate, node_value, run
+from symdiff.interpret.loops import DOUBLE, Doubles, Numbers, evaluate, node_value, run
 from symdiff.interpret.unrolled import TooLong
 from symdiff.ir import Expr, Op
 from symdiff.ir import functions as f
 from symdiff.ir.loop_program import ARRAY, INDEX, LOAD, LoopProgram, name_of
-from symdiff.ir.plain import is_plain_op
+from symdiff.ir.plain import is_plain_op, plain_op
 from symdiff.runtime.scalar.ball_elements import (
     CHEAPER,
     CHUNK,
@@ -119,6 +119,7 @@ class Recorder(Numbers):
         self.guards: dict[int, Any] = {}
         self._constants: dict[Any, Real] = {}
         self._doubles = Doubles()
+        self._functions: dict[Op, Callable[..., Any]] = {}
 
     # ------------------------------------------------------------------ recording
     def _add(self, op: Any, args: tuple[int, ...]) -> int:
@@ -281,11 +282,19 @@ class Recorder(Numbers):
         return known[place]
 
     def _double(self, op: Any, args: Sequence[Any]) -> Any:
-        if not isinstance(op, Op):
-            return self._doubles.real(op)
-        if op is ir.WHERE:
-            return args[1] if args[0] else args[2]
-        return self._doubles.apply(op, args)
+        return self.in_doubles(op)(*args)
+
+    def in_doubles(self, op: Any) -> Callable[..., Any]:
+        """What computes an operation, or gives a constant, in doubles."""
+        found = self._functions.get(op)
+        if found is None:
+            if not isinstance(op, Op):
+                value = self._doubles.real(op)
+                return lambda: value
+            apply = self._doubles.apply
+            found = PLAIN.get(op) or DOUBLE.get(op) or (lambda *args: apply(op, args))
+            self._functions[op] = found
+        return found
 
     # ------------------------------------------------------------------- routines
     def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
@@ -307,6 +316,20 @@ class Recorder(Numbers):
         """An array's elements in doubles."""
         return np.array([self.double(x.place) for x in a.flat], float).reshape(a.shape)
 
+
+def _quotient(a: float, b: float) -> float:
+    a, b = float(a), float(b)
+    return a / b if b else float(np.divide(a, b))
+
+
+PLAIN: dict[Op, Callable[..., Any]] = {
+    plain_op(ir.ADD): lambda a, b: float(a) + float(b),
+    plain_op(ir.SUB): lambda a, b: float(a) - float(b),
+    plain_op(ir.MUL): lambda a, b: float(a) * float(b),
+    plain_op(ir.DIV): _quotient,
+    ir.WHERE: lambda c, a, b: a if c else b,
+}  # fmt: skip
+"""The most frequent operations of what decides."""
 
 NAME, NUMBER, ELEMENT, CALLED, OTHER = range(5)
 """Steps of a plan: a name's value, an integer, an array's element, an operation that is one row if its arguments are
@@ -563,7 +586,10 @@ class BallProgram:
         self.guards = recorder.guards
         wanted = {*self._doubles, *(k for _, k in self._conditions), *self.guards}
         self.size = len(recorder.operations)
-        self._order = _closure(recorder.operations, wanted)
+        self._order: list[tuple[int, Callable[..., Any] | None, tuple[int, ...]]] = []
+        for k in _closure(recorder.operations, wanted):
+            op, args = recorder.operations[k]
+            self._order.append((k, None if op is GIVEN else recorder.in_doubles(op), args))
         table = [
             [self.addresses[x] if isinstance(x, str) else x for x in row] for row in self.table.rows
         ]
@@ -586,14 +612,15 @@ class BallProgram:
 
     def _decided(self, given: Array) -> tuple[Array, list[tuple[int, bool]]] | None:
         """The columns and the conditions; None if guards do not hold."""
-        r = self.recorder
         known: dict[int, Any] = {}
         with np.errstate(all="ignore", under="raise"):
-            for k in self._order:
-                op, args = r.operations[k]
-                known[k] = (
-                    np.float64(given[k]) if op is GIVEN else r._double(op, [known[a] for a in args])
-                )
+            for k, function, args in self._order:
+                if function is None:
+                    known[k] = np.float64(given[k])
+                elif len(args) == 2:
+                    known[k] = function(known[args[0]], known[args[1]])
+                else:
+                    known[k] = function(*[known[a] for a in args])
         if any(known[k] != value for k, value in self.guards.items()):
             return None
         columns = np.array([*given, *(float(known[k]) for k in self._doubles)], float)
