@@ -446,6 +446,7 @@ DOUBLES: dict[Op, Callable[..., Any]] = {
 @lru_cache(maxsize=1024)
 def in_doubles(op: Op) -> Callable[..., float]:
     """An operation on floats, as NumPy and libm compute it; never an exception."""
+    op = real_op(op)
     function = DOUBLES.get(op) or _written(op) or _by_ball(op)
     array_names = [n.removeprefix("numpy.") for n in op.names if n.startswith("numpy.")]
     at_edges: Callable[..., Any] | None = getattr(np, array_names[0], None) if array_names else None

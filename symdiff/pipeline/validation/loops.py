@@ -75,8 +75,8 @@ class _Counting(Precise):
         return found
 
     def plainly(self, value: Any) -> Any:
-        """The nearest double."""
-        return as_ball(float(value.mid()))
+        """The nearest double; a zero keeps its sign."""
+        return value if value.is_zero() else as_ball(float(value.mid()))
 
 
 def compare(

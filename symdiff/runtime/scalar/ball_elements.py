@@ -217,7 +217,7 @@ class BallElements:
         self, bits: int, pending: Array, columns: Array, values: Array, status: Array, needed: Array,
         parallel: bool | str,
     ) -> None:  # fmt: skip
-        each = work.cost(self.counts, bits)
+        each = max(1, work.cost(self.counts, bits))
         size = max(1, CHUNK // each)
         self.constants(bits)  # which threads read
         for start in range(0, len(pending), size):

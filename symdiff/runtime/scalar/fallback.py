@@ -40,6 +40,9 @@ COMPILING = 4000
 """Operations of ball arithmetic in the time that compiling one takes, about."""
 
 
+DIGITS = 1e-3
+"""Relative differences of a limit at an infinite argument from the plain value, which that may have lost."""
+
 Demands = tuple[tuple[Expr, Location | None], ...]
 """Conditions on the arguments, and where they are stated."""
 
@@ -162,6 +165,7 @@ class Tiered:
         start = work.spent()
         if (found := self._proven_at([float(v) for v in values], "float64")) is not None:
             self._patience -= work.spent() - start
+            self._note()
             return found
         try:
             answers = self._reference("float64").at_with_status(values)
@@ -171,10 +175,14 @@ class Tiered:
         if not answers or any(a.status == "budget" and not isfinite(a.value) for a in answers):
             self._patience = 0
         if self.pays:
-            if self.kernel.cache:
-                cache.store(self._mark(), b"", ())
+            self._note()
             return None
         return self._as_written([float(v) for v in values], [a.value for a in answers], "float64")
+
+    def _note(self) -> None:
+        """Tell later processes that compiling pays, if it does."""
+        if self.pays and self.kernel.cache:
+            cache.store(self._mark(), b"", ())
 
     def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """The outputs as a flat list; see `Kernel.evaluate`."""
@@ -332,6 +340,11 @@ class Tiered:
             plain = self._first(point)
             found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
         limits = [k for k, a in enumerate(answers) if a.status == "limit"]
+        if limits and not all(map(isfinite, point)):
+            plain = self._first(point)  # IEEE arithmetic has values at infinities, but of few digits
+            for k in limits:
+                if not isnan(plain[k]) and not abs(plain[k] - found[k]) <= DIGITS * abs(found[k]):
+                    found[k] = plain[k]
         result = self._as_written(point, found, dtype, limits)
         return result, not any(
             a.status == "budget" and x is y for a, x, y in zip(answers, found, result, strict=True)

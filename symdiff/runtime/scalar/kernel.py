@@ -6,7 +6,7 @@ import ctypes
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from symdiff.process.locks import Lock
 from symdiff.runtime import threads
 from symdiff.runtime.protocols import Function
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.ball_elements import BallElements
 from symdiff.runtime.scalar.compiled import Body, Entry, Point, Spec, point_text
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
+
+if TYPE_CHECKING:
+    from symdiff.runtime.scalar.ball_elements import BallElements
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
 HELD = 20_000.0
