@@ -283,7 +283,10 @@ class Source:
     def alike(self, static: Mapping[str, Any], one: Sequence[Any], other: Sequence[Any]) -> bool:
         """Whether calls with these arguments have one captured program, or two that are equal."""
         first, second = (self.raw(static, self.shapes(static, values)) for values in (one, other))
-        return first is second or bool(first == second)
+        try:
+            return first is second or bool(first == second)
+        except ValueError:  # they hold arrays
+            return False
 
     def changed(self, static: Mapping[str, Any], shapes: Shapes) -> tuple[str, ...]:
         """The arguments of these shapes that the captured function changes."""

@@ -74,21 +74,6 @@ model.py:5:12: name 'last' changes its form in a loop whose length is not known 
 hint: it must have the same type and size in every iteration
 """,
     ),
-    "number_becomes_array": (
-        """
-def f(x):
-    total, i = 0.0, 0
-    while i < len(x):
-        total, i = total + x, i + 1
-    return total
-""",
-        """
-model.py:4:20: name 'total' is a real number before a loop and an array in it
-    total, i = total + x, i + 1
-               ^
-hint: start with an array of its size, such as np.zeros(n)
-""",
-    ),
     "float_index": (
         """
 def f(x, y):

@@ -39,24 +39,14 @@ FILES = {
 """The files, and the program of each that is not slow."""
 
 REFUSED = {
-    "snapshots_of_one_array": "changed through other names",
     "determinant_nested": "a list is indexed by what is not known when traced",
     "determinant_of_rows": "may be the same object as other elements",
-    "pascal": "changes its size in a loop",
     "insert_into_list": "changes its size in a loop",
-    "three_states": "'state' changes its form in a loop",
-    "deque_average": "the length of a deque is not known when traced",
-    "list_as_window": "a list changes its size only when",
-    "option_by_slices": "do not fit together",
-    "barrier_tree": "the rows of an array have different lengths",
     "trinomial": "the sizes of two axes do not fit together",
-    "fenwick": "'&' of an integer that is not known when traced",
     "huffman": "has no attribute 'index'",
     "library_heap": "'heapq.heapify' cannot be traced",
     "pairwise_reduction": "the sizes of two axes do not fit together",
     "search_tree": "'side' is a list .* depending on whether",
-    "stack_machine": "a list changes its size only when",
-    "smith_predictor": "an element of a list is assigned at an index that is not known when traced",
 }
 """Programs that are refused, and words of the message."""
 

@@ -341,7 +341,9 @@ class Tiered:
             found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
         limits = [k for k, a in enumerate(answers) if a.status == "limit"]
         if limits and not all(map(isfinite, point)):
-            plain = self._first(point)  # IEEE arithmetic has values at infinities, but of few digits
+            plain = self._first(
+                point
+            )  # IEEE arithmetic has values at infinities, but of few digits
             for k in limits:
                 if not isnan(plain[k]) and not abs(plain[k] - found[k]) <= DIGITS * abs(found[k]):
                     found[k] = plain[k]
