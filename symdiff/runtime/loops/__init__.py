@@ -6,7 +6,7 @@
 `entry`         the builtin for ordinary calls
 `fallback`      elements whose error bound exceeds the tolerance, in double-double or balls
 `probe`         whether a call lost digits, measured by rounding up and down
-`ball_recorder` an arithmetic that records the operations of a program
+`recording`     an arithmetic that records the operations of a program
 `ball_program`  a program at its sizes as a table of balls
 `recomputed`    calls whose results lost digits, in balls or double-double
 `apart`         derivatives at points that a program treats apart, or where kernels have none, by the definition

@@ -32,7 +32,7 @@ from symdiff.interpret.unrolled import TooLong
 from symdiff.ir import Op
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.plain import is_plain_op
-from symdiff.runtime.loops.ball_recorder import GIVEN, Real, Recorder
+from symdiff.runtime.loops.recording import GIVEN, Real, Recorder
 from symdiff.runtime.scalar.ball_elements import (
     CHEAPER,
     CHUNK,
