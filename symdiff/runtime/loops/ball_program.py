@@ -8,8 +8,7 @@ operations (`Recorder`). What decides is computed in doubles beside: where contr
 values, what was decided is kept as guards, and a recording serves the calls in which these hold. Conditions that
 choose between two values are truth values of the table, given anew for each call.
 
-Precision grows until results are proven. Where balls grow faster than precision, as in long oscillating
-recurrences, the middles of balls are computed with different numbers of bits: results that agree are taken.
+Precision grows until results are accurate.
 """
 
 from __future__ import annotations
@@ -52,8 +51,6 @@ FIRST, LAST = 128, 8192
 """The first and the last precision of balls in bits; each is twice the one before."""
 CHEAP = 2_000_000
 """Work after which no more bits are spent on elements that are accurate for their array, but not for themselves."""
-MIDDLES = (1024, 2048)
-"""Precisions at which middles of balls are compared."""
 HOPELESS = 1024
 """Bits with which balls that are not finite are given up."""
 CLOSE = 4
@@ -290,8 +287,6 @@ class _Climb:
     def __call__(self) -> tuple[Array, Array]:
         try:
             values, good = self._climbed()
-            if not (self.proven or good.all()):
-                values, good = self._middles(values, good)
             return values, good
         finally:
             self.loop.clear(self.balls, self.program.table.balls)
@@ -300,7 +295,7 @@ class _Climb:
         bits, count = FIRST, len(self.least)
         values, good = np.full(count, np.nan), np.zeros(count, bool)
         while bits <= LAST and self._affords(bits):
-            self._run(bits, False)
+            self._run(bits)
             exact = (self.least == self.most) | (self.bits >= 2 * SURE)
             values = np.where(exact, self.most, self.least / 2 + self.most / 2)
             good = exact if self.proven else self._accepted(values, exact)
@@ -340,27 +335,10 @@ class _Climb:
                     good[part] |= off[part] <= 2.0**-53 * size.max()
         return good
 
-    def _middles(self, values: Array, good: Array) -> tuple[Array, Array]:
-        """Values of which the middles of balls agree at two precisions."""
-        found = []
-        for bits in MIDDLES:
-            if not self._affords(bits):
-                return values, good
-            self._run(bits, True)
-            found.append(np.where(good, values, self.most))
-            if not np.isfinite(found[-1]).all():
-                return values, good
-        a, b = found
-        with np.errstate(all="ignore"):
-            off = np.abs(a - b)
-            near = off <= CLOSE * 2.0**-52 * np.abs(b)
-            near = self._near_in_arrays(b, off, near) & (b != 0)
-        return b, good | near
-
     def _affords(self, bits: int) -> bool:
         return self.spent + work.cost(self.program.counts, bits) <= BUDGET
 
-    def _run(self, bits: int, middle: bool) -> None:
+    def _run(self, bits: int) -> None:
         """Run the rows, and round the outputs. Signals are looked at between parts of it."""
         p = self.program
         for register, truth in self.conditions:
@@ -377,7 +355,7 @@ class _Climb:
                 self.balls, ctypes.addressof(self.truths), some.ctypes.data, len(some),
                 self.columns.ctypes.data, len(self.columns), 1, p._roots.ctypes.data, 0,
                 self.least.ctypes.data, ctypes.addressof(self.state),
-                ctypes.addressof(self.unused), bits, False, 0, middle,
+                ctypes.addressof(self.unused), bits, False, 0, False,
             )  # fmt: skip
         self.least, self.most, self.bits = self._ends(p._roots)
         self.loop.clear(ctypes.addressof(constants), len(p.table.constants))
