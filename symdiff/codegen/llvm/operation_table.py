@@ -48,7 +48,7 @@ COMPARISONS: Mapping[Op, tuple[str, str]] = {
 LARGEST_EXPONENT, LARGEST = 1 << 40, 2**1023
 USED = (
     "arb_set", "arb_indeterminate", "arb_is_finite", "arb_rel_accuracy_bits", "arb_get_interval_arf",
-    "arf_get_d", "arf_clear", "arb_clear", "arb_get_mid_arb",
+    "arf_get_d", "arf_clear", "arb_clear",
 )  # fmt: skip
 """The functions that the loop itself calls."""
 

@@ -42,8 +42,7 @@ def print_loop() -> str:
     The arguments of `run`: registers of balls and truth values; rows and their number; columns (a row for
     each element) and their number; elements; places of outputs and their number; results, what is
     found of each element, and the bits that are accurate; precision; whether results are float32;
-    the bits from which an argument is known so well that more of them do not help; and whether only
-    the middle of each result's ball is kept.
+    and the bits from which an argument is known so well that more of them do not help.
 
     `i8 climb(in, out, plan)` computes the outputs at one point with growing precision, and returns
     whether they remain unproven, or are infinite; then `out` is unchanged. `plan` points to the numbers `PLAN`.
@@ -72,7 +71,6 @@ declare void @arb_get_interval_arf(i8*, i8*, i8*, i64)
 declare double @arf_get_d(i8*, i32)
 declare void @arf_clear(i8*)
 declare void @arb_clear(i8*)
-declare void @arb_get_mid_arb(i8*, i8*)
 
 define void @clear(i8* %R, i64 %count) {
 entry:
@@ -138,7 +136,7 @@ end:
 
 define void @run(i8* %R, i8* %B, i64* %rows, i64 %nrows, double* %cols, i64 %ncols, i64 %count,
                  i64* %roots, i64 %nroots, double* %out, i8* %status, i64* %bits, i64 %prec,
-                 i64 %single, i64 %well, i64 %middle) {
+                 i64 %single, i64 %well) {
 entry:
   %low.m = alloca [32 x i8], align 16
   %high.m = alloca [32 x i8], align 16
@@ -147,7 +145,6 @@ entry:
   %low = bitcast [32 x i8]* %low.m to i8*
   %high = bitcast [32 x i8]* %high.m to i8*
   %is32 = icmp ne i64 %single, 0
-  %inner = icmp ne i64 %middle, 0
   br label %elements
 elements:
   %e = phi i64 [0, %entry], [%e.next, %element.done]
@@ -194,17 +191,14 @@ row:
 unary:
   %f1 = inttoptr i64 %f to void (i8*, i8*, i64)*
   call void %f1(i8* %z, i8* %x, i64 %prec)
-  br i1 %inner, label %middles, label %row.done
+  br label %row.done
 binary:
   %f2 = inttoptr i64 %f to void (i8*, i8*, i8*, i64)*
   call void %f2(i8* %z, i8* %x, i8* %y, i64 %prec)
-  br i1 %inner, label %middles, label %row.done
+  br label %row.done
 withnumber:
   %f3 = inttoptr i64 %f to void (i8*, i8*, i64, i64)*
   call void %f3(i8* %z, i8* %x, i64 %number, i64 %prec)
-  br i1 %inner, label %middles, label %row.done
-middles:
-  call void @arb_get_mid_arb(i8* %z, i8* %z)
   br label %row.done
 column:
   %v.p = getelementptr double, double* %col, i64 %number
@@ -455,7 +449,7 @@ compute:
   call void @llvm.memcpy.p0i8.p0i8.i64(i8* %all, i8* %own.p, i64 %c.size, i1 false)
   call void @run(i8* %R, i8* %B, i64* %rows.p, i64 %row_count, double* %cols, i64 %columns, i64 1,
                  i64* %roots.p, i64 %root_count, double* %found, i8* %status, i64* %accurate, i64 %bits,
-                 i64 0, i64 %well, i64 0)
+                 i64 0, i64 %well)
   %s = load i8, i8* %status
   switch i8 %s, label %leave [i8 0, label %proven
     i8 1, label %more]

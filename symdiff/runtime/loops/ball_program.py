@@ -355,7 +355,7 @@ class _Climb:
                 self.balls, ctypes.addressof(self.truths), some.ctypes.data, len(some),
                 self.columns.ctypes.data, len(self.columns), 1, p._roots.ctypes.data, 0,
                 self.least.ctypes.data, ctypes.addressof(self.state),
-                ctypes.addressof(self.unused), bits, False, 0, False,
+                ctypes.addressof(self.unused), bits, False, 0,
             )  # fmt: skip
         self.least, self.most, self.bits = self._ends(p._roots)
         self.loop.clear(ctypes.addressof(constants), len(p.table.constants))

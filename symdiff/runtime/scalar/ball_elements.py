@@ -128,7 +128,7 @@ def loop() -> _Loop:
 _POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
 _KINDS = (
     _POINTER, _POINTER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER, _POINTER, _NUMBER, _POINTER,
-    _POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER, _NUMBER,
+    _POINTER, _POINTER, _NUMBER, _NUMBER, _NUMBER,
 )  # fmt: skip
 _ENDS = (_POINTER, _POINTER, _NUMBER, _POINTER, _POINTER, _POINTER, _NUMBER)
 
@@ -349,7 +349,7 @@ class _Registers:
         ctypes.memmove(self.memory, constants, ctypes.sizeof(constants))
         self.loop.run(
             self.balls, ctypes.addressof(self.truths), *e.rows, given, len(e.table.columns), count,
-            *e.roots, found, state, accurate, bits, e.single, EXACT if bits < SURE else KNOWN, False,
+            *e.roots, found, state, accurate, bits, e.single, EXACT if bits < SURE else KNOWN,
         )  # fmt: skip
 
 
