@@ -71,12 +71,18 @@ def _fill(linked: jit.Linked, table: str, *addresses: int) -> None:
     ctypes.memmove(linked.address(table), values, ctypes.sizeof(values))
 
 
+@functools.cache
+def _definition(address: int, flags: int) -> _MethodDef:
+    """What Python reads of a builtin, also while it frees that: the collector may have cleared the owner
+    by then, so definitions stay, one for each address."""
+    return _MethodDef(b"kernel", address, flags, None)
+
+
 def _new(
     address: int, self: object, owner: _Owner, flags: int = _METH_FASTCALL
 ) -> Callable[..., Any]:
     """A builtin for a METH_FASTCALL function; `owner` is freed with it."""
-    definition = _MethodDef(b"kernel", address, flags, None)
-    owner.things = (*owner.things, definition)
+    definition = _definition(address, flags)
     kind = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object
     )

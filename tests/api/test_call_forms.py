@@ -349,6 +349,7 @@ def test_they_hold_no_references(fun: Callable[..., Any], args: Any, kwargs: Any
     watched += [v for a in args if dataclasses.is_dataclass(a) for v in vars(a).values()]
     watched = [v for v in watched if v is not None]
     bad = [(*args[:-1], "text"), (*args, 1.0, 2.0, 3.0)]
+    gc.collect()
     counts = [sys.getrefcount(v) for v in watched]
     for _ in range(300):
         for call in calls:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import functools
 import gc
 import inspect
@@ -121,6 +122,22 @@ def test_errors_go_through(stub: DispatchStub, keywords: dict[str, int]) -> None
     for one in (stub if "k" not in keywords else failing, failing):
         with pytest.raises(ValueError, match="wrong"):
             one.call(1, 2, **keywords)
+
+
+@pytest.mark.skipif(builtin.float_layout() is None, reason="no builtins")
+def test_python_frees_builtins_whose_owner_the_collector_cleared() -> None:
+    stub = DispatchStub(general, 2, keep=False)
+
+    def flags() -> int:
+        definition = ctypes.c_void_p.from_address(id(stub.call) + object.__basicsize__).value
+        return ctypes.c_int.from_address((definition or 0) + 16).value
+
+    known = flags()
+    vars(stub.call.__module__).clear()
+    for one in [b"\xff" * 256 for _ in range(1000)]:  # in its place, if it was freed
+        assert len(one) == 256
+    gc.collect()
+    assert flags() == known
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 import threading
@@ -163,6 +164,7 @@ def test_errors_are_raised() -> None:
         with pytest.raises(SymdiffError, match="range"):
             f(x, outside)
         assert f(x, at) == 13.0
+    gc.collect()  # errors refer to their frames
     assert sys.getrefcount(x) == held
 
 
