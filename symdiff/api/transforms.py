@@ -33,6 +33,7 @@ class Keywords(TypedDict, total=False):
     verify: bool
     check_domain: bool
     engine: str
+    by_value: bool | None
 
 
 class Decorator(Protocol):
@@ -67,6 +68,7 @@ def symgrad(
     verify: bool = True,
     check_domain: bool = True,
     engine: str = "llvm",
+    by_value: bool | None = None,
 ) -> Any:
     """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
 
@@ -100,6 +102,8 @@ def symgrad(
         if not, they are believed, and what is returned elsewhere is not specified.
     engine : "llvm", or "numba" for kernels of generated source that Numba compiles, where LLVM is
         not to be used directly; on the CPU, slower to compile and to call.
+    by_value : whether the function is run by values: by plain Python in every call, whose operations are
+        recorded and differentiated. None: where the compiler refuses it; False: never.
 
     Returns
     -------
@@ -133,6 +137,7 @@ def symgrad(
         verify,
         check_domain,
         engine,
+        by_value,
     )
     if is_sympy(fun):
         if static is not None:
@@ -146,7 +151,7 @@ def symgrad(
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
             accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache,
-            verify=verify, check_domain=check_domain, engine=engine,
+            verify=verify, check_domain=check_domain, engine=engine, by_value=by_value,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
         return _with_options(fun, options, static)

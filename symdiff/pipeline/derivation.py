@@ -65,6 +65,20 @@ class Sound:
 
 
 @dataclass(slots=True)
+class ByValue:
+    """What is known of a function that is run by values; one for all its derivatives.
+
+    Attributes
+    ----------
+    refusals : of the compiler, by the kinds of arguments.
+    operations : of the last run; None before the first.
+    """
+
+    refusals: dict[Any, UnsupportedError] = field(default_factory=dict)
+    operations: int | None = None
+
+
+@dataclass(slots=True)
 class Source:
     """Where the programs of a callable come from, one per set of static values.
 
@@ -88,6 +102,7 @@ class Source:
     floats : what integers of these kinds give; see `of_integers`.
     integers : the shapes of integers among the arguments of a derivative; see `_of_their_kind`.
     refused : why calls with arguments of these shapes are refused, unless more is known of them.
+    by_value : what is known of the function where it is run by values.
     """
 
     name: str
@@ -110,6 +125,7 @@ class Source:
     floats: dict[Any, str] = field(default_factory=dict)
     integers: dict[Any, Shapes] = field(default_factory=dict)
     refused: dict[Any, UnsupportedError] = field(default_factory=dict)
+    by_value: ByValue = field(default_factory=ByValue)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -119,6 +135,7 @@ class Source:
             self.met, self.taken, self.changes, self.captures, self.captures.epoch,
             once=self.once,
             seen=self.seen,
+            by_value=self.by_value,
         )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:
@@ -132,6 +149,7 @@ class Source:
                 if not self.captures.hold():
                     for made in (self.captured, self.met, self.taken, self.changes):
                         made.clear()
+                    self.by_value.refusals.clear()
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:
