@@ -155,7 +155,11 @@ def _sorted(
     values = dict(zip(names, args, strict=False))
     values.update({n: given.pop(n) for n in names if n in given})
     primals = values["primals"]
-    return tuple(primals) if isinstance(primals, (tuple, list)) else (primals,), values[names[1]], given
+    return (
+        tuple(primals) if isinstance(primals, (tuple, list)) else (primals,),
+        values[names[1]],
+        given,
+    )
 
 
 def _must_be_taken(leaves: Sequence[Any]) -> None:

@@ -55,7 +55,9 @@ def _deviation(*args: Any, **kwargs: Any) -> Any:
     return np.sqrt(_variance(*args, **kwargs))
 
 
-def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def _interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     """Linear interpolation: at a knot the slope of the piece on its right, and 0 at the last one."""
     if period is not None:
         raise refuse("period= of np.interp, in a function that is run by values")

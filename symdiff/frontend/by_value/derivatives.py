@@ -43,7 +43,9 @@ class Arguments:
         """Those parameters that have derivatives; integers have none."""
         found = []
         for name in by:
-            of_reals = [bool(self.scalars[k]) or np.size(self.leaves[k]) == 0 for k in self.places(name)]
+            of_reals = [
+                bool(self.scalars[k]) or np.size(self.leaves[k]) == 0 for k in self.places(name)
+            ]
             if any(of_reals) and not all(of_reals):
                 raise UnsupportedError(
                     f"the argument {name} contains integers among what is differentiated by",
@@ -52,7 +54,9 @@ class Arguments:
             if of_reals and all(of_reals):
                 found.append(name)
         if not found:
-            raise UnsupportedError(f"there is no derivative by {', '.join(by)}, which holds no real number")
+            raise UnsupportedError(
+                f"there is no derivative by {', '.join(by)}, which holds no real number"
+            )
         return found
 
     def node(self, name: str) -> pytrees.Node:
@@ -139,7 +143,9 @@ class Derivation:
         """The mixed derivative by numbers in turn."""
         for k, name in enumerate(by):
             self.arguments.real_ones([name])
-            if self.arguments.node(name).kind != "leaf" or np.ndim(self.arguments.leaves[self.arguments.places(name)[0]]):
+            if self.arguments.node(name).kind != "leaf" or np.ndim(
+                self.arguments.leaves[self.arguments.places(name)[0]]
+            ):
                 raise UnsupportedError(f"diff by {name}, which is no number", hint="use jacobian")
             (x,) = self.arguments.scalars[self.arguments.places(name)[0]]
             last = k == len(by) - 1

@@ -83,7 +83,9 @@ def total(items: Any, /, start: Any = 0) -> Any:
     listed = list(items)
     found = builtins.sum(listed, start)
     if type(found) is Real and all(type(x) in (Real, float, int) for x in listed):
-        found.v = type(found.v)(builtins.sum([x.v if type(x) is Real else x for x in listed], start))
+        found.v = type(found.v)(
+            builtins.sum([x.v if type(x) is Real else x for x in listed], start)
+        )
     return found
 
 
@@ -94,9 +96,7 @@ _BUILTINS: dict[str, Any] = {
 
 def _holds(x: Any) -> bool:
     """Whether an argument is or contains scalars."""
-    return type(x) in (Real, RealArray) or (
-        isinstance(x, (list, tuple)) and any(map(_holds, x))
-    )
+    return type(x) in (Real, RealArray) or (isinstance(x, (list, tuple)) and any(map(_holds, x)))
 
 
 def _of_float(x: Any) -> Any:
@@ -219,7 +219,13 @@ def _replaced(module: Any) -> dict[str, Any]:
     return found
 
 
-_MODULES = [m for m in map(_module, ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")) if m]
+_MODULES = [
+    m
+    for m in map(
+        _module, ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")
+    )
+    if m
+]
 _FUNCTIONS: dict[int, tuple[Any, Any]] = {}
 """Each original function and its wrapper, by the identity of the original."""
 for _m in _MODULES:

@@ -77,7 +77,9 @@ def agree(run: Any, python: Any) -> bool:
         if not isinstance(run, np.ndarray) or run.shape != python.shape:
             return False
         size = float(np.max(np.abs(python[np.isfinite(python)]), initial=0.0))
-        return all(_close(value_of(a), b, size) for a, b in zip(elements(run), python.flat, strict=True))
+        return all(
+            _close(value_of(a), b, size) for a, b in zip(elements(run), python.flat, strict=True)
+        )
     if type(run) is Real or type(run) in NUMBERS:
         return type(python) in NUMBERS and _close(value_of(run), python, 0.0)
     return type(run) is type(python) and bool(run == python)

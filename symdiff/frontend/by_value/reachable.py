@@ -12,7 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _LIBRARIES = frozenset(
-    ("numpy", "scipy", "symdiff", "sympy", "mpmath", "flint", "numba", "llvmlite", "pytest", "_pytest")
+    (
+        "numpy",
+        "scipy",
+        "symdiff",
+        "sympy",
+        "mpmath",
+        "flint",
+        "numba",
+        "llvmlite",
+        "pytest",
+        "_pytest",
+    )
 )
 _PYTHON = frozenset(("fractions", "statistics", "bisect", "heapq", "colorsys"))
 """Modules of the standard library that compute with numbers in Python."""

@@ -120,7 +120,9 @@ def _entered_once(given: Sequence[Any]) -> list[Any]:
     for v in given:
         if id(v) not in memo:
             memo[id(v)] = entered(v) if is_real(v) else copy.deepcopy(v)
-    return [memo[id(v)] if isinstance(v, np.ndarray) else entered(v) if is_real(v) else v for v in given]
+    return [
+        memo[id(v)] if isinstance(v, np.ndarray) else entered(v) if is_real(v) else v for v in given
+    ]
 
 
 def _in_python(function: Callable[[Sequence[Any]], Any], given: Sequence[Any]) -> Any:
@@ -146,4 +148,3 @@ def _marked(leaf: Any, by: list[Real]) -> Any:
     found = np.empty(leaf.shape, object)
     found.ravel()[:] = [undecided(x, by) for x in outputs.elements(leaf)]
     return floats(found)
-
