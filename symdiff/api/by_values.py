@@ -6,23 +6,34 @@ taken of them.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symdiff.api import debugging
 from symdiff.api.firstcalls import in_python, unwrapped
 from symdiff.errors import ByValueWarning, GuardWarning, UnsupportedError
 from symdiff.frontend import SymArray, pytrees
 from symdiff.ir import Expr
-from symdiff.pipeline.derivation import ByValue
+from symdiff.pipeline.refusals import ByValue
+
+if TYPE_CHECKING:
+    from symdiff.diagnostics.report import Report
 
 Function = Any
 """A `SymbolicFunction`, which imports this."""
 
 WHEN_REFUSED = True
 """Whether functions without `by_value=` are run by values where the compiler refuses them."""
+
+
+_SPECIAL = {
+    "jump": "an equality holds at these arguments only, and the function jumps there: the slopes are those of the branch taken",
+    "nan": "an equality holds at these arguments only: slopes that depend on it are not known, and nan",
+}
 
 
 def known(f: Function) -> ByValue:
@@ -33,19 +44,31 @@ def known(f: Function) -> ByValue:
 
 def running() -> bool:
     """Whether this call is inside of a run."""
-    import sys
-
     reals = sys.modules.get("symdiff.frontend.by_value.reals")
     return reals is not None and reals.RECORD.here()
 
 
-def is_wanted(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call is run by values from the start."""
+def ask(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a call that is run by values from the start, or is inside of a run; else NotImplemented."""
+    if running():
+        return called(f, args, kwargs)
+    f._fresh()
     if f._nested is not None or f._options.by_value is False:
-        return False
-    return bool(f._options.by_value) or (
-        bool(f._source.by_value.refusals) and _kinds(args, kwargs) in f._source.by_value.refusals
-    )
+        return NotImplemented
+    refused = None
+    if refusals := known(f).refusals:
+        refused = refusals.get(_kinds(args, kwargs))
+    if refused is not None:
+        return _or_refused(f, args, kwargs, refused)
+    return called(f, args, kwargs) if f._options.by_value else NotImplemented
+
+
+def compiled_or_run(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A call of compiled code, or by values if the compiler refuses the function."""
+    try:
+        return debugging.called(f, args, kwargs)
+    except UnsupportedError as refused:
+        return instead(f, args, kwargs, refused)
 
 
 def _kinds(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -79,12 +102,7 @@ def instead(
     traced = any(isinstance(v, (Expr, SymArray)) for v in (*args, *kwargs.values()))
     if plain is None or traced or f._options.target != "cpu" or f._options.dtype is not None:
         raise refused
-    try:
-        result = called(f, args, kwargs)
-    except UnsupportedError as error:
-        at = f" ({error.location})" if error.location else ""
-        hint = "; ".join(filter(None, (refused.hint, f"run by values: {error.message}{at}")))
-        raise UnsupportedError(refused.message, refused.location, hint) from None
+    result = _or_refused(f, args, kwargs, refused)
     noted = known(f).refusals
     if not noted and wanted is None:
         warnings.warn(
@@ -97,9 +115,39 @@ def instead(
     return result
 
 
+def _or_refused(
+    f: Function, args: Sequence[Any], kwargs: Mapping[str, Any], refused: UnsupportedError
+) -> Any:
+    """The call by values; if that is refused too, the compiler's refusal, with this one in its hint."""
+    try:
+        return called(f, args, kwargs)
+    except UnsupportedError as error:
+        at = f" ({error.location})" if error.location else ""
+        hint = "; ".join(filter(None, (refused.hint, f"run by values: {error.message}{at}")))
+        raise UnsupportedError(refused.message, refused.location, hint) from None
+
+
+def report(f: Function) -> Report | None:
+    """The report of a function that is run by values; None of another."""
+    from symdiff.diagnostics.report import Finding, Report
+
+    found, refusals = known(f), list(known(f).refusals.values())
+    if not refusals and not f._options.by_value:
+        return None
+    why = [Finding("refused", r.message, r.location) for r in refusals[:1]]
+    cost = (
+        "not called yet"
+        if found.operations is None
+        else f"{found.operations} operations in the last call"
+    )
+    how = Finding("by values", f"plain Python in every call, differentiated in reverse; {cost}")
+    text = ("run by values, no formula",)
+    return Report(f.__name__, f._source.parameters.names, text, text, (how, *why), {}, None)
+
+
 def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call of a function or derivative that is run by values."""
-    from symdiff.frontend.by_value import derivatives, trace
+    from symdiff.frontend.by_value import nesting, trace
 
     primals, vector, given = _sorted(f, args, kwargs)
     real, static = f._source.parameters.bind(primals, given)
@@ -124,14 +172,10 @@ def called(f: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         known(f).operations, result = found.operations, found.result
         if not path:
             return found.value
-        if found.undecided:
-            warnings.warn(
-                f"{f.__name__}: an equality holds at these arguments only; slopes that depend on it are nan",
-                GuardWarning,
-                stacklevel=4,
-            )
-    arguments = derivatives.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
-    return derivatives.derived(arguments, result, path, vector, inside)
+        if found.special:
+            warnings.warn(f"{f.__name__}: {_SPECIAL[found.special]}", GuardWarning, stacklevel=4)
+    arguments = nesting.Arguments(tuple(names), tuple(nodes), tuple(leaves), tuple(scalars))
+    return nesting.derived(arguments, result, path, vector, inside)
 
 
 def _root(f: Function) -> Function:

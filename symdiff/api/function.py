@@ -18,7 +18,6 @@ from symdiff.api import (
     bound,
     by_values,
     comparing,
-    debugging,
     entries,
     firstcalls,
     inspection,
@@ -44,7 +43,7 @@ from symdiff.api.taylor_series import taylor
 from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.api.whole_arguments import must_not_round
 from symdiff.api.wrapping_integers import must_fit
-from symdiff.errors import SymdiffError, UnsupportedError, outermost_in
+from symdiff.errors import SymdiffError, outermost_in
 from symdiff.frontend import (
     Parameters,
     Shapes,
@@ -162,18 +161,12 @@ class SymbolicFunction(Called[P, R_co]):
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
-        if by_values.running():
-            return by_values.called(self, args, kwargs)
-        self._fresh()
-        if by_values.is_wanted(self, args, kwargs):
-            return by_values.called(self, args, kwargs)
+        if (result := by_values.ask(self, args, kwargs)) is not NotImplemented:
+            return result
         if (result := seen_forms.ask(self, args, kwargs)) is not NotImplemented:
             return result
         comparing.refuse_different(self)
-        try:
-            return debugging.called(self, args, kwargs)
-        except UnsupportedError as refused:
-            return by_values.instead(self, args, kwargs, refused)
+        return by_values.compiled_or_run(self, args, kwargs)
 
     def _out(self, kwargs: dict[str, Any]) -> Any:
         """Take `out=` out of the arguments of a call, if it does not name a parameter."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, per_slope, whole_arguments, wrapping_integers
+from symdiff.api import by_values, firstcalls, per_slope, whole_arguments, wrapping_integers
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Shapes, pytrees
@@ -217,6 +217,8 @@ def shown(f: Any) -> str | None:
 
 def measured_report(f: Any) -> Report:
     """What was traced, cancelled and found, and the measured accuracy."""
+    if (by_value := by_values.report(f)) is not None:
+        return by_value
     f = twin_of(f)
     raw = f._source.raw(f._default_static())
     if isinstance(raw, LoopProgram):

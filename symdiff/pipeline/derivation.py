@@ -35,7 +35,7 @@ from symdiff.pipeline.argument_shapes import (
 from symdiff.pipeline.keys import alike, shape_key, static_key
 from symdiff.pipeline.on_disk import packed, plain_tree, unpacked
 from symdiff.pipeline.protocol import Pipeline
-from symdiff.pipeline.refusals import for_the_call
+from symdiff.pipeline.refusals import ByValue, for_the_call
 from symdiff.pipeline.shared_memory import shared_in_call
 from symdiff.pipeline.unknown_derivatives import refuse_unknown
 from symdiff.pipeline.validation.seen import Seen
@@ -62,20 +62,6 @@ class Sound:
     without: frozenset[str] = frozenset()
     key: str | None = None
     trial: Any = None
-
-
-@dataclass(slots=True)
-class ByValue:
-    """What is known of a function that is run by values; one for all its derivatives.
-
-    Attributes
-    ----------
-    refusals : of the compiler, by the kinds of arguments.
-    operations : of the last run; None before the first.
-    """
-
-    refusals: dict[Any, UnsupportedError] = field(default_factory=dict)
-    operations: int | None = None
 
 
 @dataclass(slots=True)
@@ -133,9 +119,7 @@ class Source:
         return Source(
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
             self.met, self.taken, self.changes, self.captures, self.captures.epoch,
-            once=self.once,
-            seen=self.seen,
-            by_value=self.by_value,
+            once=self.once, seen=self.seen, by_value=self.by_value,
         )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:
@@ -147,9 +131,9 @@ class Source:
         if not self.captures.hold():
             with self.once:
                 if not self.captures.hold():
-                    for made in (self.captured, self.met, self.taken, self.changes):
+                    refused = self.by_value.refusals
+                    for made in (self.captured, self.met, self.taken, self.changes, refused):
                         made.clear()
-                    self.by_value.refusals.clear()
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:

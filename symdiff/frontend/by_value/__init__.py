@@ -6,15 +6,15 @@ Python's own, and views and indices NumPy's. What was computed is differentiated
 
 `reals`           the scalars, and the record of a run
 `elementary`      functions of math, NumPy and SciPy of scalars, by the table of `symdiff.ir.functions`
-`extremes`        max and min, with the mean of the slopes at ties
+`ties`            max and min, with the mean of the slopes at ties
 `arrays`          arrays of scalars
 `array_functions` functions of arrays that NumPy writes in C
 `matrices`        linear algebra by elimination
-`names`           what math, NumPy and SciPy are called in the user's modules during a run
+`redirected_names` what math, NumPy and SciPy are called in the user's modules during a run
 `reachable`       which globals, cells and defaults a function reads
-`slopes`          local derivatives of the operations
+`local_slopes`    local derivatives of the operations
 `sweeps`          reverse and forward mode along what was recorded
 `outputs`         results of a run: their leaves, and whether they are those of plain Python
-`derivatives`     derivatives by the leaves of arguments, nested as those
+`nesting`         derivatives by the leaves of arguments, nested as those
 `trace`           one run of a function at arguments
 """

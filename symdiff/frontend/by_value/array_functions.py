@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import math
 from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value.arrays import lifted, objects, plain
+from symdiff.frontend.by_value.arrays import lifted, objects, on_ufunc, plain
 from symdiff.frontend.by_value.elementary import FUNCTIONS, _module
 from symdiff.frontend.by_value.reals import Real, refuse, value_of
 
@@ -65,7 +66,7 @@ def _interp(
 
     def at(x: Any) -> Any:
         v = value_of(x)
-        if v != v:
+        if math.isnan(v):
             return x
         if v < value_of(xs[0]):
             return ys[0] if left is None else left
@@ -140,6 +141,15 @@ def _by_doubles(function: Any) -> Any:
     return lambda a, *args, **kwargs: function(doubles(a), *args, **kwargs)
 
 
+def _reduction(ufunc: Any) -> Any:
+    """The reduction by a ufunc, with its rule at ties."""
+
+    def reduce(a: Any, axis: Any = None, **options: Any) -> Any:
+        return on_ufunc(ufunc, "reduce", (_array(a),), {"axis": axis, **options})
+
+    return reduce
+
+
 def _search(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     return np.searchsorted(doubles(a), doubles(v), side, sorter)
 
@@ -159,6 +169,10 @@ FUNCTIONS.update(
         np.quantile: _quantile,
         np.percentile: lambda a, q, axis=None, **options: _quantile(a, q / 100.0, axis, **options),
         np.median: _median,
+        np.max: _reduction(np.maximum),
+        np.min: _reduction(np.minimum),
+        np.nanmax: _reduction(np.fmax),
+        np.nanmin: _reduction(np.fmin),
         np.searchsorted: _search,
         np.argsort: _by_doubles(np.argsort),
         np.argmax: _by_doubles(np.argmax),

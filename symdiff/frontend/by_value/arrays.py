@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.by_value.elementary import BOOLEAN, FUNCTIONS
-from symdiff.frontend.by_value.extremes import INITIAL
 from symdiff.frontend.by_value.reals import Real, refuse
+from symdiff.frontend.by_value.ties import INITIAL
 
 BY_OPERATORS = frozenset((
     np.add, np.subtract, np.multiply, np.true_divide, np.matmul, np.negative, np.absolute, np.floor_divide,
@@ -63,7 +63,7 @@ class RealArray(_Array):  # type: ignore[misc]
     def tolist(self) -> Any:
         return plain(self).tolist()
 
-    def clip(self, min: Any = None, max: Any = None, **kwargs: Any) -> Any:  # noqa: A002
+    def clip(self, min: Any = None, max: Any = None, **kwargs: Any) -> Any:
         found = self if min is None else np.maximum(self, min)
         return found if max is None else np.minimum(found, max)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value.extremes import ELEMENTWISE
 from symdiff.frontend.by_value.reals import RECORD, Real, made, value_of
+from symdiff.frontend.by_value.ties import ELEMENTWISE
 from symdiff.ir import OPS, POW
 from symdiff.ir.functions import TABLE
 

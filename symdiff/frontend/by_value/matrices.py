@@ -91,7 +91,7 @@ def _lower(a: Any, upper: bool = False, **options: Any) -> Any:
     return lifted(factor.T if upper else factor)
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = lifted(objects(x))
     vectors = x.ndim == 1 or isinstance(axis, (int, np.integer))
     if ord is None or (ord == 2 and vectors) or (ord == "fro" and not vectors):
@@ -129,7 +129,7 @@ if scipy_linalg := _module("scipy.linalg"):
             scipy_linalg.inv: _inverse,
             scipy_linalg.det: _determinant,
             scipy_linalg.cholesky: lambda a, lower=False, **options: _lower(a, not lower),
-            scipy_linalg.norm: lambda a, ord=None, axis=None, keepdims=False, **options: _norm(  # noqa: A006
+            scipy_linalg.norm: lambda a, ord=None, axis=None, keepdims=False, **options: _norm(
                 a, ord, axis, keepdims
             ),
             scipy_linalg.solve: lambda a, b, **options: _solve(a, b),

@@ -31,8 +31,6 @@ def mapped(result: Any, leaf: Callable[[Any], Any]) -> Any:
         for name in names:
             object.__setattr__(made, name, mapped(getattr(result, name), leaf))
         return made
-    if result is None or isinstance(result, str) or isinstance(result, (bool, np.bool_)):
-        return result
     if isinstance(result, np.ndarray) and true_kind(result) in "fiubO":
         return leaf(lifted(result))
     if type(result) is Real or type(result) in NUMBERS:
@@ -82,11 +80,16 @@ def agree(run: Any, python: Any) -> bool:
         )
     if type(run) is Real or type(run) in NUMBERS:
         return type(python) in NUMBERS and _close(value_of(run), python, 0.0)
-    return type(run) is type(python) and bool(run == python)
+    return False
 
 
 def _close(a: Any, b: Any, size: float) -> bool:
     a, b = float(a), float(b)
     if not (math.isfinite(a) and math.isfinite(b)):
-        return a == b or (a != a and b != b)
-    return abs(a - b) <= TOLERANCE * max(abs(a), abs(b), size) + 1e-300
+        return a == b or (math.isnan(a) and math.isnan(b))
+    return bool(abs(a - b) <= TOLERANCE * max(abs(a), abs(b), size) + 1e-300)
+
+
+def finite(result: Any) -> bool:
+    """Whether all numbers of a result are finite."""
+    return all(math.isfinite(value_of(x)) for leaf in leaves(result) for x in elements(leaf))

@@ -141,7 +141,7 @@ def _containers(value: Any) -> list[Any]:
     """What of a value can be changed in place."""
     if isinstance(value, (list, dict, set, deque)):
         return [value] if len(value) <= MOST else []
-    if isinstance(value, type) or isinstance(value, types.ModuleType):
+    if isinstance(value, (type, types.ModuleType)):
         return []
     own = getattr(value, "__dict__", None) if is_users(type(value).__module__) else None
     return [own] if type(own) is dict and not hasattr(value, "_source") else []
@@ -164,7 +164,11 @@ class State:
         """Put everything back; returns what was changed, or nothing."""
         changed = ""
         for scope, before in self._scopes:
-            for name in [n for n in scope if scope[n] is not before.get(n, scope)]:
+            for name in [
+                n
+                for n, v in scope.items()
+                if v is not before.get(n, scope) and not n.startswith("__")
+            ]:
                 changed = f"the global '{name}'"
                 if name in before:
                     scope[name] = before[name]

@@ -24,13 +24,13 @@ from symdiff.ir import ABS, ADD, DIV, MUL, NEG, OPS, POW, SUB, VAR
 OPERATIONS = 3_000_000
 """Operations of one run; some 200 bytes each."""
 
-NUMBERS = frozenset(
-    (int, float, bool, np.float64, np.float32, np.float16, np.bool_)
-    + (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
-)
+NUMBERS = frozenset((
+    int, float, bool, np.float64, np.float32, np.float16, np.bool_,
+    np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+))  # fmt: skip
 """The classes of numbers that operations take beside scalars."""
 
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _LIBRARIES = (_OWN, os.path.dirname(np.__file__) + os.sep, f"{os.sep}scipy{os.sep}")
 
 
@@ -41,6 +41,8 @@ class Record:
     ----------
     count : operations so far; also the order of the scalars.
     held : pairs that were found equal, of which at least one is a `Real`.
+    differ : of a run beside the point, whether such a pair is not equal there; None of others.
+    tied : whether other comparisons of such a run are decided beside the point only.
     hashed : the scalar whose hash was asked for last.
     refused : the first refusal, which the function may have caught.
     thread : the thread that runs, or None.
@@ -49,6 +51,8 @@ class Record:
     def __init__(self) -> None:
         self.count = 0
         self.held: list[tuple[Any, Any]] = []
+        self.differ: Callable[[Any, Any], bool] | None = None
+        self.tied = False
         self.hashed: Any = None
         self.refused: UnsupportedError | None = None
         self.thread: int | None = None
@@ -56,6 +60,13 @@ class Record:
     def begin(self) -> None:
         self.__init__()  # type: ignore[misc]
         self.thread = threading.get_ident()
+
+    def equal(self, a: Any, b: Any) -> bool:
+        """Note that two numbers are equal; returns whether they count as equal in this run."""
+        if self.differ is None:
+            self.held.append((a, b))
+            return True
+        return not self.differ(a, b)
 
     def here(self) -> bool:
         """Whether this thread runs a function by values."""
@@ -128,8 +139,12 @@ def _comparison(f: Callable[[Any, Any], Any], held_if: bool | None) -> Any:
         if type(other) is not Real and type(other) not in NUMBERS:
             return NotImplemented
         found = bool(f(self.v, value_of(other)))
-        if found is held_if and self is not other:
-            RECORD.held.append((self, other))
+        if self is other:
+            return found
+        if found is held_if:
+            return found is RECORD.equal(self, other)
+        if RECORD.differ is not None and self.v == value_of(other):
+            RECORD.tied = RECORD.tied or RECORD.differ(self, other)
         return found
 
     return compare
@@ -175,7 +190,7 @@ class Real:
     def __eq__(self, other: Any) -> Any:
         """Keys of dicts that are equal by chance differ: a memo table holds one for each formula."""
         if type(other) is Real and RECORD.hashed in (id(self), id(other)) and self.v == other.v:
-            return self is other
+            return same_formula(self, other)
         return _equal(self, other)
 
     def __hash__(self) -> int:
@@ -206,9 +221,7 @@ class Real:
         return other // self, other % self
 
     def __bool__(self) -> bool:
-        if not self.v:
-            RECORD.held.append((self, 0.0))
-        return bool(self.v)
+        return bool(self.v) or not RECORD.equal(self, 0.0)
 
     def __int__(self) -> int:
         return int(self.v)
@@ -217,10 +230,12 @@ class Real:
         return int(self.v)
 
     def __floor__(self) -> int:
-        return math.floor(self.v)
+        found: int = math.floor(self.v)
+        return found
 
     def __ceil__(self) -> int:
-        return math.ceil(self.v)
+        found: int = math.ceil(self.v)
+        return found
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.v) if digits is None else round(self.v, digits)
@@ -271,6 +286,24 @@ class Real:
     ndim = property(lambda self: 0)
     size = property(lambda self: 1)
     dtype = property(lambda self: np.dtype(float))
+
+
+def same_formula(a: Real, b: Real) -> bool:
+    """Whether two scalars were computed by the same operations from the same ones."""
+    pairs, seen = [(a, b)], set()
+    while pairs:
+        x, y = pairs.pop()
+        if x is y or (id(x), id(y)) in seen:
+            continue
+        if type(x) is not Real or type(y) is not Real:
+            if type(x) is not type(y) or x != y:
+                return False
+            continue
+        if x.op is not y.op or x.op is VAR or x.v != y.v or len(x.args) != len(y.args):
+            return False
+        seen.add((id(x), id(y)))
+        pairs += zip(x.args, y.args, strict=True)
+    return True
 
 
 def _remainder(a: Any, b: Any) -> Real:

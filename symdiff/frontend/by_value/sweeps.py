@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.frontend.by_value.local_slopes import recorded_slopes, slopes
 from symdiff.frontend.by_value.reals import Real, value_of
-from symdiff.frontend.by_value.slopes import recorded_slopes, slopes
 
 
 def reached(roots: Sequence[Any]) -> list[Real]:
@@ -51,7 +51,7 @@ def pulled_back(
                     adjoint[a.n] = adjoint[a.n] + g * p if a.n in adjoint else g * p
     found = [adjoint.get(x.n, 0.0) for x in leaves]
     lost = any(
-        type(r) is not Real and value_of(r) != value_of(r) and not _is_zero(s)
+        type(r) is not Real and math.isnan(value_of(r)) and not _is_zero(s)
         for r, s in zip(roots, seeds, strict=True)
     )
     return [math.nan] * len(found) if lost else found
@@ -77,5 +77,6 @@ def pushed_forward(
                     total = total + by[k] * tangent[x.args[k].n]
             tangent[x.n] = total
     return [
-        tangent.get(r.n, 0.0) if type(r) is Real else math.nan if r != r else 0.0 for r in roots
+        tangent.get(r.n, 0.0) if type(r) is Real else math.nan if math.isnan(r) else 0.0
+        for r in roots
     ]

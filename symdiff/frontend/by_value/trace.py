@@ -13,10 +13,10 @@ import numpy as np
 from symdiff.errors import UnsupportedError
 from symdiff.frontend.by_value import outputs
 from symdiff.frontend.by_value.arrays import RealArray, floats, true_kind
-from symdiff.frontend.by_value.extremes import undecided
-from symdiff.frontend.by_value.names import redirected
 from symdiff.frontend.by_value.reals import KEPT, RECORD, Real, made, variable
+from symdiff.frontend.by_value.redirected_names import redirected
 from symdiff.frontend.by_value.sweeps import pulled_back
+from symdiff.frontend.by_value.ties import undecided
 
 _one_at_a_time = threading.RLock()
 HELD = 1000
@@ -32,13 +32,14 @@ class Run:
     value : what plain Python returns.
     result : the same with scalars.
     operations : how many there were.
-    undecided : whether an equality was met which holds at these arguments only.
+    special : "jump" or "nan" where an equality holds at these arguments only, and what the function returns
+        near them is another value, or not known; the slopes are then those of the branch taken, or nan.
     """
 
     value: Any
     result: Any
     operations: int
-    undecided: bool
+    special: str
 
 
 def entered(leaf: Any) -> Any:
@@ -82,36 +83,76 @@ def run(
     Exception : what the function raises at these arguments.
     """
     with _one_at_a_time:
-        RECORD.begin()
+        first = _followed(function, plain, given, False)
+        if first.refused is not None:
+            raise first.refused
+        value = _in_python(function, given)
+        if first.raised is not None:
+            raise _unlike_python(first.raised)
+        if not outputs.agree(first.result, value):
+            if not outputs.agree(_in_python(function, given), value):
+                raise UnsupportedError("it is not pure: two calls with the same arguments differ")
+            raise UnsupportedError("run by values it returns something else than plain Python")
+        by = _depended_on(first.held, first.leaves)
+        if not by:
+            return Run(value, first.result, first.operations, ""), first.inside
+        beside = _followed(function, plain, given, True)
+    defined = beside.refused is None and beside.raised is None and not beside.tied
+    if defined and outputs.agree(beside.result, value):
+        return Run(value, beside.result, first.operations, ""), beside.inside
+    if defined and outputs.finite(beside.result):
+        return Run(value, first.result, first.operations, "jump"), first.inside
+    result = outputs.mapped(first.result, lambda leaf: _marked(leaf, by))
+    return Run(value, result, first.operations, "nan"), first.inside
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A function, called with scalars."""
+
+    result: Any
+    raised: Exception | None
+    refused: UnsupportedError | None
+    inside: list[list[Real]]
+    operations: int
+    held: list[tuple[Any, Any]]
+    tied: bool
+
+    @property
+    def leaves(self) -> list[Real]:
+        return [x for leaf in self.inside for x in leaf]
+
+
+def _followed(
+    function: Callable[[Sequence[Any]], Any], plain: Any, given: Sequence[Any], beside: bool
+) -> _Followed:  # fmt: skip
+    """Call a function with scalars. `beside`: equalities that hold at these arguments only count as
+    violated, as they are at all points near."""
+    RECORD.begin()
+    try:
+        arguments = _entered_once(given)
+        inside = [scalars(v) for v in arguments]
+        if beside:
+            leaves = [x for leaf in inside for x in leaf]
+            RECORD.differ = lambda a, b: bool(_depended_on([(a, b)], leaves))
+        result: Any = None
+        raised: Exception | None = None
         try:
-            arguments = _entered_once(given)
-            inside = [scalars(v) for v in arguments]
-            result: Any = None
-            raised: Exception | None = None
-            try:
-                with redirected(plain), np.errstate(all="ignore"):
-                    result = outputs.mapped(function(arguments), lambda leaf: leaf)
-            except Exception as error:
-                raised = error
-            refused, operations, held = RECORD.refused, RECORD.count, RECORD.held[:HELD]
-        finally:
-            RECORD.thread = None
-    if refused is not None:
-        raise refused
-    value = _in_python(function, given)
+            with redirected(plain), np.errstate(all="ignore"):
+                result = outputs.mapped(function(arguments), lambda leaf: leaf)
+        except Exception as error:
+            raised = error
+        held = RECORD.held[:HELD]
+        return _Followed(result, raised, RECORD.refused, inside, RECORD.count, held, RECORD.tied)
+    finally:
+        RECORD.thread = RECORD.differ = None
+
+
+def _unlike_python(raised: Exception) -> UnsupportedError:
+    """A refusal for what only the run by values raises."""
     if isinstance(raised, UnsupportedError):
-        raise raised
-    if raised is not None:
-        text = f"run by values it raises {type(raised).__name__}: {raised}"
-        raise UnsupportedError(text) from raised
-    if not outputs.agree(result, value):
-        if not outputs.agree(_in_python(function, given), value):
-            raise UnsupportedError("it is not pure: two calls with the same arguments differ")
-        raise UnsupportedError("run by values it returns something else than plain Python")
-    by = _undecided_by(held, [x for leaf in inside for x in leaf])
-    if by:
-        result = outputs.mapped(result, lambda leaf: _marked(leaf, by))
-    return Run(value, result, operations, bool(by)), inside
+        return raised
+    return UnsupportedError(f"run by values it raises {type(raised).__name__}: {raised}")
 
 
 def _entered_once(given: Sequence[Any]) -> list[Any]:
@@ -131,7 +172,7 @@ def _in_python(function: Callable[[Sequence[Any]], Any], given: Sequence[Any]) -
     return function([copy.deepcopy(v, memo) if isinstance(v, np.ndarray) else v for v in given])
 
 
-def _undecided_by(held: Sequence[tuple[Any, Any]], leaves: Sequence[Real]) -> list[Real]:
+def _depended_on(held: Sequence[tuple[Any, Any]], leaves: Sequence[Real]) -> list[Real]:
     """The scalars of arguments that a held equality depends on: it holds at this point only."""
     found: dict[int, Real] = {}
     for a, b in held:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend.by_value import array_functions, extremes, matrices  # noqa: F401  (they fill the table)
+from symdiff.frontend.by_value import array_functions, matrices, ties  # noqa: F401  (they fill the table)
 from symdiff.frontend.by_value.arrays import (
     RealArray,
     floats,
@@ -27,8 +27,8 @@ from symdiff.frontend.by_value.arrays import (
     true_kind,
 )
 from symdiff.frontend.by_value.elementary import FUNCTIONS, _module
-from symdiff.frontend.by_value.reals import RECORD, Real, refuse
 from symdiff.frontend.by_value.reachable import Reached, State, reachable
+from symdiff.frontend.by_value.reals import RECORD, Real, refuse
 
 _KEPT = frozenset((
     "errstate", "ndindex", "ndenumerate", "frompyfunc", "issubdtype", "seterr", "dtype", "shape", "ndim", "size",
@@ -90,7 +90,7 @@ def total(items: Any, /, start: Any = 0) -> Any:
 
 
 _BUILTINS: dict[str, Any] = {
-    "float": Float, "type": type_of, "max": extremes.maximum, "min": extremes.minimum,
+    "float": Float, "type": type_of, "max": ties.maximum, "min": ties.minimum,
 }  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def _created(name: str, found: Any) -> Any:
 def _array_of(function: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.array` and its like of scalars, whose dtype may be given."""
     if function is np.full:
-        shape, value, *rest = args
+        shape, value = args[:2]
         found = np.empty(shape, object)
         found[...] = value
         return lifted(found)
@@ -356,7 +356,7 @@ class redirected:  # noqa: N801  (used as a function)
             self.undo.append(lambda: setattr(function, "__defaults__", before))
 
     def _import(
-        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0  # noqa: A002
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:  # fmt: skip
         """Imports inside of the function."""
         found = self._importing(name, globals, locals, fromlist, level)

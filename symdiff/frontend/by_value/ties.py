@@ -66,8 +66,8 @@ def _of_two(better: Callable[[Any, Any], bool], skips: bool) -> Any:
         v, w = value_of(a), value_of(b)
         if v == w:
             return tied(a, b)
-        if v != v or w != w:
-            return (b if v != v else a) if skips else (a if v != v else b)
+        if math.isnan(v) or math.isnan(w):
+            return a if math.isnan(v) is not skips else b
         return a if better(v, w) else b
 
     return found
@@ -83,4 +83,4 @@ INITIAL = {np.maximum: -math.inf, np.minimum: math.inf, np.add: 0.0, np.multiply
 
 def undecided(x: Any, by: list[Real]) -> Any:
     """A number whose slopes by some scalars are not known."""
-    return made(x.v, KEPT, x, *by) if type(x) is Real else x
+    return made(value_of(x), KEPT, x, *by)
