@@ -143,6 +143,7 @@ class SymbolicFunction(Called[P, R_co]):
         self._waiting: Callable[[], None] | None = None
         self._numba: dict[str, Any] = {}
         self._forms_tried: dict[Any, int] = {}
+        source.by_value.refusals.clear()
         self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
 
     def _fresh(self) -> None:

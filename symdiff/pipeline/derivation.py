@@ -115,9 +115,8 @@ class Source:
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
-        path = (*self.path, step)
         return Source(
-            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            name, self.parameters, self.trace, (*self.path, step), self.keep, self.checkpoint, self.captured,
             self.met, self.taken, self.changes, self.captures, self.captures.epoch,
             once=self.once, seen=self.seen, by_value=self.by_value,
         )  # fmt: skip
@@ -131,8 +130,7 @@ class Source:
         if not self.captures.hold():
             with self.once:
                 if not self.captures.hold():
-                    refused = self.by_value.refusals
-                    for made in (self.captured, self.met, self.taken, self.changes, refused):
+                    for made in (self.captured, self.met, self.taken, self.changes):
                         made.clear()
                     self.captures.renew()
                     self.parameters.again()
