@@ -143,7 +143,6 @@ class SymbolicFunction(Called[P, R_co]):
         self._waiting: Callable[[], None] | None = None
         self._numba: dict[str, Any] = {}
         self._forms_tried: dict[Any, int] = {}
-        source.by_value.refusals.clear()
         self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
 
     def _fresh(self) -> None:
@@ -152,6 +151,7 @@ class SymbolicFunction(Called[P, R_co]):
             return
         with self._opening:
             self._epoch = self._source.epoch
+            self._source.by_value.refusals.clear()
             self._begin()
             self._served.begin()
 

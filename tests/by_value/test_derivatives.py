@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from symdiff import GuardWarning, symgrad
+import symdiff
+from symdiff import GuardWarning, UnsupportedError, symgrad
 
 
 def run(f, **options):
@@ -119,4 +120,12 @@ def test_functions_of_functions():
     def square(x):
         return x**2
 
+    assert run(lambda x: symdiff.stop_gradient(x) * x).grad(3.0) == 3.0
     assert run(lambda x: square(x) + square.grad(x) * x).grad(3.0) == 18.0
+
+
+def test_rules_of_users():
+    rule = symdiff.custom_rule(lambda x: x * x, derivative=lambda x: 5.0 + 0 * x)
+    assert run(lambda x: rule(x) + 1.0).grad(3.0) == 5.0
+    with pytest.raises(UnsupportedError, match="for arrays"):
+        run(lambda x: rule(x)[0]).grad(np.ones(2))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.by_value.arrays import lifted, objects, on_ufunc, plain
-from symdiff.frontend.by_value.elementary import FUNCTIONS, _module
+from symdiff.frontend.by_value.elementary import FUNCTIONS, library
 from symdiff.frontend.by_value.reals import Real, refuse, value_of
 
 
@@ -180,5 +180,5 @@ FUNCTIONS.update(
         np.common_type: lambda *args: np.float64,
     }
 )  # fmt: skip
-if special := _module("scipy.special"):
+if special := library("scipy.special"):
     FUNCTIONS.update({special.logsumexp: _log_sum_exp, special.softmax: _softmax})

@@ -27,7 +27,7 @@ BOOLEAN = frozenset((
 ))  # fmt: skip
 
 
-def _module(name: str) -> Any:
+def library(name: str) -> Any:
     """A module that the table names; None if it is not installed."""
     try:
         return importlib.import_module(name)
@@ -35,7 +35,7 @@ def _module(name: str) -> Any:
         return None
 
 
-def _entry(op: Any, original: Function) -> Function:
+def entry(op: Any, original: Function) -> Function:
     """An entry of the table."""
 
     def fun(*args: Any) -> Any:
@@ -55,9 +55,9 @@ def _fill_from_table() -> None:
         for name in op.names:
             module, _, attribute = name.rpartition(".")
             if module in ("math", "numpy", "scipy.special"):
-                original = getattr(_module(module), attribute, None)
+                original = getattr(library(module), attribute, None)
                 if callable(original):
-                    FUNCTIONS[original] = _entry(op, original)
+                    FUNCTIONS[original] = entry(op, original)
     for whole in (math.floor, math.ceil, math.trunc):
         FUNCTIONS.pop(whole, None)  # Real.__floor__ and the like give integers
 
@@ -69,7 +69,7 @@ def _fill_roots_and_logarithms() -> None:
         made(math.pow(value_of(a), value_of(b)), POW, a, b)
         if Real in (type(a), type(b)) else math.pow(a, b)
     )  # fmt: skip
-    logarithm = _entry(OPS["log"], math.log)
+    logarithm = entry(OPS["log"], math.log)
 
     def log(x: Any, *base: Any) -> Any:
         return logarithm(x) / logarithm(base[0]) if base else logarithm(x)
@@ -99,7 +99,7 @@ def _fill_shorthands() -> None:
         for name in ("isnan", "isfinite", "isinf"):
             test = getattr(module, name)
             shorthands.append((test, lambda x, test=test: bool(test(x.v))))
-    if special := _module("scipy.special"):
+    if special := library("scipy.special"):
         exp, erfc, polygamma = FUNCTIONS[np.exp], FUNCTIONS[special.erfc], OPS["polygamma"]
         shorthands += [
             (special.expit, lambda x: 1.0 / (1.0 + exp(-x))),
@@ -113,7 +113,7 @@ def _fill_shorthands() -> None:
 def _hypot(*xs: Any) -> Any:
     if not any(type(x) is Real for x in xs):
         return math.hypot(*xs)
-    of_two = _entry(OPS["hypot"], math.hypot)
+    of_two = entry(OPS["hypot"], math.hypot)
     return functools.reduce(of_two, xs) if len(xs) > 1 else abs(xs[0])
 
 

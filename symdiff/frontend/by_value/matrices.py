@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.by_value.arrays import lifted, objects
-from symdiff.frontend.by_value.elementary import FUNCTIONS, _module
+from symdiff.frontend.by_value.elementary import FUNCTIONS, library
 from symdiff.frontend.by_value.reals import Real, refuse, value_of
 
 
@@ -123,7 +123,7 @@ FUNCTIONS.update(
         np.linalg.norm: _norm,
     }
 )
-if scipy_linalg := _module("scipy.linalg"):
+if scipy_linalg := library("scipy.linalg"):
     FUNCTIONS.update(
         {
             scipy_linalg.inv: _inverse,

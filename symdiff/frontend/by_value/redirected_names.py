@@ -26,9 +26,10 @@ from symdiff.frontend.by_value.arrays import (
     plain,
     true_kind,
 )
-from symdiff.frontend.by_value.elementary import FUNCTIONS, _module
+from symdiff.frontend.by_value.elementary import FUNCTIONS, entry, library
 from symdiff.frontend.by_value.reachable import Reached, State, reachable
-from symdiff.frontend.by_value.reals import RECORD, Real, refuse
+from symdiff.frontend.by_value.reals import RECORD, Real, refuse, value_of
+from symdiff.frontend.library.primitives import stop_gradient
 
 _KEPT = frozenset((
     "errstate", "ndindex", "ndenumerate", "frompyfunc", "issubdtype", "seterr", "dtype", "shape", "ndim", "size",
@@ -222,7 +223,7 @@ def _replaced(module: Any) -> dict[str, Any]:
 _MODULES = [
     m
     for m in map(
-        _module, ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")
+        library, ("math", "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg")
     )
     if m
 ]
@@ -252,7 +253,9 @@ class Namesake(types.ModuleType):
         return value
 
 
-_NAMESAKES = {id(m): (m, Namesake(m)) for m in (*_MODULES, _module("scipy")) if m}
+_NAMESAKES = {
+    id(m): (m, Namesake(m)) for m in (*_MODULES, library("scipy"), library("symdiff")) if m
+}
 
 
 def _refusing(name: str) -> Any:
@@ -260,6 +263,43 @@ def _refusing(name: str) -> Any:
         raise refuse(f"{name} in a function that is run by values")
 
     return call
+
+
+_MAKERS_OF_FUNCTIONS = "symdiff.api.transforms"
+
+
+def _is_of_symdiff(value: Any) -> bool:
+    """Whether a value is a function of symdiff that has a meaning of its own in traces, such as a rule."""
+    if (
+        isinstance(value, (type, types.ModuleType))
+        or not callable(value)
+        or hasattr(value, "_source")
+    ):
+        return False
+    module = value.__module__ if isinstance(value, types.FunctionType) else type(value).__module__
+    traced = hasattr(type(value), "__symdiff_trace__")
+    here = __name__.rpartition(".")[0]
+    of_symdiff = (module or "").startswith("symdiff.") and module != _MAKERS_OF_FUNCTIONS
+    return traced or (of_symdiff and not module.startswith(here))
+
+
+def _user_rule(op: Any, function: Any) -> Any:
+    """A user's own elementary function, with the slopes that its rule gives."""
+    of_numbers = entry(op, function)
+
+    def call(*args: Any) -> Any:
+        if any(isinstance(a, RealArray) for a in args):
+            raise refuse(f"the rule of {function.__name__} for arrays, in a function run by values")
+        return of_numbers(*args)
+
+    return call
+
+
+def _stopped(x: Any) -> Any:
+    """`stop_gradient`: a constant."""
+    if isinstance(x, np.ndarray):
+        return lifted(array_functions.doubles(x))
+    return value_of(x)
 
 
 def replaced(value: Any) -> Any:
@@ -278,9 +318,12 @@ def replaced(value: Any) -> Any:
             fresh = value, functools.lru_cache(maxsize=None)(value.__wrapped__)
             _CACHES[id(value)] = fresh
         return fresh[1]
-    traced = hasattr(type(value), "__symdiff_trace__") or type(value).__name__ == "CustomRule"
-    if traced and not hasattr(value, "_source"):
-        return _refusing(f"symdiff.{getattr(value, '__name__', 'function')}")
+    if value is stop_gradient:
+        return _stopped
+    if (op := getattr(value, "__symdiff_op__", None)) is not None:
+        return _user_rule(op, value)
+    if _is_of_symdiff(value):
+        return _refusing(f"{getattr(value, '__name__', type(value).__name__)} of symdiff")
     return value
 
 
