@@ -11,6 +11,8 @@ count, max(x, 0) - abs(max(x, 0)) is 0; and kinks that meet: near x = y = z ther
 not eight (`passes.cancel.meeting`). Kinks at one place along different formulas, as abs(x) and
 abs(sin(x)), are distinguished by their gradients. Where these say nothing (abs(1 - cos(x)) at 0), or
 where the budget ends, second derivatives are that of all sides if they agree, and nan if not.
+Outputs that would become much longer stay as they are: the definition decides at their kinks
+(`interpret.special_points`).
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ from symdiff.passes.cancel.meeting import (
     independent_unknowns,
     where_others_vanish,
 )
-from symdiff.passes.cancel.signsquares import place
+from symdiff.passes.cancel.signsquares import are_short, place
 from symdiff.passes.differentiate import all_of, gradient
 
 MAX_CHOICES = 32
@@ -93,7 +95,8 @@ def sides_of_kinks(
         return outputs
     if len(order) > MAX_NODES:
         return outputs
-    return tuple(_with_sides(o, written, second, steps) for o in outputs)
+    found = tuple(_with_sides(o, written, second, steps) for o in outputs)
+    return found if are_short(found, outputs) else outputs
 
 
 def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[Expr, Expr]) -> Expr:
