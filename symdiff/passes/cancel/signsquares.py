@@ -27,7 +27,9 @@ MAX_DEPTH = 24
 """The most operations down to the branches into which a sign is moved."""
 
 GROWTH, ROOM = 1.25, 40
-"""By how much what happens at kinks may make outputs larger: by a factor, and by a number of nodes."""
+"""By how much what happens at kinks may make outputs larger: by a factor, and by a number of nodes;"""
+SECOND_GROWTH, SECOND_ROOM = 5, 250
+"""second derivatives, which the definition often does not give where kinks meet."""
 
 Split = tuple[Expr, Expr]
 """a and b of a + b*sign(u)."""
@@ -55,9 +57,10 @@ def squares_of_signs(
     return outputs
 
 
-def are_short(made: Iterable[Expr], plain: Iterable[Expr]) -> bool:
+def are_short(made: Iterable[Expr], plain: Iterable[Expr], second: bool = False) -> bool:
     """Whether outputs that are right at kinks are hardly longer than the plain ones."""
-    return len(ir.topological(made)) <= GROWTH * len(ir.topological(plain)) + ROOM
+    factor, room = (SECOND_GROWTH, SECOND_ROOM) if second else (GROWTH, ROOM)
+    return len(ir.topological(made)) <= factor * len(ir.topological(plain)) + room
 
 
 def slopes_of(
